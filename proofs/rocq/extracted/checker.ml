@@ -5699,14 +5699,13 @@ let cosine_ends t0 d size0 stretch =
   | Some e -> Some ((Z.max (Z.opp t0) (fst e)), (Z.min t0 (snd e)))
   | None -> None
 
-(** val observed_ends :
-    Big_int_Z.big_int -> head -> Big_int_Z.big_int list -> Big_int_Z.big_int
-    -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    measured -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+(** val observed_of :
+    Big_int_Z.big_int -> head -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> measured
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let observed_ends t0 h z0 u square0 stretch m =
+let observed_of t0 h d u square0 stretch m =
   let s = h.coord_unit in
-  let d = zdot z0 m.integers in
   (match h.head_geometry with
    | Euclidean ->
      Some
@@ -5720,6 +5719,14 @@ let observed_ends t0 h z0 u square0 stretch m =
    | InnerProduct _ -> Some (quotient_ends t0 d (Z.mul u s))
    | Softmax -> None
    | _ -> cosine_ends t0 d m.length_ends stretch)
+
+(** val observed_ends :
+    Big_int_Z.big_int -> head -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    measured -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let observed_ends t0 h z0 u square0 stretch m =
+  observed_of t0 h (zdot z0 m.integers) u square0 stretch m
 
 type exp_table =
 | Entry of int * Big_int_Z.big_int option
@@ -6005,28 +6012,63 @@ let measured_prototypes h t0 =
     then Some (map (measured_of t0 h) h.prototypes)
     else None
 
-(** val spatial_row :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
-    -> measured list -> (Big_int_Z.big_int * Big_int_Z.big_int) list option **)
+(** val largest_of :
+    Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-let spatial_row h t0 z0 u ms =
+let largest_of z0 most =
+  fold_right (fun x most0 -> Z.max (Z.abs x) most0) most z0
+
+(** val largest0 : Big_int_Z.big_int list list -> Big_int_Z.big_int **)
+
+let largest0 zs =
+  fold_right largest_of Big_int_Z.zero_big_int zs
+
+(** val worth_packing : int **)
+
+let worth_packing =
+  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    0)))))))
+
+(** val products_for :
+    head -> Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let products_for h zs =
+  let ps = h.prototypes in
+  if Nat.leb worth_packing (length zs)
+  then let bits = bits_for ps (largest0 zs) in
+       let packed0 = packs bits (length ps) ps in
+       (fun z0 -> digits_of bits (length ps) packed0 (row_of packed0 z0))
+  else (fun z0 -> map (zdot z0) ps)
+
+(** val spatial_row :
+    head -> Big_int_Z.big_int -> (Big_int_Z.big_int list -> Big_int_Z.big_int
+    list) -> Big_int_Z.big_int list -> Big_int_Z.big_int -> measured list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list option **)
+
+let spatial_row h t0 products0 z0 u ms =
   let square0 = zdot z0 z0 in
   (match stretch_ends t0 h u square0 with
    | Some stretch ->
-     all_some (map (observed_ends t0 h z0 u square0 stretch) ms)
+     all_some
+       (map (fun e -> observed_of t0 h (fst e) u square0 stretch (snd e))
+         (combine (products0 z0) ms))
    | None -> None)
 
 (** val evaluated_row :
-    head -> Big_int_Z.big_int -> int -> measured list -> image -> int -> row
-    option **)
+    head -> Big_int_Z.big_int -> int -> (Big_int_Z.big_int list ->
+    Big_int_Z.big_int list) -> measured list -> image -> int -> row option **)
 
-let evaluated_row h t0 terms0 ms i l =
+let evaluated_row h t0 terms0 products0 ms i l =
   let z0 = nth l i.rows [] in
   if (=) (length z0) h.depth
   then (match h.head_geometry with
         | Softmax ->
           option_map (map as_ends) (masses t0 terms0 i.image_unit z0)
-        | _ -> option_map (map as_ends) (spatial_row h t0 z0 i.image_unit ms))
+        | _ ->
+          option_map (map as_ends)
+            (spatial_row h t0 products0 z0 i.image_unit ms))
   else None
 
 (** val evaluated_table :
@@ -6035,7 +6077,9 @@ let evaluated_row h t0 terms0 ms i l =
 let evaluated_table h t0 terms0 i =
   match measured_prototypes h t0 with
   | Some ms ->
-    all_some (map (evaluated_row h t0 terms0 ms i) (seq 0 (length i.rows)))
+    all_some
+      (map (evaluated_row h t0 terms0 (products_for h i.rows) ms i)
+        (seq 0 (length i.rows)))
   | None -> None
 
 (** val coordinate_inside :

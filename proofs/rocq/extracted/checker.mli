@@ -1643,6 +1643,11 @@ val cosine_ends :
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
+val observed_of :
+  Big_int_Z.big_int -> head -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> measured ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
 val observed_ends :
   Big_int_Z.big_int -> head -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> measured ->
@@ -1733,13 +1738,25 @@ val as_ends : (Big_int_Z.big_int * Big_int_Z.big_int) -> ends
 
 val measured_prototypes : head -> Big_int_Z.big_int -> measured list option
 
+val largest_of :
+  Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val largest0 : Big_int_Z.big_int list list -> Big_int_Z.big_int
+
+val worth_packing : int
+
+val products_for :
+  head -> Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
 val spatial_row :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
-  measured list -> (Big_int_Z.big_int * Big_int_Z.big_int) list option
+  head -> Big_int_Z.big_int -> (Big_int_Z.big_int list -> Big_int_Z.big_int
+  list) -> Big_int_Z.big_int list -> Big_int_Z.big_int -> measured list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list option
 
 val evaluated_row :
-  head -> Big_int_Z.big_int -> int -> measured list -> image -> int -> row
-  option
+  head -> Big_int_Z.big_int -> int -> (Big_int_Z.big_int list ->
+  Big_int_Z.big_int list) -> measured list -> image -> int -> row option
 
 val evaluated_table :
   head -> Big_int_Z.big_int -> int -> image -> table option

@@ -211,7 +211,9 @@ let numbers here (certificate : Checker.certificate) prices =
           Bounded { settings; bounds; domain; givers })
 
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
-   than a proof. *)
+   than a proof. Of a statement with one end nothing tells how near to it the observable lies. *)
+let usual_bits = 40
+
 let bits_of (certificate : Checker.certificate) =
   let unit = Z.numbits certificate.statement_unit in
   let needed most = function
@@ -220,7 +222,7 @@ let bits_of (certificate : Checker.certificate) =
         if Z.sign width > 0 then max most (unit - Z.numbits width) else most
     | AboutPatch _ | AboutActivation _ | AboutOthers _ -> most
   in
-  List.fold_left needed 0 certificate.statements + 8
+  List.fold_left needed usual_bits certificate.statements + 8
 
 (* An enclosure that does not decide a statement is made again with more bits. *)
 let more_bits = [ 0; 256; 1152 ]
@@ -228,7 +230,8 @@ let more_bits = [ 0; 256; 1152 ]
 (* The settings with which claims about images are tried, one after another. *)
 let image_settings here certificate =
   let { Checker.range_unit; box_unit; terms } = settings_for here Hinter.most certificate in
-  let few unit = Z.shift_left Z.one (max 0 (min (Z.numbits unit - 1) (bits_of certificate))) in
+  let bits = bits_of certificate in
+  let few unit = Z.shift_left Z.one (max 0 (min (Z.numbits unit - 1) bits)) in
   let coarse = settings (few range_unit) (few box_unit) terms in
   let finer more = settings (Z.shift_left range_unit more) (Z.shift_left box_unit more) (terms + (more / 3)) in
   coarse :: List.map finer more_bits

@@ -52,10 +52,9 @@ Definition cosine_ends (D : Z) (size stretch : Z * Z) : option (Z * Z) :=
   | None => None
   end.
 
-(** The observable of a latent, given |Z|^2 and X. *)
-Definition observed_ends (z : list Z) (U : positive) (square : Z) (stretch : Z * Z) (m : measured) : option (Z * Z) :=
+(** The observable of a latent, given its product D with the prototype, |Z|^2 and X. *)
+Definition observed_of (D : Z) (U : positive) (square : Z) (stretch : Z * Z) (m : measured) : option (Z * Z) :=
   let S := coord_unit h in
-  let D := zdot z (integers m) in
   match head_geometry h with
   | Euclidean =>
       Some (quotient_ends T
@@ -65,6 +64,9 @@ Definition observed_ends (z : list Z) (U : positive) (square : Z) (stretch : Z *
   | Cosine _ | RootedCosine _ => cosine_ends D (length_ends m) stretch
   | Softmax => None
   end.
+
+Definition observed_ends (z : list Z) (U : positive) (square : Z) (stretch : Z * Z) (m : measured) : option (Z * Z) :=
+  observed_of (zdot z (integers m)) U square stretch m.
 End Run.
 
 Open Scope R_scope.
@@ -204,7 +206,7 @@ Theorem observed_ends_ok : forall j st e, nth j (prototypes h) nil = p -> stretc
   observed_ends T h z U square st (measured_of T h p) = Some e -> encloses T e (observable h v j).
 Proof.
   intros j st e J E O. assert (Ok := stretch_ends_ok st E). assert (S0 := stretch_ends_nonneg st E).
-  assert (Eps := epsilon_nonneg st). unfold observed_ends, observable in *. rewrite coord_over, J. fold S w.
+  assert (Eps := epsilon_nonneg st). unfold observed_ends, observed_of, observable in *. rewrite coord_over, J. fold S w.
   unfold stretch in Ok. unfold measured_of in O. cbn [integers length_square length_ends] in O. fold D in O.
   destruct (head_geometry h) as [|f|f| |] eqn:G.
   - injection O as <-. unfold v, w. rewrite distance_over by assumption. apply quotient_ends_ok. reflexivity.

@@ -4,144 +4,144 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(I){"use strict";var
-oS=1e-13,ow="Invalid_argument",f3=0.001,f4='"',ov="@[",oR=0.01,iv=1255,oQ="Fatal error: exception %s\n",iu=255,eE=1e-11,oP=0x800,ob="jsError",bT=0x8000,ou="%ni",dK=256,oa="ready",ot="ml_z_overflow",c2=4096,n$="End_of_file",oO="a class",it="Failure",ci=0xff,n_="\n",eD=1e-12,iI="ENOENT",bh="0",oN="([^/]+)",o3="prices",iH=0xf,n9="List.nth",c1=128,is=-48,n8=0xdc00,os="Sys_blocked_io",o2="fd ",oL="hints: ",oM="ENOTEMPTY",an=248,oK=0.999999999999,aB="camlinternalFormat.ml",oJ="Division_by_zero",o1=">",o0=1027,n7="Sys_error",iG=1e-14,ai=246,or="%u",n6="EEXIST",f2="%d",n5="Printexc.handle_uncaught_exception",oZ="a statement",cz=1e-280,oI="buffer.ml",oq=1000000000.,iA=127,dH=1024,op="@{",iM=-2147483648,iN="e",fX=120,n4=103,oo=" : flags Open_rdonly and Open_wronly are not compatible",bV=1e-09,on="linear",oH="head",ir=512,cY="-",n3=0x7ff0,f1=1e-15,iL=": Not a directory",om=" : file already exists",cg=0xffffff,iq="0x",n2=0.0001,oY="Out_of_memory",ar=254,iK="index out of bounds",cZ=100,f6="_bigarr02",n1="%Li",oG=" : flags Open_text and Open_binary are not compatible",c0=-1.,iz=2147483647,dJ=0.5,ol=", characters ",bW=0xffff,fY="none",ok=12520,iF=64.,oj="(Program not linked with -g, cannot print stack backtrace)\n",n0=16777216,fW=0.1,oF="Unix.Unix_error",oX="infinity",ip="mkdir",eC=1000,y="",oE="Stack_overflow",oi="^",fV=": No such file or directory",f0=-2.,oD="/static/",dG=0x3f,iE=-97,oC="Not_found",fZ=1e-16,fU=1e-08,oh="Match_failure",nZ=", ",ch="%x",f5=252,cA=".",dF="+",iD="rmdir",oW=0xf0,oB=32752,oV="network",og="%li",oA=1026,io=2047,iy=1e-07,of=10000.,iJ=0.25,oU=-32,nY="Pervasives.do_at_exit",cf=" ",iC="Fatal error: exception ",bw=0x80,bE=1023,nX="Undefined_recursive_module",dI=1e-06,ix="nan",oz="expected ",oe=0xe0,od=0xdfff,oy="_",bU="/",iB="compare: functional value",oT="Assert_failure",nW="%i",iw="ENOTDIR",oc=1073741823,ba=250,ox="expected fewer digits";function
-Fu(c,d){var
+oq=1e-13,n6="Invalid_argument",fU=0.001,fV='"',n5="@[",op=0.01,ie=1255,oo="Fatal error: exception %s\n",id=255,ez=1e-11,on=0x800,nL="jsError",bQ=0x8000,n4="%ni",dE=256,nK="ready",n3="ml_z_overflow",cZ=4096,nJ="End_of_file",om="a class",ic="Failure",ci=0xff,nI="\n",ey=1e-12,iu="ENOENT",bg="0",ol="([^/]+)",oB="prices",it=0xf,nH="List.nth",cY=128,ib=-48,nG=0xdc00,n2="Sys_blocked_io",oA="fd ",oj="hints: ",ok="ENOTEMPTY",ak=248,oi=0.999999999999,ay="camlinternalFormat.ml",oh="Division_by_zero",oz=">",oy=1027,nF="Sys_error",is=1e-14,af=246,n1="%u",nE="EEXIST",fT="%d",nD="Printexc.handle_uncaught_exception",ox="a statement",cw=1e-280,og="buffer.ml",n0=1000000000.,il=127,dB=1024,nZ="@{",iy=-2147483648,iz="e",fP=120,nC=103,nY=" : flags Open_rdonly and Open_wronly are not compatible",bS=1e-09,nX="linear",of="head",ia=512,cV="-",nB=0x7ff0,fS=1e-15,ix=": Not a directory",nW=" : file already exists",cg=0xffffff,h$="0x",nA=0.0001,ow="Out_of_memory",ao=254,iw="index out of bounds",cW=100,fX="_bigarr02",nz="%Li",oe=" : flags Open_text and Open_binary are not compatible",cX=-1.,ik=2147483647,dD=0.5,nV=", characters ",bT=0xffff,ij="none",nU=12520,ir=64.,nT="(Program not linked with -g, cannot print stack backtrace)\n",ny=16777216,fO=0.1,od="Unix.Unix_error",ov="infinity",h_="mkdir",ex=1000,x="",oc="Stack_overflow",nS="^",fN=": No such file or directory",fR=-2.,ob="/static/",dA=0x3f,iq=-97,oa="Not_found",fQ=1e-16,fM=1e-08,nR="Match_failure",nx=", ",ch="%x",fW=252,cx=".",dz="+",ip="rmdir",ou=0xf0,n$=32752,ot="network",nQ="%li",n_=1026,h9=2047,ii=1e-07,nP=10000.,iv=0.25,os=-32,nw="Pervasives.do_at_exit",cf=" ",io="Fatal error: exception ",bw=0x80,bD=1023,nv="Undefined_recursive_module",dC=1e-06,ih="nan",n9="expected ",nO=0xe0,nN=0xdfff,n8="_",bR="/",im="compare: functional value",or="Assert_failure",nu="%i",ig="ENOTDIR",nM=1073741823,ba=250,n7="expected fewer digits";function
+EV(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-Fv(d,b,e,c,f){if(c<=b)for(var
+EW(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Fw(b,d,c,e){for(var
+EX(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Gf(b,a){throw[0,b,a]}function
-dQ(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
-d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ge(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=c2&&a==c.length)return d.apply(null,c);var
-e=y;for(;0<a;b+=dH,a-=dH)e+=d.apply(null,c.slice(b,b+Math.min(a,dH)));return e}function
-c4(a){if(a.t==2)a.c+=dQ(a.l-a.c.length,"\0");else
-a.c=ge(a.c,0,a.c.length);a.t=0}function
-pv(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>iA)return false;return true}else
+FG(b,a){throw[0,b,a]}function
+dK(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
+d=x,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+f7(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=cZ&&a==c.length)return d.apply(null,c);var
+e=x;for(;0<a;b+=dB,a-=dB)e+=d.apply(null,c.slice(b,b+Math.min(a,dB)));return e}function
+c1(a){if(a.t==2)a.c+=dK(a.l-a.c.length,"\0");else
+a.c=f7(a.c,0,a.c.length);a.t=0}function
+o5(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>il)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-i8(e){for(var
-j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bw){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>ir){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c1){g=h+(f<<6);if(f<oe){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c1){g=h+(g<<6);if(f<oW){a=g-0xe2080;if(a<oP||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bW)c+=String.fromCharCode(0xd7c0+(a>>10),n8+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dH){c.substr(0,1);j+=c;c=y}}return j+c}function
-bX(c,a,b){this.t=c;this.c=a;this.l=b}bX.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c4(this);case
-0:if(pv(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bX.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return i8(a)};bX.prototype.slice=function(){var
+iU(e){for(var
+j=x,c=x,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bw){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>ia){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(f<<6);if(f<nO){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(g<<6);if(f<ou){a=g-0xe2080;if(a<on||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bT)c+=String.fromCharCode(0xd7c0+(a>>10),nG+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dB){c.substr(0,1);j+=c;c=x}}return j+c}function
+bU(c,a,b){this.t=c;this.c=a;this.l=b}bU.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:c1(this);case
+0:if(o5(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bU.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iU(a)};bU.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bX(this.t,a,this.l)};function
-pb(a){return new
-bX(0,a,a.length)}function
-b(a){return pb(a)}function
-i5(c,a){Gf(c,b(a))}var
-aj=[0];function
-$(a){i5(aj.Invalid_argument,a)}function
-c3(){$(iK)}function
-e(b,a){if(a<0||a>=b.length-1)c3();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)c3();b[a+1]=c;return 0}function
-iO(e,f,d){var
+bU(this.t,a,this.l)};function
+oL(a){return new
+bU(0,a,a.length)}function
+b(a){return oL(a)}function
+iR(c,a){FG(c,b(a))}var
+ag=[0];function
+Y(a){iR(ag.Invalid_argument,a)}function
+c0(){Y(iw)}function
+e(b,a){if(a<0||a>=b.length-1)c0();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)c0();b[a+1]=c;return 0}function
+iA(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iR(b){if(I.Uint8Array)var
+iD(b){if(I.Uint8Array)var
 c=new(I.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cC(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ge(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ge(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iR(b);var
+cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f7(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?f7(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iD(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cD(a){return a}function
-bF(a,b,c,d,e){cC(cD(a),b,c,d,e);return 0}function
-o$(){$(iK)}function
-eF(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cA(a){return a}function
+bE(a,b,c,d,e){cz(cA(a),b,c,d,e);return 0}function
+oJ(){Y(iw)}function
+eA(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-f7(b,a){if(a>>>0>=b.l)o$();return eF(b,a)}function
-as(a,c,b){b&=ci;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iR(a)}a.c[c]=b;return 0}function
-dM(b,a,c){if(a>>>0>=b.l)o$();return as(b,a,c)}function
-bG(c,a){if(c.fun)return bG(c.fun,a);if(typeof
+fY(b,a){if(a>>>0>=b.l)oJ();return eA(b,a)}function
+ap(a,c,b){b&=ci;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iD(a)}a.c[c]=b;return 0}function
+dG(b,a,c){if(a>>>0>=b.l)oJ();return ap(b,a,c)}function
+bF(c,a){if(c.fun)return bF(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bG(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bF(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bG(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)c3();return a}function
-FC(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bk(a){a.t&6&&c4(a);return a.c}var
-Gr=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-pu(a){if(Gr)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bF(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)c0();return a}function
+E3(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bk(a){a.t&6&&c1(a);return a.c}var
+FS=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+o4(a){if(FS)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iY(c){var
+iK(c){var
 a=new(I.Float32Array)(1);a[0]=c;var
 b=new(I.Int32Array)(a.buffer);return b[0]|0}var
-ph=Math.pow(2,-24);function
-i4(a){throw a}function
-eM(){i4(aj.Division_by_zero)}function
-C(b,c,a){this.lo=b&cg;this.mi=c&cg;this.hi=a&bW}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
-C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
+oR=Math.pow(2,-24);function
+iQ(a){throw a}function
+eH(){iQ(ag.Division_by_zero)}function
+B(b,c,a){this.lo=b&cg;this.mi=c&cg;this.hi=a&bT}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
+B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-C(a,b,c)};C.prototype.add=function(a){var
+B(a,b,c)};B.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-C(b,c,d)};C.prototype.sub=function(a){var
+B(b,c,d)};B.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*ph|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ph|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
-C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
-C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
-C(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};C.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-C(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-C(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-C(0,0,this.lo<<a-48)};C.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-C(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+B(b,c,d)};B.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*oR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
+B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
+B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
+B(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};B.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+B(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+B(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+B(0,0,this.lo<<a-48)};B.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+B(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+B(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bW);return new
-C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cg;this.lo=this.lo<<1&cg};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cg;this.mi=(this.mi>>>1|this.hi<<23)&cg;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
+B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bT);return new
+B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cg;this.lo=this.lo<<1&cg};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cg;this.mi=(this.mi>>>1|this.hi<<23)&cg;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
-b=this;if(a.isZero())eM();var
-d=b.hi^a.hi;if(b.hi&bT)b=b.neg();if(a.hi&bT)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bT)c=c.neg();return c};C.prototype.mod=function(b){var
-a=this;if(b.isZero())eM();var
-d=a.hi;if(a.hi&bT)a=a.neg();if(b.hi&bT)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bT)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&ci,this.mi>>16,this.mi>>8&ci,this.mi&ci,this.lo>>16,this.lo>>8&ci,this.lo&ci]};C.prototype.lo32=function(){return this.lo|(this.mi&ci)<<24};C.prototype.hi32=function(){return this.mi>>>8&bW|this.hi<<16};function
-c6(b,c,a){return new
-C(b,c,a)}function
-f_(a){if(!isFinite(a)){if(isNaN(a))return c6(1,0,n3);return a>0?c6(0,0,n3):c6(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bT:a>=0?0:bT;if(f)a=-a;var
-b=pu(a)+bE;if(b<=0){b=0;a/=Math.pow(2,-oA)}else{a/=Math.pow(2,b-o0);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
+b=this;if(a.isZero())eH();var
+d=b.hi^a.hi;if(b.hi&bQ)b=b.neg();if(a.hi&bQ)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bQ)c=c.neg();return c};B.prototype.mod=function(b){var
+a=this;if(b.isZero())eH();var
+d=a.hi;if(a.hi&bQ)a=a.neg();if(b.hi&bQ)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bQ)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ci,this.mi>>16,this.mi>>8&ci,this.mi&ci,this.lo>>16,this.lo>>8&ci,this.lo&ci]};B.prototype.lo32=function(){return this.lo|(this.mi&ci)<<24};B.prototype.hi32=function(){return this.mi>>>8&bT|this.hi<<16};function
+c3(b,c,a){return new
+B(b,c,a)}function
+f1(a){if(!isFinite(a)){if(isNaN(a))return c3(1,0,nB);return a>0?c3(0,0,nB):c3(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bQ:a>=0?0:bQ;if(f)a=-a;var
+b=o4(a)+bD;if(b<=0){b=0;a/=Math.pow(2,-n_)}else{a/=Math.pow(2,b-oy);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&iH|f|b<<4;return c6(g,e,c)}function
-eJ(a){return a.toArray()}function
-o_(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==f6)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bW)c.write(16,b.dims[a]);else{c.write(16,bW);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&it|f|b<<4;return c3(g,e,c)}function
+eE(a){return a.toArray()}function
+oI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fX)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bT)c.write(16,b.dims[a]);else{c.write(16,bT);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,29 +158,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eJ(b.get(a));for(var
+e=eE(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eJ(f_(b.get(a)));for(var
+e=eE(f1(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iY(b.get(a));c.write(32,e)}break;case
+e=iK(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iY(d[1]));c.write(32,iY(d[2]))}break;case
+d=b.get(a);c.write(32,iK(d[1]));c.write(32,iK(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eJ(f_(f[1]));for(var
+f=b.get(a),e=eE(f1(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eJ(f_(f[2]));for(var
+e=eE(f1(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-o8(a){switch(a){case
+oG(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Fx(c,e){var
+EY(c,e){var
 b=I,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -194,51 +194,51 @@ b=I,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)$("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)Y("Bigarray.create: unsupported kind");var
 d=new
-a(e*o8(c));return d}function
-iZ(c){var
+a(e*oG(c));return d}function
+iL(c){var
 a=new(I.Int32Array)(1);a[0]=c;var
 b=new(I.Float32Array)(a.buffer);return b[0]}function
-eI(a){return new
-C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dO(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==io)return(f|g|b&iH)==0?b&bT?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&iH);if(c>0){a+=16;a*=Math.pow(2,c-o0)}else
-a*=Math.pow(2,-oA);if(b&bT)a=-a;return a}function
-iP(b){var
+eD(a){return new
+B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+dI(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h9)return(f|g|b&it)==0?b&bQ?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&it);if(c>0){a+=16;a*=Math.pow(2,c-oy)}else
+a*=Math.pow(2,-n_);if(b&bQ)a=-a;return a}function
+iB(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)$("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-FS(b,a){return new
-C(b&cg,b>>>24&ci|(a&bW)<<8,a>>>16&bW)}function
-i0(a){return a.hi32()}function
-i1(a){return a.lo32()}var
-Fy=f6;function
-cB(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cB.prototype.caml_custom=Fy;cB.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)Y("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+Fh(b,a){return new
+B(b&cg,b>>>24&ci|(a&bT)<<8,a>>>16&bT)}function
+iM(a){return a.hi32()}function
+iN(a){return a.lo32()}var
+EZ=fX;function
+cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=EZ;cy.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))$("bigarray.js: invalid offset");if(this.dims.length!=b.length)$("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c3();c=c*this.dims[a]+b[a]}else
+Array))Y("bigarray.js: invalid offset");if(this.dims.length!=b.length)Y("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c0();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c3();c=c*this.dims[a]+(b[a]-1)}return c};cB.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c0();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return FS(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Fh(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ar,e,c];default:return this.data[a]}};cB.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=i1(b);this.data[a*2+1]=i0(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};cy.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=iN(b);this.data[a*2+1]=iM(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cB.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cy.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=i1(b),e=i0(b);if(c==e)this.data.fill(c);else
+c=iN(b),e=iM(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cB.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cy.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dL(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dL.prototype=new
-cB();dL.prototype.offset=function(a){if(typeof
+dF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dF.prototype=new
+cy();dF.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-$("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c3();return a};dL.prototype.get=function(a){return this.data[a]};dL.prototype.set=function(a,b){this.data[a]=b;return 0};dL.prototype.fill=function(a){this.data.fill(a);return 0};function
-o6(c,d,a,b){var
-e=o8(c);if(iP(a)*e!=b.length)$("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dL(c,d,a,b);return new
-cB(c,d,a,b)}function
-c5(a){if(!aj.Failure)aj.Failure=[an,b(it),-3];i5(aj.Failure,a)}function
-o7(b,v,r){var
-i=b.read32s();if(i<0||i>16)c5("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==f6)for(var
+Y("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c0();return a};dF.prototype.get=function(a){return this.data[a]};dF.prototype.set=function(a,b){this.data[a]=b;return 0};dF.prototype.fill=function(a){this.data.fill(a);return 0};function
+oE(c,d,a,b){var
+e=oG(c);if(iB(a)*e!=b.length)Y("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dF(c,d,a,b);return new
+cy(c,d,a,b)}function
+c2(a){if(!ag.Failure)ag.Failure=[ak,b(ic),-3];iR(ag.Failure,a)}function
+oF(b,v,r){var
+i=b.read32s();if(i<0||i>16)c2("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==fX)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bW){var
-t=b.read32u(),u=b.read32u();if(t!=0)c5("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bT){var
+t=b.read32u(),u=b.read32u();if(t!=0)c2("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=iP(h),f=Fx(j,d),g=o6(j,o,h,f);switch(j){case
+d=iB(h),f=EY(j,d),g=oE(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)c5("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)c2("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eI(e);g.set(a,q)}break;case
+q=eD(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dO(eI(e));g.set(a,k)}break;case
+k=dI(eD(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iZ(b.read32s());g.set(a,k)}break;case
+k=iL(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iZ(b.read32s()),l=iZ(b.read32s());g.set(a,[ar,m,l])}break;case
+m=iL(b.read32s()),l=iL(b.read32s());g.set(a,[ao,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dO(eI(e));for(var
+m=dI(eD(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dO(eI(e));g.set(a,[ar,m,l])}break}v[0]=(4+i)*4;return o6(j,o,h,f)}function
-o5(a,b,c){return a.compare(b,c)}function
-aO(a,b){return Math.imul(a,b)}function
-aT(b,a){a=aO(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aO(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-FN(a,b){a=aT(a,i1(b));a=aT(a,i0(b));return a}function
-iW(a,b){return FN(a,f_(b))}function
-o9(c){var
-b=iP(c.dims),d=0;switch(c.kind){case
+l=dI(eD(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return oE(j,o,h,f)}function
+oD(a,b,c){return a.compare(b,c)}function
+aL(a,b){return Math.imul(a,b)}function
+aQ(b,a){a=aL(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aL(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Fc(a,b){a=aQ(a,iN(b));a=aQ(a,iM(b));return a}function
+iI(a,b){return Fc(a,f1(b))}function
+oH(c){var
+b=iB(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dK)b=dK;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aT(d,e)}e=0;switch(b&3){case
+12:if(b>dE)b=dE;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aQ(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aT(d,e)}break;case
+1:e|=c.data[a+0];d=aQ(d,e)}break;case
 4:case
-5:if(b>c1)b=c1;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aT(d,e)}if((b&1)!=0)d=aT(d,c.data[a]);break;case
+5:if(b>cY)b=cY;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aQ(d,e)}if((b&1)!=0)d=aQ(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aT(d,c.data[a]);break;case
+a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aT(d,c.data[a]);break;case
+a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aT(d,c.data[a]);break;case
+a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iW(d,c.data[a]);break;case
+a=0;a<b;a++)d=iI(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iW(d,c.data[a]);break}return d}function
-FQ(a,b){b[0]=4;return a.read32s()}function
-Ga(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=iI(d,c.data[a]);break}return d}function
+Ff(a,b){b[0]=4;return a.read32s()}function
+FB(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:c5("input_value: native integer value too large");default:c5("input_value: ill-formed native integer")}}function
-F1(c,d){var
+2:c2("input_value: native integer value too large");default:c2("input_value: ill-formed native integer")}}function
+Fq(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eI(b)}function
-FX(e,d,b){var
-c=eJ(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eD(b)}function
+Fm(e,d,b){var
+c=eE(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-FR(a,b,c){return a.compare(b)}function
-FU(a){return a.lo32()^a.hi32()}var
-eH={"_j":{deserialize:F1,serialize:FX,fixed_length:8,compare:FR,hash:FU},"_i":{deserialize:FQ,fixed_length:4},"_n":{deserialize:Ga,fixed_length:4},"_bigarray":{deserialize:function(a,b){return o7(a,b,"_bigarray")},serialize:o_,compare:o5,hash:o9},"_bigarr02":{deserialize:function(a,b){return o7(a,b,f6)},serialize:o_,compare:o5,hash:o9}};function
-iQ(a){return eH[a.caml_custom]&&eH[a.caml_custom].compare}function
-pc(f,c,d,e){var
-b=iQ(c);if(b){var
+Fg(a,b,c){return a.compare(b)}function
+Fj(a){return a.lo32()^a.hi32()}var
+eC={"_j":{deserialize:Fq,serialize:Fm,fixed_length:8,compare:Fg,hash:Fj},"_i":{deserialize:Ff,fixed_length:4},"_n":{deserialize:FB,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oF(a,b,"_bigarray")},serialize:oI,compare:oD,hash:oH},"_bigarr02":{deserialize:function(a,b){return oF(a,b,fX)},serialize:oI,compare:oD,hash:oH}};function
+iC(a){return eC[a.caml_custom]&&eC[a.caml_custom].compare}function
+oM(f,c,d,e){var
+b=iC(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eK(a){return a
+eF(a){return a
 instanceof
-bX}function
-f$(a){return eK(a)}function
-pd(a){if(typeof
-a==="number")return eC;else
-if(eK(a))return f5;else
-if(f$(a))return 1252;else
+bU}function
+f2(a){return eF(a)}function
+oN(a){if(typeof
+a==="number")return ex;else
+if(eF(a))return fW;else
+if(f2(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iu){var
-b=a[0]|0;return b==ar?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=id){var
+b=a[0]|0;return b==ao?0:b}else
 if(a
 instanceof
-String)return ok;else
+String)return nU;else
 if(typeof
-a=="string")return ok;else
+a=="string")return nU;else
 if(a
 instanceof
-Number)return eC;else
-if(a&&a.caml_custom)return iv;else
+Number)return ex;else
+if(a&&a.caml_custom)return ie;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-pi(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-pa(a,b){a.t&6&&c4(a);b.t&6&&c4(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-pq(a,b){return pa(a,b)}function
-dN(a,b,d){var
+oS(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+oK(a,b){a.t&6&&c1(a);b.t&6&&c1(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+o0(a,b){return oK(a,b)}function
+dH(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=pd(a);if(f==ba){a=a[1];continue}var
-g=pd(b);if(g==ba){b=b[1];continue}if(f!==g){if(f==eC){if(g==iv)return pc(a,b,-1,d);return-1}if(g==eC){if(f==iv)return pc(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:$(iB);break;case
+f=oN(a);if(f==ba){a=a[1];continue}var
+g=oN(b);if(g==ba){b=b[1];continue}if(f!==g){if(f==ex){if(g==ie)return oM(a,b,-1,d);return-1}if(g==ex){if(f==ie)return oM(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:Y(im);break;case
 248:var
-c=pi(a[2],b[2]);if(c!=0)return c|0;break;case
-249:$(iB);break;case
-250:$("equal: got Forward_tag, should not happen");break;case
-251:$("equal: abstract value");break;case
+c=oS(a[2],b[2]);if(c!=0)return c|0;break;case
+249:Y(im);break;case
+250:Y("equal: got Forward_tag, should not happen");break;case
+251:Y("equal: abstract value");break;case
 252:if(a!==b){var
-c=pa(a,b);if(c!=0)return c|0}break;case
-253:$("equal: got Double_tag, should not happen");break;case
-254:$("equal: got Double_array_tag, should not happen");break;case
-255:$("equal: got Custom_tag, should not happen");break;case
-1247:$(iB);break;case
+c=oK(a,b);if(c!=0)return c|0}break;case
+253:Y("equal: got Double_tag, should not happen");break;case
+254:Y("equal: got Double_array_tag, should not happen");break;case
+255:Y("equal: got Custom_tag, should not happen");break;case
+1247:Y(im);break;case
 1255:var
-i=iQ(a);if(i!=iQ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)$("compare: abstract value");var
+i=iC(a);if(i!=iC(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)Y("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -427,234 +427,234 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aS(a,b){return dN(a,b,true)}function
-FD(){return[0]}function
-ay(a){if(a<0)$("Bytes.create");return new
-bX(a?2:9,y,a)}function
-f8(b,a){if(a==0)eM();return b/a|0}function
-bY(a,b){return+(dN(a,b,false)==0)}function
-FF(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dQ(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iR(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-iT(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-i3(d){d=bk(d);var
-e=d.length;if(e>31)$("format_int: format too long");var
-a={justify:dF,signstyle:cY,filler:cf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aY(a,b){return dH(a,b,true)}function
+E4(){return[0]}function
+au(a){if(a<0)Y("Bytes.create");return new
+bU(a?2:9,x,a)}function
+fZ(b,a){if(a==0)eH();return b/a|0}function
+bV(a,b){return+(dH(a,b,false)==0)}function
+E6(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dK(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iD(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+iF(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iP(d){d=bk(d);var
+e=d.length;if(e>31)Y("format_int: format too long");var
+a={justify:dz,signstyle:cV,filler:cf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cY;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bh;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iS(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cY))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=y;if(a.justify==dF&&a.filler==cf)for(var
-d=e;d<a.width;d++)c+=cf;if(a.signedconv)if(a.sign<0)c+=cY;else
-if(a.signstyle!=cY)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bh;if(a.alternate&&a.base==16)c+=iq;if(a.justify==dF&&a.filler==bh)for(var
-d=e;d<a.width;d++)c+=bh;c+=f;if(a.justify==cY)for(var
+b=d.charAt(c);switch(b){case"-":a.justify=cV;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bg;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+iE(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cV))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=x;if(a.justify==dz&&a.filler==cf)for(var
+d=e;d<a.width;d++)c+=cf;if(a.signedconv)if(a.sign<0)c+=cV;else
+if(a.signstyle!=cV)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bg;if(a.alternate&&a.base==16)c+=h$;if(a.justify==dz&&a.filler==bg)for(var
+d=e;d<a.width;d++)c+=bg;c+=f;if(a.justify==cV)for(var
 d=e;d<a.width;d++)c+=cf;return b(c)}function
-iU(i,c){function
+iG(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dF)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bh);if(b>0)a=a+cA+new
-Array(b+1).join(bh);return a}else
+c=parseInt(a.toString().split(dz)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bg);if(b>0)a=a+cx+new
+Array(b+1).join(bg);return a}else
 return a.toFixed(b)}}var
-a,e=i3(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ix;e.filler=cf}else
+a,e=iP(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ih;e.filler=cf}else
 if(!isFinite(c)){a="inf";e.filler=cf}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iN)a=a.slice(0,b-1)+bh+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(iN),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cA)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iN)a=a.slice(0,b-1)+bh+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iz)a=a.slice(0,b-1)+bg+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(iz),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iz)a=a.slice(0,b-1)+bg+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cA)b--;a=a.slice(0,b+1)}}break}return iS(e,a)}function
-f9(e,c){if(bk(e)==f2)return b(y+c);var
-a=i3(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iE(e,a)}function
+f0(e,c){if(bk(e)==fT)return b(x+c);var
+a=iP(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=cf;var
-f=a.prec-d.length;if(f>0)d=dQ(f,bh)+d}return iS(a,d)}var
-Gc=0;function
-cE(){return Gc++}function
-iV(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=a.prec-d.length;if(f>0)d=dK(f,bg)+d}return iE(a,d)}var
+FD=0;function
+cB(){return FD++}function
+iH(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bE,pu(a)+1);a*=Math.pow(2,-b);while(a<dJ){a*=2;b--}while(a>=1){a*=dJ;b++}if(c)a=-a;return[0,a,b]}function
-pj(a){return a.toUtf16()}function
-eO(){return false}function
-Gs(){function
-a(a){if(a.charAt(0)===bU)return[y,a.substring(1)];return}function
+b=Math.max(-bD,o4(a)+1);a*=Math.pow(2,-b);while(a<dD){a*=2;b--}while(a>=1){a*=dD;b++}if(c)a=-a;return[0,a,b]}function
+oT(a){return a.toUtf16()}function
+eJ(){return false}function
+FT(){function
+a(a){if(a.charAt(0)===bR)return[x,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eO()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
-ja=Gs();function
-ps(a){return a.slice(-1)!==bU?a+bU:a}if(eO()&&I.process&&I.process.cwd)var
-eG=I.process.cwd().replace(/\\/g,bU);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||x,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eJ()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
+iY=FT();function
+o2(a){return a.slice(-1)!==bR?a+bR:a}if(eJ()&&I.process&&I.process.cwd)var
+eB=I.process.cwd().replace(/\\/g,bR);else
 var
-eG="/static";eG=ps(eG);function
-F5(a){a=pj(a);if(!ja(a))a=eG+a;var
-e=ja(a),d=e[1].split(bU),b=[];for(var
+eB="/static";eB=o2(eB);function
+Fu(a){a=oT(a);if(!iY(a))a=eB+a;var
+e=iY(a),d=e[1].split(bR),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Go(e){for(var
-f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>ir){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<oP){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dG)}else
-if(a<0xd800||a>=od)b+=String.fromCharCode(oe|a>>12,bw|a>>6&dG,bw|a&dG);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<n8||h>od)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oW|a>>18,bw|a>>12&dG,bw|a>>6&dG,bw|a&dG)}if(b.length>dH){b.substr(0,1);f+=b;b=y}}return f+b}function
-FB(a){var
-b=9;if(!pv(a))b=8,a=Go(a);return new
-bX(b,a,a.length)}function
-b0(a){return FB(a)}var
-GH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",n6,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iI,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iw,oM,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dT(d,f,e,a){var
-b=GH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,b0(f||y),b0(e||y)];return c}var
-pn={};function
-c7(a){return pn[a]}function
-dP(b,a){throw[0,b].concat(a)}function
-FA(a){return new
-bX(4,a,a.length)}function
-at(a){i5(aj.Sys_error,a)}function
-Gd(a){at(a+fV)}function
+FP(e){for(var
+f=x,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>ia){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<on){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dA)}else
+if(a<0xd800||a>=nN)b+=String.fromCharCode(nO|a>>12,bw|a>>6&dA,bw|a&dA);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nG||h>nN)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ou|a>>18,bw|a>>12&dA,bw|a>>6&dA,bw|a&dA)}if(b.length>dB){b.substr(0,1);f+=b;b=x}}return f+b}function
+E2(a){var
+b=9;if(!o5(a))b=8,a=FP(a);return new
+bU(b,a,a.length)}function
+bX(a){return E2(a)}var
+F8=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nE,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iu,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ig,ok,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dN(d,f,e,a){var
+b=F8.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bX(f||x),bX(e||x)];return c}var
+oX={};function
+c4(a){return oX[a]}function
+dJ(b,a){throw[0,b].concat(a)}function
+E1(a){return new
+bU(4,a,a.length)}function
+aq(a){iR(ag.Sys_error,a)}function
+FE(a){aq(a+fN)}function
 bm(a){return a.l}function
-Ft(){}function
-aI(a){this.data=a}aI.prototype=new
-Ft();aI.prototype.truncate=function(a){var
-b=this.data;this.data=ay(a|0);cC(b,0,this.data,0,a)};aI.prototype.length=function(){return bm(this.data)};aI.prototype.write=function(b,d,g,a){var
+EU(){}function
+aG(a){this.data=a}aG.prototype=new
+EU();aG.prototype.truncate=function(a){var
+b=this.data;this.data=au(a|0);cz(b,0,this.data,0,a)};aG.prototype.length=function(){return bm(this.data)};aG.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ay(b+a),f=this.data;this.data=e;cC(f,0,this.data,0,c)}bF(d,g,this.data,b,a);return 0};aI.prototype.read=function(c,a,d,b){var
-e=this.length();cC(this.data,c,a,d,b);return 0};aI.prototype.read_one=function(a){return f7(this.data,a)};aI.prototype.close=function(){};aI.prototype.constructor=aI;function
-aZ(b,a){this.content={};this.root=b;this.lookupFun=a}aZ.prototype.nm=function(a){return this.root+a};aZ.prototype.create_dir_if_needed=function(d){var
-c=d.split(bU),b=y;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bU;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aZ.prototype.slash=function(a){return/\/$/.test(a)?a:a+bU};aZ.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=au(b+a),f=this.data;this.data=e;cz(f,0,this.data,0,c)}bE(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
+e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return fY(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
+aX(b,a){this.content={};this.root=b;this.lookupFun=a}aX.prototype.nm=function(a){return this.root+a};aX.prototype.create_dir_if_needed=function(d){var
+c=d.split(bR),b=x;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bR;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aX.prototype.slash=function(a){return/\/$/.test(a)?a:a+bR};aX.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aI(cD(c[1]))}}};aZ.prototype.exists=function(a){if(a==y)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aZ.prototype.mkdir=function(c,e,d){var
-b=d&&c7(oF);if(this.exists(c))if(b)dP(b,dT(n6,ip,this.nm(c)));else
-at(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dP(b,dT(iI,ip,this.nm(a)));else
-at(a+fV);if(!this.is_dir(a))if(b)dP(b,dT(iw,ip,this.nm(a)));else
-at(a+iL);this.create_dir_if_needed(this.slash(c))};aZ.prototype.rmdir=function(a,f){var
-b=f&&c7(oF),c=a==y?y:this.slash(a),e=new
-RegExp(oi+c+oN);if(!this.exists(a))if(b)dP(b,dT(iI,iD,this.nm(a)));else
-at(a+fV);if(!this.is_dir(a))if(b)dP(b,dT(iw,iD,this.nm(a)));else
-at(a+iL);for(var
+aG(cA(c[1]))}}};aX.prototype.exists=function(a){if(a==x)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aX.prototype.mkdir=function(c,e,d){var
+b=d&&c4(od);if(this.exists(c))if(b)dJ(b,dN(nE,h_,this.nm(c)));else
+aq(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dJ(b,dN(iu,h_,this.nm(a)));else
+aq(a+fN);if(!this.is_dir(a))if(b)dJ(b,dN(ig,h_,this.nm(a)));else
+aq(a+ix);this.create_dir_if_needed(this.slash(c))};aX.prototype.rmdir=function(a,f){var
+b=f&&c4(od),c=a==x?x:this.slash(a),e=new
+RegExp(nS+c+ol);if(!this.exists(a))if(b)dJ(b,dN(iu,ip,this.nm(a)));else
+aq(a+fN);if(!this.is_dir(a))if(b)dJ(b,dN(ig,ip,this.nm(a)));else
+aq(a+ix);for(var
 d
 in
-this.content)if(d.match(e))if(b)dP(b,dT(oM,iD,this.nm(a)));else
-at(this.nm(a)+": Directory not empty");delete
-this.content[c]};aZ.prototype.readdir=function(a){var
-f=a==y?y:this.slash(a);if(!this.exists(a))at(a+fV);if(!this.is_dir(a))at(a+iL);var
+this.content)if(d.match(e))if(b)dJ(b,dN(ok,ip,this.nm(a)));else
+aq(this.nm(a)+": Directory not empty");delete
+this.content[c]};aX.prototype.readdir=function(a){var
+f=a==x?x:this.slash(a);if(!this.exists(a))aq(a+fN);if(!this.is_dir(a))aq(a+ix);var
 g=new
-RegExp(oi+f+oN),d={},c=[];for(var
+RegExp(nS+f+ol),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aZ.prototype.is_dir=function(a){if(a==y)return true;var
-b=this.slash(a);return this.content[b]?1:0};aZ.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aX.prototype.is_dir=function(a){if(a==x)return true;var
+b=this.slash(a);return this.content[b]?1:0};aX.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aZ.prototype.open=function(a,b){if(b.rdonly&&b.wronly)at(this.nm(a)+oo);if(b.text&&b.binary)at(this.nm(a)+oG);this.lookup(a);if(this.content[a]){if(this.is_dir(a))at(this.nm(a)+" : is a directory");if(b.create&&b.excl)at(this.nm(a)+om);var
+this.content[a];return b};aX.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aq(this.nm(a)+nY);if(b.text&&b.binary)aq(this.nm(a)+oe);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aq(this.nm(a)+" : is a directory");if(b.create&&b.excl)aq(this.nm(a)+nW);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aI(ay(0));return this.content[a]}else
-Gd(this.nm(a))};aZ.prototype.register=function(c,a){var
-b;if(this.content[c])at(this.nm(c)+om);if(eK(a))b=new
-aI(a);if(f$(a))b=new
-aI(cD(a));else
+aG(au(0));return this.content[a]}else
+FE(this.nm(a))};aX.prototype.register=function(c,a){var
+b;if(this.content[c])aq(this.nm(c)+nW);if(eF(a))b=new
+aG(a);if(f2(a))b=new
+aG(cA(a));else
 if(a
 instanceof
 Array)b=new
-aI(FA(a));else
+aG(E1(a));else
 if(typeof
 a==="string")b=new
-aI(pb(a));else
+aG(oL(a));else
 if(a.toString){var
-d=cD(b0(a.toString()));b=new
-aI(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-at(this.nm(c)+" : registering file with invalid content type")};aZ.prototype.constructor=aZ;function
-o4(){}function
-pf(b){var
-a=ja(b);if(!a)return;return a[0]+bU}var
-gc=pf(eG)||c5("unable to compute caml_root"),dS=[];if(eO())dS.push({path:gc,device:new
-o4(gc)});else
-dS.push({path:gc,device:new
-aZ(gc)});dS.push({path:oD,device:new
-aZ(oD)});function
-pA(b){var
-g=F5(b),b=g.join(bU),f=ps(b),c;for(var
-e=0;e<dS.length;e++){var
-a=dS[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eO()){var
-d=pf(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cA(bX(a.toString()));b=new
+aG(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+aq(this.nm(c)+" : registering file with invalid content type")};aX.prototype.constructor=aX;function
+oC(){}function
+oP(b){var
+a=iY(b);if(!a)return;return a[0]+bR}var
+f5=oP(eB)||c2("unable to compute caml_root"),dM=[];if(eJ())dM.push({path:f5,device:new
+oC(f5)});else
+dM.push({path:f5,device:new
+aX(f5)});dM.push({path:ob,device:new
+aX(ob)});function
+o_(b){var
+g=Fu(b),b=g.join(bR),f=o2(b),c;for(var
+e=0;e<dM.length;e++){var
+a=dM[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eJ()){var
+d=oP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-o4(d)};dS.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;at("no device found for "+f)}function
-FE(c,b){var
-a=pA(c);if(!a.device.register)c5("cannot register file");a.device.register(a.rest,b);return 0}function
-pt(c,a){var
-c=b(c),a=b(a);return FE(c,a)}function
-FH(){var
+oC(d)};dM.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aq("no device found for "+f)}function
+E5(c,b){var
+a=o_(c);if(!a.device.register)c2("cannot register file");a.device.register(a.rest,b);return 0}function
+o3(c,a){var
+c=b(c),a=b(a);return E5(c,a)}function
+E8(){var
 b=I.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)pt(b[a].name,b[a].content);I.jsoo_create_file=pt;I.caml_fs_tmp=[];return 0}function
-FI(){return[0]}function
-FJ(a,b){return+(dN(a,b,false)>=0)}function
-iX(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aT(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)o3(b[a].name,b[a].content);I.jsoo_create_file=o3;I.caml_fs_tmp=[];return 0}function
+E9(){return[0]}function
+E_(a,b){return+(dH(a,b,false)>=0)}function
+iJ(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aQ(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aT(d,c)}d^=e;return d}function
-FO(a,b){return iX(a,bk(b))}function
-FL(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aT(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aQ(d,c)}d^=e;return d}function
+Fd(a,b){return iJ(a,bk(b))}function
+Fa(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aQ(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aT(d,c)}d^=e;return d}function
-pk(a){switch(a.t&6){default:c4(a);case
+1:c|=b[a];d=aQ(d,c)}d^=e;return d}function
+oU(a){switch(a.t&6){default:c1(a);case
 0:return a.c;case
 4:return a.c}}function
-FK(b,c){var
-a=pk(c);return typeof
-a==="string"?iX(b,a):FL(b,a)}function
-FM(a){a^=a>>>16;a=aO(a,0x85ebca6b|0);a^=a>>>13;a=aO(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-pg(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dK)d=dK;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eH[a.caml_custom]&&eH[a.caml_custom].hash){var
-k=eH[a.caml_custom].hash(a);b=aT(b,k);c--}}else
+E$(b,c){var
+a=oU(c);return typeof
+a==="string"?iJ(b,a):Fa(b,a)}function
+Fb(a){a^=a>>>16;a=aL(a,0x85ebca6b|0);a^=a>>>13;a=aL(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+oQ(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dE)d=dE;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eC[a.caml_custom]&&eC[a.caml_custom].hash){var
+k=eC[a.caml_custom].hash(a);b=aQ(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aT(b,a[2]);c--;break;case
+248:b=aQ(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aT(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eK(a)){b=FK(b,a);c--}else
-if(f$(a)){b=FO(b,a);c--}else
+o=a.length-1<<10|a[0];b=aQ(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eF(a)){b=E$(b,a);c--}else
+if(f2(a)){b=Fd(b,a);c--}else
 if(typeof
-a==="string"){b=iX(b,a);c--}else
-if(a===(a|0)){b=aT(b,a+a+1);c--}else
-if(a===+a){b=iW(b,a);c--}}b=FM(b);return b&0x3FFFFFFF}function
-FP(a,c,k){if(!isFinite(a)){if(isNaN(a))return b0(ix);return b0(a>0?oX:"-infinity")}var
+a==="string"){b=iJ(b,a);c--}else
+if(a===(a|0)){b=aQ(b,a+a+1);c--}else
+if(a===+a){b=iI(b,a);c--}}b=Fb(b);return b&0x3FFFFFFF}function
+Fe(a,c,k){if(!isFinite(a)){if(isNaN(a))return bX(ih);return bX(a>0?ov:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?y:dF,e=y;if(i)e=cY;else
+j=d<0?x:dz,e=x;if(i)e=cV;else
 switch(k){case
-43:e=dF;break;case
+43:e=dz;break;case
 32:e=cf;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cA);if(h<0)b+=cA+dQ(c,bh);else{var
-f=h+1+c;if(b.length<f)b+=dQ(f-b.length,bh);else
-b=b.substr(0,f)}}return b0(e+iq+b+"p"+j+d.toString(10))}function
-FW(a){return+a.isZero()}function
-FZ(a){return new
-C(a&cg,a>>24&cg,a>>31&bW)}function
-F0(a){return a.toInt()}function
-FV(a){return+a.isNeg()}function
-FY(a){return a.neg()}function
-FT(g,c){var
-a=i3(g);if(a.signedconv&&FV(c)){a.sign=-1;c=FY(c)}var
-b=y,h=FZ(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(F0(e.modulus))+b}while(!FW(c));if(a.prec>=0){a.filler=cf;var
-d=a.prec-b.length;if(d>0)b=dQ(d,bh)+b}return iS(a,b)}function
-bl(b,a){a|=0;if(a>bE){a-=bE;b*=Math.pow(2,bE);if(a>bE){a-=bE;b*=Math.pow(2,bE)}}if(a<-bE){a+=bE;b*=Math.pow(2,-bE)}b*=Math.pow(2,a);return b}function
-F3(a,b){return+(dN(a,b,false)<=0)}function
-F4(a,b){return+(dN(a,b,false)<0)}function
-p(a,d){if(a<0)c3();var
+h=b.indexOf(cx);if(h<0)b+=cx+dK(c,bg);else{var
+f=h+1+c;if(b.length<f)b+=dK(f-b.length,bg);else
+b=b.substr(0,f)}}return bX(e+h$+b+"p"+j+d.toString(10))}function
+Fl(a){return+a.isZero()}function
+Fo(a){return new
+B(a&cg,a>>24&cg,a>>31&bT)}function
+Fp(a){return a.toInt()}function
+Fk(a){return+a.isNeg()}function
+Fn(a){return a.neg()}function
+Fi(g,c){var
+a=iP(g);if(a.signedconv&&Fk(c)){a.sign=-1;c=Fn(c)}var
+b=x,h=Fo(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Fp(e.modulus))+b}while(!Fl(c));if(a.prec>=0){a.filler=cf;var
+d=a.prec-b.length;if(d>0)b=dK(d,bg)+b}return iE(a,b)}function
+bl(b,a){a|=0;if(a>bD){a-=bD;b*=Math.pow(2,bD);if(a>bD){a-=bD;b*=Math.pow(2,bD)}}if(a<-bD){a+=bD;b*=Math.pow(2,-bD)}b*=Math.pow(2,a);return b}function
+Fs(a,b){return+(dH(a,b,false)<=0)}function
+Ft(a,b){return+(dH(a,b,false)<0)}function
+p(a,d){if(a<0)c0();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Gk(a){return b(ge(a,0,a.length))}var
-F6=function(){function
+FL(a){return b(f7(a,0,a.length))}var
+Fv=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -669,35 +669,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=pk(i);if(typeof
+e=[],h=oU(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Gk(k(e,f))}}();function
-F7(c,b,a){return F6(cD(c),b,a)}function
-F8(){return 0}var
-bZ=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return FL(k(e,f))}}();function
+Fw(c,b,a){return Fv(cA(c),b,a)}function
+Fx(){return 0}var
+bW=new
 Array();function
-ga(c){var
-a=bZ[c];if(!a.opened)at("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&aj.fds[a.fd]&&aj.fds[a.fd].output){var
-b=aj.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
-K(a){return bm(a)}function
-pp(e,f){var
-a=bZ[e],d=b(f),c=K(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-Gp(a){var
-a=i8(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+f3(c){var
+a=bW[c];if(!a.opened)aq("Cannot flush a closed channel");if(!a.buffer||a.buffer==x)return 0;if(a.fd&&ag.fds[a.fd]&&ag.fds[a.fd].output){var
+b=ag.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=x;return 0}function
+J(a){return bm(a)}function
+oZ(e,f){var
+a=bW[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+FQ(a){var
+a=iU(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Gq(a){var
-a=i8(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+FR(a){var
+a=iU(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-gf(c,e,d,a){if(aj.fds===undefined)aj.fds=new
+f8(c,e,d,a){if(ag.fds===undefined)ag.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aj.fds[c]=b;if(!aj.fd_last_idx||c>aj.fd_last_idx)aj.fd_last_idx=c;return c}function
-GJ(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ag.fds[c]=b;if(!ag.fd_last_idx||c>ag.fd_last_idx)ag.fd_last_idx=c;return c}function
+F_(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,416 +707,411 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)at(bk(c)+oo);if(a.text&&a.binary)at(bk(c)+oG);var
-d=pA(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return gf(f+1,pp,e,a)}gf(0,pp,new
-aI(ay(0)));gf(1,Gq,new
-aI(ay(0)));gf(2,Gp,new
-aI(ay(0)));function
-F9(a){var
-c=aj.fds[a];if(c.flags.wronly)at(o2+a+" is writeonly");var
-d=null;if(a==0&&eO()){var
-e=require("fs");d=function(){return b0(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bZ[b.fd]=b;return b.fd}function
-pl(c){var
-b=aj.fds[c];if(b.flags.rdonly)at(o2+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};bZ[a.fd]=a;return a.fd}function
-F_(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aq(bk(c)+nY);if(a.text&&a.binary)aq(bk(c)+oe);var
+d=o_(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return f8(f+1,oZ,e,a)}f8(0,oZ,new
+aG(au(0)));f8(1,FR,new
+aG(au(0)));f8(2,FQ,new
+aG(au(0)));function
+Fy(a){var
+c=ag.fds[a];if(c.flags.wronly)aq(oA+a+" is writeonly");var
+d=null;if(a==0&&eJ()){var
+e=require("fs");d=function(){return bX(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bW[b.fd]=b;return b.fd}function
+oV(c){var
+b=ag.fds[c];if(b.flags.rdonly)aq(oA+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:x};bW[a.fd]=a;return a.fd}function
+Fz(){var
 b=0;for(var
-a=0;a<bZ.length;a++)if(bZ[a]&&bZ[a].opened&&bZ[a].out)b=[0,bZ[a].fd,b];return b}function
-dR(a){return a}function
-F$(g,d,h,f){var
-b=bZ[g];if(!b.opened)at("Cannot output to a closed channel");var
-a;if(h==0&&bm(d)==f)a=d;else{a=ay(f);cC(d,h,a,0,f)}var
-i=dR(a),c=bk(i),e=c.lastIndexOf(n_);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ga(g);b.buffer+=c.substr(e+1)}return 0}function
-i2(b,a,d,c){return F$(b,cD(a),d,c)}function
-pm(c,a){var
-d=b(String.fromCharCode(a));i2(c,d,0,1);return 0}function
-gb(b,a){if(a==0)eM();return b%a}function
-eL(a,b){return+(dN(a,b,false)!=0)}function
-Gb(a,b){a[0]=ba;a[1]=b;return 0}function
-a0(a){if(a
+a=0;a<bW.length;a++)if(bW[a]&&bW[a].opened&&bW[a].out)b=[0,bW[a].fd,b];return b}function
+dL(a){return a}function
+FA(g,d,h,f){var
+b=bW[g];if(!b.opened)aq("Cannot output to a closed channel");var
+a;if(h==0&&bm(d)==f)a=d;else{a=au(f);cz(d,h,a,0,f)}var
+i=dL(a),c=bk(i),e=c.lastIndexOf(nI);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f3(g);b.buffer+=c.substr(e+1)}return 0}function
+iO(b,a,d,c){return FA(b,cA(a),d,c)}function
+oW(c,a){var
+d=b(String.fromCharCode(a));iO(c,d,0,1);return 0}function
+f4(b,a){if(a==0)eH();return b%a}function
+eG(a,b){return+(dH(a,b,false)!=0)}function
+FC(a,b){a[0]=ba;a[1]=b;return 0}function
+aZ(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eK(a))return f5;else
-if(f$(a))return f5;else
+if(eF(a))return fW;else
+if(f2(a))return fW;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iu;else
-return eC}function
-bx(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);aj[b+1]=c;if(a)aj[a]=c}function
-i6(a,b){pn[bk(a)]=b;return 0}function
-Gg(a){return Math.round(a)}function
-gd(a){if(a==0)a=1/a;return a<0?1:0}function
-Gi(){$(iK)}function
-eN(b,a){return eF(b,a)}function
-az(b,a){if(a>>>0>=K(b))Gi();return eN(b,a)}function
-Fz(a,b){if(a===b)return 1;a.t&6&&c4(a);b.t&6&&c4(b);return a.c==b.c?1:0}function
-Gj(a,b){return Fz(a,b)}function
-w(a,b){return 1-Gj(a,b)}function
-Gl(){return 0x7FFFFFFF/4|0}function
-Ge(){i4(aj.Not_found)}function
-pr(c){var
-a=I,b=pj(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b0(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return b0(I.jsoo_static_env[b]);Ge()}function
-Gm(){if(I.crypto)if(typeof
+if(a&&a.caml_custom)return id;else
+return ex}function
+bx(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);ag[b+1]=c;if(a)ag[a]=c}function
+iS(a,b){oX[bk(a)]=b;return 0}function
+FH(a){return Math.round(a)}function
+f6(a){if(a==0)a=1/a;return a<0?1:0}function
+FJ(){Y(iw)}function
+eI(b,a){return eA(b,a)}function
+av(b,a){if(a>>>0>=J(b))FJ();return eI(b,a)}function
+E0(a,b){if(a===b)return 1;a.t&6&&c1(a);b.t&6&&c1(b);return a.c==b.c?1:0}function
+FK(a,b){return E0(a,b)}function
+z(a,b){return 1-FK(a,b)}function
+FM(){return 0x7FFFFFFF/4|0}function
+FF(){iQ(ag.Not_found)}function
+o1(c){var
+a=I,b=oT(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bX(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bX(I.jsoo_static_env[b]);FF()}function
+FN(){if(I.crypto)if(typeof
 I.crypto.getRandomValues==="function"){var
 a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
 if(I.crypto.randomBytes==="function"){var
 b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-i7(a){var
+iT(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aC(b,a){return{joo_tramp:b,joo_args:a}}function
-Gn(c,a){if(typeof
+az(b,a){return{joo_tramp:b,joo_args:a}}function
+FO(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-po(a){return a}function
-bH(a){if(a
+oY(a){return a}function
+bG(a){if(a
 instanceof
 Array)return a;if(I.RangeError&&a
 instanceof
-I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return po(aj.Stack_overflow);if(I.InternalError&&a
+I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oY(ag.Stack_overflow);if(I.InternalError&&a
 instanceof
-I.InternalError&&a.message&&a.message.match(/too much recursion/i))return po(aj.Stack_overflow);if(a
+I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oY(ag.Stack_overflow);if(a
 instanceof
-I.Error&&c7(ob))return[0,c7(ob),a];return[0,aj.Failure,b0(String(a))]}function
-a2(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-pw(b){var
-a=BigInt(b);return a2(a<0?-a:a)}function
-px(a,b){return a2(BigInt(a)+BigInt(b))}function
-gg(a){if(a===0)eM();return BigInt(a)}function
-Gt(e,g){var
-b=BigInt(e),a=gg(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a2(f?c+BigInt(1):c)}function
-ao(a,b){return a<b?-1:a>b?1:0}function
-i9(a,b){return a2(BigInt(a)/gg(b))}function
-GC(a,b){return a2(BigInt(a)%gg(b))}function
-Gu(a,b){return[0,i9(a,b),GC(a,b)]}function
-i_(a,b){return a===b?1:0}function
-Gv(c,a,b){if(a<0||b<1)$("Z.extract: invalid bit range");return a2(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dU(e,f){var
-b=BigInt(e),a=gg(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a2(g?c-BigInt(1):c)}function
-i$(d,c){var
-a=bk(d);if(a!==f2&&a!==ch)$("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
-Gw(){return 0}function
-Gx(a,b){return a2(BigInt(a)*BigInt(b))}function
-Gy(b,c){var
-a=b*c;return a<-2147483648||a>iz?1:0}function
-Gz(a){return a2(-BigInt(a))}function
-a1(a){if(a===0)return 0;var
+I.Error&&c4(nL))return[0,c4(nL),a];return[0,ag.Failure,bX(String(a))]}function
+a1(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+o6(b){var
+a=BigInt(b);return a1(a<0?-a:a)}function
+o7(a,b){return a1(BigInt(a)+BigInt(b))}function
+f9(a){if(a===0)eH();return BigInt(a)}function
+FU(e,g){var
+b=BigInt(e),a=f9(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a1(f?c+BigInt(1):c)}function
+aw(a,b){return a<b?-1:a>b?1:0}function
+iV(a,b){return a1(BigInt(a)/f9(b))}function
+F3(a,b){return a1(BigInt(a)%f9(b))}function
+FV(a,b){return[0,iV(a,b),F3(a,b)]}function
+iW(a,b){return a===b?1:0}function
+FW(c,a,b){if(a<0||b<1)Y("Z.extract: invalid bit range");return a1(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dO(e,f){var
+b=BigInt(e),a=f9(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a1(g?c-BigInt(1):c)}function
+iX(d,c){var
+a=bk(d);if(a!==fT&&a!==ch)Y("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
+FX(){return 0}function
+FY(a,b){return a1(BigInt(a)*BigInt(b))}function
+FZ(b,c){var
+a=b*c;return a<-2147483648||a>ik?1:0}function
+F0(a){return a1(-BigInt(a))}function
+a0(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-GA(c,i,b,e){var
-f=bk(i);if(b<0||e<0||b>f.length-e)$("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)$("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))$("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:iq+a);return a2(a===g?h:-h)}function
-GB(a){return a2(BigInt(a)-BigInt(1))}function
-py(b,a){if(a<0)$("Z.shift_left: count argument must be positive");return a2(BigInt(b)<<BigInt(a))}function
-GD(b,a){if(a<0)$("Z.shift_right: count argument must be positive");return a2(BigInt(b)>>BigInt(a))}function
+F1(c,i,b,e){var
+f=bk(i);if(b<0||e<0||b>f.length-e)Y("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,x),d=c===10||c===0;if(!d&&c!==16)Y("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))Y("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:h$+a);return a1(a===g?h:-h)}function
+F2(a){return a1(BigInt(a)-BigInt(1))}function
+o8(b,a){if(a<0)Y("Z.shift_left: count argument must be positive");return a1(BigInt(b)<<BigInt(a))}function
+F4(b,a){if(a<0)Y("Z.shift_right: count argument must be positive");return a1(BigInt(b)>>BigInt(a))}function
 P(a){return a<0?-1:a>0?1:0}function
-GE(b){if(b<0)$("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a1(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a2(a)}function
-pz(a,b){return a2(BigInt(a)-BigInt(b))}function
-GF(a){return a2(BigInt(a)+BigInt(1))}function
-GG(a){if(typeof
-a!=="number")i4(c7(ot));return a}function
-GI(a,c){I.verale={greeting:bk(a),ask:function(a){return bk(bG(c,[b(a)]))}};return 0}function
-F2(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-FG(b){var
-a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&F2(b[1]))var
+F5(b){if(b<0)Y("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a0(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a1(a)}function
+o9(a,b){return a1(BigInt(a)-BigInt(b))}function
+F6(a){return a1(BigInt(a)+BigInt(1))}function
+F7(a){if(typeof
+a!=="number")iQ(c4(n3));return a}function
+F9(a,c){I.verale={greeting:bk(a),ask:function(a){return bk(bF(c,[b(a)]))}};return 0}function
+Fr(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+E7(b){var
+a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fr(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=nZ;var
+d=f;d<e.length;d++){if(d>f)a+=nx;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bX)a+=f4+c.toString()+f4;else
+bU)a+=fV+c.toString()+fV;else
 if(typeof
-c=="string")a+=f4+c.toString()+f4;else
-a+=oy}a+=")"}else
-if(b[0]==an)a+=b[1];return a}function
-pe(a){if(a
+c=="string")a+=fV+c.toString()+fV;else
+a+=n8}a+=")"}else
+if(b[0]==ak)a+=b[1];return a}function
+oO(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==an)){var
-c=c7(n5);if(c)c(a,false);else{var
-d=FG(a),b=c7(nY);if(b)b(0);I.console.error(iC+d+n_)}}else
+Array&&(a[0]==0||a[0]==ak)){var
+c=c4(nD);if(c)c(a,false);else{var
+d=E7(a),b=c4(nw);if(b)b(0);I.console.error(io+d+nI)}}else
 throw a}function
-Gh(){var
-a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pe(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pe(a.error)})}Gh();function
-f(a,b){return a.length==1?a(b):bG(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bG(a,[b,c])}function
-aN(a,b,c,d){return a.length==3?a(b,c,d):bG(a,[b,c,d])}function
-cX(a,b,c,d,e){return a.length==4?a(b,c,d,e):bG(a,[b,c,d,e])}function
-cW(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bG(a,[b,c,d,e,f])}function
-nV(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bG(a,[b,c,d,e,f,g])}function
-Fs(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}FH();var
-eP=[an,b(oY),-1],jf=[an,b(n7),-2],jd=[an,b(it),-3],jc=[an,b(ow),-4],gk=[an,b(n$),-5],bI=[an,b(oC),-7],je=[an,b(oh),-8],gj=[an,b(oE),-9],ag=[an,b(oT),-11],jg=[an,b(nX),-12],Fr=[4,0,0,0,[12,45,[4,0,0,0,0]]],gE=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(ol),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],di=[0,0,0],m$=[0,0,0],nc=[0,0,0],no=[0,0,-1],h_=[0,0,0],ew=[0,0,1,0,0,0],cV=[0,58,62],ex=[0,96,c1],nz=[0,1,0,0],nK=[0,0,[0,64,0]];bx(11,jg,nX);bx(10,ag,oT);bx(9,[an,b(os),-10],os);bx(8,gj,oE);bx(7,je,oh);bx(6,bI,oC);bx(5,[an,b(oJ),-6],oJ);bx(4,gk,n$);bx(3,jc,ow);bx(2,jd,it);bx(1,jf,n7);bx(0,eP,oY);var
-pP=b("output_substring"),pL=b("%.12g"),pJ=b(cA),pG=b("true"),pH=b("false"),pC=c6(0,0,oB),pD=c6(0,0,65520),pE=c6(1,0,oB),pT=b("option is None"),p1=b("\\\\"),p2=b("\\'"),p3=b("\\b"),p4=b("\\t"),p5=b("\\n"),p6=b("\\r"),pZ=b("Char.chr"),p8=b("4.13.1"),qi=b("List.map2"),qk=b("List.fold_left2"),qm=b("List.exists2"),qq=b("List.combine"),qf=b("List.init"),qd=b(n9),qb=b("nth"),qc=b(n9),qa=b("tl"),p_=b("hd"),qx=b("String.blit / Bytes.blit_string"),qw=b("Bytes.blit"),qv=b("String.sub / Bytes.sub"),qK=b("String.contains_from / Bytes.contains_from"),qF=b(y),qB=b("String.concat"),qW=[0,b("array.ml"),322,4],qS=b("Array.map2: arrays must have the same length"),qR=b("Array.blit"),qQ=b("Array.fill"),qP=b("Array.sub"),qO=b("Array.init"),qV=b("Stdlib.Array.Bottom"),qZ=b("Stdlib.Queue.Empty"),q5=b("CamlinternalLazy.Undefined"),rc=b("Buffer.add_substring/add_subbytes"),ra=b("Buffer.add: cannot grow buffer"),q$=[0,b(oI),93,2],q_=[0,b(oI),94,2],rn=b("%c"),ro=b("%s"),rp=b(nW),rq=b(og),rr=b(ou),rs=b(n1),rt=b("%f"),ru=b("%B"),rv=b("%{"),rw=b("%}"),rx=b("%("),ry=b("%)"),rz=b("%a"),rA=b("%t"),rB=b("%?"),rC=b("%r"),rD=b("%_r"),rE=[0,b(aB),850,23],rP=[0,b(aB),814,21],rH=[0,b(aB),815,21],rQ=[0,b(aB),818,21],rI=[0,b(aB),819,21],rR=[0,b(aB),822,19],rJ=[0,b(aB),823,19],rS=[0,b(aB),826,22],rK=[0,b(aB),827,22],rT=[0,b(aB),831,30],rL=[0,b(aB),832,30],rN=[0,b(aB),836,26],rF=[0,b(aB),837,26],rO=[0,b(aB),846,28],rG=[0,b(aB),847,28],rM=[0,b(aB),851,23],s7=b(or),s5=[0,b(aB),1558,4],s6=b("Printf: bad conversion %["),s8=[0,b(aB),1626,39],s9=[0,b(aB),1649,31],s_=[0,b(aB),1650,31],s$=b("Printf: bad conversion %_"),ta=b(op),tb=b(ov),tc=b(op),td=b(ov),s0=b(ix),sY=b("neg_infinity"),sZ=b(oX),sX=b(cA),sS=[0,n4],sG=b("%+nd"),sH=b("% nd"),sJ=b("%+ni"),sK=b("% ni"),sL=b("%nx"),sM=b("%#nx"),sN=b("%nX"),sO=b("%#nX"),sP=b("%no"),sQ=b("%#no"),sF=b("%nd"),sI=b(ou),sR=b("%nu"),ss=b("%+ld"),st=b("% ld"),sv=b("%+li"),sw=b("% li"),sx=b("%lx"),sy=b("%#lx"),sz=b("%lX"),sA=b("%#lX"),sB=b("%lo"),sC=b("%#lo"),sr=b("%ld"),su=b(og),sD=b("%lu"),se=b("%+Ld"),sf=b("% Ld"),sh=b("%+Li"),si=b("% Li"),sj=b("%Lx"),sk=b("%#Lx"),sl=b("%LX"),sm=b("%#LX"),sn=b("%Lo"),so=b("%#Lo"),sd=b("%Ld"),sg=b(n1),sp=b("%Lu"),r2=b("%+d"),r3=b("% d"),r5=b("%+i"),r6=b("% i"),r7=b(ch),r8=b("%#x"),r9=b("%X"),r_=b("%#X"),r$=b("%o"),sa=b("%#o"),r1=b(f2),r4=b(nW),sb=b(or),rf=b("@]"),rg=b("@}"),rh=b("@?"),ri=b("@\n"),rj=b("@."),rk=b("@@"),rl=b("@%"),rm=b("@"),rU=b("CamlinternalFormat.Type_mismatch"),tk=b(y),tl=[0,[11,b(nZ),[2,0,[2,0,0]]],b(", %s%s")],tS=[0,[11,b(iC),[2,0,[12,10,0]]],b(oQ)],tT=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tR=b("Fatal error: out of memory in uncaught exception handler"),tO=[0,[11,b(iC),[2,0,[12,10,0]]],b(oQ)],tJ=[0,[2,0,[12,10,0]],b("%s\n")],tK=[0,[11,b(oj),0],b(oj)],tA=b("Raised at"),tB=b("Re-raised at"),tC=b("Raised by primitive operation at"),tD=b("Called from"),tE=b(" (inlined)"),tG=b(y),tF=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(ol),Fr]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tH=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tt=b("Out of memory"),tu=b("Stack overflow"),tv=b("Pattern matching failed"),tw=b("Assertion failed"),tx=b("Undefined recursive module"),tn=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],to=b(y),tp=b(y),tq=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tj=[0,[4,0,0,0,0],b(f2)],th=[0,[3,0,0],b("%S")],ti=b(oy),tL=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tX=b("x"),t7=b("Hashtbl: unsupported hash table format"),Fp=b("OCAMLRUNPARAM"),Fn=b("CAMLRUNPARAM"),t2=b(y),uO=[3,0,3],uP=b(cA),uI=b(o1),uJ=b("<\/"),uK=b(y),uE=b(o1),uF=b("<"),uG=b(y),uC=b("\n"),ur=[0,b(y)],uk=b(y),ul=b(y),um=b(y),un=b(y),ug=[0,b(y),0,b(y)],uf=b(y),ub=b("Stdlib.Format.String_tag"),uW=b("Z.Overflow"),uX=b(ot),u3=b("int_of_big_int"),vf=[0,0],vu=[0,0],xP=[0,0],xC=[0,0,0],A6=b(ox),A5=b("image"),A3=b("expected a finite number"),A1=b("a digit in base 16"),AZ=b(oZ),AU=b("joint"),AV=b("nothing"),AW=b(o3),AX=b("nothing, prices or joint"),AT=b(oO),AS=b(o3),AM=b("activation"),AN=b("others"),AO=b("patch"),AQ=b("a patch"),AP=b(oZ),AL=b("a prototype"),AJ=b("certificate"),AK=b(oO),AG=b(oH),AH=b("as many prototypes as coordinates"),AI=b("positive scales"),AB=b(on),AC=b("maximum"),AD=b("soft_tree"),AE=b("a readout"),Au=b("masked_max"),Av=b("max"),Aw=b("max_minus_mean"),Ax=b("max_minus_mean_distance"),Ay=b("top_mean"),Az=b("a pooling"),Ak=b("exp_distance"),Al=b("exponential"),Am=b("identity"),An=b("log_ratio"),Ao=b("negated"),Ap=b("quadratic"),Aq=b("rectified"),Ar=b("threshold"),As=b("a similarity"),Ad=b("cosine"),Ae=b("euclidean"),Af=b("inner_product"),Ag=b("rooted_cosine"),Ah=b("softmax"),Ai=b("a geometry"),z$=b("a child that is a node or a leaf of the tree"),Aa=b("a child that is a greater node"),Ab=b("every node and every leaf in the tree"),z9=b("a row of 0 and 1 with a 1"),z7=b("a number from 1"),z6=b(oz),z3=b(fY),z4=b("some"),z5=b("none or some"),zZ=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],z0=[0,[4,6,0,0,0],b(ch)],z1=b(" or "),z2=b("a list of "),zX=[0,[4,6,0,0,0],b(ch)],zY=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zU=b(ch),zV=b("a natural number"),zW=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zS=b(ch),zT=b("a positive integer"),zR=b(fY),zO=b(y),zP=b("an integer in base 16"),zM=b("expected the end of the line, found another item"),zL=b("at most 1025 bytes"),zK=b("expected another item, found the end of the line"),zH=[0,[11,b(oz),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zF=b("Reader.Wrong"),zG=b("Reader.Too_large"),BK=b("picture"),BL=b(ox),BJ=b("a layer before this one"),BG=b(oV),BH=b("a positive std"),BI=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Br=b(on),By=b("add"),Bz=b("avg_pool2d"),BA=b("concat"),BB=b("conv2d"),BC=b("flatten"),BD=b("leaky_relu"),Bs=b("max_pool2d"),Bt=b("relu"),Bu=b("sigmoid"),Bv=b("tanh"),Bw=b("upsample_nearest"),Bx=b("a layer of as many inputs as its kind has"),Bp=b("inputs with the same rows and columns"),Bn=b("inputs of one shape"),Bl=b("a slope from 0 to 1"),Bh=b("a pooling without dilation"),Bi=[0,1,1],Bj=b("a padding of at most half the kernel"),Bg=b("a layer without rows and columns before a linear one"),Bd=b("groups that divide the channels"),Be=b("groups that divide the rows of weights"),Bb=b("a row of weights"),Ba=b("windows that are no larger than what they slide over"),A_=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],A$=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],A8=b("a layer is larger than 2^24"),BO=[0,0],BQ=[0,1],BP=[0,2],Cz=[0,1],CA=[0,fU],Cx=b("a patch without views"),Cv=[0,1],Cw=[0,fU],CC=[0,0.03,[0,1.,0]],CH=[0,0],C3=[0,40,[0,24,[0,12,0]]],C$=[0,1.],DC=[0,0,0],DA=[0,dI,[0,n2,[0,oR,[0,fW,[0,0.3,0]]]]],DY=[0,160,192],D_=[1,0],D7=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Ee=[0,0,[0,dK,[0,1152,0]]],Ew=b("some "),Ex=b(fY),Ev=[0,[4,6,0,0,0],b(ch)],Eu=b(ch),Ez=b("unclaimed"),EA=b("at_least "),EB=b("at_most "),EH=b(fY),E0=b("minimal"),E9=b("entailment_hints"),E_=b("entails"),E$=b(oH),Fa=b("instance"),Fb=b("instance_settings"),Fc=b("latents"),Fd=b(oa),E1=b("needed"),E2=b(oV),E3=b("numbers"),E4=b("pictured"),E5=b("refuted"),E6=b("values"),E8=b(oa),E7=b("a question: the head first, and only once; so the network before pictures"),EN=b("proved"),EO=b("not proved"),EP=b("not covered: "),EQ=b(oL),ER=b(oL),ES=b("numbers: "),ET=b("values: "),EU=b("latents: "),Fi=b("limit: "),Fj=b("limit: there is no more memory"),Fk=b("limit: a list is too long"),Fl=b("the input ends within a line"),Fg=b("error: "),Ff=b("expected one line, found more"),Fm=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-ak(a){if(typeof
+FI(){var
+a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oO(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oO(a.error)})}FI();function
+g(a,b){return a.length==1?a(b):bF(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bF(a,[b,c])}function
+aP(a,b,c,d){return a.length==3?a(b,c,d):bF(a,[b,c,d])}function
+cU(a,b,c,d,e){return a.length==4?a(b,c,d,e):bF(a,[b,c,d,e])}function
+cT(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bF(a,[b,c,d,e,f])}function
+nt(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bF(a,[b,c,d,e,f,g])}function
+ET(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bF(a,[b,c,d,e,f,g,h])}E8();var
+eK=[ak,b(ow),-1],i3=[ak,b(nF),-2],i1=[ak,b(ic),-3],i0=[ak,b(n6),-4],gb=[ak,b(nJ),-5],bY=[ak,b(oa),-7],i2=[ak,b(nR),-8],ga=[ak,b(oc),-9],ae=[ak,b(or),-11],i4=[ak,b(nv),-12],ES=[4,0,0,0,[12,45,[4,0,0,0,0]]],gv=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nV),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d7=[0,0,0],mN=[0,0,0],mQ=[0,0,0],m2=[0,0,-1],hX=[0,0,0],eq=[0,0,1,0,0,0],er=[0,58,62],h0=[0,96,cY],m_=[0,1,0,0],ni=[0,0,[0,64,0]];bx(11,i4,nv);bx(10,ae,or);bx(9,[ak,b(n2),-10],n2);bx(8,ga,oc);bx(7,i2,nR);bx(6,bY,oa);bx(5,[ak,b(oh),-6],oh);bx(4,gb,nJ);bx(3,i0,n6);bx(2,i1,ic);bx(1,i3,nF);bx(0,eK,ow);var
+pn=b("output_substring"),pj=b("%.12g"),ph=b(cx),pe=b("true"),pf=b("false"),pa=c3(0,0,n$),pb=c3(0,0,65520),pc=c3(1,0,n$),pr=b("option is None"),py=b("\\\\"),pz=b("\\'"),pA=b("\\b"),pB=b("\\t"),pC=b("\\n"),pD=b("\\r"),pw=b("Char.chr"),pF=b("4.13.1"),pR=b("List.map2"),pT=b("List.fold_left2"),pV=b("List.exists2"),pY=b("List.combine"),pO=b("List.init"),pM=b(nH),pK=b("nth"),pL=b(nH),pJ=b("tl"),pH=b("hd"),p5=b("String.blit / Bytes.blit_string"),p4=b("Bytes.blit"),p3=b("String.sub / Bytes.sub"),qg=b("String.contains_from / Bytes.contains_from"),qb=b(x),p9=b("String.concat"),qs=[0,b("array.ml"),322,4],qo=b("Array.map2: arrays must have the same length"),qn=b("Array.blit"),qm=b("Array.fill"),ql=b("Array.sub"),qk=b("Array.init"),qr=b("Stdlib.Array.Bottom"),qv=b("Stdlib.Queue.Empty"),qB=b("CamlinternalLazy.Undefined"),qK=b("Buffer.add_substring/add_subbytes"),qI=b("Buffer.add: cannot grow buffer"),qH=[0,b(og),93,2],qG=[0,b(og),94,2],qV=b("%c"),qW=b("%s"),qX=b(nu),qY=b(nQ),qZ=b(n4),q0=b(nz),q1=b("%f"),q2=b("%B"),q3=b("%{"),q4=b("%}"),q5=b("%("),q6=b("%)"),q7=b("%a"),q8=b("%t"),q9=b("%?"),q_=b("%r"),q$=b("%_r"),ra=[0,b(ay),850,23],rl=[0,b(ay),814,21],rd=[0,b(ay),815,21],rm=[0,b(ay),818,21],re=[0,b(ay),819,21],rn=[0,b(ay),822,19],rf=[0,b(ay),823,19],ro=[0,b(ay),826,22],rg=[0,b(ay),827,22],rp=[0,b(ay),831,30],rh=[0,b(ay),832,30],rj=[0,b(ay),836,26],rb=[0,b(ay),837,26],rk=[0,b(ay),846,28],rc=[0,b(ay),847,28],ri=[0,b(ay),851,23],sD=b(n1),sB=[0,b(ay),1558,4],sC=b("Printf: bad conversion %["),sE=[0,b(ay),1626,39],sF=[0,b(ay),1649,31],sG=[0,b(ay),1650,31],sH=b("Printf: bad conversion %_"),sI=b(nZ),sJ=b(n5),sK=b(nZ),sL=b(n5),sw=b(ih),su=b("neg_infinity"),sv=b(ov),st=b(cx),so=[0,nC],sc=b("%+nd"),sd=b("% nd"),sf=b("%+ni"),sg=b("% ni"),sh=b("%nx"),si=b("%#nx"),sj=b("%nX"),sk=b("%#nX"),sl=b("%no"),sm=b("%#no"),sb=b("%nd"),se=b(n4),sn=b("%nu"),r0=b("%+ld"),r1=b("% ld"),r3=b("%+li"),r4=b("% li"),r5=b("%lx"),r6=b("%#lx"),r7=b("%lX"),r8=b("%#lX"),r9=b("%lo"),r_=b("%#lo"),rZ=b("%ld"),r2=b(nQ),r$=b("%lu"),rM=b("%+Ld"),rN=b("% Ld"),rP=b("%+Li"),rQ=b("% Li"),rR=b("%Lx"),rS=b("%#Lx"),rT=b("%LX"),rU=b("%#LX"),rV=b("%Lo"),rW=b("%#Lo"),rL=b("%Ld"),rO=b(nz),rX=b("%Lu"),ry=b("%+d"),rz=b("% d"),rB=b("%+i"),rC=b("% i"),rD=b(ch),rE=b("%#x"),rF=b("%X"),rG=b("%#X"),rH=b("%o"),rI=b("%#o"),rx=b(fT),rA=b(nu),rJ=b(n1),qN=b("@]"),qO=b("@}"),qP=b("@?"),qQ=b("@\n"),qR=b("@."),qS=b("@@"),qT=b("@%"),qU=b("@"),rq=b("CamlinternalFormat.Type_mismatch"),sS=b(x),sT=[0,[11,b(nx),[2,0,[2,0,0]]],b(", %s%s")],to=[0,[11,b(io),[2,0,[12,10,0]]],b(oo)],tp=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tn=b("Fatal error: out of memory in uncaught exception handler"),tk=[0,[11,b(io),[2,0,[12,10,0]]],b(oo)],tf=[0,[2,0,[12,10,0]],b("%s\n")],tg=[0,[11,b(nT),0],b(nT)],s8=b("Raised at"),s9=b("Re-raised at"),s_=b("Raised by primitive operation at"),s$=b("Called from"),ta=b(" (inlined)"),tc=b(x),tb=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nV),ES]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],td=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],s1=b("Out of memory"),s2=b("Stack overflow"),s3=b("Pattern matching failed"),s4=b("Assertion failed"),s5=b("Undefined recursive module"),sV=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sW=b(x),sX=b(x),sY=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sR=[0,[4,0,0,0,0],b(fT)],sP=[0,[3,0,0],b("%S")],sQ=b(n8),th=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tt=b("x"),tD=b("Hashtbl: unsupported hash table format"),EQ=b("OCAMLRUNPARAM"),EO=b("CAMLRUNPARAM"),ty=b(x),um=[3,0,3],un=b(cx),ug=b(oz),uh=b("<\/"),ui=b(x),uc=b(oz),ud=b("<"),ue=b(x),ua=b("\n"),t1=[0,b(x)],tU=b(x),tV=b(x),tW=b(x),tX=b(x),tQ=[0,b(x),0,b(x)],tP=b(x),tL=b("Stdlib.Format.String_tag"),uu=b("Z.Overflow"),uv=b(n3),uB=b("int_of_big_int"),uP=[0,0],u4=[0,0],xs=[0,0],xf=[0,0,0],AH=b(n7),AG=b("image"),AE=b("expected a finite number"),AC=b("a digit in base 16"),AA=b(ox),Av=b("joint"),Aw=b("nothing"),Ax=b(oB),Ay=b("nothing, prices or joint"),Au=b(om),At=b(oB),An=b("activation"),Ao=b("others"),Ap=b("patch"),Ar=b("a patch"),Aq=b(ox),Am=b("a prototype"),Ak=b("certificate"),Al=b(om),Ah=b(of),Ai=b("as many prototypes as coordinates"),Aj=b("positive scales"),Ac=b(nX),Ad=b("maximum"),Ae=b("soft_tree"),Af=b("a readout"),z7=b("masked_max"),z8=b("max"),z9=b("max_minus_mean"),z_=b("max_minus_mean_distance"),z$=b("top_mean"),Aa=b("a pooling"),zX=b("exp_distance"),zY=b("exponential"),zZ=b("identity"),z0=b("log_ratio"),z1=b("negated"),z2=b("quadratic"),z3=b("rectified"),z4=b("threshold"),z5=b("a similarity"),zQ=b("cosine"),zR=b("euclidean"),zS=b("inner_product"),zT=b("rooted_cosine"),zU=b("softmax"),zV=b("a geometry"),zM=b("a child that is a node or a leaf of the tree"),zN=b("a child that is a greater node"),zO=b("every node and every leaf in the tree"),zK=b("a row of 0 and 1 with a 1"),zI=b("a number from 1"),zH=b(n9),zE=b(ij),zF=b("some"),zG=b("none or some"),zA=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zB=[0,[4,6,0,0,0],b(ch)],zC=b(" or "),zD=b("a list of "),zy=[0,[4,6,0,0,0],b(ch)],zz=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zv=b(ch),zw=b("a natural number"),zx=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zt=b(ch),zu=b("a positive integer"),zs=b(ij),zp=b(x),zq=b("an integer in base 16"),zn=b("expected the end of the line, found another item"),zm=b("at most 1025 bytes"),zl=b("expected another item, found the end of the line"),zi=[0,[11,b(n9),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zg=b("Reader.Wrong"),zh=b("Reader.Too_large"),Bm=b("picture"),Bn=b(n7),Bk=b("a layer before this one"),Bh=b(ot),Bi=b("a positive std"),Bj=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],A4=b(nX),A$=b("add"),Ba=b("avg_pool2d"),Bb=b("concat"),Bc=b("conv2d"),Bd=b("flatten"),Be=b("leaky_relu"),A5=b("max_pool2d"),A6=b("relu"),A7=b("sigmoid"),A8=b("tanh"),A9=b("upsample_nearest"),A_=b("a layer of as many inputs as its kind has"),A2=b("inputs with the same rows and columns"),A0=b("inputs of one shape"),AY=b("a slope from 0 to 1"),AU=b("a pooling without dilation"),AV=[0,1,1],AW=b("a padding of at most half the kernel"),AT=b("a layer without rows and columns before a linear one"),AQ=b("groups that divide the channels"),AR=b("groups that divide the rows of weights"),AO=b("a row of weights"),AN=b("windows that are no larger than what they slide over"),AL=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AM=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AJ=b("a layer is larger than 2^24"),Bq=[0,0],Bs=[0,1],Br=[0,2],Ca=[0,1],Cb=[0,fM],B_=b("a patch without views"),B8=[0,1],B9=[0,fM],Cd=[0,0.03,[0,1.,0]],Ci=[0,0],CE=[0,40,[0,24,[0,12,0]]],CM=[0,1.],Dd=[0,0,0],Db=[0,dC,[0,nA,[0,op,[0,fO,[0,0.3,0]]]]],DB=[0,160,192],DM=[1,0],DI=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DR=[0,0,[0,dE,[0,1152,0]]],D$=b("unclaimed"),Ea=b("at_least "),Eb=b("at_most "),D8=b("some "),D9=b(ij),D7=[0,[4,6,0,0,0],b(ch)],D6=b(ch),Es=b("minimal"),Ez=b("entailment_hints"),EA=b("entails"),EB=b(of),EC=b("instance"),ED=b("instance_settings"),EE=b(nK),Et=b("needed"),Eu=b(ot),Ev=b("pictured"),Ew=b("refuted"),Ey=b(nK),Ex=b("a question: the head first, and only once; so the network before pictures"),Ej=b("proved"),Ek=b("not proved"),El=b("not covered: "),Em=b(oj),En=b(oj),EJ=b("limit: "),EK=b("limit: there is no more memory"),EL=b("limit: a list is too long"),EM=b("the input ends within a line"),EH=b("error: "),EG=b("expected one line, found more"),EN=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+ah(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ak(a[1])];case
-1:return[1,ak(a[1])];case
-2:return[2,ak(a[1])];case
-3:return[3,ak(a[1])];case
-4:return[4,ak(a[1])];case
-5:return[5,ak(a[1])];case
-6:return[6,ak(a[1])];case
-7:return[7,ak(a[1])];case
+0:return[0,ah(a[1])];case
+1:return[1,ah(a[1])];case
+2:return[2,ah(a[1])];case
+3:return[3,ah(a[1])];case
+4:return[4,ah(a[1])];case
+5:return[5,ah(a[1])];case
+6:return[6,ah(a[1])];case
+7:return[7,ah(a[1])];case
 8:var
-c=a[1];return[8,c,ak(a[2])];case
+c=a[1];return[8,c,ah(a[2])];case
 9:var
-b=a[1];return[9,b,b,ak(a[3])];case
-10:return[10,ak(a[1])];case
-11:return[11,ak(a[1])];case
-12:return[12,ak(a[1])];case
-13:return[13,ak(a[1])];default:return[14,ak(a[1])]}}function
-aU(a,b){if(typeof
+b=a[1];return[9,b,b,ah(a[3])];case
+10:return[10,ah(a[1])];case
+11:return[11,ah(a[1])];case
+12:return[12,ah(a[1])];case
+13:return[13,ah(a[1])];default:return[14,ah(a[1])]}}function
+aR(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aU(a[1],b)];case
-1:return[1,aU(a[1],b)];case
-2:return[2,aU(a[1],b)];case
-3:return[3,aU(a[1],b)];case
-4:return[4,aU(a[1],b)];case
-5:return[5,aU(a[1],b)];case
-6:return[6,aU(a[1],b)];case
-7:return[7,aU(a[1],b)];case
+0:return[0,aR(a[1],b)];case
+1:return[1,aR(a[1],b)];case
+2:return[2,aR(a[1],b)];case
+3:return[3,aR(a[1],b)];case
+4:return[4,aR(a[1],b)];case
+5:return[5,aR(a[1],b)];case
+6:return[6,aR(a[1],b)];case
+7:return[7,aR(a[1],b)];case
 8:var
-c=a[1];return[8,c,aU(a[2],b)];case
+c=a[1];return[8,c,aR(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aU(a[3],b)];case
-10:return[10,aU(a[1],b)];case
-11:return[11,aU(a[1],b)];case
-12:return[12,aU(a[1],b)];case
-13:return[13,aU(a[1],b)];default:return[14,aU(a[1],b)]}}function
-ad(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aR(a[3],b)];case
+10:return[10,aR(a[1],b)];case
+11:return[11,aR(a[1],b)];case
+12:return[12,aR(a[1],b)];case
+13:return[13,aR(a[1],b)];default:return[14,aR(a[1],b)]}}function
+aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ad(a[1],b)];case
-1:return[1,ad(a[1],b)];case
+0:return[0,aa(a[1],b)];case
+1:return[1,aa(a[1],b)];case
 2:var
-c=a[1];return[2,c,ad(a[2],b)];case
+c=a[1];return[2,c,aa(a[2],b)];case
 3:var
-d=a[1];return[3,d,ad(a[2],b)];case
+d=a[1];return[3,d,aa(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,ad(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,aa(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,ad(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,aa(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,ad(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,aa(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,ad(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,aa(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,ad(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,aa(a[4],b)];case
 9:var
-t=a[1];return[9,t,ad(a[2],b)];case
-10:return[10,ad(a[1],b)];case
+t=a[1];return[9,t,aa(a[2],b)];case
+10:return[10,aa(a[1],b)];case
 11:var
-u=a[1];return[11,u,ad(a[2],b)];case
+u=a[1];return[11,u,aa(a[2],b)];case
 12:var
-v=a[1];return[12,v,ad(a[2],b)];case
+v=a[1];return[12,v,aa(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,ad(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,aa(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,ad(a[3],b)];case
-15:return[15,ad(a[1],b)];case
-16:return[16,ad(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,aa(a[3],b)];case
+15:return[15,aa(a[1],b)];case
+16:return[16,aa(a[1],b)];case
 17:var
-A=a[1];return[17,A,ad(a[2],b)];case
+A=a[1];return[17,A,aa(a[2],b)];case
 18:var
-B=a[1];return[18,B,ad(a[2],b)];case
-19:return[19,ad(a[1],b)];case
+B=a[1];return[18,B,aa(a[2],b)];case
+19:return[19,aa(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,ad(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,aa(a[3],b)];case
 21:var
-E=a[1];return[21,E,ad(a[2],b)];case
-22:return[22,ad(a[1],b)];case
+E=a[1];return[21,E,aa(a[2],b)];case
+22:return[22,aa(a[1],b)];case
 23:var
-F=a[1];return[23,F,ad(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,ad(a[3],b)]}}function
-gh(a){return[0,a]}function
-gi(a){return a[1]}function
-jb(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dV(a){throw[0,jd,a]}function
-af(a){throw[0,jc,a]}function
-c8(b,a){return F3(b,a)?b:a}function
-au(b,a){return FJ(b,a)?b:a}function
-eQ(a){return 0<=a?a:-a|0}var
-L=dO(pC),Y=dO(pD),by=dO(pE),pB=iz;function
-aD(d,c){var
-a=K(d),e=K(c),b=ay(a+e|0);bF(d,0,b,0,a);bF(c,0,b,a,e);return dR(b)}function
-pF(a){return a?pG:pH}function
-pI(a){var
-e=K(a);return function(f){var
-b=f;for(;;){if(e<=b)return aD(a,pJ);var
-c=az(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,aa(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
+f_(a){return[0,a]}function
+f$(a){return a[1]}function
+iZ(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dP(a){throw[0,i1,a]}function
+ad(a){throw[0,i0,a]}function
+c5(b,a){return Fs(b,a)?b:a}function
+ar(b,a){return E_(b,a)?b:a}function
+eL(a){return 0<=a?a:-a|0}var
+K=dI(pa),W=dI(pb),by=dI(pc),o$=ik;function
+aS(d,c){var
+a=J(d),e=J(c),b=au(a+e|0);bE(d,0,b,0,a);bE(c,0,b,a,e);return dL(b)}function
+pd(a){return a?pe:pf}function
+pg(a){var
+e=J(a);return function(f){var
+b=f;for(;;){if(e<=b)return aS(a,ph);var
+c=av(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-pK(a){return pI(iU(pL,a))}function
-cF(a,b){if(a){var
-c=a[1];return[0,c,cF(a[2],b)]}return b}F9(0);var
-pM=pl(1),bJ=pl(2);function
-pN(b){function
+pi(a){return pg(iG(pj,a))}function
+cC(a,b){if(a){var
+c=a[1];return[0,c,cC(a[2],b)]}return b}Fy(0);var
+pk=oV(1),bH=oV(2);function
+pl(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{ga(d)}catch(a){a=bH(a);if(a[1]!==jf)throw a;var
+c=a[2],d=a[1];try{f3(d)}catch(a){a=bG(a);if(a[1]!==i3)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(F_(0))}function
-dW(b,a){return i2(b,a,0,K(a))}function
-pO(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return i2(d,c,b,a);return af(pP)}function
-jh(a){dW(bJ,a);pm(bJ,10);return ga(bJ)}var
-gl=gh(pN);function
-pQ(c){for(;;){var
-d=gh(1),a=gi(gl),b=1-jb(gl,a,function(a,b){return function(d){if(jb(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gm(a){return f(gi(gl),0)}i6(b(nY),gm);function
-pR(b,a){return pm(b,a)}function
-eR(a){return ga(a)}function
-gn(a,b){return a?a[1]:b}function
-pS(a){return a?a[1]:af(pT)}function
-pU(a,b){return a?f(b,a[1]):0}function
-pV(a){return a?a[1]:0}function
-cj(b,a){return a?[0,f(b,a[1])]:0}function
-pW(b,a){return a?f(b,a[1]):0}function
-ji(a){return a?1:0}function
-eS(a){return 0===a[0]?[0,a[1]]:0}function
-pX(a){return a}function
-pY(a){if(0<=a&&!(iu<a))return a;return af(pZ)}function
-p0(a){var
-c=0;if(40<=a){if(92===a)return p1;if(!(iA<=a))c=1}else
-if(32<=a){if(39<=a)return p2;c=1}else
+a=c;continue}return 0}}return a(Fz(0))}function
+dQ(b,a){return iO(b,a,0,J(a))}function
+pm(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iO(d,c,b,a);return ad(pn)}function
+i5(a){dQ(bH,a);oW(bH,10);return f3(bH)}var
+gc=f_(pl);function
+po(c){for(;;){var
+d=f_(1),a=f$(gc),b=1-iZ(gc,a,function(a,b){return function(d){if(iZ(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+gd(a){return g(f$(gc),0)}iS(b(nw),gd);function
+pp(b,a){return oW(b,a)}function
+eM(a){return f3(a)}function
+ge(a,b){return a?a[1]:b}function
+pq(a){return a?a[1]:ad(pr)}function
+ps(a){return a?a[1]:0}function
+c6(b,a){return a?[0,g(b,a[1])]:0}function
+pt(b,a){return a?g(b,a[1]):0}function
+i6(a){return a?1:0}function
+eN(a){return 0===a[0]?[0,a[1]]:0}function
+pu(a){return a}function
+pv(a){if(0<=a&&!(id<a))return a;return ad(pw)}function
+px(a){var
+c=0;if(40<=a){if(92===a)return py;if(!(il<=a))c=1}else
+if(32<=a){if(39<=a)return pz;c=1}else
 if(!(14<=a))switch(a){case
-8:return p3;case
-9:return p4;case
-10:return p5;case
-13:return p6}if(c){var
-d=ay(1);as(d,0,a);return dR(d)}var
-b=ay(4);as(b,0,92);as(b,1,48+(a/cZ|0)|0);as(b,2,48+((a/10|0)%10|0)|0);as(b,3,48+(a%10|0)|0);return dR(b)}function
-p7(a){return 25<a+iE>>>0?a:a+oU|0}var
-go=Gl(0),dX=(4*go|0)-1|0;function
-p9(d,c){var
+8:return pA;case
+9:return pB;case
+10:return pC;case
+13:return pD}if(c){var
+d=au(1);ap(d,0,a);return dL(d)}var
+b=au(4);ap(b,0,92);ap(b,1,48+(a/cW|0)|0);ap(b,2,48+((a/10|0)%10|0)|0);ap(b,3,48+(a%10|0)|0);return dL(b)}function
+pE(a){return 25<a+iq>>>0?a:a+os|0}var
+gf=FM(0),dR=(4*gf|0)-1|0;function
+pG(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ap(a){return p9(0,a)}function
-jj(a){return a?a[1]:dV(p_)}function
-p$(a){return a?a[2]:dV(qa)}function
+al(a){return pG(0,a)}function
+i7(a){return a?a[1]:dP(pH)}function
+pI(a){return a?a[2]:dP(pJ)}function
 bn(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dV(qb)}}(b,a):af(qc)}function
-jk(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dP(pK)}}(b,a):ad(pL)}function
+i8(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):af(qd)}function
-bK(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ad(pM)}function
+bI(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bz(a){return bK(a,0)}function
-qe(g,e,d,c){var
-b=g,a=e;for(;;){if(d<=a)return b;var
-b=[0,f(c,a),b],a=a+1|0;continue}}function
-jl(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,jl(a+1|0,c,b)]}function
-a3(a,b){return 0<=a?50<a?bz(qe(0,0,a,b)):jl(0,a,b):af(qf)}function
+bJ(a){return bI(a,0)}function
+pN(f,e,d,c){var
+b=f,a=e;for(;;){if(d<=a)return b;var
+b=[0,g(c,a),b],a=a+1|0;continue}}function
+i9(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,i9(a+1|0,c,b)]}function
+a2(a,b){return 0<=a?50<a?bJ(pN(0,0,a,b)):i9(0,a,b):ad(pO)}function
 F(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
-jm(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,jm(c+1|0,b,d)]}return 0}function
-cG(b,a){return jm(0,b,a)}function
-qg(c,a){return function(e,d){var
+c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
+i_(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,i_(c+1|0,b,d)]}return 0}function
+dS(b,a){return i_(0,b,a)}function
+pP(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-aV(c,b){var
+f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
+a3(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];f(c,a[1]);var
+d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-qh(e,d,c){var
+pQ(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dY(b,a){return qh(0,b,a)}function
-al(e,d,c){var
+dT(b,a){return pQ(0,b,a)}function
+am(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-gp(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gp(c,e,d)]}}else
-if(!a)return 0;return af(qi)}function
-qj(g,f,e,d){var
+gg(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gg(c,e,d)]}}else
+if(!a)return 0;return ad(pR)}function
+pS(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=aN(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return af(qk)}}function
-bL(d,c){var
+h=a[2],i=b[2],c=aP(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ad(pT)}}function
+bK(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b){var
+e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-c9(d,c){var
+c7(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b)return b;var
+e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-ql(f,e,d){var
+pU(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return af(qm)}}function
-c_(d,c){var
+if(!a)return 0;return ad(pV)}}function
+dU(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aS(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aY(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-qn(d,c){var
+pW(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aS(b[1],d))return f;var
-a=e;continue}throw bI}}function
-qo(d,c){var
-a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aS(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aY(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-qp(d,c){var
+pX(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aS(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aY(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-jn(b,a){if(a){var
-c=a[2],d=a[1];return 0===aS(d[1],b)?c:[0,d,jn(b,c)]}return 0}function
-eT(d,c){var
+i$(b,a){if(a){var
+c=a[2],d=a[1];return 0===aY(d[1],b)?c:[0,d,i$(b,c)]}return 0}function
+eO(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(f(d,b))return[0,b];var
+b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aP(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=a[1];if(f(e,d)){var
+aM(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bz(b)}}var
+a=c;continue}return bJ(b)}}var
 b=0;return function(c){return a(b,c)}}function
-b1(e,a){return function(h,g,f){var
+bZ(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bz(b)}}(0,0,a)}function
-bA(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=f(e,a[1]);if(d){var
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bJ(b)}}(0,0,a)}function
+bz(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bz(b)}}var
+a=c;continue}return bJ(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dZ(b,a){return function(e,d,c){var
+dV(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bK(f(e,a[1]),b),a=g;continue}return bz(b)}}(b,0,a)}function
-jo(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],jo(b[2],a[2])]}}else
-if(!a)return 0;return af(qq)}function
-gq(a,b){function
+f=a[2],b=bI(g(e,a[1]),b),a=f;continue}return bJ(b)}}(b,0,a)}function
+ja(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],ja(b[2],a[2])]}}else
+if(!a)return 0;return ad(pY)}function
+gh(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bK(d,b)}return bK(c,b)}}function
+d=k,b=[0,f,b];continue}return bI(d,b)}return bI(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bK(d,b)}return bK(c,b)}}function
+c=j,b=[0,e,b];continue}return bI(d,b)}return bI(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1133,20 +1128,20 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=ap(b);return 2<=c?g(c,b)[1]:b}function
-qr(b,a){function
+c=al(b);return 2<=c?g(c,b)[1]:b}function
+pZ(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<=i){var
 c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bK(d,a)}return bK(c,a)}}function
+d=h,a=[0,e,a];continue}return bI(d,a)}return bI(c,a)}}function
 B(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<i){var
 d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bK(d,a)}return bK(c,a)}}function
+c=f,a=[0,g,a];continue}return bI(d,a)}return bI(c,a)}}function
 p(f,e){if(2===f){if(e){var
 i=e[2];if(i){var
 j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
@@ -1195,31 +1190,31 @@ var
 o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=ap(a);return 2<=c?h(c,a)[1]:a}function
-qs(d,c){var
+c=al(a);return 2<=c?h(c,a)[1]:a}function
+p0(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eU(d,c){var
+eP(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gr(b,a){return b<=a?b:a}function
-jp(b,a){return a<=b?b:a}function
-jq(a){return b(y+a)}function
-cH(a,c){var
-b=ay(a);FF(b,0,a,c);return b}function
-jr(a){var
-b=bm(a),c=ay(b);cC(a,0,c,0,b);return c}function
-qt(a){return jr(cD(a))}function
-qu(c,b,a){if(0<=b&&0<=a&&!((bm(c)-a|0)<b)){var
-d=ay(a);cC(c,b,d,0,a);return d}return af(qv)}function
-js(c,b,a){return dR(qu(c,b,a))}function
-jt(e,c,d,b,a){if(0<=a&&0<=c&&!((bm(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return cC(e,c,d,b,a);return af(qw)}function
-b2(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return bF(e,c,d,b,a);return af(qx)}function
-qy(e){var
+gi(b,a){return b<=a?b:a}function
+jb(b,a){return a<=b?b:a}function
+jc(a){return b(x+a)}function
+cD(a,c){var
+b=au(a);E6(b,0,a,c);return b}function
+jd(a){var
+b=bm(a),c=au(b);cz(a,0,c,0,b);return c}function
+p1(a){return jd(cA(a))}function
+p2(c,b,a){if(0<=b&&0<=a&&!((bm(c)-a|0)<b)){var
+d=au(a);cz(c,b,d,0,a);return d}return ad(p3)}function
+je(c,b,a){return dL(p2(c,b,a))}function
+jf(e,c,d,b,a){if(0<=a&&0<=c&&!((bm(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return cz(e,c,d,b,a);return ad(p4)}function
+b0(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return bE(e,c,d,b,a);return ad(p5)}function
+p6(e){var
 a=[0,0],m=bm(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eF(e,i),g=0;if(32<=f){var
+f=eA(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1230,166 +1225,166 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bm(e))return jr(e);var
-b=ay(a[1]);a[1]=0;var
+i=r;continue}break}}if(a[1]===bm(e))return jd(e);var
+b=au(a[1]);a[1]=0;var
 n=bm(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eF(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(iA<=c)d=1;else
+c=eA(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(il<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:as(b,a[1],92);a[1]++;as(b,a[1],98);break;case
-9:as(b,a[1],92);a[1]++;as(b,a[1],116);break;case
-10:as(b,a[1],92);a[1]++;as(b,a[1],110);break;case
-13:as(b,a[1],92);a[1]++;as(b,a[1],114);break;default:d=1}switch(d){case
-1:as(b,a[1],92);a[1]++;as(b,a[1],48+(c/cZ|0)|0);a[1]++;as(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;as(b,a[1],48+(c%10|0)|0);break;case
-2:as(b,a[1],92);a[1]++;as(b,a[1],c);break;case
-3:as(b,a[1],c);break}a[1]++;var
+8:ap(b,a[1],92);a[1]++;ap(b,a[1],98);break;case
+9:ap(b,a[1],92);a[1]++;ap(b,a[1],116);break;case
+10:ap(b,a[1],92);a[1]++;ap(b,a[1],110);break;case
+13:ap(b,a[1],92);a[1]++;ap(b,a[1],114);break;default:d=1}switch(d){case
+1:ap(b,a[1],92);a[1]++;ap(b,a[1],48+(c/cW|0)|0);a[1]++;ap(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ap(b,a[1],48+(c%10|0)|0);break;case
+2:ap(b,a[1],92);a[1]++;ap(b,a[1],c);break;case
+3:ap(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-ju(g,b){var
+jg(f,b){var
 c=bm(b);if(0===c)return b;var
-d=ay(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){as(d,a,f(g,eF(b,a)));var
+d=au(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){ap(d,a,g(f,eA(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-qz(a){return ju(p7,a)}function
-gs(a){return cD(a)}function
-bo(a){return dR(a)}function
-gt(b,a){return bo(cH(b,a))}function
-qA(a,b){return b<=a?a:af(qB)}function
-qC(f,e,d){var
+p7(a){return jg(pE,a)}function
+gj(a){return cA(a)}function
+bo(a){return dL(a)}function
+gk(b,a){return bo(cD(b,a))}function
+p8(a,b){return b<=a?a:ad(p9)}function
+p_(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=qA((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
-qD(b,h,g,e,f){var
+g=a[2],b=p8((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
+p$(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bF(a,0,b,d,K(a));bF(g,0,b,d+K(a)|0,e);var
-d=(d+K(a)|0)+e|0,c=i;continue}bF(a,0,b,d,K(a));return b}return b}}function
-qE(b,a){if(a){var
-c=K(b);return bo(qD(ay(qC(0,c,a)),0,b,c,a))}return qF}function
-qG(b,a){return bo(ju(b,gs(a)))}function
-qH(a){return function(b,f,e){var
+i=c[2];bE(a,0,b,d,J(a));bE(g,0,b,d+J(a)|0,e);var
+d=(d+J(a)|0)+e|0,c=i;continue}bE(a,0,b,d,J(a));return b}return b}}function
+qa(b,a){if(a){var
+c=J(b);return bo(p$(au(p_(0,c,a)),0,b,c,a))}return qb}function
+qc(b,a){return bo(jg(b,gj(a)))}function
+qd(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eN(b,a)+oU|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bo(qy(gs(b)));var
-a=a+1|0;continue}}(a,K(a),0)}function
-qI(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bI;if(eN(e,a)===b)return a;var
+c=eI(b,a)+os|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bo(p6(gj(b)));var
+a=a+1|0;continue}}(a,J(a),0)}function
+qe(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bY;if(eI(e,a)===b)return a;var
 a=a+1|0;continue}}function
-qJ(b,a,d){var
-c=K(b);if(0<=a&&!(c<a))try{qI(b,c,a,d);var
-e=1;return e}catch(a){a=bH(a);if(a===bI)return 0;throw a}return af(qK)}function
-qL(b,a){return qJ(b,0,a)}function
-qM(a){return bo(qz(gs(a)))}function
-qN(a){return 1-(typeof
+qf(b,a,d){var
+c=J(b);if(0<=a&&!(c<a))try{qe(b,c,a,d);var
+e=1;return e}catch(a){a=bG(a);if(a===bY)return 0;throw a}return ad(qg)}function
+qh(b,a){return qf(b,0,a)}function
+qi(a){return bo(p7(gj(a)))}function
+qj(a){return 1-(typeof
 a==="number"?1:0)}function
-aE(b,c){if(0===b)return[0];if(0<=b){var
-d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
-a=g;for(;;){d[1+a]=f(c,a);var
+aA(b,c){if(0===b)return[0];if(0<=b){var
+d=p(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return af(qO)}function
-jv(b,f,e){var
+a=h;continue}break}}return d}return ad(qk)}function
+jh(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bM(a){var
-b=a.length-1;return 0===b?[0]:iO(a,0,b)}function
-ck(b,a){var
-c=b.length-1;return 0===c?bM(a):0===a.length-1?iO(b,0,c):Fu(b,a)}function
-eV(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iO(c,b,a);return af(qP)}function
-jw(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Fw(c,b,a,d);return af(qQ)}function
-jx(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Fv(e,c,d,b,a);return af(qR)}function
-d0(d,b){var
+bL(a){var
+b=a.length-1;return 0===b?[0]:iA(a,0,b)}function
+cj(b,a){var
+c=b.length-1;return 0===c?bL(a):0===a.length-1?iA(b,0,c):EV(b,a)}function
+eQ(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iA(c,b,a);return ad(ql)}function
+ji(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return EX(c,b,a,d);return ad(qm)}function
+jj(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return EW(e,c,d,b,a);return ad(qn)}function
+dW(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){f(d,b[1+a]);var
-g=a+1|0;if(c!==a){var
-a=g;continue}break}}return 0}function
+a=e;for(;;){g(d,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
 q(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){e[1+a]=f(d,b[1+a]);var
-i=a+1|0;if(g!==a){var
+e=p(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
+a=h;for(;;){e[1+a]=g(d,b[1+a]);var
+i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-d1(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return af(qS);if(0===b)return[0];var
+dX(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ad(qo);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-D(d,b){var
+C(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-T(d,b){var
+S(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=p(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aJ(c){return function(e,d){var
+aH(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-qT(d,c){var
+qp(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-J(a){if(a){var
-b=a[2],d=a[1],c=p(qT(0,a),d);return function(e,d){var
+L(a){if(a){var
+b=a[2],d=a[1],c=p(qp(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-Z(f,e,c){var
+X(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gu(c,b){var
+gl(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cI(c,b){var
+cE(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gv=[an,qV,cE(0)];function
-qU(b){if(bY(b,[0]))return[0,[0],[0]];var
+gm=[ak,qr,cB(0)];function
+qq(b){if(bV(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jy(e,a){function
+jk(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gv,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gm,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bH(b);if(b[1]===gv){var
+g=l(f,b,d);return g}catch(b){b=bG(b);if(b[1]===gm){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bH(a);if(a[1]===gv)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bG(a);if(a[1]===gm)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ag,qW]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ae,qs]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1403,15 +1398,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-qX(l,a){function
+qt(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jx(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jj(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jx(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jj(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1426,196 +1421,196 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-c$(a){return a!=a?1:0}function
+c8(a){return a!=a?1:0}function
 a4(b,a){if(!(b<a)){var
-c=0;if(gd(a)||!gd(b))c=1;if(c)return c$(b)?b:a}return c$(a)?a:b}function
+c=0;if(f6(a)||!f6(b))c=1;if(c)return c8(b)?b:a}return c8(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(gd(a)||!gd(b))c=1;if(c)return c$(a)?a:b}return c$(b)?b:a}function
-d2(a){return[0,0,0]}function
-d3(a){a[1]=0;a[2]=0;return 0}function
-da(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-db(a){var
+c=0;if(f6(a)||!f6(b))c=1;if(c)return c8(a)?a:b}return c8(b)?b:a}function
+dY(a){return[0,0,0]}function
+dZ(a){a[1]=0;a[2]=0;return 0}function
+c9(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+c_(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-dc(b){var
+c$(b){var
 a=b[1];return a?[0,a[1]]:0}function
-qY(b,a){return aV(b,a[1])}var
-q0=[an,qZ,cE(0)];function
-q1(a){return[0,0,0,0]}function
-gw(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jz(d,a){var
+qu(b,a){return a3(b,a[1])}var
+qw=[ak,qv,cB(0)];function
+qx(a){return[0,0,0,0]}function
+gn(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+jl(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-q2(b){var
+qy(b){var
 a=b[2];return a?[0,a[1]]:0}function
-q3(a){var
+qz(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gw(a);return c}throw q0}function
-q4(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gn(a);return c}throw qw}function
+qA(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gw(a);return[0,c]}return 0}var
-q6=[an,q5,cE(0)];function
-q7(a){throw q6}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gn(a);return[0,c]}return 0}var
+qC=[ak,qB,cB(0)];function
+qD(a){throw qC}function
 bp(a){var
-c=a[1];a[1]=q7;try{var
-b=f(c,0);Gb(a,b);return b}catch(b){b=bH(b);a[1]=function(a){throw b};throw b}}function
-eW(a){var
-b=1<=a?a:1,c=dX<b?dX:b,d=ay(c);return[0,d,0,c,d]}function
-eX(a){return js(a[1],0,a[2])}function
-q8(a){return a[2]}function
-q9(a){a[2]=0;return 0}function
-gx(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dX<b[1])if((d+c|0)<=dX)b[1]=dX;else
-dV(ra);var
-e=ay(b[1]);jt(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ag,q_]}throw[0,ag,q$]}}function
-gy(a,c){var
-b=a[2];if(a[3]<=b)gx(a,1);as(a[1],b,c);a[2]=b+1|0;return 0}function
-rb(a,d,c,b){var
+c=a[1];a[1]=qD;try{var
+b=g(c,0);FC(a,b);return b}catch(b){b=bG(b);a[1]=function(a){throw b};throw b}}function
+eR(a){var
+b=1<=a?a:1,c=dR<b?dR:b,d=au(c);return[0,d,0,c,d]}function
+eS(a){return je(a[1],0,a[2])}function
+qE(a){return a[2]}function
+qF(a){a[2]=0;return 0}function
+go(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dR<b[1])if((d+c|0)<=dR)b[1]=dR;else
+dP(qI);var
+e=au(b[1]);jf(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,qG]}throw[0,ae,qH]}}function
+gp(a,c){var
+b=a[2];if(a[3]<=b)go(a,1);ap(a[1],b,c);a[2]=b+1|0;return 0}function
+qJ(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)af(rc);var
-g=a[2]+b|0;if(a[3]<g)gx(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cl(a,c){var
-b=K(c),d=a[2]+b|0;if(a[3]<d)gx(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gz(a){return 5===a[2]?12:-6}function
-jA(a){return[0,0,ay(a)]}function
-jB(a,g){var
+h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ad(qK);var
+g=a[2]+b|0;if(a[3]<g)go(a,b);bE(d,c,a[1],a[2],b);a[2]=g;return 0}function
+ck(a,c){var
+b=J(c),d=a[2]+b|0;if(a[3]<d)go(a,b);bE(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gq(a){return 5===a[2]?12:-6}function
+jm(a){return[0,0,au(a)]}function
+jn(a,g){var
 b=bm(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ay(jp(b*2|0,c));jt(a[2],0,e,0,b);a[2]=e;var
+e=au(jb(b*2|0,c));jf(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dd(a,b){jB(a,1);dM(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aK(a,c){var
-b=K(c);jB(a,b);b2(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jC(a){return js(a[2],0,a[1])}function
-rd(a,b){var
+da(a,b){jn(a,1);dG(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aI(a,c){var
+b=J(c);jn(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jo(a){return je(a[2],0,a[1])}function
+qL(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return n4;case
+3:return nC;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-re(a,b){switch(b[1]){case
+qM(a,b){switch(b[1]){case
 0:break;case
-1:dd(a,43);break;default:dd(a,32)}return 8<=b[2]?dd(a,35):0}function
-jD(a){if(typeof
+1:da(a,43);break;default:da(a,32)}return 8<=b[2]?da(a,35):0}function
+jp(a){if(typeof
 a==="number")switch(a){case
-0:return rf;case
-1:return rg;case
-2:return rh;case
-3:return ri;case
-4:return rj;case
-5:return rk;default:return rl}else
+0:return qN;case
+1:return qO;case
+2:return qP;case
+3:return qQ;case
+4:return qR;case
+5:return qS;default:return qT}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aD(rm,gt(1,a[1]))}}function
-gA(b,c){var
+1:return a[1];default:return aS(qU,gk(1,a[1]))}}function
+gr(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aK(b,rn);var
+d=a[1];aI(b,qV);var
 a=d;continue;case
 1:var
-e=a[1];aK(b,ro);var
+e=a[1];aI(b,qW);var
 a=e;continue;case
 2:var
-f=a[1];aK(b,rp);var
+f=a[1];aI(b,qX);var
 a=f;continue;case
 3:var
-g=a[1];aK(b,rq);var
+g=a[1];aI(b,qY);var
 a=g;continue;case
 4:var
-h=a[1];aK(b,rr);var
+h=a[1];aI(b,qZ);var
 a=h;continue;case
 5:var
-i=a[1];aK(b,rs);var
+i=a[1];aI(b,q0);var
 a=i;continue;case
 6:var
-j=a[1];aK(b,rt);var
+j=a[1];aI(b,q1);var
 a=j;continue;case
 7:var
-k=a[1];aK(b,ru);var
+k=a[1];aI(b,q2);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aK(b,rv);gA(b,m);aK(b,rw);var
+l=a[2],m=a[1];aI(b,q3);gr(b,m);aI(b,q4);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aK(b,rx);gA(b,o);aK(b,ry);var
+n=a[3],o=a[1];aI(b,q5);gr(b,o);aI(b,q6);var
 a=n;continue;case
 10:var
-p=a[1];aK(b,rz);var
+p=a[1];aI(b,q7);var
 a=p;continue;case
 11:var
-q=a[1];aK(b,rA);var
+q=a[1];aI(b,q8);var
 a=q;continue;case
 12:var
-r=a[1];aK(b,rB);var
+r=a[1];aI(b,q9);var
 a=r;continue;case
 13:var
-s=a[1];aK(b,rC);var
+s=a[1];aI(b,q_);var
 a=s;continue;default:var
-t=a[1];aK(b,rD);var
+t=a[1];aI(b,q$);var
 a=t;continue}}function
-av(a){if(typeof
+as(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,av(a[1])];case
-1:return[1,av(a[1])];case
-2:return[2,av(a[1])];case
-3:return[3,av(a[1])];case
-4:return[4,av(a[1])];case
-5:return[5,av(a[1])];case
-6:return[6,av(a[1])];case
-7:return[7,av(a[1])];case
+0:return[0,as(a[1])];case
+1:return[1,as(a[1])];case
+2:return[2,as(a[1])];case
+3:return[3,as(a[1])];case
+4:return[4,as(a[1])];case
+5:return[5,as(a[1])];case
+6:return[6,as(a[1])];case
+7:return[7,as(a[1])];case
 8:var
-b=a[1];return[8,b,av(a[2])];case
+b=a[1];return[8,b,as(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,av(a[3])];case
-10:return[10,av(a[1])];case
-11:return[11,av(a[1])];case
-12:return[12,av(a[1])];case
-13:return[13,av(a[1])];default:return[14,av(a[1])]}}function
-aL(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,as(a[3])];case
+10:return[10,as(a[1])];case
+11:return[11,as(a[1])];case
+12:return[12,as(a[1])];case
+13:return[13,as(a[1])];default:return[14,as(a[1])]}}function
+aJ(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aL(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=aJ(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=aL(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=aJ(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=aL(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=aJ(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=aL(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=aJ(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-g=aL(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+f=aJ(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=aL(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=aJ(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=aL(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=aJ(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=aL(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=aJ(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
 8:var
-k=aL(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=aJ(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aL(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aL(aA(av(an),am)),as=m[4],at=m[3],au=m[2],aw=m[1],ax=function(a){f(as,0);f(ao,0);return 0},ay=function(a){f(ap,0);f(at,0);return 0},az=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(aw,0);return 0},az,ay,ax];case
+am=a[2],an=a[1],l=aJ(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aJ(ax(as(an),am)),at=m[4],au=m[3],av=m[2],aw=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(av,0);g(aq,0);return 0};return[0,function(a){g(ar,0);g(aw,0);return 0},aA,az,ay];case
 10:var
-n=aL(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aC,aB];case
+n=aJ(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aL(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
+o=aJ(a[1]),aG=o[4],aH=o[3],aI=o[2],aK=o[1],aL=function(a){g(aI,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aH,aG];case
 12:var
-p=aL(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=aJ(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aL(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=aL(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-aA(c,b){var
+q=aJ(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=aJ(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+ax(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1626,12 +1621,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ag,rE]}else
+9:a=6;break;default:throw[0,ae,ra]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,aA(t,b[1])];case
+0:return[0,ax(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1642,7 +1637,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,aA(u,b[1])];case
+1:return[1,ax(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1651,22 +1646,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
-b==="number")g=1;else
+f=0,v=c[1];if(typeof
+b==="number")f=1;else
 switch(b[0]){case
-2:return[2,aA(v,b[1])];case
+2:return[2,ax(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:g=1}if(g)a=7;break;case
+14:a=4;break;default:f=1}if(f)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,aA(w,b[1])];case
+3:return[3,ax(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1678,7 +1673,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,aA(x,b[1])];case
+4:return[4,ax(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1690,7 +1685,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,aA(y,b[1])];case
+5:return[5,ax(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1702,7 +1697,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,aA(z,b[1])];case
+6:return[6,ax(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1714,7 +1709,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,aA(A,b[1])];case
+7:return[7,ax(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1727,40 +1722,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=aA(B,b[2]);return[8,aA(C,D),E];case
+D=b[1],E=ax(B,b[2]);return[8,ax(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ag,rN];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ae,rj];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aL(aA(av(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aA(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aJ(ax(as(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,ax(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ag,rO];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ae,rk];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aA(M,b[1])];throw[0,ag,rP];case
+b!=="number"&&10===b[0])return[10,ax(M,b[1])];throw[0,ae,rl];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aA(N,b[1])];default:o=1}if(o)throw[0,ag,rQ];break;case
+11:return[11,ax(N,b[1])];default:o=1}if(o)throw[0,ae,rm];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aA(O,b[1])];default:p=1}if(p)throw[0,ag,rR];break;case
+12:return[12,ax(O,b[1])];default:p=1}if(p)throw[0,ae,rn];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1768,7 +1763,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aA(P,b[1])];default:q=1}if(q)throw[0,ag,rS];break;default:var
+13:return[13,ax(P,b[1])];default:q=1}if(q)throw[0,ae,ro];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1776,29 +1771,29 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aA(Q,b[1])];default:r=1}if(r)throw[0,ag,rT]}switch(a){case
-0:throw[0,ag,rH];case
-1:throw[0,ag,rI];case
-2:throw[0,ag,rJ];case
-3:throw[0,ag,rK];case
-4:throw[0,ag,rL];case
-5:throw[0,ag,rF];case
-6:throw[0,ag,rG];default:throw[0,ag,rM]}}var
-aF=[an,rU,cE(0)];function
-eY(b,a){if(typeof
+14:return[14,ax(Q,b[1])];default:r=1}if(r)throw[0,ae,rp]}switch(a){case
+0:throw[0,ae,rd];case
+1:throw[0,ae,re];case
+2:throw[0,ae,rf];case
+3:throw[0,ae,rg];case
+4:throw[0,ae,rh];case
+5:throw[0,ae,rb];case
+6:throw[0,ae,rc];default:throw[0,ae,ri]}}var
+aB=[ak,rq,cB(0)];function
+eT(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aF}}function
-d4(e,b,d){var
-a=eY(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aB}}function
+d0(e,b,d){var
+a=eT(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aF}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aB}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 a5(b,c,a){if(typeof
-b==="number")return[0,0,U(c,a)];else
+b==="number")return[0,0,T(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=a5(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+f=a5(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
 h=a5(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
@@ -1822,14 +1817,14 @@ a!=="number"&&7===a[0]){var
 n=a5(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eL([0,b[1]],[0,o]))throw aF;var
+o=a[1],w=a[2],x=b[2];if(eG([0,b[1]],[0,o]))throw aB;var
 p=a5(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ak(e)];if(eL([0,ak(B)],C))throw aF;var
-D=[0,ak(d)];if(eL([0,ak(A)],D))throw aF;var
-q=aL(aA(av(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=a5(ak(z),c,y),F=r[2];return[0,[9,e,d,av(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ah(e)];if(eG([0,ah(B)],C))throw aB;var
+D=[0,ah(d)];if(eG([0,ah(A)],D))throw aB;var
+q=aJ(ax(as(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=a5(ah(z),c,y),F=r[2];return[0,[9,e,d,as(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=a5(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1841,91 +1836,91 @@ a!=="number"&&13===a[0]){var
 u=a5(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a5(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aF}function
-U(a,b){if(typeof
+v=a5(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aB}function
+T(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=U(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=T(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=U(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=T(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eY(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eT(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=U(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aF;case
+s=T(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aB;case
 3:var
-R=a[2],t=eY(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=eT(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aF;case
+u=T(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aB;case
 4:var
-T=a[4],V=a[1],e=d4(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=d0(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aF;case
+X=e[2],v=T(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aB;case
 5:var
-Y=a[4],Z=a[1],g=d4(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=d0(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aF;case
+$=g[2],w=T(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aB;case
 6:var
-aa=a[4],ab=a[1],i=d4(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=d0(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aF;case
+ad=i[2],x=T(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aB;case
 7:var
-ae=a[4],af=a[1],k=d4(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=d0(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ah=k[2],y=U(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aF;case
+ai=k[2],y=T(ae,l[1]);return[0,[7,af,ag,ai,y[1]],y[2]]}throw aB;case
 8:var
-ai=a[4],aj=a[1],m=d4(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=d0(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=U(ai,n[1]);return[0,[8,aj,al,am,z[1]],z[2]]}throw aF;case
+am=m[2],z=T(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw aB;case
 9:var
-an=a[2],A=eY(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eT(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=U(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aF;case
+B=T(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aB;case
 10:var
-C=U(a[1],b);return[0,[10,C[1]],C[2]];case
+C=T(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=U(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+ap=a[1],D=T(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-aq=a[1],E=U(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+aq=a[1],E=T(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eL([0,a[2]],[0,F]))throw aF;var
-G=U(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eG([0,a[2]],[0,F]))throw aB;var
+G=T(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ak(H)];if(eL([0,ak(aw)],ay))throw aF;var
-I=U(av,ak(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ah(H)];if(eG([0,ah(aw)],ay))throw aB;var
+I=T(av,ah(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=U(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+J=T(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+K=T(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-az=a[1],L=U(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return rW(a[1],a[2],b);case
+az=a[1],L=T(a[2],b);return[0,[17,az,L[1]],L[2]];case
+18:return rs(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+M=T(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aA=a[2],aB=a[1],N=U(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
+aA=a[2],aC=a[1],N=T(a[3],b[1]);return[0,[20,aC,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aC=a[1],O=U(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
-23:return rX(a[1],a[2],b)}throw aF}function
-rW(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-rX(a,c,b){if(typeof
+aD=a[1],O=T(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
+23:return rt(a[1],a[2],b)}throw aB}function
+rs(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=T(d[1],b),k=e[1],f=T(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=T(g[1],b),m=h[1],i=T(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+rt(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return bb(a,c,b);case
 1:return bb(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=U(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aF;default:return bb(a,c,b)}else
+d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aB;default:return bb(a,c,b)}else
 switch(a[0]){case
 0:return bb(a,c,b);case
 1:return bb(a,c,b);case
@@ -1940,155 +1935,155 @@ switch(a[0]){case
 g=a[1],e=a5(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return bb(a,c,b);default:return bb(a,c,b)}}function
 bb(d,c,b){var
-a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
-rV(c,b){var
-a=U(c,b);if(typeof
-a[2]==="number")return a[1];throw aF}function
-rY(b,a){return rV(b,ak(av(a)))}function
+a=T(c,b);return[0,[23,d,a[1]],a[2]]}function
+rr(c,b){var
+a=T(c,b);if(typeof
+a[2]==="number")return a[1];throw aB}function
+ru(b,a){return rr(b,ah(as(a)))}function
 bc(k,g,a){var
-b=K(a),h=0<=g?k:0,d=eQ(g);if(d<=b)return a;var
-l=2===h?48:32,c=cH(d,l);switch(h){case
-0:b2(a,0,c,0,b);break;case
-1:b2(a,0,c,d-b|0,b);break;default:var
+b=J(a),h=0<=g?k:0,d=eL(g);if(d<=b)return a;var
+l=2===h?48:32,c=cD(d,l);switch(h){case
+0:b0(a,0,c,0,b);break;case
+1:b0(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==az(a,0)&&45!==az(a,0)&&32!==az(a,0)){e=1;i=1}if(!i){dM(c,0,az(a,0));b2(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==av(a,0)&&45!==av(a,0)&&32!==av(a,0)){e=1;i=1}if(!i){dG(c,0,av(a,0));b0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===az(a,0)){var
-j=0;if(fX!==az(a,1)&&88!==az(a,1)){f=1;j=1}if(!j){dM(c,1,az(a,1));b2(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b2(a,0,c,d-b|0,b)}}return bo(c)}function
-de(k,b){var
-c=eQ(k),a=K(b),d=az(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iE>>>0))e=1}else
+f=0;if(1<b&&48===av(a,0)){var
+j=0;if(fP!==av(a,1)&&88!==av(a,1)){f=1;j=1}if(!j){dG(c,1,av(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)b0(a,0,c,d-b|0,b)}}return bo(c)}function
+db(k,b){var
+c=eL(k),a=J(b),d=av(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iq>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fX===az(b,1)||88===az(b,1))j=1;if(j){var
-h=cH(c+2|0,48);dM(h,1,az(b,1));b2(b,2,h,(c-a|0)+4|0,a-2|0);return bo(h)}}e=1;f=1;break;case
+j=0;if(fP===av(b,1)||88===av(b,1))j=1;if(j){var
+h=cD(c+2|0,48);dG(h,1,av(b,1));b0(b,2,h,(c-a|0)+4|0,a-2|0);return bo(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cH(c+1|0,48);dM(g,0,d);b2(b,1,g,(c-a|0)+2|0,a-1|0);return bo(g)}}if(e&&a<c){var
-i=cH(c,48);b2(b,0,i,c-a|0,a);return bo(i)}return b}function
-rZ(d){var
-a=qH(d),b=K(a),c=cH(b+2|0,34);bF(a,0,c,1,b);return bo(c)}function
-r0(a){switch(a){case
-1:return r2;case
-2:return r3;case
-4:return r5;case
-5:return r6;case
-6:return r7;case
-7:return r8;case
-8:return r9;case
-9:return r_;case
-10:return r$;case
-11:return sa;case
+g=cD(c+1|0,48);dG(g,0,d);b0(b,1,g,(c-a|0)+2|0,a-1|0);return bo(g)}}if(e&&a<c){var
+i=cD(c,48);b0(b,0,i,c-a|0,a);return bo(i)}return b}function
+rv(d){var
+a=qd(d),b=J(a),c=cD(b+2|0,34);bE(a,0,c,1,b);return bo(c)}function
+rw(a){switch(a){case
+1:return ry;case
+2:return rz;case
+4:return rB;case
+5:return rC;case
+6:return rD;case
+7:return rE;case
+8:return rF;case
+9:return rG;case
+10:return rH;case
+11:return rI;case
 0:case
-13:return r1;case
+13:return rx;case
 3:case
-14:return r4;default:return sb}}function
-sc(a){switch(a){case
-1:return se;case
-2:return sf;case
-4:return sh;case
-5:return si;case
-6:return sj;case
-7:return sk;case
-8:return sl;case
-9:return sm;case
-10:return sn;case
-11:return so;case
+14:return rA;default:return rJ}}function
+rK(a){switch(a){case
+1:return rM;case
+2:return rN;case
+4:return rP;case
+5:return rQ;case
+6:return rR;case
+7:return rS;case
+8:return rT;case
+9:return rU;case
+10:return rV;case
+11:return rW;case
 0:case
-13:return sd;case
+13:return rL;case
 3:case
-14:return sg;default:return sp}}function
-sq(a){switch(a){case
-1:return ss;case
-2:return st;case
-4:return sv;case
-5:return sw;case
-6:return sx;case
-7:return sy;case
-8:return sz;case
-9:return sA;case
-10:return sB;case
-11:return sC;case
+14:return rO;default:return rX}}function
+rY(a){switch(a){case
+1:return r0;case
+2:return r1;case
+4:return r3;case
+5:return r4;case
+6:return r5;case
+7:return r6;case
+8:return r7;case
+9:return r8;case
+10:return r9;case
+11:return r_;case
 0:case
-13:return sr;case
+13:return rZ;case
 3:case
-14:return su;default:return sD}}function
-sE(a){switch(a){case
-1:return sG;case
-2:return sH;case
-4:return sJ;case
-5:return sK;case
-6:return sL;case
-7:return sM;case
-8:return sN;case
-9:return sO;case
-10:return sP;case
-11:return sQ;case
+14:return r2;default:return r$}}function
+sa(a){switch(a){case
+1:return sc;case
+2:return sd;case
+4:return sf;case
+5:return sg;case
+6:return sh;case
+7:return si;case
+8:return sj;case
+9:return sk;case
+10:return sl;case
+11:return sm;case
 0:case
-13:return sF;case
+13:return sb;case
 3:case
-14:return sI;default:return sR}}function
-jE(b,c){var
-d=eQ(c),e=rd(sS,b),a=jA(16);dd(a,37);re(a,b);dd(a,46);aK(a,jq(d));dd(a,e);return jC(a)}function
-eZ(m,a){if(13<=m){var
-g=[0,0],h=K(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eN(a,c)+is>>>0))g[1]++;var
+14:return se;default:return sn}}function
+jq(b,c){var
+d=eL(c),e=qL(so,b),a=jm(16);da(a,37);qM(a,b);da(a,46);aI(a,jc(d));da(a,e);return jo(a)}function
+eU(m,a){if(13<=m){var
+g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<eI(a,c)+ib>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=ay(K(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dM(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=K(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=au(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dG(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eN(a,b);if(9<f+is>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eI(a,b);if(9<f+ib>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bo(j)}return a}function
-sT(a,b){return eZ(a,f9(r0(a),b))}function
-sU(a,b){return eZ(a,f9(sq(a),b))}function
-sV(a,b){return eZ(a,f9(sE(a),b))}function
-sW(a,b){return eZ(a,FT(sc(a),b))}function
-b3(b,c,a){function
+sp(a,b){return eU(a,f0(rw(a),b))}function
+sq(a,b){return eU(a,f0(rY(a),b))}function
+sr(a,b){return eU(a,f0(sa(a),b))}function
+ss(a,b){return eU(a,Fi(rK(a),b))}function
+b1(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return FP(a,c,d)}function
+d=32}return Fe(a,c,d)}function
 f(a){var
-e=K(a);return function(f){var
+e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=az(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=av(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aD(a,sX)}function
+b=b+1|0;continue}}(0)?a:aS(a,st)}function
 e(c){var
-b=FC(a);return 3===b?a<0.?sY:sZ:4<=b?s0:c}switch(b[2]){case
-5:return e(f(iU(jE(b,c),a)));case
+b=E3(a);return 3===b?a<0.?su:sv:4<=b?sw:c}switch(b[2]){case
+5:return e(f(iG(jq(b,c),a)));case
 6:return d(0);case
-7:return qM(d(0));case
-8:return e(d(0));default:return iU(jE(b,c),a)}}function
-s1(d){var
-a=p0(d),b=K(a),c=cH(b+2|0,39);bF(a,0,c,1,b);return bo(c)}function
-s2(b){var
-a=jA(16);gA(a,b);return jC(a)}function
-eB(d,o,m,l){var
+7:return qi(d(0));case
+8:return e(d(0));default:return iG(jq(b,c),a)}}function
+sx(d){var
+a=px(d),b=J(a),c=cD(b+2|0,39);bE(a,0,c,1,b);return bo(c)}function
+sy(b){var
+a=jm(16);gr(a,b);return jo(a)}function
+ew(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return f(c,b);else
+a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,s1(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,sx(a)],q)};case
 2:var
-r=a[2],s=a[1];return gB(c,b,r,s,function(a){return a});case
-3:return gB(c,b,a[2],a[1],rZ);case
-4:return e0(c,b,a[4],a[2],a[3],sT,a[1]);case
-5:return e0(c,b,a[4],a[2],a[3],sU,a[1]);case
-6:return e0(c,b,a[4],a[2],a[3],sV,a[1]);case
-7:return e0(c,b,a[4],a[2],a[3],sW,a[1]);case
-8:return s3(c,b,a[4],a[2],a[3],a[1]);case
-9:return gB(c,b,a[2],a[1],pF);case
+r=a[2],s=a[1];return gs(c,b,r,s,function(a){return a});case
+3:return gs(c,b,a[2],a[1],rv);case
+4:return eV(c,b,a[4],a[2],a[3],sp,a[1]);case
+5:return eV(c,b,a[4],a[2],a[3],sq,a[1]);case
+6:return eV(c,b,a[4],a[2],a[3],sr,a[1]);case
+7:return eV(c,b,a[4],a[2],a[3],ss,a[1]);case
+8:return sz(c,b,a[4],a[2],a[3],a[1]);case
+9:return gs(c,b,a[2],a[1],pd);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2096,9 +2091,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=s2(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=sy(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,ad(rY(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,aa(ru(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2109,244 +2104,244 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ag,s5];case
+19:throw[0,ae,sB];case
 20:var
-F=a[3],G=[8,b,s6];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,sC];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,f9(s7,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,f0(sD,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?nU(d+1|0,c,b,h,g):aC(nU,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?il(d+1|0,c,b,i,j,k):aC(il,[0,c,b,i,j,k])}}function
-nU(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?ns(d+1|0,c,b,h,f):az(ns,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?h7(d+1|0,c,b,i,j,k):az(h7,[0,c,b,i,j,k])}}function
+ns(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-1:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-2:throw[0,ag,s8];default:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a])}else
+0:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+1:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+2:throw[0,ae,sE];default:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-1:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-2:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-3:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-4:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-5:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-6:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-7:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-8:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
+0:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+1:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+2:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+3:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+4:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+5:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+6:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+7:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+8:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?im(d+1|0,c,b,f,a):aC(im,[0,c,b,f,a]);case
-10:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a])}}function
-im(e,d,c,a,b){if(typeof
-a==="number")return e<50?S(e+1|0,d,c,b):aC(S,[0,d,c,b]);else
+f=e[2];return d<50?h8(d+1|0,c,b,f,a):az(h8,[0,c,b,f,a]);case
+10:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a])}}function
+h8(e,d,c,a,b){if(typeof
+a==="number")return e<50?R(e+1|0,d,c,b):az(R,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bi(d,c,f,b)};case
+f=a[1];return function(a){return bh(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bi(d,c,g,b)};case
+g=a[1];return function(a){return bh(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bi(d,c,h,b)};case
+h=a[1];return function(a){return bh(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bi(d,c,i,b)};case
+i=a[1];return function(a){return bh(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bi(d,c,j,b)};case
+j=a[1];return function(a){return bh(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bi(d,c,k,b)};case
+k=a[1];return function(a){return bh(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bi(d,c,l,b)};case
+l=a[1];return function(a){return bh(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bi(d,c,m,b)};case
+m=a[1];return function(a){return bh(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bi(d,c,n,b)};case
+n=a[2];return function(a){return bh(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aA(av(a[1]),p);return function(a){return bi(d,c,aU(q,o),b)};case
+o=a[3],p=a[2],q=ax(as(a[1]),p);return function(a){return bh(d,c,aR(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bi(d,c,r,b)};case
+r=a[1];return function(e,a){return bh(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bi(d,c,s,b)};case
+s=a[1];return function(a){return bh(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bi(d,c,t,b)};case
-13:throw[0,ag,s9];default:throw[0,ag,s_]}}function
-S(d,b,e,a){var
-c=[8,e,s$];return d<50?eB(d+1|0,b,c,a):aC(eB,[0,b,c,a])}function
-il(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return s4(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?eB(h+1|0,b,g,a):aC(eB,[0,b,g,a])}function
-M(a,b,c){return i7(eB(0,a,b,c))}function
-bi(a,b,c,d){return i7(im(0,a,b,c,d))}function
-s4(a,b,c,d,e){return i7(il(0,a,b,c,d,e))}function
-gB(e,d,c,a,b){if(typeof
-a==="number")return function(a){return M(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return M(e,[4,d,bc(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return M(e,[4,d,bc(i,g,f(b,a))],c)}}}function
-e0(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return bh(d,c,t,b)};case
+13:throw[0,ae,sF];default:throw[0,ae,sG]}}function
+R(d,b,e,a){var
+c=[8,e,sH];return d<50?ew(d+1|0,b,c,a):az(ew,[0,b,c,a])}function
+h7(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return sA(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?ew(h+1|0,b,f,a):az(ew,[0,b,f,a])}function
+M(a,b,c){return iT(ew(0,a,b,c))}function
+bh(a,b,c,d){return iT(h8(0,a,b,c,d))}function
+sA(a,b,c,d,e){return iT(h7(0,a,b,c,d,e))}function
+gs(e,d,c,a,b){if(typeof
+a==="number")return function(a){return M(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return M(e,[4,d,bc(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return M(e,[4,d,bc(i,f,g(b,a))],c)}}}function
+eV(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,de(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return M(f,[4,e,de(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return M(f,[4,e,db(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return M(f,[4,e,db(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,bc(i,h,de(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,bc(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return M(f,[4,e,bc(i,h,de(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return M(f,[4,e,bc(i,h,db(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,bc(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return M(f,[4,e,bc(i,h,db(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return M(f,[4,e,bc(j,h,de(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bc(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return M(f,[4,e,bc(j,g,de(m,n(b,a,c)))],d)}}}function
-s3(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return M(f,[4,e,bc(j,h,db(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bc(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return M(f,[4,e,bc(j,g,db(m,n(b,a,c)))],d)}}}function
+sz(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b3(a,f,b)],c)}:function(b){return M(e,[4,d,b3(a,gz(a),b)],c)};var
-j=b[1];return function(b){return M(e,[4,d,b3(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return M(e,[4,d,b1(a,f,b)],c)}:function(b){return M(e,[4,d,b1(a,gq(a),b)],c)};var
+j=b[1];return function(b){return M(e,[4,d,b1(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,bc(h,g,b3(a,f,b))],c)}:function(b){return M(e,[4,d,bc(h,g,b3(a,gz(a),b))],c)};var
-k=b[1];return function(b){return M(e,[4,d,bc(h,g,b3(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return M(e,[4,d,bc(h,g,b1(a,f,b))],c)}:function(b){return M(e,[4,d,bc(h,g,b1(a,gq(a),b))],c)};var
+k=b[1];return function(b){return M(e,[4,d,bc(h,g,b1(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,bc(i,g,b3(a,f,b))],c)}:function(f,b){return M(e,[4,d,bc(i,f,b3(a,gz(a),b))],c)};var
-l=b[1];return function(f,b){return M(e,[4,d,bc(i,f,b3(a,l,b))],c)}}}function
-b4(b,e){var
+b==="number")return b?function(g,f,b){return M(e,[4,d,bc(i,g,b1(a,f,b))],c)}:function(f,b){return M(e,[4,d,bc(i,f,b1(a,gq(a),b))],c)};var
+l=b[1];return function(f,b){return M(e,[4,d,bc(i,f,b1(a,l,b))],c)}}}function
+b2(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jD(a[2]);b4(b,g);return dW(b,h);case
+f=a[1],h=jp(a[2]);b2(b,f);return dQ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b4(b,d);dW(b,ta);var
+i=c[1];b2(b,d);dQ(b,sI);var
 a=i;continue}var
-j=c[1];b4(b,d);dW(b,tb);var
+j=c[1];b2(b,d);dQ(b,sJ);var
 a=j;continue;case
 6:var
-m=a[2];b4(b,a[1]);return f(m,b);case
-7:b4(b,a[1]);return eR(b);case
+m=a[2];b2(b,a[1]);return g(m,b);case
+7:b2(b,a[1]);return eM(b);case
 8:var
-n=a[2];b4(b,a[1]);return af(n);case
+n=a[2];b2(b,a[1]);return ad(n);case
 2:case
 4:var
-k=a[2];b4(b,a[1]);return dW(b,k);default:var
-l=a[2];b4(b,a[1]);return pR(b,l)}}function
-cm(b,e){var
+k=a[2];b2(b,a[1]);return dQ(b,k);default:var
+l=a[2];b2(b,a[1]);return pp(b,l)}}function
+cl(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jD(a[2]);cm(b,g);return cl(b,h);case
+f=a[1],h=jp(a[2]);cl(b,f);return ck(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cm(b,d);cl(b,tc);var
+i=c[1];cl(b,d);ck(b,sK);var
 a=i;continue}var
-j=c[1];cm(b,d);cl(b,td);var
+j=c[1];cl(b,d);ck(b,sL);var
 a=j;continue;case
 6:var
-m=a[2];cm(b,a[1]);return cl(b,f(m,0));case
+m=a[2];cl(b,a[1]);return ck(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cm(b,a[1]);return af(n);case
+n=a[2];cl(b,a[1]);return ad(n);case
 2:case
 4:var
-k=a[2];cm(b,a[1]);return cl(b,k);default:var
-l=a[2];cm(b,a[1]);return gy(b,l)}}function
-te(c,a,b){var
-d=b[1],e=0;return M(function(b){b4(a,b);return f(c,a)},e,d)}function
-gC(b,a){return te(function(a){return 0},b,a)}function
-gD(a){return gC(bJ,a)}function
-tf(b,a){var
+k=a[2];cl(b,a[1]);return ck(b,k);default:var
+l=a[2];cl(b,a[1]);return gp(b,l)}}function
+sM(c,a,b){var
+d=b[1],e=0;return M(function(b){b2(a,b);return g(c,a)},e,d)}function
+gt(b,a){return sM(function(a){return 0},b,a)}function
+gu(a){return gt(bH,a)}function
+sN(b,a){var
 c=a[1];return M(function(c){var
-a=eW(64);cm(a,c);return f(b,eX(a))},0,c)}function
-aw(a){return tf(function(a){return a},a)}var
-tg=gh(0);function
-gF(c,b){var
-a=c[1+b];return qN(a)?a0(a)===f5?f(aw(th),a):a0(a)===253?pK(a):ti:f(aw(tj),a)}function
-jF(b,a){if(b.length-1<=a)return tk;var
-c=jF(b,a+1|0),d=gF(b,a);return n(aw(tl),d,c)}function
-tm(a){var
+a=eR(64);cl(a,c);return g(b,eS(a))},0,c)}function
+at(a){return sN(function(a){return a},a)}var
+sO=f_(0);function
+gw(c,b){var
+a=c[1+b];return qj(a)?aZ(a)===fW?g(at(sP),a):aZ(a)===253?pi(a):sQ:g(at(sR),a)}function
+jr(b,a){if(b.length-1<=a)return sS;var
+c=jr(b,a+1|0),d=gw(b,a);return n(at(sT),d,c)}function
+sU(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jF(a,2),d=gF(a,1);return n(aw(tn),d,c)}switch(b){case
-0:return to;case
-1:return tp;default:var
-e=gF(a,1);return f(aw(tq),e)}}function
-tr(d){function
+c=jr(a,2),d=gw(a,1);return n(at(sV),d,c)}switch(b){case
+0:return sW;case
+1:return sX;default:var
+e=gw(a,1);return g(at(sY),e)}}function
+sZ(d){function
 a(e){var
 a=e;for(;;){if(a){var
-g=a[2],h=a[1];try{var
-c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gi(tg))}function
-ts(a){if(a===eP)return tt;if(a===gj)return tu;if(a[1]===je){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cW(aw(gE),i,h,e,e+5|0,tv)}if(a[1]===ag){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cW(aw(gE),k,j,f,f+6|0,tw)}if(a[1]===jg){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cW(aw(gE),m,l,g,g+6|0,tx)}if(0===a0(a)){var
-n=a[1][1];return aD(n,tm(a))}return a[1]}function
-e1(a){var
-b=tr(a);return b?b[1]:ts(a)}function
-ty(a){var
-b=[0,FD(a)];return b}function
-tz(b,a){function
-c(a){return a?0===b?tA:tB:0===b?tC:tD}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?tE:tG,i=a[2],j=a[7],k=c(a[1]);return[0,Fs(aw(tF),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aw(tH),l)]}function
-tI(d,b){if(b){var
-e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
+f=a[2],h=a[1];try{var
+c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=f;continue}return 0}}return a(f$(sO))}function
+s0(a){if(a===eK)return s1;if(a===ga)return s2;if(a[1]===i2){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cT(at(gv),i,h,e,e+5|0,s3)}if(a[1]===ae){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cT(at(gv),k,j,f,f+6|0,s4)}if(a[1]===i4){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cT(at(gv),m,l,g,g+6|0,s5)}if(0===aZ(a)){var
+n=a[1][1];return aS(n,sU(a))}return a[1]}function
+eW(a){var
+b=sZ(a);return b?b[1]:s0(a)}function
+s6(a){var
+b=[0,E4(a)];return b}function
+s7(b,a){function
+c(a){return a?0===b?s8:s9:0===b?s_:s$}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?ta:tc,i=a[2],j=a[7],k=c(a[1]);return[0,ET(at(tb),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(at(td),l)]}function
+te(d,b){if(b){var
+e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=tz(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gC(d,tJ),j)}var
-k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gC(d,tK)}function
-gG(b,a){return tI(b,ty(a))}var
-tM=tL.slice();function
-tN(e,d){var
-g=e1(e);f(gD(tO),g);gG(bJ,d);var
-a=F8(0);if(a<0){var
-b=eQ(a);jh(c(tM,b)[1+b])}return eR(bJ)}var
-tP=[0];function
-jG(b){var
-a=FI(0);return a}function
-tQ(b,a){try{var
-c=a?tP:jG(0);try{gm(0)}catch(a){}try{var
-i=tN(b,c),d=i}catch(a){a=bH(a);var
-e=jG(0),g=e1(b);f(gD(tS),g);gG(bJ,c);var
-h=e1(a);f(gD(tT),h);gG(bJ,e);var
-d=eR(bJ)}return d}catch(a){a=bH(a);if(a===eP)return jh(tR);throw a}}i6(b(n5),function(b,a){try{var
-c=tQ(b,a);return c}catch(a){return 0}});function
-tU(a){return F7(a,0,K(a))}function
-tV(a){return[0,p(55,0),0]}function
-tW(d,g){function
-l(b,a){return tU(aD(b,jq(a)))}function
+h=s7(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(gt(d,tf),j)}var
+k=a+1|0;if(f!==a){var
+a=k;continue}break}}return 0}return gt(d,tg)}function
+gx(b,a){return te(b,s6(a))}var
+ti=th.slice();function
+tj(e,d){var
+f=eW(e);g(gu(tk),f);gx(bH,d);var
+a=Fx(0);if(a<0){var
+b=eL(a);i5(c(ti,b)[1+b])}return eM(bH)}var
+tl=[0];function
+js(b){var
+a=E9(0);return a}function
+tm(b,a){try{var
+c=a?tl:js(0);try{gd(0)}catch(a){}try{var
+i=tj(b,c),d=i}catch(a){a=bG(a);var
+e=js(0),f=eW(b);g(gu(to),f);gx(bH,c);var
+h=eW(a);g(gu(tp),h);gx(bH,e);var
+d=eM(bH)}return d}catch(a){a=bG(a);if(a===eK)return i5(tn);throw a}}iS(b(nD),function(b,a){try{var
+c=tm(b,a);return c}catch(a){return 0}});function
+tq(a){return Fw(a,0,J(a))}function
+tr(a){return[0,p(55,0),0]}function
+ts(d,g){function
+l(b,a){return tq(aS(b,jc(a)))}function
 m(a){var
-b=az(a,3)<<24,c=az(a,2)<<16,d=az(a,1)<<8;return((az(a,0)+d|0)+c|0)+b|0}var
+b=av(a,3)<<24,c=av(a,2)<<16,d=av(a,1)<<8;return((av(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,tX],j=54+jp(55,i)|0,n=0;if(!(j<0)){var
+f=[0,tt],j=54+jb(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=gb(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oc;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=f4(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nM;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-tY(b){var
-a=tV(0);tW(a,b);return a}function
-tZ(a){return tY(Gm(0))}function
-t0(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oc,g=a[2];c(a[1],g)[1+g]=f;return f}function
-t1(a){var
+tu(b){var
+a=tr(0);ts(a,b);return a}function
+tv(a){return tu(FN(0))}function
+tw(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nM,g=a[2];c(a[1],g)[1+g]=f;return f}function
+tx(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-Fq=pr(Fp),jI=Fq}catch(a){a=bH(a);if(a!==bI)throw a;try{var
-Fo=pr(Fn),jH=Fo}catch(a){a=bH(a);if(a!==bI)throw a;var
-jH=t2}var
-jI=jH}var
-t3=qL(jI,82),e2=[ai,function(a){return tZ(0)}];function
-t4(c,b){var
-a=c;for(;;){if(b<=a)return a;if(go<(a*2|0))return a;var
+ER=o1(EQ),ju=ER}catch(a){a=bG(a);if(a!==bY)throw a;try{var
+EP=o1(EO),jt=EP}catch(a){a=bG(a);if(a!==bY)throw a;var
+jt=ty}var
+ju=jt}var
+tz=qh(ju,82),eX=[af,function(a){return tv(0)}];function
+tA(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gf<(a*2|0))return a;var
 a=a*2|0;continue}}function
-gH(a,e){var
-f=a?a[1]:t3,b=t4(16,e);if(f)var
-c=a0(e2),g=ba===c?e2[1]:ai===c?bp(e2):e2,d=t0(g);else
+jv(a,e){var
+f=a?a[1]:tz,b=tA(16,e);if(f)var
+c=aZ(eX),g=ba===c?eX[1]:af===c?bp(eX):eX,d=tw(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-t5(n,d,g,h){var
-i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
+tB(n,d,f,h){var
+i=h.length-1,e=p(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
-c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
+c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
 q=0;if(!(j<0)){var
-b=q;for(;;){o(c(g,b)[1+b]);var
+b=q;for(;;){o(c(f,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2357,99 +2352,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jJ(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<go?1:0;if(d){var
-e=p(c,0),h=1-t1(a);a[2]=e;return t5(f(g,a),h,b,e)}return d}function
-t6(c,b,a){return pg(c,b,0,a)}function
-cJ(a,b){return 4<=a.length-1?pg(10,cZ,a[3],b)&(a[2].length-1-1|0):af(t7)}function
-jK(a,d,f){var
-b=cJ(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jJ(cJ,a):e}function
-t8(c,b){var
+jw(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gf?1:0;if(d){var
+e=p(c,0),h=1-tx(a);a[2]=e;return tB(g(f,a),h,b,e)}return d}function
+tC(c,b,a){return oQ(c,b,0,a)}function
+cF(a,b){return 4<=a.length-1?oQ(10,cW,a[3],b)&(a[2].length-1-1|0):ad(tD)}function
+tE(a,d,f){var
+b=cF(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?jw(cF,a):e}function
+tF(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aS(c,a[1]))return d;var
-a=e;continue}throw bI}}function
-t9(f,a){var
-g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aS(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aS(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aS(a,e[1])?j:t8(a,k)}throw bI}throw bI}throw bI}function
-t_(c,b){var
+d=a[2],e=a[3];if(0===aY(c,a[1]))return d;var
+a=e;continue}throw bY}}function
+tG(f,a){var
+g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aY(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aY(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aY(a,e[1])?j:tF(a,k)}throw bY}throw bY}throw bY}function
+tH(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aS(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aY(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-t$(f,a){var
-g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aS(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aS(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aS(a,e[1])?[0,j]:t_(a,k)}return 0}return 0}return 0}function
-jL(a,b){function
+tI(f,a){var
+g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aY(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aY(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aY(a,e[1])?[0,j]:tH(a,k)}return 0}return 0}return 0}function
+tJ(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aS(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aY(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cJ(a,b);return d(c(a[2],e)[1+e])}function
-ua(b,d,c){var
+e=cF(a,b);return d(c(a[2],e)[1+e])}function
+tK(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aS(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aY(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jM(a,d,e){var
-b=cJ(a,d),f=c(a[2],b)[1+b],g=ua(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jJ(cJ,a);var
+jx(a,d,e){var
+b=cF(a,d),f=c(a[2],b)[1+b],g=tK(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jw(cF,a);var
 i=h}else
 var
 i=g;return i}function
-cn(a){return a}var
-jN=0,jO=-1;function
-jP(a){return 0<=a?1:0}var
-jQ=[an,ub,cE(0)];function
-e3(a,b){a[13]=a[13]+b[3]|0;return jz(b,a[28])}function
-uc(a){a[12]=1;a[13]=1;return gw(a[28])}var
-jR=1000000010;function
-gI(b,a){return aN(b[17],a,0,K(a))}function
-e4(a){return f(a[19],0)}function
-ud(b,a){return f(b[20],a)}function
-ue(b,a){return f(b[21],a)}function
-jS(a,c,b){a[9]=a[9]-c|0;gI(a,b);a[11]=0;return 0}function
-e5(c,a){var
-b=w(a,uf);return b?jS(c,K(a),a):b}function
-cK(a,b,c){var
-d=b[3],e=b[2];e5(a,b[1]);e4(a);a[11]=1;a[10]=gr(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;ue(a,a[10]);return e5(a,d)}function
-jT(b,a){return cK(b,ug,a)}function
-df(a,b){var
-c=b[2],d=b[3];e5(a,b[1]);a[9]=a[9]-c|0;ud(a,c);return e5(a,d)}function
-uh(a){var
-b=dc(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jT(a,d):e}return e4(a)}function
-ui(a){var
-b=q4(a[28]);if(b){var
+cm(a){return a}var
+jy=0,jz=-1;function
+jA(a){return 0<=a?1:0}var
+jB=[ak,tL,cB(0)];function
+eY(a,b){a[13]=a[13]+b[3]|0;return jl(b,a[28])}function
+tM(a){a[12]=1;a[13]=1;return gn(a[28])}var
+jC=1000000010;function
+gy(b,a){return aP(b[17],a,0,J(a))}function
+eZ(a){return g(a[19],0)}function
+tN(b,a){return g(b[20],a)}function
+tO(b,a){return g(b[21],a)}function
+jD(a,c,b){a[9]=a[9]-c|0;gy(a,b);a[11]=0;return 0}function
+e0(c,a){var
+b=z(a,tP);return b?jD(c,J(a),a):b}function
+cG(a,b,c){var
+d=b[3],e=b[2];e0(a,b[1]);eZ(a);a[11]=1;a[10]=gi(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tO(a,a[10]);return e0(a,d)}function
+jE(b,a){return cG(b,tQ,a)}function
+dc(a,b){var
+c=b[2],d=b[3];e0(a,b[1]);a[9]=a[9]-c|0;tN(a,c);return e0(a,d)}function
+tR(a){var
+b=c$(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jE(a,d):e}return eZ(a)}function
+tS(a){var
+b=qA(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cn(d);a[9]=a[9]+e|0;return 0}return 0}function
-uj(a,g,b){if(typeof
+e=cm(d);a[9]=a[9]+e|0;return 0}return 0}function
+tT(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=dc(a[3]);if(j){var
+j=c$(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return F4(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:db(a[2]);return 0;case
-2:db(a[3]);return 0;case
+c=a[1],d=a[2];return Ft(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:c_(a[2]);return 0;case
+2:c_(a[3]);return 0;case
 3:var
-m=dc(a[2]);return m?jT(a,m[1][2]):e4(a);case
+m=c$(a[2]);return m?jE(a,m[1][2]):eZ(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ui(a):n;default:var
-o=db(a[5]);return o?gI(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tS(a):n;default:var
+o=c_(a[5]);return o?gy(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jS(a,g,b[1]);case
+0:return jD(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=dc(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=c$(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return df(a,e);case
-1:return cK(a,c,d);case
-2:return cK(a,c,d);case
-3:return a[9]<(g+K(p)|0)?cK(a,c,d):df(a,e);case
-4:return a[11]?df(a,e):a[9]<(g+K(p)|0)?cK(a,c,d):((a[6]-d|0)+y|0)<a[10]?cK(a,c,d):df(a,e);default:return df(a,e)}}return 0;case
+0:return dc(a,e);case
+1:return cG(a,c,d);case
+2:return cG(a,c,d);case
+3:return a[9]<(f+J(p)|0)?cG(a,c,d):dc(a,e);case
+4:return a[11]?dc(a,e):a[9]<(f+J(p)|0)?cG(a,c,d):((a[6]-d|0)+y|0)<a[10]?cG(a,c,d):dc(a,e);default:return dc(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=dc(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=c$(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2457,505 +2452,503 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?df(a,[0,ul,v+A|0,uk]):cK(a,[0,un,i+z|0,um],a[6])}return 0;case
+v=i-h|0;return 0<=v?dc(a,[0,tV,v+A|0,tU]):cG(a,[0,tX,i+z|0,tW],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uh(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return da([0,F,E],a[2]);case
-4:return da(b[1],a[3]);default:var
-x=b[1];gI(a,f(a[24],x));return da(x,a[5])}}function
-jU(a){for(;;){var
-d=q2(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jP(c),e=i||(a[9]<=h?1:0);if(e){q3(a[28]);var
-j=jP(c)?cn(c):jR;uj(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-uo(a,b){e3(a,b);return jU(a)}function
-up(c,a,b){return uo(c,[0,a,[0,b],cn(a)])}function
-uq(b,a){return up(b,cn(K(a)),a)}function
-gJ(a){d3(a);return da([0,-1,[0,jO,ur,0]],a)}function
-gK(a,c){var
-d=dc(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cn(b[1]);if(i<a[12])return gJ(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tR(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c9([0,F,E],a[2]);case
+4:return c9(b[1],a[3]);default:var
+x=b[1];gy(a,g(a[24],x));return c9(x,a[5])}}function
+jF(a){for(;;){var
+d=qy(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jA(c),e=i||(a[9]<=h?1:0);if(e){qz(a[28]);var
+j=jA(c)?cm(c):jC;tT(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tY(a,b){eY(a,b);return jF(a)}function
+tZ(c,a,b){return tY(c,[0,a,[0,b],cm(a)])}function
+t0(b,a){return tZ(b,cm(J(a)),a)}function
+gz(a){dZ(a);return c9([0,-1,[0,jz,t1,0]],a)}function
+gA(a,c){var
+d=c$(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cm(b[1]);if(i<a[12])return gz(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cn(a[13]+f|0),db(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cm(a[13]+f|0),c_(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cn(a[13]+f|0),db(a[1]),0):c;return j}return 0}return 0}function
-us(a,c,b){e3(a,b);if(c)gK(a,1);return da([0,a[13],b],a[1])}function
-ut(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return us(a,0,[0,cn(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?uq(a,a[16]):b}function
-uu(a){return ut(a,0,3)}function
-uv(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e3(a,[0,jN,1,0]);gK(a,1);gK(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cm(a[13]+f|0),c_(a[1]),0):c;return j}return 0}return 0}function
+t2(a,c,b){eY(a,b);if(c)gA(a,1);return c9([0,a[13],b],a[1])}function
+t3(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return t2(a,0,[0,cm(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?t0(a,a[16]):b}function
+t4(a){return t3(a,0,3)}function
+t5(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eY(a,[0,jy,1,0]);gA(a,1);gA(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-uw(a,e){if(a[23])e3(a,[0,jN,5,0]);var
+t6(a,e){if(a[23])eY(a,[0,jy,5,0]);var
 b=a[22];if(b){var
-c=db(a[4]);if(c)return f(a[27],c[1]);var
+c=c_(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-ux(a,b){return uw(a,0)}function
-uy(a){uc(a);gJ(a[1]);d3(a[2]);d3(a[3]);d3(a[4]);d3(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return uu(a)}function
-uz(a){var
-b=a[4];return qY(function(b){return ux(a,0)},b)}function
-uA(a,b){uz(a);for(;;){if(1<a[14]){uv(a,0);continue}a[13]=jR;jU(a);if(b)e4(a);return uy(a)}}function
-jV(a,b){uA(a,0);return f(a[18],0)}function
-uB(a,b){return aN(a[17],uC,0,1)}var
-jW=gt(80,32);function
-jX(b,d){var
+t7(a,b){return t6(a,0)}function
+t8(a){tM(a);gz(a[1]);dZ(a[2]);dZ(a[3]);dZ(a[4]);dZ(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t4(a)}function
+t9(a){var
+b=a[4];return qu(function(b){return t7(a,0)},b)}function
+t_(a,b){t9(a);for(;;){if(1<a[14]){t5(a,0);continue}a[13]=jC;jF(a);if(b)eZ(a);return t8(a)}}function
+jG(a,b){t_(a,0);return g(a[18],0)}function
+t$(a,b){return aP(a[17],ua,0,1)}var
+jH=gk(80,32);function
+jI(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aN(b[17],jW,0,80);var
-a=a-80|0;continue}return aN(b[17],jW,0,a)}return c}}function
-uD(a){return a[1]===jQ?aD(uF,aD(a[2],uE)):uG}function
-uH(a){return a[1]===jQ?aD(uJ,aD(a[2],uI)):uK}function
-uL(a){return 0}function
-uM(a){return 0}function
-uN(h,g,f,e,d){var
-b=q1(0),c=[0,jO,uO,0];jz(c,b);var
-a=d2(0);gJ(a);da([0,1,c],a);var
-i=d2(0),j=d2(0),k=d2(0);return[0,a,d2(0),k,j,i,78,10,68,78,0,1,1,1,1,pB,uP,h,g,f,e,d,0,0,uD,uH,uL,uM,b]}function
-jY(c,b){function
+c=0<a?1:0;if(c){if(80<a){aP(b[17],jH,0,80);var
+a=a-80|0;continue}return aP(b[17],jH,0,a)}return c}}function
+ub(a){return a[1]===jB?aS(ud,aS(a[2],uc)):ue}function
+uf(a){return a[1]===jB?aS(uh,aS(a[2],ug)):ui}function
+uj(a){return 0}function
+uk(a){return 0}function
+ul(h,g,f,e,d){var
+b=qx(0),c=[0,jz,um,0];jl(c,b);var
+a=dY(0);gz(a);c9([0,1,c],a);var
+i=dY(0),j=dY(0),k=dY(0);return[0,a,dY(0),k,j,i,78,10,68,78,0,1,1,1,1,o$,un,h,g,f,e,d,0,0,ub,uf,uj,uk,b]}function
+jJ(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=uN(c,b,function(a){return 0},e,d);a[19]=function(b){return uB(a,b)};a[20]=function(b){return jX(a,b)};a[21]=function(b){return jX(a,b)};return a}function
-jZ(a){function
-b(b){return eR(a)}return jY(function(b,c,d){return pO(a,b,c,d)},b)}function
-uQ(a){function
-b(a){return 0}return jY(function(b,c,d){return rb(a,b,c,d)},b)}var
-uR=ir,uS=function(a){return eW(uR)}(0),uT=jZ(pM),uU=jZ(bJ);uQ(uS);pQ(function(a){jV(uT,0);return jV(uU,0)});function
-uV(b,a){var
-c=a0(a)===an?a:a[1];return i6(b,c)}var
-j0=[an,uW,cE(0)];Gw(0);uV(uX,j0);function
+a=ul(c,b,function(a){return 0},e,d);a[19]=function(b){return t$(a,b)};a[20]=function(b){return jI(a,b)};a[21]=function(b){return jI(a,b)};return a}function
+jK(a){function
+b(b){return eM(a)}return jJ(function(b,c,d){return pm(a,b,c,d)},b)}function
+uo(a){function
+b(a){return 0}return jJ(function(b,c,d){return qJ(a,b,c,d)},b)}var
+up=ia,uq=function(a){return eR(up)}(0),ur=jK(pk),us=jK(bH);uo(uq);po(function(a){jG(ur,0);return jG(us,0)});function
+ut(b,a){var
+c=aZ(a)===ak?a:a[1];return iS(b,c)}var
+jL=[ak,uu,cB(0)];FX(0);ut(uv,jL);function
 s(a){if(typeof
-a==="number"&&a!==iM)return-a|0;return Gz(a)}function
+a==="number"&&a!==iy)return-a|0;return F0(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:px(b,a)}return px(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:o7(b,a)}return o7(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:pz(a,b)}return pz(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:o9(a,b)}return o9(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!Gy(b,a))return aO(b,a);return Gx(b,a)}function
-uY(b,a){return typeof
+a==="number"&&!FZ(b,a))return aL(b,a);return FY(b,a)}function
+uw(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?f8(b,a):i9(b,a):i9(b,a)}function
-x(a){if(typeof
-a==="number"&&a!==iz)return a+1|0;return GF(a)}function
-uZ(a){if(typeof
-a==="number"&&a!==iM)return a-1|0;return GB(a)}function
-co(a){return typeof
-a==="number"?0<=a?a:a!==iM?-a|0:pw(a):pw(a)}function
-N(b,a){if(typeof
+b==="number"?fZ(b,a):iV(b,a):iV(b,a)}function
+w(a){if(typeof
+a==="number"&&a!==ik)return a+1|0;return F6(a)}function
+ux(a){if(typeof
+a==="number"&&a!==iy)return a-1|0;return F2(a)}function
+b3(a){return typeof
+a==="number"?0<=a?a:a!==iy?-a|0:o6(a):o6(a)}function
+O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:py(b,a)}return py(b,a)}function
-cp(b,a){if(typeof
+c=b<<a;return c>>a===b?c:o8(b,a)}return o8(b,a)}function
+cn(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return GD(b,a)}function
-cL(a){return typeof
-a==="number"?a:GG(a)}var
+c=a<32?a:31;return b>>c}return F4(b,a)}function
+cH(a){return typeof
+a==="number"?a:F7(a)}var
 d=0,j=1;function
-aa(b,a){return 0<ao(b,a)?a:b}function
-r(b,a){return 0<=ao(b,a)?b:a}function
-j1(b,a){return ao(b,a)<=0?1:0}function
-u0(b,a){return 0<=ao(b,a)?1:0}function
-gL(b,a){return ao(b,a)<0?1:0}function
-gM(b,a){return 0<ao(b,a)?1:0}function
-u1(b,a){return GA(b,a,0,K(a))}function
-b5(e,a){var
-d=Gu(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
-f=k(b,a);return[0,uZ(c),f]}var
-g=l(b,a);return[0,x(c),g]}function
+Z(b,a){return 0<aw(b,a)?a:b}function
+r(b,a){return 0<=aw(b,a)?b:a}function
+jM(b,a){return aw(b,a)<=0?1:0}function
+uy(b,a){return 0<=aw(b,a)?1:0}function
+gB(b,a){return aw(b,a)<0?1:0}function
+gC(b,a){return 0<aw(b,a)?1:0}function
+uz(b,a){return F1(b,a,0,J(a))}function
+b4(e,a){var
+d=FV(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
+f=k(b,a);return[0,ux(c),f]}var
+g=l(b,a);return[0,w(c),g]}function
 i(c,b){return a(c,b)}function
-u2(a){return GE(a)}function
-d5(a){return P(a)}function
-B(b,a){return i_(b,a)}function
-o(b,a){return ao(b,a)<=0?1:0}function
-z(b,a){return ao(b,a)<0?1:0}function
+uA(a){return F5(a)}function
+d1(a){return P(a)}function
+D(b,a){return iW(b,a)}function
+o(b,a){return aw(b,a)<=0?1:0}function
+y(b,a){return aw(b,a)<0?1:0}function
 E(a){return a}function
-d6(a){try{var
-b=cL(a);return b}catch(a){a=bH(a);if(a===j0)return dV(u3);throw a}}function
-u4(c,b,a){return Gv(c,b,a)}function
-bN(a){return a?0:1}function
-Q(b,a){var
-c=a?[0,f(b,a[1])]:a;return c}function
-g(a){return a[1]}function
+d2(a){try{var
+b=cH(a);return b}catch(a){a=bG(a);if(a===jL)return dP(uB);throw a}}function
+uC(c,b,a){return FW(c,b,a)}function
+bM(a){return a?0:1}function
+ab(b,a){var
+c=a?[0,g(b,a[1])]:a;return c}function
+f(a){return a[1]}function
 h(a){return a[2]}function
-v(a){var
-b=a?v(a[2])+1|0:a;return b}function
-bd(a,b){if(a){var
-c=bd(a[2],b);return[0,a[1],c]}return b}function
-u5(a){return au(0,a-1|0)}function
-aW(b,a){return b+a|0}function
-am(b,a){return aO(b,a)}function
-cM(b,a){return au(0,b-a|0)}function
-j2(b,a){function
-c(b){return j2(b,a)+1|0}function
+u(a){var
+b=a?u(a[2])+1|0:a;return b}function
+bi(a,b){if(a){var
+c=bi(a[2],b);return[0,a[1],c]}return b}function
+uD(a){return ar(0,a-1|0)}function
+aT(b,a){return b+a|0}function
+ai(b,a){return aL(b,a)}function
+cI(b,a){return ar(0,b-a|0)}function
+jN(b,a){function
+c(b){return jN(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-j3(b,a){function
-c(b){return j2(a,j3(b,a))}function
+jO(b,a){function
+c(b){return jN(a,jO(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-dg(b,a){return b<=a?1:0}function
-V(b,a){return b<a?1:0}function
-gN(b,a){function
+cJ(b,a){return b<=a?1:0}function
+_(b,a){return b<a?1:0}function
+gD(b,a){function
 c(b){function
-c(a){return gN(b,a)+1|0}function
+c(a){return gD(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-j4(b,a){function
-c(a){return j3(b,j4(b,a))}function
+jP(b,a){function
+c(a){return jO(b,jP(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bB(b,a){return 0===a?0:f8(b,a)}function
-gO(b,a){return 0===a?b:gb(b,a)}var
-e6=function
-c(a,b){return c.fun(a,b)};Gn(e6,function(b,a){function
+bA(b,a){return 0===a?0:fZ(b,a)}function
+gE(b,a){return 0===a?b:f4(b,a)}var
+e1=function
+c(a,b){return c.fun(a,b)};FO(e1,function(b,a){function
 f(h){function
-e(a){return x(i(2,j))}function
-f(a){return i(2,x(a))}function
-g(a){return x(i(2,x(a)))}if(o(a,j))return e(0);var
-b=b5(a,E(2)),c=b[1];return B(b[2],d)?f(c):g(c)}function
+e(a){return w(i(2,j))}function
+f(a){return i(2,w(a))}function
+g(a){return w(i(2,w(a)))}if(o(a,j))return e(0);var
+b=b4(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
 g(b){function
-f(a){return i(2,x(b))}function
-g(a){return x(i(2,k(b,a)))}function
-h(a){return i(2,n(e6,b,a))}if(o(a,j))return f(0);var
-c=b5(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}function
+f(a){return i(2,w(b))}function
+g(a){return w(i(2,k(b,a)))}function
+h(a){return i(2,n(e1,b,a))}if(o(a,j))return f(0);var
+c=b4(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
 h(b){function
-f(a){return x(i(2,x(b)))}function
-g(a){return i(2,n(e6,b,a))}function
-h(a){return x(i(2,n(e6,b,a)))}if(o(a,j))return f(0);var
-c=b5(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=b5(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)});function
-d7(a,b,c){function
-h(c){return f(a,b)}function
-i(c){return d7(a,d7(a,b,c),c)}function
-k(c){return f(a,d7(a,d7(a,b,c),c))}if(o(c,j))return h(0);var
-e=b5(c,E(2)),g=e[1];return B(e[2],d)?i(g):k(g)}function
-j5(a){return E(a+1|0)}function
-u6(b){function
-c(c){return a(b,c)}return function(a){return d7(c,j,a)}}function
-bC(c,a){function
+f(a){return w(i(2,w(b)))}function
+g(a){return i(2,n(e1,b,a))}function
+h(a){return w(i(2,n(e1,b,a)))}if(o(a,j))return f(0);var
+c=b4(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=b4(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
+d3(a,b,c){function
+h(c){return g(a,b)}function
+i(c){return d3(a,d3(a,b,c),c)}function
+k(c){return g(a,d3(a,d3(a,b,c),c))}if(o(c,j))return h(0);var
+e=b4(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
+jQ(a){return E(a+1|0)}function
+uE(b){function
+c(c){return a(b,c)}return function(a){return d3(c,j,a)}}function
+bB(c,a){function
 e(a){return d}function
-g(a){return f(u6(c),a)}function
+f(a){return g(uE(c),a)}function
 h(a){return j}var
-b=d5(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
-be(a){return 0<=d5(a)?d6(a):0}function
-u(b,a){return 0===d5(a)?d:dU(b,a)}function
-bO(a){return 0<d5(a)?E(a1(a)-1|0):d}function
-bq(a){return 0<=d5(a)?u2(a):d}function
-aX(b,c){var
-a=d6(c);return 0<=a?N(b,a):cp(b,-a|0)}function
+b=d1(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
+bd(a){return 0<=d1(a)?d2(a):0}function
+v(b,a){return 0===d1(a)?d:dO(b,a)}function
+bN(a){return 0<d1(a)?E(a0(a)-1|0):d}function
+bq(a){return 0<=d1(a)?uA(a):d}function
+aU(b,c){var
+a=d2(c);return 0<=a?O(b,a):cn(b,-a|0)}function
 a6(b,c){var
-a=d6(c);return 0<=a?cp(b,a):N(b,-a|0)}function
+a=d2(c);return 0<=a?cn(b,a):O(b,-a|0)}function
 bj(b,a){return a?a[1]:b}function
-dh(a){var
+dd(a){var
 b=a?a[2]:a;return b}function
-R(c,a,b){function
-d(c){return a?R(c,a[2],b):b}function
+Q(c,a,b){function
+d(c){return a?Q(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bP(a,b){function
-c(b){return a?bP(a[2],b):a}function
+bO(a,b){function
+c(b){return a?bO(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-u7(d,c){var
+uF(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-j6(a){if(a){var
-b=[0,a[1],0];return bd(j6(a[2]),b)}return a}function
 m(b,a){if(a)var
-d=m(b,a[2]),c=[0,f(b,a[1]),d];else
+d=m(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
 br(b,a){if(a){var
-c=br(b,a[2]);return bd(f(b,a[1]),c)}return a}function
-b6(e,d,c){var
+c=br(b,a[2]);return bi(g(b,a[1]),c)}return a}function
+b5(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-ax(c,b,a){if(a){var
-d=ax(c,b,a[2]);return n(c,a[1],d)}return b}function
-b7(e,d){var
+an(c,b,a){if(a){var
+d=an(c,b,a[2]);return n(c,a[1],d)}return b}function
+b6(e,d){var
 a=d;for(;;){if(a){var
-b=f(e,a[1]);if(!b){var
+b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
 H(d,c){var
 a=c;for(;;){if(a){var
-b=f(d,a[1]);if(b){var
+b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cN(b,e){var
+cK(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cN(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cK(b,c)];var
 a=c;continue}return a}}function
-W(b,a){if(b)if(a)var
-d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+U(b,a){if(b)if(a)var
+d=U(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cq(b,a){function
+co(b,a){function
 c(c){if(a)var
-d=cq(c,a[2]),b=[0,a[1],d];else
+d=co(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-b8(b,a){function
-c(b){return a?b8(b,a[2]):a}function
+b7(b,a){function
+c(b){return a?b7(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ae(b,a){function
-c(a){return[0,b,ae(b+1|0,a)]}function
+aj(b,a){function
+c(a){return[0,b,aj(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bs(b,a){function
 c(a){return[0,b,bs(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-u8(a,b){return B(R(gN(b,cM(v(a),1)),a,d),j)}function
-ah(c,b){if(c){if(b){var
-e=ah(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
-ab(a){if(a){var
-b=ab(a[2]);return k(a[1],b)}return d}function
-gP(c,b,a){if(b){if(a){var
-d=gP(c,b[2],a[2]),e=aX(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aX(a,c)},a)}function
-j7(b,a){if(a){var
-c=j7(b,a[2]);return gP(b,a[1],c)}return a}function
-j8(c,a){if(a){var
+uG(a,b){return D(Q(gD(b,cI(u(a),1)),a,d),j)}function
+ac(c,b){if(c){if(b){var
+e=ac(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
+$(a){if(a){var
+b=$(a[2]);return k(a[1],b)}return d}function
+gF(c,b,a){if(b){if(a){var
+d=gF(c,b[2],a[2]),e=aU(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aU(a,c)},a)}function
+jR(b,a){if(a){var
+c=jR(b,a[2]);return gF(b,a[1],c)}return a}function
+jS(c,a){if(a){var
 b=a[2];if(b){var
-d=j8(c,b[2]);return[0,gP(c,a[1],b[1]),d]}return a}return a}function
-gQ(d,c,b){if(b){if(b[2]){var
+d=jS(c,b[2]);return[0,gF(c,a[1],b[1]),d]}return a}return a}function
+gG(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=j8(c,b);return gQ(d,a(i(2,j),c),e)},g=function(a){return j7(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=jS(c,b);return gG(d,a(i(2,j),c),e)},g=function(a){return jR(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-gR(c,b){if(b){var
-e=a(c,gR(c,b[2]));return k(b[1],e)}return d}function
-j9(c,b,a){var
-d=d6(a);return u4(c,d6(b),d)}function
-u9(a){var
-e=aX(j,l(a,j));function
+gH(c,b){if(b){var
+e=a(c,gH(c,b[2]));return k(b[1],e)}return d}function
+jT(c,b,a){var
+d=d2(a);return uC(c,d2(b),d)}function
+uH(a){var
+e=aU(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=a6(g,j),f=a6(c,a),h=b(e,a,f,d);return b(e,a,l(c,aX(f,a)),h)}function
+a=a6(g,j),f=a6(c,a),h=b(e,a,f,d);return b(e,a,l(c,aU(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-j_(g,f,e){var
+jU(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d8=j4(2,6),gS=6;function
-gT(b,a){function
+d4=jP(2,6),gI=6;function
+gJ(b,a){function
 c(c){if(a)var
-d=gT(c,b8(d8,a)),b=[0,cq(d8,a),d];else
+d=gJ(c,b7(d4,a)),b=[0,co(d4,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gU(a){var
-c=aX(j,a),d=aX(j,l(a,j));return function(e,b){var
-f=gT(e,b);return m(function(b){var
-e=gQ(gS,a,b);return[0,gR(c,bs(d,v(b))),e]},f)}}function
-gV(b,a){return m(function(b){return j_(d,a,h(b))},b)}function
-j$(e,c,b){if(c)if(b)var
-f=j$(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+e2(a){var
+c=aU(j,a),d=aU(j,l(a,j));return function(e,b){var
+f=gJ(e,b);return m(function(b){var
+e=gG(gI,a,b);return[0,gH(c,bs(d,u(b))),e]},f)}}function
+e3(b,a){return m(function(b){return jU(d,a,h(b))},b)}function
+jV(e,c,b){if(c)if(b)var
+f=jV(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-e7(i,h,c){var
+e4(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-e=a[2],f=b[2],g=b[1];if(B(g,d)){var
+e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
-j=e7(f,e,c);return j$(g,a[1],j)}return c}return c}}function
-ka(d,c,b,a){if(b){if(a){var
-f=ka(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cX(u9(d),gS,c,g,f)}var
+j=e4(f,e,c);return jV(g,a[1],j)}return c}return c}}function
+jW(d,c,b,a){if(b){if(a){var
+f=jW(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cU(uH(d),gI,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-kb(b,e,d,c){return cq(e,ka(b,a(b,E(d8)),d,c))}function
-e8(b,a){if(b)if(a)var
-d=e8(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+gK(b,e,d,c){return co(e,jW(b,a(b,E(d4)),d,c))}function
+e5(b,a){if(b)if(a)var
+d=e5(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d9(b){var
-f=aX(j,l(b,j));return function(c,g){var
-h=E(d8),e=be(u(E(c),h)),i=a(b,E(cM(c,am(e,d8))));return m(function(a){return l(j9(R(e,a,d),i,b),f)},g)}}function
-d_(a){if(a){var
-b=d_(a[2]);return k(co(a[1]),b)}return d}function
-kc(c,b){var
-e=i(2,j);return k(bO(a(b,ax(function(b,a){return r(d_(b),a)},d,c))),e)}function
-G(b,a){return s(u(s(b),a))}function
+d5(b){var
+f=aU(j,l(b,j));return function(c,g){var
+h=E(d4),e=bd(v(E(c),h)),i=a(b,E(cI(c,ai(e,d4))));return m(function(a){return l(jT(Q(e,a,d),i,b),f)},g)}}function
+d6(a){if(a){var
+b=d6(a[2]);return k(b3(a[1]),b)}return d}function
+gL(c,b){var
+e=i(2,j);return k(bN(a(b,an(function(b,a){return r(d6(b),a)},d,c))),e)}function
+G(b,a){return s(v(s(b),a))}function
 bt(d,c,b){var
-e=G(a(d,c),b);return[0,u(a(d,c),b),e]}function
+e=G(a(d,c),b);return[0,v(a(d,c),b),e]}function
 bu(b,a){var
-c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
-u_(a){var
-b=s(g(a));return[0,s(h(a)),b]}function
-u$(b,a){var
-c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
-e9(b,c){if(o(d,b)){var
-e=a(b,h(c));return[0,a(b,g(c)),e]}var
-f=a(b,g(c));return[0,a(b,h(c)),f]}function
-gW(d,c,b){var
-e=h(b),f=G(a(h(c),e),d),i=g(b);return[0,u(a(g(c),i),d),f]}function
-va(b,a){var
-c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-gX(b,c){var
-d=g(c),e=G(a(b,b),d),f=h(c);return[0,u(a(b,b),f),e]}function
-e_(d,c,b){var
-e=G(a(h(b),c),d);return[0,u(a(g(b),c),d),e]}function
-vb(b){var
+c=h(a),d=k(h(b),c),e=f(a);return[0,k(f(b),e),d]}function
+uI(a){var
+b=s(f(a));return[0,s(h(a)),b]}function
+uJ(b,a){var
+c=f(a),d=l(h(b),c),e=h(a);return[0,l(f(b),e),d]}function
+e6(b,c){if(o(d,b)){var
+e=a(b,h(c));return[0,a(b,f(c)),e]}var
+g=a(b,f(c));return[0,a(b,h(c)),g]}function
+gM(d,c,b){var
+e=h(b),g=G(a(h(c),e),d),i=f(b);return[0,v(a(f(c),i),d),g]}function
+uK(b,a){var
+c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
+gN(b,c){var
+d=f(c),e=G(a(b,b),d),g=h(c);return[0,v(a(b,b),g),e]}function
+e7(d,c,b){var
+e=G(a(h(b),c),d);return[0,v(a(f(b),c),d),e]}function
+uL(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-kd(a){var
+jX(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=vb(a);if(e){var
+e=uL(a);if(e){var
 f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-ke(d,c,b){function
+jY(d,c,b){function
 e(b){var
-e=ke(d,k(c,j),b);return[0,u(d,k(a(i(2,j),c),j)),e]}function
+e=jY(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-kf(e,c,b){if(b){var
-f=a6(a(c,kf(e,c,b[2])),e);return k(b[1],f)}return d}function
-kg(c,b){function
+jZ(e,c,b){if(b){var
+f=a6(a(c,jZ(e,c,b[2])),e);return k(b[1],f)}return d}function
+j0(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=u(kg(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(j0(c,a),b);return k(w(i(2,w(i(2,j)))),d)}function
 e(d){var
-b=bC(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-kh(b,h,g,f,e){var
-c=u(aX(f,b),e),l=kf(b,a6(a(c,c),b),h),d=a6(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-ki(g,f,e,d,c,b){function
+b=bB(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+j1(b,h,g,f,e){var
+c=v(aU(f,b),e),l=jZ(b,a6(a(c,c),b),h),d=a6(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+j2(g,f,e,d,c,b){function
 h(c){var
-h=bu(b,kh(g,f,e,j,k(a(i(2,j),d),j)));return ki(g,f,e,k(d,j),c,h)}function
+h=bu(b,j1(g,f,e,j,k(a(i(2,j),d),j)));return j2(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-d$(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bO(h),l),b=bB(aW(g,3),4)+1|0,c=ke(bC(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=u(kg(a,b),m),e=k(i(2,x(i(2,j))),n),o=be(i(2,i(2,i(2,i(2,i(2,j)))))),f=ki(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,R(be(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-vc(d,c,b){var
-e=s(a6(s(a(h(b),c)),d));return[0,a6(a(g(b),c),d),e]}function
-kj(q,b,p,n,f){var
-d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=u(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=be(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bP(b[4],r);else
+e8(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bN(h),l),b=bA(aT(g,3),4)+1|0,c=jY(bB(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(j0(a,b),m),e=k(i(2,w(i(2,j))),n),o=bd(i(2,i(2,i(2,i(2,i(2,j)))))),f=j2(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,Q(bd(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+uM(d,c,b){var
+e=s(a6(s(a(h(b),c)),d));return[0,a6(a(f(b),c),d),e]}function
+j3(q,b,p,n,f){var
+d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
+r=bd(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bO(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),v=kh(b[1],b[2],b[3],t,s),w=bu(c[1],v),x=bu(e9(p,b[5]),w),m=[0,vc(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=j1(b[1],b[2],b[3],t,s),w=bu(c[1],u),x=bu(e6(p,b[5]),w),m=[0,uM(b[1],q,x)];else
 var
 m=c;return m}function
-vd(c,b,a){return o(d,a)?[0,c,aX(b,a)]:[0,aX(c,s(a)),b]}function
-ve(m,k,e,c){var
-n=z(d,e),p=n?z(d,c):n;if(p){var
-q=bO(c),f=l(bO(e),q),b=vd(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return kj(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return kj(m,k,l(f,j),v,t)}return p}function
-gY(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return u8(b,a)?[0,e,gY(b,a,d)]:gY(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-kk(b,a){if(b)if(a)var
-d=kk(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+uN(c,b,a){return o(d,a)?[0,c,aU(b,a)]:[0,aU(c,s(a)),b]}function
+uO(m,k,e,c){var
+n=y(d,e),p=n?y(d,c):n;if(p){var
+q=bN(c),g=l(bN(e),q),b=uN(e,c,g),r=f(b);if(o(h(b),r)){var
+s=h(b);return j3(m,k,g,f(b),s)}var
+t=h(b),u=f(b),v=a(i(2,j),u);return j3(m,k,l(g,j),v,t)}return p}function
+gO(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return uG(b,a)?[0,e,gO(b,a,d)]:gO(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+j4(b,a){if(b)if(a)var
+d=j4(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-gZ(b,a){var
-c=bs(0,b);return b6(function(b,a){return kk(a,b)},a,c)}function
+j5(b,a){var
+c=bs(0,b);return b5(function(b,a){return j4(a,b)},a,c)}function
 a7(a){if(a){var
 b=a[1];if(b)var
 c=a7(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return vf}function
-kl(f,a,e){if(a)var
+d=b;return d}return uP}function
+j6(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e$(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=kl(a,c,e);if(i){var
-m=e$(a,d,c,g,h);return[0,i[1],m]}var
-j=kl(a,g,e);if(j){var
-n=e$(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,e$(a,d,[0,[0,e,k]],c,h)]}else
+e9(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=j6(a,c,e);if(i){var
+m=e9(a,d,c,f,h);return[0,i[1],m]}var
+j=j6(a,f,e);if(j){var
+n=e9(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,e9(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-vg(c,b,a){return e$(c,b,0,0,a)}function
-km(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
-vh(b,a){var
-d=g(a),c=km(g(b),d);if(c){var
-e=h(a);return km(h(b),e)}return c}function
-fa(b,a){if(b){var
+uQ(c,b,a){return e9(c,b,0,0,a)}function
+j7(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+uR(b,a){var
+d=f(a),c=j7(f(b),d);if(c){var
+e=h(a);return j7(h(b),e)}return c}function
+e_(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-dj(b,a){if(b){var
-c=b[1];return a?[0,aa(c,a[1])]:[0,c]}return a}function
-dk(b,a){var
-c=h(a),d=dj(h(b),c),e=g(a);return[0,fa(g(b),e),d]}function
-kn(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,kn(a,b,d)]},g=function(a){return[0,dk(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-cO(c,b,e,d){var
-f=Q(function(d){return G(a(b,d),c)},d);return[0,Q(function(d){return u(a(b,d),c)},e),f]}function
-ko(e,d,a,c){if(a){var
-b=a[1],f=ko(e,d,a[2],c),i=h(h(b)),j=cO(e,d,g(h(b)),i);return kn(g(b),j,f)}return c}function
-vi(f,e){var
-b=f,a=e;for(;;){if(a){var
-c=a[1],d=dg(b,g(c));if(d){var
-h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-g0(e,d,c,b,a){if(b){if(a){var
-i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=g0(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dk(cO(e,d,g(h(f)),l),j),k]}return[0,j,g0(e,d,c+1|0,b,i)]}return a}return a}function
-vj(d,c,a,b){return vi(0,a)?g0(d,c,0,a,b):ko(d,c,a,b)}function
+de(b,a){if(b){var
+c=b[1];return a?[0,Z(c,a[1])]:[0,c]}return a}function
+df(b,a){var
+c=h(a),d=de(h(b),c),e=f(a);return[0,e_(f(b),e),d]}function
+j8(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,j8(a,b,d)]},g=function(a){return[0,df(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dg(c,b,e,d){var
+f=ab(function(d){return G(a(b,d),c)},d);return[0,ab(function(d){return v(a(b,d),c)},e),f]}function
+j9(e,d,a,c){if(a){var
+b=a[1],g=j9(e,d,a[2],c),i=h(h(b)),j=dg(e,d,f(h(b)),i);return j8(f(b),j,g)}return c}function
+uS(g,e){var
+b=g,a=e;for(;;){if(a){var
+c=a[1],d=cJ(b,f(c));if(d){var
+h=a[2],b=f(c)+1|0,a=h;continue}return d}return 1}}function
+gP(e,d,c,b,a){if(b){if(a){var
+i=a[2],j=a[1],g=b[1];if(f(g)===c){var
+k=gP(e,d,c+1|0,b[2],i),l=h(h(g));return[0,df(dg(e,d,f(h(g)),l),j),k]}return[0,j,gP(e,d,c+1|0,b,i)]}return a}return a}function
+uT(d,c,a,b){return uS(0,a)?gP(d,c,0,a,b):j9(d,c,a,b)}function
 a8(c){var
-b=bq(c);return B(a(b,b),c)?b:k(b,j)}function
-vk(a){return o(a,d)?d:aX(j,k(a6(bO(a),j),j))}function
-vl(b,e,c){var
-f=o(d,e),g=f?z(d,c):f;if(g)var
-i=a8(G(a(a(b,b),e),c)),h=[0,[0,bq(u(a(a(b,b),e),c)),i]];else
+b=bq(c);return D(a(b,b),c)?b:k(b,j)}function
+uU(a){return o(a,d)?d:aU(j,k(a6(bN(a),j),j))}function
+uV(b,e,c){var
+f=o(d,e),g=f?y(d,c):f;if(g)var
+i=a8(G(a(a(b,b),e),c)),h=[0,[0,bq(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-fb(p,o,n,m){var
+e$(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,d)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,d)){var
 c=l,b=j;continue}var
-i=z(d,g)?h[3]:h[2];if(i){var
+i=y(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-kp(m,l){var
+j_(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
-h=b[2],f=c[2],g=c[1];if(B(g,d)){var
+h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
-n=kp(f,h),o=ah(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-vm(h,b,e,c){if(z(d,b)){var
+n=j_(f,h),o=ac(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+uW(h,b,e,c){if(y(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
-f=B(b,d),g=f?B(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-vn(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=fb(d,n,a(b,l),p);if(c){var
-e=c[1],q=ah(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vm(o,e[1],e[2],s)}return c}var
-vo=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vp=bC(i(2,j),vo);function
-X(a){return a[8]}function
-ea(b,a){return R(a,b[9],0)}function
-g1(b){var
+f=D(b,d),g=f?D(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
+uX(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=e$(d,n,a(b,l),p);if(c){var
+e=c[1],q=ac(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uW(o,e[1],e[2],s)}return c}var
+uY=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uZ=bB(i(2,j),uY);function
+V(a){return a[8]}function
+d8(b,a){return Q(a,b[9],0)}function
+gQ(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-g2(f,e,c){var
+gR(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-eb(b){var
+d9(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=X(b);return a(X(b),d)}}else
+d=V(b);return a(V(b),d)}}else
 if(2!==c[0]){var
-g=X(b);return a(s(i(2,j)),g)}var
-e=X(b),f=a(X(b),e);return a(s(i(2,j)),f)}function
-kq(b){var
+g=V(b);return a(s(i(2,j)),g)}var
+e=V(b),f=a(V(b),e);return a(s(i(2,j)),f)}function
+j$(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-g3(b){var
+gS(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-vq(a){var
+u0(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2963,243 +2956,243 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aQ(b){var
+aN(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return vp;return j}function
-fc(c,b){var
-d=ah(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return uZ;return j}function
+fa(c,b){var
+d=ac(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aQ(c),f=a(a(aQ(c),g),d),h=a8(f),i=bq(f);return[0,d,ab(b),i,h]}return[0,d,ab(b),j,j]}function
-fd(a){var
-h=a[9],b=m(function(b){return fc(a,b)},h),f=kq(a);if(f)var
-i=a[2],c=v(b)===i?1:0;else
+g=aN(c),f=a(a(aN(c),g),d),h=a8(f),i=bq(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
+fb(a){var
+h=a[9],b=m(function(b){return fa(a,b)},h),f=j$(a);if(f)var
+i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
 j=a[9],e=H(function(b){var
-c=a[1];return v(b)===c?1:0},j);else
+c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
-g=e?H(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-g4(b,e,d,a,f){if(a){var
-g=a[2],c=a[1];if(dg(d,c)){var
-h=b8(cM(c,d),f),j=g4(b,e,c,g,h);return[0,bj(b,h),j]}var
-k=g4(b,e,d,g,f),i=[0,R(c,e,b),k]}else
+g=e?H(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}function
+gT(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(cJ(d,c)){var
+h=b7(cI(c,d),f),j=gT(b,e,c,g,h);return[0,bj(b,h),j]}var
+k=gT(b,e,d,g,f),i=[0,Q(c,e,b),k]}else
 var
 i=a;return i}function
-dl(c,b,a){return g4(c,a,0,b,a)}function
-g5(e,c,b,a){if(c)if(b)if(a)var
-f=g5(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
+dh(c,b,a){return gT(c,a,0,b,a)}function
+gU(e,c,b,a){if(c)if(b)if(a)var
+f=gU(e,c[2],b[2],a[2]),d=[0,aP(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-g6=i(2,i(2,i(2,i(2,x(i(2,j))))));function
-vr(a){return k(bO(ax(function(b,a){return r(b[1],a)},d,a)),j)}function
-kr(a){return k(k(vr(a),g6),j)}function
-vs(a,b){var
-c=a[9],d=v(a[9]);return n(gU(kr(b)),d,c)}function
-vt(a){var
+gV=i(2,i(2,i(2,i(2,w(i(2,j))))));function
+u1(a){return k(bN(an(function(b,a){return r(b[1],a)},d,a)),j)}function
+ka(a){return k(k(u1(a),gV),j)}function
+u2(a,b){var
+c=a[9],d=u(a[9]);return n(e2(ka(b)),d,c)}function
+u3(a){var
 b=a[9];return m(function(a){return 0},b)}function
-ks(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=ks(g,e,d+1|0,b[2],a[2]);if(h)var
+kb(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=kb(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?gV(g,b[1]):j;var
+j=g(e,d),i=j?e3(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fe(c,b){if(b)var
-e=b[1],f=fe(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fc(c,b){if(b)var
+e=b[1],f=fc(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-g7(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=g7(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bd(n(d9(g),k,d),j),h]}return fe(c,b)}return fe(c,b)}return fe(c,b)}function
-kt(a){if(a){var
+gW(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gW(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bi(n(d5(g),k,d),j),h]}return fc(c,b)}return fc(c,b)}return fc(c,b)}function
+kc(a){if(a){var
 b=a[1];if(b)var
-c=kt(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=kc(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return vu}function
-ku(b,a){return kt(dl(0,a,b))}function
-kv(c,b){var
-d=u(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
-e=u(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kw(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:Q(function(b){return a(e,b)},c)}var
-i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
-dm(e,c,b){var
-f=aQ(e),g=o(d,b)?c[3]:c[4];return u(a(b,g),f)}function
-g8(c,b,a){return s(dm(c,b,s(a)))}function
-g9(f,c,b,e){var
-g=o(d,b)?c[4]:c[3],h=a(e,g);return u(a(b,aQ(f)),h)}function
-kx(b,l,e,c){var
-f=g2(b,l,e[1]);if(z(d,eb(b)))var
+d=b;return d}return u4}function
+kd(b,a){return kc(dh(0,a,b))}function
+ke(c,b){var
+d=v(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
+e=v(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+kf(g,e,c,b){function
+d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
+i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
+di(e,c,b){var
+f=aN(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
+gX(c,b,a){return s(di(c,b,s(a)))}function
+gY(f,c,b,e){var
+g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aN(f)),h)}function
+kg(b,l,e,c){var
+g=gR(b,l,e[1]);if(y(d,d9(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
-q=g(c),r=h(c),j=q,i=r;var
-o=Q(function(c){return k(f,dm(b,e,a(s(eb(b)),c)))},j),p=Q(function(c){return k(f,g8(b,e,a(s(eb(b)),c)))},i);return[0,g1(b),p,o]}function
-ky(b,g){var
-e=g3(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=X(b),r=[0,s(a(a(g,a(X(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+q=f(c),r=h(c),j=q,i=r;var
+o=ab(function(c){return k(g,di(b,e,a(s(d9(b)),c)))},j),p=ab(function(c){return k(g,gX(b,e,a(s(d9(b)),c)))},i);return[0,gQ(b),p,o]}function
+kh(b,g){var
+e=gS(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=V(b),r=[0,s(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=vq(b);if(f)var
+f=u0(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return bd(o,h)}function
-b9(d,e){var
+o=f;return bi(o,h)}function
+b8(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b9(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b8(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-g_(b){var
+gZ(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return X(b);var
-d=X(b);return a(X(b),d)}function
-vv(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return V(b);var
+d=V(b);return a(V(b),d)}function
+u5(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=X(c),q=a(X(c),p),t=a8(r(d,G(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),t]}var
-n=u(dm(c,e,s(a(a(b,g_(c)),i))),h);return[0,i,a8(e[1]),n]}var
+p=V(c),q=a(V(c),p),t=a8(r(d,G(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
+n=v(di(c,e,s(a(a(b,gZ(c)),i))),h);return[0,i,a8(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=X(c),y=a(X(c),x),z=bq(u(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=V(c),y=a(V(c),x),z=bq(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=u(dm(c,e,a(a(b,g_(c)),f)),h);return[1,f,a8(e[1]),w]}}function
-vw(f,b,e,c){var
+w=v(di(c,e,a(a(b,gZ(c)),f)),h);return[1,f,a8(e[1]),w]}}function
+u6(f,b,e,c){var
 g=a(f,e);return a8(r(d,G(l(a(b,c),g),b)))}function
-vx(m,h,c,g,e,b,d){var
+u7(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-vy(n,m,c,h,e,b,d){var
+u8(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-vz(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(vx(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fa([0,a[1]],k),j]}return b}if(vy(i,f,e,d,a[2],a[3],c)){var
-l=h(b),m=dj([0,a[1]],l);return[0,g(b),m]}return b}}function
-kz(d,c,b,a){if(c){if(b){if(a){var
-e=kz(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kA(f,e,d,b,a){if(b)if(a)var
-g=kA(f,e,d,b[2],a[2]),c=[0,vv(f,e,d,b[1],a[1]),g];else
+u9(i,g,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(u7(i,g,e,d,a[2],a[3],c)){var
+j=h(b),k=f(b);return[0,e_([0,a[1]],k),j]}return b}if(u8(i,g,e,d,a[2],a[3],c)){var
+l=h(b),m=de([0,a[1]],l);return[0,f(b),m]}return b}}function
+ki(d,c,b,a){if(c){if(b){if(a){var
+e=ki(d,c[2],b[2],a[2]);return[0,aP(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kj(f,e,d,b,a){if(b)if(a)var
+g=kj(f,e,d,b[2],a[2]),c=[0,u5(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-vA(b){return m(function(b){if(b)var
+u_(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-vB(a){return ax(function(b,a){return ax(function(b,a){return r(co(b),a)},a,b)},d,a)}function
-kB(a,b){if(a)var
-e=dh(b),f=kB(a[2],e),c=[0,j_(d,a[1],b),f];else
+u$(a){return an(function(b,a){return an(function(b,a){return r(b3(b),a)},a,b)},d,a)}function
+kk(a,b){if(a)var
+e=dd(b),f=kk(a[2],e),c=[0,jU(d,a[1],b),f];else
 var
 c=a;return c}function
-vC(o,f,n,m,j,i,h){var
+va(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,j9(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kC(b,f,e,a,c){if(a)var
-h=a[2],i=kC(b,f,k(e,b),h,c),g=[0,vC(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,jT(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+kl(b,f,e,a,c){if(a)var
+h=a[2],i=kl(b,f,k(e,b),h,c),g=[0,va(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-vD(f,e,a){var
-b=kc(a,e),c=aX(j,l(b,j)),g=bs(c,v(a)),h=gR(aX(j,b),g),i=kB(f,gQ(gS,b,a));return kC(b,c,d,a,m(function(a){return k(h,a)},i))}function
-kD(c,a){var
-b=vA(c),d=vB(b),e=gT(v(a),a);return br(function(a){return vD(b,d,a)},e)}function
-kE(b,a){if(b){if(a){var
-c=kE(b[2],a[2]),d=a[1];return[0,k(co(b[1]),d),c]}return a}return a}function
-kF(a){if(a){var
+vb(f,e,a){var
+b=gL(a,e),c=aU(j,l(b,j)),g=bs(c,u(a)),h=gH(aU(j,b),g),i=kk(f,gG(gI,b,a));return kl(b,c,d,a,m(function(a){return k(h,a)},i))}function
+km(c,a){var
+b=u_(c),d=u$(b),e=gJ(u(a),a);return br(function(a){return vb(b,d,a)},e)}function
+kn(b,a){if(b){if(a){var
+c=kn(b[2],a[2]),d=a[1];return[0,k(b3(b[1]),d),c]}return a}return a}function
+ko(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kE(c,kF(a[2])),g=d_(c),d=[0,k(b[1],g),f];else
+c=b[2],f=kn(c,ko(a[2])),g=d6(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-vE(a){return ax(r,d,kF(a))}function
-vF(b,c){var
+vc(a){return an(r,d,ko(a))}function
+vd(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-vG(g,f,e,d,c,b){var
-h=a(d,vk(a(E(c),b)));return G(k(a8(a(f,e)),h),g)}function
-kG(g,f){var
-a=fb(f,g,d,d);if(a)var
-b=a[1],c=B(b[1],d),h=c?[0,b[2]]:c,e=h;else
+ve(g,f,e,d,c,b){var
+h=a(d,uU(a(E(c),b)));return G(k(a8(a(f,e)),h),g)}function
+kp(g,f){var
+a=e$(f,g,d,d);if(a)var
+b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-vH(b,h,g,f,e){var
-c=kG(g,f);if(c){var
-d=kG(g,m(s,f));if(d)var
+vf(b,h,g,f,e){var
+c=kp(g,f);if(c){var
+d=kp(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,G(r(l(a(a(i(2,j),b),e),t),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-kH(h,g,f,b,a){if(b){if(a){var
-c=vH(h,g,f,b[1],a[1]);if(c)var
-e=kH(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+kq(h,g,f,b,a){if(b){if(a){var
+c=vf(h,g,f,b[1],a[1]);if(c)var
+e=kq(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kI(b,a){if(b)if(a)var
-d=a[1],e=kI(b[2],a[2]),c=[0,m(function(a){return ah(a,d)},b),e];else
+kr(b,a){if(b)if(a)var
+d=a[1],e=kr(b[2],a[2]),c=[0,m(function(a){return ac(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-vI(e,b,d){var
+vg(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-kJ(e,c,b){if(c)if(b)var
-f=kJ(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+ks(e,c,b){if(c)if(b)var
+f=ks(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vJ(e,d,a,c){var
+vh(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return kJ(d,a,c);return a}function
-vK(b,c,d,m,h){var
+b==="number"&&!b)return ks(d,a,c);return a}function
+vi(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=X(b),o=a(X(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,G(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,u(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,g_(b));return function(g,e,i,d){var
-h=[0,s(g9(b,g,a(c,l(s(e),d)),f))];return[0,[0,g9(b,g,a(c,l(e,d)),f)],h]}}function
-kK(a){var
+n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+e=a(i(2,j),b),f=[0,G(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
+f=a(d,gZ(b));return function(g,e,i,d){var
+h=[0,s(gY(b,g,a(c,l(s(e),d)),f))];return[0,[0,gY(b,g,a(c,l(e,d)),f)],h]}}function
+kt(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-kL(a){return br(function(a){var
-b=kK(h(a)[2]);return bd(kK(h(a)[1]),b)},a)}function
-kM(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-g$(a,g){if(a)var
-b=a[1],c=b[2],d=kM(c[1],g),e=kM(c[2],d[2]),h=g$(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+ku(a){return br(function(a){var
+b=kt(h(a)[2]);return bi(kt(h(a)[1]),b)},a)}function
+kv(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+g0(a,g){if(a)var
+b=a[1],c=b[2],d=kv(c[1],g),e=kv(c[2],d[2]),h=g0(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
-dn(b){var
+dj(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-kN(b,c){var
-d=eb(b);return a(c,a(dn(b),d))}function
-ff(b,h,s,r,q,e,p,c){if(c){var
-i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
-t=j[2],u=a(a(q,dn(b)),f),v=e[1],w=g2(b,h,e[1]),x=g1(b),g=vn(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],y=a(a(l[2],f),s),m=[0,g9(b,e,l[1],y)];else
+kw(b,c){var
+d=d9(b);return a(c,a(dj(b),d))}function
+fd(b,h,s,r,q,e,p,c){if(c){var
+i=c[1],j=i[1],f=j[1],k=y(d,f);if(k){var
+t=j[2],u=a(a(q,dj(b)),f),v=e[1],w=gR(b,h,e[1]),x=gQ(b),g=uX(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],z=a(a(l[2],f),s),m=[0,gY(b,e,l[1],z)];else
 var
 m=g;var
 n=m}else
@@ -3208,432 +3201,432 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-vL(k,i,e,d,r,q,p,b,o,c){var
+vj(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=bd(f(q,o),w),x=h(c),y=dj(Q(s,ff(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fa(ff(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=bd(f(q,o),B),C=h(c),D=dj(Q(s,ff(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fa(ff(k,i,e,d,j,b,u,n),E),D]}return c}function
-ha(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=b8(b,n);if(d){var
-e=b8(b,a);if(e){var
-m=aW(o,b),p=ha(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vL(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bd(cq(b,a),q)}return a}return a}return a}var
-kO=[0,d,d,j,j];function
-vM(a){var
+v=b[2],w=m(function(b){return a(v,b)},r),t=bi(g(q,o),w),x=h(c),y=de(ab(s,fd(k,i,e,d,s(j),b,t,l)),x),z=f(c);return[0,e_(fd(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=bi(g(q,o),B),C=h(c),D=de(ab(s,fd(k,i,e,d,s(j),b,u,l)),C),E=f(c);return[0,e_(fd(k,i,e,d,j,b,u,n),E),D]}return c}function
+g1(k,j,i,h,g,f,c,o,n,a){if(c){var
+l=c[1],b=l[1],d=b7(b,n);if(d){var
+e=b7(b,a);if(e){var
+m=aT(o,b),p=g1(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vj(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bi(co(b,a),q)}return a}return a}return a}var
+kx=[0,d,d,j,j];function
+vk(a){var
 b=a[4];return br(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-vN(f,e,a,c,b){var
-g=e7(c,b,m(function(a){return d},a));return kb(e,v(f[9]),a,g)}function
-kP(e,c,b){if(c)if(b)var
-f=kP(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+vl(f,e,a,c,b){var
+g=e4(c,b,m(function(a){return d},a));return gK(e,u(f[9]),a,g)}function
+ky(e,c,b){if(c)if(b)var
+f=ky(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vO(A,y,x,w,f,e,u,t,s,r,a){var
-g=cq(v(e),a),b=fb(a,t,d,d);if(b){var
-h=b[1],k=B(h[1],f),l=k?z(d,f):k;if(l)var
-C=bC(i(2,j),g6),c=o(d_(g),C);else
+vm(A,z,x,w,f,e,v,t,s,r,a){var
+g=co(u(e),a),b=e$(a,t,d,d);if(b){var
+h=b[1],k=D(h[1],f),l=k?y(d,f):k;if(l)var
+B=bB(i(2,j),gV),c=o(d6(g),B);else
 var
 c=l;if(c)var
-m=ah(b8(v(e),a),r),n=vN(A,x,w,g,u),D=h[2],E=kp(a,s),F=B(m,d)?n:kP(m,y,n),p=[0,[0,F,E,D]];else
+m=ac(b7(u(e),a),r),n=vl(A,x,w,g,v),C=h[2],E=j_(a,s),F=D(m,d)?n:ky(m,z,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-vP(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=vw(b,d,a[3],a[2]);return kz(function(a,c,d){return vz(f,b,i,h,a,c,d)},e,g,c)}function
-vQ(e,c,b){var
+vn(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=u6(b,d,a[3],a[2]);return ki(function(a,c,d){return u9(f,b,i,h,a,c,d)},e,g,c)}function
+vo(e,c,b){var
 f=a(e,b[3]);return r(d,G(l(a(c,b[2]),f),c))}function
-vR(c,b,i,h,g){var
-e=fb(m(s,g),h,d,d);if(e){var
-f=e[1],j=s(c);if(B(f[1],j)){var
-l=a(b,i[2]);return u(k(a(c,f[2]),l),b)}return d}return d}function
-kQ(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=kQ(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cW(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-vS(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
-c=f[3],k=f[2];if(z(d,k)&&H(function(a){var
-b=bC(i(2,j),g6);return o(d_(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e8(p,e7(a,A,D))},c),E=m(function(a){return m(function(b){return bj(d,n(d9(q),b,[0,a,0]))},l)},r),F=dl(d,l,b[1]),s=m(function(a){return ah(a,F)},c),t=kH(g,a,y,c,s);if(t){var
-G=t[1],I=vE(kI(c,E)),u=vQ(a,g,b),J=vR(a,g,b,x,w),K=vI(h,a,b[2]),L=vF(k,I),M=vK(h,C,a,J,u),N=function(j,i,d,c,g){var
-l=cq(j,r),b=vJ(h,a,n(d9(q),i,l),s),e=ah(b,b),f=n(K,d,c),m=v(b);return dk(cX(M,d,c,f,vG(k,u,n(L,f,e),G,m,e)),g)};return kQ(N,f[4],0,B,b[1],e)}return e}return e}function
-vT(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=vO(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=vP(c,b,r,h,m,d);return a[4]?vS(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-vU(a,o,f,e,d,l,v,X,W,k,U,c){var
-w=o[3],i=b9(U,o[4]),b=m(g,i),x=H(function(b){return V(b,a[2])},b);if(x){var
-p=vj(o[3],f,i,k);if(c[1]){var
-q=ku(v,b);if(q)var
-y=q[1],z=kv(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dl(kO,b,e),Z=function(d,c,b){return kx(a,j,c,kw(Y,B,h(d),b))},D=g5(Z,i,C,dl(di,b,k)),E=ky(a,j),F=bd(D,m(h,E)),r=m(g,E),G=m(function(a){return e8(l,a)},y),I=g7(a,d,b,m(function(a){return a[2]},C),G,r),_=vT(a,f,e,d,l,X,W,j,b,y,D,F,I,r,c,p),$=kD(I,kL(c[5])),aa=g$(c[5],$),ab=0,ac=function(a){return n(d9(d),a,G)},J=[0,ha(a,j,kN(a,B),F,r,ac,aa,ab,e,_)];else
+vp(c,b,i,h,g){var
+e=e$(m(s,g),h,d,d);if(e){var
+f=e[1],j=s(c);if(D(f[1],j)){var
+l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
+kz(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kz(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cT(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+vq(h,C,B,q,p,a,g,l,A,z,x,w,b,f,e){var
+c=f[3],k=f[2];if(y(d,k)&&H(function(a){var
+b=bB(i(2,j),gV);return o(d6(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return e5(p,e4(a,A,D))},c),E=m(function(a){return m(function(b){return bj(d,n(d5(q),b,[0,a,0]))},l)},r),F=dh(d,l,b[1]),s=m(function(a){return ac(a,F)},c),t=kq(g,a,z,c,s);if(t){var
+G=t[1],I=vc(kr(c,E)),v=vo(a,g,b),J=vp(a,g,b,x,w),K=vg(h,a,b[2]),L=vd(k,I),M=vi(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=co(j,r),b=vh(h,a,n(d5(q),i,l),s),e=ac(b,b),f=n(K,d,c),m=u(b);return df(cU(M,d,c,f,ve(k,v,n(L,f,e),G,m,e)),g)};return kz(N,f[4],0,B,b[1],e)}return e}return e}function
+vr(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=vm(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=vn(c,b,r,h,m,d);return a[4]?vq(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+vs(a,o,g,e,d,l,v,W,V,k,U,c){var
+w=o[3],i=b8(U,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
+p=uT(o[3],g,i,k);if(c[1]){var
+q=kd(v,b);if(q)var
+y=q[1],z=ke(w,g),A=z[1],j=A[1],B=z[2],X=A[2],C=dh(kx,b,e),Y=function(d,c,b){return kg(a,j,c,kf(X,B,h(d),b))},D=gU(Y,i,C,dh(d7,b,k)),E=kh(a,j),F=bi(D,m(h,E)),r=m(f,E),G=m(function(a){return e5(l,a)},y),I=gW(a,d,b,m(function(a){return a[2]},C),G,r),Z=vr(a,g,e,d,l,W,V,j,b,y,D,F,I,r,c,p),$=km(I,ku(c[5])),aa=g0(c[5],$),ab=0,ac=function(a){return n(d5(d),a,G)},J=[0,g1(a,j,kw(a,B),F,r,ac,aa,ab,e,Z)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=ku(v,b);if(t)var
-L=kv(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dl(kO,b,e),ae=function(d,c,b){return kx(a,u,c,kw(ad,N,h(d),b))},af=g5(ae,i,O,dl(di,b,k)),P=ky(a,u),ag=bd(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return e8(l,a)},ah),ai=g7(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g$(K,kD(ai,kL(K))),ak=0,al=function(a){return n(d9(d),a,R)},S=[0,ha(a,u,kN(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kd(v,b);if(t)var
+L=ke(w,g),M=L[1],u=M[1],N=L[2],ad=M[2],O=dh(kx,b,e),ae=function(d,c,b){return kg(a,u,c,kf(ad,N,h(d),b))},af=gU(ae,i,O,dh(d7,b,k)),P=kh(a,u),ag=bi(af,m(h,P)),Q=m(f,P),ah=t[1],R=m(function(a){return e5(l,a)},ah),ai=gW(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g0(K,km(ai,ku(K))),ak=0,al=function(a){return n(d5(d),a,R)},S=[0,g1(a,u,kw(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
-ec(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,ec(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-kR(d,c,b,a){if(a)var
-e=a[1],h=kR(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b7(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+d_(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,d_(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+kA(d,c,b,a){if(a)var
+e=a[1],h=kA(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b6(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
-g=a;return g}var
-fg=[0,d,0];function
-kS(e,b,a){var
-f=dj([0,e],h(a)),i=dj(h(b),f),c=g(b);if(c)var
-j=c[1],d=r(g(a),j);else
+f=a;return f}var
+fe=[0,d,0];function
+kB(e,b,a){var
+g=de([0,e],h(a)),i=de(h(b),g),c=f(b);if(c)var
+j=c[1],d=r(f(a),j);else
 var
-d=g(a);return[0,d,i]}function
-vV(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cO(e,c,a[3],a[4]);return ec(function(a){return kS(c,g,a)},f,b)}return b}return b}function
-vW(d,a,c,b){var
-e=bs(fg,c),f=a[4],g=a[3];return b6(function(a,c){return vV(d,g,b,a,c)},f,e)}function
-vX(b,a){return r(d,l(b,ab(m(g,a))))}function
-kT(b){var
+d=f(a);return[0,d,i]}function
+vt(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dg(e,c,a[3],a[4]);return d_(function(a){return kB(c,g,a)},f,b)}return b}return b}function
+vu(d,a,c,b){var
+e=bs(fe,c),f=a[4],g=a[3];return b5(function(a,c){return vt(d,g,b,a,c)},f,e)}function
+vv(b,a){return r(d,l(b,$(m(f,a))))}function
+kC(b){var
 a=h(b);return a?a[1]:d}function
-fh(a){return h(a)?0:1}function
-vY(a){return v(cN(fh,a))}function
-hb(b,a){var
+ff(a){return h(a)?0:1}function
+vw(a){return u(cK(ff,a))}function
+g2(b,a){var
 c=h(a);if(c){var
-d=k(g(a),b);return aa(c[1],d)}return k(g(a),b)}function
-vZ(h,f,e,d,a){var
-b=fh(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,kT(a))),c=r(g(a),j);else
+d=k(f(a),b);return Z(c[1],d)}return k(f(a),b)}function
+vx(h,g,e,d,a){var
+b=ff(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,kC(a))),c=r(f(a),j);else
 var
-c=g(a);return[0,[0,c],[0,hb(f,a)]]}function
-dp(a){var
+c=f(a);return[0,[0,c],[0,g2(g,a)]]}function
+dk(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-v0(b,a){var
-c=vY(a),d=ab(m(kT,a)),e=vX(b,a);return m(function(a){return vZ(b,e,d,c,a)},a)}function
-kU(c,b){var
+vy(b,a){var
+c=vw(a),d=$(m(kC,a)),e=vv(b,a);return m(function(a){return vx(b,e,d,c,a)},a)}function
+kD(c,b){var
 e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-kV(e,d,b){var
+kE(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-ed(b){var
+d$(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fi(b){var
+fg(b){var
 a=b[11];return a?o(a[1],d):a}function
-v1(b,a){var
-c=ed(b),e=c?z(a,d):c;if(e)var
+vz(b,a){var
+c=d$(b),e=c?y(a,d):c;if(e)var
 f=e;else{var
-g=fi(b);if(g)return z(d,a);var
+g=fg(b);if(g)return y(d,a);var
 f=g}return f}function
-fj(c,b){return ab(m(function(b){return v1(c,b)?d:a(b,b)},b))}function
-hc(b,a){return ed(b)?a:m(s,a)}function
-hd(a){return ax(r,bj(d,a),a)}function
-kW(a,c){var
-e=ed(a),b=e||fi(a);return b?z(hd(hc(a,c)),d):b}function
-v2(e,d,c,b){var
-f=a(e,d),i=h(b),j=G(a(h(c),i),f),k=a(e,d),l=g(b);return[0,u(a(g(c),l),k),j]}function
-kX(b,e,d,c){function
-f(a){return bu([0,b,b],v2(b,e,c,kX(b,k(e,j),a,c)))}function
+fh(c,b){return $(m(function(b){return vz(c,b)?d:a(b,b)},b))}function
+g3(b,a){return d$(b)?a:m(s,a)}function
+g4(a){return an(r,bj(d,a),a)}function
+kF(a,c){var
+e=d$(a),b=e||fg(a);return b?y(g4(g3(a,c)),d):b}function
+vA(e,d,c,b){var
+g=a(e,d),i=h(b),j=G(a(h(c),i),g),k=a(e,d),l=f(b);return[0,v(a(f(c),l),k),j]}function
+kG(b,e,d,c){function
+f(a){return bu([0,b,b],vA(b,e,c,kG(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-kY(c,b,a){function
-d(b){return kY(c,b,gW(c,a,a))}function
+kH(c,b,a){function
+d(b){return kH(c,b,gM(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-v3(b,n,e,c,m){var
-p=aX(m,E(e)),f=bt(b,co(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kX(b,j,n,f),r=o(d,c)?k:gX(b,k),l=[0,kY(b,e,r)];else
+vB(b,n,e,c,m){var
+p=aU(m,E(e)),f=bt(b,b3(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=kG(b,j,n,f),r=o(d,c)?k:gN(b,k),l=[0,kH(b,e,r)];else
 var
 l=g;return l}function
-v4(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,u(a(x(i(2,j)),e),p)),q=bO(c),f=r(d,k(l(bO(co(e)),q),j)),g=k(k(bO(o),b),f),s=k(bq(g),j),t=bq(b),h=aa(k(E(n),t),s),m=k(k(f,u(g,h)),j),v=i(2,i(2,j)),w=be(k(k(b,m),v)),y=be(m);return[0,[0,be(h),y],w]}function
-kZ(a,h,d,c){var
-e=v4(a,h,d,c),f=e[1],g=aX(a,E(e[2])),b=v3(g,f[1],f[2],d,c),i=b?[0,e_(g,a,b[1])]:b;return i}var
-v5=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k0=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cr(g,f,c,b){if(o(b,d))return 0;if(z(a(v5,b),c))return 0;if(z(c,a(s(k0),b))){var
-e=kZ(g,f,s(k0),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kZ(g,f,c,b)}function
-he(f,e,d,c){var
-a=cr(f,e,g(c),d);if(a){var
-b=cr(f,e,h(c),d);if(b)var
-k=h(b[1]),i=[0,[0,g(a[1]),k]];else
+vC(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,v(a(w(i(2,j)),e),p)),q=bN(c),f=r(d,k(l(bN(b3(e)),q),j)),g=k(k(bN(o),b),f),s=k(bq(g),j),t=bq(b),h=Z(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),x=bd(k(k(b,m),u)),y=bd(m);return[0,[0,bd(h),y],x]}function
+kI(a,h,d,c){var
+e=vC(a,h,d,c),f=e[1],g=aU(a,E(e[2])),b=vB(g,f[1],f[2],d,c),i=b?[0,e7(g,a,b[1])]:b;return i}var
+vD=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kJ=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cp(g,f,c,b){if(o(b,d))return 0;if(y(a(vD,b),c))return 0;if(y(c,a(s(kJ),b))){var
+e=kI(g,f,s(kJ),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kI(g,f,c,b)}function
+g5(g,e,d,c){var
+a=cp(g,e,f(c),d);if(a){var
+b=cp(g,e,h(c),d);if(b)var
+k=h(b[1]),i=[0,[0,f(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hf(a,h,f){var
+g6(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cr(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-v6(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,hf(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=k(hf(c,b,d),h);return[0,[0,u(a(b,hf(c,b,d)),i)],g]}function
-k1(d,c){var
-e=X(d);return function(b,f){var
-g=a(b[2],e),h=fj(d,f),i=a(b[1],b[1]);return G(a8(a(a(a(c,c),i),h)),g)}}function
-k2(e,b,h,f,c){if(B(h[1],d)&&kW(e,c)){var
-g=hd(hc(e,c)),i=a(g,g);return s(bq(u(a(a(b,b),i),f)))}var
-j=fj(e,c);return a8(G(a(a(b,b),j),f))}function
-hg(a){return a?a[1][2]:j}function
-k3(b){var
-c=X(b);return function(b){return Q(function(b){return a(b[1],c)},b)}}function
-k4(b,c){var
-e=hg(c);function
-g(b){return a(e,b)}function
-d(a){return Q(g,a)}var
-h=f(k3(b),c),i=[0,Q(s,f(k3(b),c)),h],j=d(b[11]);return dk([0,d(b[10]),j],i)}function
-k5(c,b){var
-d=X(c);return function(f,e){var
-g=a(a(d,hg(f)),d),h=k4(c,f),i=h[1];if(i){var
+i=a[8],e=cp(h,g,l(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
+vE(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(E(c[2]),j),f=k(b,a(e,g6(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=k(g6(c,b,d),h);return[0,[0,v(a(b,g6(c,b,d)),i)],g]}function
+kK(d,c){var
+e=V(d);return function(b,f){var
+g=a(b[2],e),h=fh(d,f),i=a(b[1],b[1]);return G(a8(a(a(a(c,c),i),h)),g)}}function
+kL(e,b,h,f,c){if(D(h[1],d)&&kF(e,c)){var
+g=g4(g3(e,c)),i=a(g,g);return s(bq(v(a(a(b,b),i),f)))}var
+j=fh(e,c);return a8(G(a(a(b,b),j),f))}function
+g7(a){return a?a[1][2]:j}function
+kM(b){var
+c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
+kN(b,c){var
+e=g7(c);function
+f(b){return a(e,b)}function
+d(a){return ab(f,a)}var
+h=g(kM(b),c),i=[0,ab(s,g(kM(b),c)),h],j=d(b[11]);return df([0,d(b[10]),j],i)}function
+kO(c,b){var
+d=V(c);return function(f,e){var
+g=a(a(d,g7(f)),d),h=kN(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,G(a(b,ab(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,u(a(b,ab(m(function(b){var
-c=a(k,b);return aa(a(l,b),c)},e))),g)],n]}return di}return di}}function
-v7(b,f){var
-c=X(b);return function(g){var
+k=j[1],l=i[1],n=[0,G(a(b,$(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,$(m(function(b){var
+c=a(k,b);return Z(a(l,b),c)},e))),g)],n]}return d7}return d7}}function
+vF(b,f){var
+c=V(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,ab(m(function(a){return kV(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,$(m(function(a){return kE(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,u(a(f,ab(m(function(a){return kU(b,a)},g))),n)],i]}}function
-k6(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,$(m(function(a){return kD(b,a)},g))),n)],i]}}function
+kP(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(v7(b,c),a):v6(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(vF(b,c),a):vE(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(k5(b,c),[0,e],a),o=[0,n(k1(b,c),e,a)],p=m(s,a);return dk([0,[0,s(n(k1(b,c),e,p))],o],l)}return n(k5(b,c),0,a)}var
-g=d[1],h=ah(a,a),k=[0,k2(b,c,g,h,a)];return[0,[0,s(k2(b,c,g,h,m(s,a)))],k]}}function
-v8(a,c,b){var
+e=i[1],l=n(kO(b,c),[0,e],a),o=[0,n(kK(b,c),e,a)],p=m(s,a);return df([0,[0,s(n(kK(b,c),e,p))],o],l)}return n(kO(b,c),0,a)}var
+f=d[1],h=ac(a,a),k=[0,kL(b,c,f,h,a)];return[0,[0,s(kL(b,c,f,h,m(s,a)))],k]}}function
+vG(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bs(k6(a,c,b,0),i)];else
+i=a[2],f=[0,bs(kP(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fd(a);if(g)var
-j=a[9],h=[0,m(function(d){return k6(a,c,b,d)},j)];else
+g=fb(a);if(g)var
+j=a[9],h=[0,m(function(d){return kP(a,c,b,d)},j)];else
 var
 h=g;return h}var
-v9=[0,0,j,0,0,0];function
-k7(d,c,b,a){function
+vH=[0,0,j,0,0,0];function
+kQ(d,c,b,a){function
 e(b){var
-e=k7(d,c+1|0,b,dh(a));return[0,n(d,c,bj(v9,a)),e]}function
+e=kQ(d,c+1|0,b,dd(a));return[0,n(d,c,bj(vH,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-v_(e,d,c,a,j,i,h,b,g,f){var
-k=kA(e,c,b,a,g),l=kr(a),m=d[2],n=0;return a7(k7(function(f,g){return vU(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ee(a){return z(d,a[1])}function
-v$(a){return z(a[1],a[2])}function
-fk(c,b,d,a){function
+vI(e,d,c,a,j,i,h,b,g,f){var
+k=kj(e,c,b,a,g),l=ka(a),m=d[2],n=0;return a7(kQ(function(f,g){return vs(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ea(a){return y(d,a[1])}function
+vJ(a){return y(a[1],a[2])}function
+fi(c,b,d,a){function
 e(d){if(a){var
-e=fk(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fk(c,b,d,0)]}function
+e=fi(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fi(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bQ(a){var
-b=fk(a[17],[0,d,j],a[2],a[18]);return W(fk(a[15],[0,j,j],a[2],a[16]),b)}function
-dq(b){var
+b9(a){var
+b=fi(a[17],[0,d,j],a[2],a[18]);return U(fi(a[15],[0,j,j],a[2],a[16]),b)}function
+dl(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bR(b,c){var
+bP(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ee(g(c))?0:2;case
-2:return ee(g(c))?dq(b)?0:1:2;case
+1:return ea(f(c))?0:2;case
+2:return ea(f(c))?dl(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dq(b)&&ee(g(c))&&ee(e)&&v$(e))return 0;return 2;case
-1:if(dq(b)&&o(d,a[1][1]))return 0;return 2;default:return ee(a[1])?1:2}}function
-wa(c){var
+e=a[1];if(dl(b)&&ea(f(c))&&ea(e)&&vJ(e))return 0;return 2;case
+1:if(dl(b)&&o(d,a[1][1]))return 0;return 2;default:return ea(a[1])?1:2}}function
+vK(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fl(c,i,b,h){var
-a=cr(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?aa(f,c):f,g=[0,[0,e[1],j]];else
+fj(c,i,b,h){var
+a=cp(c,i,b,h);if(a)var
+e=a[1],f=e[2],j=o(b,d)?Z(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-cs(u,c,b,j,B,t,e){var
-h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
-f==="number")switch(f){case
+cq(u,c,b,j,B,t,e){var
+h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
+g==="number")switch(g){case
 0:return[0,bt(b,e,c)];case
 1:var
 C=a(i,c);return[0,bt(b,s(a(h,e)),C)];case
-2:if(dq(u)){var
-D=a(i,c);return fl(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fl(b,j,s(a(h,l(c,e))),E);case
+2:if(dl(u)){var
+D=a(i,c);return fj(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fj(b,j,s(a(h,l(c,e))),E);case
 3:return 0;default:return[0,bt(b,r(d,e),c)]}else
-switch(f[0]){case
+switch(g[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return ve(b,B,a(k(a(h,e),I),w),H);case
+v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uO(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vl(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fl(b,j,s(x[2]),b);if(p)var
-q=fl(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uV(b,k(a(e,m[2]),K),J);if(n){var
+x=n[1],p=fj(b,j,s(x[2]),b);if(p)var
+q=fj(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bt(b,e,c)]:[0,[0,d,d]]}}function
-hh(b,a){var
+A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bt(b,e,c)]:[0,[0,d,d]]}}function
+g8(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-k8(b,j,i,h,f,e,a){if(a)return Q(g,cs(b,j,i,h,f,e,a[1]));var
-c=wa(b),k=c?[0,d]:c;return k}function
-k9(g,f,e,d,c,b,a){return a?Q(h,cs(g,f,e,d,c,b,a[1])):a}function
-wb(f,e,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=G(s(a(f,i)),j),l=a(e,e);return[0,u(s(a(f,h)),l),k]}function
-wc(b,m,g,f){var
+kR(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
+c=vK(b),k=c?[0,d]:c;return k}function
+kS(g,f,e,d,c,b,a){return a?ab(h,cq(g,f,e,d,c,b,a[1])):a}function
+vL(f,e,c,b){var
+g=a(b,b),h=r(a(c,c),g),i=y(d,c)?a(c,c):y(b,d)?a(b,b):d,j=a(e,e),k=G(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
+vM(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wb(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,vL(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-wd(a){var
-c=h(a),e=Q(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
-we(b,a){return dq(b)?wd(a):a}function
-hi(b,e,d,i,f,a,c){switch(bR(b,a)){case
+vN(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
+vO(b,a){return dl(b)?vN(a):a}function
+g9(b,e,d,i,g,a,c){switch(bP(b,a)){case
 0:var
-k=k9(b,e,d,i,f,a,g(c));return hh(k8(b,e,d,i,f,a,h(c)),k);case
+k=kS(b,e,d,i,g,a,f(c));return g8(kR(b,e,d,i,g,a,h(c)),k);case
 1:var
-l=k9(b,e,d,i,f,a,h(c));return hh(k8(b,e,d,i,f,a,g(c)),l);default:var
+l=kS(b,e,d,i,g,a,h(c));return g8(kR(b,e,d,i,g,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return wc(e,d,a,c);return 0}}function
-ef(a,f,e,d,c,b,p){var
-i=we(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return vM(e,d,a,c);return 0}}function
+fk(a,f,e,d,c,b,p){var
+i=vO(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(B(g,k)){var
+k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cs(a,f,e,d,c,b,g)}return hi(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hi(a,f,e,d,c,b,[0,[0,g],0])}return hi(a,f,e,d,c,b,[0,0,h])}function
-k_(d,c){var
+n=1;if(n)return cq(a,f,e,d,c,b,g)}return g9(a,f,e,d,c,b,[0,[0,g],[0,k]])}return g9(a,f,e,d,c,b,[0,[0,g],0])}return g9(a,f,e,d,c,b,[0,0,h])}function
+kT(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bY(d,g(b)))return h(b);var
-a=a[2];continue}return fg}}function
-k$(c,a,b){if(b){var
-e=b[2],d=b[1];return bY(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,k$(c,a,e)]}return[0,[0,a,f(c,fg)],0]}function
-wf(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&V(d,f)){var
-h=cO(g,c,a[3],a[4]);return k$(function(a){return kS(c,h,a)},d,b)}return b}return b}function
-wg(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b6(function(a,e){return wf(d,g,c,b,a,e)},f,e)}function
-wh(a){return g(h(a))}function
-wi(b,a){return r(d,l(b,ab(m(wh,a))))}function
-fm(a,b){var
-c=a[4];return b7(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-wj(a,e,d,c){var
-b=wg(a,e,d,c);return[0,wi(a,b),b]}function
-wk(c,b,a){return fh(b)?a:r(a,hb(c,b))}function
-wl(b,a){var
-c=h(a);return b6(function(c,b){var
-d=g(b),e=h(b),f=g(a);return ec(function(a){return wk(f,e,a)},d,c)},c,b)}function
-wm(f,a,b){var
-c=ae(0,a[2]),g=cN(function(b){return fm(a,b)},c),e=m(function(c){return wj(f,a,b,c)},g),h=b6(wl,e,bs(d,b));return[0,e,E(v(cN(function(b){return bN(fm(a,b))},c))),h]}function
-hj(b,a){if(b)if(a)var
-d=hj(b[2],a[2]),c=[0,dk(b[1],a[1]),d];else
+b=a[1];if(bV(d,f(b)))return h(b);var
+a=a[2];continue}return fe}}function
+kU(c,a,b){if(b){var
+e=b[2],d=b[1];return bV(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kU(c,a,e)]}return[0,[0,a,g(c,fe)],0]}function
+vP(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&_(d,f)){var
+h=dg(g,c,a[3],a[4]);return kU(function(a){return kB(c,h,a)},d,b)}return b}return b}function
+vQ(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b5(function(a,e){return vP(d,g,c,b,a,e)},f,e)}function
+vR(a){return f(h(a))}function
+vS(b,a){return r(d,l(b,$(m(vR,a))))}function
+fl(a,b){var
+c=a[4];return b6(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+vT(a,e,d,c){var
+b=vQ(a,e,d,c);return[0,vS(a,b),b]}function
+vU(c,b,a){return ff(b)?a:r(a,g2(c,b))}function
+vV(b,a){var
+c=h(a);return b5(function(c,b){var
+d=f(b),e=h(b),g=f(a);return d_(function(a){return vU(g,e,a)},d,c)},c,b)}function
+vW(f,a,b){var
+c=aj(0,a[2]),g=cK(function(b){return fl(a,b)},c),e=m(function(c){return vT(f,a,b,c)},g),h=b5(vV,e,bs(d,b));return[0,e,E(u(cK(function(b){return bM(fl(a,b))},c))),h]}function
+g_(b,a){if(b)if(a)var
+d=g_(b[2],a[2]),c=[0,df(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-wn(c,b,a,g){var
-d=dp(b);if(d)var
-e=function(a){return hj(g,v0(c,a))},h=e(bs(fg,b[2])),i=function(d){return fm(a,d)?e(vW(c,a,b[2],d)):h},f=[0,m(i,ae(0,a[2]))];else
+vX(c,b,a,g){var
+d=dk(b);if(d)var
+e=function(a){return g_(g,vy(c,a))},h=e(bs(fe,b[2])),i=function(d){return fl(a,d)?e(vu(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
 var
 f=d;return f}function
-eg(b,a){return b6(r,a,b)}function
-wo(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=eg(h(c),e),i=m(g,b),d=[0,[0,eg(g(c),i),f]];else
+eb(b,a){return b5(r,a,b)}function
+vY(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),g=eb(h(c),e),i=m(f,b),d=[0,[0,eb(f(c),i),g]];else
 var
 d=a;return d}function
-la(c,b,a){var
+kV(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-hk(d,b,a){if(b){var
+g$(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-wp(b,a){var
-c=h(a),d=hk(aa,h(b),c),e=g(a);return[0,la(aa,g(b),e),d]}function
-wq(b,a){var
-c=h(a),d=la(r,h(b),c),e=g(a);return[0,hk(r,g(b),e),d]}function
-hl(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,hl(b,c)):d}return di}function
-wr(e,a,c){var
-b=k_(e,h(c)),d=hb(g(c),b);if(!z(h(a),d)){var
-j=g(b);if(!z(g(a),j))return a}var
-f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
-ws(e,a,c){var
-f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b6(function(a,b){return wr(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-wt(b,a){var
-c=b[2];return V(aW(v(h(a)),1),c)}function
-wu(a){var
+vZ(b,a){var
+c=h(a),d=g$(Z,h(b),c),e=f(a);return[0,kV(Z,f(b),e),d]}function
+v0(b,a){var
+c=h(a),d=kV(r,h(b),c),e=f(a);return[0,g$(r,f(b),e),d]}function
+ha(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,ha(b,c)):d}return d7}function
+v1(e,a,c){var
+b=kT(e,h(c)),d=g2(f(c),b);if(!y(h(a),d)){var
+j=f(b);if(!y(f(a),j))return a}var
+g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
+v2(e,a,c){var
+g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b5(function(a,b){return v1(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
+v3(b,a){var
+c=b[2];return _(aT(u(h(a)),1),c)}function
+v4(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bQ(a);return H(function(b){return 1===bR(a,b)?1:0},c)}return 0}function
-wv(a,j,i,c,f){var
-d=wu(a),e=d?V(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return wt(a,b)},k);else
+c=b9(a);return H(function(b){return 1===bP(a,b)?1:0},c)}return 0}function
+v5(a,j,i,c,g){var
+d=v4(a),e=d?_(1,a[2]):d;if(e)var
+k=c[1],b=H(function(b){return v3(a,b)},k);else
 var
 b=e;if(b){var
-l=ae(0,a[2]),o=hj(f,m(function(a){return ws(j,c,a)},l)),p=W(bQ(a),o);return a7(m(function(a){var
-b=h(a);return n(i,g(a),b)},p))}return b}function
-fn(a){return a[12]}function
-aG(b,a){return R(a,b[13],0)}function
-dr(b,a){return R(a,b[14],d)}function
-ww(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-hm(c,b,a){if(c){if(b){if(a){var
-e=hm(c[2],b[2],a[2]),f=a[1];return k(ww(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cP(b,a){var
-c=b[2];return v(a)===c?1:0}function
-fo(b,i,h,d,c){var
-e=cP(b,aG(b,d)),f=e?cP(b,aG(b,c)):e;if(f)var
-j=dr(b,c),m=a(i,l(dr(b,d),j)),n=aG(b,c),g=[0,k(hm(aG(b,d),n,h),m)];else
+l=aj(0,a[2]),o=g_(g,m(function(a){return v2(j,c,a)},l)),p=U(b9(a),o);return a7(m(function(a){var
+b=h(a);return n(i,f(a),b)},p))}return b}function
+fm(a){return a[12]}function
+aC(b,a){return Q(a,b[13],0)}function
+dm(b,a){return Q(a,b[14],d)}function
+v6(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
+hb(c,b,a){if(c){if(b){if(a){var
+e=hb(c[2],b[2],a[2]),f=a[1];return k(v6(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cL(b,a){var
+c=b[2];return u(a)===c?1:0}function
+fn(b,i,h,d,c){var
+e=cL(b,aC(b,d)),f=e?cL(b,aC(b,c)):e;if(f)var
+j=dm(b,c),m=a(i,l(dm(b,d),j)),n=aC(b,c),g=[0,k(hb(aC(b,d),n,h),m)];else
 var
 g=f;return g}function
-lb(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fn(f))),g)}return b}function
-lc(g,f){var
+kW(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,fm(f))),g)}return b}function
+kX(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lc(b+1|0,c)];var
+c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kX(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-wx(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fh(k_(g(b),f)))return e;return c}function
-wy(c,b,a){return b6(function(a,d){return wx(c,b,a,d)},a,d)}function
-wz(a){var
+v7(d,g,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&ff(kT(f(b),g)))return e;return c}function
+v8(c,b,a){return b5(function(a,d){return v7(c,b,a,d)},a,d)}function
+v9(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-wA(d,c,b,a){var
-e=W(d[3],c);return m(wz,W(W(b,a),e))}function
-wB(a){return z(d,a[1])?a[3]:d}function
-ld(b,a){var
-c=h(a);return wy(g(a),c,b)}function
-wC(e,b,d){var
-c=lc(0,d),f=ld(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ab(m(function(a){return ld(c,a)},h)),g)}function
-wD(b,a){var
-c=b[3];return W(m(g,a),c)}function
-wE(f,b,e,i,h,d,c){var
-j=aG(b,c),g=wA(e,h,aG(b,d),j),n=wC(f,e,g),o=ab(m(wB,g)),p=dr(b,c),q=a(f,l(dr(b,d),p)),r=wD(e,i),s=aG(b,c);return l(l(k(hm(aG(b,d),s,r),q),o),n)}function
-wF(a){var
+v_(d,c,b,a){var
+e=U(d[3],c);return m(v9,U(U(b,a),e))}function
+v$(a){return y(d,a[1])?a[3]:d}function
+kY(b,a){var
+c=h(a);return v8(f(a),c,b)}function
+wa(e,b,d){var
+c=kX(0,d),f=kY(c,[0,e,0]),g=a(b[2],f),h=b[1];return k($(m(function(a){return kY(c,a)},h)),g)}function
+wb(b,a){var
+c=b[3];return U(m(f,a),c)}function
+wc(f,b,e,i,h,d,c){var
+j=aC(b,c),g=v_(e,h,aC(b,d),j),n=wa(f,e,g),o=$(m(v$,g)),p=dm(b,c),q=a(f,l(dm(b,d),p)),r=wb(e,i),s=aC(b,c);return l(l(k(hb(aC(b,d),s,r),q),o),n)}function
+wd(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dp(a);return 0}return 0}return 0}function
-le(m,a,l,k,b,e,c){var
-f=wF(a),g=f?cP(a,aG(a,e)):f,h=g?cP(a,aG(a,c)):g,i=h?cP(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,wE(m,a,l,k,b,e,c)]:j;return n}function
-wG(c,b,a,j,i,h,g,f,e){var
-d=V(0,b[2]);return d?lb(c,a,le(a,c,j,i,h,b[1],g),f,e):d}function
-lf(b,a){var
+d==="number"&&!d)return dk(a);return 0}return 0}return 0}function
+we(m,a,l,k,b,e,c){var
+f=wd(a),g=f?cL(a,aC(a,e)):f,h=g?cL(a,aC(a,c)):g,i=h?cL(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,wc(m,a,l,k,b,e,c)]:j;return n}function
+wf(c,b,a,j,i,h,g,f,e){var
+d=_(0,b[2]);return d?kW(c,a,we(a,c,j,i,h,b[1],g),f,e):d}function
+kZ(b,a){var
 c=h(b);if(c)var
-i=c[1],d=aa(h(a),i);else
+i=c[1],d=Z(h(a),i);else
 var
 d=h(a);var
-e=g(b);if(e)var
-j=e[1],f=r(g(a),j);else
+e=f(b);if(e)var
+j=e[1],g=r(f(a),j);else
 var
-f=g(a);return[0,f,d]}function
-wH(c,b,a){switch(a[0]){case
+g=f(a);return[0,g,d]}function
+wg(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return ec(function(a){return lf(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return kR(function(a){return lf(h,a)},g,f,b)}}function
-hn(c,b,a){return b6(function(a,b){return wH(c,a,b)},a,b)}function
-wI(g){function
+d=a[1],e=n(c,a[2],a[3]);return d_(function(a){return kZ(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return kA(function(a){return kZ(h,a)},g,f,b)}}function
+hc(c,b,a){return b5(function(a,b){return wg(c,a,b)},a,b)}function
+wh(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3652,176 +3645,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bd(c[1],f)}var
+f=e(b);return bi(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-wJ(b,a){return ax(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
-eh(a,b,f){if(f){var
-c=f[2],e=f[1];if(z(a,e)){var
-g=eh(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
-i=function(f){if(B(e,a)){var
-d=eh(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return eh(a,b,c)},j=function(b){return eh(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-wK=wI([0,function(b,a){return o(a,b)}]);function
-lg(b,a){var
-c=f(wK[5],a);return R(u5(b),c,d)}function
-wL(b,a){return v(cN(function(a){return z(b,a)},a))}function
-wM(p,c){var
-b=gN(p,v(c)),d=m(g,c),e=m(h,c),f=lg(b,d),i=lg(b,e),j=eh(f,cM(b,wL(f,d)),d),l=V(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=wJ(i,e),s=G(k(a(E(b),i),r),q),t=E(b),o=[0,[0,u(j[1],t),s]];else
+wi(b,a){return an(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
+ec(a,b,f){if(f){var
+c=f[2],e=f[1];if(y(a,e)){var
+g=ec(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+i=function(f){if(D(e,a)){var
+d=ec(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return ec(a,b,c)},j=function(b){return ec(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+wj=wh([0,function(b,a){return o(a,b)}]);function
+k0(b,a){var
+c=g(wj[5],a);return Q(uD(b),c,d)}function
+wk(b,a){return u(cK(function(a){return y(b,a)},a))}function
+wl(p,c){var
+b=gD(p,u(c)),d=m(f,c),e=m(h,c),g=k0(b,d),i=k0(b,e),j=ec(g,cI(b,wk(g,d)),d),l=_(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=E(b),r=wi(i,e),s=G(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-lh(a){return ax(k,d,a)}function
-wN(b,a){return lh(m(function(a){return r(d,l(b,h(a)))},a))}function
-li(c,b){var
-d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
-wO(b,a){var
-c=E(v([0,b,a])),d=m(g,a),e=eg(g(b),d),f=m(function(a){return li(c,a)},a),h=eg(li(c,b),f),i=G(l(h,lh(m(g,[0,b,a]))),c);return[0,u(wN(e,[0,b,a]),c),i]}function
-wP(a){var
-b=a?[0,wO(a[1],a[2])]:a;return b}function
-wQ(a){var
-c=h(a),e=Q(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
-wR(a){return ax(function(c,a){var
+k1(a){return an(k,d,a)}function
+wm(b,a){return k1(m(function(a){return r(d,l(b,h(a)))},a))}function
+k2(c,b){var
+d=f(b),e=h(b);return k(a(l(c,j),e),d)}function
+wn(b,a){var
+c=E(u([0,b,a])),d=m(f,a),e=eb(f(b),d),g=m(function(a){return k2(c,a)},a),h=eb(k2(c,b),g),i=G(l(h,k1(m(f,[0,b,a]))),c);return[0,v(wm(e,[0,b,a]),c),i]}function
+wo(a){var
+b=a?[0,wn(a[1],a[2])]:a;return b}function
+wp(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
+wq(a){return an(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-wS(a){var
-b=0;return ax(function(b,a){return h(b)?a:a+1|0},b,a)}function
-wT(b,a,d){var
+wr(a){var
+b=0;return an(function(b,a){return h(b)?a:a+1|0},b,a)}function
+ws(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-wU(c,b,a){var
-d=wT(c,b,a),e=g(a),f=Q(function(a){return k(e,a)},d);return[0,g(a),f]}function
-wV(a){var
-b=wS(a),c=wR(a);return m(function(a){return wU(c,b,a)},a)}function
-lj(c,b){var
-i=g(b),d=o(g(c),i);if(d){var
+wt(c,b,a){var
+d=ws(c,b,a),e=f(a),g=ab(function(a){return k(e,a)},d);return[0,f(a),g]}function
+wu(a){var
+b=wr(a),c=wq(a);return m(function(a){return wt(c,b,a)},a)}function
+k3(c,b){var
+i=f(b),d=o(f(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
-f=1}else
+g=1}else
 var
-f=d;return f}function
-wW(e,d){var
+g=d;return g}function
+wv(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b7(function(b){return function(a){return lj(a,b)}}(c),a)?a:[0,c,cN(function(b){return function(a){return bN(lj(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-lk(i,h,g,f,e,d,c,b){return cs(i,a(h,E(c)),g,f,e,d,b)}function
-wX(j,i,f,e,d,c,o,b){var
-a=cs(j,i,f,e,d,c,g(b));if(a){var
+c=b[1],f=b[2],g=b6(function(b){return function(a){return k3(a,b)}}(c),a)?a:[0,c,cK(function(b){return function(a){return bM(k3(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+k4(i,h,g,f,e,d,c,b){return cq(i,a(h,E(c)),g,f,e,d,b)}function
+ww(j,i,g,e,d,c,o,b){var
+a=cq(j,i,g,e,d,c,f(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=lk(j,i,f,e,d,c,o,m[1]);return Q(function(a){return l(k,g(a))},p)}var
+p=k4(j,i,g,e,d,c,o,m[1]);return ab(function(a){return l(k,f(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-wY(j,i,h,g,f,e,c){var
-k=wW(0,wV(c)),l=v(c),b=a7(m(function(a){return wX(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,eg(a[1],a[2])]:a,d=n;else
+wx(j,i,h,g,f,e,c){var
+k=wv(0,wu(c)),l=u(c),b=a7(m(function(a){return ww(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,eb(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-wZ(a){var
-b=0;return ax(function(b,a){return hk(aa,h(b),a)},b,a)}function
-w0(b,a){return ax(function(c,a){return k(r(g(c),b),a)},d,a)}function
-w1(j,i,h,g,f,e,a){var
-k=wZ(a);if(k){var
-m=k[1],b=cs(j,i,h,g,f,e,m);if(b)var
-o=w0(m,a),c=lk(j,i,h,g,f,e,v(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+wy(a){var
+b=0;return an(function(b,a){return g$(Z,h(b),a)},b,a)}function
+wz(b,a){return an(function(c,a){return k(r(f(c),b),a)},d,a)}function
+wA(j,i,h,g,f,e,a){var
+k=wy(a);if(k){var
+m=k[1],b=cq(j,i,h,g,f,e,m);if(b)var
+o=wz(m,a),c=k4(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-w2(a,f,e,d,c,b,i){var
+wB(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bR(a,b))return 0;var
-h=m(wQ,i),j=wY(a,f,e,d,c,b,h);return hh(w1(a,f,e,d,c,b,h),j)}return 0}function
-ho(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=ho(e,dh(d),g,f),i=a[1],j=b[1],c=[0,aN(e,bj(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bP(a,b))return 0;var
+h=m(wp,i),j=wx(a,f,e,d,c,b,h);return g8(wA(a,f,e,d,c,b,h),j)}return 0}function
+hd(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hd(e,dd(d),g,f),i=a[1],j=b[1],c=[0,aP(e,bj(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hp(e,d,c,b,a){function
-f(f,g){return ef(e,d,c,b,a,f,g)}return function(b,a){return a7(vg(vh,function(a){return f(b,a)},a))}}function
-ll(c,h,g,f,e){function
-i(a,b){return ef(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bR(c,b)){case
-0:return i(b,hl(wp,a));case
-1:return i(b,hl(wq,a));default:var
-d=n(hp(c,h,g,f,e),b,a);return d?wo(d[1]):d}return a}}function
-lm(b,g,f,e,d,k,c,a){var
+he(e,d,c,b,a){function
+f(f,g){return fk(e,d,c,b,a,f,g)}return function(b,a){return a7(uQ(uR,function(a){return f(b,a)},a))}}function
+k5(c,h,g,f,e){function
+i(a,b){return fk(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bP(c,b)){case
+0:return i(b,ha(vZ,a));case
+1:return i(b,ha(v0,a));default:var
+d=n(he(c,h,g,f,e),b,a);return d?vY(d[1]):d}return a}}function
+k6(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(ll(b,g,f,e,d),c,a);case
+0:return n(k5(b,g,f,e,d),c,a);case
 1:var
-i=n(hp(b,g,f,e,d),c,a);return i?wP(i[1]):i;default:return w2(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gY(k,v(a),a);return n(ll(b,g,f,e,d),c,l)}var
-j=n(hp(b,g,f,e,d),c,a);return j?wM(h[1],j[1]):j}}function
-ln(a){if(typeof
+i=n(he(b,g,f,e,d),c,a);return i?wo(i[1]):i;default:return wB(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gO(k,u(a),a);return n(k5(b,g,f,e,d),c,l)}var
+j=n(he(b,g,f,e,d),c,a);return j?wl(h[1],j[1]):j}}function
+k7(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hq(a,f,e,d,c,b){var
-g=gZ(a[2],b),h=bQ(a),i=ln(a[6]);return a7(ho(function(b,g,h){return lm(a,f,e,d,c,b,g,h)},i,h,g))}function
-lo(b,a){return r(d,aa(b,a))}function
-w3(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lo(b,i),j=a(f,c);return u(k(a(l(b,f),d),j),b)}function
-hr(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,be(l(s(j),a)))];function
+hf(a,f,e,d,c,b){var
+g=j5(a[2],b),h=b9(a),i=k7(a[6]);return a7(hd(function(b,g,h){return k6(a,f,e,d,c,b,g,h)},i,h,g))}function
+k8(b,a){return r(d,Z(b,a))}function
+wC(b,e,d,c){var
+i=y(c,d)?h(e):f(e),g=k8(b,i),j=a(g,c);return v(k(a(l(b,g),d),j),b)}function
+hg(n,m,k,i,h,b,a){if(y(a,d))return[0,g(h,bd(l(s(j),a)))];function
 c(o){var
-b=be(a);function
-j(a){return hr(m,k,i,h,g,o,a)}var
-c=bP(m,b);if(c){var
-e=j(R(b,i,d));if(e)var
-f=j(R(b,h,d)),p=f?[0,aN(k,c[1],e[1],f[1])]:f,l=p;else
+b=bd(a);function
+g(a){return hg(n,m,k,i,h,o,a)}var
+c=bO(n,b);if(c){var
+e=g(Q(b,k,d));if(e)var
+f=g(Q(b,i,d)),p=f?[0,aP(m,c[1],e[1],f[1])]:f,j=p;else
 var
-l=e;var
-n=l}else
+j=e;var
+l=j}else
 var
-n=c;return n}function
+l=c;return l}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-lp(c,g,f,e,b){var
-h=R(b,aG(c,e),d);return a(g,l(R(b,aG(c,f),d),h))}function
-w4(a,b,i,h,g,f,e){var
-c=kd(a);if(c){var
-j=a[2],k=function(c){return lp(a,b,f,e,c)};return hr(i,function(a,c,d){return w3(b,a,c,d)},h,g,k,j,d)}return c}function
-lq(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dh(h),l=lq(e,j,i,c[2],n,m),o=fn(e);if(B(c[1],o)){var
-p=a(j,bj(d,h)),q=fn(e);return[0,k(a(f(i,b[1]),q),p),l]}var
-g=l}else
+k9(c,g,f,e,b){var
+h=Q(b,aC(c,e),d);return a(g,l(Q(b,aC(c,f),d),h))}function
+wD(a,b,i,h,g,f,e){var
+c=jX(a);if(c){var
+j=a[2],k=function(c){return k9(a,b,f,e,c)};return hg(i,function(a,c,d){return wC(b,a,c,d)},h,g,k,j,d)}return c}function
+k_(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dd(h),l=k_(e,j,i,c[2],n,m),o=fm(e);if(D(c[1],o)){var
+p=a(j,bj(d,h)),q=fm(e);return[0,k(a(g(i,b[1]),q),p),l]}var
+f=l}else
 var
-g=b;else
+f=b;else
 var
-g=c;return g}function
-w5(a){var
-b=a?[0,ax(r,a[1],a[2])]:a;return b}function
-lr(a,k,j,i,f){function
+f=c;return f}function
+wE(a){var
+b=a?[0,an(r,a[1],a[2])]:a;return b}function
+k$(a,k,j,i,g){function
 d(c,b){var
-d=a[14];return w5(lq(a,k,c,aG(a,b),d,j))}var
-b=d(g,i);if(b)var
-c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
+d=a[14];return wE(k_(a,k,c,aC(a,b),d,j))}var
+b=d(f,i);if(b)var
+c=d(h,g),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-fp(a,f,e,d,c){var
+wF(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lr(a,f,e,d,c):fo(a,f,e,d,c):w4(a,f,e,b[1],b[2],d,c)}function
-ls(b,a,g,f,e,d,c){return lb(b,a,fp(b,a,g,f,e),d,c)}function
-ds(d,c,b){return a(b,l(a(d,b),c))}function
-w6(c,f,e,b){if(z(d,c)){if(f)var
+b==="number"?b?k$(a,f,e,d,c):fn(a,f,e,d,c):wD(a,f,e,b[1],b[2],d,c)}function
+la(b,a,g,f,e,d,c){return kW(b,a,wF(b,a,g,f,e),d,c)}function
+dn(d,c,b){return a(b,l(a(d,b),c))}function
+wG(c,f,e,b){if(y(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
-v=e[1],h=o(a(a(i(2,j),c),v),b);else
+u=e[1],h=o(a(a(i(2,j),c),u),b);else
 var
-h=e;if(g)return Q(function(a){return ds(c,b,a)},f);if(h)return Q(function(a){return ds(c,b,a)},e);var
-w=a(i(2,i(2,j)),c);return[0,u(s(a(b,b)),w)]}if(f){var
+h=e;if(g)return ab(function(a){return dn(c,b,a)},f);if(h)return ab(function(a){return dn(c,b,a)},e);var
+w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=ds(c,b,e[1]);return[0,aa(ds(c,b,k),x)]}var
-l=B(c,d),m=l?o(b,d):l,y=m?[0,ds(c,b,k)]:m;return y}if(e){var
-n=B(c,d),p=n?o(d,b):n,A=p?[0,ds(c,b,e[1])]:p;return A}var
-q=B(c,d),r=q?B(b,d):q,C=r?[0,d]:r;return C}function
-lt(g,f,e,a){if(a){var
-b=w6(g,f,e,a[1]);if(b)var
-c=lt(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+x=dn(c,b,e[1]);return[0,Z(dn(c,b,k),x)]}var
+l=D(c,d),m=l?o(b,d):l,z=m?[0,dn(c,b,k)]:m;return z}if(e){var
+n=D(c,d),p=n?o(d,b):n,A=p?[0,dn(c,b,e[1])]:p;return A}var
+q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
+lb(g,f,e,a){if(a){var
+b=wG(g,f,e,a[1]);if(b)var
+c=lb(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-w7(a,d){var
+wH(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bP(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-w8(a,n){var
-g=n[2]===1?1:0,h=g?kq(a):g;if(h){var
+c=bO(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+wI(a,n){var
+g=n[2]===1?1:0,h=g?j$(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3834,7 +3827,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=V(0,b[1]);else
+d=_(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3845,107 +3838,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-w9(d,b){var
+wJ(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-w_(a,d,c,b){var
-e=ae(0,a[2]),f=m(function(b){return w7(a,b)},e),g=aG(a,b),h=W(W(aG(a,c),g),f);return m(function(a){return w9(d,a)},h)}function
-lu(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=lu(f[2],e[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(B(b,d))return[0,[0,o,n]];var
-h=z(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ec(function(a){return l(a,b)},s,o),r]];else
+wK(a,d,c,b){var
+e=aj(0,a[2]),f=m(function(b){return wH(a,b)},e),g=aC(a,b),h=U(U(aC(a,c),g),f);return m(function(a){return wJ(d,a)},h)}function
+lc(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=lc(f[2],e[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
+h=y(d,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,d_(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-w$(b,c,e){var
+wL(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aQ(b)),k=c[3],g=u(a(f,aQ(b)),k),m=l(g8(b,c,g),f);return[0,g,r(l(f,dm(b,c,g)),m)];case
+f=a(e,aN(b)),k=c[3],g=v(a(f,aN(b)),k),m=l(gX(b,c,g),f);return[0,g,r(l(f,di(b,c,g)),m)];case
 1:var
-h=a(e,aQ(b)),n=c[3],i=u(a(h,aQ(b)),n),o=l(g8(b,c,i),h);return[0,i,r(l(h,dm(b,c,i)),o)]}return[0,e,d]}function
-lv(a){var
+h=a(e,aN(b)),n=c[3],i=v(a(h,aN(b)),n),o=l(gX(b,c,i),h);return[0,i,r(l(h,di(b,c,i)),o)]}return[0,e,d]}function
+ld(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fi(a),f=c?[0,d]:c,e=ed(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-xa(b,d,c){var
-e=ab(d),f=g1(b);return k(a(a(dn(b),f),e),c)}function
-xb(b,c){var
-e=bs(d,b[1]),f=e7(c,b[9],e),g=dn(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-xc(b,d,c){var
-e=ah(c,m(function(a){return g2(b,j,a[1])},d));return a(dn(b),e)}function
-xd(c){var
-a=g3(c);if(a){var
+c=fg(a),f=c?[0,d]:c,e=d$(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+wM(b,d,c){var
+e=$(d),f=gQ(b);return k(a(a(dj(b),f),e),c)}function
+wN(b,c){var
+e=bs(d,b[1]),f=e4(c,b[9],e),g=dj(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+wO(b,d,c){var
+e=ac(c,m(function(a){return gR(b,j,a[1])},d));return a(dj(b),e)}function
+wP(c){var
+a=gS(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lw(b,n,t,j,i,f){var
-e=n[3],o=f[1],u=b9(0,n[4]),v=g3(b)?r(d,f[3]):d,w=w8(b,n),x=w?cP(b,aG(b,j)):w,y=x?cP(b,aG(b,i)):x,z=y?H(function(a){var
-c=b[2];return V(g(a),c)},u):y;if(z){var
-K=w_(b,o,j,i),p=lu(u,f[2],K);if(p){var
-A=p[1],L=W(t,A[1]),B=m(function(a){return w$(b,a[1],a[2])},L),q=m(g,B),M=xb(b,q),N=h(lv(b)),O=g(lv(b)),s=lt(xa(b,q,v),O,N,M);if(s)var
-C=xd(b),c=C[2],D=C[1],E=X(b),P=eb(b),F=a(dn(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),T=xc(b,t,q),U=l(a(k(s[1],T),S),R),Y=a(ab(m(h,B)),e),Z=dr(b,i),_=l(dr(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ac=l(a(aQ(b),aa),Y),ad=b[15],ae=aQ(b),af=a(a(a(a(a(F,a(c,c)),e),ae),o),ad),ag=a(ac,a(F,a(c,c))),G=[0,[0,k(a(U,e),ag),af]];else
+le(b,n,u,j,i,g,L,K){var
+e=n[3],p=g[1],v=b8(0,n[4]),w=gS(b)?r(d,g[3]):d,x=wI(b,n),y=x?cL(b,aC(b,j)):x,z=y?cL(b,aC(b,i)):y,A=z?H(function(a){var
+c=b[2];return _(f(a),c)},v):z;if(A){var
+M=wK(b,p,j,i),q=lc(v,g[2],M);if(q){var
+B=q[1],N=U(u,B[1]),C=m(function(a){return wL(b,a[1],a[2])},N),s=m(f,C),O=wN(b,s),P=h(ld(b)),Q=f(ld(b)),t=lb(wM(b,s,w),Q,P,O);if(t){var
+D=wP(b),c=D[2],E=D[1],F=V(b),R=d9(b),G=a(dj(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),W=a(c,c),X=wO(b,u,s),Y=l(a(k(t[1],X),W),T),Z=a($(m(h,C)),e),aa=dm(b,i),ab=l(dm(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=k(B[2],ac),ae=l(a(aN(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(k(a(Y,e),af),K),ah=fm(b),ai=b[15],aj=aN(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+I=t}else
 var
-G=s;var
-I=G}else
-var
-I=p;var
+I=q;var
 J=I}else
 var
-J=z;return J}function
-lx(c,k,j,i,h,g,f,e){var
-b=lw(c,k,j,i,h,g);if(b){var
-d=b[1],l=a(d[1],e),m=fn(c);return o(a(f,a(d[2],m)),l)}return b}function
-ly(a){var
+J=A;return J}function
+lf(a){var
 f=a[9],b=H(function(b){var
-c=a[1];return dg(v(b),c)},f),c=b?dq(a):b;if(c){var
+c=a[1];return cJ(u(b),c)},f),c=b?dl(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ei(c,i,h,g,f,b,a){if(bR(c,b))return 0;var
-e=o(d,a);return e?cs(c,i,h,g,f,b,a):e}function
-xe(o,n,m,l,k,c){var
+ed(c,i,h,g,f,b,a){if(bP(c,b))return 0;var
+e=o(d,a);return e?cq(c,i,h,g,f,b,a):e}function
+wQ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ei(o,n,m,l,k,e[1],d);if(b)var
-p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),g=y(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xf(o,n,m,l,k,c){var
+wR(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ei(o,n,m,l,k,e[1],d);if(b)var
-p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=y(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hs(c,b){var
-d=ah(b,b),e=ah(c,b),f=a(i(2,j),e);return k(l(ah(c,c),f),d)}function
-lz(c,b,d){var
+hh(c,b){var
+d=ac(b,b),e=ac(c,b),f=a(i(2,j),e);return k(l(ac(c,c),f),d)}function
+lg(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dt(b,c){var
-d=X(b);return a(c,a(X(b),d))}function
-xg(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
-s=dt(c,k[1]),t=a(e,hs(n,ea(c,j)));if(lz(dt(c,i),t,s)){var
-l=ei(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=aa(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-xh(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
-t=dt(c,i),u=a(e,hs(n,ea(c,j)));if(lz(dt(c,k[1]),u,t)){var
-l=ei(c,e,s,q,p,m,i);if(l){var
-v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
-ej(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ej(e,d[2],c[2],b[2],a[2]);return[0,cX(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xi(a,f,e,d,c,i,h,b){if(ly(a)){var
-g=bQ(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xe(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xf(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ej(function(b,g,h,i){return xg(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ej(function(b,g,h,i){return xh(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lA(b){var
+dp(b,c){var
+d=V(b);return a(c,a(V(b),d))}function
+wS(c,e,r,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=Q(j,o,0);if(k){var
+s=dp(c,k[1]),t=a(e,hh(n,d8(c,j)));if(lg(dp(c,i),t,s)){var
+l=ed(c,e,r,q,p,m,i);if(l){var
+u=h(l[1]),v=Z(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
+wT(c,e,s,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=Q(j,o,0);if(k){var
+t=dp(c,i),u=a(e,hh(n,d8(c,j)));if(lg(dp(c,k[1]),u,t)){var
+l=ed(c,e,s,q,p,m,i);if(l){var
+v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
+ee(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ee(e,d[2],c[2],b[2],a[2]);return[0,cU(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wU(a,f,e,d,c,i,h,b){if(lf(a)){var
+g=b9(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return wQ(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return wR(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ee(function(b,g,h,i){return wS(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ee(function(b,g,h,i){return wT(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lh(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3955,253 +3943,262 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ek(b,g,f,e,d,a,c){return 1===bR(b,a)?cs(b,g,f,e,d,a,c):0}function
-xj(o,n,m,l,k,c){var
+ef(b,g,f,e,d,a,c){return 1===bP(b,a)?cq(b,g,f,e,d,a,c):0}function
+wV(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
-p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),g=y(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xk(o,n,m,l,k,c){var
+wW(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
-p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=y(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-ht(g,f,e,c,b){var
-i=aQ(g),h=a(aQ(g),i);if(o(d,b)){var
-j=a(e[4],c[4]);return u(a(a(f,b),h),j)}var
-k=a(e[3],c[3]);return u(a(a(f,b),h),k)}function
-lB(c,e,b,h){var
+hi(g,f,e,c,b){var
+i=aN(g),h=a(aN(g),i);if(o(d,b)){var
+j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
+k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
+li(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-lC(b,a){return R(a,b,[0,d,d,j,j])}function
-xl(d,c,v,u,t,s,r,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,r,0);if(o){if(V(e,d[2])){var
-w=ah(q,ea(d,e)),x=lC(s,e),y=ht(d,c,h(i),x,w),z=a(m,o[1]);if(lB(c,l(a(n,c),z),m,y)){var
-p=ek(d,c,v,u,t,g(i),n);if(p){var
-A=h(p[1]),B=aa(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-xm(d,c,w,v,u,t,s,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,s,0);if(o){if(V(e,d[2])){var
-x=ah(q,ea(d,e)),y=lC(t,e),z=ht(d,c,h(i),y,x),A=a(n,c);if(lB(c,l(a(m,o[1]),A),m,z)){var
-p=ek(d,c,w,v,u,g(i),n);if(p){var
-B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
-xn(a,f,e,d,c,g,j,i,b){if(lA(a)){var
-h=bQ(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xj(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xk(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ej(function(b,h,i,j){return xl(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ej(function(b,h,i,j){return xm(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-xo(b,a){var
-c=fd(b),d=vt(b),e=v8(b,a[1],a[3]),f=c?vs(b,c[1]):c;return[0,b,a,d$(a[2],a[3]),c,f,e,d]}function
-xp(a){var
-b=vM(a);return function(a){function
-c(b,a){return b===a?1:0}return b7(function(b){return c(a,b)},b)}}function
-xq(a,b){var
-c=a[7],d=a[1][9],e=xp(b),f=ks(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-fq(d,c){var
+lj(b,a){return Q(a,b,[0,d,d,j,j])}function
+wX(d,c,v,u,t,s,r,q,i,g,b){if(g){var
+j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,r,0);if(o){if(_(e,d[2])){var
+w=ac(q,d8(d,e)),x=lj(s,e),y=hi(d,c,h(i),x,w),z=a(m,o[1]);if(li(c,l(a(n,c),z),m,y)){var
+p=ef(d,c,v,u,t,f(i),n);if(p){var
+A=h(p[1]),B=Z(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
+wY(d,c,w,v,u,t,s,q,i,g,b){if(g){var
+j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,s,0);if(o){if(_(e,d[2])){var
+x=ac(q,d8(d,e)),y=lj(t,e),z=hi(d,c,h(i),y,x),A=a(n,c);if(li(c,l(a(m,o[1]),A),m,z)){var
+p=ef(d,c,w,v,u,f(i),n);if(p){var
+B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
+wZ(a,f,e,d,c,g,j,i,b){if(lh(a)){var
+h=b9(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return wV(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return wW(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ee(function(b,h,i,j){return wX(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ee(function(b,h,i,j){return wY(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+w0(b,a){var
+c=fb(b),d=u3(b),e=vG(b,a[1],a[3]),f=c?u2(b,c[1]):c;return[0,b,a,e8(a[2],a[3]),c,f,e,d]}function
+w1(a){var
+b=vk(a);return function(a){function
+c(b,a){return b===a?1:0}return b6(function(b){return c(a,b)},b)}}function
+w2(a,b){var
+c=a[7],d=a[1][9],e=w1(b),f=kb(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+lk(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bY(b[1],d))return[0,b[2]];var
+b=a[1];if(bV(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-xr(a,g,b){var
+w3(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?wn(h,c,g,d[1]):d}var
+d=a[6];return d?vX(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return v_(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return vI(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-lD(a,d){var
-b=a[1],e=a[2][1],c=dp(b),f=c?[0,wm(e,d,b[2])]:c;return f}function
-xs(a){var
+w4(a,d){var
+b=a[1],e=a[2][1],c=dk(b),f=c?[0,vW(e,d,b[2])]:c;return f}function
+w5(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return wv(d,e,function(a,b){return ef(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return v5(d,e,function(a,b){return fk(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-xt(a,b){var
+w6(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=xi(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xn(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-xu(a,e,d){var
-g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(xs(a),j);if(c)return[0,c[1]];var
-b=xr(a,e,d);return b?hq(g,h,i,a[2][3],a[3],b[1]):b}}function
-lE(b,a,c){var
+f=a[2][3],g=wU(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wZ(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+w7(a,e,d){var
+f=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=g(w5(a),j);if(c)return[0,c[1]];var
+b=w3(a,e,d);return b?hf(f,h,i,a[2][3],a[3],b[1]):b}}function
+w8(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(xu(b,a,c),e);return Q(function(e){var
-g=a[4],h=a[3],i=hn(function(a,b){return cO(h,d,a,b)},e,g);return f(xt(b,c),i)},g)}}function
-xv(a,c,i){var
+f=g(w7(b,a,c),e);return ab(function(e){var
+f=a[4],h=a[3],i=hc(function(a,b){return dg(h,d,a,b)},e,f);return g(w6(b,c),i)},f)}}function
+w9(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=fq(e,i[4]);if(b){var
-f=B(d,k);if(f)return wG(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=lk(e,i[4]);if(b){var
+f=D(d,k);if(f)return wf(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-xw(d,a,g){var
+w_(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=fq(e,g[5]);if(c)return lx(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=lk(e,g[5]);if(c)return le(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-xx(c,a,g){var
+w$(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
-e=R(b,a[6],d),i=b===a[1]?1:0;if(i)var
+e=Q(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=z(d,e);if(j){var
-p=ls(l,m,h,a[1],b,e,a[5]),k=p||cX(xv(c,a,g),o,h,b,e);if(!k)return n(xw(c,a,g),b,e);var
+j=y(d,e);if(j){var
+p=la(l,m,h,a[1],b,e,a[5]),k=p||cU(w9(c,a,g),o,h,b,e);if(!k)return n(w_(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-xy(b,a,d){var
-j=b[1],e=V(0,a[2]);if(e){var
-g=lD(b,a),c=f(lE(b,a,d),g);if(c)var
-k=c[1],l=ae(0,j[3]),h=[0,cN(function(c){return bN(aN(xx(b,a,d),g,k,c))},l)];else
+xa(b,a,d){var
+j=b[1],e=_(0,a[2]);if(e){var
+f=w4(b,a),c=g(w8(b,a,d),f);if(c)var
+k=c[1],l=aj(0,j[3]),h=[0,cK(function(c){return bM(aP(w$(b,a,d),f,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-lF(b,c){var
+ll(b,c){var
 d=a8(a(a(b,b),c));return[0,bq(a(a(b,b),c)),d]}function
-lG(h,g,a){var
-b=ah(a,a),f=0,c=g[4];if(typeof
+lm(h,g,a){var
+b=ac(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=lF(h,b);f=1}if(!f)var
+e=ll(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hu(a,b,c){if(B(a,d))return[0,[0,d,d]];var
-e=z(d,b);if(e){if(z(d,a))var
-h=G(a,b),f=[0,u(a,c),h];else
+hj(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+e=y(d,b);if(e){if(y(d,a))var
+h=G(a,b),f=[0,v(a,c),h];else
 var
-i=G(a,c),f=[0,u(a,b),i];var
+i=G(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-lH(b,r,f,j){var
+ln(b,r,g,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bt(b,a(f,i[1]),s),m=[0,bu(lF(b,j),t)];else
+s=i[2],t=bt(b,a(g,i[1]),s),m=[0,bu(ll(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bq(g(p)),y]];else
+u=e[2],v=e[1],w=a(a(g,g),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bq(f(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-xz(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hu(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=aa(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
+xb(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=hj(a(a(a(b,b),b),j),n,l);if(c)var
+g=c[1],o=Z(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-lI(e,h,o,b,n,m,d){var
-c=h[8],f=ah(o,d[1]),g=h[4];if(typeof
-g==="number"){if(0===g){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bt(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bt(e,f,a(b,c))]:xz(e,f,d[3],m)}function
-lJ(d,b){var
+lo(e,h,d,b,n,m,g){var
+c=h[8],f=h[4];if(typeof
+f==="number"){if(0===f){var
+o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bt(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
+return 2===f[0]?[0,bt(e,d,a(b,c))]:xb(e,d,g[3],m)}function
+xc(g,f,e,d,c,b,a){return lo(g,f,ac(e,a[1]),d,c,b,a)}function
+lp(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(V(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(_(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-xA(c,f,b){var
-d=u(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hv(g,c,f,e,b,d){if(V(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gW(a(g,c),d,k),m=hv(g,c,f,j,aW(b,i),l),n=hv(g,c,f,j,b,d);return[1,aW(b,i),n,m]}return xA(c,b,d)}function
-lK(g,f,e,c,b,d){function
+xd(c,g,b){var
+d=v(f(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,g,m]}function
+hk(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gM(a(g,c),d,k),m=hk(g,c,f,j,aT(b,i),l),n=hk(g,c,f,j,b,d);return[1,aT(b,i),n,m]}return xd(c,b,d)}function
+lq(g,f,e,c,b,d){function
 h(e){var
-h=gW(a(g,f),b,b);return lK(g,f,e,aW(c,c),h,[0,[0,c,b],d])}function
+h=gM(a(g,f),b,b);return lq(g,f,e,aT(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-xB(c,b,h,g,f,e){var
-i=s(j),d=cr(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hv(c,b,g,lK(c,b,e,1,d[1],0),0,l)}return xC}function
-xD(n,m,i,b,h){var
+xe(c,b,h,g,f,e){var
+i=s(j),d=cp(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hk(c,b,g,lq(c,b,e,1,d[1],0),0,l)}return xf}function
+xg(n,m,i,b,h){var
 c=a6(h,b),u=E(n);if(o(s(c),u)){var
-e=l(h,aX(c,b)),f=lJ(m,be(s(c)));if(f)var
+e=l(h,aU(c,b)),f=lp(m,bd(s(c)));if(f)var
 p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a6(a(p,k(e,a6(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=lJ(m,n);if(g)var
-r=B(g[1],d),t=r?[0,[0,d,d]]:r;else
+g=lp(m,n);if(g)var
+r=D(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-xE(u,t,s,r,q,p,n,m,j){var
+xh(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
 f=l(a6(a[1],q),p),g=o(f,d);if(g){var
-e=xD(u,t,s,r,f);if(e){var
+e=xg(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-xF(g,s,r,f,e,q,p,c){var
-b=xE(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),u=G(l,a(x(i(2,j)),t)),w=k(f,e),y=bC(i(2,j),w),z=G(a(i(2,j),m),y),A=E(v(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),u)]];else
+xi(g,s,r,f,e,q,p,c){var
+b=xh(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=G(l,a(w(i(2,j)),t)),x=k(f,e),y=bB(i(2,j),x),z=G(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,w(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-lL(a){return ax(r,bj(d,a),a)}function
-xG(e,d,c,b,a){return a7(m(function(a){return cr(e,d,l(a,b),c)},a))}function
-xH(b,d,c){var
-e=g(d),f=aa(b,G(a(b,h(c)),e)),i=h(d);return[0,u(a(b,g(c)),i),f]}function
-lM(e,l,k,c){var
-a=xG(e,l,k,lL(c),c);if(a)var
-b=a[1],n=ab(m(h,b)),f=[0,ab(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return xH(e,f,a)},b)]:i,j=o;else
+lr(a){return an(r,bj(d,a),a)}function
+xj(e,d,c,b,a){return a7(m(function(a){return cp(e,d,l(a,b),c)},a))}function
+xk(b,d,c){var
+e=f(d),g=Z(b,G(a(b,h(c)),e)),i=h(d);return[0,v(a(b,f(c)),i),g]}function
+ls(e,l,k,c){var
+a=xj(e,l,k,lr(c),c);if(a)var
+b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=y(d,f(g)),o=i?[0,m(function(a){return xk(e,g,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xI=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hw=bC(i(2,j),xI),xJ=i(2,i(2,i(2,x(i(2,j))))),xK=bC(i(2,j),xJ),fr=i(2,i(2,i(2,j))),hx=i(2,i(2,x(i(2,x(i(2,j)))))),hy=bC(i(2,j),fr),lN=be(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hy)),xL=k(fr,hx),fs=bC(i(2,j),xL);function
-xM(b,a){return xB(hw,xK,hy,lN,b,a)}function
-xN(r,c,q,p){var
-t=k(fr,hx),b=l(bO(c),t),e=B(a6(c,b),fs),f=e?B(a6(fs,s(b)),c):e;if(f){var
-d=xF(hy,lN,r,fr,hx,b,a6(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,G(a(i(2,j),h),fs)),n=[0,[0,l(m,G(m,fs)),u]];else
+xl=i(2,i(2,w(i(2,w(i(2,i(2,j))))))),hl=bB(i(2,j),xl),xm=i(2,i(2,i(2,w(i(2,j))))),xn=bB(i(2,j),xm),fo=i(2,i(2,i(2,j))),hm=i(2,i(2,w(i(2,w(i(2,j)))))),hn=bB(i(2,j),fo),lt=bd(a(w(i(2,w(i(2,w(i(2,w(i(2,j)))))))),hn)),xo=k(fo,hm),fp=bB(i(2,j),xo);function
+xp(b,a){return xe(hl,xn,hn,lt,b,a)}function
+xq(r,c,q,p){var
+t=k(fo,hm),b=l(bN(c),t),e=D(a6(c,b),fp),f=e?D(a6(fp,s(b)),c):e;if(f){var
+d=xi(hn,lt,r,fo,hm,b,a6(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,G(a(i(2,j),h),fp)),n=[0,[0,l(m,G(m,fp)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-xO(e,p,b,o,n,m){var
-c=cr(e,p,l(m,n),o);if(c){var
-f=c[1],i=z(d,g(b));if(i)var
-q=g(b),r=aa(e,G(a(hw,h(f)),q)),s=h(b),j=[0,[0,u(a(hw,g(f)),s),r]];else
+xr(e,p,b,o,n,m){var
+c=cp(e,p,l(m,n),o);if(c){var
+g=c[1],i=y(d,f(b));if(i)var
+q=f(b),r=Z(e,G(a(hl,h(g)),q)),s=h(b),j=[0,[0,v(a(hl,f(g)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-el(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]}function
-lO(a,g){var
+fq(a){var
+b=[0,h(a)];return[0,[0,f(a)],b]}function
+lu(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dp(a),h=d?xP:d;return h}var
-i=a[2],e=v(a[9])===i?1:0;if(e)var
+d=dk(a),h=d?xs:d;return h}var
+i=a[2],e=u(a[9])===i?1:0;if(e)var
 j=a[9],b=H(function(b){var
-c=a[1];return dg(v(b),c)},j);else
+c=a[1];return cJ(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return lG(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return lm(g,a,b)},k)];else
 var
 f=b;return f}function
-xQ(e,d,a,c,g){var
-f=ah(a,a),b=lH(d,e,c,f);if(b){var
-h=b[1];return a7(m(function(b){return lI(d,e,a,c,f,h,b)},g))}return b}function
-xR(b,d,i,h,a,g){var
-c=R(g,a[2],0),j=b[1],e=v(c)===j?1:0;if(e){var
+xt(b,a){return an(function(b,a){return r(b3(b),a)},a,b)}function
+xu(a){return an(xt,d,a)}var
+xv=8;function
+xw(e,b){var
+a=e[9];if(cJ(xv,u(b))){var
+c=gL(a,xu(b)),f=u(a),d=n(e2(c),f,a);return function(b){var
+e=e3(d,b);return gK(c,u(a),d,e)}}return function(b){return m(function(a){return ac(b,a)},a)}}function
+xx(e,d,k,a,c,j){var
+i=ac(a,a),b=ln(d,e,c,i);if(b){var
+l=b[1],n=U(g(k,a),j);return a7(m(function(a){var
+b=h(a);return lo(d,e,f(a),c,i,l,b)},n))}return b}function
+xy(b,d,j,i,h,a,g){var
+c=Q(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=lM(d,i,a[1],c);return Q(function(a){return m(el,a)},k)}var
-l=xQ(b,d,c,a[1],h);return Q(function(a){return m(el,a)},l)}return e}function
-xS(d,c,e,b){var
-a=lO(d,c);if(a){var
-f=ae(0,v(b[2])),g=a[1];return a7(m(function(a){return xR(d,c,e,g,b,a)},f))}return a}function
-hz(b,d){var
+l=ls(d,j,a[1],c);return ab(function(a){return m(fq,a)},l)}var
+n=xx(b,d,i,c,a[1],h);return ab(function(a){return m(fq,a)},n)}return e}function
+xz(b,d,e,a){var
+c=lu(b,d);if(c){var
+f=aj(0,u(a[2])),g=c[1],h=xw(b,a[2]);return a7(m(function(c){return xy(b,d,e,h,g,a,c)},f))}return c}function
+ho(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4212,344 +4209,344 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-xT(j,f,c){var
+xA(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ah(c,c),m),l)}return i}return 1}var
-g=bN(B(e[1][1],d));return g?g:z(d,ah(c,c))}}function
-lP(b,c,a){var
-f=b[1],d=v(a)===f?1:0,e=d?H(hz(b,c),a):d;return e?xT(b,c,a):e}function
-xU(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ac(c,c),m),l)}return i}return 1}var
+g=bM(D(e[1][1],d));return g?g:y(d,ac(c,c))}}function
+lv(b,c,a){var
+f=b[1],d=u(a)===f?1:0,e=d?H(ho(b,c),a):d;return e?xA(b,c,a):e}function
+xB(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-xV(e,d,b,c){if(c){if(b){var
+xC(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hA(c,b,a,f,e){var
-d=xU(c,b,g(a),f);return d?xV(c,b,h(a),e):d}function
-lQ(e,d,a,c,b){var
-f=[0,h(a)];return hA(d,e,[0,[0,g(a)],f],c,b)}function
-xW(j,i,h,g,f,e,d){var
+hp(c,b,a,g,e){var
+d=xB(c,b,f(a),g);return d?xC(c,b,h(a),e):d}function
+lw(e,d,a,c,b){var
+g=[0,h(a)];return hp(d,e,[0,[0,f(a)],g],c,b)}function
+xD(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b7(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lQ(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lw(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-lR(j,i,g,f,b,a){switch(a[0]){case
+lx(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bP(i,a[1]);if(c){var
-d=bP(c[1],a[2]);if(d)return hA(b,j,d[1],a[3],a[4]);var
+c=bO(i,a[1]);if(c){var
+d=bO(c[1],a[2]);if(d)return hp(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bP(f,a[1]);return e?lQ(g,b,e[1],a[2],a[3]):e;default:return xW(g,b,a[1],a[2],a[3],0,f)}}function
-ft(a){return 0===a[0]?1:0}function
-lS(i,b,h,g,f,e,a){var
-j=b[2],d=v(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=H(function(a){return lP(i,l,a)},k);else
+e=bO(f,a[1]);return e?lw(g,b,e[1],a[2],a[3]):e;default:return xD(g,b,a[1],a[2],a[3],0,f)}}function
+fr(a){return 0===a[0]?1:0}function
+ly(i,b,h,g,f,e,a){var
+j=b[2],d=u(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=H(function(a){return lv(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return H(function(a){return lR(h,g,f,e,n,a)},m)}return c}var
-xX=x(i(2,x(i(2,i(2,j))))),xY=bC(i(2,j),xX),xZ=be(x(i(2,i(2,x(i(2,j))))));function
-hB(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=el(a[1]);return hA(d[3],c,i,f,e)}return a}function
-x0(a,f,b,c){var
+m=b[4],n=b[3];return H(function(a){return lx(h,g,f,e,n,a)},m)}return c}var
+xE=w(i(2,w(i(2,i(2,j))))),xF=bB(i(2,j),xE),xG=bd(w(i(2,i(2,w(i(2,j))))));function
+hq(d,c,a,b){if(a){var
+e=h(b),g=f(b),i=fq(a[1]);return hp(d[3],c,i,g,e)}return a}function
+xH(a,g,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=R(g(c),m,0),n=a[1],e=dg(v(d),n);if(e){var
-o=h(c);return hB(f,b,lI(b,a,l,i,k,j,lG(b,a,d)),o)}return e}}function
-x1(d,c,b,a){var
-e=h(a);return hB(d,c,bP(b,g(a)),e)}function
-x2(k,d,j,b,a){var
+m=a[9],d=Q(f(c),m,0),n=a[1],e=cJ(u(d),n);if(e){var
+o=h(c);return hq(g,b,xc(b,a,l,i,k,j,lm(b,a,d)),o)}return e}}function
+xI(d,c,b,a){var
+e=h(a);return hq(d,c,bO(b,f(a)),e)}function
+xJ(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=lL(b),c=xN(a[1],e,f,b);if(c){var
+g=lr(b),c=xq(a[1],e,g,b);if(c){var
 m=c[1];return H(function(c){var
-a=bP(b,g(c));if(a){var
-i=h(c);return hB(k,d,xO(d,j,m,e,f,a[1]),i)}return a},l)}var
+a=bO(b,f(c));if(a){var
+i=h(c);return hq(k,d,xr(d,j,m,e,g,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-x3(d,c,a,k,e,r){var
+xK(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b9(s,c[4]);if(f){var
+f=b8(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dp(d);if(o){var
-p=n(x2(c,a,k,e,r),b,g);if(p)var
+o=dk(d);if(o){var
+p=n(xJ(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=lM(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return x1(c,a,t,b)},g)}var
+i=ls(a,k,l,b);if(i){var
+t=i[1];return H(function(b){return xI(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ah(b,b),j=lH(a,d,l,q);if(j){var
-u=j[1];return H(aN(x0(d,c,a,e),b,q,u),g)}return j}return 1}}function
-x4(k,j,i,h,g,f,e,d){var
+q=ac(b,b),j=ln(a,d,l,q);if(j){var
+u=j[1];return H(aP(xH(d,c,a,e),b,q,u),g)}return j}return 1}}function
+xL(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(x3(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(xK(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-x5(b,a){return 0===a[0]?V(a[1],b):0}function
-x6(b,f,e){var
+xM(b,a){return 0===a[0]?_(a[1],b):0}function
+xN(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(v(e[2])),d=o(xY,a(E(b[1]),g)),h=d?[0,xM(f,xZ)]:d;return h}return 0}function
-x7(c,b,h,f,a){var
-i=a[1],j=b[2],g=v(a[2])===j?1:0;if(g)var
-k=a[2],d=H(function(a){return lP(c,i,a)},k);else
+g=E(u(e[2])),d=o(xF,a(E(b[1]),g)),h=d?[0,xp(f,xG)]:d;return h}return 0}function
+xO(c,b,h,f,a){var
+i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
+k=a[2],d=H(function(a){return lv(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=v(a[2]),e=H(function(a){return x5(m,a)},l);else
+l=b[4],m=u(a[2]),e=H(function(a){return xM(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return x4(c,b,h,f,a,x6(c,f,a),0,n)}return e}function
-x8(c,b,m,l,f,e,k,a){var
-g=lS(c,b,m,l,f,e,k),h=g?V(a,c[3]):g,i=h?bN(a===b[1]?1:0):h;return i?ls(c,f,e,a,b[1],d,j):i}function
-hC(c,a,b){return xS(c,a[1],a[3],b)}function
-hD(c,a){var
+n=a[2];return xL(c,b,h,f,a,xN(c,f,a),0,n)}return e}function
+xP(c,b,m,l,f,e,k,a){var
+g=ly(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bM(a===b[1]?1:0):h;return i?la(c,f,e,a,b[1],d,j):i}function
+lz(c,a,b){return xz(c,a[1],a[3],b)}function
+lA(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=d$(b,a[3]);return hq(c,d,b,a[3],f,e)}}function
-lT(c,a,d,b){var
-h=a[1],m=a[2],i=V(0,v(b[2]));if(i){if(H(ft,d[4]))return x7(c,d,h,a[3],b);var
-e=hC(c,a,b);if(e){var
-j=e[1],g=f(hD(c,a),j);if(g)return lS(c,d,h,j,m,g[1],b);var
-k=g}else
+f=e8(b,a[3]);return hf(c,d,b,a[3],f,e)}}function
+lB(c,a,d,b){var
+h=a[1],m=a[2],i=_(0,u(b[2]));if(i){if(H(fr,d[4]))return xO(c,d,h,a[3],b);var
+e=lz(c,a,b);if(e){var
+j=e[1],f=g(lA(c,a),j);if(f)return ly(c,d,h,j,m,f[1],b);var
+k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-x9(b,a,k,c){var
-l=a[1],m=a[2],g=V(0,v(c[2]));if(g){var
-d=hC(b,a,c);if(d){var
-h=d[1],e=f(hD(b,a),h);if(e){var
-n=ae(0,b[3]),o=e[1];return b7(function(a){return x8(b,k,l,h,m,o,c,a)},n)}var
+xQ(b,a,k,c){var
+l=a[1],m=a[2],f=_(0,u(c[2]));if(f){var
+d=lz(b,a,c);if(d){var
+h=d[1],e=g(lA(b,a),h);if(e){var
+n=aj(0,b[3]),o=e[1];return b6(function(a){return xP(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=g;return j}function
-x_(d,c,a){if(0===a[0]){var
+j=f;return j}function
+xR(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-fu(b,a){var
-c=a[6],d=a[5],e=b8(b+1|0,a[4]),f=bd(cq(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-x$(c,b){var
-d=X(c);return function(f){var
-l=a(d,d),e=G(a(b,ab(m(function(a){return kU(c,a)},f))),l),g=c[10];if(g){var
+fs(b,a){var
+c=a[6],d=a[5],e=b7(b+1|0,a[4]),f=bi(co(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xS(c,b){var
+d=V(c);return function(f){var
+l=a(d,d),e=G(a(b,$(m(function(a){return kD(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=u(a(b,ab(m(function(a){return kV(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,$(m(function(a){return kE(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-lU(e,b,h,f,c){if(B(h[1],d)&&kW(e,c)){var
-g=hd(hc(e,c)),i=a(g,g);return s(a8(G(a(a(b,b),i),f)))}var
-j=fj(e,c);return bq(u(a(a(b,b),j),f))}function
-ya(d,b,c,a){var
-e=ah(a,a),f=aa(b,lU(d,b,c,e,a)),g=s(lU(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-lV(d,c){var
-e=X(d);return function(b,f){var
-g=a(b[2],e),h=fj(d,f),i=a(b[1],b[1]);return u(bq(a(a(a(c,c),i),h)),g)}}function
-yb(e,d){var
-f=X(e);return function(h,g){var
-i=a(a(f,hg(h)),f),j=k4(e,h),b=j[1];if(b){var
+lC(e,b,h,f,c){if(D(h[1],d)&&kF(e,c)){var
+g=g4(g3(e,c)),i=a(g,g);return s(a8(G(a(a(b,b),i),f)))}var
+j=fh(e,c);return bq(v(a(a(b,b),j),f))}function
+xT(d,b,c,a){var
+e=ac(a,a),f=Z(b,lC(d,b,c,e,a)),g=s(lC(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+lD(d,c){var
+e=V(d);return function(b,f){var
+g=a(b[2],e),h=fh(d,f),i=a(b[1],b[1]);return v(bq(a(a(a(c,c),i),h)),g)}}function
+xU(e,d){var
+f=V(e);return function(h,g){var
+i=a(a(f,g7(h)),f),j=kN(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=u(a(d,ab(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,G(a(d,ab(m(function(b){var
-c=a(k,b);return aa(a(l,b),c)},g))),i),p]];else
+k=c[1],l=b[1],p=v(a(d,$(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,G(a(d,$(m(function(b){var
+c=a(k,b);return Z(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-yc(e,c,b,a){var
-f=n(yb(e,c),b,a);if(f){var
-i=f[1];if(b){var
+xV(e,c,b,a){var
+g=n(xU(e,c),b,a);if(g){var
+i=g[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lV(e,c),j,a),t=aa(h(i),q),u=m(s,a),v=s(n(lV(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
+q=n(lD(e,c),j,a),t=Z(h(i),q),u=m(s,a),v=s(n(lD(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
-p=f;return p}function
-lW(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+p=g;return p}function
+lE(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cr(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cp(b,m,l(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=k(b,a(g,e)),p=u(a(b,b),o),q=k(e,a(g,b));return[0,[0,G(a(b,e),q),p]]}function
-yd(a,c,e,d){var
+o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,G(a(b,e),q),p]]}function
+xW(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(x$(a,c),d)]:lW(a,c,e):2===b[0]?yc(a,c,b[1],d):[0,ya(a,c,b[1],d)]}function
-ye(a,c,b){var
+b==="number"?0===b?[0,g(xS(a,c),d)]:lE(a,c,e):2===b[0]?xV(a,c,b[1],d):[0,xT(a,c,b[1],d)]}function
+xX(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bs(lW(a,c,b),e)}if(fd(a)){var
-f=a[9];return m(function(d){return yd(a,c,b,d)},f)}return bs(0,a[2])}function
-yf(a){var
-b=ed(a),c=b?fi(a):b;return bN(c)}function
-lX(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-hE(e,d,c,b){switch(bR(e,c)){case
+e=a[2];return bs(lE(a,c,b),e)}if(fb(a)){var
+f=a[9];return m(function(d){return xW(a,c,b,d)},f)}return bs(0,a[2])}function
+xY(a){var
+b=d$(a),c=b?fg(a):b;return bM(c)}function
+lF(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
+hr(e,d,c,b){switch(bP(e,c)){case
 0:return h(b);case
-1:return g(b);default:var
-f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-lY(e,d,c,b){switch(bR(e,c)){case
-0:return g(b);case
+1:return f(b);default:var
+g=h(c)[1],l=a(a(i(2,j),d),g),m=h(h(b)),n=k(f(f(b)),m);return o(a(h(c)[2],n),l)?f(b):h(b)}}function
+lG(e,d,c,b){switch(bP(e,c)){case
+0:return f(b);case
 1:return h(b);default:var
-f=h(c)[2];return lX(u(a(d,h(c)[1]),f),b)}}function
-yg(f,e,a){if(a){var
-b=a[2],c=a[1];if(bR(f,e))var
-i=h(g(c)),d=ax(function(a){var
-b=h(g(a));return function(a){return r(b,a)}},i,b);else
+g=h(c)[2];return lF(v(a(d,h(c)[1]),g),b)}}function
+xZ(g,e,a){if(a){var
+b=a[2],c=a[1];if(bP(g,e))var
+i=h(f(c)),d=an(function(a){var
+b=h(f(a));return function(a){return r(b,a)}},i,b);else
 var
-j=g(h(c)),d=ax(function(a){var
-b=g(h(a));return function(a){return aa(b,a)}},j,b);return m(function(a){return lX(d,a)},a)}return a}function
-lZ(d,c,b,e,a){if(a){var
+j=f(h(c)),d=an(function(a){var
+b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return lF(d,a)},a)}return a}function
+lH(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lZ(d,c,b,a,f);return[0,hE(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hE(d,c,b,a)},f);return[0,lY(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-yh(p,o,f,d,c){function
-b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bR(p,o)){var
-q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
-v=b(c),i=z(b(d),v);if(i)var
+e=lH(d,c,b,a,f);return[0,hr(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hr(d,c,b,a)},f);return[0,lG(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+x0(p,o,g,d,c){function
+b(a){return f(f(a))}function
+e(a){return h(h(a))}if(bP(p,o)){var
+q=b(d),r=e(d),s=k(a(l(g,j),r),q),t=b(c),u=e(c);return y(k(a(l(g,j),u),t),s)}var
+v=b(c),i=y(b(d),v);if(i)var
 m=i;else{var
-w=b(c),n=B(b(d),w);if(n){var
-x=e(c);return z(e(d),x)}var
+w=b(c),n=D(b(d),w);if(n){var
+x=e(c);return y(e(d),x)}var
 m=n}return m}function
-yi(l,k,j,i,f,e){var
-c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=yh(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-yj(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lZ(c,d,b,yi(c,b,E(v(a)),1,f,e),a)}return a}function
-yk(a,e,c,b){var
+x1(l,k,j,i,g,e){var
+c=i,b=g,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=x0(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+x2(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lH(c,d,b,x1(c,b,E(u(a)),1,f,e),a)}return a}function
+x3(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return yg(a,c,b);return m(function(b){return hE(a,e,c,b)},b)}function
-yl(a,d,c,b){var
+d==="number"&&d)return xZ(a,c,b);return m(function(b){return hr(a,e,c,b)},b)}function
+x4(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return yj(a,d,c,b);return m(function(b){return lY(a,d,c,b)},b)}function
-ym(a,b){function
+e==="number"&&e)return x2(a,d,c,b);return m(function(b){return lG(a,d,c,b)},b)}function
+x5(a,b){function
 d(b){var
-d=g(b),c=B(g(a),d);if(c){var
-e=h(b);return B(h(a),e)}return c}var
-j=d(g(b)),e=j||d(h(b));if(e)var
-f=e;else{var
-k=h(a),i=B(g(a),k);if(i)var
-l=g(a),c=o(h(g(b)),l);else
+d=f(b),c=D(f(a),d);if(c){var
+e=h(b);return D(h(a),e)}return c}var
+j=d(f(b)),e=j||d(h(b));if(e)var
+g=e;else{var
+k=h(a),i=D(f(a),k);if(i)var
+l=f(a),c=o(h(f(b)),l);else
 var
 c=i;if(c){var
-m=g(h(b));return o(g(a),m)}var
-f=c}return f}function
-yn(f,e){var
+m=f(h(b));return o(f(a),m)}var
+g=c}return g}function
+x6(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=ym(b[1],a[1]);if(c){var
+c=x5(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-l0(l,k,j,i,f,e,d,a,c){var
-b=yn(a,c);return b?lm(l,k,j,i,f,d,e,m(function(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-yo(d,c,j,i,h,b,g,a){var
-e=l0(d,c,j,i,h,b,g,yk(d,c,b,a),a);if(e)var
-f=l0(d,c,j,i,h,b,g,yl(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+lI(l,k,j,i,g,e,d,a,c){var
+b=x6(a,c);return b?k6(l,k,j,i,g,d,e,m(function(a){var
+b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
+x7(d,c,j,i,h,b,g,a){var
+e=lI(d,c,j,i,h,b,g,x3(d,c,b,a),a);if(e)var
+f=lI(d,c,j,i,h,b,g,x4(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-yp(a){var
-d=h(a),b=o(g(a),d);if(b)var
-e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
+x8(a){var
+d=h(a),b=o(f(a),d);if(b)var
+e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
 var
 c=b;return c}function
-l1(c,b,e,d){var
-f=Q(function(d){return u(a(b,d),c)},d);return[0,Q(function(d){return G(a(b,d),c)},e),f]}function
-yq(b,a){var
-c=b9(a,b[4]);return m(function(a){var
-b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-yr(e,b,a,c){var
-f=yq(b,c),g=bs([0,d,a],e[2]),h=b[3];return hn(function(b,c){return l1(h,a,b,c)},g,f)}function
-l2(b,a){var
-c=h(a),d=aa(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-ys(b,d,c,a){var
-e=l(b,l(d,g(a)));return l2(a,[0,l(b,l(c,h(a))),e])}function
-yt(b,f,e,d,c){var
-a=yr(b,f,e,c);if(dp(b)){var
-i=b9(c,f[4]);if(H(function(a){var
-c=b[2];return V(g(a),c)},i)&&H(function(a){var
-b=h(a);return o(g(a),b)},a)){var
-j=ab(m(g,a)),k=ab(m(h,a)),l=W(d,a);return m(function(a){var
-b=g(a),c=ys(e,j,k,h(a));return Q(function(a){return l2(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-yu(d,c,b){var
-e=W(c,b);return ab(m(function(b){var
-e=a(d,h(b)),c=l(g(b),e);return a(c,c)},e))}function
-l3(e,d,a,b){var
+lJ(c,b,e,d){var
+f=ab(function(d){return v(a(b,d),c)},d);return[0,ab(function(d){return G(a(b,d),c)},e),f]}function
+x9(b,a){var
+c=b8(a,b[4]);return m(function(a){var
+b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
+x_(e,b,a,c){var
+f=x9(b,c),g=bs([0,d,a],e[2]),h=b[3];return hc(function(b,c){return lJ(h,a,b,c)},g,f)}function
+lK(b,a){var
+c=h(a),d=Z(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
+x$(b,d,c,a){var
+e=l(b,l(d,f(a)));return lK(a,[0,l(b,l(c,h(a))),e])}function
+ya(b,g,e,d,c){var
+a=x_(b,g,e,c);if(dk(b)){var
+i=b8(c,g[4]);if(H(function(a){var
+c=b[2];return _(f(a),c)},i)&&H(function(a){var
+b=h(a);return o(f(a),b)},a)){var
+j=$(m(f,a)),k=$(m(h,a)),l=U(d,a);return m(function(a){var
+b=f(a),c=x$(e,j,k,h(a));return ab(function(a){return lK(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+yb(d,c,b){var
+e=U(c,b);return $(m(function(b){var
+e=a(d,h(b)),c=l(f(b),e);return a(c,c)},e))}function
+lL(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(yu(d,a[1],b),f)}return ah(a[1],b)}function
-fv(e,c){var
-b=X(e),d=e[4];if(typeof
+f=a[2];return k(yb(d,a[1],b),f)}return ac(a[1],b)}function
+ft(e,c){var
+b=V(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-yv(e,h,c,b,g,f){var
-i=a(a(b,aQ(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fv(e,h),j)),i)}function
-yw(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fv(e,h),i));return o(a(a(b,aQ(e)),f),j)}function
-yx(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=l3(b,a,m,g[1]),j=n[3],k=f?yv(b,a,h,i,f[1],j):1;if(k){if(e)return yw(b,a,h,i,e[1],j);var
+yc(e,h,c,b,g,f){var
+i=a(a(b,aN(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(ft(e,h),j)),i)}function
+yd(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(ft(e,h),i));return o(a(a(b,aN(e)),f),j)}function
+ye(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lL(b,a,m,g[1]),j=n[3],k=f?yc(b,a,h,i,f[1],j):1;if(k){if(e)return yd(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fw(b,c){var
-d=X(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ah(e,e),i),h)}}function
-l4(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(ab(m(function(f){var
+fu(b,c){var
+d=V(b);return function(b,e){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ac(e,e),i),h)}}function
+lM(f,d,c,b,e){var
+g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o($(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-yy(c){var
-d=X(c);return function(b,f,e){var
+yf(c){var
+d=V(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-yz(a,c,b){var
-s=a[1],i=v(b[1])===s?1:0;if(i){var
+yg(a,c,b){var
+s=a[1],i=u(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aN(yy(a),f,m,q)){var
-u=b[1];return n(fw(a,c),f,u)}return l4(a,c,m,q,b[1])}var
-w=b[1];return n(fw(a,c),f,w)}var
-x=b[1];return n(fw(a,c),f,x)}var
+q=p[1];if(aP(yf(a),f,m,q)){var
+v=b[1];return n(fu(a,c),f,v)}return lM(a,c,m,q,b[1])}var
+w=b[1];return n(fu(a,c),f,w)}var
+x=b[1];return n(fu(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return l4(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lM(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fw(a,c),[0,j,j],t)}}return i}function
-hF(e,c,b,a){var
-f=b9(a,c[4]);return m(function(a){var
-c=h(a),f=R(g(a),b,[0,d,d,j,j]);return[0,[0,ea(e,g(a)),f],c]},f)}function
-hG(c,f,b,e,a){var
-d=yz(c,b,a);return d?H(function(d){return yx(c,f,b,a,d)},e):d}function
-hH(b,g,f,c,i,h){var
-e=l3(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fv(b,f),j),l=aQ(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fv(b,f),n),q=aQ(b);return[0,u(a(a(g,e),q),p),m]}function
-yA(b,a,e){var
-f=g(a);if(o(g(b),f)){var
+t=b[1];return n(fu(a,c),[0,j,j],t)}}return i}function
+hs(e,c,b,a){var
+g=b8(a,c[4]);return m(function(a){var
+c=h(a),g=Q(f(a),b,[0,d,d,j,j]);return[0,[0,d8(e,f(a)),g],c]},g)}function
+ht(c,f,b,e,a){var
+d=yg(c,b,a);return d?H(function(d){return ye(c,f,b,a,d)},e):d}function
+hu(b,g,f,c,i,h){var
+e=lL(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(ft(b,f),j),l=aN(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(ft(b,f),n),q=aN(b);return[0,v(a(a(g,e),q),p),m]}function
+yh(b,a,e){var
+g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(g(b),j),k=g(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-yB(b,e,a){var
-f=g(a);if(o(g(b),f)){var
+j=h(a),c=r(f(b),j),k=f(e),d=o(c,Z(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+yi(b,e,a){var
+g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=g(a),c=aa(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-yC(f,e,d,c,a){return m(function(a){var
-b=hG(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-yD(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=R(s,i,0);if(b){var
-c=R(r,i,0);if(c)if(a){var
-t=a[1],d=hH(l,k,j,n,o,b[1]),u=s===r?d:hH(l,k,j,n,o,c[1]),e=yA(t,d,u);if(e)var
-f=yB(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+j=f(a),c=Z(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+yj(f,e,d,c,a){return m(function(a){var
+b=ht(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+yk(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=Q(s,i,0);if(b){var
+c=Q(r,i,0);if(c)if(a){var
+t=a[1],d=hu(l,k,j,n,o,b[1]),u=s===r?d:hu(l,k,j,n,o,c[1]),e=yh(t,d,u);if(e)var
+f=yi(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4560,62 +4557,62 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-yE(a,c,h,f,e,d,b){var
-i=hF(a,c,e,d),j=a[2];if(v(b[3])===j){var
-k=b9(d,c[4]);if(H(function(b){var
-c=a[2];return V(g(b),c)},k)){var
-l=yC(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return m(function(b){return yD(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
-yF(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lo(b,i),j=a(f,c);return G(k(a(l(b,f),d),j),b)}function
-yG(a,c,b,g,f){var
+yl(a,c,h,g,e,d,b){var
+i=hs(a,c,e,d),j=a[2];if(u(b[3])===j){var
+k=b8(d,c[4]);if(H(function(b){var
+c=a[2];return _(f(b),c)},k)){var
+l=yj(a,c,b[1],i,b[2]),n=U(a[9],e),o=U(U(g,b[3]),n),p=b[1];return m(function(b){return yk(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
+ym(b,e,d,c){var
+i=y(c,d)?h(e):f(e),g=k8(b,i),j=a(g,c);return G(k(a(l(b,g),d),j),b)}function
+yn(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=v(b)===j?1:0;return h?lr(a,c,b,g,f):h}var
-k=a[2],i=v(b)===k?1:0;return i?fo(a,c,b,g,f):i}var
+j=a[2],h=u(b)===j?1:0;return h?k$(a,c,b,g,f):h}var
+k=a[2],i=u(b)===k?1:0;return i?fn(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return lp(a,c,g,f,b)}var
-n=e[2],o=e[1];return hr(b,function(a,b,d){return yF(c,a,b,d)},o,n,m,l,d)}function
-l5(b,a){return u(a,b[3])}function
-hI(e,d,c,b){if(b){var
-f=b[1];return a(l5(e,d),f)}return c}function
-hJ(c,b,e){var
-a=c[4];return r(d,l(b,ab(m(function(a){return 0===a[0]?a[1]===e?r(d,hI(c,b,d,a[3])):d:d},a))))}function
-yH(c,b,e){var
-a=c[4];return ax(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=hJ(c,b,a[1]),g=k(r(d,hI(c,b,d,a[3])),f);return aa(hI(c,b,b,a[4]),g)}return d}return d},a))}function
-l6(c,b,a){var
-d=ae(0,c[2]);return m(function(c){return yH(b,a,c)},d)}function
-l7(d){var
+m(b){return k9(a,c,g,f,b)}var
+n=e[2],o=e[1];return hg(b,function(a,b,d){return ym(c,a,b,d)},o,n,m,l,d)}function
+lN(b,a){return v(a,b[3])}function
+hv(e,d,c,b){if(b){var
+f=b[1];return a(lN(e,d),f)}return c}function
+hw(c,b,e){var
+a=c[4];return r(d,l(b,$(m(function(a){return 0===a[0]?a[1]===e?r(d,hv(c,b,d,a[3])):d:d},a))))}function
+yo(c,b,e){var
+a=c[4];return an(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=hw(c,b,a[1]),g=k(r(d,hv(c,b,d,a[3])),f);return Z(hv(c,b,b,a[4]),g)}return d}return d},a))}function
+lO(c,b,a){var
+d=aj(0,c[2]);return m(function(c){return yo(b,a,c)},d)}function
+lP(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bY(b,a)},c=bN(b7(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bV(b,a)},c=bM(b6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-yI(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=R(b,j,d),g=l(R(b,i,d),n),o=R(b,k,d),h=l(hJ(e,m,f),o);if(z(d,g)&&z(d,h)){var
-p=e[4];if(bN(b7(function(a){return x_(f,b,a)},p)))return a(g,h)}return d}function
-yJ(b,f,e,q,p,n,k,c){var
-x=l5(f,e),r=B(e,a(f[3],x));if(r)var
-y=b[2],i=v(q)===y?1:0;else
+yp(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=Q(b,j,d),g=l(Q(b,i,d),n),o=Q(b,k,d),h=l(hw(e,m,f),o);if(y(d,g)&&y(d,h)){var
+p=e[4];if(bM(b6(function(a){return xR(f,b,a)},p)))return a(g,h)}return d}function
+yq(b,g,e,q,p,n,k,c){var
+x=lN(g,e),r=D(e,a(g[3],x));if(r)var
+y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
 s=i?H(function(a){var
-d=f[2],c=V(g(a),d);if(c){var
-e=b[2];return V(h(a),e)}return c},c):i,t=s?l7(m(g,c)):s,u=t?l7(m(h,c)):t;if(u){var
-j=fo(b,e,W(m(g,q),k),p,n);if(j){var
-z=aG(b,n),A=aG(b,p),C=ab(m(function(a){return yI(f,e,k,A,z,a)},c));return o(l(j[1],C),d)}var
+d=g[2],c=_(f(a),d);if(c){var
+e=b[2];return _(h(a),e)}return c},c):i,t=s?lP(m(f,c)):s,v=t?lP(m(h,c)):t;if(v){var
+j=fn(b,e,U(m(f,q),k),p,n);if(j){var
+z=aC(b,n),A=aC(b,p),B=$(m(function(a){return yp(g,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
 w=j}else
 var
-w=u;return w}function
-yK(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]}function
-yL(a,c,j,i,f,b,e,d){var
-k=W(a[9],b),l=W(bQ(a),k);return a7(m(function(b){var
-k=g(h(b)),l=yK(hH(a,c,e,h(h(b)),k,d));return ef(a,c,j,i,f,g(b),l)},l))}function
-yM(a,b,x,i,w,u,h,t,f){var
-j=f[2],k=f[1],y=b9(0,b[4]),l=H(function(b){var
-c=a[2];return V(g(b),c)},y),m=l?hG(a,b,k,hF(a,b,h,0),j):l;if(m){var
-c=yL(a,x,i,w,u,h,k,j);if(c){var
-n=c[1],z=a[2],p=v(n)===z?1:0;if(p){var
-e=fo(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+w=v;return w}function
+yr(a){var
+b=[0,h(a)];return[0,[0,f(a)],b]}function
+ys(a,c,j,i,g,b,e,d){var
+k=U(a[9],b),l=U(b9(a),k);return a7(m(function(b){var
+k=f(h(b)),l=yr(hu(a,c,e,h(h(b)),k,d));return fk(a,c,j,i,g,f(b),l)},l))}function
+yt(a,b,x,i,w,v,h,t,g){var
+j=g[2],k=g[1],y=b8(0,b[4]),l=H(function(b){var
+c=a[2];return _(f(b),c)},y),m=l?ht(a,b,k,hs(a,b,h,0),j):l;if(m){var
+c=ys(a,x,i,w,v,h,k,j);if(c){var
+n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
+e=fn(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4625,257 +4622,257 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-yN(a){return ye(a[1],a[2][1],a[2][3])}function
-yO(a){return a?yp(a[1]):a}function
-l8(a){return m(yO,a)}function
-l9(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fm(c,a)){var
+yu(a){return xX(a[1],a[2][1],a[2][3])}function
+yv(a){return a?x8(a[1]):a}function
+lQ(a){return m(yv,a)}function
+lR(b){var
+d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fl(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return yE(d,c,e,g,h[1],a,k)}return l8(yt(d,c,e,g,a))}return j}}function
-yP(a){var
+k=g(i,a);return yl(d,c,e,f,h[1],a,k)}return lQ(ya(d,c,e,f,a))}return j}}function
+yw(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a7(g);return b?yo(c,d,e,f,a[3],h,i,b[1]):b}}function
-l_(b){var
+b=a7(g);return b?x7(c,d,e,f,a[3],h,i,b[1]):b}}function
+lS(b){var
 a=b[1];return function(c){var
 d=H(function(b){var
-c=a[2];return v(b)===c?1:0},c);if(d){var
-e=gZ(a[2],c),f=bQ(a),g=ln(a[6]);return a7(ho(yP(b),g,f,e))}return d}}function
-yQ(a,k,f){var
+c=a[2];return u(b)===c?1:0},c);if(d){var
+e=j5(a[2],c),f=b9(a),g=k7(a[6]);return a7(hd(yw(b),g,f,e))}return d}}function
+yx(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
-j=B(c,h);if(j){var
-p=n(f[4],i,b);return yJ(g,d,c,m,d[1],b,o,p)}return j;default:var
+j=D(c,h);if(j){var
+p=n(f[4],i,b);return yq(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return yM(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-yR(b,l,k){var
+q=n(f[5],i,b);return yt(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+yy(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=V(a,g[3]),j=i?bN(a===c[1]?1:0):i;if(j)var
-e=yG(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+i=_(a,g[3]),j=i?bM(a===c[1]?1:0):i;if(j)var
+e=yn(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cW(yQ(b,l,k),c,p,n,h,a):f}}function
-yS(b,e,d){var
+f=j;return f?cT(yx(b,l,k),c,p,n,h,a):f}}function
+yz(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=hn(function(a,b){return l1(r,m,a,b)},q,p),s=1===e?l6(k,a,l):0,t=H(ft,a[4]),i=t||H(function(a){var
-b=h(a);return o(g(a),b)},f);if(i){var
-u=d[1];return b7(cX(yR(b,e,d),a,n,s,f),u)}var
+p=a[4],q=c[1],r=a[3],g=hc(function(a,b){return lJ(r,m,a,b)},q,p),s=1===e?lO(k,a,l):0,t=H(fr,a[4]),i=t||H(function(a){var
+b=h(a);return o(f(a),b)},g);if(i){var
+u=d[1];return b6(cU(yy(b,e,d),a,n,s,g),u)}var
 j=i}else
 var
 j=c;return j}}function
-yT(d,a){if(a){var
+yA(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-l$(a,q,d){var
+lT(a,q,d){var
 i=a[1];return function(b){var
-e=yN(a),j=l8(e),k=ae(0,b[2]),l=m(function(c){var
-f=d[2];return cW(l9(a),e,j,b,c,f)},k),r=H(ft,b[4])?0:f(l_(a),l),c=V(0,b[2]),n=c?yf(i):c;return function(c){var
-o=fu(c,b),i=bP(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,l),t=m(function(b){if(yT(g(b),i)){var
-k=f(d[3],c),l=g(b);return cW(l9(a),e,j,o,l,k)}return h(b)},s),p=f(l_(a),t);else
+e=yu(a),j=lQ(e),k=aj(0,b[2]),l=m(function(c){var
+f=d[2];return cT(lR(a),e,j,b,c,f)},k),r=H(fr,b[4])?0:g(lS(a),l),c=_(0,b[2]),n=c?xY(i):c;return function(c){var
+o=fs(c,b),i=bO(b[4],c);if(n){if(i&&0===i[1][0])var
+s=U(k,l),t=m(function(b){if(yA(f(b),i)){var
+k=g(d[3],c),l=f(b);return cT(lR(a),e,j,o,l,k)}return h(b)},s),p=g(lS(a),t);else
 var
-p=r;return aN(yS(a,q,d),o,c,p)}return n}}}function
-yU(d,c,b,a){var
-e=ae(0,v(a[4]));return H(f(l$(d,c,b),a),e)}function
-ma(e,d,c,b,a){var
-f=am(a,cM(d,1));return aW(bB(cM(cM(aW(e,am(2,b)),f),1),c),1)}function
-hK(a,e,d,c,b){var
-f=E(h(a[3])),i=am(b,h(a[4])),j=l(E(aW(am(d,h(a[2])),i)),f),k=E(g(a[3])),m=am(c,g(a[4]));return[0,l(E(aW(am(e,g(a[2])),m)),k),j]}function
-mb(i,f,a){var
-c=o(d,g(a));if(c)var
-j=E(i),b=z(g(a),j);else
+p=r;return aP(yz(a,q,d),o,c,p)}return n}}}function
+yB(d,c,b,a){var
+e=aj(0,u(a[4]));return H(g(lT(d,c,b),a),e)}function
+lU(e,d,c,b,a){var
+f=ai(a,cI(d,1));return aT(bA(cI(cI(aT(e,ai(2,b)),f),1),c),1)}function
+hx(a,e,d,c,b){var
+g=E(h(a[3])),i=ai(b,h(a[4])),j=l(E(aT(ai(d,h(a[2])),i)),g),k=E(f(a[3])),m=ai(c,f(a[4]));return[0,l(E(aT(ai(e,f(a[2])),m)),k),j]}function
+lV(i,g,a){var
+c=o(d,f(a));if(c)var
+j=E(i),b=y(f(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
-k=E(f);return z(h(a),k)}return e}function
-du(b,a){function
+k=E(g);return y(h(a),k)}return e}function
+dq(b,a){function
 f(b){return a}function
-g(b){return i(2,du(b,a))}function
-h(b){return x(i(2,du(b,a)))}if(o(b,j))return f(0);var
-c=b5(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}var
-hL=0;function
-fx(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fx(a,h)},l=function(a){return fx(a,f)};if(o(b,j))return i(0);var
-c=b5(b,E(2)),e=c[1];return B(c[2],d)?k(e):l(e)}return a}function
-em(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,em(b,a,f),g,e]},p=function(b){return[0,f,g,em(b,a,e)]};if(o(c,j))return m(0);var
-h=b5(c,E(2)),i=h[1];return B(h[2],d)?n(i):p(i)}function
+g(b){return i(2,dq(b,a))}function
+h(b){return w(i(2,dq(b,a)))}if(o(b,j))return f(0);var
+c=b4(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
+hy=0;function
+fv(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fv(a,h)},l=function(a){return fv(a,f)};if(o(b,j))return i(0);var
+c=b4(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
+eg(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eg(b,a,f),g,e]},p=function(b){return[0,f,g,eg(b,a,e)]};if(o(c,j))return m(0);var
+h=b4(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,em(b,a,0),0,0]}function
-s(b){return[0,0,0,em(b,a,0)]}if(o(c,j))return q(0);var
-k=b5(c,E(2)),l=k[1];return B(k[2],d)?r(l):s(l)}function
-hM(d,l,k,h){var
+r(b){return[0,eg(b,a,0),0,0]}function
+s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
+k=b4(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
+hz(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=du(a,x(i(2,j))),n=hM(d,g,c,du(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
-o=du(a,x(i(2,j))),b=e,c=hM(d,g,c,du(a,i(2,j))),a=o;continue}return c}}var
-b_=[0,d,d],en=[0,0,0,0,hL];function
-yV(c,b,a){return hM(c,b,a,j)}function
-mc(f,e,d){var
+m=dq(a,w(i(2,j))),n=hz(d,g,c,dq(a,i(2,j))),b=e,c=aP(d,a,f[1],n),a=m;continue}var
+o=dq(a,w(i(2,j))),b=e,c=hz(d,g,c,dq(a,i(2,j))),a=o;continue}return c}}var
+b_=[0,d,d],eh=[0,0,0,0,hy];function
+yC(c,b,a){return hz(c,b,a,j)}function
+lW(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=em(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
-ct(a,e,d,c){var
-f=a[4],g=a[1],b=fx(j5(aW(am(aW(am(d,a[3]),c),g),e)),f);return b?b[1]:b_}function
-fy(d,b,a,c){var
-e=ae(0,b);return[0,d,b,a,mc(j,br(function(b){var
-d=ae(0,a);return br(f(c,b),d)},e),hL)]}function
-cQ(a,d,c,b){return fy(a,d,c,function(d,c){var
-e=ae(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
-hN(b,a){if(b){if(a){var
-c=hN(b[2],a[2]);return bu(e9(b[1],a[1]),c)}return b_}return b_}function
-md(b,a){var
-c=G(h(b),a);return[0,u(g(b),a),c]}function
-me(a){var
-b=g(a);return l(h(a),b)}function
-yW(a){return m(function(a){return aa(d,a)},a)}function
-mf(d,a){var
-b=v(a),c=kc(a,d),e=m(yW,a),f=n(gU(c),b,e);return[0,b,c,n(gU(c),b,a),f]}function
-yX(d,c,a,b){return c===1?gV(a,b):kb(d,c,a,gV(a,b))}function
-yY(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return md([0,k(c,b),i],g)}function
-mg(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mg(h,g,dh(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yY(h,g,bj(d,f),o,n,m),l];else
+g=eg(c,a[1],b),h=a[2],c=w(c),a=h,b=g;continue}return b}}function
+cr(a,e,d,c){var
+f=a[4],g=a[1],b=fv(jQ(aT(ai(aT(ai(d,a[3]),c),g),e)),f);return b?b[1]:b_}function
+fw(d,b,a,c){var
+e=aj(0,b);return[0,d,b,a,lW(j,br(function(b){var
+d=aj(0,a);return br(g(c,b),d)},e),hy)]}function
+cM(a,d,c,b){return fw(a,d,c,function(d,c){var
+e=aj(0,a);return m(function(a){return aP(b,a,d,c)},e)})}function
+hA(b,a){if(b){if(a){var
+c=hA(b[2],a[2]);return bu(e6(b[1],a[1]),c)}return b_}return b_}function
+lX(b,a){var
+c=G(h(b),a);return[0,v(f(b),a),c]}function
+lY(a){var
+b=f(a);return l(h(a),b)}function
+yD(a){return m(function(a){return Z(d,a)},a)}function
+lZ(d,a){var
+b=u(a),c=gL(a,d),e=m(yD,a),f=n(e2(c),b,e);return[0,b,c,n(e2(c),b,a),f]}function
+yE(d,c,a,b){return c===1?e3(a,b):gK(d,c,a,e3(a,b))}function
+yF(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return lX([0,k(c,b),i],g)}function
+l0(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=l0(h,g,dd(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yF(h,g,bj(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-mh(h,f,e,a,c){var
+l1(h,g,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return yX(j,i,a,b)}var
-d=m(me,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mg(h,f,e,b(a[3],n),l,k)}function
-mi(a){var
-b=a[4];return yV(function(d,a,b){var
-c=co(me(a));return r(r(co(g(a)),c),b)},b,d)}function
-fz(a){return ax(bu,b_,a)}function
-mj(a){if(a){var
-b=a[2],c=a[1];return b?va(c,mj(b)):c}return b_}function
-mk(c,b,a){var
-d=be(h(a));return ct(c,b,be(g(a)),d)}function
-yZ(a,c,b){return mb(a[2],a[3],b)?mk(a,c,b):b_}function
-ml(a,e,d,c,b){var
-f=ae(0,g(a[1]));return br(function(f){var
-g=ae(0,h(a[1]));return m(function(g){return yZ(e,b,hK(a,d,c,f,g))},g)},f)}function
-y0(f,e,d,c,b,a){var
-g=ae(0,b);return br(function(b){return ml(f,e,d,c,aW(a,b))},g)}function
-y1(a,b,d,c,i){var
-e=ae(0,g(a[1]));return br(function(e){var
-f=ae(0,h(a[1]));return br(function(f){var
-h=hK(a,d,c,e,f),g=mb(b[2],b[3],h),j=g?[0,mk(b,i,hK(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hO(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return ma(b[2],f,e,d,c)}function
-hP(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return ma(b[3],f,e,d,c)}function
-y2(a){var
-b=r(d,h(a));return[0,r(d,g(a)),b]}function
-y3(c,b){if(o(d,h(b)))var
+b(a,b){return yE(j,i,a,b)}var
+d=m(lY,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return l0(h,g,e,b(a[3],n),l,k)}function
+l2(a){var
+b=a[4];return yC(function(d,a,b){var
+c=b3(lY(a));return r(r(b3(f(a)),c),b)},b,d)}function
+fx(a){return an(bu,b_,a)}function
+l3(a){if(a){var
+b=a[2],c=a[1];return b?uK(c,l3(b)):c}return b_}function
+l4(c,b,a){var
+d=bd(h(a));return cr(c,b,bd(f(a)),d)}function
+yG(a,c,b){return lV(a[2],a[3],b)?l4(a,c,b):b_}function
+l5(a,e,d,c,b){var
+g=aj(0,f(a[1]));return br(function(f){var
+g=aj(0,h(a[1]));return m(function(g){return yG(e,b,hx(a,d,c,f,g))},g)},g)}function
+yH(f,e,d,c,b,a){var
+g=aj(0,b);return br(function(b){return l5(f,e,d,c,aT(a,b))},g)}function
+yI(a,b,d,c,i){var
+e=aj(0,f(a[1]));return br(function(e){var
+f=aj(0,h(a[1]));return br(function(f){var
+h=hx(a,d,c,e,f),g=lV(b[2],b[3],h),j=g?[0,l4(b,i,hx(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hB(a,b){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lU(b[2],g,e,d,c)}function
+hC(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lU(b[3],f,e,d,c)}function
+yJ(a){var
+b=r(d,h(a));return[0,r(d,f(a)),b]}function
+yK(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=G(a(h(b),l),k);if(o(d,g(b)))var
-f=g(b);else
+k=c[2],l=c[1],e=G(a(h(b),l),k);if(o(d,f(b)))var
+g=f(b);else
 var
-i=c[2],j=c[1],f=u(a(g(b),j),i);return[0,f,e]}function
-y4(a,e,c){var
-b=he(a,e,a,u_(c));return b?gX(a,bu([0,a,a],b[1])):[0,d,a]}function
-y5(a,d,c){var
-b=he(a,d,a,e9(i(2,j),c));if(b){var
-e=gX(a,bu([0,a,a],b[1]));return u$([0,a,a],e9(i(2,j),e))}return[0,s(a),a]}function
-y6(k,d,c,j,b,i,a){var
-f=bB(a[1],c),e=bB(v(b),c),l=mi(a),n=ae(0,c),o=m(function(a){var
-c=mf(l,cq(e,b8(am(a,e),b))),d=[0,b8(am(a,e),i),c];return[0,am(a,f),d]},n);function
+i=c[2],j=c[1],g=v(a(f(b),j),i);return[0,g,e]}function
+yL(a,e,c){var
+b=g5(a,e,a,uI(c));return b?gN(a,bu([0,a,a],b[1])):[0,d,a]}function
+yM(a,d,c){var
+b=g5(a,d,a,e6(i(2,j),c));if(b){var
+e=gN(a,bu([0,a,a],b[1]));return uJ([0,a,a],e6(i(2,j),e))}return[0,s(a),a]}function
+yN(k,d,c,j,b,i,a){var
+g=bA(a[1],c),e=bA(u(b),c),l=l2(a),n=aj(0,c),o=m(function(a){var
+c=lZ(l,co(e,b7(ai(a,e),b))),d=[0,b7(ai(a,e),i),c];return[0,ai(a,g),d]},n);function
 p(e,c){return br(function(b){var
-i=y0(d,a,e,c,f,g(b)),l=h(h(b));return mh(k,j,g(h(b)),l,i)},o)}var
-q=hP(d,a),r=hO(d,a);return fy(v(b),r,q,p)}function
-y7(e,d,b,c,a){var
-f=mf(mi(a),b);function
+i=yH(d,a,e,c,g,f(b)),l=h(h(b));return l1(k,j,f(h(b)),l,i)},o)}var
+q=hC(d,a),r=hB(d,a);return fw(u(b),r,q,p)}function
+yO(e,d,b,c,a){var
+f=lZ(l2(a),b);function
 g(h,g){var
-b=ae(0,a[1]);return mh(e,d,c,f,m(function(b){return ct(a,b,0,0)},b))}return fy(v(b),1,1,g)}function
-y8(b){var
-a=bj(en,b);function
-c(d,c,a){return fz(m(function(b){return ct(b,d,c,a)},b))}return cQ(a[1],a[2],a[3],c)}function
-y9(a){var
-b=bj(en,a);function
+b=aj(0,a[1]);return l1(e,d,c,f,m(function(b){return cr(a,b,0,0)},b))}return fw(u(b),1,1,g)}function
+yP(b){var
+a=bj(eh,b);function
+c(d,c,a){return fx(m(function(b){return cr(b,d,c,a)},b))}return cM(a[1],a[2],a[3],c)}function
+yQ(a){var
+b=bj(eh,a);function
 c(c,b){return br(function(a){var
-d=ae(0,a[1]);return m(function(d){return ct(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fy(ax(function(b,a){return aW(b[1],a)},f,a),e,d,c)}function
-fA(b,a){function
-c(e,d,c){return f(b,ct(a,e,d,c))}return cQ(a[1],a[2],a[3],c)}function
-y_(b,a){function
-c(e,d,c){return mj(y1(b,a,d,c,e))}var
-d=hP(b,a),e=hO(b,a);return cQ(a[1],e,d,c)}function
-y$(a,b){var
-c=h(a[1]),d=E(am(g(a[1]),c));function
-e(f,e,c){return md(fz(ml(a,b,e,c,f)),d)}var
-f=hP(a,b),i=hO(a,b);return cQ(b[1],i,f,e)}function
-za(a){function
+d=aj(0,a[1]);return m(function(d){return cr(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fw(an(function(b,a){return aT(b[1],a)},f,a),e,d,c)}function
+fy(b,a){function
+c(e,d,c){return g(b,cr(a,e,d,c))}return cM(a[1],a[2],a[3],c)}function
+yR(b,a){function
+c(e,d,c){return l3(yI(b,a,d,c,e))}var
+d=hC(b,a),e=hB(b,a);return cM(a[1],e,d,c)}function
+yS(a,b){var
+c=h(a[1]),d=E(ai(f(a[1]),c));function
+e(f,e,c){return lX(fx(l5(a,b,e,c,f)),d)}var
+g=hC(a,b),i=hB(a,b);return cM(b[1],i,g,e)}function
+yT(a){function
 b(b,h,g){var
-c=gO(b,a[3]),d=a[2],e=gO(bB(b,a[3]),d),f=a[2];return ct(a,bB(bB(b,a[3]),f),e,c)}var
-c=a[3];return cQ(am(am(a[1],a[2]),c),1,1,b)}function
-zb(b,a){function
+c=gE(b,a[3]),d=a[2],e=gE(bA(b,a[3]),d),f=a[2];return cr(a,bA(bA(b,a[3]),f),e,c)}var
+c=a[3];return cM(ai(ai(a[1],a[2]),c),1,1,b)}function
+yU(b,a){function
 c(e,d,c){var
-f=bB(c,h(b));return ct(a,e,bB(d,g(b)),f)}var
-d=h(b),e=am(a[3],d),f=g(b),i=am(a[2],f);return cQ(a[1],i,e,c)}function
-mm(b,a){var
+g=bA(c,h(b));return cr(a,e,bA(d,f(b)),g)}var
+d=h(b),e=ai(a[3],d),g=f(b),i=ai(a[2],g);return cM(a[1],i,e,c)}function
+l6(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-zc(b,a){var
-c=a[1]===b[1]?1:0;return c?mm(b,a):c}function
-dv(a,b){var
+yV(b,a){var
+c=a[1]===b[1]?1:0;return c?l6(b,a):c}function
+dr(a,b){var
 c=a?[0,b]:a;return c}function
-zd(e,k,a,c){var
-b=bj(en,c);if(typeof
+yW(e,k,a,c){var
+b=bj(eh,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=y8(c);return dv(H(function(a){return zc(b,a)},c),q);case
+q=yP(c);return dr(H(function(a){return yV(b,a)},c),q);case
 1:var
-r=y9(c);return dv(H(function(a){return mm(b,a)},c),r);case
-2:return[0,fA(y2,b)];case
-3:return[0,fA(function(a){return y4(e,k,a)},b)];case
-4:return[0,fA(function(a){return y5(e,k,a)},b)];default:return[0,za(b)]}else
+r=yQ(c);return dr(H(function(a){return l6(b,a)},c),r);case
+2:return[0,fy(yJ,b)];case
+3:return[0,fy(function(a){return yL(e,k,a)},b)];case
+4:return[0,fy(function(a){return yM(e,k,a)},b)];default:return[0,yT(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],f=a[2],s=y6(e,a[1],f,a[3],i,a[5],b),l=V(0,f);if(l)var
-t=v(i),m=am(f,bB(v(i),f))===t?1:0;else
+i=a[4],g=a[2],s=yN(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
+t=u(i),m=ai(g,bA(u(i),g))===t?1:0;else
 var
-m=l;return dv(m,s);case
+m=l;return dr(m,s);case
 1:var
-u=y7(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dv(w,u);case
+v=yO(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dr(w,v);case
 2:var
-p=a[1],x=fA(function(a){return y3(p,a)},b);return dv(o(d,p[1]),x);case
-3:return[0,y_(a[1],b)];case
+p=a[1],x=fy(function(a){return yK(p,a)},b);return dr(o(d,p[1]),x);case
+3:return[0,yR(a[1],b)];case
 4:var
-j=a[1],y=y$(j,b),z=h(j[1]);return dv(V(0,am(g(j[1]),z)),y);default:return[0,zb(a[1],b)]}}function
-ze(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bt(e,a(l(a(d,b[2]),n),k),h)}function
-zf(a,b){var
-e=a[3],f=am(am(a[1],a[2]),e),c=v(b)===f?1:0;return c?H(function(a){var
-b=o(d,a);return b?o(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
-zg(a){var
-c=v(a[5]),b=dg(a[1],c);if(b){var
-e=a[5];return H(function(a){return z(d,a[1])},e)}return b}function
-zh(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=mc(j,m(function(a){return[0,a,a]},b),hL);return cQ(f,c,e,function(b,l,k){var
-f=fx(j5(aW(am(aW(am(b,c),l),e),k)),i),m=f?g(f[1]):d,n=R(b,a[5],[0,j,j]);return ze(h,R(b,a[4],[0,d,j]),n,m)})}function
-zi(h,g,f,e){var
+j=a[1],y=yS(j,b),z=h(j[1]);return dr(_(0,ai(f(j[1]),z)),y);default:return[0,yU(a[1],b)]}}function
+yX(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),m);return bt(e,a(l(a(d,b[2]),n),k),h)}function
+yY(a,b){var
+e=a[3],f=ai(ai(a[1],a[2]),e),c=u(b)===f?1:0;return c?H(function(a){var
+b=o(d,a);return b?o(a,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j))))))))))))))):b},b):c}function
+yZ(a){var
+c=u(a[5]),b=cJ(a[1],c);if(b){var
+e=a[5];return H(function(a){return y(d,a[1])},e)}return b}function
+y0(h,a,b){var
+c=a[2],e=a[3],g=a[1],i=lW(j,m(function(a){return[0,a,a]},b),hy);return cM(g,c,e,function(b,l,k){var
+g=fv(jQ(aT(ai(aT(ai(b,c),l),e),k)),i),m=g?f(g[1]):d,n=Q(b,a[5],[0,j,j]);return yX(h,Q(b,a[4],[0,d,j]),n,m)})}function
+y1(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return R(a,b,en)}}(b),i),c=zd(h,g,d[2],j);if(c){var
-k=a[2],b=bd(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-mn(c,f,a,b){var
-d=zf(a,b),e=d?zg(a):d;if(e){var
-g=a[6],h=zi(c,f,[0,zh(c,a,b),0],g);return Q(function(a){return u7(a,en)},h)}return e}function
-mo(b){var
-f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hQ(a){return fz(m(mo,a))}function
-zj(d,b){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return Q(a,b,eh)}}(b),i),c=yW(h,g,d[2],j);if(c){var
+k=a[2],b=bi(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+y2(c,f,a,b){var
+d=yY(a,b),e=d?yZ(a):d;if(e){var
+g=a[6],h=y1(c,f,[0,y0(c,a,b),0],g);return ab(function(a){return uF(a,eh)},h)}return e}function
+l7(b){var
+g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
+hD(a){return fx(m(l7,a))}function
+y3(d,b){var
 c=d[8];return function(e,d){var
-f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
-mp(e,c,b,a){if(a){var
-f=a[2],g=mp(e,c,dh(b),f),h=a[1],i=bj(d,b);return bu(mo(n(zj(e,c),i,h)),g)}return b_}function
-zk(b,r,i,q){var
-s=a(b,b),j=e_(a(i,i),s,q);function
+g=a(e,b),i=l(a(h(d),c),g),j=a(e,b);return[0,l(a(f(d),c),j),i]}}function
+l8(e,c,b,a){if(a){var
+f=a[2],g=l8(e,c,dd(b),f),h=a[1],i=bj(d,b);return bu(l7(n(y3(e,c),i,h)),g)}return b_}function
+y4(b,r,i,q){var
+s=a(b,b),j=e7(a(i,i),s,q);function
 k(a){var
-b=a8(h(a));return[0,bq(g(a)),b]}var
+b=a8(h(a));return[0,bq(f(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
@@ -4884,470 +4881,419 @@ t=bt(b,e[1],e[2]),m=[0,bu(k(j),t)];else
 var
 m=l;return m;case
 1:var
-f=c[1],n=o(d,f[1]);if(n)var
-u=f[2],v=f[1],p=[0,k(bu(j,bt(a(b,b),v,u)))];else
+g=c[1],n=o(d,g[1]);if(n)var
+u=g[2],v=g[1],p=[0,k(bu(j,bt(a(b,b),v,u)))];else
 var
 p=n;return p}return[0,b_]}function
-zl(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hu(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hu(a(a(a(b,b),b),p),i,j);if(l){var
-q=aa(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-zm(e,d,b){var
+y5(b,g,e,d,c){var
+m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=hj(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hj(a(a(a(b,b),b),p),i,j);if(l){var
+q=Z(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+y6(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=mp(d,b,c[1],g),k=a(b,f);return[0,e_(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hN(c[1],g);return[0,e_(a(b,f),e,m)]}var
-l=c[3];return[0,zl(e,b,hN(c[1],g),l,i)]}}}function
-zn(e,d,c,a,b){return a7(m(function(b){var
-f=l(h(b),a);return he(e,d,c,[0,l(g(b),a),f])},b))}function
-zo(c,e,b){var
-j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?aa(c,G(a(c,h(b)),i)):c,q=z(d,f)?u(a(c,g(b)),f):d;return[0,q,p]}function
-zp(c,g,f,a){var
-i=m(h,a),b=zn(c,g,f,ax(r,h(bj(b_,a)),i),a);if(b)var
-d=b[1],j=fz(d),e=[0,m(function(a){return zo(c,j,a)},d)];else
+j=l8(d,b,c[1],g),k=a(b,f);return[0,e7(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hA(c[1],g);return[0,e7(a(b,f),e,m)]}var
+l=c[3];return[0,y5(e,b,hA(c[1],g),l,i)]}}}function
+y7(e,d,c,a,b){return a7(m(function(b){var
+g=l(h(b),a);return g5(e,d,c,[0,l(f(b),a),g])},b))}function
+y8(c,e,b){var
+j=h(b),m=l(h(e),j),g=k(f(b),m),n=f(b),o=l(f(e),n),i=k(h(b),o),p=y(d,i)?Z(c,G(a(c,h(b)),i)):c,q=y(d,g)?v(a(c,f(b)),g):d;return[0,q,p]}function
+y9(c,g,f,a){var
+i=m(h,a),b=y7(c,g,f,an(r,h(bj(b_,a)),i),a);if(b)var
+d=b[1],j=fx(d),e=[0,m(function(a){return y8(c,j,a)},d)];else
 var
 e=b;return e}function
-zq(l,f,e){var
+y_(l,g,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hQ(e)),p),n)}return k}return 1}var
-i=bN(B(c[1][1],d));return i?i:z(d,g(hQ(e)))}}function
-zr(b,a,c){var
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hD(e)),p),n)}return k}return 1}var
+i=bM(D(c[1][1],d));return i?i:y(d,f(hD(e)))}}function
+y$(b,a,c){var
 d=H(function(c){var
-e=g(c),d=f(hz(b,a),e);if(d){var
-i=h(c);return f(hz(b,a),i)}return d},c);return d?zq(b,a,c):d}function
-zs(b,f,a){var
+e=f(c),d=g(ho(b,a),e);if(d){var
+i=h(c);return g(ho(b,a),i)}return d},c);return d?y_(b,a,c):d}function
+za(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=zp(c,f[3],a,d);j=1}if(!j){var
-e=zk(c,b,a,hQ(d));if(e)var
-l=e[1],i=a7(m(n(zm(c,b,a),d,l),k));else
+h=y9(c,f[3],a,d);j=1}if(!j){var
+e=y4(c,b,a,hD(d));if(e)var
+l=e[1],i=a7(m(n(y6(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return Q(function(a){return m(el,a)},h)}}function
-zt(c,b,d){var
-e=b[1];return function(g){var
-a=lO(c,e);if(a){var
-h=a[1];return a7(m(f(zs(c,b,d),h),g))}return a}}function
-zu(h,b,a){var
-e=a[1],c=a[2];return function(f){if(H(ft,b[4]))var
+h=i}return ab(function(a){return m(fq,a)},h)}}function
+zb(c,b,d){var
+e=b[1];return function(f){var
+a=lu(c,e);if(a){var
+h=a[1];return a7(m(g(za(c,b,d),h),f))}return a}}function
+zc(h,b,a){var
+e=a[1],c=a[2];return function(f){if(H(fr,b[4]))var
 g=0;else{var
-k=d$(c,a[3]),d=hq(h,e,c,a[3],k,f);if(!d)return d;var
+k=e8(c,a[3]),d=hf(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return H(function(a){return lR(e,f,c,g,j,a)},i)}}function
-zv(b,h,g,e,a){var
-i=V(0,v(a));if(i)var
-l=h[2],c=v(a)===l?1:0;else
+i=b[4],j=b[3];return H(function(a){return lx(e,f,c,g,j,a)},i)}}function
+zd(b,h,f,e,a){var
+i=_(0,u(a));if(i)var
+l=h[2],c=u(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return zr(b,e,a)},a):c;if(j){var
-d=f(zt(b,g,e),a);if(d){var
-m=d[1];return f(zu(b,h,g),m)}var
+j=c?H(function(a){return y$(b,e,a)},a):c;if(j){var
+d=g(zb(b,f,e),a);if(d){var
+m=d[1];return g(zc(b,h,f),m)}var
 k=d}else
 var
 k=j;return k}function
-mq(a){var
-b=ae(0,am(a[2],a[3]));return m(function(b){var
-c=ae(0,a[1]);return m(function(c){var
-d=gO(b,a[3]);return ct(a,c,bB(b,a[3]),d)},c)},b)}function
-zw(d,j,c,b,i,h){var
-a=mn(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return zv(d,j,c,b,mq(e));var
+ze(a){var
+b=aj(0,ai(a[2],a[3]));return m(function(b){var
+c=aj(0,a[1]);return m(function(c){var
+d=gE(b,a[3]);return cr(a,c,bA(b,a[3]),d)},c)},b)}function
+zf(d,j,c,b,i,h){var
+a=y2(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return zd(d,j,c,b,ze(e));var
 g=f}else
 var
-g=a;return g}function
-mr(b,a){if(b){var
-c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-zx(a,i,h){var
-c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
-b=fq(d,h[4]);if(b){var
-e=B(c,k);if(e)return le(c,j,a[1],l,b[1],i[1],d);var
-f=e}else
-var
-f=b;var
-g=f}else
-var
-g=a;return g}}function
-zy(b,e,h){var
-i=b[1],j=b[2][2];return function(f){var
-c=b[4];if(c){var
-d=fq(f,h[5]);if(d){var
-k=lw(i,e,c[1],e[1],f,d[1]);return Q(function(b){var
-c=b[2];return u(a(j,b[1]),c)},k)}var
-g=d}else
-var
-g=c;return g}}function
-zz(b,a,d){var
-g=b[1],h=b[2][2];return function(i,e,c){if(c===a[1])return 0;var
-j=f(zy(b,a,d),c),k=mr(aN(zx(b,a,d),i,e,c),j);return mr(fp(g,h,e,a[1],c),k)}}function
-ms(b,a,c){var
-g=b[1],d=V(0,a[2]);if(d){var
-e=lD(b,a),h=f(lE(b,a,c),e);return Q(function(d){var
-f=ae(0,g[3]);return[0,d,m(n(zz(b,a,c),e,d),f)]},h)}return d}function
-zA(c,a){var
-d=a[1],e=a[2];return function(h,g,f){var
-b=ef(c,d,e,a[3],h,g,f);return b?el(b[1]):di}}function
-zB(b,a){var
-c=a[2];return function(d){var
-e=d$(c,a[3]),f=gZ(b[2],d),g=W(bQ(b),f);return m(function(c){var
-d=j6(c[2]),f=c[1];return m(n(zA(b,a),e,f),d)},g)}}function
-zC(b,d,a){var
-c=d[2];return function(e,d){var
-f=Q(s,fp(b,c,e,d,a));return[0,fp(b,c,e,a,d),f]}}function
-zD(a,b,i,d){var
-e=V(0,v(d[2]));if(e){var
-c=hC(a,b,d);if(c){var
-g=c[1],j=f(hD(a,b),g);return Q(function(c){var
-d=ae(0,a[3]),e=m(f(zC(a,b,i),c),d);return[0,f(zB(a,b),g),c,e]},j)}var
-h=c}else
-var
-h=e;return h}function
-zE(i,h,g,f,e){var
-a=mn(h,g,f,e);if(a)var
-b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mq(b)]:c,d=j;else
-var
-d=a;return d}var
-b$=[an,zF,cE(0)],eo=[an,zG,cE(0)];function
-aR(b,a){throw[0,b$,n(aw(zH),b,a)]}function
-zI(a){var
-b=K(a),c=0,d=qt(a);return[0,function(a){return 0},d,c,b]}function
-zJ(a){return[0,a,eW(64),0]}function
-fB(c){var
+g=a;return g}var
+b$=[ak,zg,cB(0)],ei=[ak,zh,cB(0)];function
+aO(b,a){throw[0,b$,n(at(zi),b,a)]}function
+zj(a){var
+b=J(a),c=0,d=p1(a);return[0,function(a){return 0},d,c,b]}function
+zk(a){return[0,a,eR(64),0]}function
+fz(c){var
 a=c[1];if(a[3]===a[4]){var
-b=f(a[1],a[2]);if(0===b)throw gk;a[4]=b;a[3]=0}var
-d=f7(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fC(b){var
-a=b[3];if(a)throw[0,b$,zK];return a}function
-bv(a){fC(a);q9(a[2]);(function(d){for(;;){var
-b=fB(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(q8(a[2])===1025)return aR(zL,eX(a[2]));gy(a[2],b);continue}return c}}(0));return eX(a[2])}function
-dw(a,d){var
-b=bv(d),c=w(b,a);return c?aR(a,b):c}function
-cu(b){var
-a=1-b[3];if(a)throw[0,b$,zM];return a}var
-hR=aE(dK,function(b){var
-a=pY(b);if(58<=a){if(!(5<a+iE>>>0))return a-87|0}else
-if(48<=a)return a+is|0;return 16});function
-zN(a){return c(hR,a)[1+a]<16?1:0}function
-mt(a){var
-e=w(a,zO),f=e?45===az(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+b=g(a[1],a[2]);if(0===b)throw gb;a[4]=b;a[3]=0}var
+d=fY(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fA(b){var
+a=b[3];if(a)throw[0,b$,zl];return a}function
+bv(a){fA(a);qF(a[2]);(function(d){for(;;){var
+b=fz(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(qE(a[2])===1025)return aO(zm,eS(a[2]));gp(a[2],b);continue}return c}}(0));return eS(a[2])}function
+ds(a,d){var
+b=bv(d),c=z(b,a);return c?aO(a,b):c}function
+cN(b){var
+a=1-b[3];if(a)throw[0,b$,zn];return a}var
+hE=aA(dE,function(b){var
+a=pv(b);if(58<=a){if(!(5<a+iq>>>0))return a-87|0}else
+if(48<=a)return a+ib|0;return 16});function
+zo(a){return c(hE,a)[1+a]<16?1:0}function
+l9(a){var
+e=z(a,zp),f=e?45===av(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==az(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==av(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===K(a)?1:0;if(c)var
+c=b===J(a)?1:0;if(c)var
 d=c;else{var
-e=zN(az(a,b));if(e){var
+e=zo(av(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dH?1:0,j=i?l(b):i;else
+i=c<=dB?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aR(zP,a);return u1(16,a)}function
-zQ(b,a){return 0===b?a:k(N(b,28),a)}function
-aY(d){fC(d);var
+j=d;if(1-j)aO(zq,a);return uz(16,a)}function
+zr(b,a){return 0===b?a:k(O(b,28),a)}function
+aV(d){fA(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=f7(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==f7(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zQ(f,b)]}}var
-i=c(hR,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=fY(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==fY(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zr(f,b)]}}var
+i=c(hE,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mt(bv(d))}function
-dx(c){var
-a=bv(c),b=w(a,zR);return b?[0,mt(a)]:b}function
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l9(bv(d))}function
+dt(c){var
+a=bv(c),b=z(a,zs);return b?[0,l9(a)]:b}function
 ca(b){var
-a=aY(b);if(P(a)<=0)aR(zT,i$(zS,a));return a}var
-mu=1048576;function
-dy(b){var
-a=aY(b);if(P(a)<0)aR(zV,i$(zU,a));if(gM(a,mu))throw[0,eo,f(aw(zW),mu)];return cL(a)}function
-dz(d,b,c){var
-a=dy(c);if(b<=a){var
-e=f(aw(zX),a);aR(n(aw(zY),d,b),e)}return a}function
-hS(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bz(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cv(b,a){return hS(dy(a),b,a)}function
-bf(b,d,c){var
-a=cv(d,c);if(1-c_(ap(a),b)){var
-e=ap(a),g=f(aw(zZ),e);aR(aD(z2,qE(z1,F(aw(z0),b))),g)}return a}function
-mv(c,b,a){var
-d=[0,b,0];return bf(c,function(a){return bf(d,aY,a)},a)}function
-hT(e,b){var
-a=bv(b),c=w(a,z3);if(c){if(w(a,z4))return aR(z5,a);var
-d=[0,f(e,b)]}else
+a=aV(b);if(P(a)<=0)aO(zu,iX(zt,a));return a}var
+l_=1048576;function
+du(b){var
+a=aV(b);if(P(a)<0)aO(zw,iX(zv,a));if(gC(a,l_))throw[0,ei,g(at(zx),l_)];return cH(a)}function
+dv(d,b,c){var
+a=du(c);if(b<=a){var
+e=g(at(zy),a);aO(n(at(zz),d,b),e)}return a}function
+hF(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bJ(a);var
+b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
+cs(b,a){return hF(du(a),b,a)}function
+be(b,d,c){var
+a=cs(d,c);if(1-dU(al(a),b)){var
+e=al(a),f=g(at(zA),e);aO(aS(zD,qa(zC,F(at(zB),b))),f)}return a}function
+l$(c,b,a){var
+d=[0,b,0];return be(c,function(a){return be(d,aV,a)},a)}function
+hG(e,b){var
+a=bv(b),c=z(a,zE);if(c){if(z(a,zF))return aO(zG,a);var
+d=[0,g(e,b)]}else
 var
 d=c;return d}function
 cb(a){var
-b=aY(a);return[0,b,ca(a)]}function
-aH(c,b){var
-a=1-c;if(a)throw[0,b$,aD(z6,b)];return a}function
+b=aV(a);return[0,b,ca(a)]}function
+aD(c,b){var
+a=1-c;if(a)throw[0,b$,aS(zH,b)];return a}function
 cc(b){var
-a=dy(b);aH(0<a?1:0,z7);return a}function
-z8(e){var
-a=cv(aY,e);function
-b(b,a){return i_(a,b)}var
-c=bL(function(a){var
+a=du(b);aD(0<a?1:0,zI);return a}function
+zJ(e){var
+a=cs(aV,e);function
+b(b,a){return iW(a,b)}var
+c=bK(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=c9(function(a){return b(f,a)},a);else
+f=1,d=c7(function(a){return b(f,a)},a);else
 var
-d=c;aH(d,z9);return a}function
-z_(b,f,e){var
+d=c;aD(d,zK);return a}function
+zL(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=u0(e,-1-b|0),i=b-1|0,j=f?j1(e,i):f;aH(j,z$);var
-a=cL(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aH(l,Aa);c(d,g)[1+g]=1;return 0}dY(a,f);dY(a,e);c(d,0)[1]=1;return aH(cI(function(a){return a},d),Ab)}function
-Ac(b){var
-a=bv(b);if(w(a,Ad)){var
-c=w(a,Ae);if(c){if(w(a,Af))return w(a,Ag)?w(a,Ah)?aR(Ai,a):1:[1,cb(b)];var
-d=[2,hT(cb,b)]}else
+f=uy(e,-1-b|0),i=b-1|0,j=f?jM(e,i):f;aD(j,zM);var
+a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zN);c(d,g)[1+g]=1;return 0}dT(a,f);dT(a,e);c(d,0)[1]=1;return aD(cE(function(a){return a},d),zO)}function
+zP(b){var
+a=bv(b);if(z(a,zQ)){var
+c=z(a,zR);if(c){if(z(a,zS))return z(a,zT)?z(a,zU)?aO(zV,a):1:[1,cb(b)];var
+d=[2,hG(cb,b)]}else
 var
 d=c;return d}return[0,cb(b)]}function
-Aj(b){var
-a=bv(b);if(w(a,Ak)){if(w(a,Al)){var
-c=w(a,Am);if(c){if(w(a,An))return w(a,Ao)?w(a,Ap)?w(a,Aq)?w(a,Ar)?aR(As,a):[2,cb(b)]:4:3:1;var
+zW(b){var
+a=bv(b);if(z(a,zX)){if(z(a,zY)){var
+c=z(a,zZ);if(c){if(z(a,z0))return z(a,z1)?z(a,z2)?z(a,z3)?z(a,z4)?aO(z5,a):[2,cb(b)]:4:3:1;var
 d=[0,cb(b)]}else
 var
 d=c;return d}return 2}return[1,cb(b)]}function
-At(e,b){var
-a=bv(b);if(w(a,Au)){var
-c=w(a,Av);if(c){if(w(a,Aw))return w(a,Ax)?w(a,Ay)?aR(Az,a):[1,cc(b)]:2;var
+z6(e,b){var
+a=bv(b);if(z(a,z7)){var
+c=z(a,z8);if(c){if(z(a,z9))return z(a,z_)?z(a,z$)?aO(Aa,a):[1,cc(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bf([0,e,0],z8,b)]}function
-AA(c,b){var
-a=bv(b),d=w(a,AB);if(d){if(w(a,AC)){if(w(a,AD))return aR(AE,a);var
-e=bf([0,c,0],aY,b),f=bf([0,c,0],aY,b);z_(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,be([0,e,0],zJ,b)]}function
+Ab(c,b){var
+a=bv(b),d=z(a,Ac);if(d){if(z(a,Ad)){if(z(a,Ae))return aO(Af,a);var
+e=be([0,c,0],aV,b),f=be([0,c,0],aV,b);zL(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-AF(a){dw(AG,a);var
-c=cc(a),b=cc(a),d=cc(a),e=Ac(a),h=1!==e?1:0,i=h||(c===b?1:0);aH(i,AH);var
-j=Aj(a),k=At(b,a),f=AA(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=mv([0,l,0],c,a),q=hT(aY,a),r=hT(aY,a),s=ca(a),t=mv([0,d,0],m,a),u=bf([0,n,0],aY,a),v=ca(a),g=bf([0,0,[0,b,0]],aY,a);aH(bL(function(a){return 0<P(a)?1:0},g),AI);var
-w=ca(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bf([0,0,[0,b,0]],aY,a)]}function
-ep(b,a){dw(AJ,a);var
-e=dz(AK,b[3],a),d=dy(a);function
-c(a){return dz(AL,b[2],a)}function
+Ag(a){ds(Ah,a);var
+c=cc(a),b=cc(a),d=cc(a),e=zP(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,Ai);var
+j=zW(a),k=z6(b,a),f=Ab(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=l$([0,l,0],c,a),q=hG(aV,a),r=hG(aV,a),s=ca(a),t=l$([0,d,0],m,a),u=be([0,n,0],aV,a),v=ca(a),g=be([0,0,[0,b,0]],aV,a);aD(bK(function(a){return 0<P(a)?1:0},g),Aj);var
+w=ca(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,be([0,0,[0,b,0]],aV,a)]}function
+ej(b,a){ds(Ak,a);var
+e=dv(Al,b[3],a),d=du(a);function
+c(a){return dv(Am,b[2],a)}function
 f(a){var
-b=bv(a);if(w(b,AM)){if(w(b,AN)){if(w(b,AO))return aR(AP,b);var
-e=dz(AQ,d,a),f=c(a),g=dx(a);return[0,e,f,g,dx(a)]}var
-h=cv(c,a),i=dx(a);return[2,h,i,dx(a)]}var
-j=c(a),k=dx(a);return[1,j,k,dx(a)]}var
-g=ca(a),h=cv(f,a),i=ca(a);return[0,e,d,g,h,i,bf([0,b[3],0],aY,a)]}function
-AR(b,a){dw(AS,a);return cv(function(a){var
-c=dz(AT,b[3],a),d=ca(a);return[0,c,d,bf([0,b[2],0],aY,a)]},a)}function
-mw(d){var
-a=bv(d);if(w(a,AU)){var
-b=w(a,AV);if(b){if(w(a,AW))return aR(AX,a);var
+b=bv(a);if(z(b,An)){if(z(b,Ao)){if(z(b,Ap))return aO(Aq,b);var
+e=dv(Ar,d,a),f=c(a),g=dt(a);return[0,e,f,g,dt(a)]}var
+h=cs(c,a),i=dt(a);return[2,h,i,dt(a)]}var
+j=c(a),k=dt(a);return[1,j,k,dt(a)]}var
+g=ca(a),h=cs(f,a),i=ca(a);return[0,e,d,g,h,i,be([0,b[3],0],aV,a)]}function
+As(b,a){ds(At,a);return cs(function(a){var
+c=dv(Au,b[3],a),d=ca(a);return[0,c,d,be([0,b[2],0],aV,a)]},a)}function
+ma(d){var
+a=bv(d);if(z(a,Av)){var
+b=z(a,Aw);if(b){if(z(a,Ax))return aO(Ay,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-AY(b,a){return dz(AZ,ap(b[4]),a)}function
-A0(d){var
-a=fB(d),b=c(hR,a)[1+a];if(16===b)aR(A1,gt(1,a));return b}function
-fD(e,d,c){var
+Az(b,a){return dv(AA,al(b[4]),a)}function
+AB(d){var
+a=fz(d),b=c(hE,a)[1+a];if(16===b)aO(AC,gk(1,a));return b}function
+fB(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|A0(c);continue}}function
-hU(a){return 1===(a&1)?0:1+hU(a>>>1|0)|0}function
-A2(e){var
-g=fD(3,0,e),h=fD(6,0,e),a=fD(7,0,e),f=g&io;if(io===f)throw[0,b$,A3];var
-b=0===f?h:h|n0;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hU(b):hU(a),i=0===a?b>>>c|0:cp(k(N(b,28),a),c),j=0===a?28+c|0:c,l=(au(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-A4(d,a){dw(A5,a);var
-b=cv(function(a){fC(a);var
-c=hS(d[1],A2,a),b=fB(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b$,A6];return c},a),e=0;function
-f(b,a){return gr(b,a[2])}var
-c=al(function(a,b){return al(f,a,b)},e,b);function
-g(a){return N(a[1],a[2]-c|0)}var
-h=F(function(a){return F(g,a)},b);return[0,N(j,-c|0),h]}var
-A7=n0;function
-cR(c){var
-b=al(function(c,b){return a(c,b)},j,c);if(gM(b,A7))throw[0,eo,A8];return cL(b)}var
-A9=c2;function
-eq(d,c){var
-a=dy(c),b=dy(c),e=f(aw(A_),d);aH(d<=c8(a,b)?1:0,e);if(c2<au(a,b))throw[0,eo,f(aw(A$),A9)];return[0,a,b]}function
-mx(a){var
-b=eq(1,a),c=eq(1,a),d=eq(0,a);return[0,b,c,d,eq(1,a)]}function
-my(a,d,b){function
+b=b-1|0,a=a<<4|AB(c);continue}}function
+hH(a){return 1===(a&1)?0:1+hH(a>>>1|0)|0}function
+AD(e){var
+g=fB(3,0,e),h=fB(6,0,e),a=fB(7,0,e),f=g&h9;if(h9===f)throw[0,b$,AE];var
+b=0===f?h:h|ny;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hH(b):hH(a),i=0===a?b>>>c|0:cn(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+AF(d,a){ds(AG,a);var
+b=cs(function(a){fA(a);var
+c=hF(d[1],AD,a),b=fz(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b$,AH];return c},a),e=0;function
+f(b,a){return gi(b,a[2])}var
+c=am(function(a,b){return am(f,a,b)},e,b);function
+g(a){return O(a[1],a[2]-c|0)}var
+h=F(function(a){return F(g,a)},b);return[0,O(j,-c|0),h]}var
+AI=ny;function
+cO(c){var
+b=am(function(c,b){return a(c,b)},j,c);if(gC(b,AI))throw[0,ei,AJ];return cH(b)}var
+AK=cZ;function
+ek(d,c){var
+a=du(c),b=du(c),e=g(at(AL),d);aD(d<=c5(a,b)?1:0,e);if(cZ<ar(a,b))throw[0,ei,g(at(AM),AK)];return[0,a,b]}function
+mb(a){var
+b=ek(1,a),c=ek(1,a),d=ek(0,a);return[0,b,c,d,ek(1,a)]}function
+mc(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aO(f(b,a[4]),e-1|0)|0)-1|0;aH(0<=c?1:0,Ba);return f8(c,f(b,a[2]))+1|0}function
+e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aL(g(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AN);return fZ(c,g(b,a[2]))+1|0}function
 e(a){return a[2]}var
-g=c(b[3],e);function
-h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-mz(c,a){var
-d=ca(a),e=[0,c,0],b=cv(function(a){return bf(e,aY,a)},a);aH(0!==b?1:0,Bb);return[0,d,b,bf([0,ap(b),0],aY,a)]}function
-Bc(f,c){var
-g=f[1],b=mx(c),a=cc(c);aH(0===gb(g,a)?1:0,Bd);var
-i=[0,b[1][1],[0,b[1][2],0]],d=mz(cR([0,f8(g,a),i]),c),h=d[2],e=ap(h);aH(0===gb(e,a)?1:0,Be);cR([0,e,[0,a,0]]);var
-j=my(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-Bf(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aH(f,Bg);var
-b=mz(a[1],e),d=b[2],g=[0,ap(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-mA(b,e){var
-a=mx(e);aH(bY(a[4],Bi),Bh);function
+f=c(b[3],e);function
+h(a){return a[1]}return[0,d,c(b[2],h),f]}function
+md(c,a){var
+d=ca(a),e=[0,c,0],b=cs(function(a){return be(e,aV,a)},a);aD(0!==b?1:0,AO);return[0,d,b,be([0,al(b),0],aV,a)]}function
+AP(f,c){var
+g=f[1],b=mb(c),a=cc(c);aD(0===f4(g,a)?1:0,AQ);var
+i=[0,b[1][1],[0,b[1][2],0]],d=md(cO([0,fZ(g,a),i]),c),h=d[2],e=al(h);aD(0===f4(e,a)?1:0,AR);cO([0,e,[0,a,0]]);var
+j=mc(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+AS(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AT);var
+b=md(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+me(b,e){var
+a=mb(e);aD(bV(a[4],AV),AU);function
 c(b){var
-c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aH(g,Bj);return[0,a,my(a,b[1],b)]}function
-Bk(c){var
-a=cb(c),b=0<=P(a[1])?1:0,d=b?j1(a[1],a[2]):b;aH(d,Bl);return a}function
-Bm(a){var
-b=jj(a);function
-c(b,a){return bY(b,a)}aH(bL(function(a){return c(b,a)},a),Bn);return b}function
-Bo(a){var
-b=jj(a),c=b[3],d=b[2];aH(bL(function(a){var
-b=bY(a[2],d),e=b?bY(a[3],c):b;return e},a),Bp);var
-e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Bq(a,c){var
-b=bv(c),g=pq(b,Br);if(0<=g){if(0<g){if(w(b,Bs)){if(w(b,Bt)){if(w(b,Bu)){if(w(b,Bv)){if(!w(b,Bw)&&a&&!a[2]){var
-d=a[1],e=eq(1,c),j=cR([0,d[3],[0,e[2],0]]),k=cR([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aD(f,AW);return[0,a,mc(a,b[1],b)]}function
+AX(c){var
+a=cb(c),b=0<=P(a[1])?1:0,d=b?jM(a[1],a[2]):b;aD(d,AY);return a}function
+AZ(a){var
+b=i7(a);function
+c(b,a){return bV(b,a)}aD(bK(function(a){return c(b,a)},a),A0);return b}function
+A1(a){var
+b=i7(a),c=b[3],d=b[2];aD(bK(function(a){var
+b=bV(a[2],d),e=b?bV(a[3],c):b;return e},a),A2);var
+e=0;return[0,am(function(b,a){return b+a[1]|0},e,a),d,c]}function
+A3(a,c){var
+b=bv(c),g=o0(b,A4);if(0<=g){if(0<g){if(z(b,A5)){if(z(b,A6)){if(z(b,A7)){if(z(b,A8)){if(!z(b,A9)&&a&&!a[2]){var
+d=a[1],e=ek(1,c),j=cO([0,d[3],[0,e[2],0]]),k=cO([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=mA(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return Bf(a[1],c)}else
-if(w(b,By)){if(w(b,Bz)){if(w(b,BA)){if(w(b,BB)){if(w(b,BC)){if(!w(b,BD)&&a&&!a[2]){var
-l=a[1];return[0,[2,Bk(c)],l]}}else
+h=me(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return AS(a[1],c)}else
+if(z(b,A$)){if(z(b,Ba)){if(z(b,Bb)){if(z(b,Bc)){if(z(b,Bd)){if(!z(b,Be)&&a&&!a[2]){var
+l=a[1];return[0,[2,AX(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cR([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return Bc(a[1],c)}else
-if(a&&a[2])return[0,1,Bo(a)]}else
+f=a[1];return[0,5,[0,cO([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return AP(a[1],c)}else
+if(a&&a[2])return[0,1,A1(a)]}else
 if(a&&!a[2]){var
-i=mA(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Bm(a)];return aR(Bx,b)}var
-BE=c2;function
-BF(a){dw(BG,a);var
-b=cc(a),d=cc(a),e=cc(a);cR([0,b,[0,d,[0,e,0]]]);var
-j=bf([0,b,0],cb,a),h=bf([0,b,0],cb,a);aH(bL(function(a){return 0<P(a[1])?1:0},h),BH);var
-g=cc(a);if(c2<g)throw[0,eo,f(aw(BI),BE)];var
-i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(g<b)return bz(e);var
-f=cv(function(b){return function(a){return dz(BJ,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Bq(F(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cR([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
-b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-mB(b,a){dw(BK,a);fC(a);function
-d(a){return fD(2,0,a)}var
-e=hS(aO(aO(b[1],b[2]),b[3]),d,a),c=fB(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b$,BL];return e}var
-mC=30;function
-hV(a){var
-c=a1(a);if(c<=30)return[0,cL(a),0];var
-d=0<=P(a)?a:s(a),b=au(0,c-60|0),e=0===b?d:cp(d,b),f=cp(e,mC),i=cL(l(e,N(f,mC))),g=bl(cL(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
-bg(c,b){var
-a=hV(b);return bl(a[1],a[2]-c|0)}function
+i=me(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,AZ(a)];return aO(A_,b)}var
+Bf=cZ;function
+Bg(a){ds(Bh,a);var
+b=cc(a),d=cc(a),e=cc(a);cO([0,b,[0,d,[0,e,0]]]);var
+j=be([0,b,0],cb,a),h=be([0,b,0],cb,a);aD(bK(function(a){return 0<P(a[1])?1:0},h),Bi);var
+f=cc(a);if(cZ<f)throw[0,ei,g(at(Bj),Bf)];var
+i=p(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
+b=k,e=j;for(;;){if(f<b)return bJ(e);var
+g=cs(function(b){return function(a){return dv(Bk,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=A3(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cO([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
+Bl(b,a){ds(Bm,a);fA(a);function
+d(a){return fB(2,0,a)}var
+e=hF(aL(aL(b[1],b[2]),b[3]),d,a),c=fz(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b$,Bn];return e}var
+mf=30;function
+hI(a){var
+c=a0(a);if(c<=30)return[0,cH(a),0];var
+d=0<=P(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:cn(d,b),f=cn(e,mf),i=cH(l(e,O(f,mf))),g=bl(cH(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
+bf(c,b){var
+a=hI(b);return bl(a[1],a[2]-c|0)}function
 a9(e,d,c){var
-a=hV(d),b=hV(c);return bl(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=hI(d),b=hI(c);return bl(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a_(d,c){var
-a=bl(c,d),e=Math.abs(a);if(e<oq)return Math.floor(a+dJ)|0;if(e<oq)return a|0;var
-f=iV(c),g=bl(f[1],27),h=Math.floor(g),i=k(N(h|0,26),bl(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?N(i,b):cp(i,-b|0)}function
-aM(a){return Math.abs(a)<L?1:0}function
-mD(b,a){return gr(b.length-1,a.length-1)-1|0}function
-O(c,b){var
-e=mD(c,b),d=0.,i=0;if(e<0)var
+a=bl(c,d),e=Math.abs(a);if(e<n0)return Math.floor(a+dD)|0;if(e<n0)return a|0;var
+f=iH(c),g=bl(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bl(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cn(i,-b|0)}function
+aK(a){return Math.abs(a)<K?1:0}function
+mg(b,a){return gi(b.length-1,a.length-1)-1|0}function
+N(c,b){var
+e=mg(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
 a$(b,e,c){var
-d=mD(b,c),f=0;if(!(d<0)){var
+d=mg(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cS(c,b){var
-a=[0,0.];d0(function(c){var
-d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dA(a){return a*a}function
-cw(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-BM(a){var
-b=gH(0,a.length-1);return T(function(e,d){var
-f=t6(cZ,cZ,d),h=jL(b,f),g=eT(function(b){return bY(c(a,b)[1+b],d)},h);return g?g[1]:(jK(b,f,e),e)},a)}function
-BN(a){return typeof
-a==="number"?0===a?BO:0:2===a[0]?BQ:BP}function
-BR(c,a){var
-b=p(c,0.),d=1./au(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}d0(function(a){return D(f,a)},a);function
-g(c,a){return a-e(b,c)}return q(function(a){return T(g,a)},a)}function
-BS(c,b,a){var
-d=cS(a,function(a){return dA(A(a-c,b-a))});return[0,cS(a,function(a){return dA(A(0.,A(c-a,a-b)))}),d]}function
-mE(b,a,c){if(b!=Y&&a!=L){var
-d=cS(c,function(c){return A(b*c,a*c)});return[0,cS(c,function(c){return a4(b*c,a*c)}),d]}return[0,Y,L]}function
-hW(e,d,b){function
-a(c){return e*Math.sqrt(cS(b,function(a){switch(d){case
+cP(c,b){var
+a=[0,0.];dW(function(c){var
+d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+dw(a){return a*a}function
+ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return N(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+Bo(a){var
+b=jv(0,a.length-1);return S(function(e,d){var
+f=tC(cW,cW,d),h=tJ(b,f),g=eO(function(b){return bV(c(a,b)[1+b],d)},h);return g?g[1]:(tE(b,f,e),e)},a)}function
+Bp(a){return typeof
+a==="number"?0===a?Bq:0:2===a[0]?Bs:Br}function
+Bt(c,a){var
+b=p(c,0.),d=1./ar(1,a.length-1);function
+f(a,c){return t(b,a,e(b,a)+c*d)}dW(function(a){return C(f,a)},a);function
+g(c,a){return a-e(b,c)}return q(function(a){return S(g,a)},a)}function
+Bu(c,b,a){var
+d=cP(a,function(a){return dw(A(a-c,b-a))});return[0,cP(a,function(a){return dw(A(0.,A(c-a,a-b)))}),d]}function
+mh(b,a,c){if(b!=W&&a!=K){var
+d=cP(c,function(c){return A(b*c,a*c)});return[0,cP(c,function(c){return a4(b*c,a*c)}),d]}return[0,W,K]}function
+hJ(e,d,b){function
+a(c){return e*Math.sqrt(cP(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(c0),c]}function
-BT(a,g,d){var
-b=Z(a4,L,d),c=Z(A,Y,d),h=hW(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cX),c]}function
+Bv(a,g,d){var
+b=X(a4,K,d),c=X(A,W,d),h=hJ(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-BU(d,b,v,n){var
-X=b[9],Z=0;function
-_(b,a){return au(b,a1(a))}var
-f=al(function(a,b){return al(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=J(F(function(a){return J(F(function(a){return bg(f,a)},a))},$)),x=b[10],h=x?bg(f,x[1]):Y,y=b[11],i=y?bg(f,y[1]):L,z=b[10],B=b[11],R=0;if(z&&0<=P(z[1]))var
+Bw(d,b,v,n){var
+Y=b[9],Z=0;function
+_(b,a){return ar(b,a0(a))}var
+f=am(function(a,b){return am(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return bf(f,a)},a))},$)),x=b[10],h=x?bf(f,x[1]):W,y=b[11],i=y?bf(f,y[1]):K,z=b[10],B=b[11],R=0;if(z&&0<=P(z[1]))var
 l=0;else
 R=1;if(R){var
-S=0;if(B&&!(0<P(B[1])))var
+T=0;if(B&&!(0<P(B[1])))var
 l=1;else
-S=1;if(S)var
+T=1;if(T)var
 l=2}var
-C=q(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
+C=q(function(a){return 2===d?Math.sqrt(N(a,a)):1.},g);switch(d){case
 0:var
-j=BR(n,g);break;case
+j=Bt(n,g);break;case
 1:var
 j=g;break;default:var
-j=T(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
-U=0;if(2!==d&&h!=Y&&i!=L){var
-D=[0,[ar,(h+i)/2.,n*dA((i-h)/2.),dJ],0];U=1}if(!U)var
+j=S(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
+U=0;if(2!==d&&h!=W&&i!=K){var
+D=[0,[ao,(h+i)/2.,n*dw((i-h)/2.),dD],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 Q=o[1];if(Q)var
-t=Q[1],ap=t[2],aq=a9(f,a(k,t[1]),ap),as=1./dA(bg(0,t[2])),at=[0,[ar,0.,dA(aq),as],0],m=at;else
+t=Q[1],aq=t[2],as=a9(f,a(k,t[1]),aq),at=1./dw(bf(0,t[2])),au=[0,[ao,0.,dw(as),at],0],m=au;else
 u=1}else
 var
-m=[0,[ar,0.,1.,a9(-f|0,w,k)],0];if(u)var
+m=[0,[ao,0.,1.,a9(-f|0,w,k)],0];if(u)var
 m=0;var
 r=b[4],V=0;if(typeof
 r!=="number"&&2!==r[0]){var
 E=0===P(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return BS(h,i,a);case
+0:return Bu(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a4(i,b),c=mE(A(h,-b),f,a),e=hW(b,l,a),g=a4(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mE(h,i,a);default:return E?BT(1.,l,a):hW(1.,l,a)}}var
-ab=2===d?j:g,G=q(aa,ab),H=a(k,k),ac=J(b[9]);function
-ad(a){return 2===d?bg(0,a):a9(-2*f|0,a,H)}if(2===d)var
+b=Math.sqrt(m[1][2]),f=a4(i,b),c=mh(A(h,-b),f,a),e=hJ(b,l,a),g=a4(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mh(h,i,a);default:return E?Bv(1.,l,a):hJ(1.,l,a)}}var
+ab=2===d?j:g,G=q(aa,ab),H=a(k,k),ac=L(b[9]);function
+ad(a){return 2===d?bf(0,a):a9(-2*f|0,a,H)}if(2===d)var
 ae=0,I=function(a,b){return a9(ae,a,b)};else
 var
 I=function(c,b){return a9(2*f|0,a(c,H),b)};var
-af=2===d?0:2*(a1(k)-f|0)|0,s=b[4],W=0;if(typeof
+af=2===d?0:2*(a0(k)-f|0)|0,s=b[4],X=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
-N=M[1],ao=a(N[2],N[2]),K=ao;W=1}}if(!W)var
-K=w;var
-ag=0===d?0:cF(D,m),ah=BM(g),ai=q(function(a){return a[2]},G),aj=q(function(a){return a[1]},G),ak=p(v,[0]),am=q(function(a){return cS(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return J(c(ac,a)[1+a])},j,C,an,am,ak,aj,ai,ah,ag,K,af,I,ad]}function
-BV(a){var
-b=a[2],c=a[1],d=0===eU(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bL(function(a){return 0===eU(a,c)?1:0},g),e=BN(a[4]);if(e&&f&&h)return[0,BU(e[1],a,b,c)];return 0}function
-BW(a,d){function
+O=M[1],ap=a(O[2],O[2]),J=ap;X=1}}if(!X)var
+J=w;var
+ag=0===d?0:cC(D,m),ah=Bo(g),ai=q(function(a){return a[2]},G),aj=q(function(a){return a[1]},G),ak=p(v,[0]),al=q(function(a){return cP(a,function(a){return a})},j),an=q(function(a){return N(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+Bx(a){var
+b=a[2],c=a[1],d=0===eP(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bK(function(a){return 0===eP(a,c)?1:0},g),e=Bp(a[4]);if(e&&f&&h)return[0,Bw(e[1],a,b,c)];return 0}function
+By(a,d){function
 b(b){return q(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-mF(a){return 0<P(a[1])?1:0}function
-mG(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
+mi(a){return 0<P(a[1])?1:0}function
+mj(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5355,60 +5301,58 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=ao(d[1],d[2])<0?1:0;if(c&&b&&mF(d)&&f)return 0;return 2;case
-1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mF(a[1])?1:2}}function
-BX(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=jk(a[13],i),h=0;if(typeof
+d=a[1],f=aw(d[1],d[2])<0?1:0;if(c&&b&&mi(d)&&f)return 0;return 2;case
+1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mi(a[1])?1:2}}function
+Bz(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=i8(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=ao(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aw(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aV(k,a[13]);h=1}if(!h){jw(f,0,b,1);jw(g,0,b,1)}return[0,f,g]}function
-BY(b,a){return p(b,[0,3,3,aE(a,function(a){return a})])}function
-mH(g,a,e,d){var
-h=g[2],i=g[1],m=a[16],j=J(F(function(a){return 0<P(a)?1:0},m)),n=mG(a,1),o=[0,mG(a,0),n];function
-k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
-l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=pX(m);switch(c(o,k)[1+k]){case
-0:return[0,e,g,b];case
-1:return[0,g,e,b];default:return[0,3,3,b]}}var
-b=a[6];if(typeof
-b==="number"){if(0===b){var
-p=aE(d,function(a){return a});return aE(e,function(a){return k(p,a)})}}else
-if(0===b[0]){var
-l=J(b[1]);return aE(e,function(a){if(a<l.length-1)var
-b=J(c(l,a)[1+a]),g=function(f){var
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a3(k,a[13]);h=1}if(!h){ji(f,0,b,1);ji(g,0,b,1)}return[0,f,g]}function
+BA(b,a){return p(b,[0,3,3,aA(a,function(a){return a})])}function
+BB(a,m,b,e){var
+n=a[16],f=L(F(function(a){return 0<P(a)?1:0},n)),o=mj(a,1),p=[0,mj(a,0),o],h=Bz(a,m,b),i=h[2],j=h[1];function
+k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=pu(m);switch(c(p,k)[1+k]){case
+0:return[0,e,h,b];case
+1:return[0,h,e,b];default:return[0,3,3,b]}}var
+d=a[6];if(typeof
+d==="number"){if(0===d){var
+q=aA(e,function(a){return a});return aA(b,function(a){return k(q,a)})}}else
+if(0===d[0]){var
+l=L(d[1]);return aA(b,function(a){if(a<l.length-1)var
+b=L(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c8(f,b.length-1-1|0),e=i_(c(b,d)[1+d],1);else
+d=c5(f,b.length-1-1|0),e=iW(c(b,d)[1+d],1);else
 var
-e=a;return e},h=a3(d,function(a){return a}),e=J(f(aP(g),h));else
+e=a;return e},h=a2(e,function(a){return a}),d=L(g(aM(f),h));else
 var
-e=[0];return k(e,a)})}return BY(e,d)}function
-BZ(b,d,a,c){return mH(BX(b,d,a),b,a,c)}function
-B0(c,a,b){return mH([0,p(a,1),p(a,1)],c,a,b)}function
-B1(a,h,g){var
+d=[0];return k(d,a)})}return BA(b,e)}function
+BC(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
 i=bn(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=P(d)?d:s(d),f=0<ao(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aV(function(b){return dY(j,gp(l,i,bn(a[13],b)))},g);var
-k=function(a){return a},e=aE(a[2],k);qX(function(d,a){var
-e=c(b,d)[1+d];return ao(c(b,a)[1+a],e)},e);var
-f=p(a[2],0);D(function(h,d){var
+e=0<=P(d)?d:s(d),f=0<aw(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a3(function(b){return dT(j,gg(l,i,bn(a[13],b)))},g);var
+k=function(a){return a},e=aA(a[2],k);qt(function(d,a){var
+e=c(b,d)[1+d];return aw(c(b,a)[1+a],e)},e);var
+f=p(a[2],0);C(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-mI(a){return[0,-1,[0]]}function
-fE(a,g,b){var
-h=a[1],d=cw(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=cw(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+mk(a){return[0,-1,[0]]}function
+fC(a,g,b){var
+h=a[1],d=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 cd(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hX(a,b){var
-c=bV*a[17];return c<cd(a,b)?1:0}function
-B2(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-B3(a,b){var
-c=B2(a,b);return(a[3]*a[15]-c)/2.}function
-B4(a,b){var
+hK(a,b){var
+c=bS*a[17];return c<cd(a,b)?1:0}function
+BD(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+BE(a,b){var
+c=BD(a,b);return(a[3]*a[15]-c)/2.}function
+BF(a,b){var
 c=a[3]==0.?0.:cd(a,a[4]);return(cd(a,b)+c)/2.}function
-fF(r,q,g,o){var
+fD(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5419,13 +5363,13 @@ b=w,m=n;continue}var
 l=n;break}}t(f,a,l/e(g,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return f}function
-dB(b,f){var
+dx(b,f){var
 g=b[19];if(g[1]!==f){var
 i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
-l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,O(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fE(b,m,f),o=a-1|0,y=0;if(o<0)var
+l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,N(l[1],w)-v)}else{var
+m=c(b[9],a)[1+a],n=fC(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5433,105 +5377,105 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-hY(c,b,a){var
-d=O(a,a);return A(0.,e(c[8],b)-d)}function
+hL(c,b,a){var
+d=N(a,a);return A(0.,e(c[8],b)-d)}function
 ce(a,b){var
-d=bM(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+d=bL(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
-hZ(c,a){var
-b=1;for(;;){aV(function(b){return a$(a,O(b,a),b)},c);var
+hM(c,a){var
+b=1;for(;;){a3(function(b){return a$(a,N(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-mJ(a){var
-b=Math.sqrt(O(a,a));return q(function(a){return a/b},a)}function
-B5(a){var
+ml(a){var
+b=Math.sqrt(N(a,a));return q(function(a){return a/b},a)}function
+BG(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
-x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];D(function(b,e){var
+x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];C(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=ap(i[1]),c=ap(g[1])-b|0,e=g[1],f=bz(b1(function(a,b){return a<c?1:0},e));aV(function(b){var
-c=i[1],e=ce(a,d(b));i[1]=[0,mJ(hZ(i[1],e)),c];return 0},f);return i[1]}function
+b=al(i[1]),c=al(f[1])-b|0,e=f[1],g=bJ(bZ(function(a,b){return a<c?1:0},e));a3(function(b){var
+c=i[1],e=ce(a,d(b));i[1]=[0,ml(hM(i[1],e)),c];return 0},g);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dI*u(b)<g)var
+g=e(p,b);if(dC*u(b)<g)var
 c=g;else
 var
-n=ce(a,d(b)),l=hZ(y(0),n),c=O(l,l);var
-h=B4(a,b),i=1e-22*u(b)<c?1:0;if(i)var
-j=cz<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=ce(a,d(b)),l=hM(y(0),n),c=N(l,l);var
+h=BF(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+j=cw<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bV*a[17],k=[0,[0,cd(a,b)<=m?1:0,c,b]];else
+m=bS*a[17],k=[0,[0,cd(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bA(E),F);if(i){var
-w=al(au,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bA(function(c){return function(b){var
+F=n[1],i=g(bz(E),F);if(i){var
+w=am(ar,i[1],i[2]),b=w[3],z=w[2];n[1]=g(bz(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dI*u(b)<z?1:0,I=o[1],J=h[1],K=B3(a,b),L=qj(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=aE(x,function(c){return function(b){return fE(a,c,d(b))}}(b)),M=h[1];aV(function(b,c){return function(a){return a$(c,e(a,b),a)}}(b,A),M);var
-N=0,P=q(function(b){return function(a){return a/b}}(j),A),B=N,k=P}else{var
-Q=ce(a,G),m=mJ(hZ(y(0),Q));if(0.<a[3])var
-C=d(a[4]),v=O(m,c(l[6],C)[1+C]);else
+G=d(b),j=Math.sqrt(z),H=dC*u(b)<z?1:0,I=o[1],J=h[1],K=BE(a,b),L=pS(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=aA(x,function(c){return function(b){return fC(a,c,d(b))}}(b)),M=h[1];a3(function(b,c){return function(a){return a$(c,e(a,b),a)}}(b,A),M);var
+O=0,P=q(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
+Q=ce(a,G),m=ml(hM(y(0),Q));if(0.<a[3])var
+D=d(a[4]),v=N(m,c(l[6],D)[1+D]);else
 var
 v=0.;var
-R=[0,[0,m,v]],S=aE(x,function(e,f){return function(b){var
-a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);D(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return J(bz(a))}var
-v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fF(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*cd(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
+R=[0,[0,m,v]],S=aA(x,function(e,f){return function(b){var
+a=d(b);return N(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);C(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return L(bJ(a))}var
+v=j(f[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),D=fD(v,z,B,b),k=[0,0.],w=[0,0.];C(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*cd(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
 F=cd(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,K=O(b,b),L=A(I,f1*(a[15]+K)+cz),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,L,P,N,M]}function
-mK(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cz,h=Z(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=mI(0);return B5([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eE*h<b[1]?1:0,n])}function
-B6(a,b){var
-d=[0,0];D(function(g,f){var
+G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fS*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,D,Q,K,P,O,M]}function
+mm(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cw,h=X(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];C(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
+n=mk(0);return BG([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ez*h<b[1]?1:0,n])}function
+BH(a,b){var
+d=[0,0];C(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=cw(a,g);function
+i=d[1],f=c(b,i)[1+i][1],m=ct(a,f);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dI*f<h)return h;var
-d=bM(c(a[6],b)[1+b]);a$(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
-h=aE(a[2],n);t(h,g,0.);function
+g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dC*g<h)return h;var
+d=bL(c(a[6],b)[1+b]);a$(d,1.,c(a[6],f)[1+f]);return N(d,d)}var
+h=aA(a[2],n);t(h,f,0.);function
 j(c){return q(function(a){var
-b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mK(a,b,1.,d[1],-1,r,p,h,o)}function
-B7(c,b,g,a){function
-d(g,d){var
-h=[ar,d];return ck(q(function(b){var
-d=a[1]*e(c[9],b[1]);return f0*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mK(c,b,0.,b.length-1,g,d(function(a){return a[3]},Y),k,i,h)}function
-mL(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,B6(a,b),0];var
-c=a[14];return cG(function(c,d){return B7(a,b,c,d)},c)}function
-h0(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bn(a[1][14],a[5]);return b/f0+d[1]*e(a[1][9],c)}function
-B8(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bn(a[1][14],a[5]);return f0*(b-d[1]*e(a[1][9],c))}function
-B9(a,d,b){var
-c=dB(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hY(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cT(a){return a[6].length-1}function
-B_(a,k,b,j){var
-f=dB(a,b),l=f.length-1;function
+b=e(h,a[1]);return g(c,a)-b},b)}var
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mm(a,b,1.,d[1],-1,r,p,h,o)}function
+BI(c,b,f,a){function
+d(f,d){var
+h=[ao,d];return cj(q(function(b){var
+d=a[1]*e(c[9],b[1]);return fR*(g(f,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mm(c,b,0.,b.length-1,f,d(function(a){return a[3]},W),k,i,h)}function
+mn(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,BH(a,b),0];var
+c=a[14];return dS(function(c,d){return BI(a,b,c,d)},c)}function
+hN(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bn(a[1][14],a[5]);return b/fR+d[1]*e(a[1][9],c)}function
+BJ(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bn(a[1][14],a[5]);return fR*(b-d[1]*e(a[1][9],c))}function
+BK(a,d,b){var
+c=dx(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hL(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cQ(a){return a[6].length-1}function
+BL(a,k,b,j){var
+f=dx(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
-d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-B$(a,d){if(d===a[9].length-1)return a;function
-b(a){return eV(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mI(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fF(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-mM(a,e,d){var
-b=ce(a,e);D(function(d,f){var
+d=N(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
+BM(a,d){if(d===a[9].length-1)return a;function
+b(a){return eQ(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=mk(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fD(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+mo(a,e,d){var
+b=ce(a,e);C(function(d,f){var
 e=c(a[9],d)[1+d];return a$(b,f,ce(a,c(a[2],e)[1+e][1]))},d);return b}function
-Ca(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=mM(a,i,f),v=0;if(!(k<0)){var
+BN(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=mo(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=O(u,ce(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=N(u,ce(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5539,12 +5483,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fF(a[9],a[10],a[11],g),l=T(function(b,a){return a+e(w,b)},f),m=mM(a,i,l);return[0,l,O(m,m)]}function
-fG(n,j,a,m,f){var
-F=n?n[1]:fZ,G=j?j[1]:j,o=dB(a,f),q=fF(a[9],a[10],a[11],o),r=hY(a,f,o),E=0;if(!G&&r<iy*e(a[8],f)){var
-D=Ca(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+w=fD(a[9],a[10],a[11],g),l=S(function(b,a){return a+e(w,b)},f),m=mo(a,i,l);return[0,l,N(m,m)]}function
+fE(n,j,a,m,f){var
+F=n?n[1]:fQ,G=j?j[1]:j,o=dx(a,f),q=fD(a[9],a[10],a[11],o),r=hL(a,f,o),E=0;if(!G&&r<ii*e(a[8],f)){var
+D=BN(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],f3*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cz),i=p(cT(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],fU*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cQ(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5555,8 +5499,8 @@ v=h.length-1-1|0,I=0;if(v<0)var
 w=s;else{var
 d=I,z=s;for(;;){var
 B=g*e(a[14],d)-m*e(h,d);t(i,c(a[9],d)[1+d],B);var
-C=z+B,N=d+1|0;if(v!==d){var
-d=N,z=C;continue}var
+C=z+B,O=d+1|0;if(v!==d){var
+d=O,z=C;continue}var
 w=C;break}}var
 x=g-a[3]*(m+w);t(i,a[4],x);u(a[4],x);var
 y=h.length-1-1|0,J=0;if(!(y<0)){var
@@ -5564,26 +5508,26 @@ b=J;for(;;){var
 L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
-K=g*O(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-Cb=48,Cc=16,h1=400000000;function
-Cd(a){function
+K=g*N(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
+BO=48,BP=16,hO=400000000;function
+BQ(a){function
 d(a){return a}var
-b=aE(cT(a),d);if(b.length-1<=48)return b;var
+b=aA(cQ(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gu(function(a){return a===b?1:0},e)){var
+e=a[9];if(!gl(function(a){return a===b?1:0},e)){var
 c=cd(a,b);d=1}}if(!d)var
-c=c0;return[0,c,b]},b);jy(function(b,a){return aS(b,a)},c);var
-e=eV(c,0,au(Cb,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-Ce(a){var
-b=Cd(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fE(a,e,c(a[2],b)[1+b][1]);return 0.}var
+c=cX;return[0,c,b]},b);jk(function(b,a){return aY(b,a)},c);var
+e=eQ(c,0,ar(BO,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+BR(a){var
+b=BQ(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fC(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-mN(b,a){var
-d=c(b[2],a)[1+a];return hX(b[1],d)}function
-Cf(a,c){var
-d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fE(a[1],b,c)},b)}function
-mO(g,o,D,n,f,j){var
+mp(b,a){var
+d=c(b[2],a)[1+a];return hK(b[1],d)}function
+BS(a,c){var
+d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fC(a[1],b,c)},b)}function
+mq(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5604,11 +5548,11 @@ b=F,z=r;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:Y,G=c$(y)?Y:y;return[0,f,j,h,x,G]}function
-Cg(j,i){var
+x=A(0.,w),y=0.<j?-u-x/j:W,G=c8(y)?W:y;return[0,f,j,h,x,G]}function
+BT(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cz);var
+E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cw);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 q=d-1|0,G=0;if(!(q<0)){var
@@ -5634,44 +5578,44 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-mP(b,a){var
+mr(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=iG*b[1][17],g=T(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a3(l.length-1,function(a){return a}),h=J(f(aP(function(b){var
-c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
+m=a[4]/(a[2]*a[2]),n=is*b[1][17],f=S(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a2(l.length-1,function(a){return a}),h=L(g(aM(function(b){var
+c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
-p(b){return q(function(b){return e(g,b)*a[2]/2.},b)}function
-t(f){var
-b=f;for(;;){var
-h=p(b),c=Cg(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aJ(b),d=b1(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eU(d,b.length-1))return[0,b,g,c];var
-b=J(d);continue}}var
-u=p(h),v=[0,h,g,d1(function(a,b){return b/(o(a,a)+cz)},h,u)];return[0,t(h),v]}function
-Ch(g,b,a,j){var
-k=a[3],l=a[2],c=bM(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mN(g,a)&&h*n<0.){var
+p(b){return q(function(b){return e(f,b)*a[2]/2.},b)}function
+t(g){var
+b=g;for(;;){var
+h=p(b),c=BT(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aH(b),d=bZ(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eP(d,b.length-1))return[0,b,f,c];var
+b=L(d);continue}}var
+u=p(h),v=[0,h,f,dX(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
+BU(g,b,a,j){var
+k=a[3],l=a[2],c=bL(b[1]),d=[0,b[2]],f=a[1];C(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mp(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Ci(j,i,b){var
-c=b[3],a=[0,1.],d=b[1];D(function(d,b){var
-f=e(i[1],b),g=mN(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a4(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Cj(a){var
-b=0.;return Z(function(b,a){return b+Math.abs(a)},b,a)}function
-Ck(a,c,h,g,f){var
-i=Cf(a,g),d=a[2].length-1;c[1]=c[1]-aO(aO(d,d),10+(d/3|0)|0)|0;var
-u=iG*a[1][17];function
+BV(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];C(function(d,b){var
+f=e(i[1],b),g=mp(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a4(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+BW(a){var
+b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
+BX(a,c,h,g,f){var
+i=BS(a,g),d=a[2].length-1;c[1]=c[1]-aL(aL(d,d),10+(d/3|0)|0)|0;var
+u=is*a[1][17];function
 k(b,j,f){var
-c=Ch(a,b,j,f),d=c[2],e=c[1],k=oS*Cj(e);return A(0.02*b[2],k)<d?mO(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=BU(a,b,j,f),d=c[2],e=c[1],k=oq*BW(e);return A(0.02*b[2],k)<d?mq(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=mP(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aO(aO(h,h),h+3|0)/3|0)|0)-aO(4*d|0,d)|0;var
-o=Ci(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=mr(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aL(aL(h,h),h+3|0)/3|0)|0)-aL(4*d|0,d)|0;var
+o=BV(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5681,87 +5625,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(mO(a,h,g,i,q(function(a){return e(f[1],a)},r),o),Cc),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=mP(a,b)[1],v=m[2],w=m[1],x=cI(function(b){return Math.abs(e(v,b))<=fU*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-Cl=60;function
-Cm(a,j,b,c){var
-d=dB(a,b),f=dB(a,c),g=O(a[13],f),h=hY(a,b,d);if(bV*e(a[8],b)<h)var
-k=ce(a,c),l=O(ce(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(mq(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BP),j=p(f[1].length-1,0.),s=a[2];C(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=mr(a,b)[1],v=m[2],w=m[1],x=cE(function(b){return Math.abs(e(v,b))<=fM*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+BY=60;function
+BZ(a,j,b,c){var
+d=dx(a,b),f=dx(a,c),g=N(a[13],f),h=hL(a,b,d);if(bS*e(a[8],b)<h)var
+k=ce(a,c),l=N(ce(a,b),k),m=l-N(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return h0(a,c,a[3]*a[15]-2.*i)}function
-mQ(a,u,h,s,b){var
-d=ap(b);function
+i=g;return hN(a,c,a[3]*a[15]-2.*i)}function
+ms(a,u,h,s,b){var
+d=al(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hX(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hK(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=a3(a[2].length-1,w),o=f(aP(function(a){return 1-qp(a,b)}),x),y=[0,s,F(n,o)],z=J(cF(F(function(a){return n(a[1])},b),y)),A=BW(a[1],z),B=mL(A,J(cG(v,b))),i=eT(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fG(0,0,j,h,d),k=p(cT(a),0.),l=[0,0.],m=[0,0];dY(function(n,f){var
-b=f[1],c=e(g[1],n);t(k,b,c);var
+x=a2(a[2].length-1,w),o=g(aM(function(a){return 1-pX(a,b)}),x),y=[0,s,F(n,o)],z=L(cC(F(function(a){return n(a[1])},b),y)),A=By(a[1],z),B=mn(A,L(dS(v,b))),i=eO(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=fE(0,0,j,h,d),k=p(cQ(a),0.),l=[0,0.],m=[0,0];dT(function(n,g){var
+b=g[1],c=e(f[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hX(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hK(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*cd(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(g[1],d);t(k,cT(a)-1|0,C)}var
-q=u*h0(j,d,h*(g[3]-l[1])),D=cG(function(i,b){var
-e=c(a[2],b)[1+b],f=Cm(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bA(function(a){return a}),D),G=gq(function(b,a){return iT(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=b1(function(a,b){return a<2?1:0},H);if(c$(q))return 0;var
-r=[0,[0,b,k,g[2],q,m[1],I]]}else
+C=e(f[1],d);t(k,cQ(a)-1|0,C)}var
+q=u*hN(j,d,h*(f[3]-l[1])),D=dS(function(i,b){var
+e=c(a[2],b)[1+b],f=BZ(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bz(function(a){return a}),D),G=gh(function(b,a){return iF(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bZ(function(a,b){return a<2?1:0},H);if(c8(q))return 0;var
+r=[0,[0,b,k,f[2],q,m[1],I]]}else
 var
 r=i;return r}function
-Cn(a){function
+B0(a){function
 b(b){var
-c=a[1];return f(aP(function(a){return a[1]!==b?1:0}),c)}var
-c=1<ap(a[1])?1:0,d=c?F(b,a[5]):c;function
+c=a[1];return g(aM(function(a){return a[1]!==b?1:0}),c)}var
+c=1<al(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cF(d,dZ(e,a[6]))}function
-mR(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cC(d,dV(e,a[6]))}function
+mt(b,a){function
 c(a){return a}var
-d=a3(b[2].length-1,c),g=f(aP(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-Co(a,d){function
+d=a2(b[2].length-1,c),f=g(aM(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+B1(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mR(a,d),b=gq(function(b,a){var
-c=f(b);return iT(f(a),c)},g);function
+g=mt(a,d),b=gh(function(b,a){var
+c=f(b);return iF(f(a),c)},g);function
 h(a){var
-c=a+1|0;return b1(function(a,b){return a<c?1:0},b)}return[0,b,a3(c8(8,ap(b)),h)]}function
-Cp(a,k,j,e,i,d){var
-g=a[2].length-1;function
-h(c,b){return al(function(b,f){var
-i=g+a[1][3]|0,l=aO(50*(1+ap(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=mQ(a,k,j,e,f);if(b&&c){var
+c=a+1|0;return bZ(function(a,b){return a<c?1:0},b)}return[0,b,a2(c5(8,al(b)),h)]}function
+B2(a,k,j,e,i,d){var
+f=a[2].length-1;function
+h(c,b){return am(function(b,g){var
+i=f+a[1][3]|0,l=aL(50*(1+al(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=ms(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Cn(a),[0,a]);if(c){var
+c=h(B0(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a3(g,function(a){return a}),n=f(aP(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dZ(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cF(F(function(b){return Co(a,b)},i),q),s=0;return al(function(a,d){var
-e=h(d,0),b=cj(function(a){return l(a,Cl)},e);if(a){if(b){var
+b=a[1],m=a2(f,function(a){return a}),n=g(aM(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dV(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cC(F(function(b){return B1(a,b)},i),q),s=0;return am(function(a,d){var
+e=h(d,0),b=c6(function(a){return l(a,BY)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-er=fX;function
-Cq(a){var
-b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);D(function(b,h){var
-f=bM(h),j=1;for(;;){var
+el=fP;function
+B3(a){var
+b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);C(function(b,h){var
+f=bL(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);a$(f,n,g[1+a])}var
+n=N(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);a$(f,n,g[1+a])}var
 u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(O(f,f)),k=eE*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(N(f,f)),k=ez*Math.sqrt(N(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Cr(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aE(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+B4(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aA(f,function(a){return 0.<e(c(d,a)[1+a],a)?N(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5771,161 +5715,161 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-Cs(b,h,g,n){function
+B5(b,h,f,n){function
 i(c){var
-a=f(b[5],c);return h?d1(l,a,f(b[5],h[1])):a}var
-o=i(n),p=q(function(a){return N(a,er)},o),j=q(i,g),r=b[4];function
-s(a){return bg(r,a)}var
-t=Cq(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
-m=bM(p);D(function(f){return function(b,d){var
+a=g(b[5],c);return h?dX(l,a,g(b[5],h[1])):a}var
+o=i(n),p=q(function(a){return O(a,el)},o),j=q(i,f),r=b[4];function
+s(a){return bf(r,a)}var
+t=B3(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
+m=bL(p);C(function(f){return function(b,d){var
 e=0!==P(d)?1:0;if(e){var
-g=c(j,b)[1+b];return D(function(b,e){var
+g=c(j,b)[1+b];return C(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fX|0,v=Cr(t,q(function(b){return function(a){return bg(b,a)}}(u),m));D(function(a,b){var
-e=aM(b);if(e){var
-g=a_(er,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+fP|0,v=B4(t,q(function(b){return function(a){return bf(b,a)}}(u),m));C(function(a,b){var
+e=aK(b);if(e){var
+g=a_(el,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cx(a){return a?c0:1.}function
-bD(b,a){return 0.<b[3]?cx(a):-cx(a)}function
-fH(b,a,d,c){var
-e=h0(b,d,bD(b,a)*c);return cx(a)*e}function
-Ct(b,a,d,c){var
-e=B8(b,d,cx(a)*c);return bD(b,a)*e}function
-fI(b,a){return b[4]<a[4]?a:b}function
-fJ(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-mS(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-h2(f,e,a,d,c){var
-g=bD(a[1],d),b=fG(f,e,a[1],g,c),h=fH(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-h3(c,b,a){return 0<a[2].length-1?a:h2(0,0,a[1],c,b)}function
-Cu(d,c,b){var
-a=d[1];return a[18]?h2(Cw,Cv,d,c,b):[0,d,[0],0.,fH(a,c,b,B9(a,bD(a,c),b))]}function
-mT(j,f,e,a){var
+cu(a){return a?cX:1.}function
+bC(b,a){return 0.<b[3]?cu(a):-cu(a)}function
+fF(b,a,d,c){var
+e=hN(b,d,bC(b,a)*c);return cu(a)*e}function
+B6(b,a,d,c){var
+e=BJ(b,d,cu(a)*c);return bC(b,a)*e}function
+fG(b,a){return b[4]<a[4]?a:b}function
+fH(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+mu(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hP(f,e,a,d,c){var
+g=bC(a[1],d),b=fE(f,e,a[1],g,c),h=fF(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hQ(c,b,a){return 0<a[2].length-1?a:hP(0,0,a[1],c,b)}function
+B7(d,c,b){var
+a=d[1];return a[18]?hP(B9,B8,d,c,b):[0,d,[0],0.,fF(a,c,b,BK(a,bC(a,c),b))]}function
+mv(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eD*d[17])return a;var
-i=p(cT(d),0.);t(i,b,-bD(d,f));return[0,a[1],i,0.,h]}return a}function
-mU(c,b){var
-a=F(b,c[4]);return a?al(fI,a[1],a[2]):af(Cx)}function
-es(c,b,a){return mU(c,function(d){return mT(c,b,a,Cu(d,b,a))})}function
-Cy(k,c,b,f,e){var
-g=e[1],a=g[1],h=bD(a,c),d=fG(CA,Cz,B$(a,B_(a,h,b,Ct(a,c,b,f))),h,b),j=fH(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-CB(d,g,a){var
-b=a[1][1],h=mR(b,a[2]),i=bD(b,d),e=mQ(b,cx(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ey*d[17])return a;var
+i=p(cQ(d),0.);t(i,b,-bC(d,f));return[0,a[1],i,0.,h]}return a}function
+mw(c,b){var
+a=F(b,c[4]);return a?am(fG,a[1],a[2]):ad(B_)}function
+em(c,b,a){return mw(c,function(d){return mv(c,b,a,B7(d,b,a))})}function
+B$(k,c,b,f,e){var
+g=e[1],a=g[1],h=bC(a,c),d=fE(Cb,Ca,BM(a,BL(a,h,b,B6(a,c,b,f))),h,b),j=fF(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Cc(d,g,a){var
+b=a[1][1],h=mt(b,a[2]),i=bC(b,d),e=ms(b,cu(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-eD*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-CD(k,c,a,b){var
-e=b[1],h=bD(e,c),l=h2(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-ey*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+Ce(k,c,a,b){var
+e=b[1],h=bC(e,c),l=hP(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fG([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=a0(g),u=ba===m?g[1]:ai===m?bp(g):g,n=Ck(u,t,h,a,s),i=n[1],v=fH(e,c,a,i[3]),o=fI(d,[0,b,i[1],i[2],v]);if(n[2])return CB(c,a,o);var
+s=fE([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aZ(g),u=ba===m?g[1]:af===m?bp(g):g,n=BX(u,t,h,a,s),i=n[1],v=fF(e,c,a,i[3]),o=fG(d,[0,b,i[1],i[2],v]);if(n[2])return Cc(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=Cp(e,cx(c),h,a,x,w);if(p){var
-j=p[1];return fI(d,[0,b,j[2],j[3],j[4]])}return d}}(l,CC)}function
-mV(a){var
-b=a[4];return c9(function(a){return a[1][18]},b)}function
-cU(a){var
-b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
-fK(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&mV(a))return fI(c,mU(a,function(c){return mT(a,d,b,CD(a,d,b,c))}));return c}function
-et(a){return bn(a[1][14],a[5])}function
-mW(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ck(d,[ar,c*et(a)[3]]):d}function
-h4(e,d,h,a){var
-b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=B2(e,cu(c),h,a,x,w);if(p){var
+j=p[1];return fG(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Cd)}function
+mx(a){var
+b=a[4];return c7(function(a){return a[1][18]},b)}function
+cR(a){var
+b=a[4],c=0.;return am(function(b,a){return A(b,a[1][17])},c,b)}function
+fI(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mx(a))return fG(c,mw(a,function(c){return mv(a,d,b,Ce(a,d,b,c))}));return c}function
+en(a){return bn(a[1][14],a[5])}function
+my(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cj(d,[ao,c*en(a)[3]]):d}function
+hR(e,d,h,a){var
+b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];C(function(e,f){var
 h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aJ(b);return[0,[0,N(1,h),k]]}function
-mX(i,h,a,g,f,b){var
+k=aH(b);return[0,[0,O(1,h),k]]}function
+mz(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,Z(k,N(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-CE(b,d,a){if(0<=b[5]){var
-h=N(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+Cf(b,d,a){if(0<=b[5]){var
+h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=Z(k,0,a),j=l(N(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fL(a){return Math.log(a)/0.693147180559945286}function
-CF(b,a,g,d){var
-c=a[2].length-1+1|0,h=fL(c*b[17]/(a[3]*d))/2.,i=b[18]?fL(c*b[17]/d):0.,j=fL(iF*c/a[3]),k=fL(Z(a4,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,au(1,1+(e|0)|0)]:f;return l}function
-CG(l,k,j,i,a){var
-b=a[1][1],d=mW(b,j);function
-g(a){return cI(aM,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?CF(b,a,d,i):CH;if(f){var
-c=f[1],m=a[2],h=T(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];mX(b,bD(b,k),o,c,n,h);return h4(l,b,c,h)}return f}return 0}function
-mY(a,b){var
-c=A(a[15],f3*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-CI(i,y,h,n){var
+i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+fJ(a){return Math.log(a)/0.693147180559945286}function
+Cg(b,a,g,d){var
+c=a[2].length-1+1|0,h=fJ(c*b[17]/(a[3]*d))/2.,i=b[18]?fJ(c*b[17]/d):0.,j=fJ(ir*c/a[3]),k=fJ(X(a4,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+Ch(l,k,j,i,a){var
+b=a[1][1],d=my(b,j);function
+g(a){return cE(aK,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?Cg(b,a,d,i):Ci;if(f){var
+c=f[1],m=a[2],h=S(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];mz(b,bC(b,k),o,c,n,h);return hR(l,b,c,h)}return f}return 0}function
+mA(a,b){var
+c=A(a[15],fU*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+Cj(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=a3(b,function(a){return a}),j=f(aP(function(a){return e(n[2],a)!=0.?1:0}),z),d=c_(a[4],j)?a[4]:al(c8,b,j),k=J(f(aP(function(b){var
-c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aO(200*(k.length-1)|0,a[1][3])|0;var
-r=mY(a,h)*bl(1.,-84);if(0<=a[5])var
-A=et(a)[3],l=r*e(a[1][7],h)*A;else
+z=a2(b,function(a){return a}),j=g(aM(function(a){return e(n[2],a)!=0.?1:0}),z),d=dU(a[4],j)?a[4]:am(c5,b,j),k=L(g(aM(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aL(200*(k.length-1)|0,a[1][3])|0;var
+r=mA(a,h)*bl(1.,-84);if(0<=a[5])var
+A=en(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aM(l),m=t?a_(er,l):t;if(0<P(m)){var
+t=aK(l),m=t?a_(el,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=Cs(a[1],B,C,h),w=bD(a,y),g=p(cT(a),0);D(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mX(a,w,d,er,m,g);return h4(i,a,er,g)}}return 0}function
-h5(b,e,a,h,o){var
-d=h3(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eD*mY(i,a),k=d[3]<p?1:0,g=k?h<f1*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,D=q(o,k),v=B5(a[1],B,D,h),w=bC(a,y),f=p(cQ(a),0);C(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mz(a,w,d,el,m,f);return hR(i,a,el,f)}}return 0}function
+hS(b,e,a,h,o){var
+d=hQ(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ey*mA(i,a),k=d[3]<p?1:0,g=k?h<fS*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?CI(b,e,a,d):l,f=q||CG(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?Cj(b,e,a,d):l,f=q||Ch(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-fM(b,a){return bn(b[4],a)}function
-mZ(b){var
-a=mW(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-m0(a){var
-b=p(cT(a),0.),d=a[14];D(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=Z(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-m1(a){var
-b=[0,0.],f=mZ(a),c=m0(a);D(function(c,g){var
+fK(b,a){return bn(b[4],a)}function
+mB(b){var
+a=my(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
+mC(a){var
+b=p(cQ(a),0.),d=a[14];C(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
+mD(a){var
+b=[0,0.],f=mB(a),c=mC(a);C(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-CJ(d,f,j,g){var
+Ck(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=et(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=en(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-CK(f,j,r,i,d,q){var
-k=bl(4.,-f[1][4]|0),g=cx(q),c=p(j.length-1,0.);if(0.<f[3]){var
+Cl(f,j,r,i,d,q){var
+k=bl(4.,-f[1][4]|0),g=cu(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
 m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=a0(d),x=ba===n?d[1]:ai===n?bp(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+n=aZ(d),x=ba===n?d[1]:af===n?bp(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-CL(h,d){var
-f=q(m1,d);jy(function(b,a){return iT(b,a)},f);var
-b=47-iV(A(e(f,((f.length-1)*9|0)/10|0),f3))[2]|0;if(10<=b&&!(60<b)){var
-g=N(1,b);if(0<=c(d,0)[1][5]){var
-l=et(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dJ){var
-i=N(g,1);k=1}if(!k)var
+Cm(h,d){var
+f=q(mD,d);jk(function(b,a){return iF(b,a)},f);var
+b=47-iH(A(e(f,((f.length-1)*9|0)/10|0),fU))[2]|0;if(10<=b&&!(60<b)){var
+g=O(1,b);if(0<=c(d,0)[1][5]){var
+l=en(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dD){var
+i=O(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-CM(i,x,U,S){var
-g=S[1],a=fM(x,U)[1];if(bl(1.,48-g|0)<=m1(a))return 0;var
-V=a[2].length-1,y=mZ(a),W=m0(a),j=T(function(b,a){return a_(g,a*e(y,b))},W);CE(a,g,j);var
-k=T(function(b,a){var
-c=e(y,b);return bg(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,X=0;if(F<0)var
-J=E,I=C,H=B,G=z;else{var
-b=X,r=E,q=C,o=B,n=z;for(;;){var
+Cn(i,x,U,T){var
+g=T[1],a=fK(x,U)[1];if(bl(1.,48-g|0)<=mD(a))return 0;var
+V=a[2].length-1,y=mB(a),W=mC(a),j=S(function(b,a){return a_(g,a*e(y,b))},W);Cf(a,g,j);var
+k=S(function(b,a){var
+c=e(y,b);return bf(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,D=0.,E=0,X=0;if(F<0)var
+J=E,I=D,H=B,G=z;else{var
+b=X,r=E,q=D,o=B,n=z;for(;;){var
 f=e(k,b);if(f!=0.)var
 aa=0.<f?e(a[7],b):e(a[6],b),ab=o+f*aa,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ab;else
 var
@@ -5933,21 +5877,21 @@ u=q,s=o;var
 P=b<V?1:0;if(P)var
 Q=b!==a[4]?1:0,R=Q?f!=0.?1:0:Q;else
 var
-R=P;if(R){a$(d,-f,cw(i,c(a[2],b)[1+b][1]));var
+R=P;if(R){a$(d,-f,ct(i,c(a[2],b)[1+b][1]));var
 ac=n+f,w=[0,b,r],v=ac}else
 var
 w=r,v=n;var
 ad=b+1|0;if(F!==b){var
 b=ad,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];a$(d,G,cw(i,L));var
-Y=e(d,L);D(function(b,a){return t(d,b,a-Y)},d)}var
-Z=0.,h=al(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=h4(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[ai,function(b){return CJ(a,d,h,m)}],N=function(b){return[ai,function(c){return CK(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
+K=a[4],L=c(a[2],K)[1+K][1];a$(d,G,ct(i,L));var
+Y=e(d,L);C(function(b,a){return t(d,b,a-Y)},d)}var
+Z=0.,h=am(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=hR(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[af,function(b){return Ck(a,d,h,m)}],N=function(b){return[af,function(c){return Cl(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
 var
 O=l;return O}function
-CN(d){var
+Co(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
@@ -5959,25 +5903,25 @@ b=u;continue}break}}var
 o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-CO(b,a){if(0.<b[3]){var
-c=0.,d=-Z(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-CP(a){var
-b=0.;return Z(function(b,a){return b+Math.abs(a)},b,a)}function
-CQ(b,d,t,r){var
-h=fM(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=CN(a),j=q(function(b){return CO(a,b)},u),v=0.,w=Z(function(d,c){var
-b=[0,0.];D(function(d,c){var
-e=Math.abs(c)*cd(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=Z(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+Cp(b,a){if(0.<b[3]){var
+c=0.,d=-X(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
+Cq(a){var
+b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
+Cr(b,d,t,r){var
+h=fK(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Co(a),j=q(function(b){return Cp(a,b)},u),v=0.,w=X(function(d,c){var
+b=[0,0.];C(function(d,c){var
+e=Math.abs(c)*cd(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=X(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return T(y,a)},j),z=1e-300,m=Z(function(b,a){return A(b,CP(a))},z,l);if(m*Math.sqrt(x)<of){var
-n=47-iV(m)[2]|0,B=function(h){var
+l=q(function(a){return S(y,a)},j),z=1e-300,m=X(function(b,a){return A(b,Cq(a))},z,l);if(m*Math.sqrt(x)<nP){var
+n=47-iH(m)[2]|0,B=function(h){var
 b=q(function(a){return a_(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=s(Z(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=p(d[1].length-1,0),j=d[5];D(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aJ(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
-C=p(b[2],0);return[0,[0,o,F(B,aJ(l)),w,C,h,t,0]]}return 0}return 0}function
-CR(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dB(a,c),i=d[4];if(0.<a[3])var
+i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=p(d[1].length-1,0),j=d[5];C(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aH(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
+D=p(b[2],0);return[0,[0,o,F(B,aH(l)),w,D,h,t,0]]}return 0}return 0}function
+Cs(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dx(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -5986,41 +5930,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=et(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=en(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,f3*f<g?1:0]}}(0,f)}function
-h6(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fU*f<g?1:0]}}(0,f)}function
+hT(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
-o=0;if(i==L&&a[5][1][18])o=1;if(!o){var
-g=CR(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
+o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
+f=Cs(a,q,d,i),k=f[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=a0(b),s=ba===n?b[1]:ai===n?bp(b):b,h=a[5]===s?1:0;else
+n=aZ(b),s=ba===n?b[1]:af===n?bp(b):b,h=a[5]===s?1:0;else
 var
 h=m}else
 var
-h=l;if(g[3]){var
-p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-CS(b,a){return iJ*aO(b,a+1|0)}function
-CT(a){return 3.+0.4*a}function
-CU(a){return 4.+0.04*aO(a+1|0,a+1|0)}function
-CV(a){var
-d=ap(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aV(function(b){var
+h=l;if(f[3]){var
+p=0;if(!f[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return g(e,0)}}}return g(e,0)}function
+Ct(b,a){return iv*aL(b,a+1|0)}function
+Cu(a){return 3.+0.4*a}function
+Cv(a){return 4.+0.04*aL(a+1|0,a+1|0)}function
+Cw(a){var
+d=al(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a3(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
-b=q,j=o,g=n;for(;;){var
-s=CT(b),t=CU(k)-s,u=CS(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
-b=w,j=h,g=v;continue}break}}var
-r=a[7];aV(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=au(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-m2(c,b,a){var
+b=q,j=o,f=n;for(;;){var
+s=Cu(b),t=Cv(k)-s,u=Ct(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+b=w,j=h,f=v;continue}break}}var
+r=a[7];a3(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
+f=ar(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
+mE(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-m3(f,w,e,l,v){function
+mF(f,w,e,l,v){function
 m(a){var
-b=m2(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cZ,a=iJ,y=dJ,x=0.;for(;;){if(0<n){var
+b=mE(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cW,a=iv,y=dD,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -6028,47 +5972,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/iF:(g+j)/2.;var
-G=Math.abs(k-a)<=f1*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ar,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/ir:(g+j)/2.;var
+G=Math.abs(k-a)<=fS*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-m4(f,h,a,e){if(h==Y){var
-c=e/(2.*a);return[ar,-(e*c)/2.,c*c,-c,f0*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ar,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c0/i]}function
-m5(a){return[ar,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-CW(e,f,c,b){var
-a=f[2],d=f[1];if(Y<d&&a<L){var
-g=a-d;return c*(d+a)-b<0.?m5(m3(e,-a,g,c,-b)):m3(e,d,g,c,b)}return a<L?m5(m4(e,-a,c,-b)):m4(e,d,c,b)}function
-CX(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=m2(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c0/(b*(1./(e*e)+1./(f*f)))]}function
-eu(c,d,b){var
-a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
-h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
-h7(b,a){var
-c=bM(b[2][2]),d=b[1];D(function(b,f){var
+mG(f,h,a,e){if(h==W){var
+c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,fR*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cX/i]}function
+mH(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+Cx(e,f,c,b){var
+a=f[2],d=f[1];if(W<d&&a<K){var
+g=a-d;return c*(d+a)-b<0.?mH(mF(e,-a,g,c,-b)):mF(e,d,g,c,b)}return a<K?mH(mG(e,-a,c,-b)):mG(e,d,c,b)}function
+Cy(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==W)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=mE(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cX/(b*(1./(e*e)+1./(f*f)))]}function
+eo(c,d,b){var
+a=[0,g(b,c[2])],f=c[1];C(function(f,c){var
+h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
+hU(b,a){var
+c=bL(b[2][2]),d=b[1];C(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?a$(c,e(a,b),f[2]):d},d);return c}function
-m6(a){var
-b=a[3][1]==Y?1:0,c=b||(a[3][2]==L?1:0);return c}function
-CY(a,c){var
-d=eu(a,c,function(a){return a[1]}),j=h7(a,c),g=a[3],h=g[2],i=g[1];function
+mI(a){var
+b=a[3][1]==W?1:0,c=b||(a[3][2]==K?1:0);return c}function
+Cz(a,c){var
+d=eo(a,c,function(a){return a[1]}),j=hU(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eu(a,c,function(a){return a[3]})];d0(function(c){if(0.<d)var
+b=[0,eo(a,c,function(a){return a[3]})];dW(function(c){if(0.<d)var
 e=f(c,A(i,a4(h,c/(2.*d))));else
-if(m6(a))var
-e=Y;else
+if(mI(a))var
+e=W;else
 var
 g=f(c,h),e=a4(f(c,i),g);b[1]=b[1]+e;return 0},j);var
-k=a[1];D(function(i,h){var
+k=a[1];C(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-m7(b,m,d){var
-j=d.length-1,n=eu(b,d,function(a){return a[1]}),f=h7(b,d);if(m6(b)&&n<=0.)return 0;var
-g=[0,eu(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jv(j,j,0.);D(function(o,s){var
-d=CW(m,b[3],n,s);g[1]=g[1]+d[1];var
+mJ(b,m,d){var
+j=d.length-1,n=eo(b,d,function(a){return a[1]}),f=hU(b,d);if(mI(b)&&n<=0.)return 0;var
+g=[0,eo(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jh(j,j,0.);C(function(o,s){var
+d=Cx(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -6079,12 +6023,12 @@ C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
-l=b[1];D(function(a,f){var
-b=CX(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+l=b[1];C(function(a,f){var
+b=Cy(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
-a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-m8(o,n){var
-l=n.length-1,h=q(bM,o),p=l-1|0,C=0;if(!(p<0)){var
+a=aK(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+mK(o,n){var
+l=n.length-1,h=q(bL,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -6094,12 +6038,12 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,oS*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,oq*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bM(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bL(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6119,25 +6063,25 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-CZ=12;function
-C0(d,b,n,m){var
+CA=12;function
+CB(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:m7(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=m8(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bV)return 0;var
-f=T(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=T(function(b,a){var
-e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
-i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:mJ(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=mK(g[3],i),k=N(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bS)return 0;var
+f=S(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=S(function(b,a){var
+e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
+i=W<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cI(function(a){return a},k),l=i+n2*a*o-f1*Math.abs(i),h=g?m7(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fW*b<k){var
+g=f;return g},f),g=cE(function(a){return a},k),l=i+nA*a*o-fS*Math.abs(i),h=g?mJ(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fO*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-C1=3;function
-C2(b,a){var
-g=a.length-1,d=0.,f=Z(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bV*f<Math.abs(a)?1:0},a);function
+CC=3;function
+CD(b,a){var
+g=a.length-1,d=0.,f=X(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bS*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=eu(b,a,function(a){return a[1]}),h=jv(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=eo(b,a,function(a){return a[1]}),h=jh(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a4(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -6148,8 +6092,8 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);D(o,h7(b,a));var
-q=b[1];D(function(q,d,f){return function(a,h){var
+a=x;continue}break}}return 0}}(m,f,h,n);C(o,hU(b,a));var
+q=b[1];C(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
@@ -6159,25 +6103,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=m8(h,f),a=T(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(T(function(a,b){return c(i,a)[1+a]?b:0.},a),C1)}function
-C4(b,a){var
-c=F(function(b){return q(function(a){return bl(Gg(bl(a,b)),-b|0)},a)},C3);return[0,C2(b,a),c]}function
-C5(a,c){function
-d(a){return aM(a)?Math.abs(a):0.}function
+r=mK(h,f),a=S(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(S(function(a,b){return c(i,a)[1+a]?b:0.},a),CC)}function
+CF(b,a){var
+c=F(function(b){return q(function(a){return bl(FH(bl(a,b)),-b|0)},a)},CE);return[0,CD(b,a),c]}function
+CG(a,c){function
+d(a){return aK(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,Y],i=Z(g,A(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,W],i=X(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=CY(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=Cz(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=C0(a,b*i,c,CZ);f(d);var
-e=iG<b?1:0;if(e){b/=10.;var
+d=CB(a,b*i,c,CA);f(d);var
+e=is<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];D(function(d,c){var
-a=Math.abs(c)<dI?1:0;if(a){var
-e=b[1];return f(T(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-C6=64;function
-C7(a,j){var
+j=b[1];C(function(d,c){var
+a=Math.abs(c)<dC?1:0;if(a){var
+e=b[1];return f(S(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+CH=64;function
+CI(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6191,341 +6135,341 @@ var
 d=b}else
 var
 d=f;return d}function
-C8(a){var
-d=J(a[16]);return function(b){if(1===a[5]){var
+CJ(a){var
+d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-m9(a,b){var
+mL(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=q(function(a){return bg(h,a)},g),i=[ar,0.,L],j=O(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
-k=[ar,0.,L],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
-C9(b,a){function
-c(c,a){return a?bg(b[4],a[1]):c}var
-d=c(Y,a[10]),e=c(L,a[11]);if(2===b[1]){var
-f=e<=0.?0.:L,g=0.<=d?0.:Y;return[ar,g,f]}return[ar,d,e]}function
-C_(f,c){var
+f=g(a[5],b),h=a[4],d=q(function(a){return bf(h,a)},f),i=[ao,0.,K],j=N(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
+k=[ao,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
+CK(b,a){function
+c(c,a){return a?bf(b[4],a[1]):c}var
+d=c(W,a[10]),e=c(K,a[11]);if(2===b[1]){var
+f=e<=0.?0.:K,g=0.<=d?0.:W;return[ao,g,f]}return[ao,d,e]}function
+CL(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return C$;var
+b!=="number"){if(2!==b[0])return CM;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dA(a9(f[4],h,g))]}}return 0}var
-m_=64;function
-Da(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dw(a9(f[4],h,g))]}}return 0}var
+mM=64;function
+CN(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a1(a[8])-1|0)|0;return 1}function
-Db(d,g,b){var
+b!=="number"&&2!==b[0])return 129-(a0(a[8])-1|0)|0;return 1}function
+CO(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=m9(d,c),f=e(L,a[4]),g=[ar,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mL(d,c),f=e(K,a[4]),g=[ao,e(W,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aP(x),y),m=f(bA(w),q);if(C7(g,b)&&0===qs(m,q)&&!(0<eU(m,C6))){var
-h=[ai,function(a){return gn(fd(g),0)}],r=function(a,d){var
-e=b[5],f=bn(b[6],a),i=b[1],c=a0(h),j=ba===c?h[1]:ai===c?bp(h):h;return lx(g,b,j,i,a,d,f,e)},C=C8(g),o=J(F(J,g[13])),t=b[1],D=c(o,t)[1+t],u=C9(d,g),i=C_(d,g),z=function(a){return m9(d,a)},E=aE(d[2],z),j=i?[0,[0,c0,p(d[3],0.),i[1],[ar,0.,L]]]:[0],k=ck(J(m),j),A=a3(o.length-1,function(a){return a});return f(bA(function(h){if(h===b[1])return 0;var
-q=T(function(b,d){var
-e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+y=b[4],q=g(aM(x),y),m=g(bz(w),q);if(CI(f,b)&&0===p0(m,q)&&!(0<eP(m,CH))){var
+h=[af,function(a){return ge(fb(f),0)}],r=function(a,d){var
+e=b[5],g=bn(b[6],a),i=b[1],c=aZ(h),j=ba===c?h[1]:af===c?bp(h):h;return le(f,b,j,i,a,d,g,e)},C=CJ(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=CK(d,f),i=CL(d,f),z=function(a){return mL(d,a)},E=aA(d[2],z),j=i?[0,[0,cX,p(d[3],0.),i[1],[ao,0.,K]]]:[0],k=cj(L(m),j),A=a2(o.length-1,function(a){return a});return g(bz(function(h){if(h===b[1])return 0;var
+q=S(function(b,d){var
+e=g(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=P(a)?a:s(a)}var
-v=Z(function(b,a){return 0<ao(t(a),b)?t(a):b},1,q),G=[0,0,[0,0.,p(d[3],0.),0.,u]],m=Z(function(f,g){var
-a=f[2],d=f[1],b=a9(0,g,v),e=c(E,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,q)[2],w=[0,k,m,u],H=T(function(c,b){var
+v=X(function(b,a){return 0<aw(t(a),b)?t(a):b},1,q),G=[0,0,[0,0.,p(d[3],0.),0.,u]],m=X(function(f,g){var
+a=f[2],d=f[1],b=a9(0,g,v),e=c(E,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,q)[2],w=[0,k,m,u],H=S(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dI}return 0.}return a[2]==L?fW:a[1]==Y?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dC}return 0.}return a[2]==K?fO:a[1]==W?-0.1:0.},k);function
 x(d,b){var
-c=aM(b);return c?a(a_(d,b),v):c}var
+c=aK(b);return c?a(a_(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+Da(g)|0,d);var
-c=a3(y,function(b){return x(m_,e(a,b))});return[0,N(1,m_),c,b]}var
-A=C5(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+CN(f)|0,d);var
+c=a2(y,function(b){return x(mM,e(a,b))});return[0,O(1,mM),c,b]}var
+A=CG(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=F(z,C4(w,A)),B=gn(eT(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-Dc(h,c,a){var
+I=F(z,CF(w,A)),B=ge(eO(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+CP(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:L}else
+2:return 0.<a?-Math.log(a)/c:K}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a9(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
+d=b[1],e=Math.exp(a),i=a9(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
 f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a9(0,f[1],f[2]);return by}return by}function
-na(j,a,b,f){var
+mO(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(ao(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aw(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=cO(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];aV(function(a){switch(a[0]){case
+b=dg(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];a3(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=p(b,0),l=a[1];aV(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-h8=14;function
-nb(c,e,a){function
-g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=P(a)?a:s(a),b=cp(i,h),d=0<P(b)?b:1;function
+f=p(b,0),l=a[1];a3(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?C(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+hV=14;function
+mP(c,e,a){function
+f(b,a){return 0<e?k(b,a):l(b,a)}var
+h=50,i=0<=P(a)?a:s(a),b=cn(i,h),d=0<P(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=N(b,2),a=a-1|0;continue}}function
+e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
+d=e,b=O(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=N(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,g){var
-d=i,e=h,a=g;for(;;){var
-b=cp(k(d,e),1);if(0!==a&&0!==ao(b,d)&&0!==ao(b,e)){if(f(c,b)){var
+e=f(d,b);if(0!==a&&g(c,e)){var
+d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
+n(i,h,f){var
+d=i,e=h,a=f;for(;;){var
+b=cn(k(d,e),1);if(0!==a&&0!==aw(b,d)&&0!==aw(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,h8)]:j(a,d,h8);return cj(function(a){return n(a[1],a[2],h8)},o)}function
-Dd(h,g,i,L,K,d){var
-j=h[2],q=na(i,L,j,d),s=q[3],t=q[2],v=q[1],w=J(bQ(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,hV)]:j(a,d,hV);return c6(function(a){return n(a[1],a[2],hV)},o)}function
+CQ(h,g,i,K,J,d){var
+j=h[2],q=mO(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(b9(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
-b=c(v,a)[1+a];if(b){var
-e=a9(0,b[1],i[2]),d=c(w,a)[1+a][1];return Dc(g,a9(0,d[1],d[2]),e)}return by}var
-m=aE(j,function(a){return Math.sqrt(x(a)*M)}),o=T(function(b,a){var
-c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+b=c(u,a)[1+a];if(b){var
+e=a9(0,b[1],i[2]),d=c(w,a)[1+a][1];return CP(g,a9(0,d[1],d[2]),e)}return by}var
+m=aA(j,function(a){return Math.sqrt(x(a)*M)}),o=S(function(b,a){var
+c=aK(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aM(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oK?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aK(e(m,a)):h;if(i)var
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oi?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
-z=j-1|0,O=0;if(!(z<0)){var
-b=O;for(;;){var
+z=j-1|0,N=0;if(!(z<0)){var
+b=N;for(;;){var
 Q=c(t,b)[1+b],R=Q||c(s,b)[1+b];if(R){var
-H=j-1|0,S=cw(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=ct(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
-I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(S,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
+I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 W=f+1|0;if(H!==f){var
 f=W;continue}break}}}var
 V=b+1|0;if(z!==b){var
 b=V;continue}break}}var
-B=p(j,0);D(function(e,d){var
+B=p(j,0);C(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-C=T(function(a,k){var
-b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aM(e(m,a))){var
+D=S(function(a,k){var
+b=c(u,a)[1+a];if(b){var
+f=b[1];if(k&&aK(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=ei(g,r,i[2],i[3],K,k,j);if(b){var
-e=b[1];if(d)return ao(e[2],f)<0?1:0;var
-h=0<ao(e[1],f)?1:0}else
+k=c(w,a)[1+a],b=ed(g,r,i[2],i[3],J,k,j);if(b){var
+e=b[1];if(d)return aw(e[2],f)<0?1:0;var
+h=0<aw(e[1],f)?1:0}else
 var
-h=b;return h},n=bg(0,r),h=x(a)*n,j=aM(h);if(j){var
-o=a_(0,h),p=d?-1:1;return nb(l,p,o)}return j}}return 0},B),E=J(g[9]),F=dt(g,1),P=aJ(T(function(e,o){var
-b=o[2],f=b===e?0:c(C,b)[1+b];if(f)var
-h=dt(g,f[1]),p=c(E,b)[1+b],i=a(r,hs(c(E,e)[1+e],p)),j=k(h,i),m=a8(N(a(h,i),2)),q=d?G(k(j,m),F):u(l(j,m),F),n=[0,[0,b,q]];else
+h=b;return h},n=bf(0,r),h=x(a)*n,j=aK(h);if(j){var
+o=a_(0,h),p=d?-1:1;return mP(l,p,o)}return j}}return 0},B),E=L(g[9]),F=dp(g,1),P=aH(S(function(e,o){var
+b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
+h=dp(g,f[1]),p=c(E,b)[1+b],i=a(r,hh(c(E,e)[1+e],p)),j=k(h,i),m=a8(O(a(h,i),2)),q=d?G(k(j,m),F):v(l(j,m),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aJ(C),P]}function
-De(d,c,a){var
+n=f;return n},o));return[0,aH(D),P]}function
+CR(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:by;case
 4:return 0.<=a?a:by}return by}function
-nd(f,e,a){var
+mR(f,e,a){var
 b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,by,by]:a<b?[0,a4(1.,b*a+c*d),b-a*c/d]:[0,by,by]}function
-Df(m,h,j,K,I,d){var
-i=m[2],r=na(j,K,i,d),t=r[3],v=r[2],w=r[1],x=J(bQ(h)),f=j[1],n=aE(i,function(a){var
+CS(m,h,j,J,I,d){var
+i=m[2],r=mO(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(b9(h)),f=j[1],n=aA(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a9(0,b[1],j[2]),d=c(x,a)[1+a][1];return De(h,a9(0,d[1],d[2]),e)}return by});function
+e=a9(0,b[1],j[2]),d=c(x,a)[1+a][1];return CR(h,a9(0,d[1],d[2]),e)}return by});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=aE(i,function(a){var
+o=aA(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=nd(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eD<f?1:0:f<i-eD?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=mR(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ey<f?1:0:f<i-ey?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-A=i-1|0,L=0;if(!(A<0)){var
-b=L;for(;;){var
-P=c(v,b)[1+b],Q=P||c(t,b)[1+b];if(Q){var
-F=cw(m,b),H=i-1|0,R=0;if(!(H<0)){var
-g=R;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(t,b)[1+b])z(b,g,e(F,g));var
+A=i-1|0,K=0;if(!(A<0)){var
+b=K;for(;;){var
+P=c(u,b)[1+b],Q=P||c(t,b)[1+b];if(Q){var
+F=ct(m,b),H=i-1|0,R=0;if(!(H<0)){var
+g=R;for(;;){if(c(u,b)[1+b])z(g,b,e(F,g));if(c(t,b)[1+b])z(b,g,e(F,g));var
 U=g+1|0;if(H!==g){var
 g=U;continue}break}}}var
-S=b+1|0;if(A!==b){var
-b=S;continue}break}}var
-B=p(i,0);D(function(e,d){var
+T=b+1|0;if(A!==b){var
+b=T;continue}break}}var
+B=p(i,0);C(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-C=T(function(a,l){var
+D=S(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ek(h,f,j[2],j[3],I,l,k);if(b){var
-e=b[1];if(d)return ao(e[2],g)<0?1:0;var
-i=0<ao(e[1],g)?1:0}else
+l=c(x,a)[1+a],b=ef(h,f,j[2],j[3],I,l,k);if(b){var
+e=b[1];if(d)return aw(e[2],g)<0?1:0;var
+i=0<aw(e[1],g)?1:0}else
 var
-i=b;return i},o=bg(0,f),i=e(n,a)*o,k=aM(i);if(k){var
-p=a_(0,i),q=d?1:-1;return nb(m,q,p)}return k}return 0},B),s=J(h[9]),M=q(function(a){return[ai,function(b){return fc(h,a)}]},s);function
+i=b;return i},o=bf(0,f),i=e(n,a)*o,k=aK(i);if(k){var
+p=a_(0,i),q=d?1:-1;return mP(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[af,function(b){return fa(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=a0(a);return ba===d?a[1]:ai===d?bp(a):a}var
-O=aJ(T(function(g,w){var
-b=w[2],j=b===g?0:c(C,b)[1+b];if(j){var
-x=e(n,b),y=nd(d,e(cw(m,b),g),x),z=bg(0,f),o=y[2]*z,v=0;if(aM(o)&&0.<=o){var
-i=a_(0,o),A=c(s,b)[1+b],B=ah(c(s,g)[1+g],A),D=E(b),F=ht(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,N(a(i,F),1)),H))),r=a(i,j[1]),I=d?u(l(r,q),f):G(k(r,q),f),t=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+a=c(M,b)[1+b],d=aZ(a);return ba===d?a[1]:af===d?bp(a):a}var
+N=aH(S(function(g,w){var
+b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
+x=e(n,b),y=mR(d,e(ct(m,b),g),x),z=bf(0,f),o=y[2]*z,u=0;if(aK(o)&&0.<=o){var
+i=a_(0,o),A=c(s,b)[1+b],B=ac(c(s,g)[1+g],A),C=E(b),F=hi(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,O(a(i,F),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):G(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
-t=j;return t},o));return[0,aJ(C),O]}function
-Dg(a){var
-b=a[4];return c9(function(a){return 0===a[0]?0:1},b)}function
-ne(d,a,c){var
-b=Dg(c);if(b)switch(d[1]){case
-0:return ly(a);case
-1:return 0;default:return lA(a)}return b}var
-cy=[0,m$,m$,nc,nc];function
-Dh(b,d,a,c){if(ne(b,d,c)){var
-e=d$(a[2],a[3]),f=function(f){var
-g=nV(f,b,d,a,c,e,1);return[0,nV(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(Df);return[0,cy[1],cy[2],g[1],g[2]]}var
-h=f(Dd);return[0,h[1],h[2],cy[3],cy[4]]}return cy}function
-nf(h){var
-j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=p(j,0),m=p(e,0),g=p(e,-1),o=j-1|0,u=0;if(!(o<0)){var
+t=j;return t},o));return[0,aH(D),N]}function
+CT(a){var
+b=a[4];return c7(function(a){return 0===a[0]?0:1},b)}function
+mS(d,a,c){var
+b=CT(c);if(b)switch(d[1]){case
+0:return lf(a);case
+1:return 0;default:return lh(a)}return b}var
+cS=[0,mN,mN,mQ,mQ];function
+CU(b,d,a,c){if(mS(b,d,c)){var
+e=e8(a[2],a[3]),f=function(f){var
+g=nt(f,b,d,a,c,e,1);return[0,nt(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(CS);return[0,cS[1],cS[2],g[1],g[2]]}var
+h=f(CQ);return[0,h[1],h[2],cS[3],cS[4]]}return cS}function
+mT(h){var
+j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=p(j,0),m=p(e,0),f=p(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-x=Z(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
+x=X(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
 q=function(d,a){var
-e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return l(k(c(b,d)[1+d],f),e)},n=aE(e,function(b,c){return function(a){return c(b,a)}}(a,q)),s=p(e,-1),y=p(e,0),t=function(B,h,C,l){return function(u){var
+e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return l(k(c(b,d)[1+d],f),e)},n=aA(e,function(b,c){return function(a){return c(b,a)}}(a,q)),s=p(e,-1),y=p(e,0),t=function(B,h,C,l){return function(u){var
 i=u;for(;;){var
 n=e-1|0,m=-1,v=0;if(n<0)var
 b=m;else{var
-d=v,f=m;for(;;){var
+d=v,g=m;for(;;){var
 r=1-c(l,d)[1+d];if(r){var
-s=f<0?1:0;if(s)var
+s=g<0?1:0;if(s)var
 j=s;else
 var
-A=c(h,f)[1+f],j=gL(c(h,d)[1+d],A)}else
+A=c(h,g)[1+g],j=gB(c(h,d)[1+d],A)}else
 var
 j=r;var
-t=j?d:f,z=d+1|0;if(n!==d){var
-d=z,f=t;continue}var
+t=j?d:g,z=d+1|0;if(n!==d){var
+d=z,g=t;continue}var
 b=t;break}}var
-o=c(g,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
+o=c(f,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
 p=e-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(h,b)[1+b],x);if(gL(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=k(c(h,b)[1+b],x);if(gB(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(q,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
 e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
-B=t[2];aV(function(f){return function(a){var
-h=f(a),d=c(g,a)[1+a],i=l(c(b,d)[1+d],h),e=g[1+a];c(b,e)[1+e]=i;var
-j=f(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
+B=t[2];a3(function(g){return function(a){var
+h=g(a),d=c(f,a)[1+a],i=l(c(b,d)[1+d],h),e=f[1+a];c(b,e)[1+e]=i;var
+j=g(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
-a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,s)(i));var
+d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
+a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aJ(g),w=cG(function(b,a){return[0,a,b]},v);return f(aP(function(a){return 0<=a[1]?1:0}),w)}function
-Di(a){function
-b(b){return q(function(a){return c(a,b)[1+b]},a)}return aE(c(a,0)[1].length-1,b)}function
-Dj(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nf(a);var
-b=nf(Di(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Dk(g,b,e,r){function
-j(a){return J(bn(g[13],a))}var
-s=j(b[1]),k=d1(l,j(r),s),h=J(l6(g,b,e));function
+v=aH(f),w=dS(function(b,a){return[0,a,b]},v);return g(aM(function(a){return 0<=a[1]?1:0}),w)}function
+CV(a){function
+b(b){return q(function(a){return c(a,b)[1+b]},a)}return aA(c(a,0)[1].length-1,b)}function
+CW(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mT(a);var
+b=mT(CV(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+CX(f,b,e,r){function
+j(a){return L(bn(f[13],a))}var
+s=j(b[1]),k=dX(l,j(r),s),h=L(lO(f,b,e));function
 t(a){var
-b=0<P(c(k,a)[1+a])?1:0;return b?gL(c(h,a)[1+a],e):b}function
+b=0<P(c(k,a)[1+a])?1:0;return b?gB(c(h,a)[1+a],e):b}function
 u(a){return a}var
-v=a3(g[2],u),i=J(f(aP(t),v));function
+v=a2(f[2],u),i=L(g(aM(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=f(bA(w),x),y=F(function(a){return a[1]},m),n=qr(function(b,a){return pi(b,a)},y);function
+x=b[4],m=g(bz(w),x),y=F(function(a){return a[1]},m),n=pZ(function(b,a){return oS(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(c_(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dU(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gM(e,c(h,b)[1+b])&&!c_([0,f,b],m)){var
+A(e,f,b){if(gC(e,c(h,b)[1+b])&&!dU([0,f,b],m)){var
 g=l(e,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return d}function
 B(a){var
-c=hJ(b,e,a);return q(function(b){return A(c,a,b)},i)}var
-p=J(cF(n,z)),C=Dj(q(B,p));return F(function(a){var
+c=hw(b,e,a);return q(function(b){return A(c,a,b)},i)}var
+p=L(cC(n,z)),C=CW(q(B,p));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(p,d)[1+d],e]},C)}function
-ev(f,e){var
-b=[0,d];D(function(d,f){var
+ep(f,e){var
+b=[0,d];C(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-Dl(b){var
-f=b.length-1,e=T(function(b,a){return ck(a,aE(f,function(c){var
+CY(b){var
+f=b.length-1,e=S(function(b,a){return cj(a,aA(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eV(a,f,f)},e)]];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eQ(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===P(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dU(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=T(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dO(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=S(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Dm(d){var
+CZ(d){var
 a=d;for(;;){var
-b=Dl(q(function(b){return function(a){return q(function(b){return ev(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=CY(q(function(b){return function(a){return q(function(b){return ep(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aJ(a),a=J(b1(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Dn(b,k,q,e,p,d){var
-m=N(q,1),c=k[8];function
+e=b[1],f=aH(a),a=L(bZ(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+C0(b,k,q,e,p,d){var
+m=O(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return ev(a,a)}function
-g(a){return dU(N(a,e),m)}function
+a=g(b[5],c);return ep(a,a)}function
+f(a){return dO(O(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aQ(k),i=dU(g(a(e,a(c,f(p,h)))),j);else
+j=aN(k),i=dO(f(a(e,a(c,g(p,h)))),j);else
 var
-i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
+i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dU(g(a(l(d[2],h[2]),o)),2),q=l(N(m,e-1|0),p),r=f(b[5],j);return[0,d1(l,f(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dO(f(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=g(b[5],j);return[0,dX(l,g(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Dm(J(h));return[0,j[1],j[2],j[3],i,e,m]}function
-h9(a){return N(a[2],a[5])}function
-Do(h,s,b,g,r){var
+j=CZ(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+hW(a){return O(a[2],a[5])}function
+C1(h,s,b,f,r){var
 t=b[1],u=q(function(a){var
-b=ev(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ev(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
-f=b[1];return D(function(b,f){var
+b=ep(f,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ep(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},f),y=b[1];C(function(e,b){var
+f=b[1];return C(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=h9(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=d1(function(c,b){return l(c,a(e,b))},d,z),A=ev(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(dU(a(j[2],E),B),A);else
+e=hW(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=g(h[5],j[1]),n=dX(function(c,b){return l(c,a(e,b))},d,z),A=ep(n,n),B=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dO(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
-p=0===h[1]?1:0,F=p?o:p;return[0,aJ(d),F]}var
-Dp=12;function
-ng(d,b){var
+p=0===h[1]?1:0,F=p?o:p;return[0,aH(d),F]}var
+C2=12;function
+mU(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Dq(c,b){var
-a=[0,0.];D(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Dr(b,d){var
+C3(c,b){var
+a=[0,0.];C(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
+C4(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return ck(a,[ar,0.])};return[0,function(b){return Dq(a,b)},f]}function
-g(c){return T(function(c,d){var
-f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return ng(a,b)},g]}function
-nh(a){var
-b=a[14],c=0;return al(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Ds(b,a){var
+f=function(b){return cj(a,[ao,0.])};return[0,function(b){return C3(a,b)},f]}function
+g(c){return S(function(c,d){var
+f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mU(a,b)},g]}function
+mV(a){var
+b=a[14],c=0;return am(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+C5(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return T(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return ng(c,a)},e,Y,d]}function
-Dt(b,g,c,o){function
-h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bA(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=Dr(b,c),j=i[2],k=i[1],d=h(Y,a[3]),e=h(L,a[4]),f=e-d<fU*g?1:0,l=(d+e)/2.,m=eE*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nh(b),i=a?[0,Ds(b,a[1]),0]:a;return cF(e,i)}function
-Du(b,a){return a4(iJ*(a[6]-a[5]),bV*b)}function
-ni(e,a,d){var
-b=f(a[3],d),c=Du(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-Dv(d,h){var
+e(c){return S(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mU(c,a)},e,W,d]}function
+C6(b,h,c,o){function
+i(d,a){return a?n(b[17],a[1],c[3]):d}var
+d=c[4],e=g(bz(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],g=C4(b,c),j=g[2],k=g[1],d=i(W,a[3]),e=i(K,a[4]),f=e-d<fM*h?1:0,l=(d+e)/2.,m=ez*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mV(b),f=a?[0,C5(b,a[1]),0]:a;return cC(e,f)}function
+C7(b,a){return a4(iv*(a[6]-a[5]),bS*b)}function
+mW(e,a,d){var
+b=g(a[3],d),c=C7(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+C8(d,h){var
 j=h.length-1,k=p(j,-1),n=j-1|0,y=0;if(!(n<0)){var
 a=y;for(;;){var
 q=j-1|0,o=-1,z=0;if(q<0)var
 f=o;else{var
 g=z,i=o;for(;;){var
-v=1-gu(function(b){return function(a){return a===b?1:0}}(g),k);if(v){var
+v=1-gl(function(b){return function(a){return a===b?1:0}}(g),k);if(v){var
 w=i<0?1:0;if(w)var
 m=w;else
 var
@@ -6535,31 +6479,31 @@ m=v;var
 x=m?g:i,I=g+1|0;if(q!==g){var
 g=I,i=x;continue}var
 f=x;break}}var
-l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=eE*Z(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ez*X(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
 u=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a$(d[1+b],u,G);t(h,b,e(h,b)-u*e(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
-a=F;continue}break}}return T(function(b,a){if(0<=a){var
+a=F;continue}break}}return S(function(b,a){if(0<=a){var
 f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
-nj(m,h,b,a){function
+mX(m,h,b,a){function
 d(p,o,n){var
 d=p,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return ni(h,a,b)!=0.?1:0}}(a),b);if(cI(aM,a)){if(c_(1,e)){if(0===d)return 0;var
-j=m?gp(function(b,a){var
-c=b||a;return c},i,e):e,r=jo(b,j),k=f(bA(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=J(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=J(F(function(b){return function(a){return ni(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return O(a,b)},b)}}(g),g),l=bM(a),u=Dv(t,s);D(function(d,e){return function(a,b){return a$(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Dp,F(function(a){return 0},b),a)}function
-nk(c,b,a){var
-d=nj(1,c,b,a);return d?[0,d[1]]:nj(0,c,b,a)}function
-Dw(f,k,j,i){var
-a=k[1][1],l=h3(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
-h(c,a){return D(function(a,d){return t(b,a,e(b,a)+c*d)},a)}function
+e=F(function(b){return function(a){return mW(h,a,b)!=0.?1:0}}(a),b);if(cE(aK,a)){if(dU(1,e)){if(0===d)return 0;var
+j=m?gg(function(b,a){var
+c=b||a;return c},i,e):e,r=ja(b,j),k=g(bz(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mW(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return N(a,b)},b)}}(f),f),l=bL(a),u=C8(t,s);C(function(d,e){return function(a,b){return a$(e,-b,c(d,a)[1+a])}}(f,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(C2,F(function(a){return 0},b),a)}function
+mY(c,b,a){var
+d=mX(1,c,b,a);return d?[0,d[1]]:mX(0,c,b,a)}function
+C9(f,k,j,i){var
+a=k[1][1],l=hQ(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
+h(c,a){return C(function(a,d){return t(b,a,e(b,a)+c*d)},a)}function
 n(b){return ce(a,b)}if(0.<g){var
-s=n(i);h(bD(a,j)/g,s);var
-u=a[2];D(function(a,c){var
+s=n(i);h(bC(a,j)/g,s);var
+u=a[2];C(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
 v=bn(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
@@ -6567,120 +6511,120 @@ d=w;for(;;){t(b,d,e(b,d)+v);var
 x=d+1|0;if(o!==d){var
 d=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(f[6],r)[1+r])}return b}var
-nl=bl(1.,60);function
-Dx(c,e,b){if(0===c[1]){var
-a=al(function(c,a){var
-d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a4(c,d-f(a[3],b))},L,e),d=0.<a?1:0,g=d?aM(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
-Dy(f,k,a,i,d,b){var
-g=a[1][1],h=h3(i,d,a)[2],j=1.,l=Z(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];D(function(j,g){var
+mZ=bl(1.,60);function
+C_(c,e,b){if(0===c[1]){var
+a=am(function(c,a){var
+d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a4(c,d-g(a[3],b))},K,e),d=0.<a?1:0,f=d?aK(a):d;if(f)t(b,c[3],Math.sqrt(a));return b}return b}function
+C$(f,k,a,i,d,b){var
+g=a[1][1],h=hQ(i,d,a)[2],j=1.,l=X(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];C(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a4(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<iy*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-nm(b,e){function
-d(a){return O(a,a)}var
-a=p(b[3]+1|0,0.),c=[0,0.];aV(function(b){var
+j=a4(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<ii*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+m0(b,e){function
+d(a){return N(a,a)}var
+a=p(b[3]+1|0,0.),c=[0,0.];a3(function(b){var
 e=b[2],f=b[1];a$(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-Dz=iy;function
-nn(k,a,b,d){if(2<=a[1])var
-l=(a1(k[8])-1|0)+b|0,g=function(a){return a_(l,a)};else
+Da=ii;function
+m1(k,a,b,d){if(2<=a[1])var
+l=(a0(k[8])-1|0)+b|0,f=function(a){return a_(l,a)};else
 var
-p=a[4]+b|0,g=function(a){return a_(p,a)};var
-h=eV(d,0,a[3]);if(a[1])var
+p=a[4]+b|0,f=function(a){return a_(p,a)};var
+h=eQ(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=f(a[5],0),o=c(a[6],0)[1],i=T(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(bg(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a_(2*(a[4]+b|0)|0,j*j);return[0,q(g,i),m]}function
-np(b,a,g,c,i){var
-d=cU(g),e=Dt(a,d,c,i),p=g[1],q=0.,r=Z(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bL(function(a){return a[6]==L?1:0},e):m,j=f(aP(function(a){return a[2]}),e),o=0===j?au(0,80-a[4]|0):a1(c[3])+c1|0;function
-s(c){return fc(b,aJ(f(a[5],c)))[3]}var
-u=c[4],v=f(bA(function(a){if(0===a[0]){var
+n=g(a[5],0),o=c(a[6],0)[1],i=S(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(bf(a[4],g)-f)},h);var
+j=e(d,a[3]),m=a_(2*(a[4]+b|0)|0,j*j);return[0,q(f,i),m]}function
+m3(b,a,f,c,i){var
+d=cR(f),e=C6(a,d,c,i),p=f[1],q=0.,r=X(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bK(function(a){return a[6]==K?1:0},e):m,j=g(aM(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a0(c[3])+cY|0;function
+s(c){return fa(b,aH(g(a[5],c)))[3]}var
+u=c[4],v=g(bz(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c9(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Dn(a,b,c[3],o,s,v),h=[ai,function(d){var
-a=b[9];return hF(b,c,F(function(a){return fc(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c7(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=C0(a,b,c[3],o,s,v),h=[af,function(d){var
+a=b[9];return hs(b,c,F(function(a){return fa(b,a)},a),i)}];function
 w(d){var
-c=nn(b,a,o,d);return Do(a,b,l,c[1],c[2])}function
+c=m1(b,a,o,d);return C1(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=es(g,b,c),i=oR*d<r?fK(g,b,c,h):h,f=Dx(a,e,Dw(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nl*d));var
-k=nk(d,Dy(a,d,i,b,c,e),f),m=k?[0,k[1]]:nk(d,e,f);return[0,f,m]}function
+h=em(f,b,c),i=op*d<r?fI(f,b,c,h):h,g=C_(a,e,C9(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(g,a[3],Math.sqrt(mZ*d));var
+k=mY(d,C$(a,d,i,b,c,e),g),m=k?[0,k[1]]:mY(d,e,g);return[0,g,m]}function
 y(d){var
-a=a0(h),e=ba===a?h[1]:ai===a?bp(h):h;return hG(b,c,h9(l),e,d)}return[0,h9(l),n,x,w,0!==j?1:0,y]}function
-nq(c,a,b){if(0===b)return function(a){return no};var
-g=1./ap(b),d=nm(c,F(function(a){return[0,g,a]},b));function
+a=aZ(h),e=ba===a?h[1]:af===a?bp(h):h;return ht(b,c,hW(l),e,d)}return[0,hW(l),n,x,w,0!==j?1:0,y]}function
+m4(c,a,b){if(0===b)return function(a){return m2};var
+f=1./al(b),d=m0(c,F(function(a){return[0,f,a]},b));function
 e(b,e){var
-g=nm(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
-i(h,g){var
-b=g;for(;;){if(b){var
-c=e(b[1],h);if(f(a[6],c))return c;var
-b=b[2];continue}return f(a[4],d)}}return function(b){var
+f=m0(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
+i(h,f){var
+b=f;for(;;){if(b){var
+c=e(b[1],h);if(g(a[6],c))return c;var
+b=b[2];continue}return g(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(Dz,g):f(a[4],g)}var
-h=cI(aM,d),j=h?DA:h;return i(d,j)}}function
-nr(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bA(function(a){return a[2]}),d)}function
-DB(k,b,j,i,h,e){var
-a=np(k,b,j,i,h);function
+f=c[1];return a[5]?e(Da,f):g(a[4],f)}var
+h=cE(aK,d),j=h?Db:h;return i(d,j)}}function
+m5(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bz(function(a){return a[2]}),d)}function
+Dc(k,b,j,i,h,e){var
+a=m3(k,b,j,i,h);function
 l(a){return a}var
-m=a3(b[2],l),o=f(aP(e),m),g=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=nq(b,a,dZ(function(b){return nr(a,b)},g)),p=f(d,[0,[ar,L],0]),c=[0,-1],q=dZ(function(a){var
-b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):DC}var
-s=a3(b[2],r);return[0,a[1],[0,p,q],s]}function
-DD(a,g){var
-e=p(a[3],0.);D(function(d,b){var
-f=b!=0.?1:0;return f?a$(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=Z(function(b,a){return b+a},k,g),l=0.,j=Z(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+m=a2(b[2],l),o=g(aM(e),m),f=F(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=m4(b,a,dV(function(b){return m5(a,b)},f)),p=g(d,[0,[ao,K],0]),c=[0,-1],q=dV(function(a){var
+b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
+r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Dd}var
+s=a2(b[2],r);return[0,a[1],[0,p,q],s]}function
+De(a,f){var
+e=p(a[3],0.);C(function(d,b){var
+f=b!=0.?1:0;return f?a$(e,-b,c(a[6],d)[1+d]):f},f);var
+k=0.,h=X(function(b,a){return b+a},k,f),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
 m=0,i=m,d=e;else
-if(bV*j<Math.abs(h))var
+if(bS*j<Math.abs(h))var
 G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=q(function(a){return of*a/(j+cz)},e),i=I,d=J;function
-b(b,a){return ck(b,[0,a])}function
-n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],Y),y=p(a[2]+1|0,[0]),z=cS(d,function(a){return a}),A=b(a[9],z),B=O(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
-DE(a,g){var
+I=0,J=q(function(a){return nP*a/(j+cw)},e),i=I,d=J;function
+b(b,a){return cj(b,[0,a])}function
+n(b){return b<a[2]?g(a[5],b):p(a[3],0)}var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=p(a[2]+1|0,[0]),z=cP(d,function(a){return a}),A=b(a[9],z),B=N(d,d),D=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
+Df(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=nh(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+cz,i=oK*Math.sqrt(f[2]),j=[ar,0.];return ck(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(nl);return ck(b,[ar,k])}function
-DF(c,o,m,l,k){var
-d=DD(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=np(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a3(a[2]-1|0,q),s=f(nq(a,b,dZ(function(a){return nr(b,a)},r)),p);return[0,b[1],s]}var
-h=au(0,80-a[4]|0),i=nn(c,a,h,DE(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aJ(i[1]),t];return[0,N(1,h),u]}function
-DG(i,e,h,g,d){var
-j=aJ(d),a=J(f(aP(function(a){return ji(c(e,a)[1+a])}),j));function
-b(b,g){var
-j=[ai,function(a){return p(i[2],b)}];function
+e=mV(a);if(e){var
+f=e[1],h=Math.sqrt(N(b,b))+cw,i=oi*Math.sqrt(f[2]),j=[ao,0.];return cj(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mZ);return cj(b,[ao,k])}function
+Dg(c,o,m,l,k){var
+d=De(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
+b=m3(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a2(a[2]-1|0,q),s=g(m4(a,b,dV(function(a){return m5(b,a)},r)),p);return[0,b[1],s]}var
+h=ar(0,80-a[4]|0),i=m1(c,a,h,Df(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aH(i[1]),t];return[0,O(1,h),u]}function
+Dh(i,e,h,f,d){var
+j=aH(d),a=L(g(aM(function(a){return i6(c(e,a)[1+a])}),j));function
+b(b,f){var
+j=[af,function(a){return p(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=a0(a);return ba===e?a[1]:ai===e?bp(a):a}return[ai,function(b){return q(d,a)}]}var
-k=b(L,function(a){return a[8]}),l=b(Y,function(a){return a[7]}),m=b(Y,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
+d=c(h,b)[1+b],a=d?g(f,d[1]):j,e=aZ(a);return ba===e?a[1]:af===e?bp(a):a}return[af,function(b){return q(d,a)}]}var
+k=b(K,function(a){return a[8]}),l=b(W,function(a){return a[7]}),m=b(W,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pS(c(e,a)[1+a])},a),r,n,m,l,k]}function
-DH(j,e,i,b,a){function
+r=q(function(a){return o(f,a)},a);return[0,q(function(a){return pq(c(e,a)[1+a])},a),r,n,m,l,k]}function
+Di(j,e,i,b,a){function
 d(f,d){var
-g=es(d,b,a),k=mS(d,b,a),l=A(fJ(j,b,a),k),h=cU(d);function
+g=em(d,b,a),k=mu(d,b,a),l=A(fH(j,b,a),k),h=cR(d);function
 m(f){var
-c=fK(d,b,a,g),e=l+fZ*h<c[4]?1:0;return e?h5(d,b,a,i[2]*h,c):e}var
-n=[ai,function(a){return g[1]}];return h6(d,c(e[2],f)[1+f],b,a,n,L,m)}return D(d,e[1])}function
-ns(j,f,e,d){var
-g=fJ(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+c=fI(d,b,a,g),e=l+fQ*h<c[4]?1:0;return e?hS(d,b,a,i[2]*h,c):e}var
+n=[af,function(a){return g[1]}];return hT(d,c(e[2],f)[1+f],b,a,n,K,m)}return C(d,e[1])}function
+m6(j,f,e,d){var
+g=fH(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=mS(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=mu(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-DI(d,f,b,a){function
+Dj(d,f,b,a){function
 e(a){return a_(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-DJ(w,i,v,d,b){var
-N=fJ(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=ns(w,i,d,b),m=d?i[5]:i[4],z=a0(m),B=ba===z?m[1]:ai===z?bp(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+Dk(w,i,v,d,b){var
+N=fH(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=m6(w,i,d,b),m=d?i[5]:i[4],z=aZ(m),B=ba===z?m[1]:af===z?bp(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
 V=h+1|0;if(C!==h){var
@@ -6695,36 +6639,36 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mV(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fK(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,es(c(g,a)[1+a],d,b));continue}}(0),F=N+fZ*cU(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mx(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,fI(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,em(c(g,a)[1+a],d,b));continue}}(0),F=N+fQ*cR(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=cU(n);if(f+bV*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=cR(n);if(f+bS*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
-L=[ai,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:es(f,d,b)}}(a,n)],S=[ai,function(a){return function(d){var
-b=a0(a),c=ba===b?a[1]:ai===b?bp(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=a0(c),a=ba===g?c[1]:ai===g?bp(c):c,h=f+2e-09*e<a[4]?Cy(j,d,b,f+fW*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return h5(j,d,b,k,h)}}(n,s,L);h6(n,c(i[2],a)[1+a],d,b,S,f+bV*s,T);var
+L=[af,function(e,f){return function(g){var
+a=c(o,e)[1+e];return a?a[1]:em(f,d,b)}}(a,n)],S=[af,function(a){return function(d){var
+b=aZ(a),c=ba===b?a[1]:af===b?bp(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=aZ(c),a=ba===g?c[1]:af===g?bp(c):c,h=f+2e-09*e<a[4]?B$(j,d,b,f+fO*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hS(j,d,b,k,h)}}(n,s,L);hT(n,c(i[2],a)[1+a],d,b,S,f+bS*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return DI(v,d,b,f+eE*cU(c(g,0)[1]));var
+q=u;break}}if(q)return Dj(v,d,b,f+ez*cR(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-DK=3;function
-DL(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=ns(o,f,d,b),q=Z(A,fJ(o,d,b),G),r=p(h,0),j=f[6],s=a0(j),H=ba===s?j[1]:ai===s?bp(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
+Dl=3;function
+Dm(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=m6(o,f,d,b),q=X(A,fH(o,d,b),G),r=p(h,0),j=f[6],s=aZ(j),H=ba===s?j[1]:af===s?bp(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
-C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<L?1:0:E;if(M){var
-N=bV*cU(C);t(i,a,cx(d)*D+N)}var
+C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
+N=bS*cR(C);t(i,a,cu(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6733,7 +6677,7 @@ l=function(u){var
 j=u;for(;;){var
 o=h-1|0,n=-1,x=0;if(o<0)var
 a=n;else{var
-f=x,l=Y,k=n;for(;;){var
+f=x,l=W,k=n;for(;;){var
 y=k<0?1:0,z=y||(l<e(i,f)?1:0);if(z)var
 t=e(i,f),m=f;else
 var
@@ -6742,261 +6686,198 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fK(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,es(c(g,a)[1+a],d,b));continue}return 0}}(DK);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cU(n),z=q+fZ*y<m[4]?1:0;if(z){var
-J=function(a){return h5(n,d,b,F[2]*y,m)},K=[ai,function(a){return m[1]}];return h6(n,c(f[2],k)[1+k],d,b,K,L,J)}var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fI(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,em(c(g,a)[1+a],d,b));continue}return 0}}(Dl);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cR(n),z=q+fQ*y<m[4]?1:0;if(z){var
+J=function(a){return hS(n,d,b,F[2]*y,m)},L=[af,function(a){return m[1]}];return hT(n,c(f[2],k)[1+k],d,b,L,K,J)}var
 B=z}else
 var
 B=l;return B}function
-nt(e,d,c,b,a,f){switch(f){case
+m7(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return DL(e,d,c,b,a);case
-2:return DJ(e,d,c,b,a);default:return DH(e,d,c,b,a)}}function
-DM(a){return[0,a,BV(a)]}function
-DN(a){return typeof
-a==="number"?h1:40000000}function
-DO(a){return typeof
+1:return Dm(e,d,c,b,a);case
+2:return Dk(e,d,c,b,a);default:return Di(e,d,c,b,a)}}function
+Dn(a){return[0,a,Bx(a)]}function
+Do(a){return typeof
+a==="number"?hO:40000000}function
+Dp(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-DP(a){var
+Dq(a){var
 b=a?-72:-50;return bl(1.,b)}function
-nu(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-DQ(b,a){function
-c(a){return aM(a)?a:0.}function
+m8(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+Dr(b,a){function
+c(a){return aK(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=Z(d,Z(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],iF*e];return a},a)}function
-h$(a,b){var
-g=b[3],d=p(b[2],0),e=b[4];aV(function(b){if(0===b[0]){var
+e=X(d,X(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ir*e];return a},a)}function
+hY(a,b){var
+g=b[3],d=p(b[2],0),e=b[4];a3(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=nu(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nu(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=m8(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,m8(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return q(function(b){return DQ(a,J(bz(b)))},d)}function
-DR(l,a){var
-d=gH(0,16),g=[0,0];D(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=t$(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a4(a[3],b[3]),p=A(a[2],b[2]);return jM(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jM(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return qU(J(qg(function(a){return t9(d,a)},b)))}function
-ia(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cI(function(a){var
-b=aM(a[2]);return b?aM(a[3]):b},b)){var
-h=DR(a,b),i=h[1],d=p(a[2],Y),f=p(a[2],L);d0(function(a){var
+j=i;return j}return 0},e);return q(function(b){return Dr(a,L(bJ(b)))},d)}function
+Ds(l,a){var
+d=jv(0,16),g=[0,0];C(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=tI(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a4(a[3],b[3]),p=A(a[2],b[2]);return jx(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jx(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return qq(L(pP(function(a){return tG(d,a)},b)))}function
+hZ(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cE(function(a){var
+b=aK(a[2]);return b?aK(a[3]):b},b)){var
+h=Ds(a,b),i=h[1],d=p(a[2],W),f=p(a[2],K);dW(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
 c=a4(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
-j=p(a[2],-1);D(function(f,e){var
+j=p(a[2],-1);C(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[ai,function(b){return Ce(a)}]]},g=mL(a,i);if(g)var
-s=p(a[2],h_),u=h[2],k=[0,[0,b,d,f,F(r,g),u,o,l,m,s]];else
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[af,function(b){return BR(a)}]]},g=mn(a,i);if(g)var
+s=p(a[2],hX),u=h[2],k=[0,[0,b,d,f,F(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-DS(d,c){var
-g=aJ(c),a=f(bA(function(a){return a}),g);if(a){var
+Dt(d,c){var
+f=aH(c),a=g(bz(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return al(function(c,a){return c+fM(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,a3(ap(a[1][4]),i)),j=CL(d,J(F(function(a){return fM(a,b)[1]},a)));return cj(function(a){function
-e(c){return CM(d,c,b,a)}function
-f(a){return cj(e,a)}var
-g=q(function(a){return pV(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-DT(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==h_){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===h_){var
+c=0.;return am(function(c,a){return c+fK(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,a2(al(a[1][4]),i)),j=Cm(d,L(F(function(a){return fK(a,b)[1]},a)));return c6(function(a){function
+e(c){return Cn(d,c,b,a)}function
+f(a){return c6(e,a)}var
+g=q(function(a){return ps(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+Du(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hX){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hX){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-nv(x,w,d,v,k){var
+Dv(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,DN(d)],m=DO(d),z=h$(a,k),b=q(f(ia([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,Do(d)],m=Dp(d),z=hY(a,k),b=q(g(hZ([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=DS(a,b);if(h)var
-i=h[1],B=i[3],C=i[2],E=i[1],g=B,r=C,o=E;else
+h=Dt(a,b);if(h)var
+i=h[1],B=i[3],D=i[2],E=i[1],f=B,r=D,o=E;else
 var
-H=q(function(a){return 0},b),I=0,J=1,g=H,r=I,o=J;var
-j=T(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return CQ(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
+H=q(function(a){return 0},b),I=0,J=1,f=H,r=I,o=J;var
+j=S(function(d,b){var
+e=c(f,d)[1+d];if(b&&e)return Cr(a,b[1],e[1],r);return 0},b),F=g(a[18],v[1]),s=p(a[2],0),t=[0,0];C(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=DG(a,b,g,j,h);t[1]=[0,[0,h,p]];var
+p=Dh(a,b,f,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,DP(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
+n=[0,F,Dq(g(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
 o=1;r=1}if(!r)var
-o=c[2];nt(a,i,n,0,d,c[1]);return nt(a,i,n,1,d,o)},A);d0(function(a){return pW(CV,a)},j);var
-G=aJ(T(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=DT(f[1][9]),e=[0,i,ew[2],ew[3],ew[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(gu(function(a){return 0<a?1:0},l)){var
-m=Z(au,0,a[4]),n=e[5],o=aJ(a[4]),p=a[2],q=b1(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ew},b));return[0,o,aJ(s),G]}function
-K(a){return ew}return[0,1,0,a3(k[2],K)]}function
-DU(b,d,c,a){var
-e=a[1],f=b[1];return nv(function(a,b){return BZ(f,e,a,b)},b,d,c,a)}function
-DV(a,d,c,b){var
-e=a[1];return nv(function(a,b){return B0(e,a,b)},a,d,c,b)}function
-DW(c,b){function
+o=c[2];m7(a,i,n,0,d,c[1]);return m7(a,i,n,1,d,o)},A);dW(function(a){return pt(Cw,a)},j);var
+G=aH(S(function(b,g){if(g){var
+d=c(f,b)[1+b],i=d?d[1][1]:d,k=Du(g[1][9]),e=[0,i,eq[2],eq[3],eq[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(gl(function(a){return 0<a?1:0},l)){var
+m=X(ar,0,a[4]),n=e[5],o=aH(a[4]),p=a[2],q=bZ(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eq},b));return[0,o,aH(s),G]}function
+L(a){return eq}return[0,1,0,a2(k[2],L)]}function
+Dw(b,d,c,a){var
+e=a[1],f=b[1];return Dv(function(a,b){return BB(f,e,a,b)},b,d,c,a)}function
+Dx(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=ji(c[2]);return a?c9(d,b[4]):a}function
-nw(b,c){var
-a=b[2];return a?Db(a[1],b[1],c):a}function
-nx(a,d,c){var
-b=a[2];return b?Dh(b[1],a[1],d,c):cy}function
-ny(b,c){var
-a=b[2];return a?ne(a[1],b[1],c):a}function
-DX(a,e){var
-b=ny(a,e);if(b){var
+a=i6(c[2]);return a?c7(d,b[4]):a}function
+Dy(b,c){var
+a=b[2];return a?CO(a[1],b[1],c):a}function
+Dz(a,d,c){var
+b=a[2];return b?CU(b[1],a[1],d,c):cS}function
+m9(b,c){var
+a=b[2];return a?mS(a[1],b[1],c):a}function
+DA(a,e){var
+b=m9(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-DZ(g,b,f){var
-c=f[3],a=g[2],d=a?au(0,c8(a[1][16],c2)):a,e=b[2]+d|0,h=N(1,e),i=a1(c);return[0,N(c,au(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-D0(e,d,h,a){var
+DC(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,c5(a[1][16],cZ)):a,e=b[2]+d|0,h=O(1,e),i=a0(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+DD(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(h$(b,d),a)[1+a],g=n(ia(0,b),[0,h1],i);return g?DB(e[1],b,g[1],d,a,h):nz}return nz}function
-D1(a,f,e){if(!(a[2]<=cZ)&&0===a[7]){var
-b=function(b){return J(bn(a[13],b))},g=b(f),d=p(a[2],0);aV(function(a){var
-e=b(a);return D(function(a,e){var
-b=0!==ao(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+b=f[1],i=c(hY(b,d),a)[1+a],g=n(hZ(0,b),[0,hO],i);return g?Dc(e[1],b,g[1],d,a,h):m_}return m_}function
+DE(a,f,e){if(!(a[2]<=cW)&&0===a[7]){var
+b=function(b){return L(bn(a[13],b))},g=b(f),d=p(a[2],0);a3(function(a){var
+e=b(a);return C(function(a,e){var
+b=0!==aw(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-D2(e,a,g){var
+DF(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=J(bn(b[13],a[1])),j=J(bn(b[13],g)),h=function(a){var
-g=jk(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bn(b[13],a[1])),j=L(bn(b[13],g)),h=function(a){var
+g=i8(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-a9(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=c0;if(f)var
+e=cX;if(f)var
 e=1.;var
 k=b[12],m=c(j,a)[1+a];return a9(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(h$(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(ia(0,b),[0,h1],d)};return DF(b,d,k,a,aE(d[2],h))}return[0,1,no]}function
-ib(b,a){return b?a[2]:a[1]}function
-D3(h,g,f,c,a){var
-b=0;switch(a[0]){case
-1:if(a[1]===c){var
-i=a[3],j=a[2],e=i,d=j;b=1}break;case
-2:if(!c_(c,a[1])){var
-k=a[3],l=a[2],e=k,d=l;b=1}break}return b?ib(f,cO(g[3],h[2],d,e)):0}function
-ic(c,b,a){return c?ao(b,a)<0?1:0:0<ao(b,a)?1:0}function
-D4(m,d,a,l,k){var
-n=d[4],e=cG(function(b,a){return[0,b,a]},n),f=gH(0,16);aV(function(a){var
-b=a[2];return 0===b[0]?jK(f,b[2],a[1]):0},e);function
-g(c,f){return al(function(a,e){var
-b=D3(m,d,c,f,e[2]);if(a&&b&&!ic(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
-b(a){return J(a)}function
-h(c){var
-d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
-o=[0,[0,1,h(1)],0],p=[0,[0,0,h(0)],o],i=b(l);function
-j(b,a,o){var
-d=ib(b,o);if(a<i.length-1&&!ic(b,d,ib(b,c(i,a)[1+a])))return 0;var
-e=g(b,a);function
-q(a){return g(b,a)}var
-h=qn(b,p);function
-j(e,b){var
-d=a<b.length-1?1:0;return d?cj(e,c(b,a)[1+a]):d}var
-r=h[1],k=j(function(a){return a[1]},r);if(k)var
-l=k;else
-var
-s=h[2],l=j(function(a){return a[1]},s);var
-m=pU(l,q);if(e){var
-n=e[1];if(!ic(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bz(jL(f,a))}return cG(function(b,a){var
-c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
-D5(a){return[0,a,DM(a),0]}function
-ey(a){return N(j,(((au(0,a1(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fN(c,b,a){return[0,c,b,au(0,a)]}function
-fO(b,e,d){var
-a=DZ(b[2],e,d),c=ey(a[2]),f=1===b[1][4]?c:ey(a[1]);return fN(f,c,a[3])}function
-D6(a){function
-b(b,a){return(b+32|0)+(a1(a)/8|0)|0}var
-c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
-fP(b,a,h){var
-c=qo(a,b[3]),g=0;if(c){var
-d=c[1];if(D6(d[7])<=134217728){var
+d=c(hY(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hZ(0,b),[0,hO],d)};return Dg(b,d,k,a,aA(d[2],h))}return[0,1,m2]}function
+DG(a){return[0,a,Dn(a),0]}function
+es(a){return O(j,(((ar(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fL(c,b,a){return[0,c,b,ar(0,a)]}function
+h1(b,e,d){var
+a=DC(b[2],e,d),c=es(a[2]),f=1===b[1][4]?c:es(a[1]);return fL(f,c,a[3])}function
+DH(a){function
+b(b,a){return(b+32|0)+(a0(a)/8|0)|0}var
+c=0;return am(function(a,c){return am(b,a,c)},c,a)}function
+m$(b,a,h){var
+c=pW(a,b[3]),g=0;if(c){var
+d=c[1];if(DH(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=xo(b[1],a);var
-f=xq(e,h),i=jn(a,b[3]);b[3]=[0,[0,a,f],b1(function(a,b){return a<1?1:0},i)];return f}function
-nA(a){if(typeof
-a[7]!=="number"&&!kd(a))return D7;return 0}function
-ez(c,b){var
-a=nA(c);return a?[0,a[1]]:f(b,0)?0:1}function
-nB(c,b){var
-a=nA(c);return a?[0,a[1]]:gn(f(b,0),1)}function
-D8(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Gt(a(b,f),e)},g);return[0,b[1],h]}function
-D9(a){var
-c=a[5],b=bL(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bL(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-nC=aP(function(a){return 0<P(a[2][1])?1:0});function
-nD(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-nE(a){var
-b=nD(a[2]);return[0,a[1],b]}function
-nF(a){var
-b=nD(a[2]);return[0,a[1],b]}function
-nG(c){var
+e=w0(b[1],a);var
+f=w2(e,h),i=i$(a,b[3]);b[3]=[0,[0,a,f],bZ(function(a,b){return a<1?1:0},i)];return f}function
+na(a){if(typeof
+a[7]!=="number"&&!jX(a))return DI;return 0}function
+et(c,b){var
+a=na(c);return a?[0,a[1]]:g(b,0)?0:1}function
+nb(c,b){var
+a=na(c);return a?[0,a[1]]:ge(g(b,0),1)}function
+DJ(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return FU(a(b,f),e)},g);return[0,b[1],h]}function
+DK(a){var
+c=a[5],b=bK(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bK(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+DL=aM(function(a){return 0<P(a[2][1])?1:0});function
+nc(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+nd(a){var
+b=nc(a[2]);return[0,a[1],b]}function
+ne(a){var
+b=nc(a[2]);return[0,a[1],b]}function
+nf(c){var
 a=c;for(;;){if(a){var
-b=f(a[1],0);if(b)return b;var
-a=a[2];continue}return a}}var
-nH=[0,j,0,0];function
-id(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=fO(e,i,k),d=f(h,a),b=f(g,a),m=nF(b[4]),n=nF(b[3]),o=nE(b[2]),p=nE(b[1]),q=e[1],r=F(function(b){return D8(a,q,b)},j),s=F(D9,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
-ie(b,a,m){function
-e(k,j,i,h){var
-c=id(b,a,m,k,j,i,h),d=c[2],e=c[1],f=xy(fP(b,e,a),a,d);if(f){var
-g=f[1];return g?[1,g]:[0,[0,e,d]]}return D_}function
-n(a){return nH}function
-d(d,c){return DU(b[2],d,c,a)}function
-g(a){return cy}function
-h(c){return nx(b[2],c,a)}function
-k(p){var
-i=f(nC,nw(b[2],a));function
-c(c,b,a){return eS(e([0,i],c,b,a))}var
+b=g(a[1],0);if(b)return b;var
+a=a[2];continue}return a}}function
+ng(b,a,n){function
+e(e,m,l,k){var
+o=e?e[1]:e,c=h1(b,m,a),f=g(l,c),d=g(k,c),p=ne(d[4]),q=ne(d[3]),r=nd(d[2]),s=nd(d[1]),t=b[1],u=F(function(a){return DJ(c,t,a)},n),v=F(DK,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=xa(m$(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return DM}function
+o(a){return[0,j,0,0]}function
+d(d,c){return Dw(b[2],d,c,a)}function
+f(a){return cS}function
+h(c){return Dz(b[2],c,a)}function
+l(p){var
+i=g(DL,Dy(b[2],a));function
+c(c,b,a){return eN(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=DX(b[2],a);if(c){var
-f=2;return eS(e(0,DY,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(ex,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=ny(b[2],a);if(e){var
-f=1;return c(cV,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
-a=1;return c(cV,function(b){return d(a,b)},g)},m];return nG([0,function(a){return 0===i?0:c(cV,n,g)},o])}function
-i(a){return e(0,cV,function(b){return d(a,b)},g)}var
-j=i(0);if(0===j[0])return[0,j[1]];var
-l=j[1];if(DW(b[2],a)){var
-o=B1(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eS(i(1))},p];return nG([0,function(b){if(0===l)return 0;function
-a(b,a){return c(b,a)[1+a]}return eS(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
-D$(a,c,b){function
-d(d){return 0!==ie(a,c,b)?1:0}return ez(a[1],d)}function
-Ea(a,c,b){function
+c=DA(b[2],a);if(c){var
+f=2;return eN(e(0,DB,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(h0,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=m9(b[2],a);if(e){var
+f=1;return c(er,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
+a=1;return c(er,function(b){return d(a,b)},f)},m];return nf([0,function(a){return 0===i?0:c(er,o,f)},n])}function
+i(a){return e(0,er,function(b){return d(a,b)},f)}var
+k=i(0);if(0===k[0])return[0,k[1]];var
+m=k[1];if(Dx(b[2],a)){var
+p=BC(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eN(i(1))},q];return nf([0,function(b){if(0===m)return 0;function
+a(b,a){return c(b,a)[1+a]}return eN(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
+DN(a,c,b){function
+d(d){return 0!==ng(a,c,b)?1:0}return et(a[1],d)}function
+DO(a,c,b){function
 d(e){var
-d=ie(a,c,b);return cj(function(a){return[1,a]},d)}return nB(a[1],d)}function
-Eb(d,c,e,b){var
-i=a(c[2],d[1][12]);function
-f(l,k,j){var
-f=l,c=k,b=j;for(;;){if(c&&b){var
-g=c[1],h=f===e[1]?1:0;if(h)var
-d=h;else
-if(g)var
-m=a(b[1],i),d=0<=ao(a(g[1],e[5]),m)?1:0;else
-var
-d=g;if(d){var
-f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
-Ec(b,a,i){function
-s(d,c){return DV(b[2],d,c,a)}function
-t(c){return nx(b[2],c,a)}function
-j(c){var
-d=c[2],e=c[1],f=ms(fP(b,e,a),a,d);return cj(function(a){return[0,e,d,a]},f)}function
-k(d,c){var
-e=f(nC,nw(b[2],a));return j(id(b,a,i,[0,e],d,function(a){return s(c,a)},t))}var
-l=ie(b,a,i);if(l){var
-c=k(cV,1),r=0;if(c){var
-m=c[1];if(Eb(b,m[1],a,m[3])){var
-n=c;r=1}}if(!r)var
-n=j(l[1]);var
-d=n}else
-var
-d=k(ex,2);if(d){var
-e=d[1],o=e[3],g=e[1],h=[0,a[1],a[2],a[3],0,a[5],a[6]],u=function(a){return cy},v=id(b,h,0,0,cV,function(a){return nH},u)[2],p=ms(fP(b,g,h),h,v);if(p){var
-q=p[1][1];return[3,g,o,q,D4(g,a,e[2],q,o[1])]}return 1}return 1}function
-Ed(a){var
-k=a1(a[3]);function
+d=ng(a,c,b);return c6(function(a){return[1,a]},d)}return nb(a[1],d)}var
+DP=40;function
+DQ(a){var
+k=a0(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -7007,216 +6888,161 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<P(h)?au(b,k-a1(h)|0):b}return b}return al(b,0,a[4])+8|0}function
-nI(g,b){var
-a=fO(g,ex,b),c=a[3],d=a[2],e=a[1];function
-f(a){var
-c=Ed(b);return N(j,au(0,c8(a1(a)-1|0,c)))}var
-h=f(d),i=fN(f(e),h,c);return[0,i,F(function(a){var
-b=N(d,a);return fN(N(e,a),b,c+(a/3|0)|0)},Ee)]}function
-ig(b,d,a,c){var
-e=nI(b,a);return eT(function(e){return cX(d,b[1],e,a,c)},e)}function
-Ef(a,c,b){function
-d(d){return 0!==ig(a,lT,c,b)?1:0}return ez(a[1],d)}function
-Eg(a,c,b){function
+h=l(g,f);return 0<P(h)?ar(b,k-a0(h)|0):b}return b}return am(b,DP,a[4])+8|0}function
+nh(g,b){var
+a=h1(g,h0,b),c=a[3],d=a[2],e=a[1],h=DQ(b);function
+f(a){return O(j,ar(0,c5(a0(a)-1|0,h)))}var
+i=f(d),k=fL(f(e),i,c);return[0,k,F(function(a){var
+b=O(d,a);return fL(O(e,a),b,c+(a/3|0)|0)},DR)]}function
+h2(b,d,a,c){var
+e=nh(b,a);return eO(function(e){return cU(d,b[1],e,a,c)},e)}function
+DS(a,c,b){function
+d(d){return 0!==h2(a,lB,c,b)?1:0}return et(a[1],d)}function
+DT(a,c,b){function
 d(e){var
-d=ig(a,lT,c,b);return cj(function(a){return[2,a]},d)}return nB(a[1],d)}function
-Eh(b,a,e){var
-c=fO(b,ex,a),d=zD(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
-Ei(a,c,b){function
-d(d){return 0!==ig(a,x9,c,b)?1:0}return ez(a[1],d)}function
-Ej(f){var
+d=h2(a,lB,c,b);return c6(function(a){return[2,a]},d)}return nb(a[1],d)}function
+DU(a,c,b){function
+d(d){return 0!==h2(a,xQ,c,b)?1:0}return et(a[1],d)}function
+DV(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return a1(ap(f[1])-1|0)}else
+b==="number"){if(0===b)return a0(al(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,co(a))},l=al(function(a,b){return al(j,a,b)},d,c);return a1(uY(l,a(g,ap(c))))}return 0}function
-nJ(a){var
-b=p(ap(a[6])+1|0,0);function
+j=function(b,a){return k(b,b3(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a0(uw(l,a(g,al(c))))}return 0}function
+DW(a){var
+b=p(al(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=al(function(d,a){return au(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Ej(a)|0;c(b,d)[1+d]=i;return 0}dY(e,a[6]);var
-d=ap(a[6]);return 48+c(b,d)[1+d]|0}function
-Ek(a,c,b,d){function
+f=a[1],g=0,h=am(function(d,a){return ar(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+DV(a)|0;c(b,d)[1+d]=i;return 0}dT(e,a[6]);var
+d=al(a[6]);return 48+c(b,d)[1+d]|0}function
+DX(a,c,b,d){function
 e(h){var
-e=nJ(c),f=p$(nI(a,b)),g=b1(function(a,b){return a<ap(nK)?1:0},f);return ql(function(g,f){var
-h=N(j,e+f|0);return zw(a[1],b,g,h,c,d)},g,nK)}return ez(a[1],e)}function
-El(f,a,e){var
-b=nJ(a),c=N(j,b),d=zE(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
-Em(b,g,c){var
-d=fO(b,g,c),h=ey(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=DW(c),f=pI(nh(a,b)),g=bZ(function(a,b){return a<al(ni)?1:0},f);return pU(function(g,f){var
+h=O(j,e+f|0);return zf(a[1],b,g,h,c,d)},g,ni)}return et(a[1],e)}function
+DY(b,g,c){var
+d=h1(b,g,c),h=es(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=ey(i),k=r(ey(c[3]),j),f=r(d[1],k);return fN(f,e,d[3])}function
-En(a){var
-b=a[6],c=cG(function(b,a){return[0,a,b]},b),d=f(aP(function(b){return b[2]!==a[1]?1:0}),c),e=gq(function(b,a){return aS(b,a)},d);return F(function(a){return a[2]},e)}function
-Eo(a){function
+j=es(i),k=r(es(c[3]),j),f=r(d[1],k);return fL(f,e,d[3])}function
+DZ(a){var
+b=a[6],c=dS(function(b,a){return[0,a,b]},b),d=g(aM(function(b){return b[2]!==a[1]?1:0}),c),e=gh(function(b,a){return aY(b,a)},d);return F(function(a){return a[2]},e)}function
+D0(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bL(b,a[3]))return a;return[0,j,0,0]}function
-Ep(e,d,c,b,a){var
-g=d[2],h=fu(b,c),i=Dk(e[1],h,g,a);return f(aP(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bK(b,a[3]))return a;return[0,j,0,0]}function
+D1(e,d,c,b,a){var
+f=d[2],h=fs(b,c),i=CX(e[1],h,f,a);return g(aM(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Eq(f,e,d,c){var
-g=fu(d,e),a=D2(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
-Er(b,e,c,a){var
-f=D1(b[1],a[1],c);function
-d(c,a){return Eo(D0(b[2],c,f,a))}function
-g(c,d){return Eq(b,a,c,d)}function
-h(c,d){return Ep(b,e,a,c,d)}function
+D2(f,e,d,c){var
+g=fs(d,e),a=DF(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
+D3(b,e,c,a){var
+f=DE(b[1],a[1],c);function
+d(c,a){return D0(DD(b[2],c,f,a))}function
+g(c,d){return D2(b,a,c,d)}function
+h(c,d){return D1(b,e,a,c,d)}function
 i(b){var
-c=fu(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-nL(b,f,a,e){function
+c=fs(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
+nj(b,f,a,e){function
 c(h){var
-c=En(a);function
+c=DZ(a);function
 d(c){var
-d=Em(b,c[1],a),g=Er(b,d,c[2],a);return cX(e,fP(b,d,a),f,g,a)}var
-g=[0,[0,ex,c],0];return c9(d,[0,[0,cV,b1(function(a,b){return a<5?1:0},c)],g])}return ez(b[1],c)}function
-Es(c,b,a){return nL(c,b,a,yU)}function
-Et(d,c,b,a){return nL(d,c,b,function(e,d,c,b){return n(l$(e,d,c),b,a)})}function
-aq(b,a){return cl(b,i$(Eu,a))}function
-bS(b,a){return cl(b,f(aw(Ev),a))}function
-dC(b,a){return cl(b,a)}function
-fQ(a){return gy(a,32)}function
-ac(d,c,a,b){n(d,a,b[1]);fQ(a);return n(c,a,b[2])}function
-_(c,a,b){bS(a,ap(b));return aV(function(b){fQ(a);return n(c,a,b)},b)}function
-dD(c,a,b){return b?(dC(a,Ew),n(c,a,b[1])):dC(a,Ex)}function
-eA(c,b){var
-a=eW(c2);n(c,a,b);return eX(a)}function
-Ey(a,b){return typeof
-b==="number"?dC(a,Ez):0===b[0]?(dC(a,EA),aq(a,b[1])):(dC(a,EB),aq(a,b[1]))}function
-EC(a,b){return _(aq,a,b)}function
-nM(a,b){return ac(aq,EC,a,b)}function
-ED(b,a){var
+d=DY(b,c[1],a),g=D3(b,d,c[2],a);return cU(e,m$(b,d,a),f,g,a)}var
+g=[0,[0,h0,c],0];return c7(d,[0,[0,er,bZ(function(a,b){return a<5?1:0},c)],g])}return et(b[1],c)}function
+D4(c,b,a){return nj(c,b,a,yB)}function
+D5(d,c,b,a){return nj(d,c,b,function(e,d,c,b){return n(lT(e,d,c),b,a)})}function
+aE(b,a){return ck(b,iX(D6,a))}function
+cv(b,a){return ck(b,g(at(D7),a))}function
+eu(b,a){return ck(b,a)}function
+h3(a){return gp(a,32)}function
+aF(d,c,a,b){n(d,a,b[1]);h3(a);return n(c,a,b[2])}function
+aW(c,a,b){cv(a,al(b));return a3(function(b){h3(a);return n(c,a,b)},b)}function
+dy(c,a,b){return b?(eu(a,D8),n(c,a,b[1])):eu(a,D9)}function
+D_(a,b){return typeof
+b==="number"?eu(a,D$):0===b[0]?(eu(a,Ea),aE(a,b[1])):(eu(a,Eb),aE(a,b[1]))}function
+Ec(a,b){return aW(aE,a,b)}function
+nk(a,b){return aF(aE,Ec,a,b)}function
+Ed(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dD(nM,a,b)}return ac(function(a,b){return dD(nM,a,b)},d,b,c)}function
-EE(b,a){var
+d(a,b){return dy(nk,a,b)}return aF(function(a,b){return dy(nk,a,b)},d,b,c)}function
+Ee(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return ac(bS,ED,a,b)}function
-e(a,b){return _(d,a,b)}function
-f(a,b){return _(bS,a,b)}function
-g(a,b){return ac(f,e,a,b)}function
-h(a,b){return _(aq,a,b)}function
-i(a,b){return _(h,a,b)}function
-j(a,b){return ac(i,g,a,b)}function
-k(a,b){return ac(aq,j,a,b)}return ac(function(a,b){return _(aq,a,b)},k,b,c)}function
-EF(c,b){var
+d(a,b){return aF(cv,Ed,a,b)}function
+e(a,b){return aW(d,a,b)}function
+f(a,b){return aW(cv,a,b)}function
+g(a,b){return aF(f,e,a,b)}function
+h(a,b){return aW(aE,a,b)}function
+i(a,b){return aW(h,a,b)}function
+j(a,b){return aF(i,g,a,b)}function
+k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return aW(aE,a,b)},k,b,c)}function
+Ef(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return _(aq,a,b)}function
-f(a,b){return ac(e,aq,a,b)}return ac(bS,function(a,b){return ac(aq,f,a,b)},c,d)}function
-nN(b,a){var
+e(a,b){return aW(aE,a,b)}function
+f(a,b){return aF(e,aE,a,b)}return aF(cv,function(a,b){return aF(aE,f,a,b)},c,d)}function
+nl(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ac(bS,aq,a,b)}function
-e(a,b){return dD(d,a,b)}function
-f(a,b){return _(e,a,b)}function
-g(a,b){return dD(aq,a,b)}return ac(function(a,b){return _(g,a,b)},f,b,c)}function
-nO(b,a){var
+d(a,b){return aF(cv,aE,a,b)}function
+e(a,b){return dy(d,a,b)}function
+f(a,b){return aW(e,a,b)}function
+g(a,b){return dy(aE,a,b)}return aF(function(a,b){return aW(g,a,b)},f,b,c)}function
+nm(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ac(aq,aq,a,b)}function
-e(a,b){return ac(bS,d,a,b)}function
-f(a,b){return dD(e,a,b)}function
-g(a,b){return _(f,a,b)}function
-h(a,b){return dD(aq,a,b)}return ac(function(a,b){return _(h,a,b)},g,b,c)}function
-nP(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return ac(aq,function(a,b){return ac(aq,bS,a,b)},b,c)}function
-EG(c,a){aq(c,a[1]);function
-b(b,a){fQ(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return _(Ey,a,b)},d);var
-e=a[3];b(function(a,b){return _(EE,a,b)},e);var
+d(a,b){return aF(aE,aE,a,b)}function
+e(a,b){return aF(cv,d,a,b)}function
+f(a,b){return dy(e,a,b)}function
+g(a,b){return aW(f,a,b)}function
+h(a,b){return dy(aE,a,b)}return aF(function(a,b){return aW(h,a,b)},g,b,c)}function
+nn(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cv,a,b)},b,c)}function
+Eg(c,a){aE(c,a[1]);function
+b(b,a){h3(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aW(D_,a,b)},d);var
+e=a[3];b(function(a,b){return aW(Ee,a,b)},e);var
 f=a[4];function
-g(a,b){return _(aq,a,b)}function
-h(a,b){return ac(bS,g,a,b)}b(function(a,b){return _(h,a,b)},f);var
-i=a[5];b(function(a,b){return _(EF,a,b)},i);b(nN,a[6]);b(nN,a[7]);b(nO,a[8]);return b(nO,a[9])}function
-fR(a,b){return ac(aq,aq,a,b)}function
-ih(b,a){return a?aq(b,a[1]):dC(b,EH)}function
-nQ(a,b){return ac(ih,ih,a,b)}function
-fS(d,c,a,b){aq(a,d);fQ(a);return n(c,a,b)}function
-nR(c,b){var
-d=a(c[2],b);return function(a,b,c){return fS(d,a,b,c)}}function
-EI(b,e,a,d,c){function
-g(a,b){return _(fR,a,b)}function
-h(a,b){return _(fR,a,b)}function
-i(a,b){return ac(h,g,a,b)}var
-j=b[2];function
-k(a,b){return fS(j,i,a,b)}function
-l(a,b){return _(ih,a,b)}var
-m=f(nR(b,e),l);function
-n(a,b){return _(bS,a,b)}function
-o(a,b){return _(bS,a,b)}function
-p(a,b){return ac(o,n,a,b)}function
-q(a,b){return _(p,a,b)}var
-r=[0,[0,a[1],d],[0,a[2],c]];function
-s(a,b){return ac(m,q,a,b)}return eA(function(a,b){return ac(k,s,a,b)},r)}function
-EJ(b,c,a){function
-d(a,b){return _(nQ,a,b)}function
-e(a,b){return _(d,a,b)}var
-g=b[2];function
-h(a,b){return fS(g,e,a,b)}function
-i(a,b){return _(nQ,a,b)}var
-j=f(nR(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
-l(a,b){return _(fR,a,b)}function
-m(a,b){return ac(l,j,a,b)}return eA(function(a,b){return ac(h,m,a,b)},k)}function
-EK(b,a){function
-c(a,b){return _(fR,a,b)}function
-d(a,b){return _(c,a,b)}return eA(function(a,c){return fS(b,d,a,c)},a)}function
-EL(a){var
-b=AF(a);cu(a);return[0,b,D5(b),0]}function
-EM(b,a){var
-c=BF(a);cu(a);return[0,b[1],b[2],[0,c]]}function
-dE(a){var
-b=a[1][12];return function(a){if(typeof
-a==="number")return 0===a?EN:EO;else
+g(a,b){return aW(aE,a,b)}function
+h(a,b){return aF(cv,g,a,b)}b(function(a,b){return aW(h,a,b)},f);var
+i=a[5];b(function(a,b){return aW(Ef,a,b)},i);b(nl,a[6]);b(nl,a[7]);b(nm,a[8]);return b(nm,a[9])}function
+no(c,b){var
+a=eR(cZ);n(c,a,b);return eS(a)}function
+Eh(a){var
+b=Ag(a);cN(a);return[0,b,DG(b),0]}function
+Ei(b,a){var
+c=Bg(a);cN(a);return[0,b[1],b[2],[0,c]]}function
+ev(a){if(typeof
+a==="number")return 0===a?Ej:Ek;else
 switch(a[0]){case
-0:return aD(EP,a[1]);case
+0:return aS(El,a[1]);case
 1:var
-e=a[1];return aD(EQ,eA(function(a,b){return ac(nP,EG,a,b)},e));case
-2:return aD(ER,eA(nP,a[1]));case
-3:return aD(ES,EI(a[1],b,a[2],a[3],a[4]));case
-4:var
-c=a[1];return aD(ET,EJ(c[1],b,c[2]));default:var
-d=a[1];return aD(EU,EK(d[1],d[2]))}}}function
-ii(a,c,b){var
-d=ep(a[1],b),e=AR(a[1],b);cu(b);var
-g=aN(c,a[2],d,e);return f(dE(a),g)}function
-EV(b,a){var
-c=ep(b[1],a),d=mw(a);cu(a);var
-e=Es(b[2],d,c);return f(dE(b),e)}function
-EW(b,a){var
-c=ep(b[1],a),d=mw(a),e=AY(c,a);cu(a);var
-g=Et(b[2],d,c,e);return f(dE(b),g)}function
-fT(a,c,b){var
-d=ep(a[1],b),e=A4(a[1],b);cu(b);var
-g=aN(c,a[2],d,e);return f(dE(a),g)}function
-EX(b,c,a){var
-d=ep(b[1],a),e=mB(c,a);cu(a);var
-g=Ek(b[2],c,d,e);return f(dE(b),g)}function
-EY(c,b,a){var
-d=mB(b,a);cu(a);var
-e=El(c[2],b,d);return f(dE(c),e)}function
-EZ(a,b,c){var
-d=pq(b,E0);if(0<=d){if(0<d){if(w(b,E1)){if(w(b,E2)){if(w(b,E3)){if(w(b,E4)){if(w(b,E5)){if(!w(b,E6)&&a)return[0,a,fT(a[1],Eh,c)]}else
-if(a)return[0,a,fT(a[1],Ei,c)]}else
+b=a[1];return aS(Em,no(function(a,b){return aF(nn,Eg,a,b)},b));default:return aS(En,no(nn,a[1]))}}function
+np(b,c,a){var
+d=ej(b[1],a),e=As(b[1],a);cN(a);return ev(aP(c,b[2],d,e))}function
+Eo(b,a){var
+c=ej(b[1],a),d=ma(a);cN(a);return ev(D4(b[2],d,c))}function
+Ep(b,a){var
+c=ej(b[1],a),d=ma(a),e=Az(c,a);cN(a);return ev(D5(b[2],d,c,e))}function
+h4(b,c,a){var
+d=ej(b[1],a),e=AF(b[1],a);cN(a);return ev(aP(c,b[2],d,e))}function
+Eq(c,b,a){var
+d=ej(c[1],a),e=Bl(b,a);cN(a);return ev(DX(c[2],b,d,e))}function
+Er(a,b,c){var
+d=o0(b,Es);if(0<=d){if(0<d){if(z(b,Et)){if(z(b,Eu)){if(z(b,Ev)){if(!z(b,Ew)&&a)return[0,a,h4(a[1],DU,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,EX(e,f[1],c)]}}else
-if(a)return[0,a,ii(a[1],Ec,c)]}else
+e=a[1],f=e[3];if(f)return[0,a,Eq(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,EM(g,c)],E8]}}else
-if(a)return[0,a,EW(a[1],c)]}else
-if(a)return[0,a,EV(a[1],c)]}else
-if(w(b,E9)){if(w(b,E_)){if(w(b,E$)){if(w(b,Fa)){if(w(b,Fb)){if(!w(b,Fc)&&a){var
-h=a[1],i=h[3];if(i)return[0,a,EY(h,i[1],c)]}}else
-if(a)return[0,a,fT(a[1],Eg,c)]}else
-if(a)return[0,a,fT(a[1],Ef,c)]}else
-if(!a)return[0,[0,EL(c)],Fd]}else
-if(a)return[0,a,ii(a[1],D$,c)]}else
-if(a)return[0,a,ii(a[1],Ea,c)];return aR(E7,b)}function
-ij(a){return qG(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-nS=[0,0],nT=[0,0];function
-Fe(d){var
-a=zI(d),b=zJ(a),e=bv(b),c=EZ(nS[1],e,b);if(a[3]<a[4])throw[0,b$,Ff];nS[1]=c[1];return ij(c[2])}function
-ik(b){var
-a=aD(Fg,ij(b));nT[1]=[0,a];return a}function
-Fh(b){var
-a=nT[1];if(a)return a[1];try{var
-c=Fe(b);return c}catch(a){a=bH(a);return a[1]===eo?aD(Fi,ij(a[2])):a===eP?Fj:a===gj?Fk:a[1]===b$?ik(a[2]):a===gk?ik(Fl):ik(e1(a))}}GI(f(aw(Fm),p8),Fh);gm(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,Ei(g,c)],Ey]}}else
+if(a)return[0,a,Ep(a[1],c)]}else
+if(a)return[0,a,Eo(a[1],c)]}else
+if(z(b,Ez)){if(z(b,EA)){if(z(b,EB)){if(z(b,EC)){if(!z(b,ED)&&a)return[0,a,h4(a[1],DT,c)]}else
+if(a)return[0,a,h4(a[1],DS,c)]}else
+if(!a)return[0,[0,Eh(c)],EE]}else
+if(a)return[0,a,np(a[1],DN,c)]}else
+if(a)return[0,a,np(a[1],DO,c)];return aO(Ex,b)}function
+h5(a){return qc(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+nq=[0,0],nr=[0,0];function
+EF(d){var
+a=zj(d),b=zk(a),e=bv(b),c=Er(nq[1],e,b);if(a[3]<a[4])throw[0,b$,EG];nq[1]=c[1];return h5(c[2])}function
+h6(b){var
+a=aS(EH,h5(b));nr[1]=[0,a];return a}function
+EI(b){var
+a=nr[1];if(a)return a[1];try{var
+c=EF(b);return c}catch(a){a=bG(a);return a[1]===ei?aS(EJ,h5(a[2])):a===eK?EK:a===ga?EL:a[1]===b$?h6(a[2]):a===gb?h6(EM):h6(eW(a))}}F9(g(at(EN),pF),EI);gd(0);return}(globalThis));
