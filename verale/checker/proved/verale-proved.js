@@ -4,62 +4,62 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(I){"use strict";var
-oq=1e-13,n6="Invalid_argument",fU=0.001,fV='"',n5="@[",op=0.01,ie=1255,oo="Fatal error: exception %s\n",id=255,ez=1e-11,on=0x800,nL="jsError",bQ=0x8000,n4="%ni",dE=256,nK="ready",n3="ml_z_overflow",cZ=4096,nJ="End_of_file",om="a class",ic="Failure",ci=0xff,nI="\n",ey=1e-12,iu="ENOENT",bg="0",ol="([^/]+)",oB="prices",it=0xf,nH="List.nth",cY=128,ib=-48,nG=0xdc00,n2="Sys_blocked_io",oA="fd ",oj="hints: ",ok="ENOTEMPTY",ak=248,oi=0.999999999999,ay="camlinternalFormat.ml",oh="Division_by_zero",oz=">",oy=1027,nF="Sys_error",is=1e-14,af=246,n1="%u",nE="EEXIST",fT="%d",nD="Printexc.handle_uncaught_exception",ox="a statement",cw=1e-280,og="buffer.ml",n0=1000000000.,il=127,dB=1024,nZ="@{",iy=-2147483648,iz="e",fP=120,nC=103,nY=" : flags Open_rdonly and Open_wronly are not compatible",bS=1e-09,nX="linear",of="head",ia=512,cV="-",nB=0x7ff0,fS=1e-15,ix=": Not a directory",nW=" : file already exists",cg=0xffffff,h$="0x",nA=0.0001,ow="Out_of_memory",ao=254,iw="index out of bounds",cW=100,fX="_bigarr02",nz="%Li",oe=" : flags Open_text and Open_binary are not compatible",cX=-1.,ik=2147483647,dD=0.5,nV=", characters ",bT=0xffff,ij="none",nU=12520,ir=64.,nT="(Program not linked with -g, cannot print stack backtrace)\n",ny=16777216,fO=0.1,od="Unix.Unix_error",ov="infinity",h_="mkdir",ex=1000,x="",oc="Stack_overflow",nS="^",fN=": No such file or directory",fR=-2.,ob="/static/",dA=0x3f,iq=-97,oa="Not_found",fQ=1e-16,fM=1e-08,nR="Match_failure",nx=", ",ch="%x",fW=252,cx=".",dz="+",ip="rmdir",ou=0xf0,n$=32752,ot="network",nQ="%li",n_=1026,h9=2047,ii=1e-07,nP=10000.,iv=0.25,os=-32,nw="Pervasives.do_at_exit",cf=" ",io="Fatal error: exception ",bw=0x80,bD=1023,nv="Undefined_recursive_module",dC=1e-06,ih="nan",n9="expected ",nO=0xe0,nN=0xdfff,n8="_",bR="/",im="compare: functional value",or="Assert_failure",nu="%i",ig="ENOTDIR",nM=1073741823,ba=250,n7="expected fewer digits";function
-EV(c,d){var
+oo=1e-13,n4="Invalid_argument",fT=0.001,fU='"',n3="@[",on=0.01,ic=1255,om="Fatal error: exception %s\n",ib=255,ey=1e-11,ol=0x800,nJ="jsError",bP=0x8000,n2="%ni",dF=256,nI="ready",n1="ml_z_overflow",cX=4096,nH="End_of_file",ok="a class",ia="Failure",ch=0xff,nG="\n",ex=1e-12,is="ENOENT",bg="0",oj="([^/]+)",oz="prices",ir=0xf,nF="List.nth",cW=128,h$=-48,nE=0xdc00,n0="Sys_blocked_io",oy="fd ",oh="hints: ",oi="ENOTEMPTY",ak=248,og=0.999999999999,ay="camlinternalFormat.ml",of="Division_by_zero",ox=">",ow=1027,nD="Sys_error",iq=1e-14,af=246,nZ="%u",nC="EEXIST",fS="%d",nB="Printexc.handle_uncaught_exception",ov="a statement",cw=1e-280,oe="buffer.ml",nY=1000000000.,ij=127,dC=1024,nX="@{",iw=-2147483648,ix="e",fO=120,nA=103,nW=" : flags Open_rdonly and Open_wronly are not compatible",bR=1e-09,nV="linear",od="head",h_=512,cT="-",nz=0x7ff0,fR=1e-15,iv=": Not a directory",nU=" : file already exists",cf=0xffffff,h9="0x",ny=0.0001,ou="Out_of_memory",an=254,iu="index out of bounds",cU=100,fW="_bigarr02",nx="%Li",oc=" : flags Open_text and Open_binary are not compatible",cV=-1.,ii=2147483647,dE=0.5,nT=", characters ",bS=0xffff,ih="none",nS=12520,ip=64.,nR="(Program not linked with -g, cannot print stack backtrace)\n",nw=16777216,fN=0.1,ob="Unix.Unix_error",ot="infinity",h8="mkdir",ew=1000,x="",oa="Stack_overflow",nQ="^",fM=": No such file or directory",fQ=-2.,n$="/static/",dB=0x3f,io=-97,n_="Not_found",fP=1e-16,fL=1e-08,nP="Match_failure",nv=", ",cg="%x",fV=252,cx=".",dA="+",im="rmdir",os=0xf0,n9=32752,or="network",nO="%li",n8=1026,h7=2047,ig=1e-07,nN=10000.,it=0.25,oq=-32,nu="Pervasives.do_at_exit",ce=" ",il="Fatal error: exception ",bw=0x80,bC=1023,nt="Undefined_recursive_module",dD=1e-06,ie="nan",n7="expected ",nM=0xe0,nL=0xdfff,n6="_",bQ="/",ik="compare: functional value",op="Assert_failure",ns="%i",id="ENOTDIR",nK=1073741823,bb=250,n5="expected fewer digits";function
+EU(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-EW(d,b,e,c,f){if(c<=b)for(var
+EV(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-EX(b,d,c,e){for(var
+EW(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
 FG(b,a){throw[0,b,a]}function
-dK(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
+dL(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
 d=x,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-f7(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=cZ&&a==c.length)return d.apply(null,c);var
-e=x;for(;0<a;b+=dB,a-=dB)e+=d.apply(null,c.slice(b,b+Math.min(a,dB)));return e}function
-c1(a){if(a.t==2)a.c+=dK(a.l-a.c.length,"\0");else
-a.c=f7(a.c,0,a.c.length);a.t=0}function
-o5(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>il)return false;return true}else
+f6(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=cX&&a==c.length)return d.apply(null,c);var
+e=x;for(;0<a;b+=dC,a-=dC)e+=d.apply(null,c.slice(b,b+Math.min(a,dC)));return e}function
+cZ(a){if(a.t==2)a.c+=dL(a.l-a.c.length,"\0");else
+a.c=f6(a.c,0,a.c.length);a.t=0}function
+o2(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ij)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iU(e){for(var
+iS(e){for(var
 j=x,c=x,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bw){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>ia){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(f<<6);if(f<nO){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(g<<6);if(f<ou){a=g-0xe2080;if(a<on||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bT)c+=String.fromCharCode(0xd7c0+(a>>10),nG+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dB){c.substr(0,1);j+=c;c=x}}return j+c}function
-bU(c,a,b){this.t=c;this.c=a;this.l=b}bU.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c1(this);case
-0:if(o5(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bU.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iU(a)};bU.prototype.slice=function(){var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>h_){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW){g=h+(f<<6);if(f<nM){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW){g=h+(g<<6);if(f<os){a=g-0xe2080;if(a<ol||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bS)c+=String.fromCharCode(0xd7c0+(a>>10),nE+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dC){c.substr(0,1);j+=c;c=x}}return j+c}function
+bT(c,a,b){this.t=c;this.c=a;this.l=b}bT.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cZ(this);case
+0:if(o2(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bT.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iS(a)};bT.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bU(this.t,a,this.l)};function
-oL(a){return new
-bU(0,a,a.length)}function
-b(a){return oL(a)}function
-iR(c,a){FG(c,b(a))}var
+bT(this.t,a,this.l)};function
+oJ(a){return new
+bT(0,a,a.length)}function
+b(a){return oJ(a)}function
+iP(c,a){FG(c,b(a))}var
 ag=[0];function
-Y(a){iR(ag.Invalid_argument,a)}function
-c0(){Y(iw)}function
-e(b,a){if(a<0||a>=b.length-1)c0();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)c0();b[a+1]=c;return 0}function
-iA(e,f,d){var
+Z(a){iP(ag.Invalid_argument,a)}function
+cY(){Z(iu)}function
+e(b,a){if(a<0||a>=b.length-1)cY();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)cY();b[a+1]=c;return 0}function
+iy(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iD(b){if(I.Uint8Array)var
+iB(b){if(I.Uint8Array)var
 c=new(I.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f7(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?f7(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iD(b);var
+cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f6(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?f6(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iB(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -67,38 +67,38 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cA(a){return a}function
-bE(a,b,c,d,e){cz(cA(a),b,c,d,e);return 0}function
-oJ(){Y(iw)}function
-eA(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bD(a,b,c,d,e){cz(cA(a),b,c,d,e);return 0}function
+oH(){Z(iu)}function
+ez(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-fY(b,a){if(a>>>0>=b.l)oJ();return eA(b,a)}function
-ap(a,c,b){b&=ci;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iD(a)}a.c[c]=b;return 0}function
-dG(b,a,c){if(a>>>0>=b.l)oJ();return ap(b,a,c)}function
-bF(c,a){if(c.fun)return bF(c.fun,a);if(typeof
+fX(b,a){if(a>>>0>=b.l)oH();return ez(b,a)}function
+ao(a,c,b){b&=ch;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iB(a)}a.c[c]=b;return 0}function
+dH(b,a,c){if(a>>>0>=b.l)oH();return ao(b,a,c)}function
+bE(c,a){if(c.fun)return bE(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bF(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bE(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bF(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)c0();return a}function
-E3(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bk(a){a.t&6&&c1(a);return a.c}var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bE(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cY();return a}function
+E2(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bk(a){a.t&6&&cZ(a);return a.c}var
 FS=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-o4(a){if(FS)return Math.floor(Math.log2(a));var
+o1(a){if(FS)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iK(c){var
+iI(c){var
 a=new(I.Float32Array)(1);a[0]=c;var
 b=new(I.Int32Array)(a.buffer);return b[0]|0}var
-oR=Math.pow(2,-24);function
-iQ(a){throw a}function
-eH(){iQ(ag.Division_by_zero)}function
-B(b,c,a){this.lo=b&cg;this.mi=c&cg;this.hi=a&bT}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
+oP=Math.pow(2,-24);function
+iO(a){throw a}function
+eG(){iO(ag.Division_by_zero)}function
+B(b,c,a){this.lo=b&cf;this.mi=c&cf;this.hi=a&bS}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
 B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -107,7 +107,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 B(b,c,d)};B.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 B(b,c,d)};B.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*oR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*oP|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oP|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
 B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
 B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
@@ -121,27 +121,27 @@ B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bT);return new
-B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cg;this.lo=this.lo<<1&cg};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cg;this.mi=(this.mi>>>1|this.hi<<23)&cg;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
+B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bS);return new
+B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cf;this.lo=this.lo<<1&cf};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cf;this.mi=(this.mi>>>1|this.hi<<23)&cf;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
-b=this;if(a.isZero())eH();var
-d=b.hi^a.hi;if(b.hi&bQ)b=b.neg();if(a.hi&bQ)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bQ)c=c.neg();return c};B.prototype.mod=function(b){var
-a=this;if(b.isZero())eH();var
-d=a.hi;if(a.hi&bQ)a=a.neg();if(b.hi&bQ)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bQ)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ci,this.mi>>16,this.mi>>8&ci,this.mi&ci,this.lo>>16,this.lo>>8&ci,this.lo&ci]};B.prototype.lo32=function(){return this.lo|(this.mi&ci)<<24};B.prototype.hi32=function(){return this.mi>>>8&bT|this.hi<<16};function
-c3(b,c,a){return new
+b=this;if(a.isZero())eG();var
+d=b.hi^a.hi;if(b.hi&bP)b=b.neg();if(a.hi&bP)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bP)c=c.neg();return c};B.prototype.mod=function(b){var
+a=this;if(b.isZero())eG();var
+d=a.hi;if(a.hi&bP)a=a.neg();if(b.hi&bP)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bP)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ch,this.mi>>16,this.mi>>8&ch,this.mi&ch,this.lo>>16,this.lo>>8&ch,this.lo&ch]};B.prototype.lo32=function(){return this.lo|(this.mi&ch)<<24};B.prototype.hi32=function(){return this.mi>>>8&bS|this.hi<<16};function
+c1(b,c,a){return new
 B(b,c,a)}function
-f1(a){if(!isFinite(a)){if(isNaN(a))return c3(1,0,nB);return a>0?c3(0,0,nB):c3(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bQ:a>=0?0:bQ;if(f)a=-a;var
-b=o4(a)+bD;if(b<=0){b=0;a/=Math.pow(2,-n_)}else{a/=Math.pow(2,b-oy);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+f0(a){if(!isFinite(a)){if(isNaN(a))return c1(1,0,nz);return a>0?c1(0,0,nz):c1(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bP:a>=0?0:bP;if(f)a=-a;var
+b=o1(a)+bC;if(b<=0){b=0;a/=Math.pow(2,-n8)}else{a/=Math.pow(2,b-ow);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&it|f|b<<4;return c3(g,e,c)}function
-eE(a){return a.toArray()}function
-oI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fX)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bT)c.write(16,b.dims[a]);else{c.write(16,bT);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&ir|f|b<<4;return c1(g,e,c)}function
+eD(a){return a.toArray()}function
+oG(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fW)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bS)c.write(16,b.dims[a]);else{c.write(16,bS);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,29 +158,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eE(b.get(a));for(var
+e=eD(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eE(f1(b.get(a)));for(var
+e=eD(f0(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iK(b.get(a));c.write(32,e)}break;case
+e=iI(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iK(d[1]));c.write(32,iK(d[2]))}break;case
+d=b.get(a);c.write(32,iI(d[1]));c.write(32,iI(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eE(f1(f[1]));for(var
+f=b.get(a),e=eD(f0(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eE(f1(f[2]));for(var
+e=eD(f0(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-oG(a){switch(a){case
+oE(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-EY(c,e){var
+EX(c,e){var
 b=I,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -194,44 +194,44 @@ b=I,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)Y("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)Z("Bigarray.create: unsupported kind");var
 d=new
-a(e*oG(c));return d}function
-iL(c){var
+a(e*oE(c));return d}function
+iJ(c){var
 a=new(I.Int32Array)(1);a[0]=c;var
 b=new(I.Float32Array)(a.buffer);return b[0]}function
-eD(a){return new
+eC(a){return new
 B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dI(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h9)return(f|g|b&it)==0?b&bQ?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&it);if(c>0){a+=16;a*=Math.pow(2,c-oy)}else
-a*=Math.pow(2,-n_);if(b&bQ)a=-a;return a}function
-iB(b){var
+dJ(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h7)return(f|g|b&ir)==0?b&bP?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&ir);if(c>0){a+=16;a*=Math.pow(2,c-ow)}else
+a*=Math.pow(2,-n8);if(b&bP)a=-a;return a}function
+iz(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)Y("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Fh(b,a){return new
-B(b&cg,b>>>24&ci|(a&bT)<<8,a>>>16&bT)}function
-iM(a){return a.hi32()}function
-iN(a){return a.lo32()}var
-EZ=fX;function
-cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=EZ;cy.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)Z("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+Fg(b,a){return new
+B(b&cf,b>>>24&ch|(a&bS)<<8,a>>>16&bS)}function
+iK(a){return a.hi32()}function
+iL(a){return a.lo32()}var
+EY=fW;function
+cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=EY;cy.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))Y("bigarray.js: invalid offset");if(this.dims.length!=b.length)Y("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c0();c=c*this.dims[a]+b[a]}else
+Array))Z("bigarray.js: invalid offset");if(this.dims.length!=b.length)Z("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cY();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c0();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cY();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Fh(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Fg(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};cy.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iN(b);this.data[a*2+1]=iM(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[an,e,c];default:return this.data[a]}};cy.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=iL(b);this.data[a*2+1]=iK(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cy.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iN(b),e=iM(b);if(c==e)this.data.fill(c);else
+c=iL(b),e=iK(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dF.prototype=new
-cy();dF.prototype.offset=function(a){if(typeof
+dG(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dG.prototype=new
+cy();dG.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-Y("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c0();return a};dF.prototype.get=function(a){return this.data[a]};dF.prototype.set=function(a,b){this.data[a]=b;return 0};dF.prototype.fill=function(a){this.data.fill(a);return 0};function
-oE(c,d,a,b){var
-e=oG(c);if(iB(a)*e!=b.length)Y("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dF(c,d,a,b);return new
+Z("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cY();return a};dG.prototype.get=function(a){return this.data[a]};dG.prototype.set=function(a,b){this.data[a]=b;return 0};dG.prototype.fill=function(a){this.data.fill(a);return 0};function
+oC(c,d,a,b){var
+e=oE(c);if(iz(a)*e!=b.length)Z("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dG(c,d,a,b);return new
 cy(c,d,a,b)}function
-c2(a){if(!ag.Failure)ag.Failure=[ak,b(ic),-3];iR(ag.Failure,a)}function
-oF(b,v,r){var
-i=b.read32s();if(i<0||i>16)c2("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==fX)for(var
+c0(a){if(!ag.Failure)ag.Failure=[ak,b(ia),-3];iP(ag.Failure,a)}function
+oD(b,v,r){var
+i=b.read32s();if(i<0||i>16)c0("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ch,o=p>>8&1,h=[];if(r==fW)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bT){var
-t=b.read32u(),u=b.read32u();if(t!=0)c2("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bS){var
+t=b.read32u(),u=b.read32u();if(t!=0)c0("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=iB(h),f=EY(j,d),g=oE(j,o,h,f);switch(j){case
+d=iz(h),f=EX(j,d),g=oC(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)c2("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)c0("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eD(e);g.set(a,q)}break;case
+q=eC(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dI(eD(e));g.set(a,k)}break;case
+k=dJ(eC(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iL(b.read32s());g.set(a,k)}break;case
+k=iJ(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iL(b.read32s()),l=iL(b.read32s());g.set(a,[ao,m,l])}break;case
+m=iJ(b.read32s()),l=iJ(b.read32s());g.set(a,[an,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dI(eD(e));for(var
+m=dJ(eC(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dI(eD(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return oE(j,o,h,f)}function
-oD(a,b,c){return a.compare(b,c)}function
-aL(a,b){return Math.imul(a,b)}function
-aQ(b,a){a=aL(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aL(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Fc(a,b){a=aQ(a,iN(b));a=aQ(a,iM(b));return a}function
-iI(a,b){return Fc(a,f1(b))}function
-oH(c){var
-b=iB(c.dims),d=0;switch(c.kind){case
+l=dJ(eC(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return oC(j,o,h,f)}function
+oB(a,b,c){return a.compare(b,c)}function
+aN(a,b){return Math.imul(a,b)}function
+aR(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Fb(a,b){a=aR(a,iL(b));a=aR(a,iK(b));return a}function
+iG(a,b){return Fb(a,f0(b))}function
+oF(c){var
+b=iz(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dE)b=dE;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aQ(d,e)}e=0;switch(b&3){case
+12:if(b>dF)b=dF;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aR(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aQ(d,e)}break;case
+1:e|=c.data[a+0];d=aR(d,e)}break;case
 4:case
-5:if(b>cY)b=cY;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aQ(d,e)}if((b&1)!=0)d=aQ(d,c.data[a]);break;case
+5:if(b>cW)b=cW;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aR(d,e)}if((b&1)!=0)d=aR(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
+a=0;a<b;a++)d=aR(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
+a=0;a<b;a++)d=aR(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
+a=0;a<b;a++)d=aR(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iI(d,c.data[a]);break;case
+a=0;a<b;a++)d=iG(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iI(d,c.data[a]);break}return d}function
-Ff(a,b){b[0]=4;return a.read32s()}function
+a=0;a<b;a++)d=iG(d,c.data[a]);break}return d}function
+Fe(a,b){b[0]=4;return a.read32s()}function
 FB(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:c2("input_value: native integer value too large");default:c2("input_value: ill-formed native integer")}}function
-Fq(c,d){var
+2:c0("input_value: native integer value too large");default:c0("input_value: ill-formed native integer")}}function
+Fp(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eD(b)}function
-Fm(e,d,b){var
-c=eE(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eC(b)}function
+Fl(e,d,b){var
+c=eD(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Fg(a,b,c){return a.compare(b)}function
-Fj(a){return a.lo32()^a.hi32()}var
-eC={"_j":{deserialize:Fq,serialize:Fm,fixed_length:8,compare:Fg,hash:Fj},"_i":{deserialize:Ff,fixed_length:4},"_n":{deserialize:FB,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oF(a,b,"_bigarray")},serialize:oI,compare:oD,hash:oH},"_bigarr02":{deserialize:function(a,b){return oF(a,b,fX)},serialize:oI,compare:oD,hash:oH}};function
-iC(a){return eC[a.caml_custom]&&eC[a.caml_custom].compare}function
-oM(f,c,d,e){var
-b=iC(c);if(b){var
+Ff(a,b,c){return a.compare(b)}function
+Fi(a){return a.lo32()^a.hi32()}var
+eB={"_j":{deserialize:Fp,serialize:Fl,fixed_length:8,compare:Ff,hash:Fi},"_i":{deserialize:Fe,fixed_length:4},"_n":{deserialize:FB,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oD(a,b,"_bigarray")},serialize:oG,compare:oB,hash:oF},"_bigarr02":{deserialize:function(a,b){return oD(a,b,fW)},serialize:oG,compare:oB,hash:oF}};function
+iA(a){return eB[a.caml_custom]&&eB[a.caml_custom].compare}function
+oK(f,c,d,e){var
+b=iA(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eF(a){return a
+eE(a){return a
 instanceof
-bU}function
-f2(a){return eF(a)}function
-oN(a){if(typeof
-a==="number")return ex;else
-if(eF(a))return fW;else
-if(f2(a))return 1252;else
+bT}function
+f1(a){return eE(a)}function
+oL(a){if(typeof
+a==="number")return ew;else
+if(eE(a))return fV;else
+if(f1(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=id){var
-b=a[0]|0;return b==ao?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=ib){var
+b=a[0]|0;return b==an?0:b}else
 if(a
 instanceof
-String)return nU;else
+String)return nS;else
 if(typeof
-a=="string")return nU;else
+a=="string")return nS;else
 if(a
 instanceof
-Number)return ex;else
-if(a&&a.caml_custom)return ie;else
+Number)return ew;else
+if(a&&a.caml_custom)return ic;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-oS(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-oK(a,b){a.t&6&&c1(a);b.t&6&&c1(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-o0(a,b){return oK(a,b)}function
-dH(a,b,d){var
+Fq(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+oI(a,b){a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+oX(a,b){return oI(a,b)}function
+dI(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=oN(a);if(f==ba){a=a[1];continue}var
-g=oN(b);if(g==ba){b=b[1];continue}if(f!==g){if(f==ex){if(g==ie)return oM(a,b,-1,d);return-1}if(g==ex){if(f==ie)return oM(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:Y(im);break;case
+f=oL(a);if(f==bb){a=a[1];continue}var
+g=oL(b);if(g==bb){b=b[1];continue}if(f!==g){if(f==ew){if(g==ic)return oK(a,b,-1,d);return-1}if(g==ew){if(f==ic)return oK(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:Z(ik);break;case
 248:var
-c=oS(a[2],b[2]);if(c!=0)return c|0;break;case
-249:Y(im);break;case
-250:Y("equal: got Forward_tag, should not happen");break;case
-251:Y("equal: abstract value");break;case
+c=Fq(a[2],b[2]);if(c!=0)return c|0;break;case
+249:Z(ik);break;case
+250:Z("equal: got Forward_tag, should not happen");break;case
+251:Z("equal: abstract value");break;case
 252:if(a!==b){var
-c=oK(a,b);if(c!=0)return c|0}break;case
-253:Y("equal: got Double_tag, should not happen");break;case
-254:Y("equal: got Double_array_tag, should not happen");break;case
-255:Y("equal: got Custom_tag, should not happen");break;case
-1247:Y(im);break;case
+c=oI(a,b);if(c!=0)return c|0}break;case
+253:Z("equal: got Double_tag, should not happen");break;case
+254:Z("equal: got Double_array_tag, should not happen");break;case
+255:Z("equal: got Custom_tag, should not happen");break;case
+1247:Z(ik);break;case
 1255:var
-i=iC(a);if(i!=iC(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)Y("compare: abstract value");var
+i=iA(a);if(i!=iA(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)Z("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -427,233 +427,233 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aY(a,b){return dH(a,b,true)}function
-E4(){return[0]}function
-au(a){if(a<0)Y("Bytes.create");return new
-bU(a?2:9,x,a)}function
-fZ(b,a){if(a==0)eH();return b/a|0}function
-bV(a,b){return+(dH(a,b,false)==0)}function
-E6(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dK(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iD(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-iF(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iP(d){d=bk(d);var
-e=d.length;if(e>31)Y("format_int: format too long");var
-a={justify:dz,signstyle:cV,filler:cf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a1(a,b){return dI(a,b,true)}function
+E3(){return[0]}function
+au(a){if(a<0)Z("Bytes.create");return new
+bT(a?2:9,x,a)}function
+fY(b,a){if(a==0)eG();return b/a|0}function
+bU(a,b){return+(dI(a,b,false)==0)}function
+E5(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iB(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+iD(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iN(d){d=bk(d);var
+e=d.length;if(e>31)Z("format_int: format too long");var
+a={justify:dA,signstyle:cT,filler:ce,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cV;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bg;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iE(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cV))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=x;if(a.justify==dz&&a.filler==cf)for(var
-d=e;d<a.width;d++)c+=cf;if(a.signedconv)if(a.sign<0)c+=cV;else
-if(a.signstyle!=cV)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bg;if(a.alternate&&a.base==16)c+=h$;if(a.justify==dz&&a.filler==bg)for(var
-d=e;d<a.width;d++)c+=bg;c+=f;if(a.justify==cV)for(var
-d=e;d<a.width;d++)c+=cf;return b(c)}function
-iG(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cT;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bg;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+iC(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cT))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=x;if(a.justify==dA&&a.filler==ce)for(var
+d=e;d<a.width;d++)c+=ce;if(a.signedconv)if(a.sign<0)c+=cT;else
+if(a.signstyle!=cT)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bg;if(a.alternate&&a.base==16)c+=h9;if(a.justify==dA&&a.filler==bg)for(var
+d=e;d<a.width;d++)c+=bg;c+=f;if(a.justify==cT)for(var
+d=e;d<a.width;d++)c+=ce;return b(c)}function
+iE(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dz)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+c=parseInt(a.toString().split(dA)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(bg);if(b>0)a=a+cx+new
 Array(b+1).join(bg);return a}else
 return a.toFixed(b)}}var
-a,e=iP(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ih;e.filler=cf}else
-if(!isFinite(c)){a="inf";e.filler=cf}else
+a,e=iN(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ie;e.filler=ce}else
+if(!isFinite(c)){a="inf";e.filler=ce}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iz)a=a.slice(0,b-1)+bg+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(iz),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iz)a=a.slice(0,b-1)+bg+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ix)a=a.slice(0,b-1)+bg+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ix),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ix)a=a.slice(0,b-1)+bg+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iE(e,a)}function
-f0(e,c){if(bk(e)==fT)return b(x+c);var
-a=iP(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iC(e,a)}function
+fZ(e,c){if(bk(e)==fS)return b(x+c);var
+a=iN(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=cf;var
-f=a.prec-d.length;if(f>0)d=dK(f,bg)+d}return iE(a,d)}var
+d=c.toString(a.base);if(a.prec>=0){a.filler=ce;var
+f=a.prec-d.length;if(f>0)d=dL(f,bg)+d}return iC(a,d)}var
 FD=0;function
 cB(){return FD++}function
-iH(a){if(a==0||!isFinite(a))return[0,a,0];var
+iF(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bD,o4(a)+1);a*=Math.pow(2,-b);while(a<dD){a*=2;b--}while(a>=1){a*=dD;b++}if(c)a=-a;return[0,a,b]}function
-oT(a){return a.toUtf16()}function
-eJ(){return false}function
+b=Math.max(-bC,o1(a)+1);a*=Math.pow(2,-b);while(a<dE){a*=2;b--}while(a>=1){a*=dE;b++}if(c)a=-a;return[0,a,b]}function
+oQ(a){return a.toUtf16()}function
+eI(){return false}function
 FT(){function
-a(a){if(a.charAt(0)===bR)return[x,a.substring(1)];return}function
+a(a){if(a.charAt(0)===bQ)return[x,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||x,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eJ()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
-iY=FT();function
-o2(a){return a.slice(-1)!==bR?a+bR:a}if(eJ()&&I.process&&I.process.cwd)var
-eB=I.process.cwd().replace(/\\/g,bR);else
+d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eI()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
+iW=FT();function
+oZ(a){return a.slice(-1)!==bQ?a+bQ:a}if(eI()&&I.process&&I.process.cwd)var
+eA=I.process.cwd().replace(/\\/g,bQ);else
 var
-eB="/static";eB=o2(eB);function
-Fu(a){a=oT(a);if(!iY(a))a=eB+a;var
-e=iY(a),d=e[1].split(bR),b=[];for(var
+eA="/static";eA=oZ(eA);function
+Fu(a){a=oQ(a);if(!iW(a))a=eA+a;var
+e=iW(a),d=e[1].split(bQ),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
 FP(e){for(var
 f=x,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>ia){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<on){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dA)}else
-if(a<0xd800||a>=nN)b+=String.fromCharCode(nO|a>>12,bw|a>>6&dA,bw|a&dA);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nG||h>nN)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ou|a>>18,bw|a>>12&dA,bw|a>>6&dA,bw|a&dA)}if(b.length>dB){b.substr(0,1);f+=b;b=x}}return f+b}function
-E2(a){var
-b=9;if(!o5(a))b=8,a=FP(a);return new
-bU(b,a,a.length)}function
-bX(a){return E2(a)}var
-F8=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nE,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iu,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ig,ok,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dN(d,f,e,a){var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>h_){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<ol){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dB)}else
+if(a<0xd800||a>=nL)b+=String.fromCharCode(nM|a>>12,bw|a>>6&dB,bw|a&dB);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nE||h>nL)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(os|a>>18,bw|a>>12&dB,bw|a>>6&dB,bw|a&dB)}if(b.length>dC){b.substr(0,1);f+=b;b=x}}return f+b}function
+E1(a){var
+b=9;if(!o2(a))b=8,a=FP(a);return new
+bT(b,a,a.length)}function
+bW(a){return E1(a)}var
+F8=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nC,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",is,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",id,oi,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dO(d,f,e,a){var
 b=F8.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bX(f||x),bX(e||x)];return c}var
-oX={};function
-c4(a){return oX[a]}function
-dJ(b,a){throw[0,b].concat(a)}function
-E1(a){return new
-bU(4,a,a.length)}function
-aq(a){iR(ag.Sys_error,a)}function
-FE(a){aq(a+fN)}function
+c=[b,bW(f||x),bW(e||x)];return c}var
+oU={};function
+c2(a){return oU[a]}function
+dK(b,a){throw[0,b].concat(a)}function
+E0(a){return new
+bT(4,a,a.length)}function
+aq(a){iP(ag.Sys_error,a)}function
+FE(a){aq(a+fM)}function
 bm(a){return a.l}function
-EU(){}function
+ET(){}function
 aG(a){this.data=a}aG.prototype=new
-EU();aG.prototype.truncate=function(a){var
+ET();aG.prototype.truncate=function(a){var
 b=this.data;this.data=au(a|0);cz(b,0,this.data,0,a)};aG.prototype.length=function(){return bm(this.data)};aG.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=au(b+a),f=this.data;this.data=e;cz(f,0,this.data,0,c)}bE(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
-e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return fY(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
-aX(b,a){this.content={};this.root=b;this.lookupFun=a}aX.prototype.nm=function(a){return this.root+a};aX.prototype.create_dir_if_needed=function(d){var
-c=d.split(bR),b=x;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bR;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aX.prototype.slash=function(a){return/\/$/.test(a)?a:a+bR};aX.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=au(b+a),f=this.data;this.data=e;cz(f,0,this.data,0,c)}bD(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
+e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return fX(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
+a0(b,a){this.content={};this.root=b;this.lookupFun=a}a0.prototype.nm=function(a){return this.root+a};a0.prototype.create_dir_if_needed=function(d){var
+c=d.split(bQ),b=x;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bQ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a0.prototype.slash=function(a){return/\/$/.test(a)?a:a+bQ};a0.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aG(cA(c[1]))}}};aX.prototype.exists=function(a){if(a==x)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aX.prototype.mkdir=function(c,e,d){var
-b=d&&c4(od);if(this.exists(c))if(b)dJ(b,dN(nE,h_,this.nm(c)));else
+aG(cA(c[1]))}}};a0.prototype.exists=function(a){if(a==x)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a0.prototype.mkdir=function(c,e,d){var
+b=d&&c2(ob);if(this.exists(c))if(b)dK(b,dO(nC,h8,this.nm(c)));else
 aq(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dJ(b,dN(iu,h_,this.nm(a)));else
-aq(a+fN);if(!this.is_dir(a))if(b)dJ(b,dN(ig,h_,this.nm(a)));else
-aq(a+ix);this.create_dir_if_needed(this.slash(c))};aX.prototype.rmdir=function(a,f){var
-b=f&&c4(od),c=a==x?x:this.slash(a),e=new
-RegExp(nS+c+ol);if(!this.exists(a))if(b)dJ(b,dN(iu,ip,this.nm(a)));else
-aq(a+fN);if(!this.is_dir(a))if(b)dJ(b,dN(ig,ip,this.nm(a)));else
-aq(a+ix);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dK(b,dO(is,h8,this.nm(a)));else
+aq(a+fM);if(!this.is_dir(a))if(b)dK(b,dO(id,h8,this.nm(a)));else
+aq(a+iv);this.create_dir_if_needed(this.slash(c))};a0.prototype.rmdir=function(a,f){var
+b=f&&c2(ob),c=a==x?x:this.slash(a),e=new
+RegExp(nQ+c+oj);if(!this.exists(a))if(b)dK(b,dO(is,im,this.nm(a)));else
+aq(a+fM);if(!this.is_dir(a))if(b)dK(b,dO(id,im,this.nm(a)));else
+aq(a+iv);for(var
 d
 in
-this.content)if(d.match(e))if(b)dJ(b,dN(ok,ip,this.nm(a)));else
+this.content)if(d.match(e))if(b)dK(b,dO(oi,im,this.nm(a)));else
 aq(this.nm(a)+": Directory not empty");delete
-this.content[c]};aX.prototype.readdir=function(a){var
-f=a==x?x:this.slash(a);if(!this.exists(a))aq(a+fN);if(!this.is_dir(a))aq(a+ix);var
+this.content[c]};a0.prototype.readdir=function(a){var
+f=a==x?x:this.slash(a);if(!this.exists(a))aq(a+fM);if(!this.is_dir(a))aq(a+iv);var
 g=new
-RegExp(nS+f+ol),d={},c=[];for(var
+RegExp(nQ+f+oj),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aX.prototype.is_dir=function(a){if(a==x)return true;var
-b=this.slash(a);return this.content[b]?1:0};aX.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a0.prototype.is_dir=function(a){if(a==x)return true;var
+b=this.slash(a);return this.content[b]?1:0};a0.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aX.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aq(this.nm(a)+nY);if(b.text&&b.binary)aq(this.nm(a)+oe);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aq(this.nm(a)+" : is a directory");if(b.create&&b.excl)aq(this.nm(a)+nW);var
+this.content[a];return b};a0.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aq(this.nm(a)+nW);if(b.text&&b.binary)aq(this.nm(a)+oc);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aq(this.nm(a)+" : is a directory");if(b.create&&b.excl)aq(this.nm(a)+nU);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aG(au(0));return this.content[a]}else
-FE(this.nm(a))};aX.prototype.register=function(c,a){var
-b;if(this.content[c])aq(this.nm(c)+nW);if(eF(a))b=new
-aG(a);if(f2(a))b=new
+FE(this.nm(a))};a0.prototype.register=function(c,a){var
+b;if(this.content[c])aq(this.nm(c)+nU);if(eE(a))b=new
+aG(a);if(f1(a))b=new
 aG(cA(a));else
 if(a
 instanceof
 Array)b=new
-aG(E1(a));else
+aG(E0(a));else
 if(typeof
 a==="string")b=new
-aG(oL(a));else
+aG(oJ(a));else
 if(a.toString){var
-d=cA(bX(a.toString()));b=new
+d=cA(bW(a.toString()));b=new
 aG(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-aq(this.nm(c)+" : registering file with invalid content type")};aX.prototype.constructor=aX;function
-oC(){}function
-oP(b){var
-a=iY(b);if(!a)return;return a[0]+bR}var
-f5=oP(eB)||c2("unable to compute caml_root"),dM=[];if(eJ())dM.push({path:f5,device:new
-oC(f5)});else
-dM.push({path:f5,device:new
-aX(f5)});dM.push({path:ob,device:new
-aX(ob)});function
-o_(b){var
-g=Fu(b),b=g.join(bR),f=o2(b),c;for(var
-e=0;e<dM.length;e++){var
-a=dM[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eJ()){var
-d=oP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+aq(this.nm(c)+" : registering file with invalid content type")};a0.prototype.constructor=a0;function
+oA(){}function
+oN(b){var
+a=iW(b);if(!a)return;return a[0]+bQ}var
+f4=oN(eA)||c0("unable to compute caml_root"),dN=[];if(eI())dN.push({path:f4,device:new
+oA(f4)});else
+dN.push({path:f4,device:new
+a0(f4)});dN.push({path:n$,device:new
+a0(n$)});function
+o7(b){var
+g=Fu(b),b=g.join(bQ),f=oZ(b),c;for(var
+e=0;e<dN.length;e++){var
+a=dN[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eI()){var
+d=oN(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-oC(d)};dM.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aq("no device found for "+f)}function
-E5(c,b){var
-a=o_(c);if(!a.device.register)c2("cannot register file");a.device.register(a.rest,b);return 0}function
-o3(c,a){var
-c=b(c),a=b(a);return E5(c,a)}function
-E8(){var
+oA(d)};dN.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aq("no device found for "+f)}function
+E4(c,b){var
+a=o7(c);if(!a.device.register)c0("cannot register file");a.device.register(a.rest,b);return 0}function
+o0(c,a){var
+c=b(c),a=b(a);return E4(c,a)}function
+E7(){var
 b=I.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)o3(b[a].name,b[a].content);I.jsoo_create_file=o3;I.caml_fs_tmp=[];return 0}function
-E9(){return[0]}function
-E_(a,b){return+(dH(a,b,false)>=0)}function
-iJ(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aQ(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)o0(b[a].name,b[a].content);I.jsoo_create_file=o0;I.caml_fs_tmp=[];return 0}function
+E8(){return[0]}function
+E9(a,b){return+(dI(a,b,false)>=0)}function
+iH(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aR(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aQ(d,c)}d^=e;return d}function
-Fd(a,b){return iJ(a,bk(b))}function
-Fa(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aQ(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aR(d,c)}d^=e;return d}function
+Fc(a,b){return iH(a,bk(b))}function
+E$(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aR(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aQ(d,c)}d^=e;return d}function
-oU(a){switch(a.t&6){default:c1(a);case
+1:c|=b[a];d=aR(d,c)}d^=e;return d}function
+oR(a){switch(a.t&6){default:cZ(a);case
 0:return a.c;case
 4:return a.c}}function
-E$(b,c){var
-a=oU(c);return typeof
-a==="string"?iJ(b,a):Fa(b,a)}function
-Fb(a){a^=a>>>16;a=aL(a,0x85ebca6b|0);a^=a>>>13;a=aL(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-oQ(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dE)d=dE;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eC[a.caml_custom]&&eC[a.caml_custom].hash){var
-k=eC[a.caml_custom].hash(a);b=aQ(b,k);c--}}else
+E_(b,c){var
+a=oR(c);return typeof
+a==="string"?iH(b,a):E$(b,a)}function
+Fa(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+oO(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dF)d=dF;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eB[a.caml_custom]&&eB[a.caml_custom].hash){var
+k=eB[a.caml_custom].hash(a);b=aR(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aQ(b,a[2]);c--;break;case
+248:b=aR(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aQ(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eF(a)){b=E$(b,a);c--}else
-if(f2(a)){b=Fd(b,a);c--}else
+o=a.length-1<<10|a[0];b=aR(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eE(a)){b=E_(b,a);c--}else
+if(f1(a)){b=Fc(b,a);c--}else
 if(typeof
-a==="string"){b=iJ(b,a);c--}else
-if(a===(a|0)){b=aQ(b,a+a+1);c--}else
-if(a===+a){b=iI(b,a);c--}}b=Fb(b);return b&0x3FFFFFFF}function
-Fe(a,c,k){if(!isFinite(a)){if(isNaN(a))return bX(ih);return bX(a>0?ov:"-infinity")}var
+a==="string"){b=iH(b,a);c--}else
+if(a===(a|0)){b=aR(b,a+a+1);c--}else
+if(a===+a){b=iG(b,a);c--}}b=Fa(b);return b&0x3FFFFFFF}function
+Fd(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(ie);return bW(a>0?ot:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?x:dz,e=x;if(i)e=cV;else
+j=d<0?x:dA,e=x;if(i)e=cT;else
 switch(k){case
-43:e=dz;break;case
-32:e=cf;break;default:break}if(c>=0&&c<13){var
+43:e=dA;break;case
+32:e=ce;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cx);if(h<0)b+=cx+dK(c,bg);else{var
-f=h+1+c;if(b.length<f)b+=dK(f-b.length,bg);else
-b=b.substr(0,f)}}return bX(e+h$+b+"p"+j+d.toString(10))}function
-Fl(a){return+a.isZero()}function
-Fo(a){return new
-B(a&cg,a>>24&cg,a>>31&bT)}function
-Fp(a){return a.toInt()}function
-Fk(a){return+a.isNeg()}function
-Fn(a){return a.neg()}function
-Fi(g,c){var
-a=iP(g);if(a.signedconv&&Fk(c)){a.sign=-1;c=Fn(c)}var
-b=x,h=Fo(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Fp(e.modulus))+b}while(!Fl(c));if(a.prec>=0){a.filler=cf;var
-d=a.prec-b.length;if(d>0)b=dK(d,bg)+b}return iE(a,b)}function
-bl(b,a){a|=0;if(a>bD){a-=bD;b*=Math.pow(2,bD);if(a>bD){a-=bD;b*=Math.pow(2,bD)}}if(a<-bD){a+=bD;b*=Math.pow(2,-bD)}b*=Math.pow(2,a);return b}function
-Fs(a,b){return+(dH(a,b,false)<=0)}function
-Ft(a,b){return+(dH(a,b,false)<0)}function
-p(a,d){if(a<0)c0();var
+h=b.indexOf(cx);if(h<0)b+=cx+dL(c,bg);else{var
+f=h+1+c;if(b.length<f)b+=dL(f-b.length,bg);else
+b=b.substr(0,f)}}return bW(e+h9+b+"p"+j+d.toString(10))}function
+Fk(a){return+a.isZero()}function
+Fn(a){return new
+B(a&cf,a>>24&cf,a>>31&bS)}function
+Fo(a){return a.toInt()}function
+Fj(a){return+a.isNeg()}function
+Fm(a){return a.neg()}function
+Fh(g,c){var
+a=iN(g);if(a.signedconv&&Fj(c)){a.sign=-1;c=Fm(c)}var
+b=x,h=Fn(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Fo(e.modulus))+b}while(!Fk(c));if(a.prec>=0){a.filler=ce;var
+d=a.prec-b.length;if(d>0)b=dL(d,bg)+b}return iC(a,b)}function
+bl(b,a){a|=0;if(a>bC){a-=bC;b*=Math.pow(2,bC);if(a>bC){a-=bC;b*=Math.pow(2,bC)}}if(a<-bC){a+=bC;b*=Math.pow(2,-bC)}b*=Math.pow(2,a);return b}function
+Fs(a,b){return+(dI(a,b,false)<=0)}function
+Ft(a,b){return+(dI(a,b,false)<0)}function
+p(a,d){if(a<0)cY();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-FL(a){return b(f7(a,0,a.length))}var
+FL(a){return b(f6(a,0,a.length))}var
 Fv=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
@@ -669,7 +669,7 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=oU(i);if(typeof
+e=[],h=oR(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
@@ -679,22 +679,22 @@ a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return FL(k(e,f))}}();function
 Fw(c,b,a){return Fv(cA(c),b,a)}function
 Fx(){return 0}var
-bW=new
+bV=new
 Array();function
-f3(c){var
-a=bW[c];if(!a.opened)aq("Cannot flush a closed channel");if(!a.buffer||a.buffer==x)return 0;if(a.fd&&ag.fds[a.fd]&&ag.fds[a.fd].output){var
+f2(c){var
+a=bV[c];if(!a.opened)aq("Cannot flush a closed channel");if(!a.buffer||a.buffer==x)return 0;if(a.fd&&ag.fds[a.fd]&&ag.fds[a.fd].output){var
 b=ag.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=x;return 0}function
 J(a){return bm(a)}function
-oZ(e,f){var
-a=bW[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+oW(e,f){var
+a=bV[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
 FQ(a){var
-a=iU(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=iS(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
 FR(a){var
-a=iU(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=iS(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-f8(c,e,d,a){if(ag.fds===undefined)ag.fds=new
+f7(c,e,d,a){if(ag.fds===undefined)ag.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ag.fds[c]=b;if(!ag.fd_last_idx||c>ag.fd_last_idx)ag.fd_last_idx=c;return c}function
 F_(c,b,g){var
@@ -707,58 +707,58 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aq(bk(c)+nY);if(a.text&&a.binary)aq(bk(c)+oe);var
-d=o_(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return f8(f+1,oZ,e,a)}f8(0,oZ,new
-aG(au(0)));f8(1,FR,new
-aG(au(0)));f8(2,FQ,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aq(bk(c)+nW);if(a.text&&a.binary)aq(bk(c)+oc);var
+d=o7(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return f7(f+1,oW,e,a)}f7(0,oW,new
+aG(au(0)));f7(1,FR,new
+aG(au(0)));f7(2,FQ,new
 aG(au(0)));function
 Fy(a){var
-c=ag.fds[a];if(c.flags.wronly)aq(oA+a+" is writeonly");var
-d=null;if(a==0&&eJ()){var
-e=require("fs");d=function(){return bX(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bW[b.fd]=b;return b.fd}function
-oV(c){var
-b=ag.fds[c];if(b.flags.rdonly)aq(oA+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:x};bW[a.fd]=a;return a.fd}function
+c=ag.fds[a];if(c.flags.wronly)aq(oy+a+" is writeonly");var
+d=null;if(a==0&&eI()){var
+e=require("fs");d=function(){return bW(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bV[b.fd]=b;return b.fd}function
+oS(c){var
+b=ag.fds[c];if(b.flags.rdonly)aq(oy+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:x};bV[a.fd]=a;return a.fd}function
 Fz(){var
 b=0;for(var
-a=0;a<bW.length;a++)if(bW[a]&&bW[a].opened&&bW[a].out)b=[0,bW[a].fd,b];return b}function
-dL(a){return a}function
+a=0;a<bV.length;a++)if(bV[a]&&bV[a].opened&&bV[a].out)b=[0,bV[a].fd,b];return b}function
+dM(a){return a}function
 FA(g,d,h,f){var
-b=bW[g];if(!b.opened)aq("Cannot output to a closed channel");var
+b=bV[g];if(!b.opened)aq("Cannot output to a closed channel");var
 a;if(h==0&&bm(d)==f)a=d;else{a=au(f);cz(d,h,a,0,f)}var
-i=dL(a),c=bk(i),e=c.lastIndexOf(nI);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f3(g);b.buffer+=c.substr(e+1)}return 0}function
-iO(b,a,d,c){return FA(b,cA(a),d,c)}function
-oW(c,a){var
-d=b(String.fromCharCode(a));iO(c,d,0,1);return 0}function
-f4(b,a){if(a==0)eH();return b%a}function
-eG(a,b){return+(dH(a,b,false)!=0)}function
-FC(a,b){a[0]=ba;a[1]=b;return 0}function
-aZ(a){if(a
+i=dM(a),c=bk(i),e=c.lastIndexOf(nG);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f2(g);b.buffer+=c.substr(e+1)}return 0}function
+iM(b,a,d,c){return FA(b,cA(a),d,c)}function
+oT(c,a){var
+d=b(String.fromCharCode(a));iM(c,d,0,1);return 0}function
+f3(b,a){if(a==0)eG();return b%a}function
+eF(a,b){return+(dI(a,b,false)!=0)}function
+FC(a,b){a[0]=bb;a[1]=b;return 0}function
+a2(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eF(a))return fW;else
-if(f2(a))return fW;else
+if(eE(a))return fV;else
+if(f1(a))return fV;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return id;else
-return ex}function
+if(a&&a.caml_custom)return ib;else
+return ew}function
 bx(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);ag[b+1]=c;if(a)ag[a]=c}function
-iS(a,b){oX[bk(a)]=b;return 0}function
+iQ(a,b){oU[bk(a)]=b;return 0}function
 FH(a){return Math.round(a)}function
-f6(a){if(a==0)a=1/a;return a<0?1:0}function
-FJ(){Y(iw)}function
-eI(b,a){return eA(b,a)}function
-av(b,a){if(a>>>0>=J(b))FJ();return eI(b,a)}function
-E0(a,b){if(a===b)return 1;a.t&6&&c1(a);b.t&6&&c1(b);return a.c==b.c?1:0}function
-FK(a,b){return E0(a,b)}function
+f5(a){if(a==0)a=1/a;return a<0?1:0}function
+FJ(){Z(iu)}function
+eH(b,a){return ez(b,a)}function
+av(b,a){if(a>>>0>=J(b))FJ();return eH(b,a)}function
+EZ(a,b){if(a===b)return 1;a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c==b.c?1:0}function
+FK(a,b){return EZ(a,b)}function
 z(a,b){return 1-FK(a,b)}function
 FM(){return 0x7FFFFFFF/4|0}function
-FF(){iQ(ag.Not_found)}function
-o1(c){var
-a=I,b=oT(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bX(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bX(I.jsoo_static_env[b]);FF()}function
+FF(){iO(ag.Not_found)}function
+oY(c){var
+a=I,b=oQ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bW(I.jsoo_static_env[b]);FF()}function
 FN(){if(I.crypto)if(typeof
 I.crypto.getRandomValues==="function"){var
 a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
@@ -766,95 +766,95 @@ if(I.crypto.randomBytes==="function"){var
 b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iT(a){var
+iR(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 az(b,a){return{joo_tramp:b,joo_args:a}}function
 FO(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-oY(a){return a}function
-bG(a){if(a
+oV(a){return a}function
+bF(a){if(a
 instanceof
 Array)return a;if(I.RangeError&&a
 instanceof
-I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oY(ag.Stack_overflow);if(I.InternalError&&a
+I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oV(ag.Stack_overflow);if(I.InternalError&&a
 instanceof
-I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oY(ag.Stack_overflow);if(a
+I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oV(ag.Stack_overflow);if(a
 instanceof
-I.Error&&c4(nL))return[0,c4(nL),a];return[0,ag.Failure,bX(String(a))]}function
-a1(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-o6(b){var
-a=BigInt(b);return a1(a<0?-a:a)}function
-o7(a,b){return a1(BigInt(a)+BigInt(b))}function
-f9(a){if(a===0)eH();return BigInt(a)}function
+I.Error&&c2(nJ))return[0,c2(nJ),a];return[0,ag.Failure,bW(String(a))]}function
+a4(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+o3(b){var
+a=BigInt(b);return a4(a<0?-a:a)}function
+o4(a,b){return a4(BigInt(a)+BigInt(b))}function
+f8(a){if(a===0)eG();return BigInt(a)}function
 FU(e,g){var
-b=BigInt(e),a=f9(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a1(f?c+BigInt(1):c)}function
+b=BigInt(e),a=f8(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a4(f?c+BigInt(1):c)}function
 aw(a,b){return a<b?-1:a>b?1:0}function
-iV(a,b){return a1(BigInt(a)/f9(b))}function
-F3(a,b){return a1(BigInt(a)%f9(b))}function
-FV(a,b){return[0,iV(a,b),F3(a,b)]}function
-iW(a,b){return a===b?1:0}function
-FW(c,a,b){if(a<0||b<1)Y("Z.extract: invalid bit range");return a1(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dO(e,f){var
-b=BigInt(e),a=f9(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a1(g?c-BigInt(1):c)}function
-iX(d,c){var
-a=bk(d);if(a!==fT&&a!==ch)Y("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
+iT(a,b){return a4(BigInt(a)/f8(b))}function
+F3(a,b){return a4(BigInt(a)%f8(b))}function
+FV(a,b){return[0,iT(a,b),F3(a,b)]}function
+iU(a,b){return a===b?1:0}function
+FW(c,a,b){if(a<0||b<1)Z("Z.extract: invalid bit range");return a4(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+c3(e,f){var
+b=BigInt(e),a=f8(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a4(g?c-BigInt(1):c)}function
+iV(d,c){var
+a=bk(d);if(a!==fS&&a!==cg)Z("Z.format: the format must be %d or %x");return b(c.toString(a===cg?16:10))}function
 FX(){return 0}function
-FY(a,b){return a1(BigInt(a)*BigInt(b))}function
+FY(a,b){return a4(BigInt(a)*BigInt(b))}function
 FZ(b,c){var
-a=b*c;return a<-2147483648||a>ik?1:0}function
-F0(a){return a1(-BigInt(a))}function
-a0(a){if(a===0)return 0;var
+a=b*c;return a<-2147483648||a>ii?1:0}function
+F0(a){return a4(-BigInt(a))}function
+a3(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
 F1(c,i,b,e){var
-f=bk(i);if(b<0||e<0||b>f.length-e)Y("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,x),d=c===10||c===0;if(!d&&c!==16)Y("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))Y("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:h$+a);return a1(a===g?h:-h)}function
-F2(a){return a1(BigInt(a)-BigInt(1))}function
-o8(b,a){if(a<0)Y("Z.shift_left: count argument must be positive");return a1(BigInt(b)<<BigInt(a))}function
-F4(b,a){if(a<0)Y("Z.shift_right: count argument must be positive");return a1(BigInt(b)>>BigInt(a))}function
+f=bk(i);if(b<0||e<0||b>f.length-e)Z("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,x),d=c===10||c===0;if(!d&&c!==16)Z("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))Z("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:h9+a);return a4(a===g?h:-h)}function
+F2(a){return a4(BigInt(a)-BigInt(1))}function
+o5(b,a){if(a<0)Z("Z.shift_left: count argument must be positive");return a4(BigInt(b)<<BigInt(a))}function
+F4(b,a){if(a<0)Z("Z.shift_right: count argument must be positive");return a4(BigInt(b)>>BigInt(a))}function
 P(a){return a<0?-1:a>0?1:0}function
-F5(b){if(b<0)Y("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a0(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a1(a)}function
-o9(a,b){return a1(BigInt(a)-BigInt(b))}function
-F6(a){return a1(BigInt(a)+BigInt(1))}function
+F5(b){if(b<0)Z("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a3(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a4(a)}function
+o6(a,b){return a4(BigInt(a)-BigInt(b))}function
+F6(a){return a4(BigInt(a)+BigInt(1))}function
 F7(a){if(typeof
-a!=="number")iQ(c4(n3));return a}function
-F9(a,c){I.verale={greeting:bk(a),ask:function(a){return bk(bF(c,[b(a)]))}};return 0}function
+a!=="number")iO(c2(n1));return a}function
+F9(a,c){I.verale={greeting:bk(a),ask:function(a){return bk(bE(c,[b(a)]))}};return 0}function
 Fr(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-E7(b){var
+E6(b){var
 a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fr(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=nx;var
+d=f;d<e.length;d++){if(d>f)a+=nv;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bU)a+=fV+c.toString()+fV;else
+bT)a+=fU+c.toString()+fU;else
 if(typeof
-c=="string")a+=fV+c.toString()+fV;else
-a+=n8}a+=")"}else
+c=="string")a+=fU+c.toString()+fU;else
+a+=n6}a+=")"}else
 if(b[0]==ak)a+=b[1];return a}function
-oO(a){if(a
+oM(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ak)){var
-c=c4(nD);if(c)c(a,false);else{var
-d=E7(a),b=c4(nw);if(b)b(0);I.console.error(io+d+nI)}}else
+c=c2(nB);if(c)c(a,false);else{var
+d=E6(a),b=c2(nu);if(b)b(0);I.console.error(il+d+nG)}}else
 throw a}function
 FI(){var
-a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oO(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oO(a.error)})}FI();function
-g(a,b){return a.length==1?a(b):bF(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bF(a,[b,c])}function
-aP(a,b,c,d){return a.length==3?a(b,c,d):bF(a,[b,c,d])}function
-cU(a,b,c,d,e){return a.length==4?a(b,c,d,e):bF(a,[b,c,d,e])}function
-cT(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bF(a,[b,c,d,e,f])}function
-nt(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bF(a,[b,c,d,e,f,g])}function
-ET(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bF(a,[b,c,d,e,f,g,h])}E8();var
-eK=[ak,b(ow),-1],i3=[ak,b(nF),-2],i1=[ak,b(ic),-3],i0=[ak,b(n6),-4],gb=[ak,b(nJ),-5],bY=[ak,b(oa),-7],i2=[ak,b(nR),-8],ga=[ak,b(oc),-9],ae=[ak,b(or),-11],i4=[ak,b(nv),-12],ES=[4,0,0,0,[12,45,[4,0,0,0,0]]],gv=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nV),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d7=[0,0,0],mN=[0,0,0],mQ=[0,0,0],m2=[0,0,-1],hX=[0,0,0],eq=[0,0,1,0,0,0],er=[0,58,62],h0=[0,96,cY],m_=[0,1,0,0],ni=[0,0,[0,64,0]];bx(11,i4,nv);bx(10,ae,or);bx(9,[ak,b(n2),-10],n2);bx(8,ga,oc);bx(7,i2,nR);bx(6,bY,oa);bx(5,[ak,b(oh),-6],oh);bx(4,gb,nJ);bx(3,i0,n6);bx(2,i1,ic);bx(1,i3,nF);bx(0,eK,ow);var
-pn=b("output_substring"),pj=b("%.12g"),ph=b(cx),pe=b("true"),pf=b("false"),pa=c3(0,0,n$),pb=c3(0,0,65520),pc=c3(1,0,n$),pr=b("option is None"),py=b("\\\\"),pz=b("\\'"),pA=b("\\b"),pB=b("\\t"),pC=b("\\n"),pD=b("\\r"),pw=b("Char.chr"),pF=b("4.13.1"),pR=b("List.map2"),pT=b("List.fold_left2"),pV=b("List.exists2"),pY=b("List.combine"),pO=b("List.init"),pM=b(nH),pK=b("nth"),pL=b(nH),pJ=b("tl"),pH=b("hd"),p5=b("String.blit / Bytes.blit_string"),p4=b("Bytes.blit"),p3=b("String.sub / Bytes.sub"),qg=b("String.contains_from / Bytes.contains_from"),qb=b(x),p9=b("String.concat"),qs=[0,b("array.ml"),322,4],qo=b("Array.map2: arrays must have the same length"),qn=b("Array.blit"),qm=b("Array.fill"),ql=b("Array.sub"),qk=b("Array.init"),qr=b("Stdlib.Array.Bottom"),qv=b("Stdlib.Queue.Empty"),qB=b("CamlinternalLazy.Undefined"),qK=b("Buffer.add_substring/add_subbytes"),qI=b("Buffer.add: cannot grow buffer"),qH=[0,b(og),93,2],qG=[0,b(og),94,2],qV=b("%c"),qW=b("%s"),qX=b(nu),qY=b(nQ),qZ=b(n4),q0=b(nz),q1=b("%f"),q2=b("%B"),q3=b("%{"),q4=b("%}"),q5=b("%("),q6=b("%)"),q7=b("%a"),q8=b("%t"),q9=b("%?"),q_=b("%r"),q$=b("%_r"),ra=[0,b(ay),850,23],rl=[0,b(ay),814,21],rd=[0,b(ay),815,21],rm=[0,b(ay),818,21],re=[0,b(ay),819,21],rn=[0,b(ay),822,19],rf=[0,b(ay),823,19],ro=[0,b(ay),826,22],rg=[0,b(ay),827,22],rp=[0,b(ay),831,30],rh=[0,b(ay),832,30],rj=[0,b(ay),836,26],rb=[0,b(ay),837,26],rk=[0,b(ay),846,28],rc=[0,b(ay),847,28],ri=[0,b(ay),851,23],sD=b(n1),sB=[0,b(ay),1558,4],sC=b("Printf: bad conversion %["),sE=[0,b(ay),1626,39],sF=[0,b(ay),1649,31],sG=[0,b(ay),1650,31],sH=b("Printf: bad conversion %_"),sI=b(nZ),sJ=b(n5),sK=b(nZ),sL=b(n5),sw=b(ih),su=b("neg_infinity"),sv=b(ov),st=b(cx),so=[0,nC],sc=b("%+nd"),sd=b("% nd"),sf=b("%+ni"),sg=b("% ni"),sh=b("%nx"),si=b("%#nx"),sj=b("%nX"),sk=b("%#nX"),sl=b("%no"),sm=b("%#no"),sb=b("%nd"),se=b(n4),sn=b("%nu"),r0=b("%+ld"),r1=b("% ld"),r3=b("%+li"),r4=b("% li"),r5=b("%lx"),r6=b("%#lx"),r7=b("%lX"),r8=b("%#lX"),r9=b("%lo"),r_=b("%#lo"),rZ=b("%ld"),r2=b(nQ),r$=b("%lu"),rM=b("%+Ld"),rN=b("% Ld"),rP=b("%+Li"),rQ=b("% Li"),rR=b("%Lx"),rS=b("%#Lx"),rT=b("%LX"),rU=b("%#LX"),rV=b("%Lo"),rW=b("%#Lo"),rL=b("%Ld"),rO=b(nz),rX=b("%Lu"),ry=b("%+d"),rz=b("% d"),rB=b("%+i"),rC=b("% i"),rD=b(ch),rE=b("%#x"),rF=b("%X"),rG=b("%#X"),rH=b("%o"),rI=b("%#o"),rx=b(fT),rA=b(nu),rJ=b(n1),qN=b("@]"),qO=b("@}"),qP=b("@?"),qQ=b("@\n"),qR=b("@."),qS=b("@@"),qT=b("@%"),qU=b("@"),rq=b("CamlinternalFormat.Type_mismatch"),sS=b(x),sT=[0,[11,b(nx),[2,0,[2,0,0]]],b(", %s%s")],to=[0,[11,b(io),[2,0,[12,10,0]]],b(oo)],tp=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tn=b("Fatal error: out of memory in uncaught exception handler"),tk=[0,[11,b(io),[2,0,[12,10,0]]],b(oo)],tf=[0,[2,0,[12,10,0]],b("%s\n")],tg=[0,[11,b(nT),0],b(nT)],s8=b("Raised at"),s9=b("Re-raised at"),s_=b("Raised by primitive operation at"),s$=b("Called from"),ta=b(" (inlined)"),tc=b(x),tb=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nV),ES]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],td=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],s1=b("Out of memory"),s2=b("Stack overflow"),s3=b("Pattern matching failed"),s4=b("Assertion failed"),s5=b("Undefined recursive module"),sV=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sW=b(x),sX=b(x),sY=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sR=[0,[4,0,0,0,0],b(fT)],sP=[0,[3,0,0],b("%S")],sQ=b(n8),th=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tt=b("x"),tD=b("Hashtbl: unsupported hash table format"),EQ=b("OCAMLRUNPARAM"),EO=b("CAMLRUNPARAM"),ty=b(x),um=[3,0,3],un=b(cx),ug=b(oz),uh=b("<\/"),ui=b(x),uc=b(oz),ud=b("<"),ue=b(x),ua=b("\n"),t1=[0,b(x)],tU=b(x),tV=b(x),tW=b(x),tX=b(x),tQ=[0,b(x),0,b(x)],tP=b(x),tL=b("Stdlib.Format.String_tag"),uu=b("Z.Overflow"),uv=b(n3),uB=b("int_of_big_int"),uP=[0,0],u4=[0,0],xs=[0,0],xf=[0,0,0],AH=b(n7),AG=b("image"),AE=b("expected a finite number"),AC=b("a digit in base 16"),AA=b(ox),Av=b("joint"),Aw=b("nothing"),Ax=b(oB),Ay=b("nothing, prices or joint"),Au=b(om),At=b(oB),An=b("activation"),Ao=b("others"),Ap=b("patch"),Ar=b("a patch"),Aq=b(ox),Am=b("a prototype"),Ak=b("certificate"),Al=b(om),Ah=b(of),Ai=b("as many prototypes as coordinates"),Aj=b("positive scales"),Ac=b(nX),Ad=b("maximum"),Ae=b("soft_tree"),Af=b("a readout"),z7=b("masked_max"),z8=b("max"),z9=b("max_minus_mean"),z_=b("max_minus_mean_distance"),z$=b("top_mean"),Aa=b("a pooling"),zX=b("exp_distance"),zY=b("exponential"),zZ=b("identity"),z0=b("log_ratio"),z1=b("negated"),z2=b("quadratic"),z3=b("rectified"),z4=b("threshold"),z5=b("a similarity"),zQ=b("cosine"),zR=b("euclidean"),zS=b("inner_product"),zT=b("rooted_cosine"),zU=b("softmax"),zV=b("a geometry"),zM=b("a child that is a node or a leaf of the tree"),zN=b("a child that is a greater node"),zO=b("every node and every leaf in the tree"),zK=b("a row of 0 and 1 with a 1"),zI=b("a number from 1"),zH=b(n9),zE=b(ij),zF=b("some"),zG=b("none or some"),zA=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zB=[0,[4,6,0,0,0],b(ch)],zC=b(" or "),zD=b("a list of "),zy=[0,[4,6,0,0,0],b(ch)],zz=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zv=b(ch),zw=b("a natural number"),zx=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zt=b(ch),zu=b("a positive integer"),zs=b(ij),zp=b(x),zq=b("an integer in base 16"),zn=b("expected the end of the line, found another item"),zm=b("at most 1025 bytes"),zl=b("expected another item, found the end of the line"),zi=[0,[11,b(n9),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zg=b("Reader.Wrong"),zh=b("Reader.Too_large"),Bm=b("picture"),Bn=b(n7),Bk=b("a layer before this one"),Bh=b(ot),Bi=b("a positive std"),Bj=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],A4=b(nX),A$=b("add"),Ba=b("avg_pool2d"),Bb=b("concat"),Bc=b("conv2d"),Bd=b("flatten"),Be=b("leaky_relu"),A5=b("max_pool2d"),A6=b("relu"),A7=b("sigmoid"),A8=b("tanh"),A9=b("upsample_nearest"),A_=b("a layer of as many inputs as its kind has"),A2=b("inputs with the same rows and columns"),A0=b("inputs of one shape"),AY=b("a slope from 0 to 1"),AU=b("a pooling without dilation"),AV=[0,1,1],AW=b("a padding of at most half the kernel"),AT=b("a layer without rows and columns before a linear one"),AQ=b("groups that divide the channels"),AR=b("groups that divide the rows of weights"),AO=b("a row of weights"),AN=b("windows that are no larger than what they slide over"),AL=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AM=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AJ=b("a layer is larger than 2^24"),Bq=[0,0],Bs=[0,1],Br=[0,2],Ca=[0,1],Cb=[0,fM],B_=b("a patch without views"),B8=[0,1],B9=[0,fM],Cd=[0,0.03,[0,1.,0]],Ci=[0,0],CE=[0,40,[0,24,[0,12,0]]],CM=[0,1.],Dd=[0,0,0],Db=[0,dC,[0,nA,[0,op,[0,fO,[0,0.3,0]]]]],DB=[0,160,192],DM=[1,0],DI=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DR=[0,0,[0,dE,[0,1152,0]]],D$=b("unclaimed"),Ea=b("at_least "),Eb=b("at_most "),D8=b("some "),D9=b(ij),D7=[0,[4,6,0,0,0],b(ch)],D6=b(ch),Es=b("minimal"),Ez=b("entailment_hints"),EA=b("entails"),EB=b(of),EC=b("instance"),ED=b("instance_settings"),EE=b(nK),Et=b("needed"),Eu=b(ot),Ev=b("pictured"),Ew=b("refuted"),Ey=b(nK),Ex=b("a question: the head first, and only once; so the network before pictures"),Ej=b("proved"),Ek=b("not proved"),El=b("not covered: "),Em=b(oj),En=b(oj),EJ=b("limit: "),EK=b("limit: there is no more memory"),EL=b("limit: a list is too long"),EM=b("the input ends within a line"),EH=b("error: "),EG=b("expected one line, found more"),EN=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oM(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oM(a.error)})}FI();function
+g(a,b){return a.length==1?a(b):bE(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bE(a,[b,c])}function
+aQ(a,b,c,d){return a.length==3?a(b,c,d):bE(a,[b,c,d])}function
+cv(a,b,c,d,e){return a.length==4?a(b,c,d,e):bE(a,[b,c,d,e])}function
+cS(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bE(a,[b,c,d,e,f])}function
+nr(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bE(a,[b,c,d,e,f,g])}function
+ES(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bE(a,[b,c,d,e,f,g,h])}E7();var
+eJ=[ak,b(ou),-1],i1=[ak,b(nD),-2],iZ=[ak,b(ia),-3],iY=[ak,b(n4),-4],ga=[ak,b(nH),-5],bX=[ak,b(n_),-7],i0=[ak,b(nP),-8],f$=[ak,b(oa),-9],ae=[ak,b(op),-11],i2=[ak,b(nt),-12],ER=[4,0,0,0,[12,45,[4,0,0,0,0]]],gv=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nT),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d6=[0,0,0],mL=[0,0,0],mO=[0,0,0],m0=[0,0,-1],hV=[0,0,0],ep=[0,0,1,0,0,0],eq=[0,58,62],hY=[0,96,cW],m8=[0,1,0,0],ng=[0,0,[0,64,0]];bx(11,i2,nt);bx(10,ae,op);bx(9,[ak,b(n0),-10],n0);bx(8,f$,oa);bx(7,i0,nP);bx(6,bX,n_);bx(5,[ak,b(of),-6],of);bx(4,ga,nH);bx(3,iY,n4);bx(2,iZ,ia);bx(1,i1,nD);bx(0,eJ,ou);var
+pk=b("output_substring"),pg=b("%.12g"),pe=b(cx),pb=b("true"),pc=b("false"),o9=c1(0,0,n9),o_=c1(0,0,65520),o$=c1(1,0,n9),po=b("option is None"),pv=b("\\\\"),pw=b("\\'"),px=b("\\b"),py=b("\\t"),pz=b("\\n"),pA=b("\\r"),pt=b("Char.chr"),pC=b("4.13.1"),pO=b("List.map2"),pQ=b("List.fold_left2"),pS=b("List.exists2"),pV=b("List.combine"),pL=b("List.init"),pJ=b(nF),pH=b("nth"),pI=b(nF),pG=b("tl"),pE=b("hd"),p1=b("String.blit / Bytes.blit_string"),p0=b("Bytes.blit"),pZ=b("String.sub / Bytes.sub"),qc=b("String.contains_from / Bytes.contains_from"),p9=b(x),p5=b("String.concat"),qo=[0,b("array.ml"),322,4],qk=b("Array.map2: arrays must have the same length"),qj=b("Array.blit"),qi=b("Array.fill"),qh=b("Array.sub"),qg=b("Array.init"),qn=b("Stdlib.Array.Bottom"),qr=b("Stdlib.Queue.Empty"),qx=b("CamlinternalLazy.Undefined"),qG=b("Buffer.add_substring/add_subbytes"),qE=b("Buffer.add: cannot grow buffer"),qD=[0,b(oe),93,2],qC=[0,b(oe),94,2],qR=b("%c"),qS=b("%s"),qT=b(ns),qU=b(nO),qV=b(n2),qW=b(nx),qX=b("%f"),qY=b("%B"),qZ=b("%{"),q0=b("%}"),q1=b("%("),q2=b("%)"),q3=b("%a"),q4=b("%t"),q5=b("%?"),q6=b("%r"),q7=b("%_r"),q8=[0,b(ay),850,23],rh=[0,b(ay),814,21],q$=[0,b(ay),815,21],ri=[0,b(ay),818,21],ra=[0,b(ay),819,21],rj=[0,b(ay),822,19],rb=[0,b(ay),823,19],rk=[0,b(ay),826,22],rc=[0,b(ay),827,22],rl=[0,b(ay),831,30],rd=[0,b(ay),832,30],rf=[0,b(ay),836,26],q9=[0,b(ay),837,26],rg=[0,b(ay),846,28],q_=[0,b(ay),847,28],re=[0,b(ay),851,23],sz=b(nZ),sx=[0,b(ay),1558,4],sy=b("Printf: bad conversion %["),sA=[0,b(ay),1626,39],sB=[0,b(ay),1649,31],sC=[0,b(ay),1650,31],sD=b("Printf: bad conversion %_"),sE=b(nX),sF=b(n3),sG=b(nX),sH=b(n3),ss=b(ie),sq=b("neg_infinity"),sr=b(ot),sp=b(cx),sk=[0,nA],r_=b("%+nd"),r$=b("% nd"),sb=b("%+ni"),sc=b("% ni"),sd=b("%nx"),se=b("%#nx"),sf=b("%nX"),sg=b("%#nX"),sh=b("%no"),si=b("%#no"),r9=b("%nd"),sa=b(n2),sj=b("%nu"),rW=b("%+ld"),rX=b("% ld"),rZ=b("%+li"),r0=b("% li"),r1=b("%lx"),r2=b("%#lx"),r3=b("%lX"),r4=b("%#lX"),r5=b("%lo"),r6=b("%#lo"),rV=b("%ld"),rY=b(nO),r7=b("%lu"),rI=b("%+Ld"),rJ=b("% Ld"),rL=b("%+Li"),rM=b("% Li"),rN=b("%Lx"),rO=b("%#Lx"),rP=b("%LX"),rQ=b("%#LX"),rR=b("%Lo"),rS=b("%#Lo"),rH=b("%Ld"),rK=b(nx),rT=b("%Lu"),ru=b("%+d"),rv=b("% d"),rx=b("%+i"),ry=b("% i"),rz=b(cg),rA=b("%#x"),rB=b("%X"),rC=b("%#X"),rD=b("%o"),rE=b("%#o"),rt=b(fS),rw=b(ns),rF=b(nZ),qJ=b("@]"),qK=b("@}"),qL=b("@?"),qM=b("@\n"),qN=b("@."),qO=b("@@"),qP=b("@%"),qQ=b("@"),rm=b("CamlinternalFormat.Type_mismatch"),sO=b(x),sP=[0,[11,b(nv),[2,0,[2,0,0]]],b(", %s%s")],tk=[0,[11,b(il),[2,0,[12,10,0]]],b(om)],tl=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tj=b("Fatal error: out of memory in uncaught exception handler"),tg=[0,[11,b(il),[2,0,[12,10,0]]],b(om)],tb=[0,[2,0,[12,10,0]],b("%s\n")],tc=[0,[11,b(nR),0],b(nR)],s4=b("Raised at"),s5=b("Re-raised at"),s6=b("Raised by primitive operation at"),s7=b("Called from"),s8=b(" (inlined)"),s_=b(x),s9=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nT),ER]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],s$=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sX=b("Out of memory"),sY=b("Stack overflow"),sZ=b("Pattern matching failed"),s0=b("Assertion failed"),s1=b("Undefined recursive module"),sR=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sS=b(x),sT=b(x),sU=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sN=[0,[4,0,0,0,0],b(fS)],sL=[0,[3,0,0],b("%S")],sM=b(n6),td=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tp=b("x"),tz=b("Hashtbl: unsupported hash table format"),EP=b("OCAMLRUNPARAM"),EN=b("CAMLRUNPARAM"),tu=b(x),ui=[3,0,3],uj=b(cx),uc=b(ox),ud=b("<\/"),ue=b(x),t_=b(ox),t$=b("<"),ua=b(x),t8=b("\n"),tX=[0,b(x)],tQ=b(x),tR=b(x),tS=b(x),tT=b(x),tM=[0,b(x),0,b(x)],tL=b(x),tH=b("Stdlib.Format.String_tag"),uq=b("Z.Overflow"),ur=b(n1),uy=b("int_of_big_int"),uM=[0,0],u1=[0,0],xp=[0,0],xc=[0,0,0],AF=b(n5),AE=b("image"),AC=b("expected a finite number"),AA=b("a digit in base 16"),Ay=b(ov),At=b("joint"),Au=b("nothing"),Av=b(oz),Aw=b("nothing, prices or joint"),As=b(ok),Ar=b(oz),Al=b("activation"),Am=b("others"),An=b("patch"),Ap=b("a patch"),Ao=b(ov),Ak=b("a prototype"),Ai=b("certificate"),Aj=b(ok),Af=b(od),Ag=b("as many prototypes as coordinates"),Ah=b("positive scales"),Aa=b(nV),Ab=b("maximum"),Ac=b("soft_tree"),Ad=b("a readout"),z5=b("masked_max"),z6=b("max"),z7=b("max_minus_mean"),z8=b("max_minus_mean_distance"),z9=b("top_mean"),z_=b("a pooling"),zV=b("exp_distance"),zW=b("exponential"),zX=b("identity"),zY=b("log_ratio"),zZ=b("negated"),z0=b("quadratic"),z1=b("rectified"),z2=b("threshold"),z3=b("a similarity"),zO=b("cosine"),zP=b("euclidean"),zQ=b("inner_product"),zR=b("rooted_cosine"),zS=b("softmax"),zT=b("a geometry"),zK=b("a child that is a node or a leaf of the tree"),zL=b("a child that is a greater node"),zM=b("every node and every leaf in the tree"),zI=b("a row of 0 and 1 with a 1"),zG=b("a number from 1"),zF=b(n7),zC=b(ih),zD=b("some"),zE=b("none or some"),zy=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zz=[0,[4,6,0,0,0],b(cg)],zA=b(" or "),zB=b("a list of "),zw=[0,[4,6,0,0,0],b(cg)],zx=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zt=b(cg),zu=b("a natural number"),zv=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zr=b(cg),zs=b("a positive integer"),zq=b(ih),zn=b(x),zo=b("an integer in base 16"),zl=b("expected the end of the line, found another item"),zk=b("at most 1025 bytes"),zj=b("expected another item, found the end of the line"),zg=[0,[11,b(n7),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],ze=b("Reader.Wrong"),zf=b("Reader.Too_large"),Bk=b("picture"),Bl=b(n5),Bi=b("a layer before this one"),Bf=b(or),Bg=b("a positive std"),Bh=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],A2=b(nV),A9=b("add"),A_=b("avg_pool2d"),A$=b("concat"),Ba=b("conv2d"),Bb=b("flatten"),Bc=b("leaky_relu"),A3=b("max_pool2d"),A4=b("relu"),A5=b("sigmoid"),A6=b("tanh"),A7=b("upsample_nearest"),A8=b("a layer of as many inputs as its kind has"),A0=b("inputs with the same rows and columns"),AY=b("inputs of one shape"),AW=b("a slope from 0 to 1"),AS=b("a pooling without dilation"),AT=[0,1,1],AU=b("a padding of at most half the kernel"),AR=b("a layer without rows and columns before a linear one"),AO=b("groups that divide the channels"),AP=b("groups that divide the rows of weights"),AM=b("a row of weights"),AL=b("windows that are no larger than what they slide over"),AJ=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AK=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AH=b("a layer is larger than 2^24"),Bo=[0,0],Bq=[0,1],Bp=[0,2],B_=[0,1],B$=[0,fL],B8=b("a patch without views"),B6=[0,1],B7=[0,fL],Cb=[0,0.03,[0,1.,0]],Cg=[0,0],CC=[0,40,[0,24,[0,12,0]]],CK=[0,1.],Dc=[0,0,0],Da=[0,dD,[0,ny,[0,on,[0,fN,[0,0.3,0]]]]],DA=[0,160,192],DL=[1,0],DH=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DQ=[0,0,[0,dF,[0,1152,0]]],D_=b("unclaimed"),D$=b("at_least "),Ea=b("at_most "),D7=b("some "),D8=b(ih),D6=[0,[4,6,0,0,0],b(cg)],D5=b(cg),Er=b("minimal"),Ey=b("entailment_hints"),Ez=b("entails"),EA=b(od),EB=b("instance"),EC=b("instance_settings"),ED=b(nI),Es=b("needed"),Et=b(or),Eu=b("pictured"),Ev=b("refuted"),Ex=b(nI),Ew=b("a question: the head first, and only once; so the network before pictures"),Ei=b("proved"),Ej=b("not proved"),Ek=b("not covered: "),El=b(oh),Em=b(oh),EI=b("limit: "),EJ=b("limit: there is no more memory"),EK=b("limit: a list is too long"),EL=b("the input ends within a line"),EG=b("error: "),EF=b("expected one line, found more"),EM=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ah(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -874,25 +874,25 @@ b=a[1];return[9,b,b,ah(a[3])];case
 11:return[11,ah(a[1])];case
 12:return[12,ah(a[1])];case
 13:return[13,ah(a[1])];default:return[14,ah(a[1])]}}function
-aR(a,b){if(typeof
+aS(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aR(a[1],b)];case
-1:return[1,aR(a[1],b)];case
-2:return[2,aR(a[1],b)];case
-3:return[3,aR(a[1],b)];case
-4:return[4,aR(a[1],b)];case
-5:return[5,aR(a[1],b)];case
-6:return[6,aR(a[1],b)];case
-7:return[7,aR(a[1],b)];case
+0:return[0,aS(a[1],b)];case
+1:return[1,aS(a[1],b)];case
+2:return[2,aS(a[1],b)];case
+3:return[3,aS(a[1],b)];case
+4:return[4,aS(a[1],b)];case
+5:return[5,aS(a[1],b)];case
+6:return[6,aS(a[1],b)];case
+7:return[7,aS(a[1],b)];case
 8:var
-c=a[1];return[8,c,aR(a[2],b)];case
+c=a[1];return[8,c,aS(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aR(a[3],b)];case
-10:return[10,aR(a[1],b)];case
-11:return[11,aR(a[1],b)];case
-12:return[12,aR(a[1],b)];case
-13:return[13,aR(a[1],b)];default:return[14,aR(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aS(a[3],b)];case
+10:return[10,aS(a[1],b)];case
+11:return[11,aS(a[1],b)];case
+12:return[12,aS(a[1],b)];case
+13:return[13,aS(a[1],b)];default:return[14,aS(a[1],b)]}}function
 aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -938,180 +938,180 @@ E=a[1];return[21,E,aa(a[2],b)];case
 23:var
 F=a[1];return[23,F,aa(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
-f_(a){return[0,a]}function
-f$(a){return a[1]}function
-iZ(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dP(a){throw[0,i1,a]}function
-ad(a){throw[0,i0,a]}function
-c5(b,a){return Fs(b,a)?b:a}function
-ar(b,a){return E_(b,a)?b:a}function
-eL(a){return 0<=a?a:-a|0}var
-K=dI(pa),W=dI(pb),by=dI(pc),o$=ik;function
-aS(d,c){var
-a=J(d),e=J(c),b=au(a+e|0);bE(d,0,b,0,a);bE(c,0,b,a,e);return dL(b)}function
-pd(a){return a?pe:pf}function
-pg(a){var
+f9(a){return[0,a]}function
+f_(a){return a[1]}function
+iX(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dP(a){throw[0,iZ,a]}function
+ad(a){throw[0,iY,a]}function
+c4(b,a){return Fs(b,a)?b:a}function
+ar(b,a){return E9(b,a)?b:a}function
+eK(a){return 0<=a?a:-a|0}var
+K=dJ(o9),W=dJ(o_),by=dJ(o$),o8=ii;function
+aT(d,c){var
+a=J(d),e=J(c),b=au(a+e|0);bD(d,0,b,0,a);bD(c,0,b,a,e);return dM(b)}function
+pa(a){return a?pb:pc}function
+pd(a){var
 e=J(a);return function(f){var
-b=f;for(;;){if(e<=b)return aS(a,ph);var
+b=f;for(;;){if(e<=b)return aT(a,pe);var
 c=av(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-pi(a){return pg(iG(pj,a))}function
-cC(a,b){if(a){var
-c=a[1];return[0,c,cC(a[2],b)]}return b}Fy(0);var
-pk=oV(1),bH=oV(2);function
-pl(b){function
+pf(a){return pd(iE(pg,a))}function
+c5(a,b){if(a){var
+c=a[1];return[0,c,c5(a[2],b)]}return b}Fy(0);var
+ph=oS(1),bG=oS(2);function
+pi(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{f3(d)}catch(a){a=bG(a);if(a[1]!==i3)throw a;var
+c=a[2],d=a[1];try{f2(d)}catch(a){a=bF(a);if(a[1]!==i1)throw a;var
 e=a}var
 a=c;continue}return 0}}return a(Fz(0))}function
-dQ(b,a){return iO(b,a,0,J(a))}function
-pm(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iO(d,c,b,a);return ad(pn)}function
-i5(a){dQ(bH,a);oW(bH,10);return f3(bH)}var
-gc=f_(pl);function
-po(c){for(;;){var
-d=f_(1),a=f$(gc),b=1-iZ(gc,a,function(a,b){return function(d){if(iZ(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-gd(a){return g(f$(gc),0)}iS(b(nw),gd);function
-pp(b,a){return oW(b,a)}function
-eM(a){return f3(a)}function
-ge(a,b){return a?a[1]:b}function
-pq(a){return a?a[1]:ad(pr)}function
-ps(a){return a?a[1]:0}function
+dQ(b,a){return iM(b,a,0,J(a))}function
+pj(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iM(d,c,b,a);return ad(pk)}function
+i3(a){dQ(bG,a);oT(bG,10);return f2(bG)}var
+gb=f9(pi);function
+pl(c){for(;;){var
+d=f9(1),a=f_(gb),b=1-iX(gb,a,function(a,b){return function(d){if(iX(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+gc(a){return g(f_(gb),0)}iQ(b(nu),gc);function
+pm(b,a){return oT(b,a)}function
+eL(a){return f2(a)}function
+gd(a,b){return a?a[1]:b}function
+pn(a){return a?a[1]:ad(po)}function
+pp(a){return a?a[1]:0}function
 c6(b,a){return a?[0,g(b,a[1])]:0}function
-pt(b,a){return a?g(b,a[1]):0}function
-i6(a){return a?1:0}function
-eN(a){return 0===a[0]?[0,a[1]]:0}function
-pu(a){return a}function
-pv(a){if(0<=a&&!(id<a))return a;return ad(pw)}function
-px(a){var
-c=0;if(40<=a){if(92===a)return py;if(!(il<=a))c=1}else
-if(32<=a){if(39<=a)return pz;c=1}else
+pq(b,a){return a?g(b,a[1]):0}function
+i4(a){return a?1:0}function
+eM(a){return 0===a[0]?[0,a[1]]:0}function
+pr(a){return a}function
+ps(a){if(0<=a&&!(ib<a))return a;return ad(pt)}function
+pu(a){var
+c=0;if(40<=a){if(92===a)return pv;if(!(ij<=a))c=1}else
+if(32<=a){if(39<=a)return pw;c=1}else
 if(!(14<=a))switch(a){case
-8:return pA;case
-9:return pB;case
-10:return pC;case
-13:return pD}if(c){var
-d=au(1);ap(d,0,a);return dL(d)}var
-b=au(4);ap(b,0,92);ap(b,1,48+(a/cW|0)|0);ap(b,2,48+((a/10|0)%10|0)|0);ap(b,3,48+(a%10|0)|0);return dL(b)}function
-pE(a){return 25<a+iq>>>0?a:a+os|0}var
-gf=FM(0),dR=(4*gf|0)-1|0;function
-pG(d,c){var
+8:return px;case
+9:return py;case
+10:return pz;case
+13:return pA}if(c){var
+d=au(1);ao(d,0,a);return dM(d)}var
+b=au(4);ao(b,0,92);ao(b,1,48+(a/cU|0)|0);ao(b,2,48+((a/10|0)%10|0)|0);ao(b,3,48+(a%10|0)|0);return dM(b)}function
+pB(a){return 25<a+io>>>0?a:a+oq|0}var
+ge=FM(0),dR=(4*ge|0)-1|0;function
+pD(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-al(a){return pG(0,a)}function
-i7(a){return a?a[1]:dP(pH)}function
-pI(a){return a?a[2]:dP(pJ)}function
+ap(a){return pD(0,a)}function
+i5(a){return a?a[1]:dP(pE)}function
+pF(a){return a?a[2]:dP(pG)}function
 bn(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dP(pK)}}(b,a):ad(pL)}function
-i8(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dP(pH)}}(b,a):ad(pI)}function
+i6(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ad(pM)}function
-bI(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ad(pJ)}function
+c7(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bJ(a){return bI(a,0)}function
-pN(f,e,d,c){var
+bH(a){return c7(a,0)}function
+pK(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
-i9(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,i9(a+1|0,c,b)]}function
-a2(a,b){return 0<=a?50<a?bJ(pN(0,0,a,b)):i9(0,a,b):ad(pO)}function
-F(b,a){if(a){var
-c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
-i_(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,i_(c+1|0,b,d)]}return 0}function
-dS(b,a){return i_(0,b,a)}function
-pP(c,a){return function(e,d){var
+i7(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,i7(a+1|0,c,b)]}function
+aU(a,b){return 0<=a?50<a?bH(pK(0,0,a,b)):i7(0,a,b):ad(pL)}function
+G(b,a){if(a){var
+c=a[2],d=g(b,a[1]);return[0,d,G(b,c)]}return 0}function
+i8(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,i8(c+1|0,b,d)]}return 0}function
+dS(b,a){return i8(0,b,a)}function
+pM(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-a3(c,b){var
+aH(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-pQ(e,d,c){var
+pN(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dT(b,a){return pQ(0,b,a)}function
-am(e,d,c){var
+dT(b,a){return pN(0,b,a)}function
+al(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-gg(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gg(c,e,d)]}}else
-if(!a)return 0;return ad(pR)}function
-pS(g,f,e,d){var
+gf(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gf(c,e,d)]}}else
+if(!a)return 0;return ad(pO)}function
+pP(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=aP(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ad(pT)}}function
-bK(d,c){var
+h=a[2],i=b[2],c=aQ(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ad(pQ)}}function
+bI(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-c7(d,c){var
+c8(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pU(f,e,d){var
+pR(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ad(pV)}}function
-dU(d,c){var
+if(!a)return 0;return ad(pS)}}function
+gg(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aY(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===a1(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pW(d,c){var
+pT(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aY(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===a1(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-pX(d,c){var
+pU(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aY(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===a1(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-i$(b,a){if(a){var
-c=a[2],d=a[1];return 0===aY(d[1],b)?c:[0,d,i$(b,c)]}return 0}function
-eO(d,c){var
+i9(b,a){if(a){var
+c=a[2],d=a[1];return 0===a1(d[1],b)?c:[0,d,i9(b,c)]}return 0}function
+eN(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aM(e){function
+aI(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bJ(b)}}var
+a=c;continue}return bH(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bZ(e,a){return function(h,g,f){var
+bY(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bJ(b)}}(0,0,a)}function
-bz(e){function
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bH(b)}}(0,0,a)}function
+bJ(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bJ(b)}}var
+a=c;continue}return bH(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dV(b,a){return function(e,d,c){var
+dU(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bI(g(e,a[1]),b),a=f;continue}return bJ(b)}}(b,0,a)}function
-ja(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],ja(b[2],a[2])]}}else
-if(!a)return 0;return ad(pY)}function
+f=a[2],b=c7(g(e,a[1]),b),a=f;continue}return bH(b)}}(b,0,a)}function
+i_(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],i_(b[2],a[2])]}}else
+if(!a)return 0;return ad(pV)}function
 gh(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bI(d,b)}return bI(c,b)}}function
+d=k,b=[0,f,b];continue}return c7(d,b)}return c7(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bI(d,b)}return bI(c,b)}}function
+c=j,b=[0,e,b];continue}return c7(d,b)}return c7(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1128,93 +1128,31 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=al(b);return 2<=c?g(c,b)[1]:b}function
-pZ(b,a){function
-A(l,k,j){var
-d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
-d=h,c=f,a=[0,e,a];continue}if(0<=i){var
-c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bI(d,a)}return bI(c,a)}}function
-B(l,k,j){var
-d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
-d=h,c=f,a=[0,e,a];continue}if(0<i){var
-d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bI(d,a)}return bI(c,a)}}function
-p(f,e){if(2===f){if(e){var
-i=e[2];if(i){var
-j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
-if(3===f&&e){var
-k=e[2];if(k){var
-l=k[2];if(l){var
-c=l[1],a=k[1],d=e[1],F=l[2],u=n(b,d,a);if(0===u)var
-v=n(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],m=G;else
-if(0<u){var
-w=n(b,a,c);if(0===w)var
-o=[0,d,[0,a,0]];else
-if(0<w)var
-o=[0,d,[0,a,[0,c,0]]];else
-var
-x=n(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
-m=o}else{var
-y=n(b,d,c);if(0===y)var
-p=[0,a,[0,d,0]];else
-if(0<y)var
-p=[0,a,[0,d,[0,c,0]]];else
-var
-z=n(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
-m=p}return[0,m,F]}}}var
-r=f>>1,s=h(r,e),D=s[1],t=h(f-r|0,s[2]),E=t[2];return[0,A(D,t[1],0),E]}function
-h(f,e){if(2===f){if(e){var
-h=e[2];if(h){var
-i=h[1],g=e[1],A=h[2],q=n(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
-if(3===f&&e){var
-j=e[2];if(j){var
-k=j[2];if(k){var
-c=k[1],a=j[1],d=e[1],F=k[2],u=n(b,d,a);if(0===u)var
-v=n(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
-if(0<=u){var
-w=n(b,d,c);if(0===w)var
-m=[0,a,[0,d,0]];else
-if(0<=w)var
-x=n(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],m=H;else
-var
-m=[0,a,[0,d,[0,c,0]]];var
-l=m}else{var
-y=n(b,a,c);if(0===y)var
-o=[0,d,[0,a,0]];else
-if(0<=y)var
-z=n(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
-var
-o=[0,d,[0,a,[0,c,0]]];var
-l=o}return[0,l,F]}}}var
-r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=al(a);return 2<=c?h(c,a)[1]:a}function
-p0(d,c){var
+c=ap(b);return 2<=c?g(c,b)[1]:b}function
+pW(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eP(d,c){var
+eO(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
 gi(b,a){return b<=a?b:a}function
-jb(b,a){return a<=b?b:a}function
-jc(a){return b(x+a)}function
-cD(a,c){var
-b=au(a);E6(b,0,a,c);return b}function
-jd(a){var
+i$(b,a){return a<=b?b:a}function
+ja(a){return b(x+a)}function
+cC(a,c){var
+b=au(a);E5(b,0,a,c);return b}function
+jb(a){var
 b=bm(a),c=au(b);cz(a,0,c,0,b);return c}function
-p1(a){return jd(cA(a))}function
-p2(c,b,a){if(0<=b&&0<=a&&!((bm(c)-a|0)<b)){var
-d=au(a);cz(c,b,d,0,a);return d}return ad(p3)}function
-je(c,b,a){return dL(p2(c,b,a))}function
-jf(e,c,d,b,a){if(0<=a&&0<=c&&!((bm(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return cz(e,c,d,b,a);return ad(p4)}function
-b0(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return bE(e,c,d,b,a);return ad(p5)}function
-p6(e){var
+pX(a){return jb(cA(a))}function
+pY(c,b,a){if(0<=b&&0<=a&&!((bm(c)-a|0)<b)){var
+d=au(a);cz(c,b,d,0,a);return d}return ad(pZ)}function
+jc(c,b,a){return dM(pY(c,b,a))}function
+jd(e,c,d,b,a){if(0<=a&&0<=c&&!((bm(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return cz(e,c,d,b,a);return ad(p0)}function
+bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return bD(e,c,d,b,a);return ad(p1)}function
+p2(e){var
 a=[0,0],m=bm(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eA(e,i),g=0;if(32<=f){var
+f=ez(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1225,82 +1163,82 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bm(e))return jd(e);var
+i=r;continue}break}}if(a[1]===bm(e))return jb(e);var
 b=au(a[1]);a[1]=0;var
 n=bm(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eA(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(il<=c)d=1;else
+c=ez(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ij<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:ap(b,a[1],92);a[1]++;ap(b,a[1],98);break;case
-9:ap(b,a[1],92);a[1]++;ap(b,a[1],116);break;case
-10:ap(b,a[1],92);a[1]++;ap(b,a[1],110);break;case
-13:ap(b,a[1],92);a[1]++;ap(b,a[1],114);break;default:d=1}switch(d){case
-1:ap(b,a[1],92);a[1]++;ap(b,a[1],48+(c/cW|0)|0);a[1]++;ap(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ap(b,a[1],48+(c%10|0)|0);break;case
-2:ap(b,a[1],92);a[1]++;ap(b,a[1],c);break;case
-3:ap(b,a[1],c);break}a[1]++;var
+8:ao(b,a[1],92);a[1]++;ao(b,a[1],98);break;case
+9:ao(b,a[1],92);a[1]++;ao(b,a[1],116);break;case
+10:ao(b,a[1],92);a[1]++;ao(b,a[1],110);break;case
+13:ao(b,a[1],92);a[1]++;ao(b,a[1],114);break;default:d=1}switch(d){case
+1:ao(b,a[1],92);a[1]++;ao(b,a[1],48+(c/cU|0)|0);a[1]++;ao(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ao(b,a[1],48+(c%10|0)|0);break;case
+2:ao(b,a[1],92);a[1]++;ao(b,a[1],c);break;case
+3:ao(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jg(f,b){var
+je(f,b){var
 c=bm(b);if(0===c)return b;var
 d=au(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ap(d,a,g(f,eA(b,a)));var
+a=h;for(;;){ao(d,a,g(f,ez(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-p7(a){return jg(pE,a)}function
+p3(a){return je(pB,a)}function
 gj(a){return cA(a)}function
-bo(a){return dL(a)}function
-gk(b,a){return bo(cD(b,a))}function
-p8(a,b){return b<=a?a:ad(p9)}function
-p_(f,e,d){var
+bo(a){return dM(a)}function
+gk(b,a){return bo(cC(b,a))}function
+p4(a,b){return b<=a?a:ad(p5)}function
+p6(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=p8((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
-p$(b,h,g,e,f){var
+g=a[2],b=p4((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
+p7(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bE(a,0,b,d,J(a));bE(g,0,b,d+J(a)|0,e);var
-d=(d+J(a)|0)+e|0,c=i;continue}bE(a,0,b,d,J(a));return b}return b}}function
-qa(b,a){if(a){var
-c=J(b);return bo(p$(au(p_(0,c,a)),0,b,c,a))}return qb}function
-qc(b,a){return bo(jg(b,gj(a)))}function
-qd(a){return function(b,f,e){var
+i=c[2];bD(a,0,b,d,J(a));bD(g,0,b,d+J(a)|0,e);var
+d=(d+J(a)|0)+e|0,c=i;continue}bD(a,0,b,d,J(a));return b}return b}}function
+p8(b,a){if(a){var
+c=J(b);return bo(p7(au(p6(0,c,a)),0,b,c,a))}return p9}function
+p_(b,a){return bo(je(b,gj(a)))}function
+p$(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eI(b,a)+os|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bo(p6(gj(b)));var
+c=eH(b,a)+oq|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bo(p2(gj(b)));var
 a=a+1|0;continue}}(a,J(a),0)}function
-qe(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bY;if(eI(e,a)===b)return a;var
+qa(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bX;if(eH(e,a)===b)return a;var
 a=a+1|0;continue}}function
-qf(b,a,d){var
-c=J(b);if(0<=a&&!(c<a))try{qe(b,c,a,d);var
-e=1;return e}catch(a){a=bG(a);if(a===bY)return 0;throw a}return ad(qg)}function
-qh(b,a){return qf(b,0,a)}function
-qi(a){return bo(p7(gj(a)))}function
-qj(a){return 1-(typeof
+qb(b,a,d){var
+c=J(b);if(0<=a&&!(c<a))try{qa(b,c,a,d);var
+e=1;return e}catch(a){a=bF(a);if(a===bX)return 0;throw a}return ad(qc)}function
+qd(b,a){return qb(b,0,a)}function
+qe(a){return bo(p3(gj(a)))}function
+qf(a){return 1-(typeof
 a==="number"?1:0)}function
 aA(b,c){if(0===b)return[0];if(0<=b){var
 d=p(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ad(qk)}function
-jh(b,f,e){var
+a=h;continue}break}}return d}return ad(qg)}function
+jf(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bL(a){var
-b=a.length-1;return 0===b?[0]:iA(a,0,b)}function
-cj(b,a){var
-c=b.length-1;return 0===c?bL(a):0===a.length-1?iA(b,0,c):EV(b,a)}function
-eQ(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iA(c,b,a);return ad(ql)}function
-ji(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return EX(c,b,a,d);return ad(qm)}function
-jj(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return EW(e,c,d,b,a);return ad(qn)}function
-dW(d,b){var
+bK(a){var
+b=a.length-1;return 0===b?[0]:iy(a,0,b)}function
+ci(b,a){var
+c=b.length-1;return 0===c?bK(a):0===a.length-1?iy(b,0,c):EU(b,a)}function
+eP(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iy(c,b,a);return ad(qh)}function
+jg(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return EW(c,b,a,d);return ad(qi)}function
+jh(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return EV(e,c,d,b,a);return ad(qj)}function
+dV(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1311,8 +1249,8 @@ e=p(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-dX(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ad(qo);if(0===b)return[0];var
+dW(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ad(qk);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1322,20 +1260,20 @@ c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-S(d,b){var
+Q(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=p(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aH(c){return function(e,d){var
+aJ(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-qp(d,c){var
+ql(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 L(a){if(a){var
-b=a[2],d=a[1],c=p(qp(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=p(ql(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1348,18 +1286,18 @@ gl(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cE(c,b){var
+cD(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gm=[ak,qr,cB(0)];function
-qq(b){if(bV(b,[0]))return[0,[0],[0]];var
+gm=[ak,qn,cB(0)];function
+qm(b){if(bU(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jk(e,a){function
+ji(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
@@ -1371,20 +1309,20 @@ d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bG(b);if(b[1]===gm){var
+g=l(f,b,d);return g}catch(b){b=bF(b);if(b[1]===gm){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bG(a);if(a[1]===gm)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bF(a);if(a[1]===gm)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ae,qs]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ae,qo]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1398,15 +1336,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-qt(l,a){function
+qp(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jj(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jh(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jj(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jh(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1421,142 +1359,142 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-c8(a){return a!=a?1:0}function
-a4(b,a){if(!(b<a)){var
-c=0;if(f6(a)||!f6(b))c=1;if(c)return c8(b)?b:a}return c8(a)?a:b}function
+c9(a){return a!=a?1:0}function
+a5(b,a){if(!(b<a)){var
+c=0;if(f5(a)||!f5(b))c=1;if(c)return c9(b)?b:a}return c9(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(f6(a)||!f6(b))c=1;if(c)return c8(a)?a:b}return c8(b)?b:a}function
-dY(a){return[0,0,0]}function
-dZ(a){a[1]=0;a[2]=0;return 0}function
-c9(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-c_(a){var
+c=0;if(f5(a)||!f5(b))c=1;if(c)return c9(a)?a:b}return c9(b)?b:a}function
+dX(a){return[0,0,0]}function
+dY(a){a[1]=0;a[2]=0;return 0}function
+c_(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+c$(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-c$(b){var
+da(b){var
 a=b[1];return a?[0,a[1]]:0}function
-qu(b,a){return a3(b,a[1])}var
-qw=[ak,qv,cB(0)];function
-qx(a){return[0,0,0,0]}function
+qq(b,a){return aH(b,a[1])}var
+qs=[ak,qr,cB(0)];function
+qt(a){return[0,0,0,0]}function
 gn(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jl(d,a){var
+jj(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-qy(b){var
+qu(b){var
 a=b[2];return a?[0,a[1]]:0}function
-qz(a){var
+qv(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gn(a);return c}throw qw}function
-qA(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gn(a);return c}throw qs}function
+qw(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
 d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gn(a);return[0,c]}return 0}var
-qC=[ak,qB,cB(0)];function
-qD(a){throw qC}function
+qy=[ak,qx,cB(0)];function
+qz(a){throw qy}function
 bp(a){var
-c=a[1];a[1]=qD;try{var
-b=g(c,0);FC(a,b);return b}catch(b){b=bG(b);a[1]=function(a){throw b};throw b}}function
-eR(a){var
+c=a[1];a[1]=qz;try{var
+b=g(c,0);FC(a,b);return b}catch(b){b=bF(b);a[1]=function(a){throw b};throw b}}function
+eQ(a){var
 b=1<=a?a:1,c=dR<b?dR:b,d=au(c);return[0,d,0,c,d]}function
-eS(a){return je(a[1],0,a[2])}function
-qE(a){return a[2]}function
-qF(a){a[2]=0;return 0}function
+eR(a){return jc(a[1],0,a[2])}function
+qA(a){return a[2]}function
+qB(a){a[2]=0;return 0}function
 go(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dR<b[1])if((d+c|0)<=dR)b[1]=dR;else
-dP(qI);var
-e=au(b[1]);jf(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,qG]}throw[0,ae,qH]}}function
+dP(qE);var
+e=au(b[1]);jd(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,qC]}throw[0,ae,qD]}}function
 gp(a,c){var
-b=a[2];if(a[3]<=b)go(a,1);ap(a[1],b,c);a[2]=b+1|0;return 0}function
-qJ(a,d,c,b){var
+b=a[2];if(a[3]<=b)go(a,1);ao(a[1],b,c);a[2]=b+1|0;return 0}function
+qF(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ad(qK);var
-g=a[2]+b|0;if(a[3]<g)go(a,b);bE(d,c,a[1],a[2],b);a[2]=g;return 0}function
-ck(a,c){var
-b=J(c),d=a[2]+b|0;if(a[3]<d)go(a,b);bE(c,0,a[1],a[2],b);a[2]=d;return 0}function
+h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ad(qG);var
+g=a[2]+b|0;if(a[3]<g)go(a,b);bD(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cj(a,c){var
+b=J(c),d=a[2]+b|0;if(a[3]<d)go(a,b);bD(c,0,a[1],a[2],b);a[2]=d;return 0}function
 gq(a){return 5===a[2]?12:-6}function
-jm(a){return[0,0,au(a)]}function
-jn(a,g){var
+jk(a){return[0,0,au(a)]}function
+jl(a,g){var
 b=bm(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=au(jb(b*2|0,c));jf(a[2],0,e,0,b);a[2]=e;var
+e=au(i$(b*2|0,c));jd(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-da(a,b){jn(a,1);dG(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aI(a,c){var
-b=J(c);jn(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jo(a){return je(a[2],0,a[1])}function
-qL(a,b){var
+db(a,b){jl(a,1);dH(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aK(a,c){var
+b=J(c);jl(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jm(a){return jc(a[2],0,a[1])}function
+qH(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return nC;case
+3:return nA;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-qM(a,b){switch(b[1]){case
+qI(a,b){switch(b[1]){case
 0:break;case
-1:da(a,43);break;default:da(a,32)}return 8<=b[2]?da(a,35):0}function
-jp(a){if(typeof
+1:db(a,43);break;default:db(a,32)}return 8<=b[2]?db(a,35):0}function
+jn(a){if(typeof
 a==="number")switch(a){case
-0:return qN;case
-1:return qO;case
-2:return qP;case
-3:return qQ;case
-4:return qR;case
-5:return qS;default:return qT}else
+0:return qJ;case
+1:return qK;case
+2:return qL;case
+3:return qM;case
+4:return qN;case
+5:return qO;default:return qP}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aS(qU,gk(1,a[1]))}}function
+1:return a[1];default:return aT(qQ,gk(1,a[1]))}}function
 gr(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aI(b,qV);var
+d=a[1];aK(b,qR);var
 a=d;continue;case
 1:var
-e=a[1];aI(b,qW);var
+e=a[1];aK(b,qS);var
 a=e;continue;case
 2:var
-f=a[1];aI(b,qX);var
+f=a[1];aK(b,qT);var
 a=f;continue;case
 3:var
-g=a[1];aI(b,qY);var
+g=a[1];aK(b,qU);var
 a=g;continue;case
 4:var
-h=a[1];aI(b,qZ);var
+h=a[1];aK(b,qV);var
 a=h;continue;case
 5:var
-i=a[1];aI(b,q0);var
+i=a[1];aK(b,qW);var
 a=i;continue;case
 6:var
-j=a[1];aI(b,q1);var
+j=a[1];aK(b,qX);var
 a=j;continue;case
 7:var
-k=a[1];aI(b,q2);var
+k=a[1];aK(b,qY);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aI(b,q3);gr(b,m);aI(b,q4);var
+l=a[2],m=a[1];aK(b,qZ);gr(b,m);aK(b,q0);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aI(b,q5);gr(b,o);aI(b,q6);var
+n=a[3],o=a[1];aK(b,q1);gr(b,o);aK(b,q2);var
 a=n;continue;case
 10:var
-p=a[1];aI(b,q7);var
+p=a[1];aK(b,q3);var
 a=p;continue;case
 11:var
-q=a[1];aI(b,q8);var
+q=a[1];aK(b,q4);var
 a=q;continue;case
 12:var
-r=a[1];aI(b,q9);var
+r=a[1];aK(b,q5);var
 a=r;continue;case
 13:var
-s=a[1];aI(b,q_);var
+s=a[1];aK(b,q6);var
 a=s;continue;default:var
-t=a[1];aI(b,q$);var
+t=a[1];aK(b,q7);var
 a=t;continue}}function
 as(a){if(typeof
 a==="number")return 0;else
@@ -1577,39 +1515,39 @@ c=a[2],d=a[1];return[9,c,d,as(a[3])];case
 11:return[11,as(a[1])];case
 12:return[12,as(a[1])];case
 13:return[13,as(a[1])];default:return[14,as(a[1])]}}function
-aJ(a){if(typeof
+aL(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aJ(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=aL(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=aJ(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=aL(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=aJ(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=aL(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=aJ(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=aL(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-f=aJ(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+f=aL(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=aJ(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=aL(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=aJ(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=aL(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=aJ(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
+j=aL(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
 8:var
-k=aJ(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
+k=aL(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aJ(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aJ(ax(as(an),am)),at=m[4],au=m[3],av=m[2],aw=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(av,0);g(aq,0);return 0};return[0,function(a){g(ar,0);g(aw,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aL(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aL(ax(as(an),am)),at=m[4],au=m[3],av=m[2],aw=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(av,0);g(aq,0);return 0};return[0,function(a){g(ar,0);g(aw,0);return 0},aA,az,ay];case
 10:var
-n=aJ(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
+n=aL(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aJ(a[1]),aG=o[4],aH=o[3],aI=o[2],aK=o[1],aL=function(a){g(aI,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aH,aG];case
+o=aL(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){g(aI,0);return 0};return[0,function(a){g(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aJ(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=aL(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aJ(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=aJ(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+q=aL(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=aL(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
 ax(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
@@ -1621,7 +1559,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ae,ra]}else
+9:a=6;break;default:throw[0,ae,q8]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1727,35 +1665,35 @@ D=b[1],E=ax(B,b[2]);return[8,ax(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ae,rj];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ae,rf];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aJ(ax(as(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,ax(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aL(ax(as(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,ax(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ae,rk];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ae,rg];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ax(M,b[1])];throw[0,ae,rl];case
+b!=="number"&&10===b[0])return[10,ax(M,b[1])];throw[0,ae,rh];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ax(N,b[1])];default:o=1}if(o)throw[0,ae,rm];break;case
+11:return[11,ax(N,b[1])];default:o=1}if(o)throw[0,ae,ri];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ax(O,b[1])];default:p=1}if(p)throw[0,ae,rn];break;case
+12:return[12,ax(O,b[1])];default:p=1}if(p)throw[0,ae,rj];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1763,7 +1701,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ax(P,b[1])];default:q=1}if(q)throw[0,ae,ro];break;default:var
+13:return[13,ax(P,b[1])];default:q=1}if(q)throw[0,ae,rk];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1771,72 +1709,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ax(Q,b[1])];default:r=1}if(r)throw[0,ae,rp]}switch(a){case
-0:throw[0,ae,rd];case
-1:throw[0,ae,re];case
-2:throw[0,ae,rf];case
-3:throw[0,ae,rg];case
-4:throw[0,ae,rh];case
-5:throw[0,ae,rb];case
-6:throw[0,ae,rc];default:throw[0,ae,ri]}}var
-aB=[ak,rq,cB(0)];function
-eT(b,a){if(typeof
+14:return[14,ax(Q,b[1])];default:r=1}if(r)throw[0,ae,rl]}switch(a){case
+0:throw[0,ae,q$];case
+1:throw[0,ae,ra];case
+2:throw[0,ae,rb];case
+3:throw[0,ae,rc];case
+4:throw[0,ae,rd];case
+5:throw[0,ae,q9];case
+6:throw[0,ae,q_];default:throw[0,ae,re]}}var
+aB=[ak,rm,cB(0)];function
+eS(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aB}}function
-d0(e,b,d){var
-a=eT(e,d);if(typeof
+dZ(e,b,d){var
+a=eS(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aB}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a5(b,c,a){if(typeof
+a6(b,c,a){if(typeof
 b==="number")return[0,0,T(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=a5(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+f=a6(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a5(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a6(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a5(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a6(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a5(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a6(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a5(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a6(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a5(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a6(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a5(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a6(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a5(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a6(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eG([0,b[1]],[0,o]))throw aB;var
-p=a5(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eF([0,b[1]],[0,o]))throw aB;var
+p=a6(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ah(e)];if(eG([0,ah(B)],C))throw aB;var
-D=[0,ah(d)];if(eG([0,ah(A)],D))throw aB;var
-q=aJ(ax(as(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=a5(ah(z),c,y),F=r[2];return[0,[9,e,d,as(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ah(e)];if(eF([0,ah(B)],C))throw aB;var
+D=[0,ah(d)];if(eF([0,ah(A)],D))throw aB;var
+q=aL(ax(as(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=a6(ah(z),c,y),F=r[2];return[0,[9,e,d,as(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a5(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a6(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a5(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a6(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a5(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a6(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a5(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aB}function
+v=a6(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aB}function
 T(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1847,35 +1785,35 @@ p=T(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=T(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eT(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eS(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=T(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aB;case
 3:var
-R=a[2],t=eT(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=eS(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=T(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aB;case
 4:var
-U=a[4],V=a[1],e=d0(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=dZ(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 X=e[2],v=T(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aB;case
 5:var
-Y=a[4],Z=a[1],g=d0(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=dZ(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=T(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aB;case
 6:var
-aa=a[4],ab=a[1],i=d0(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=dZ(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ad=i[2],x=T(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aB;case
 7:var
-ae=a[4],af=a[1],k=d0(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=dZ(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ai=k[2],y=T(ae,l[1]);return[0,[7,af,ag,ai,y[1]],y[2]]}throw aB;case
 8:var
-aj=a[4],ak=a[1],m=d0(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dZ(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 am=m[2],z=T(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw aB;case
 9:var
-an=a[2],A=eT(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eS(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=T(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aB;case
 10:var
@@ -1886,11 +1824,11 @@ ap=a[1],D=T(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=T(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eG([0,a[2]],[0,F]))throw aB;var
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eF([0,a[2]],[0,F]))throw aB;var
 G=T(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ah(H)];if(eG([0,ah(aw)],ay))throw aB;var
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ah(H)];if(eF([0,ah(aw)],ay))throw aB;var
 I=T(av,ah(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1900,7 +1838,7 @@ b!=="number"&&11===b[0]){var
 K=T(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 az=a[1],L=T(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return rs(a[1],a[2],b);case
+18:return ro(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=T(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1910,180 +1848,180 @@ aA=a[2],aC=a[1],N=T(a[3],b[1]);return[0,[20,aC,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=T(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return rt(a[1],a[2],b)}throw aB}function
-rs(a,c,b){if(0===a[0]){var
+23:return rp(a[1],a[2],b)}throw aB}function
+ro(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=T(d[1],b),k=e[1],f=T(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=T(g[1],b),m=h[1],i=T(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-rt(a,c,b){if(typeof
+rp(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return bb(a,c,b);case
-1:return bb(a,c,b);case
+0:return bc(a,c,b);case
+1:return bc(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aB;default:return bb(a,c,b)}else
+d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aB;default:return bc(a,c,b)}else
 switch(a[0]){case
-0:return bb(a,c,b);case
-1:return bb(a,c,b);case
-2:return bb(a,c,b);case
-3:return bb(a,c,b);case
-4:return bb(a,c,b);case
-5:return bb(a,c,b);case
-6:return bb(a,c,b);case
-7:return bb(a,c,b);case
-8:return bb([8,a[1],a[2]],c,b);case
+0:return bc(a,c,b);case
+1:return bc(a,c,b);case
+2:return bc(a,c,b);case
+3:return bc(a,c,b);case
+4:return bc(a,c,b);case
+5:return bc(a,c,b);case
+6:return bc(a,c,b);case
+7:return bc(a,c,b);case
+8:return bc([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=a5(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return bb(a,c,b);default:return bb(a,c,b)}}function
-bb(d,c,b){var
+g=a[1],e=a6(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return bc(a,c,b);default:return bc(a,c,b)}}function
+bc(d,c,b){var
 a=T(c,b);return[0,[23,d,a[1]],a[2]]}function
-rr(c,b){var
+rn(c,b){var
 a=T(c,b);if(typeof
 a[2]==="number")return a[1];throw aB}function
-ru(b,a){return rr(b,ah(as(a)))}function
-bc(k,g,a){var
-b=J(a),h=0<=g?k:0,d=eL(g);if(d<=b)return a;var
-l=2===h?48:32,c=cD(d,l);switch(h){case
-0:b0(a,0,c,0,b);break;case
-1:b0(a,0,c,d-b|0,b);break;default:var
+rq(b,a){return rn(b,ah(as(a)))}function
+bd(k,g,a){var
+b=J(a),h=0<=g?k:0,d=eK(g);if(d<=b)return a;var
+l=2===h?48:32,c=cC(d,l);switch(h){case
+0:bZ(a,0,c,0,b);break;case
+1:bZ(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==av(a,0)&&45!==av(a,0)&&32!==av(a,0)){e=1;i=1}if(!i){dG(c,0,av(a,0));b0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==av(a,0)&&45!==av(a,0)&&32!==av(a,0)){e=1;i=1}if(!i){dH(c,0,av(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===av(a,0)){var
-j=0;if(fP!==av(a,1)&&88!==av(a,1)){f=1;j=1}if(!j){dG(c,1,av(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b0(a,0,c,d-b|0,b)}}return bo(c)}function
-db(k,b){var
-c=eL(k),a=J(b),d=av(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iq>>>0))e=1}else
+j=0;if(fO!==av(a,1)&&88!==av(a,1)){f=1;j=1}if(!j){dH(c,1,av(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bZ(a,0,c,d-b|0,b)}}return bo(c)}function
+dc(k,b){var
+c=eK(k),a=J(b),d=av(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+io>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fP===av(b,1)||88===av(b,1))j=1;if(j){var
-h=cD(c+2|0,48);dG(h,1,av(b,1));b0(b,2,h,(c-a|0)+4|0,a-2|0);return bo(h)}}e=1;f=1;break;case
+j=0;if(fO===av(b,1)||88===av(b,1))j=1;if(j){var
+h=cC(c+2|0,48);dH(h,1,av(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return bo(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cD(c+1|0,48);dG(g,0,d);b0(b,1,g,(c-a|0)+2|0,a-1|0);return bo(g)}}if(e&&a<c){var
-i=cD(c,48);b0(b,0,i,c-a|0,a);return bo(i)}return b}function
-rv(d){var
-a=qd(d),b=J(a),c=cD(b+2|0,34);bE(a,0,c,1,b);return bo(c)}function
-rw(a){switch(a){case
-1:return ry;case
-2:return rz;case
-4:return rB;case
-5:return rC;case
-6:return rD;case
-7:return rE;case
-8:return rF;case
-9:return rG;case
-10:return rH;case
-11:return rI;case
+g=cC(c+1|0,48);dH(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return bo(g)}}if(e&&a<c){var
+i=cC(c,48);bZ(b,0,i,c-a|0,a);return bo(i)}return b}function
+rr(d){var
+a=p$(d),b=J(a),c=cC(b+2|0,34);bD(a,0,c,1,b);return bo(c)}function
+rs(a){switch(a){case
+1:return ru;case
+2:return rv;case
+4:return rx;case
+5:return ry;case
+6:return rz;case
+7:return rA;case
+8:return rB;case
+9:return rC;case
+10:return rD;case
+11:return rE;case
 0:case
-13:return rx;case
+13:return rt;case
 3:case
-14:return rA;default:return rJ}}function
-rK(a){switch(a){case
-1:return rM;case
-2:return rN;case
-4:return rP;case
-5:return rQ;case
-6:return rR;case
-7:return rS;case
-8:return rT;case
-9:return rU;case
-10:return rV;case
-11:return rW;case
+14:return rw;default:return rF}}function
+rG(a){switch(a){case
+1:return rI;case
+2:return rJ;case
+4:return rL;case
+5:return rM;case
+6:return rN;case
+7:return rO;case
+8:return rP;case
+9:return rQ;case
+10:return rR;case
+11:return rS;case
 0:case
-13:return rL;case
+13:return rH;case
 3:case
-14:return rO;default:return rX}}function
-rY(a){switch(a){case
-1:return r0;case
-2:return r1;case
-4:return r3;case
-5:return r4;case
-6:return r5;case
-7:return r6;case
-8:return r7;case
-9:return r8;case
-10:return r9;case
-11:return r_;case
+14:return rK;default:return rT}}function
+rU(a){switch(a){case
+1:return rW;case
+2:return rX;case
+4:return rZ;case
+5:return r0;case
+6:return r1;case
+7:return r2;case
+8:return r3;case
+9:return r4;case
+10:return r5;case
+11:return r6;case
 0:case
-13:return rZ;case
+13:return rV;case
 3:case
-14:return r2;default:return r$}}function
-sa(a){switch(a){case
-1:return sc;case
-2:return sd;case
-4:return sf;case
-5:return sg;case
-6:return sh;case
-7:return si;case
-8:return sj;case
-9:return sk;case
-10:return sl;case
-11:return sm;case
+14:return rY;default:return r7}}function
+r8(a){switch(a){case
+1:return r_;case
+2:return r$;case
+4:return sb;case
+5:return sc;case
+6:return sd;case
+7:return se;case
+8:return sf;case
+9:return sg;case
+10:return sh;case
+11:return si;case
 0:case
-13:return sb;case
+13:return r9;case
 3:case
-14:return se;default:return sn}}function
-jq(b,c){var
-d=eL(c),e=qL(so,b),a=jm(16);da(a,37);qM(a,b);da(a,46);aI(a,jc(d));da(a,e);return jo(a)}function
-eU(m,a){if(13<=m){var
+14:return sa;default:return sj}}function
+jo(b,c){var
+d=eK(c),e=qH(sk,b),a=jk(16);db(a,37);qI(a,b);db(a,46);aK(a,ja(d));db(a,e);return jm(a)}function
+eT(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eI(a,c)+ib>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eH(a,c)+h$>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=au(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dG(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=au(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dH(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eI(a,b);if(9<f+ib>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eH(a,b);if(9<f+h$>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bo(j)}return a}function
-sp(a,b){return eU(a,f0(rw(a),b))}function
-sq(a,b){return eU(a,f0(rY(a),b))}function
-sr(a,b){return eU(a,f0(sa(a),b))}function
-ss(a,b){return eU(a,Fi(rK(a),b))}function
-b1(b,c,a){function
+sl(a,b){return eT(a,fZ(rs(a),b))}function
+sm(a,b){return eT(a,fZ(rU(a),b))}function
+sn(a,b){return eT(a,fZ(r8(a),b))}function
+so(a,b){return eT(a,Fh(rG(a),b))}function
+b0(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Fe(a,c,d)}function
+d=32}return Fd(a,c,d)}function
 f(a){var
 e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=av(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aS(a,st)}function
+b=b+1|0;continue}}(0)?a:aT(a,sp)}function
 e(c){var
-b=E3(a);return 3===b?a<0.?su:sv:4<=b?sw:c}switch(b[2]){case
-5:return e(f(iG(jq(b,c),a)));case
+b=E2(a);return 3===b?a<0.?sq:sr:4<=b?ss:c}switch(b[2]){case
+5:return e(f(iE(jo(b,c),a)));case
 6:return d(0);case
-7:return qi(d(0));case
-8:return e(d(0));default:return iG(jq(b,c),a)}}function
-sx(d){var
-a=px(d),b=J(a),c=cD(b+2|0,39);bE(a,0,c,1,b);return bo(c)}function
-sy(b){var
-a=jm(16);gr(a,b);return jo(a)}function
-ew(d,o,m,l){var
+7:return qe(d(0));case
+8:return e(d(0));default:return iE(jo(b,c),a)}}function
+st(d){var
+a=pu(d),b=J(a),c=cC(b+2|0,39);bD(a,0,c,1,b);return bo(c)}function
+su(b){var
+a=jk(16);gr(a,b);return jm(a)}function
+ev(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,sx(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,st(a)],q)};case
 2:var
 r=a[2],s=a[1];return gs(c,b,r,s,function(a){return a});case
-3:return gs(c,b,a[2],a[1],rv);case
-4:return eV(c,b,a[4],a[2],a[3],sp,a[1]);case
-5:return eV(c,b,a[4],a[2],a[3],sq,a[1]);case
-6:return eV(c,b,a[4],a[2],a[3],sr,a[1]);case
-7:return eV(c,b,a[4],a[2],a[3],ss,a[1]);case
-8:return sz(c,b,a[4],a[2],a[3],a[1]);case
-9:return gs(c,b,a[2],a[1],pd);case
+3:return gs(c,b,a[2],a[1],rr);case
+4:return eU(c,b,a[4],a[2],a[3],sl,a[1]);case
+5:return eU(c,b,a[4],a[2],a[3],sm,a[1]);case
+6:return eU(c,b,a[4],a[2],a[3],sn,a[1]);case
+7:return eU(c,b,a[4],a[2],a[3],so,a[1]);case
+8:return sv(c,b,a[4],a[2],a[3],a[1]);case
+9:return gs(c,b,a[2],a[1],pa);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2091,9 +2029,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=sy(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=su(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,aa(ru(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,aa(rq(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2104,36 +2042,36 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ae,sB];case
+19:throw[0,ae,sx];case
 20:var
-F=a[3],G=[8,b,sC];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,sy];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,f0(sD,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,fZ(sz,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-f=a[2],h=a[1];return d<50?ns(d+1|0,c,b,h,f):az(ns,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?h7(d+1|0,c,b,i,j,k):az(h7,[0,c,b,i,j,k])}}function
-ns(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?nq(d+1|0,c,b,h,f):az(nq,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?h5(d+1|0,c,b,i,j,k):az(h5,[0,c,b,i,j,k])}}function
+nq(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-1:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-2:throw[0,ae,sE];default:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a])}else
+0:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+1:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+2:throw[0,ae,sA];default:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-1:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-2:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-3:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-4:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-5:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-6:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-7:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-8:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
+0:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+1:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+2:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+3:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+4:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+5:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+6:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+7:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+8:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?h8(d+1|0,c,b,f,a):az(h8,[0,c,b,f,a]);case
-10:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a])}}function
-h8(e,d,c,a,b){if(typeof
-a==="number")return e<50?R(e+1|0,d,c,b):az(R,[0,d,c,b]);else
+f=e[2];return d<50?h6(d+1|0,c,b,f,a):az(h6,[0,c,b,f,a]);case
+10:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a])}}function
+h6(e,d,c,a,b){if(typeof
+a==="number")return e<50?S(e+1|0,d,c,b):az(S,[0,d,c,b]);else
 switch(a[0]){case
 0:var
 f=a[1];return function(a){return bh(d,c,f,b)};case
@@ -2154,186 +2092,186 @@ m=a[1];return function(a){return bh(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return bh(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ax(as(a[1]),p);return function(a){return bh(d,c,aR(q,o),b)};case
+o=a[3],p=a[2],q=ax(as(a[1]),p);return function(a){return bh(d,c,aS(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return bh(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return bh(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return bh(d,c,t,b)};case
-13:throw[0,ae,sF];default:throw[0,ae,sG]}}function
-R(d,b,e,a){var
-c=[8,e,sH];return d<50?ew(d+1|0,b,c,a):az(ew,[0,b,c,a])}function
-h7(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return sA(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?ew(h+1|0,b,f,a):az(ew,[0,b,f,a])}function
-M(a,b,c){return iT(ew(0,a,b,c))}function
-bh(a,b,c,d){return iT(h8(0,a,b,c,d))}function
-sA(a,b,c,d,e){return iT(h7(0,a,b,c,d,e))}function
+13:throw[0,ae,sB];default:throw[0,ae,sC]}}function
+S(d,b,e,a){var
+c=[8,e,sD];return d<50?ev(d+1|0,b,c,a):az(ev,[0,b,c,a])}function
+h5(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return sw(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?ev(h+1|0,b,f,a):az(ev,[0,b,f,a])}function
+M(a,b,c){return iR(ev(0,a,b,c))}function
+bh(a,b,c,d){return iR(h6(0,a,b,c,d))}function
+sw(a,b,c,d,e){return iR(h5(0,a,b,c,d,e))}function
 gs(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return M(e,[4,d,bc(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return M(e,[4,d,bc(i,f,g(b,a))],c)}}}function
-eV(f,e,d,g,c,b,a){if(typeof
+f=a[2],h=a[1];return function(a){return M(e,[4,d,bd(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return M(e,[4,d,bd(i,f,g(b,a))],c)}}}function
+eU(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,db(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return M(f,[4,e,db(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return M(f,[4,e,dc(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return M(f,[4,e,dc(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,bc(i,h,db(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,bc(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return M(f,[4,e,bc(i,h,db(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return M(f,[4,e,bd(i,h,dc(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,bd(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return M(f,[4,e,bd(i,h,dc(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return M(f,[4,e,bc(j,h,db(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bc(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return M(f,[4,e,bc(j,g,db(m,n(b,a,c)))],d)}}}function
-sz(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return M(f,[4,e,bd(j,h,dc(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bd(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return M(f,[4,e,bd(j,g,dc(m,n(b,a,c)))],d)}}}function
+sv(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b1(a,f,b)],c)}:function(b){return M(e,[4,d,b1(a,gq(a),b)],c)};var
-j=b[1];return function(b){return M(e,[4,d,b1(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return M(e,[4,d,b0(a,f,b)],c)}:function(b){return M(e,[4,d,b0(a,gq(a),b)],c)};var
+j=b[1];return function(b){return M(e,[4,d,b0(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,bc(h,g,b1(a,f,b))],c)}:function(b){return M(e,[4,d,bc(h,g,b1(a,gq(a),b))],c)};var
-k=b[1];return function(b){return M(e,[4,d,bc(h,g,b1(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return M(e,[4,d,bd(h,g,b0(a,f,b))],c)}:function(b){return M(e,[4,d,bd(h,g,b0(a,gq(a),b))],c)};var
+k=b[1];return function(b){return M(e,[4,d,bd(h,g,b0(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,bc(i,g,b1(a,f,b))],c)}:function(f,b){return M(e,[4,d,bc(i,f,b1(a,gq(a),b))],c)};var
-l=b[1];return function(f,b){return M(e,[4,d,bc(i,f,b1(a,l,b))],c)}}}function
-b2(b,e){var
+b==="number")return b?function(g,f,b){return M(e,[4,d,bd(i,g,b0(a,f,b))],c)}:function(f,b){return M(e,[4,d,bd(i,f,b0(a,gq(a),b))],c)};var
+l=b[1];return function(f,b){return M(e,[4,d,bd(i,f,b0(a,l,b))],c)}}}function
+b1(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jp(a[2]);b2(b,f);return dQ(b,h);case
+f=a[1],h=jn(a[2]);b1(b,f);return dQ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b2(b,d);dQ(b,sI);var
+i=c[1];b1(b,d);dQ(b,sE);var
 a=i;continue}var
-j=c[1];b2(b,d);dQ(b,sJ);var
+j=c[1];b1(b,d);dQ(b,sF);var
 a=j;continue;case
 6:var
-m=a[2];b2(b,a[1]);return g(m,b);case
-7:b2(b,a[1]);return eM(b);case
+m=a[2];b1(b,a[1]);return g(m,b);case
+7:b1(b,a[1]);return eL(b);case
 8:var
-n=a[2];b2(b,a[1]);return ad(n);case
+n=a[2];b1(b,a[1]);return ad(n);case
 2:case
 4:var
-k=a[2];b2(b,a[1]);return dQ(b,k);default:var
-l=a[2];b2(b,a[1]);return pp(b,l)}}function
-cl(b,e){var
+k=a[2];b1(b,a[1]);return dQ(b,k);default:var
+l=a[2];b1(b,a[1]);return pm(b,l)}}function
+ck(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jp(a[2]);cl(b,f);return ck(b,h);case
+f=a[1],h=jn(a[2]);ck(b,f);return cj(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cl(b,d);ck(b,sK);var
+i=c[1];ck(b,d);cj(b,sG);var
 a=i;continue}var
-j=c[1];cl(b,d);ck(b,sL);var
+j=c[1];ck(b,d);cj(b,sH);var
 a=j;continue;case
 6:var
-m=a[2];cl(b,a[1]);return ck(b,g(m,0));case
+m=a[2];ck(b,a[1]);return cj(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cl(b,a[1]);return ad(n);case
+n=a[2];ck(b,a[1]);return ad(n);case
 2:case
 4:var
-k=a[2];cl(b,a[1]);return ck(b,k);default:var
-l=a[2];cl(b,a[1]);return gp(b,l)}}function
-sM(c,a,b){var
-d=b[1],e=0;return M(function(b){b2(a,b);return g(c,a)},e,d)}function
-gt(b,a){return sM(function(a){return 0},b,a)}function
-gu(a){return gt(bH,a)}function
-sN(b,a){var
+k=a[2];ck(b,a[1]);return cj(b,k);default:var
+l=a[2];ck(b,a[1]);return gp(b,l)}}function
+sI(c,a,b){var
+d=b[1],e=0;return M(function(b){b1(a,b);return g(c,a)},e,d)}function
+gt(b,a){return sI(function(a){return 0},b,a)}function
+gu(a){return gt(bG,a)}function
+sJ(b,a){var
 c=a[1];return M(function(c){var
-a=eR(64);cl(a,c);return g(b,eS(a))},0,c)}function
-at(a){return sN(function(a){return a},a)}var
-sO=f_(0);function
+a=eQ(64);ck(a,c);return g(b,eR(a))},0,c)}function
+at(a){return sJ(function(a){return a},a)}var
+sK=f9(0);function
 gw(c,b){var
-a=c[1+b];return qj(a)?aZ(a)===fW?g(at(sP),a):aZ(a)===253?pi(a):sQ:g(at(sR),a)}function
-jr(b,a){if(b.length-1<=a)return sS;var
-c=jr(b,a+1|0),d=gw(b,a);return n(at(sT),d,c)}function
-sU(a){var
+a=c[1+b];return qf(a)?a2(a)===fV?g(at(sL),a):a2(a)===253?pf(a):sM:g(at(sN),a)}function
+jp(b,a){if(b.length-1<=a)return sO;var
+c=jp(b,a+1|0),d=gw(b,a);return n(at(sP),d,c)}function
+sQ(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jr(a,2),d=gw(a,1);return n(at(sV),d,c)}switch(b){case
-0:return sW;case
-1:return sX;default:var
-e=gw(a,1);return g(at(sY),e)}}function
-sZ(d){function
+c=jp(a,2),d=gw(a,1);return n(at(sR),d,c)}switch(b){case
+0:return sS;case
+1:return sT;default:var
+e=gw(a,1);return g(at(sU),e)}}function
+sV(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(f$(sO))}function
-s0(a){if(a===eK)return s1;if(a===ga)return s2;if(a[1]===i2){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cT(at(gv),i,h,e,e+5|0,s3)}if(a[1]===ae){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cT(at(gv),k,j,f,f+6|0,s4)}if(a[1]===i4){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cT(at(gv),m,l,g,g+6|0,s5)}if(0===aZ(a)){var
-n=a[1][1];return aS(n,sU(a))}return a[1]}function
-eW(a){var
-b=sZ(a);return b?b[1]:s0(a)}function
-s6(a){var
-b=[0,E4(a)];return b}function
-s7(b,a){function
-c(a){return a?0===b?s8:s9:0===b?s_:s$}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?ta:tc,i=a[2],j=a[7],k=c(a[1]);return[0,ET(at(tb),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(at(td),l)]}function
-te(d,b){if(b){var
+a=f;continue}return 0}}return a(f_(sK))}function
+sW(a){if(a===eJ)return sX;if(a===f$)return sY;if(a[1]===i0){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cS(at(gv),i,h,e,e+5|0,sZ)}if(a[1]===ae){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cS(at(gv),k,j,f,f+6|0,s0)}if(a[1]===i2){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cS(at(gv),m,l,g,g+6|0,s1)}if(0===a2(a)){var
+n=a[1][1];return aT(n,sQ(a))}return a[1]}function
+eV(a){var
+b=sV(a);return b?b[1]:sW(a)}function
+s2(a){var
+b=[0,E3(a)];return b}function
+s3(b,a){function
+c(a){return a?0===b?s4:s5:0===b?s6:s7}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?s8:s_,i=a[2],j=a[7],k=c(a[1]);return[0,ES(at(s9),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(at(s$),l)]}function
+ta(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=s7(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(gt(d,tf),j)}var
+h=s3(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(gt(d,tb),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return gt(d,tg)}function
-gx(b,a){return te(b,s6(a))}var
-ti=th.slice();function
-tj(e,d){var
-f=eW(e);g(gu(tk),f);gx(bH,d);var
+a=k;continue}break}}return 0}return gt(d,tc)}function
+gx(b,a){return ta(b,s2(a))}var
+te=td.slice();function
+tf(e,d){var
+f=eV(e);g(gu(tg),f);gx(bG,d);var
 a=Fx(0);if(a<0){var
-b=eL(a);i5(c(ti,b)[1+b])}return eM(bH)}var
-tl=[0];function
-js(b){var
-a=E9(0);return a}function
-tm(b,a){try{var
-c=a?tl:js(0);try{gd(0)}catch(a){}try{var
-i=tj(b,c),d=i}catch(a){a=bG(a);var
-e=js(0),f=eW(b);g(gu(to),f);gx(bH,c);var
-h=eW(a);g(gu(tp),h);gx(bH,e);var
-d=eM(bH)}return d}catch(a){a=bG(a);if(a===eK)return i5(tn);throw a}}iS(b(nD),function(b,a){try{var
-c=tm(b,a);return c}catch(a){return 0}});function
-tq(a){return Fw(a,0,J(a))}function
-tr(a){return[0,p(55,0),0]}function
-ts(d,g){function
-l(b,a){return tq(aS(b,jc(a)))}function
+b=eK(a);i3(c(te,b)[1+b])}return eL(bG)}var
+th=[0];function
+jq(b){var
+a=E8(0);return a}function
+ti(b,a){try{var
+c=a?th:jq(0);try{gc(0)}catch(a){}try{var
+i=tf(b,c),d=i}catch(a){a=bF(a);var
+e=jq(0),f=eV(b);g(gu(tk),f);gx(bG,c);var
+h=eV(a);g(gu(tl),h);gx(bG,e);var
+d=eL(bG)}return d}catch(a){a=bF(a);if(a===eJ)return i3(tj);throw a}}iQ(b(nB),function(b,a){try{var
+c=ti(b,a);return c}catch(a){return 0}});function
+tm(a){return Fw(a,0,J(a))}function
+tn(a){return[0,p(55,0),0]}function
+to(d,g){function
+l(b,a){return tm(aT(b,ja(a)))}function
 m(a){var
 b=av(a,3)<<24,c=av(a,2)<<16,d=av(a,1)<<8;return((av(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,tt],j=54+jb(55,i)|0,n=0;if(!(j<0)){var
+f=[0,tp],j=54+i$(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=f4(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nM;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=f3(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nK;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-tu(b){var
-a=tr(0);ts(a,b);return a}function
-tv(a){return tu(FN(0))}function
-tw(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nM,g=a[2];c(a[1],g)[1+g]=f;return f}function
-tx(a){var
+tq(b){var
+a=tn(0);to(a,b);return a}function
+tr(a){return tq(FN(0))}function
+ts(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nK,g=a[2];c(a[1],g)[1+g]=f;return f}function
+tt(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-ER=o1(EQ),ju=ER}catch(a){a=bG(a);if(a!==bY)throw a;try{var
-EP=o1(EO),jt=EP}catch(a){a=bG(a);if(a!==bY)throw a;var
-jt=ty}var
-ju=jt}var
-tz=qh(ju,82),eX=[af,function(a){return tv(0)}];function
-tA(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gf<(a*2|0))return a;var
+EQ=oY(EP),js=EQ}catch(a){a=bF(a);if(a!==bX)throw a;try{var
+EO=oY(EN),jr=EO}catch(a){a=bF(a);if(a!==bX)throw a;var
+jr=tu}var
+js=jr}var
+tv=qd(js,82),eW=[af,function(a){return tr(0)}];function
+tw(c,b){var
+a=c;for(;;){if(b<=a)return a;if(ge<(a*2|0))return a;var
 a=a*2|0;continue}}function
-jv(a,e){var
-f=a?a[1]:tz,b=tA(16,e);if(f)var
-c=aZ(eX),g=ba===c?eX[1]:af===c?bp(eX):eX,d=tw(g);else
+jt(a,e){var
+f=a?a[1]:tv,b=tw(16,e);if(f)var
+c=a2(eW),g=bb===c?eW[1]:af===c?bp(eW):eW,d=ts(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-tB(n,d,f,h){var
+tx(n,d,f,h){var
 i=h.length-1,e=p(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2352,99 +2290,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jw(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gf?1:0;if(d){var
-e=p(c,0),h=1-tx(a);a[2]=e;return tB(g(f,a),h,b,e)}return d}function
-tC(c,b,a){return oQ(c,b,0,a)}function
-cF(a,b){return 4<=a.length-1?oQ(10,cW,a[3],b)&(a[2].length-1-1|0):ad(tD)}function
-tE(a,d,f){var
-b=cF(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jw(cF,a):e}function
-tF(c,b){var
+ju(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<ge?1:0;if(d){var
+e=p(c,0),h=1-tt(a);a[2]=e;return tx(g(f,a),h,b,e)}return d}function
+ty(c,b,a){return oO(c,b,0,a)}function
+cE(a,b){return 4<=a.length-1?oO(10,cU,a[3],b)&(a[2].length-1-1|0):ad(tz)}function
+tA(a,d,f){var
+b=cE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?ju(cE,a):e}function
+tB(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aY(c,a[1]))return d;var
-a=e;continue}throw bY}}function
-tG(f,a){var
-g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aY(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aY(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aY(a,e[1])?j:tF(a,k)}throw bY}throw bY}throw bY}function
-tH(c,b){var
+d=a[2],e=a[3];if(0===a1(c,a[1]))return d;var
+a=e;continue}throw bX}}function
+tC(f,a){var
+g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===a1(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===a1(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===a1(a,e[1])?j:tB(a,k)}throw bX}throw bX}throw bX}function
+tD(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aY(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===a1(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-tI(f,a){var
-g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aY(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aY(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aY(a,e[1])?[0,j]:tH(a,k)}return 0}return 0}return 0}function
-tJ(a,b){function
+tE(f,a){var
+g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===a1(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===a1(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===a1(a,e[1])?[0,j]:tD(a,k)}return 0}return 0}return 0}function
+tF(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aY(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===a1(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cF(a,b);return d(c(a[2],e)[1+e])}function
-tK(b,d,c){var
+e=cE(a,b);return d(c(a[2],e)[1+e])}function
+tG(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aY(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===a1(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jx(a,d,e){var
-b=cF(a,d),f=c(a[2],b)[1+b],g=tK(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jw(cF,a);var
+jv(a,d,e){var
+b=cE(a,d),f=c(a[2],b)[1+b],g=tG(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return ju(cE,a);var
 i=h}else
 var
 i=g;return i}function
-cm(a){return a}var
-jy=0,jz=-1;function
-jA(a){return 0<=a?1:0}var
-jB=[ak,tL,cB(0)];function
-eY(a,b){a[13]=a[13]+b[3]|0;return jl(b,a[28])}function
-tM(a){a[12]=1;a[13]=1;return gn(a[28])}var
-jC=1000000010;function
-gy(b,a){return aP(b[17],a,0,J(a))}function
-eZ(a){return g(a[19],0)}function
-tN(b,a){return g(b[20],a)}function
-tO(b,a){return g(b[21],a)}function
-jD(a,c,b){a[9]=a[9]-c|0;gy(a,b);a[11]=0;return 0}function
-e0(c,a){var
-b=z(a,tP);return b?jD(c,J(a),a):b}function
-cG(a,b,c){var
-d=b[3],e=b[2];e0(a,b[1]);eZ(a);a[11]=1;a[10]=gi(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tO(a,a[10]);return e0(a,d)}function
-jE(b,a){return cG(b,tQ,a)}function
-dc(a,b){var
-c=b[2],d=b[3];e0(a,b[1]);a[9]=a[9]-c|0;tN(a,c);return e0(a,d)}function
-tR(a){var
-b=c$(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jE(a,d):e}return eZ(a)}function
-tS(a){var
-b=qA(a[28]);if(b){var
+cl(a){return a}var
+jw=0,jx=-1;function
+jy(a){return 0<=a?1:0}var
+jz=[ak,tH,cB(0)];function
+eX(a,b){a[13]=a[13]+b[3]|0;return jj(b,a[28])}function
+tI(a){a[12]=1;a[13]=1;return gn(a[28])}var
+jA=1000000010;function
+gy(b,a){return aQ(b[17],a,0,J(a))}function
+eY(a){return g(a[19],0)}function
+tJ(b,a){return g(b[20],a)}function
+tK(b,a){return g(b[21],a)}function
+jB(a,c,b){a[9]=a[9]-c|0;gy(a,b);a[11]=0;return 0}function
+eZ(c,a){var
+b=z(a,tL);return b?jB(c,J(a),a):b}function
+cF(a,b,c){var
+d=b[3],e=b[2];eZ(a,b[1]);eY(a);a[11]=1;a[10]=gi(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tK(a,a[10]);return eZ(a,d)}function
+jC(b,a){return cF(b,tM,a)}function
+dd(a,b){var
+c=b[2],d=b[3];eZ(a,b[1]);a[9]=a[9]-c|0;tJ(a,c);return eZ(a,d)}function
+tN(a){var
+b=da(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jC(a,d):e}return eY(a)}function
+tO(a){var
+b=qw(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cm(d);a[9]=a[9]+e|0;return 0}return 0}function
-tT(a,f,b){if(typeof
+e=cl(d);a[9]=a[9]+e|0;return 0}return 0}function
+tP(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=c$(a[3]);if(j){var
+j=da(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
 c=a[1],d=a[2];return Ft(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:c_(a[2]);return 0;case
-2:c_(a[3]);return 0;case
+1:c$(a[2]);return 0;case
+2:c$(a[3]);return 0;case
 3:var
-m=c$(a[2]);return m?jE(a,m[1][2]):eZ(a);case
+m=da(a[2]);return m?jC(a,m[1][2]):eY(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tS(a):n;default:var
-o=c_(a[5]);return o?gy(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tO(a):n;default:var
+o=c$(a[5]);return o?gy(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jD(a,f,b[1]);case
+0:return jB(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=c$(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=da(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return dc(a,e);case
-1:return cG(a,c,d);case
-2:return cG(a,c,d);case
-3:return a[9]<(f+J(p)|0)?cG(a,c,d):dc(a,e);case
-4:return a[11]?dc(a,e):a[9]<(f+J(p)|0)?cG(a,c,d):((a[6]-d|0)+y|0)<a[10]?cG(a,c,d):dc(a,e);default:return dc(a,e)}}return 0;case
+0:return dd(a,e);case
+1:return cF(a,c,d);case
+2:return cF(a,c,d);case
+3:return a[9]<(f+J(p)|0)?cF(a,c,d):dd(a,e);case
+4:return a[11]?dd(a,e):a[9]<(f+J(p)|0)?cF(a,c,d):((a[6]-d|0)+y|0)<a[10]?cF(a,c,d):dd(a,e);default:return dd(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=c$(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=da(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2452,130 +2390,130 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?dc(a,[0,tV,v+A|0,tU]):cG(a,[0,tX,i+z|0,tW],a[6])}return 0;case
+v=i-h|0;return 0<=v?dd(a,[0,tR,v+A|0,tQ]):cF(a,[0,tT,i+z|0,tS],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tR(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c9([0,F,E],a[2]);case
-4:return c9(b[1],a[3]);default:var
-x=b[1];gy(a,g(a[24],x));return c9(x,a[5])}}function
-jF(a){for(;;){var
-d=qy(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jA(c),e=i||(a[9]<=h?1:0);if(e){qz(a[28]);var
-j=jA(c)?cm(c):jC;tT(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tY(a,b){eY(a,b);return jF(a)}function
-tZ(c,a,b){return tY(c,[0,a,[0,b],cm(a)])}function
-t0(b,a){return tZ(b,cm(J(a)),a)}function
-gz(a){dZ(a);return c9([0,-1,[0,jz,t1,0]],a)}function
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tN(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c_([0,F,E],a[2]);case
+4:return c_(b[1],a[3]);default:var
+x=b[1];gy(a,g(a[24],x));return c_(x,a[5])}}function
+jD(a){for(;;){var
+d=qu(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jy(c),e=i||(a[9]<=h?1:0);if(e){qv(a[28]);var
+j=jy(c)?cl(c):jA;tP(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tU(a,b){eX(a,b);return jD(a)}function
+tV(c,a,b){return tU(c,[0,a,[0,b],cl(a)])}function
+tW(b,a){return tV(b,cl(J(a)),a)}function
+gz(a){dY(a);return c_([0,-1,[0,jx,tX,0]],a)}function
 gA(a,c){var
-d=c$(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cm(b[1]);if(i<a[12])return gz(a[1]);var
+d=da(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cl(b[1]);if(i<a[12])return gz(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cm(a[13]+f|0),c_(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cl(a[13]+f|0),c$(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cm(a[13]+f|0),c_(a[1]),0):c;return j}return 0}return 0}function
-t2(a,c,b){eY(a,b);if(c)gA(a,1);return c9([0,a[13],b],a[1])}function
-t3(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return t2(a,0,[0,cm(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?t0(a,a[16]):b}function
-t4(a){return t3(a,0,3)}function
-t5(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eY(a,[0,jy,1,0]);gA(a,1);gA(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cl(a[13]+f|0),c$(a[1]),0):c;return j}return 0}return 0}function
+tY(a,c,b){eX(a,b);if(c)gA(a,1);return c_([0,a[13],b],a[1])}function
+tZ(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tY(a,0,[0,cl(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tW(a,a[16]):b}function
+t0(a){return tZ(a,0,3)}function
+t1(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eX(a,[0,jw,1,0]);gA(a,1);gA(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-t6(a,e){if(a[23])eY(a,[0,jy,5,0]);var
+t2(a,e){if(a[23])eX(a,[0,jw,5,0]);var
 b=a[22];if(b){var
-c=c_(a[4]);if(c)return g(a[27],c[1]);var
+c=c$(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-t7(a,b){return t6(a,0)}function
-t8(a){tM(a);gz(a[1]);dZ(a[2]);dZ(a[3]);dZ(a[4]);dZ(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t4(a)}function
-t9(a){var
-b=a[4];return qu(function(b){return t7(a,0)},b)}function
-t_(a,b){t9(a);for(;;){if(1<a[14]){t5(a,0);continue}a[13]=jC;jF(a);if(b)eZ(a);return t8(a)}}function
-jG(a,b){t_(a,0);return g(a[18],0)}function
-t$(a,b){return aP(a[17],ua,0,1)}var
-jH=gk(80,32);function
-jI(b,d){var
+t3(a,b){return t2(a,0)}function
+t4(a){tI(a);gz(a[1]);dY(a[2]);dY(a[3]);dY(a[4]);dY(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t0(a)}function
+t5(a){var
+b=a[4];return qq(function(b){return t3(a,0)},b)}function
+t6(a,b){t5(a);for(;;){if(1<a[14]){t1(a,0);continue}a[13]=jA;jD(a);if(b)eY(a);return t4(a)}}function
+jE(a,b){t6(a,0);return g(a[18],0)}function
+t7(a,b){return aQ(a[17],t8,0,1)}var
+jF=gk(80,32);function
+jG(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aP(b[17],jH,0,80);var
-a=a-80|0;continue}return aP(b[17],jH,0,a)}return c}}function
-ub(a){return a[1]===jB?aS(ud,aS(a[2],uc)):ue}function
-uf(a){return a[1]===jB?aS(uh,aS(a[2],ug)):ui}function
-uj(a){return 0}function
-uk(a){return 0}function
-ul(h,g,f,e,d){var
-b=qx(0),c=[0,jz,um,0];jl(c,b);var
-a=dY(0);gz(a);c9([0,1,c],a);var
-i=dY(0),j=dY(0),k=dY(0);return[0,a,dY(0),k,j,i,78,10,68,78,0,1,1,1,1,o$,un,h,g,f,e,d,0,0,ub,uf,uj,uk,b]}function
-jJ(c,b){function
+c=0<a?1:0;if(c){if(80<a){aQ(b[17],jF,0,80);var
+a=a-80|0;continue}return aQ(b[17],jF,0,a)}return c}}function
+t9(a){return a[1]===jz?aT(t$,aT(a[2],t_)):ua}function
+ub(a){return a[1]===jz?aT(ud,aT(a[2],uc)):ue}function
+uf(a){return 0}function
+ug(a){return 0}function
+uh(h,g,f,e,d){var
+b=qt(0),c=[0,jx,ui,0];jj(c,b);var
+a=dX(0);gz(a);c_([0,1,c],a);var
+i=dX(0),j=dX(0),k=dX(0);return[0,a,dX(0),k,j,i,78,10,68,78,0,1,1,1,1,o8,uj,h,g,f,e,d,0,0,t9,ub,uf,ug,b]}function
+jH(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=ul(c,b,function(a){return 0},e,d);a[19]=function(b){return t$(a,b)};a[20]=function(b){return jI(a,b)};a[21]=function(b){return jI(a,b)};return a}function
-jK(a){function
-b(b){return eM(a)}return jJ(function(b,c,d){return pm(a,b,c,d)},b)}function
-uo(a){function
-b(a){return 0}return jJ(function(b,c,d){return qJ(a,b,c,d)},b)}var
-up=ia,uq=function(a){return eR(up)}(0),ur=jK(pk),us=jK(bH);uo(uq);po(function(a){jG(ur,0);return jG(us,0)});function
-ut(b,a){var
-c=aZ(a)===ak?a:a[1];return iS(b,c)}var
-jL=[ak,uu,cB(0)];FX(0);ut(uv,jL);function
+a=uh(c,b,function(a){return 0},e,d);a[19]=function(b){return t7(a,b)};a[20]=function(b){return jG(a,b)};a[21]=function(b){return jG(a,b)};return a}function
+jI(a){function
+b(b){return eL(a)}return jH(function(b,c,d){return pj(a,b,c,d)},b)}function
+uk(a){function
+b(a){return 0}return jH(function(b,c,d){return qF(a,b,c,d)},b)}var
+ul=h_,um=function(a){return eQ(ul)}(0),un=jI(ph),uo=jI(bG);uk(um);pl(function(a){jE(un,0);return jE(uo,0)});function
+up(b,a){var
+c=a2(a)===ak?a:a[1];return iQ(b,c)}var
+jJ=[ak,uq,cB(0)];FX(0);up(ur,jJ);function
 s(a){if(typeof
-a==="number"&&a!==iy)return-a|0;return F0(a)}function
+a==="number"&&a!==iw)return-a|0;return F0(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:o7(b,a)}return o7(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:o4(b,a)}return o4(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:o9(a,b)}return o9(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:o6(a,b)}return o6(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!FZ(b,a))return aL(b,a);return FY(b,a)}function
-uw(b,a){return typeof
+a==="number"&&!FZ(b,a))return aN(b,a);return FY(b,a)}function
+us(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?fZ(b,a):iV(b,a):iV(b,a)}function
+b==="number"?fY(b,a):iT(b,a):iT(b,a)}function
 w(a){if(typeof
-a==="number"&&a!==ik)return a+1|0;return F6(a)}function
-ux(a){if(typeof
-a==="number"&&a!==iy)return a-1|0;return F2(a)}function
-b3(a){return typeof
-a==="number"?0<=a?a:a!==iy?-a|0:o6(a):o6(a)}function
+a==="number"&&a!==ii)return a+1|0;return F6(a)}function
+ut(a){if(typeof
+a==="number"&&a!==iw)return a-1|0;return F2(a)}function
+b2(a){return typeof
+a==="number"?0<=a?a:a!==iw?-a|0:o3(a):o3(a)}function
 O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:o8(b,a)}return o8(b,a)}function
-cn(b,a){if(typeof
+c=b<<a;return c>>a===b?c:o5(b,a)}return o5(b,a)}function
+cm(b,a){if(typeof
 b==="number"&&0<=a){var
 c=a<32?a:31;return b>>c}return F4(b,a)}function
-cH(a){return typeof
+cG(a){return typeof
 a==="number"?a:F7(a)}var
 d=0,j=1;function
-Z(b,a){return 0<aw(b,a)?a:b}function
+Y(b,a){return 0<aw(b,a)?a:b}function
 r(b,a){return 0<=aw(b,a)?b:a}function
-jM(b,a){return aw(b,a)<=0?1:0}function
-uy(b,a){return 0<=aw(b,a)?1:0}function
-gB(b,a){return aw(b,a)<0?1:0}function
-gC(b,a){return 0<aw(b,a)?1:0}function
-uz(b,a){return F1(b,a,0,J(a))}function
-b4(e,a){var
+jK(b,a){return aw(b,a)<=0?1:0}function
+uu(b,a){return 0<=aw(b,a)?1:0}function
+uv(b,a){return aw(b,a)<0?1:0}function
+gB(b,a){return 0<aw(b,a)?1:0}function
+uw(b,a){return F1(b,a,0,J(a))}function
+b3(e,a){var
 d=FV(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
-f=k(b,a);return[0,ux(c),f]}var
+f=k(b,a);return[0,ut(c),f]}var
 g=l(b,a);return[0,w(c),g]}function
 i(c,b){return a(c,b)}function
-uA(a){return F5(a)}function
-d1(a){return P(a)}function
-D(b,a){return iW(b,a)}function
+ux(a){return F5(a)}function
+d0(a){return P(a)}function
+D(b,a){return iU(b,a)}function
 o(b,a){return aw(b,a)<=0?1:0}function
 y(b,a){return aw(b,a)<0?1:0}function
 E(a){return a}function
-d2(a){try{var
-b=cH(a);return b}catch(a){a=bG(a);if(a===jL)return dP(uB);throw a}}function
-uC(c,b,a){return FW(c,b,a)}function
-bM(a){return a?0:1}function
+d1(a){try{var
+b=cG(a);return b}catch(a){a=bF(a);if(a===jJ)return dP(uy);throw a}}function
+uz(c,b,a){return FW(c,b,a)}function
+bL(a){return a?0:1}function
 ab(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
 f(a){return a[1]}function
@@ -2584,78 +2522,78 @@ u(a){var
 b=a?u(a[2])+1|0:a;return b}function
 bi(a,b){if(a){var
 c=bi(a[2],b);return[0,a[1],c]}return b}function
-uD(a){return ar(0,a-1|0)}function
-aT(b,a){return b+a|0}function
-ai(b,a){return aL(b,a)}function
-cI(b,a){return ar(0,b-a|0)}function
-jN(b,a){function
-c(b){return jN(b,a)+1|0}function
+uA(a){return ar(0,a-1|0)}function
+aV(b,a){return b+a|0}function
+ai(b,a){return aN(b,a)}function
+cH(b,a){return ar(0,b-a|0)}function
+jL(b,a){function
+c(b){return jL(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-jO(b,a){function
-c(b){return jN(a,jO(b,a))}function
+jM(b,a){function
+c(b){return jL(a,jM(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cJ(b,a){return b<=a?1:0}function
+cI(b,a){return b<=a?1:0}function
 _(b,a){return b<a?1:0}function
-gD(b,a){function
+gC(b,a){function
 c(b){function
-c(a){return gD(b,a)+1|0}function
+c(a){return gC(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jP(b,a){function
-c(a){return jO(b,jP(b,a))}function
+jN(b,a){function
+c(a){return jM(b,jN(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bA(b,a){return 0===a?0:fZ(b,a)}function
-gE(b,a){return 0===a?b:f4(b,a)}var
-e1=function
-c(a,b){return c.fun(a,b)};FO(e1,function(b,a){function
+bz(b,a){return 0===a?0:fY(b,a)}function
+gD(b,a){return 0===a?b:f3(b,a)}var
+e0=function
+c(a,b){return c.fun(a,b)};FO(e0,function(b,a){function
 f(h){function
 e(a){return w(i(2,j))}function
 f(a){return i(2,w(a))}function
 g(a){return w(i(2,w(a)))}if(o(a,j))return e(0);var
-b=b4(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
+b=b3(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,w(b))}function
 g(a){return w(i(2,k(b,a)))}function
-h(a){return i(2,n(e1,b,a))}if(o(a,j))return f(0);var
-c=b4(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
+h(a){return i(2,n(e0,b,a))}if(o(a,j))return f(0);var
+c=b3(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return w(i(2,w(b)))}function
-g(a){return i(2,n(e1,b,a))}function
-h(a){return w(i(2,n(e1,b,a)))}if(o(a,j))return f(0);var
-c=b4(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=b4(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
-d3(a,b,c){function
+g(a){return i(2,n(e0,b,a))}function
+h(a){return w(i(2,n(e0,b,a)))}if(o(a,j))return f(0);var
+c=b3(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=b3(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
+d2(a,b,c){function
 h(c){return g(a,b)}function
-i(c){return d3(a,d3(a,b,c),c)}function
-k(c){return g(a,d3(a,d3(a,b,c),c))}if(o(c,j))return h(0);var
-e=b4(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
-jQ(a){return E(a+1|0)}function
-uE(b){function
-c(c){return a(b,c)}return function(a){return d3(c,j,a)}}function
-bB(c,a){function
+i(c){return d2(a,d2(a,b,c),c)}function
+k(c){return g(a,d2(a,d2(a,b,c),c))}if(o(c,j))return h(0);var
+e=b3(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
+jO(a){return E(a+1|0)}function
+uB(b){function
+c(c){return a(b,c)}return function(a){return d2(c,j,a)}}function
+bA(c,a){function
 e(a){return d}function
-f(a){return g(uE(c),a)}function
+f(a){return g(uB(c),a)}function
 h(a){return j}var
-b=d1(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
-bd(a){return 0<=d1(a)?d2(a):0}function
-v(b,a){return 0===d1(a)?d:dO(b,a)}function
-bN(a){return 0<d1(a)?E(a0(a)-1|0):d}function
-bq(a){return 0<=d1(a)?uA(a):d}function
-aU(b,c){var
-a=d2(c);return 0<=a?O(b,a):cn(b,-a|0)}function
-a6(b,c){var
-a=d2(c);return 0<=a?cn(b,a):O(b,-a|0)}function
+b=d0(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
+be(a){return 0<=d0(a)?d1(a):0}function
+v(b,a){return 0===d0(a)?d:c3(b,a)}function
+bM(a){return 0<d0(a)?E(a3(a)-1|0):d}function
+bq(a){return 0<=d0(a)?ux(a):d}function
+aW(b,c){var
+a=d1(c);return 0<=a?O(b,a):cm(b,-a|0)}function
+a7(b,c){var
+a=d1(c);return 0<=a?cm(b,a):O(b,-a|0)}function
 bj(b,a){return a?a[1]:b}function
-dd(a){var
+de(a){var
 b=a?a[2]:a;return b}function
-Q(c,a,b){function
-d(c){return a?Q(c,a[2],b):b}function
+R(c,a,b){function
+d(c){return a?R(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bO(a,b){function
-c(b){return a?bO(a[2],b):a}function
+bN(a,b){function
+c(b){return a?bN(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-uF(d,c){var
+uC(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
@@ -2665,12 +2603,12 @@ var
 c=a;return c}function
 br(b,a){if(a){var
 c=br(b,a[2]);return bi(g(b,a[1]),c)}return a}function
-b5(e,d,c){var
+b4(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-an(c,b,a){if(a){var
-d=an(c,b,a[2]);return n(c,a[1],d)}return b}function
-b6(e,d){var
+am(c,b,a){if(a){var
+d=am(c,b,a[2]);return n(c,a[1],d)}return b}function
+b5(e,d){var
 a=d;for(;;){if(a){var
 b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2681,9 +2619,9 @@ H(d,c){var
 a=c;for(;;){if(a){var
 b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cK(b,e){var
+cJ(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,cK(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cJ(b,c)];var
 a=c;continue}return a}}function
 U(b,a){if(b)if(a)var
 d=U(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2691,14 +2629,14 @@ var
 c=a;else
 var
 c=b;return c}function
-co(b,a){function
+cn(b,a){function
 c(c){if(a)var
-d=co(c,a[2]),b=[0,a[1],d];else
+d=cn(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-b7(b,a){function
-c(b){return a?b7(b,a[2]):a}function
+b6(b,a){function
+c(b){return a?b6(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 aj(b,a){function
 c(a){return[0,b,aj(b+1|0,a)]}function
@@ -2706,249 +2644,249 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bs(b,a){function
 c(a){return[0,b,bs(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-uG(a,b){return D(Q(gD(b,cI(u(a),1)),a,d),j)}function
+uD(a,b){return D(R(gC(b,cH(u(a),1)),a,d),j)}function
 ac(c,b){if(c){if(b){var
 e=ac(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
 $(a){if(a){var
 b=$(a[2]);return k(a[1],b)}return d}function
-gF(c,b,a){if(b){if(a){var
-d=gF(c,b[2],a[2]),e=aU(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aU(a,c)},a)}function
-jR(b,a){if(a){var
-c=jR(b,a[2]);return gF(b,a[1],c)}return a}function
-jS(c,a){if(a){var
+gE(c,b,a){if(b){if(a){var
+d=gE(c,b[2],a[2]),e=aW(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aW(a,c)},a)}function
+jP(b,a){if(a){var
+c=jP(b,a[2]);return gE(b,a[1],c)}return a}function
+jQ(c,a){if(a){var
 b=a[2];if(b){var
-d=jS(c,b[2]);return[0,gF(c,a[1],b[1]),d]}return a}return a}function
-gG(d,c,b){if(b){if(b[2]){var
+d=jQ(c,b[2]);return[0,gE(c,a[1],b[1]),d]}return a}return a}function
+gF(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=jS(c,b);return gG(d,a(i(2,j),c),e)},g=function(a){return jR(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=jQ(c,b);return gF(d,a(i(2,j),c),e)},g=function(a){return jP(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-gH(c,b){if(b){var
-e=a(c,gH(c,b[2]));return k(b[1],e)}return d}function
-jT(c,b,a){var
-d=d2(a);return uC(c,d2(b),d)}function
-uH(a){var
-e=aU(j,l(a,j));function
+gG(c,b){if(b){var
+e=a(c,gG(c,b[2]));return k(b[1],e)}return d}function
+jR(c,b,a){var
+d=d1(a);return uz(c,d1(b),d)}function
+uE(a){var
+e=aW(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=a6(g,j),f=a6(c,a),h=b(e,a,f,d);return b(e,a,l(c,aU(f,a)),h)}function
+a=a7(g,j),f=a7(c,a),h=b(e,a,f,d);return b(e,a,l(c,aW(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jU(g,f,e){var
+jS(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d4=jP(2,6),gI=6;function
-gJ(b,a){function
+d3=jN(2,6),gH=6;function
+gI(b,a){function
 c(c){if(a)var
-d=gJ(c,b7(d4,a)),b=[0,co(d4,a),d];else
+d=gI(c,b6(d3,a)),b=[0,cn(d3,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-e2(a){var
-c=aU(j,a),d=aU(j,l(a,j));return function(e,b){var
-f=gJ(e,b);return m(function(b){var
-e=gG(gI,a,b);return[0,gH(c,bs(d,u(b))),e]},f)}}function
-e3(b,a){return m(function(b){return jU(d,a,h(b))},b)}function
-jV(e,c,b){if(c)if(b)var
-f=jV(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+e1(a){var
+c=aW(j,a),d=aW(j,l(a,j));return function(e,b){var
+f=gI(e,b);return m(function(b){var
+e=gF(gH,a,b);return[0,gG(c,bs(d,u(b))),e]},f)}}function
+e2(b,a){return m(function(b){return jS(d,a,h(b))},b)}function
+jT(e,c,b){if(c)if(b)var
+f=jT(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-e4(i,h,c){var
+e3(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
-j=e4(f,e,c);return jV(g,a[1],j)}return c}return c}}function
-jW(d,c,b,a){if(b){if(a){var
-f=jW(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cU(uH(d),gI,c,g,f)}var
+j=e3(f,e,c);return jT(g,a[1],j)}return c}return c}}function
+jU(d,c,b,a){if(b){if(a){var
+f=jU(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cv(uE(d),gH,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-gK(b,e,d,c){return co(e,jW(b,a(b,E(d4)),d,c))}function
-e5(b,a){if(b)if(a)var
-d=e5(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+gJ(b,e,d,c){return cn(e,jU(b,a(b,E(d3)),d,c))}function
+e4(b,a){if(b)if(a)var
+d=e4(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d5(b){var
-f=aU(j,l(b,j));return function(c,g){var
-h=E(d4),e=bd(v(E(c),h)),i=a(b,E(cI(c,ai(e,d4))));return m(function(a){return l(jT(Q(e,a,d),i,b),f)},g)}}function
-d6(a){if(a){var
-b=d6(a[2]);return k(b3(a[1]),b)}return d}function
-gL(c,b){var
-e=i(2,j);return k(bN(a(b,an(function(b,a){return r(d6(b),a)},d,c))),e)}function
-G(b,a){return s(v(s(b),a))}function
+d4(b){var
+f=aW(j,l(b,j));return function(c,g){var
+h=E(d3),e=be(v(E(c),h)),i=a(b,E(cH(c,ai(e,d3))));return m(function(a){return l(jR(R(e,a,d),i,b),f)},g)}}function
+d5(a){if(a){var
+b=d5(a[2]);return k(b2(a[1]),b)}return d}function
+gK(c,b){var
+e=i(2,j);return k(bM(a(b,am(function(b,a){return r(d5(b),a)},d,c))),e)}function
+F(b,a){return s(v(s(b),a))}function
 bt(d,c,b){var
-e=G(a(d,c),b);return[0,v(a(d,c),b),e]}function
+e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
 bu(b,a){var
 c=h(a),d=k(h(b),c),e=f(a);return[0,k(f(b),e),d]}function
-uI(a){var
+uF(a){var
 b=s(f(a));return[0,s(h(a)),b]}function
-uJ(b,a){var
+uG(b,a){var
 c=f(a),d=l(h(b),c),e=h(a);return[0,l(f(b),e),d]}function
-e6(b,c){if(o(d,b)){var
+e5(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,f(c)),e]}var
 g=a(b,f(c));return[0,a(b,h(c)),g]}function
-gM(d,c,b){var
-e=h(b),g=G(a(h(c),e),d),i=f(b);return[0,v(a(f(c),i),d),g]}function
-uK(b,a){var
+gL(d,c,b){var
+e=h(b),g=F(a(h(c),e),d),i=f(b);return[0,v(a(f(c),i),d),g]}function
+uH(b,a){var
 c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-gN(b,c){var
-d=f(c),e=G(a(b,b),d),g=h(c);return[0,v(a(b,b),g),e]}function
-e7(d,c,b){var
-e=G(a(h(b),c),d);return[0,v(a(f(b),c),d),e]}function
-uL(b){var
+gM(b,c){var
+d=f(c),e=F(a(b,b),d),g=h(c);return[0,v(a(b,b),g),e]}function
+e6(d,c,b){var
+e=F(a(h(b),c),d);return[0,v(a(f(b),c),d),e]}function
+uI(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-jX(a){var
+jV(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=uL(a);if(e){var
+e=uI(a);if(e){var
 f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-jY(d,c,b){function
+jW(d,c,b){function
 e(b){var
-e=jY(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=jW(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-jZ(e,c,b){if(b){var
-f=a6(a(c,jZ(e,c,b[2])),e);return k(b[1],f)}return d}function
-j0(c,b){function
+jX(e,c,b){if(b){var
+f=a7(a(c,jX(e,c,b[2])),e);return k(b[1],f)}return d}function
+jY(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(j0(c,a),b);return k(w(i(2,w(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(jY(c,a),b);return k(w(i(2,w(i(2,j)))),d)}function
 e(d){var
-b=bB(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-j1(b,h,g,f,e){var
-c=v(aU(f,b),e),l=jZ(b,a6(a(c,c),b),h),d=a6(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-j2(g,f,e,d,c,b){function
+b=bA(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+jZ(b,h,g,f,e){var
+c=v(aW(f,b),e),l=jX(b,a7(a(c,c),b),h),d=a7(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+j0(g,f,e,d,c,b){function
 h(c){var
-h=bu(b,j1(g,f,e,j,k(a(i(2,j),d),j)));return j2(g,f,e,k(d,j),c,h)}function
+h=bu(b,jZ(g,f,e,j,k(a(i(2,j),d),j)));return j0(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-e8(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bN(h),l),b=bA(aT(g,3),4)+1|0,c=jY(bB(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(j0(a,b),m),e=k(i(2,w(i(2,j))),n),o=bd(i(2,i(2,i(2,i(2,i(2,j)))))),f=j2(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,Q(bd(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-uM(d,c,b){var
-e=s(a6(s(a(h(b),c)),d));return[0,a6(a(f(b),c),d),e]}function
-j3(q,b,p,n,f){var
+e7(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bM(h),l),b=bz(aV(g,3),4)+1|0,c=jW(bA(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(jY(a,b),m),e=k(i(2,w(i(2,j))),n),o=be(i(2,i(2,i(2,i(2,i(2,j)))))),f=j0(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,R(be(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+uJ(d,c,b){var
+e=s(a7(s(a(h(b),c)),d));return[0,a7(a(f(b),c),d),e]}function
+j1(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=bd(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bO(b[4],r);else
+r=be(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bN(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=j1(b[1],b[2],b[3],t,s),w=bu(c[1],u),x=bu(e6(p,b[5]),w),m=[0,uM(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=jZ(b[1],b[2],b[3],t,s),w=bu(c[1],u),x=bu(e5(p,b[5]),w),m=[0,uJ(b[1],q,x)];else
 var
 m=c;return m}function
-uN(c,b,a){return o(d,a)?[0,c,aU(b,a)]:[0,aU(c,s(a)),b]}function
-uO(m,k,e,c){var
+uK(c,b,a){return o(d,a)?[0,c,aW(b,a)]:[0,aW(c,s(a)),b]}function
+uL(m,k,e,c){var
 n=y(d,e),p=n?y(d,c):n;if(p){var
-q=bN(c),g=l(bN(e),q),b=uN(e,c,g),r=f(b);if(o(h(b),r)){var
-s=h(b);return j3(m,k,g,f(b),s)}var
-t=h(b),u=f(b),v=a(i(2,j),u);return j3(m,k,l(g,j),v,t)}return p}function
-gO(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return uG(b,a)?[0,e,gO(b,a,d)]:gO(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-j4(b,a){if(b)if(a)var
-d=j4(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bM(c),g=l(bM(e),q),b=uK(e,c,g),r=f(b);if(o(h(b),r)){var
+s=h(b);return j1(m,k,g,f(b),s)}var
+t=h(b),u=f(b),v=a(i(2,j),u);return j1(m,k,l(g,j),v,t)}return p}function
+gN(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return uD(b,a)?[0,e,gN(b,a,d)]:gN(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+j2(b,a){if(b)if(a)var
+d=j2(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-j5(b,a){var
-c=bs(0,b);return b5(function(b,a){return j4(a,b)},a,c)}function
-a7(a){if(a){var
+j3(b,a){var
+c=bs(0,b);return b4(function(b,a){return j2(a,b)},a,c)}function
+a8(a){if(a){var
 b=a[1];if(b)var
-c=a7(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a8(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return uP}function
-j6(f,a,e){if(a)var
+d=b;return d}return uM}function
+j4(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e9(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=j6(a,c,e);if(i){var
-m=e9(a,d,c,f,h);return[0,i[1],m]}var
-j=j6(a,f,e);if(j){var
-n=e9(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,e9(a,d,[0,[0,e,k]],c,h)]}else
+e8(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=j4(a,c,e);if(i){var
+m=e8(a,d,c,f,h);return[0,i[1],m]}var
+j=j4(a,f,e);if(j){var
+n=e8(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,e8(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-uQ(c,b,a){return e9(c,b,0,0,a)}function
-j7(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-uR(b,a){var
-d=f(a),c=j7(f(b),d);if(c){var
-e=h(a);return j7(h(b),e)}return c}function
-e_(b,a){if(b){var
+uN(c,b,a){return e8(c,b,0,0,a)}function
+j5(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+uO(b,a){var
+d=f(a),c=j5(f(b),d);if(c){var
+e=h(a);return j5(h(b),e)}return c}function
+e9(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-de(b,a){if(b){var
-c=b[1];return a?[0,Z(c,a[1])]:[0,c]}return a}function
-df(b,a){var
-c=h(a),d=de(h(b),c),e=f(a);return[0,e_(f(b),e),d]}function
-j8(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,j8(a,b,d)]},g=function(a){return[0,df(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dg(c,b,e,d){var
-f=ab(function(d){return G(a(b,d),c)},d);return[0,ab(function(d){return v(a(b,d),c)},e),f]}function
-j9(e,d,a,c){if(a){var
-b=a[1],g=j9(e,d,a[2],c),i=h(h(b)),j=dg(e,d,f(h(b)),i);return j8(f(b),j,g)}return c}function
-uS(g,e){var
+df(b,a){if(b){var
+c=b[1];return a?[0,Y(c,a[1])]:[0,c]}return a}function
+dg(b,a){var
+c=h(a),d=df(h(b),c),e=f(a);return[0,e9(f(b),e),d]}function
+j6(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,j6(a,b,d)]},g=function(a){return[0,dg(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dh(c,b,e,d){var
+f=ab(function(d){return F(a(b,d),c)},d);return[0,ab(function(d){return v(a(b,d),c)},e),f]}function
+j7(e,d,a,c){if(a){var
+b=a[1],g=j7(e,d,a[2],c),i=h(h(b)),j=dh(e,d,f(h(b)),i);return j6(f(b),j,g)}return c}function
+uP(g,e){var
 b=g,a=e;for(;;){if(a){var
-c=a[1],d=cJ(b,f(c));if(d){var
+c=a[1],d=cI(b,f(c));if(d){var
 h=a[2],b=f(c)+1|0,a=h;continue}return d}return 1}}function
-gP(e,d,c,b,a){if(b){if(a){var
+gO(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],g=b[1];if(f(g)===c){var
-k=gP(e,d,c+1|0,b[2],i),l=h(h(g));return[0,df(dg(e,d,f(h(g)),l),j),k]}return[0,j,gP(e,d,c+1|0,b,i)]}return a}return a}function
-uT(d,c,a,b){return uS(0,a)?gP(d,c,0,a,b):j9(d,c,a,b)}function
-a8(c){var
+k=gO(e,d,c+1|0,b[2],i),l=h(h(g));return[0,dg(dh(e,d,f(h(g)),l),j),k]}return[0,j,gO(e,d,c+1|0,b,i)]}return a}return a}function
+uQ(d,c,a,b){return uP(0,a)?gO(d,c,0,a,b):j7(d,c,a,b)}function
+a9(c){var
 b=bq(c);return D(a(b,b),c)?b:k(b,j)}function
-uU(a){return o(a,d)?d:aU(j,k(a6(bN(a),j),j))}function
-uV(b,e,c){var
+uR(a){return o(a,d)?d:aW(j,k(a7(bM(a),j),j))}function
+uS(b,e,c){var
 f=o(d,e),g=f?y(d,c):f;if(g)var
-i=a8(G(a(a(b,b),e),c)),h=[0,[0,bq(v(a(a(b,b),e),c)),i]];else
+i=a9(F(a(a(b,b),e),c)),h=[0,[0,bq(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-e$(p,o,n,m){var
+e_(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,d)){var
 c=l,b=j;continue}var
 i=y(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-j_(m,l){var
+j8(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
-n=j_(f,h),o=ac(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-uW(h,b,e,c){if(y(d,b)){var
+n=j8(f,h),o=ac(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+uT(h,b,e,c){if(y(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=D(b,d),g=f?D(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-uX(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=e$(d,n,a(b,l),p);if(c){var
-e=c[1],q=ac(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uW(o,e[1],e[2],s)}return c}var
-uY=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uZ=bB(i(2,j),uY);function
+uU(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=e_(d,n,a(b,l),p);if(c){var
+e=c[1],q=ac(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uT(o,e[1],e[2],s)}return c}var
+uV=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uW=bA(i(2,j),uV);function
 V(a){return a[8]}function
-d8(b,a){return Q(a,b[9],0)}function
-gQ(b){var
+d7(b,a){return R(a,b[9],0)}function
+gP(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gR(f,e,c){var
+gQ(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-d9(b){var
+d8(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=V(b);return a(V(b),d)}}else
 if(2!==c[0]){var
 g=V(b);return a(s(i(2,j)),g)}var
 e=V(b),f=a(V(b),e);return a(s(i(2,j)),f)}function
-j$(b){var
+j9(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gS(b){var
+gR(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-u0(a){var
+uX(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2956,15 +2894,15 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aN(b){var
+aO(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return uZ;return j}function
-fa(c,b){var
+a!=="number"&&2!==a[0])return uW;return j}function
+e$(c,b){var
 d=ac(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aN(c),f=a(a(aN(c),g),d),h=a8(f),i=bq(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
-fb(a){var
-h=a[9],b=m(function(b){return fa(a,b)},h),f=j$(a);if(f)var
+g=aO(c),f=a(a(aO(c),g),d),h=a9(f),i=bq(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
+fa(a){var
+h=a[9],b=m(function(b){return e$(a,b)},h),f=j9(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2973,226 +2911,226 @@ c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
 g=e?H(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-gT(b,e,d,a,f){if(a){var
-g=a[2],c=a[1];if(cJ(d,c)){var
-h=b7(cI(c,d),f),j=gT(b,e,c,g,h);return[0,bj(b,h),j]}var
-k=gT(b,e,d,g,f),i=[0,Q(c,e,b),k]}else
+gS(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(cI(d,c)){var
+h=b6(cH(c,d),f),j=gS(b,e,c,g,h);return[0,bj(b,h),j]}var
+k=gS(b,e,d,g,f),i=[0,R(c,e,b),k]}else
 var
 i=a;return i}function
-dh(c,b,a){return gT(c,a,0,b,a)}function
-gU(e,c,b,a){if(c)if(b)if(a)var
-f=gU(e,c[2],b[2],a[2]),d=[0,aP(e,c[1],b[1],a[1]),f];else
+di(c,b,a){return gS(c,a,0,b,a)}function
+gT(e,c,b,a){if(c)if(b)if(a)var
+f=gT(e,c[2],b[2],a[2]),d=[0,aQ(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-gV=i(2,i(2,i(2,i(2,w(i(2,j))))));function
-u1(a){return k(bN(an(function(b,a){return r(b[1],a)},d,a)),j)}function
-ka(a){return k(k(u1(a),gV),j)}function
-u2(a,b){var
-c=a[9],d=u(a[9]);return n(e2(ka(b)),d,c)}function
-u3(a){var
+gU=i(2,i(2,i(2,i(2,w(i(2,j))))));function
+uY(a){return k(bM(am(function(b,a){return r(b[1],a)},d,a)),j)}function
+j_(a){return k(k(uY(a),gU),j)}function
+uZ(a,b){var
+c=a[9],d=u(a[9]);return n(e1(j_(b)),d,c)}function
+u0(a){var
 b=a[9];return m(function(a){return 0},b)}function
-kb(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=kb(f,e,d+1|0,b[2],a[2]);if(h)var
+j$(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=j$(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?e3(f,b[1]):j;var
+j=g(e,d),i=j?e2(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fc(c,b){if(b)var
-e=b[1],f=fc(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fb(c,b){if(b)var
+e=b[1],f=fb(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gW(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gW(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bi(n(d5(g),k,d),j),h]}return fc(c,b)}return fc(c,b)}return fc(c,b)}function
-kc(a){if(a){var
+gV(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gV(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bi(n(d4(g),k,d),j),h]}return fb(c,b)}return fb(c,b)}return fb(c,b)}function
+ka(a){if(a){var
 b=a[1];if(b)var
-c=kc(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=ka(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return u4}function
-kd(b,a){return kc(dh(0,a,b))}function
-ke(c,b){var
+d=b;return d}return u1}function
+kb(b,a){return ka(di(0,a,b))}function
+kc(c,b){var
 d=v(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
 e=v(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kf(g,e,c,b){function
+kd(g,e,c,b){function
 d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
-di(e,c,b){var
-f=aN(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-gX(c,b,a){return s(di(c,b,s(a)))}function
-gY(f,c,b,e){var
-g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aN(f)),h)}function
-kg(b,l,e,c){var
-g=gR(b,l,e[1]);if(y(d,d9(b)))var
+dj(e,c,b){var
+f=aO(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
+gW(c,b,a){return s(dj(c,b,s(a)))}function
+gX(f,c,b,e){var
+g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aO(f)),h)}function
+ke(b,l,e,c){var
+g=gQ(b,l,e[1]);if(y(d,d8(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=f(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return k(g,di(b,e,a(s(d9(b)),c)))},j),p=ab(function(c){return k(g,gX(b,e,a(s(d9(b)),c)))},i);return[0,gQ(b),p,o]}function
-kh(b,g){var
-e=gS(b);if(e)var
+o=ab(function(c){return k(g,dj(b,e,a(s(d8(b)),c)))},j),p=ab(function(c){return k(g,gW(b,e,a(s(d8(b)),c)))},i);return[0,gP(b),p,o]}function
+kf(b,g){var
+e=gR(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=V(b),r=[0,s(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=u0(b);if(f)var
+f=uX(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=f;return bi(o,h)}function
-b8(d,e){var
+b7(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b8(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b7(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gZ(b){var
+gY(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return V(b);var
 d=V(b);return a(V(b),d)}function
-u5(c,h,b,e,g){if(typeof
+u2(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=V(c),q=a(V(c),p),t=a8(r(d,G(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-n=v(di(c,e,s(a(a(b,gZ(c)),i))),h);return[0,i,a8(e[1]),n]}var
+p=V(c),q=a(V(c),p),t=a9(r(d,F(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
+n=v(dj(c,e,s(a(a(b,gY(c)),i))),h);return[0,i,a9(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
 x=V(c),y=a(V(c),x),z=bq(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(di(c,e,a(a(b,gZ(c)),f)),h);return[1,f,a8(e[1]),w]}}function
-u6(f,b,e,c){var
-g=a(f,e);return a8(r(d,G(l(a(b,c),g),b)))}function
-u7(m,h,c,g,e,b,d){var
+w=v(dj(c,e,a(a(b,gY(c)),f)),h);return[1,f,a9(e[1]),w]}}function
+u3(f,b,e,c){var
+g=a(f,e);return a9(r(d,F(l(a(b,c),g),b)))}function
+u4(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-u8(n,m,c,h,e,b,d){var
+u5(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-u9(i,g,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(u7(i,g,e,d,a[2],a[3],c)){var
-j=h(b),k=f(b);return[0,e_([0,a[1]],k),j]}return b}if(u8(i,g,e,d,a[2],a[3],c)){var
-l=h(b),m=de([0,a[1]],l);return[0,f(b),m]}return b}}function
-ki(d,c,b,a){if(c){if(b){if(a){var
-e=ki(d,c[2],b[2],a[2]);return[0,aP(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kj(f,e,d,b,a){if(b)if(a)var
-g=kj(f,e,d,b[2],a[2]),c=[0,u5(f,e,d,b[1],a[1]),g];else
+u6(i,g,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(u4(i,g,e,d,a[2],a[3],c)){var
+j=h(b),k=f(b);return[0,e9([0,a[1]],k),j]}return b}if(u5(i,g,e,d,a[2],a[3],c)){var
+l=h(b),m=df([0,a[1]],l);return[0,f(b),m]}return b}}function
+kg(d,c,b,a){if(c){if(b){if(a){var
+e=kg(d,c[2],b[2],a[2]);return[0,aQ(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kh(f,e,d,b,a){if(b)if(a)var
+g=kh(f,e,d,b[2],a[2]),c=[0,u2(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-u_(b){return m(function(b){if(b)var
+u7(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-u$(a){return an(function(b,a){return an(function(b,a){return r(b3(b),a)},a,b)},d,a)}function
-kk(a,b){if(a)var
-e=dd(b),f=kk(a[2],e),c=[0,jU(d,a[1],b),f];else
+u8(a){return am(function(b,a){return am(function(b,a){return r(b2(b),a)},a,b)},d,a)}function
+ki(a,b){if(a)var
+e=de(b),f=ki(a[2],e),c=[0,jS(d,a[1],b),f];else
 var
 c=a;return c}function
-va(o,f,n,m,j,i,h){var
+u9(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,jT(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kl(b,f,e,a,c){if(a)var
-h=a[2],i=kl(b,f,k(e,b),h,c),g=[0,va(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,jR(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+kj(b,f,e,a,c){if(a)var
+h=a[2],i=kj(b,f,k(e,b),h,c),g=[0,u9(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-vb(f,e,a){var
-b=gL(a,e),c=aU(j,l(b,j)),g=bs(c,u(a)),h=gH(aU(j,b),g),i=kk(f,gG(gI,b,a));return kl(b,c,d,a,m(function(a){return k(h,a)},i))}function
-km(c,a){var
-b=u_(c),d=u$(b),e=gJ(u(a),a);return br(function(a){return vb(b,d,a)},e)}function
-kn(b,a){if(b){if(a){var
-c=kn(b[2],a[2]),d=a[1];return[0,k(b3(b[1]),d),c]}return a}return a}function
-ko(a){if(a){var
+u_(f,e,a){var
+b=gK(a,e),c=aW(j,l(b,j)),g=bs(c,u(a)),h=gG(aW(j,b),g),i=ki(f,gF(gH,b,a));return kj(b,c,d,a,m(function(a){return k(h,a)},i))}function
+kk(c,a){var
+b=u7(c),d=u8(b),e=gI(u(a),a);return br(function(a){return u_(b,d,a)},e)}function
+kl(b,a){if(b){if(a){var
+c=kl(b[2],a[2]),d=a[1];return[0,k(b2(b[1]),d),c]}return a}return a}function
+km(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kn(c,ko(a[2])),g=d6(c),d=[0,k(b[1],g),f];else
+c=b[2],f=kl(c,km(a[2])),g=d5(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-vc(a){return an(r,d,ko(a))}function
-vd(b,c){var
+u$(a){return am(r,d,km(a))}function
+va(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-ve(g,f,e,d,c,b){var
-h=a(d,uU(a(E(c),b)));return G(k(a8(a(f,e)),h),g)}function
-kp(g,f){var
-a=e$(f,g,d,d);if(a)var
+vb(g,f,e,d,c,b){var
+h=a(d,uR(a(E(c),b)));return F(k(a9(a(f,e)),h),g)}function
+kn(g,f){var
+a=e_(f,g,d,d);if(a)var
 b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-vf(b,h,g,f,e){var
-c=kp(g,f);if(c){var
-d=kp(g,m(s,f));if(d)var
-o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,G(r(l(a(a(i(2,j),b),e),t),q),o)];else
+vc(b,h,g,f,e){var
+c=kn(g,f);if(c){var
+d=kn(g,m(s,f));if(d)var
+o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(r(l(a(a(i(2,j),b),e),t),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-kq(h,g,f,b,a){if(b){if(a){var
-c=vf(h,g,f,b[1],a[1]);if(c)var
-e=kq(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+ko(h,g,f,b,a){if(b){if(a){var
+c=vc(h,g,f,b[1],a[1]);if(c)var
+e=ko(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kr(b,a){if(b)if(a)var
-d=a[1],e=kr(b[2],a[2]),c=[0,m(function(a){return ac(a,d)},b),e];else
+kp(b,a){if(b)if(a)var
+d=a[1],e=kp(b[2],a[2]),c=[0,m(function(a){return ac(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-vg(e,b,d){var
+vd(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-ks(e,c,b){if(c)if(b)var
-f=ks(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+kq(e,c,b){if(c)if(b)var
+f=kq(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vh(e,d,a,c){var
+ve(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return ks(d,a,c);return a}function
-vi(b,c,d,m,h){var
+b==="number"&&!b)return kq(d,a,c);return a}function
+vf(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,G(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,gZ(b));return function(g,e,i,d){var
-h=[0,s(gY(b,g,a(c,l(s(e),d)),f))];return[0,[0,gY(b,g,a(c,l(e,d)),f)],h]}}function
-kt(a){var
+e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
+f=a(d,gY(b));return function(g,e,i,d){var
+h=[0,s(gX(b,g,a(c,l(s(e),d)),f))];return[0,[0,gX(b,g,a(c,l(e,d)),f)],h]}}function
+kr(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-ku(a){return br(function(a){var
-b=kt(h(a)[2]);return bi(kt(h(a)[1]),b)},a)}function
-kv(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-g0(a,g){if(a)var
-b=a[1],c=b[2],d=kv(c[1],g),e=kv(c[2],d[2]),h=g0(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+ks(a){return br(function(a){var
+b=kr(h(a)[2]);return bi(kr(h(a)[1]),b)},a)}function
+kt(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+gZ(a,g){if(a)var
+b=a[1],c=b[2],d=kt(c[1],g),e=kt(c[2],d[2]),h=gZ(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
-dj(b){var
+dk(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-kw(b,c){var
-d=d9(b);return a(c,a(dj(b),d))}function
-fd(b,h,s,r,q,e,p,c){if(c){var
+ku(b,c){var
+d=d8(b);return a(c,a(dk(b),d))}function
+fc(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=y(d,f);if(k){var
-t=j[2],u=a(a(q,dj(b)),f),v=e[1],w=gR(b,h,e[1]),x=gQ(b),g=uX(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],z=a(a(l[2],f),s),m=[0,gY(b,e,l[1],z)];else
+t=j[2],u=a(a(q,dk(b)),f),v=e[1],w=gQ(b,h,e[1]),x=gP(b),g=uU(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],z=a(a(l[2],f),s),m=[0,gX(b,e,l[1],z)];else
 var
 m=g;var
 n=m}else
@@ -3201,432 +3139,432 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-vj(k,i,e,d,r,q,p,b,o,c){var
+vg(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=bi(g(q,o),w),x=h(c),y=de(ab(s,fd(k,i,e,d,s(j),b,t,l)),x),z=f(c);return[0,e_(fd(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=bi(g(q,o),B),C=h(c),D=de(ab(s,fd(k,i,e,d,s(j),b,u,l)),C),E=f(c);return[0,e_(fd(k,i,e,d,j,b,u,n),E),D]}return c}function
-g1(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=b7(b,n);if(d){var
-e=b7(b,a);if(e){var
-m=aT(o,b),p=g1(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vj(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bi(co(b,a),q)}return a}return a}return a}var
-kx=[0,d,d,j,j];function
-vk(a){var
+v=b[2],w=m(function(b){return a(v,b)},r),t=bi(g(q,o),w),x=h(c),y=df(ab(s,fc(k,i,e,d,s(j),b,t,l)),x),z=f(c);return[0,e9(fc(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=bi(g(q,o),B),C=h(c),D=df(ab(s,fc(k,i,e,d,s(j),b,u,l)),C),E=f(c);return[0,e9(fc(k,i,e,d,j,b,u,n),E),D]}return c}function
+g0(k,j,i,h,g,f,c,o,n,a){if(c){var
+l=c[1],b=l[1],d=b6(b,n);if(d){var
+e=b6(b,a);if(e){var
+m=aV(o,b),p=g0(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vg(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bi(cn(b,a),q)}return a}return a}return a}var
+kv=[0,d,d,j,j];function
+vh(a){var
 b=a[4];return br(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-vl(f,e,a,c,b){var
-g=e4(c,b,m(function(a){return d},a));return gK(e,u(f[9]),a,g)}function
-ky(e,c,b){if(c)if(b)var
-f=ky(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+vi(f,e,a,c,b){var
+g=e3(c,b,m(function(a){return d},a));return gJ(e,u(f[9]),a,g)}function
+kw(e,c,b){if(c)if(b)var
+f=kw(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vm(A,z,x,w,f,e,v,t,s,r,a){var
-g=co(u(e),a),b=e$(a,t,d,d);if(b){var
+vj(A,z,x,w,f,e,v,t,s,r,a){var
+g=cn(u(e),a),b=e_(a,t,d,d);if(b){var
 h=b[1],k=D(h[1],f),l=k?y(d,f):k;if(l)var
-B=bB(i(2,j),gV),c=o(d6(g),B);else
+B=bA(i(2,j),gU),c=o(d5(g),B);else
 var
 c=l;if(c)var
-m=ac(b7(u(e),a),r),n=vl(A,x,w,g,v),C=h[2],E=j_(a,s),F=D(m,d)?n:ky(m,z,n),p=[0,[0,F,E,C]];else
+m=ac(b6(u(e),a),r),n=vi(A,x,w,g,v),C=h[2],E=j8(a,s),F=D(m,d)?n:kw(m,z,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-vn(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=u6(b,d,a[3],a[2]);return ki(function(a,c,d){return u9(f,b,i,h,a,c,d)},e,g,c)}function
-vo(e,c,b){var
-f=a(e,b[3]);return r(d,G(l(a(c,b[2]),f),c))}function
-vp(c,b,i,h,g){var
-e=e$(m(s,g),h,d,d);if(e){var
+vk(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=u3(b,d,a[3],a[2]);return kg(function(a,c,d){return u6(f,b,i,h,a,c,d)},e,g,c)}function
+vl(e,c,b){var
+f=a(e,b[3]);return r(d,F(l(a(c,b[2]),f),c))}function
+vm(c,b,i,h,g){var
+e=e_(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(D(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-kz(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=kz(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cT(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-vq(h,C,B,q,p,a,g,l,A,z,x,w,b,f,e){var
+kx(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kx(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cS(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+vn(h,C,B,q,p,a,g,l,A,z,x,w,b,f,e){var
 c=f[3],k=f[2];if(y(d,k)&&H(function(a){var
-b=bB(i(2,j),gV);return o(d6(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e5(p,e4(a,A,D))},c),E=m(function(a){return m(function(b){return bj(d,n(d5(q),b,[0,a,0]))},l)},r),F=dh(d,l,b[1]),s=m(function(a){return ac(a,F)},c),t=kq(g,a,z,c,s);if(t){var
-G=t[1],I=vc(kr(c,E)),v=vo(a,g,b),J=vp(a,g,b,x,w),K=vg(h,a,b[2]),L=vd(k,I),M=vi(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=co(j,r),b=vh(h,a,n(d5(q),i,l),s),e=ac(b,b),f=n(K,d,c),m=u(b);return df(cU(M,d,c,f,ve(k,v,n(L,f,e),G,m,e)),g)};return kz(N,f[4],0,B,b[1],e)}return e}return e}function
-vr(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=vm(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=vn(c,b,r,h,m,d);return a[4]?vq(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-vs(a,o,g,e,d,l,v,W,V,k,U,c){var
-w=o[3],i=b8(U,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
-p=uT(o[3],g,i,k);if(c[1]){var
-q=kd(v,b);if(q)var
-y=q[1],z=ke(w,g),A=z[1],j=A[1],B=z[2],X=A[2],C=dh(kx,b,e),Y=function(d,c,b){return kg(a,j,c,kf(X,B,h(d),b))},D=gU(Y,i,C,dh(d7,b,k)),E=kh(a,j),F=bi(D,m(h,E)),r=m(f,E),G=m(function(a){return e5(l,a)},y),I=gW(a,d,b,m(function(a){return a[2]},C),G,r),Z=vr(a,g,e,d,l,W,V,j,b,y,D,F,I,r,c,p),$=km(I,ku(c[5])),aa=g0(c[5],$),ab=0,ac=function(a){return n(d5(d),a,G)},J=[0,g1(a,j,kw(a,B),F,r,ac,aa,ab,e,Z)];else
+b=bA(i(2,j),gU);return o(d5(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return e4(p,e3(a,A,D))},c),E=m(function(a){return m(function(b){return bj(d,n(d4(q),b,[0,a,0]))},l)},r),F=di(d,l,b[1]),s=m(function(a){return ac(a,F)},c),t=ko(g,a,z,c,s);if(t){var
+G=t[1],I=u$(kp(c,E)),v=vl(a,g,b),J=vm(a,g,b,x,w),K=vd(h,a,b[2]),L=va(k,I),M=vf(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=cn(j,r),b=ve(h,a,n(d4(q),i,l),s),e=ac(b,b),f=n(K,d,c),m=u(b);return dg(cv(M,d,c,f,vb(k,v,n(L,f,e),G,m,e)),g)};return kx(N,f[4],0,B,b[1],e)}return e}return e}function
+vo(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=vj(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=vk(c,b,r,h,m,d);return a[4]?vn(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+vp(a,o,g,e,d,l,v,W,V,k,U,c){var
+w=o[3],i=b7(U,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
+p=uQ(o[3],g,i,k);if(c[1]){var
+q=kb(v,b);if(q)var
+y=q[1],z=kc(w,g),A=z[1],j=A[1],B=z[2],X=A[2],C=di(kv,b,e),Y=function(d,c,b){return ke(a,j,c,kd(X,B,h(d),b))},D=gT(Y,i,C,di(d6,b,k)),E=kf(a,j),F=bi(D,m(h,E)),r=m(f,E),G=m(function(a){return e4(l,a)},y),I=gV(a,d,b,m(function(a){return a[2]},C),G,r),Z=vo(a,g,e,d,l,W,V,j,b,y,D,F,I,r,c,p),$=kk(I,ks(c[5])),aa=gZ(c[5],$),ab=0,ac=function(a){return n(d4(d),a,G)},J=[0,g0(a,j,ku(a,B),F,r,ac,aa,ab,e,Z)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kd(v,b);if(t)var
-L=ke(w,g),M=L[1],u=M[1],N=L[2],ad=M[2],O=dh(kx,b,e),ae=function(d,c,b){return kg(a,u,c,kf(ad,N,h(d),b))},af=gU(ae,i,O,dh(d7,b,k)),P=kh(a,u),ag=bi(af,m(h,P)),Q=m(f,P),ah=t[1],R=m(function(a){return e5(l,a)},ah),ai=gW(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g0(K,km(ai,ku(K))),ak=0,al=function(a){return n(d5(d),a,R)},S=[0,g1(a,u,kw(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kb(v,b);if(t)var
+L=kc(w,g),M=L[1],u=M[1],N=L[2],ad=M[2],O=di(kv,b,e),ae=function(d,c,b){return ke(a,u,c,kd(ad,N,h(d),b))},af=gT(ae,i,O,di(d6,b,k)),P=kf(a,u),ag=bi(af,m(h,P)),Q=m(f,P),ah=t[1],R=m(function(a){return e4(l,a)},ah),ai=gV(a,d,b,m(function(a){return a[2]},O),R,Q),aj=gZ(K,kk(ai,ks(K))),ak=0,al=function(a){return n(d4(d),a,R)},S=[0,g0(a,u,ku(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
-d_(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,d_(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-kA(d,c,b,a){if(a)var
-e=a[1],h=kA(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b6(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+d9(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,d9(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+ky(d,c,b,a){if(a)var
+e=a[1],h=ky(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b5(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
-fe=[0,d,0];function
-kB(e,b,a){var
-g=de([0,e],h(a)),i=de(h(b),g),c=f(b);if(c)var
+fd=[0,d,0];function
+kz(e,b,a){var
+g=df([0,e],h(a)),i=df(h(b),g),c=f(b);if(c)var
 j=c[1],d=r(f(a),j);else
 var
 d=f(a);return[0,d,i]}function
-vt(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dg(e,c,a[3],a[4]);return d_(function(a){return kB(c,g,a)},f,b)}return b}return b}function
-vu(d,a,c,b){var
-e=bs(fe,c),f=a[4],g=a[3];return b5(function(a,c){return vt(d,g,b,a,c)},f,e)}function
-vv(b,a){return r(d,l(b,$(m(f,a))))}function
-kC(b){var
+vq(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dh(e,c,a[3],a[4]);return d9(function(a){return kz(c,g,a)},f,b)}return b}return b}function
+vr(d,a,c,b){var
+e=bs(fd,c),f=a[4],g=a[3];return b4(function(a,c){return vq(d,g,b,a,c)},f,e)}function
+vs(b,a){return r(d,l(b,$(m(f,a))))}function
+kA(b){var
 a=h(b);return a?a[1]:d}function
-ff(a){return h(a)?0:1}function
-vw(a){return u(cK(ff,a))}function
-g2(b,a){var
+fe(a){return h(a)?0:1}function
+vt(a){return u(cJ(fe,a))}function
+g1(b,a){var
 c=h(a);if(c){var
-d=k(f(a),b);return Z(c[1],d)}return k(f(a),b)}function
-vx(h,g,e,d,a){var
-b=ff(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,kC(a))),c=r(f(a),j);else
+d=k(f(a),b);return Y(c[1],d)}return k(f(a),b)}function
+vu(h,g,e,d,a){var
+b=fe(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,kA(a))),c=r(f(a),j);else
 var
-c=f(a);return[0,[0,c],[0,g2(g,a)]]}function
-dk(a){var
+c=f(a);return[0,[0,c],[0,g1(g,a)]]}function
+dl(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-vy(b,a){var
-c=vw(a),d=$(m(kC,a)),e=vv(b,a);return m(function(a){return vx(b,e,d,c,a)},a)}function
-kD(c,b){var
+vv(b,a){var
+c=vt(a),d=$(m(kA,a)),e=vs(b,a);return m(function(a){return vu(b,e,d,c,a)},a)}function
+kB(c,b){var
 e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-kE(e,d,b){var
+kC(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-d$(b){var
+d_(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fg(b){var
+ff(b){var
 a=b[11];return a?o(a[1],d):a}function
-vz(b,a){var
-c=d$(b),e=c?y(a,d):c;if(e)var
+vw(b,a){var
+c=d_(b),e=c?y(a,d):c;if(e)var
 f=e;else{var
-g=fg(b);if(g)return y(d,a);var
+g=ff(b);if(g)return y(d,a);var
 f=g}return f}function
-fh(c,b){return $(m(function(b){return vz(c,b)?d:a(b,b)},b))}function
-g3(b,a){return d$(b)?a:m(s,a)}function
-g4(a){return an(r,bj(d,a),a)}function
-kF(a,c){var
-e=d$(a),b=e||fg(a);return b?y(g4(g3(a,c)),d):b}function
-vA(e,d,c,b){var
-g=a(e,d),i=h(b),j=G(a(h(c),i),g),k=a(e,d),l=f(b);return[0,v(a(f(c),l),k),j]}function
-kG(b,e,d,c){function
-f(a){return bu([0,b,b],vA(b,e,c,kG(b,k(e,j),a,c)))}function
+fg(c,b){return $(m(function(b){return vw(c,b)?d:a(b,b)},b))}function
+g2(b,a){return d_(b)?a:m(s,a)}function
+g3(a){return am(r,bj(d,a),a)}function
+kD(a,c){var
+e=d_(a),b=e||ff(a);return b?y(g3(g2(a,c)),d):b}function
+vx(e,d,c,b){var
+g=a(e,d),i=h(b),j=F(a(h(c),i),g),k=a(e,d),l=f(b);return[0,v(a(f(c),l),k),j]}function
+kE(b,e,d,c){function
+f(a){return bu([0,b,b],vx(b,e,c,kE(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-kH(c,b,a){function
-d(b){return kH(c,b,gM(c,a,a))}function
+kF(c,b,a){function
+d(b){return kF(c,b,gL(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-vB(b,n,e,c,m){var
-p=aU(m,E(e)),f=bt(b,b3(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kG(b,j,n,f),r=o(d,c)?k:gN(b,k),l=[0,kH(b,e,r)];else
+vy(b,n,e,c,m){var
+p=aW(m,E(e)),f=bt(b,b2(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=kE(b,j,n,f),r=o(d,c)?k:gM(b,k),l=[0,kF(b,e,r)];else
 var
 l=g;return l}function
-vC(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,v(a(w(i(2,j)),e),p)),q=bN(c),f=r(d,k(l(bN(b3(e)),q),j)),g=k(k(bN(o),b),f),s=k(bq(g),j),t=bq(b),h=Z(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),x=bd(k(k(b,m),u)),y=bd(m);return[0,[0,bd(h),y],x]}function
-kI(a,h,d,c){var
-e=vC(a,h,d,c),f=e[1],g=aU(a,E(e[2])),b=vB(g,f[1],f[2],d,c),i=b?[0,e7(g,a,b[1])]:b;return i}var
-vD=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kJ=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cp(g,f,c,b){if(o(b,d))return 0;if(y(a(vD,b),c))return 0;if(y(c,a(s(kJ),b))){var
-e=kI(g,f,s(kJ),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kI(g,f,c,b)}function
-g5(g,e,d,c){var
-a=cp(g,e,f(c),d);if(a){var
-b=cp(g,e,h(c),d);if(b)var
+vz(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,v(a(w(i(2,j)),e),p)),q=bM(c),f=r(d,k(l(bM(b2(e)),q),j)),g=k(k(bM(o),b),f),s=k(bq(g),j),t=bq(b),h=Y(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),x=be(k(k(b,m),u)),y=be(m);return[0,[0,be(h),y],x]}function
+kG(a,h,d,c){var
+e=vz(a,h,d,c),f=e[1],g=aW(a,E(e[2])),b=vy(g,f[1],f[2],d,c),i=b?[0,e6(g,a,b[1])]:b;return i}var
+vA=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kH=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+co(g,f,c,b){if(o(b,d))return 0;if(y(a(vA,b),c))return 0;if(y(c,a(s(kH),b))){var
+e=kG(g,f,s(kH),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kG(g,f,c,b)}function
+g4(g,e,d,c){var
+a=co(g,e,f(c),d);if(a){var
+b=co(g,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,f(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-g6(a,h,g){var
+g5(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cp(h,g,l(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
-vE(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,g6(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=k(g6(c,b,d),h);return[0,[0,v(a(b,g6(c,b,d)),i)],g]}function
-kK(d,c){var
+i=a[8],e=co(h,g,l(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
+vB(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(E(c[2]),j),f=k(b,a(e,g5(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(g5(c,b,d),h);return[0,[0,v(a(b,g5(c,b,d)),i)],g]}function
+kI(d,c){var
 e=V(d);return function(b,f){var
-g=a(b[2],e),h=fh(d,f),i=a(b[1],b[1]);return G(a8(a(a(a(c,c),i),h)),g)}}function
-kL(e,b,h,f,c){if(D(h[1],d)&&kF(e,c)){var
-g=g4(g3(e,c)),i=a(g,g);return s(bq(v(a(a(b,b),i),f)))}var
-j=fh(e,c);return a8(G(a(a(b,b),j),f))}function
-g7(a){return a?a[1][2]:j}function
-kM(b){var
+g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return F(a9(a(a(a(c,c),i),h)),g)}}function
+kJ(e,b,h,f,c){if(D(h[1],d)&&kD(e,c)){var
+g=g3(g2(e,c)),i=a(g,g);return s(bq(v(a(a(b,b),i),f)))}var
+j=fg(e,c);return a9(F(a(a(b,b),j),f))}function
+g6(a){return a?a[1][2]:j}function
+kK(b){var
 c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-kN(b,c){var
-e=g7(c);function
+kL(b,c){var
+e=g6(c);function
 f(b){return a(e,b)}function
 d(a){return ab(f,a)}var
-h=g(kM(b),c),i=[0,ab(s,g(kM(b),c)),h],j=d(b[11]);return df([0,d(b[10]),j],i)}function
-kO(c,b){var
+h=g(kK(b),c),i=[0,ab(s,g(kK(b),c)),h],j=d(b[11]);return dg([0,d(b[10]),j],i)}function
+kM(c,b){var
 d=V(c);return function(f,e){var
-g=a(a(d,g7(f)),d),h=kN(c,f),i=h[1];if(i){var
+g=a(a(d,g6(f)),d),h=kL(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,G(a(b,$(m(function(b){var
+k=j[1],l=i[1],n=[0,F(a(b,$(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,$(m(function(b){var
-c=a(k,b);return Z(a(l,b),c)},e))),g)],n]}return d7}return d7}}function
-vF(b,f){var
+c=a(k,b);return Y(a(l,b),c)},e))),g)],n]}return d6}return d6}}function
+vC(b,f){var
 c=V(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,$(m(function(a){return kE(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,$(m(function(a){return kC(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,$(m(function(a){return kD(b,a)},g))),n)],i]}}function
-kP(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,$(m(function(a){return kB(b,a)},g))),n)],i]}}function
+kN(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(vF(b,c),a):vE(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(vC(b,c),a):vB(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(kO(b,c),[0,e],a),o=[0,n(kK(b,c),e,a)],p=m(s,a);return df([0,[0,s(n(kK(b,c),e,p))],o],l)}return n(kO(b,c),0,a)}var
-f=d[1],h=ac(a,a),k=[0,kL(b,c,f,h,a)];return[0,[0,s(kL(b,c,f,h,m(s,a)))],k]}}function
-vG(a,c,b){var
+e=i[1],l=n(kM(b,c),[0,e],a),o=[0,n(kI(b,c),e,a)],p=m(s,a);return dg([0,[0,s(n(kI(b,c),e,p))],o],l)}return n(kM(b,c),0,a)}var
+f=d[1],h=ac(a,a),k=[0,kJ(b,c,f,h,a)];return[0,[0,s(kJ(b,c,f,h,m(s,a)))],k]}}function
+vD(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bs(kP(a,c,b,0),i)];else
+i=a[2],f=[0,bs(kN(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fb(a);if(g)var
-j=a[9],h=[0,m(function(d){return kP(a,c,b,d)},j)];else
+g=fa(a);if(g)var
+j=a[9],h=[0,m(function(d){return kN(a,c,b,d)},j)];else
 var
 h=g;return h}var
-vH=[0,0,j,0,0,0];function
-kQ(d,c,b,a){function
+vE=[0,0,j,0,0,0];function
+kO(d,c,b,a){function
 e(b){var
-e=kQ(d,c+1|0,b,dd(a));return[0,n(d,c,bj(vH,a)),e]}function
+e=kO(d,c+1|0,b,de(a));return[0,n(d,c,bj(vE,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-vI(e,d,c,a,j,i,h,b,g,f){var
-k=kj(e,c,b,a,g),l=ka(a),m=d[2],n=0;return a7(kQ(function(f,g){return vs(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ea(a){return y(d,a[1])}function
-vJ(a){return y(a[1],a[2])}function
-fi(c,b,d,a){function
+vF(e,d,c,a,j,i,h,b,g,f){var
+k=kh(e,c,b,a,g),l=j_(a),m=d[2],n=0;return a8(kO(function(f,g){return vp(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+d$(a){return y(d,a[1])}function
+vG(a){return y(a[1],a[2])}function
+fh(c,b,d,a){function
 e(d){if(a){var
-e=fi(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fi(c,b,d,0)]}function
+e=fh(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fh(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b9(a){var
-b=fi(a[17],[0,d,j],a[2],a[18]);return U(fi(a[15],[0,j,j],a[2],a[16]),b)}function
-dl(b){var
+b8(a){var
+b=fh(a[17],[0,d,j],a[2],a[18]);return U(fh(a[15],[0,j,j],a[2],a[16]),b)}function
+dm(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bP(b,c){var
+bO(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ea(f(c))?0:2;case
-2:return ea(f(c))?dl(b)?0:1:2;case
+1:return d$(f(c))?0:2;case
+2:return d$(f(c))?dm(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dl(b)&&ea(f(c))&&ea(e)&&vJ(e))return 0;return 2;case
-1:if(dl(b)&&o(d,a[1][1]))return 0;return 2;default:return ea(a[1])?1:2}}function
-vK(c){var
+e=a[1];if(dm(b)&&d$(f(c))&&d$(e)&&vG(e))return 0;return 2;case
+1:if(dm(b)&&o(d,a[1][1]))return 0;return 2;default:return d$(a[1])?1:2}}function
+vH(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fj(c,i,b,h){var
-a=cp(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?Z(f,c):f,g=[0,[0,e[1],j]];else
+fi(c,i,b,h){var
+a=co(c,i,b,h);if(a)var
+e=a[1],f=e[2],j=o(b,d)?Y(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-cq(u,c,b,j,B,t,e){var
+cp(u,c,b,j,B,t,e){var
 h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
 g==="number")switch(g){case
 0:return[0,bt(b,e,c)];case
 1:var
 C=a(i,c);return[0,bt(b,s(a(h,e)),C)];case
-2:if(dl(u)){var
-D=a(i,c);return fj(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fj(b,j,s(a(h,l(c,e))),E);case
+2:if(dm(u)){var
+D=a(i,c);return fi(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fi(b,j,s(a(h,l(c,e))),E);case
 3:return 0;default:return[0,bt(b,r(d,e),c)]}else
 switch(g[0]){case
 0:var
-v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uO(b,B,a(k(a(h,e),I),w),H);case
+v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uL(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uV(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fj(b,j,s(x[2]),b);if(p)var
-q=fj(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uS(b,k(a(e,m[2]),K),J);if(n){var
+x=n[1],p=fi(b,j,s(x[2]),b);if(p)var
+q=fi(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
 A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bt(b,e,c)]:[0,[0,d,d]]}}function
-g8(b,a){var
+g7(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kR(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
-c=vK(b),k=c?[0,d]:c;return k}function
-kS(g,f,e,d,c,b,a){return a?ab(h,cq(g,f,e,d,c,b,a[1])):a}function
-vL(f,e,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=y(d,c)?a(c,c):y(b,d)?a(b,b):d,j=a(e,e),k=G(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
-vM(b,m,g,f){var
+kP(b,j,i,h,g,e,a){if(a)return ab(f,cp(b,j,i,h,g,e,a[1]));var
+c=vH(b),k=c?[0,d]:c;return k}function
+kQ(g,f,e,d,c,b,a){return a?ab(h,cp(g,f,e,d,c,b,a[1])):a}function
+vI(f,e,c,b){var
+g=a(b,b),h=r(a(c,c),g),i=y(d,c)?a(c,c):y(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
+vJ(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,vL(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,vI(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-vN(a){var
+vK(a){var
 c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
-vO(b,a){return dl(b)?vN(a):a}function
-g9(b,e,d,i,g,a,c){switch(bP(b,a)){case
+vL(b,a){return dm(b)?vK(a):a}function
+g8(b,e,d,i,g,a,c){switch(bO(b,a)){case
 0:var
-k=kS(b,e,d,i,g,a,f(c));return g8(kR(b,e,d,i,g,a,h(c)),k);case
+k=kQ(b,e,d,i,g,a,f(c));return g7(kP(b,e,d,i,g,a,h(c)),k);case
 1:var
-l=kS(b,e,d,i,g,a,h(c));return g8(kR(b,e,d,i,g,a,f(c)),l);default:var
+l=kQ(b,e,d,i,g,a,h(c));return g7(kP(b,e,d,i,g,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return vM(e,d,a,c);return 0}}function
-fk(a,f,e,d,c,b,p){var
-i=vO(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return vJ(e,d,a,c);return 0}}function
+fj(a,f,e,d,c,b,p){var
+i=vL(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cq(a,f,e,d,c,b,g)}return g9(a,f,e,d,c,b,[0,[0,g],[0,k]])}return g9(a,f,e,d,c,b,[0,[0,g],0])}return g9(a,f,e,d,c,b,[0,0,h])}function
-kT(d,c){var
+n=1;if(n)return cp(a,f,e,d,c,b,g)}return g8(a,f,e,d,c,b,[0,[0,g],[0,k]])}return g8(a,f,e,d,c,b,[0,[0,g],0])}return g8(a,f,e,d,c,b,[0,0,h])}function
+kR(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bV(d,f(b)))return h(b);var
-a=a[2];continue}return fe}}function
-kU(c,a,b){if(b){var
-e=b[2],d=b[1];return bV(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kU(c,a,e)]}return[0,[0,a,g(c,fe)],0]}function
-vP(c,g,f,e,b,a){if(0===a[0]){var
+b=a[1];if(bU(d,f(b)))return h(b);var
+a=a[2];continue}return fd}}function
+kS(c,a,b){if(b){var
+e=b[2],d=b[1];return bU(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kS(c,a,e)]}return[0,[0,a,g(c,fd)],0]}function
+vM(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&_(d,f)){var
-h=dg(g,c,a[3],a[4]);return kU(function(a){return kB(c,h,a)},d,b)}return b}return b}function
-vQ(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b5(function(a,e){return vP(d,g,c,b,a,e)},f,e)}function
-vR(a){return f(h(a))}function
-vS(b,a){return r(d,l(b,$(m(vR,a))))}function
-fl(a,b){var
-c=a[4];return b6(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vT(a,e,d,c){var
-b=vQ(a,e,d,c);return[0,vS(a,b),b]}function
-vU(c,b,a){return ff(b)?a:r(a,g2(c,b))}function
-vV(b,a){var
-c=h(a);return b5(function(c,b){var
-d=f(b),e=h(b),g=f(a);return d_(function(a){return vU(g,e,a)},d,c)},c,b)}function
-vW(f,a,b){var
-c=aj(0,a[2]),g=cK(function(b){return fl(a,b)},c),e=m(function(c){return vT(f,a,b,c)},g),h=b5(vV,e,bs(d,b));return[0,e,E(u(cK(function(b){return bM(fl(a,b))},c))),h]}function
-g_(b,a){if(b)if(a)var
-d=g_(b[2],a[2]),c=[0,df(b[1],a[1]),d];else
+h=dh(g,c,a[3],a[4]);return kS(function(a){return kz(c,h,a)},d,b)}return b}return b}function
+vN(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b4(function(a,e){return vM(d,g,c,b,a,e)},f,e)}function
+vO(a){return f(h(a))}function
+vP(b,a){return r(d,l(b,$(m(vO,a))))}function
+fk(a,b){var
+c=a[4];return b5(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+vQ(a,e,d,c){var
+b=vN(a,e,d,c);return[0,vP(a,b),b]}function
+vR(c,b,a){return fe(b)?a:r(a,g1(c,b))}function
+vS(b,a){var
+c=h(a);return b4(function(c,b){var
+d=f(b),e=h(b),g=f(a);return d9(function(a){return vR(g,e,a)},d,c)},c,b)}function
+vT(f,a,b){var
+c=aj(0,a[2]),g=cJ(function(b){return fk(a,b)},c),e=m(function(c){return vQ(f,a,b,c)},g),h=b4(vS,e,bs(d,b));return[0,e,E(u(cJ(function(b){return bL(fk(a,b))},c))),h]}function
+g9(b,a){if(b)if(a)var
+d=g9(b[2],a[2]),c=[0,dg(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vX(c,b,a,g){var
-d=dk(b);if(d)var
-e=function(a){return g_(g,vy(c,a))},h=e(bs(fe,b[2])),i=function(d){return fl(a,d)?e(vu(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
+vU(c,b,a,g){var
+d=dl(b);if(d)var
+e=function(a){return g9(g,vv(c,a))},h=e(bs(fd,b[2])),i=function(d){return fk(a,d)?e(vr(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
 var
 f=d;return f}function
-eb(b,a){return b5(r,a,b)}function
-vY(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),g=eb(h(c),e),i=m(f,b),d=[0,[0,eb(f(c),i),g]];else
+ea(b,a){return b4(r,a,b)}function
+vV(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),g=ea(h(c),e),i=m(f,b),d=[0,[0,ea(f(c),i),g]];else
 var
 d=a;return d}function
-kV(c,b,a){var
+kT(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-g$(d,b,a){if(b){var
+g_(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vZ(b,a){var
-c=h(a),d=g$(Z,h(b),c),e=f(a);return[0,kV(Z,f(b),e),d]}function
-v0(b,a){var
-c=h(a),d=kV(r,h(b),c),e=f(a);return[0,g$(r,f(b),e),d]}function
-ha(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,ha(b,c)):d}return d7}function
-v1(e,a,c){var
-b=kT(e,h(c)),d=g2(f(c),b);if(!y(h(a),d)){var
+vW(b,a){var
+c=h(a),d=g_(Y,h(b),c),e=f(a);return[0,kT(Y,f(b),e),d]}function
+vX(b,a){var
+c=h(a),d=kT(r,h(b),c),e=f(a);return[0,g_(r,f(b),e),d]}function
+g$(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,g$(b,c)):d}return d6}function
+vY(e,a,c){var
+b=kR(e,h(c)),d=g1(f(c),b);if(!y(h(a),d)){var
 j=f(b);if(!y(f(a),j))return a}var
 g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
-v2(e,a,c){var
-g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b5(function(a,b){return v1(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
-v3(b,a){var
-c=b[2];return _(aT(u(h(a)),1),c)}function
-v4(a){var
+vZ(e,a,c){var
+g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b4(function(a,b){return vY(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
+v0(b,a){var
+c=b[2];return _(aV(u(h(a)),1),c)}function
+v1(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b9(a);return H(function(b){return 1===bP(a,b)?1:0},c)}return 0}function
-v5(a,j,i,c,g){var
-d=v4(a),e=d?_(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return v3(a,b)},k);else
+c=b8(a);return H(function(b){return 1===bO(a,b)?1:0},c)}return 0}function
+v2(a,j,i,c,g){var
+d=v1(a),e=d?_(1,a[2]):d;if(e)var
+k=c[1],b=H(function(b){return v0(a,b)},k);else
 var
 b=e;if(b){var
-l=aj(0,a[2]),o=g_(g,m(function(a){return v2(j,c,a)},l)),p=U(b9(a),o);return a7(m(function(a){var
+l=aj(0,a[2]),o=g9(g,m(function(a){return vZ(j,c,a)},l)),p=U(b8(a),o);return a8(m(function(a){var
 b=h(a);return n(i,f(a),b)},p))}return b}function
-fm(a){return a[12]}function
-aC(b,a){return Q(a,b[13],0)}function
-dm(b,a){return Q(a,b[14],d)}function
-v6(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
-hb(c,b,a){if(c){if(b){if(a){var
-e=hb(c[2],b[2],a[2]),f=a[1];return k(v6(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cL(b,a){var
+fl(a){return a[12]}function
+aC(b,a){return R(a,b[13],0)}function
+dn(b,a){return R(a,b[14],d)}function
+v3(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
+ha(c,b,a){if(c){if(b){if(a){var
+e=ha(c[2],b[2],a[2]),f=a[1];return k(v3(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cK(b,a){var
 c=b[2];return u(a)===c?1:0}function
-fn(b,i,h,d,c){var
-e=cL(b,aC(b,d)),f=e?cL(b,aC(b,c)):e;if(f)var
-j=dm(b,c),m=a(i,l(dm(b,d),j)),n=aC(b,c),g=[0,k(hb(aC(b,d),n,h),m)];else
+fm(b,i,h,d,c){var
+e=cK(b,aC(b,d)),f=e?cK(b,aC(b,c)):e;if(f)var
+j=dn(b,c),m=a(i,l(dn(b,d),j)),n=aC(b,c),g=[0,k(ha(aC(b,d),n,h),m)];else
 var
 g=f;return g}function
-kW(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fm(f))),g)}return b}function
-kX(g,f){var
+kU(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,fl(f))),g)}return b}function
+kV(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kX(b+1|0,c)];var
+c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kV(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-v7(d,g,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&ff(kT(f(b),g)))return e;return c}function
-v8(c,b,a){return b5(function(a,d){return v7(c,b,a,d)},a,d)}function
-v9(a){var
+v4(d,g,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&fe(kR(f(b),g)))return e;return c}function
+v5(c,b,a){return b4(function(a,d){return v4(c,b,a,d)},a,d)}function
+v6(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-v_(d,c,b,a){var
-e=U(d[3],c);return m(v9,U(U(b,a),e))}function
-v$(a){return y(d,a[1])?a[3]:d}function
-kY(b,a){var
-c=h(a);return v8(f(a),c,b)}function
-wa(e,b,d){var
-c=kX(0,d),f=kY(c,[0,e,0]),g=a(b[2],f),h=b[1];return k($(m(function(a){return kY(c,a)},h)),g)}function
-wb(b,a){var
+v7(d,c,b,a){var
+e=U(d[3],c);return m(v6,U(U(b,a),e))}function
+v8(a){return y(d,a[1])?a[3]:d}function
+kW(b,a){var
+c=h(a);return v5(f(a),c,b)}function
+v9(e,b,d){var
+c=kV(0,d),f=kW(c,[0,e,0]),g=a(b[2],f),h=b[1];return k($(m(function(a){return kW(c,a)},h)),g)}function
+v_(b,a){var
 c=b[3];return U(m(f,a),c)}function
-wc(f,b,e,i,h,d,c){var
-j=aC(b,c),g=v_(e,h,aC(b,d),j),n=wa(f,e,g),o=$(m(v$,g)),p=dm(b,c),q=a(f,l(dm(b,d),p)),r=wb(e,i),s=aC(b,c);return l(l(k(hb(aC(b,d),s,r),q),o),n)}function
-wd(a){var
+v$(f,b,e,i,h,d,c){var
+j=aC(b,c),g=v7(e,h,aC(b,d),j),n=v9(f,e,g),o=$(m(v8,g)),p=dn(b,c),q=a(f,l(dn(b,d),p)),r=v_(e,i),s=aC(b,c);return l(l(k(ha(aC(b,d),s,r),q),o),n)}function
+wa(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dk(a);return 0}return 0}return 0}function
-we(m,a,l,k,b,e,c){var
-f=wd(a),g=f?cL(a,aC(a,e)):f,h=g?cL(a,aC(a,c)):g,i=h?cL(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,wc(m,a,l,k,b,e,c)]:j;return n}function
-wf(c,b,a,j,i,h,g,f,e){var
-d=_(0,b[2]);return d?kW(c,a,we(a,c,j,i,h,b[1],g),f,e):d}function
-kZ(b,a){var
+d==="number"&&!d)return dl(a);return 0}return 0}return 0}function
+wb(m,a,l,k,b,e,c){var
+f=wa(a),g=f?cK(a,aC(a,e)):f,h=g?cK(a,aC(a,c)):g,i=h?cK(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,v$(m,a,l,k,b,e,c)]:j;return n}function
+wc(c,b,a,j,i,h,g,f,e){var
+d=_(0,b[2]);return d?kU(c,a,wb(a,c,j,i,h,b[1],g),f,e):d}function
+kX(b,a){var
 c=h(b);if(c)var
-i=c[1],d=Z(h(a),i);else
+i=c[1],d=Y(h(a),i);else
 var
 d=h(a);var
 e=f(b);if(e)var
 j=e[1],g=r(f(a),j);else
 var
 g=f(a);return[0,g,d]}function
-wg(c,b,a){switch(a[0]){case
+wd(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return d_(function(a){return kZ(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return kA(function(a){return kZ(h,a)},g,f,b)}}function
-hc(c,b,a){return b5(function(a,b){return wg(c,a,b)},a,b)}function
-wh(g){function
+d=a[1],e=n(c,a[2],a[3]);return d9(function(a){return kX(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return ky(function(a){return kX(h,a)},g,f,b)}}function
+hb(c,b,a){return b4(function(a,b){return wd(c,a,b)},a,b)}function
+we(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3647,174 +3585,174 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return bi(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-wi(b,a){return an(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
-ec(a,b,f){if(f){var
+wf(b,a){return am(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
+eb(a,b,f){if(f){var
 c=f[2],e=f[1];if(y(a,e)){var
-g=ec(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+g=eb(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(D(e,a)){var
-d=ec(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return ec(a,b,c)},j=function(b){return ec(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-wj=wh([0,function(b,a){return o(a,b)}]);function
-k0(b,a){var
-c=g(wj[5],a);return Q(uD(b),c,d)}function
-wk(b,a){return u(cK(function(a){return y(b,a)},a))}function
-wl(p,c){var
-b=gD(p,u(c)),d=m(f,c),e=m(h,c),g=k0(b,d),i=k0(b,e),j=ec(g,cI(b,wk(g,d)),d),l=_(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=wi(i,e),s=G(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
+d=eb(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return eb(a,b,c)},j=function(b){return eb(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+wg=we([0,function(b,a){return o(a,b)}]);function
+kY(b,a){var
+c=g(wg[5],a);return R(uA(b),c,d)}function
+wh(b,a){return u(cJ(function(a){return y(b,a)},a))}function
+wi(p,c){var
+b=gC(p,u(c)),d=m(f,c),e=m(h,c),g=kY(b,d),i=kY(b,e),j=eb(g,cH(b,wh(g,d)),d),l=_(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=E(b),r=wf(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-k1(a){return an(k,d,a)}function
-wm(b,a){return k1(m(function(a){return r(d,l(b,h(a)))},a))}function
-k2(c,b){var
+kZ(a){return am(k,d,a)}function
+wj(b,a){return kZ(m(function(a){return r(d,l(b,h(a)))},a))}function
+k0(c,b){var
 d=f(b),e=h(b);return k(a(l(c,j),e),d)}function
-wn(b,a){var
-c=E(u([0,b,a])),d=m(f,a),e=eb(f(b),d),g=m(function(a){return k2(c,a)},a),h=eb(k2(c,b),g),i=G(l(h,k1(m(f,[0,b,a]))),c);return[0,v(wm(e,[0,b,a]),c),i]}function
-wo(a){var
-b=a?[0,wn(a[1],a[2])]:a;return b}function
-wp(a){var
+wk(b,a){var
+c=E(u([0,b,a])),d=m(f,a),e=ea(f(b),d),g=m(function(a){return k0(c,a)},a),h=ea(k0(c,b),g),i=F(l(h,kZ(m(f,[0,b,a]))),c);return[0,v(wj(e,[0,b,a]),c),i]}function
+wl(a){var
+b=a?[0,wk(a[1],a[2])]:a;return b}function
+wm(a){var
 c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
-wq(a){return an(function(c,a){var
+wn(a){return am(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-wr(a){var
-b=0;return an(function(b,a){return h(b)?a:a+1|0},b,a)}function
-ws(b,a,d){var
+wo(a){var
+b=0;return am(function(b,a){return h(b)?a:a+1|0},b,a)}function
+wp(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-wt(c,b,a){var
-d=ws(c,b,a),e=f(a),g=ab(function(a){return k(e,a)},d);return[0,f(a),g]}function
-wu(a){var
-b=wr(a),c=wq(a);return m(function(a){return wt(c,b,a)},a)}function
-k3(c,b){var
+wq(c,b,a){var
+d=wp(c,b,a),e=f(a),g=ab(function(a){return k(e,a)},d);return[0,f(a),g]}function
+wr(a){var
+b=wo(a),c=wn(a);return m(function(a){return wq(c,b,a)},a)}function
+k1(c,b){var
 i=f(b),d=o(f(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
 g=1}else
 var
 g=d;return g}function
-wv(e,d){var
+ws(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b6(function(b){return function(a){return k3(a,b)}}(c),a)?a:[0,c,cK(function(b){return function(a){return bM(k3(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-k4(i,h,g,f,e,d,c,b){return cq(i,a(h,E(c)),g,f,e,d,b)}function
-ww(j,i,g,e,d,c,o,b){var
-a=cq(j,i,g,e,d,c,f(b));if(a){var
+c=b[1],f=b[2],g=b5(function(b){return function(a){return k1(a,b)}}(c),a)?a:[0,c,cJ(function(b){return function(a){return bL(k1(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+k2(i,h,g,f,e,d,c,b){return cp(i,a(h,E(c)),g,f,e,d,b)}function
+wt(j,i,g,e,d,c,o,b){var
+a=cp(j,i,g,e,d,c,f(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=k4(j,i,g,e,d,c,o,m[1]);return ab(function(a){return l(k,f(a))},p)}var
+p=k2(j,i,g,e,d,c,o,m[1]);return ab(function(a){return l(k,f(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-wx(j,i,h,g,f,e,c){var
-k=wv(0,wu(c)),l=u(c),b=a7(m(function(a){return ww(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,eb(a[1],a[2])]:a,d=n;else
+wu(j,i,h,g,f,e,c){var
+k=ws(0,wr(c)),l=u(c),b=a8(m(function(a){return wt(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,ea(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-wy(a){var
-b=0;return an(function(b,a){return g$(Z,h(b),a)},b,a)}function
-wz(b,a){return an(function(c,a){return k(r(f(c),b),a)},d,a)}function
-wA(j,i,h,g,f,e,a){var
-k=wy(a);if(k){var
-m=k[1],b=cq(j,i,h,g,f,e,m);if(b)var
-o=wz(m,a),c=k4(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+wv(a){var
+b=0;return am(function(b,a){return g_(Y,h(b),a)},b,a)}function
+ww(b,a){return am(function(c,a){return k(r(f(c),b),a)},d,a)}function
+wx(j,i,h,g,f,e,a){var
+k=wv(a);if(k){var
+m=k[1],b=cp(j,i,h,g,f,e,m);if(b)var
+o=ww(m,a),c=k2(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-wB(a,f,e,d,c,b,i){var
+wy(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bP(a,b))return 0;var
-h=m(wp,i),j=wx(a,f,e,d,c,b,h);return g8(wA(a,f,e,d,c,b,h),j)}return 0}function
-hd(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hd(e,dd(d),g,f),i=a[1],j=b[1],c=[0,aP(e,bj(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bO(a,b))return 0;var
+h=m(wm,i),j=wu(a,f,e,d,c,b,h);return g7(wx(a,f,e,d,c,b,h),j)}return 0}function
+hc(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hc(e,de(d),g,f),i=a[1],j=b[1],c=[0,aQ(e,bj(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-he(e,d,c,b,a){function
-f(f,g){return fk(e,d,c,b,a,f,g)}return function(b,a){return a7(uQ(uR,function(a){return f(b,a)},a))}}function
-k5(c,h,g,f,e){function
-i(a,b){return fk(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bP(c,b)){case
-0:return i(b,ha(vZ,a));case
-1:return i(b,ha(v0,a));default:var
-d=n(he(c,h,g,f,e),b,a);return d?vY(d[1]):d}return a}}function
-k6(b,g,f,e,d,k,c,a){var
+hd(e,d,c,b,a){function
+f(f,g){return fj(e,d,c,b,a,f,g)}return function(b,a){return a8(uN(uO,function(a){return f(b,a)},a))}}function
+k3(c,h,g,f,e){function
+i(a,b){return fj(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bO(c,b)){case
+0:return i(b,g$(vW,a));case
+1:return i(b,g$(vX,a));default:var
+d=n(hd(c,h,g,f,e),b,a);return d?vV(d[1]):d}return a}}function
+k4(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(k5(b,g,f,e,d),c,a);case
+0:return n(k3(b,g,f,e,d),c,a);case
 1:var
-i=n(he(b,g,f,e,d),c,a);return i?wo(i[1]):i;default:return wB(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gO(k,u(a),a);return n(k5(b,g,f,e,d),c,l)}var
-j=n(he(b,g,f,e,d),c,a);return j?wl(h[1],j[1]):j}}function
-k7(a){if(typeof
+i=n(hd(b,g,f,e,d),c,a);return i?wl(i[1]):i;default:return wy(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gN(k,u(a),a);return n(k3(b,g,f,e,d),c,l)}var
+j=n(hd(b,g,f,e,d),c,a);return j?wi(h[1],j[1]):j}}function
+k5(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hf(a,f,e,d,c,b){var
-g=j5(a[2],b),h=b9(a),i=k7(a[6]);return a7(hd(function(b,g,h){return k6(a,f,e,d,c,b,g,h)},i,h,g))}function
-k8(b,a){return r(d,Z(b,a))}function
-wC(b,e,d,c){var
-i=y(c,d)?h(e):f(e),g=k8(b,i),j=a(g,c);return v(k(a(l(b,g),d),j),b)}function
-hg(n,m,k,i,h,b,a){if(y(a,d))return[0,g(h,bd(l(s(j),a)))];function
+he(a,f,e,d,c,b){var
+g=j3(a[2],b),h=b8(a),i=k5(a[6]);return a8(hc(function(b,g,h){return k4(a,f,e,d,c,b,g,h)},i,h,g))}function
+k6(b,a){return r(d,Y(b,a))}function
+wz(b,e,d,c){var
+i=y(c,d)?h(e):f(e),g=k6(b,i),j=a(g,c);return v(k(a(l(b,g),d),j),b)}function
+hf(n,m,k,i,h,b,a){if(y(a,d))return[0,g(h,be(l(s(j),a)))];function
 c(o){var
-b=bd(a);function
-g(a){return hg(n,m,k,i,h,o,a)}var
-c=bO(n,b);if(c){var
-e=g(Q(b,k,d));if(e)var
-f=g(Q(b,i,d)),p=f?[0,aP(m,c[1],e[1],f[1])]:f,j=p;else
+b=be(a);function
+g(a){return hf(n,m,k,i,h,o,a)}var
+c=bN(n,b);if(c){var
+e=g(R(b,k,d));if(e)var
+f=g(R(b,i,d)),p=f?[0,aQ(m,c[1],e[1],f[1])]:f,j=p;else
 var
 j=e;var
 l=j}else
 var
 l=c;return l}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-k9(c,g,f,e,b){var
-h=Q(b,aC(c,e),d);return a(g,l(Q(b,aC(c,f),d),h))}function
-wD(a,b,i,h,g,f,e){var
-c=jX(a);if(c){var
-j=a[2],k=function(c){return k9(a,b,f,e,c)};return hg(i,function(a,c,d){return wC(b,a,c,d)},h,g,k,j,d)}return c}function
-k_(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dd(h),l=k_(e,j,i,c[2],n,m),o=fm(e);if(D(c[1],o)){var
-p=a(j,bj(d,h)),q=fm(e);return[0,k(a(g(i,b[1]),q),p),l]}var
+k7(c,g,f,e,b){var
+h=R(b,aC(c,e),d);return a(g,l(R(b,aC(c,f),d),h))}function
+wA(a,b,i,h,g,f,e){var
+c=jV(a);if(c){var
+j=a[2],k=function(c){return k7(a,b,f,e,c)};return hf(i,function(a,c,d){return wz(b,a,c,d)},h,g,k,j,d)}return c}function
+k8(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=de(h),l=k8(e,j,i,c[2],n,m),o=fl(e);if(D(c[1],o)){var
+p=a(j,bj(d,h)),q=fl(e);return[0,k(a(g(i,b[1]),q),p),l]}var
 f=l}else
 var
 f=b;else
 var
 f=c;return f}function
-wE(a){var
-b=a?[0,an(r,a[1],a[2])]:a;return b}function
-k$(a,k,j,i,g){function
+wB(a){var
+b=a?[0,am(r,a[1],a[2])]:a;return b}function
+k9(a,k,j,i,g){function
 d(c,b){var
-d=a[14];return wE(k_(a,k,c,aC(a,b),d,j))}var
+d=a[14];return wB(k8(a,k,c,aC(a,b),d,j))}var
 b=d(f,i);if(b)var
 c=d(h,g),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-wF(a,f,e,d,c){var
+wC(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?k$(a,f,e,d,c):fn(a,f,e,d,c):wD(a,f,e,b[1],b[2],d,c)}function
-la(b,a,g,f,e,d,c){return kW(b,a,wF(b,a,g,f,e),d,c)}function
-dn(d,c,b){return a(b,l(a(d,b),c))}function
-wG(c,f,e,b){if(y(d,c)){if(f)var
+b==="number"?b?k9(a,f,e,d,c):fm(a,f,e,d,c):wA(a,f,e,b[1],b[2],d,c)}function
+k_(b,a,g,f,e,d,c){return kU(b,a,wC(b,a,g,f,e),d,c)}function
+dp(d,c,b){return a(b,l(a(d,b),c))}function
+wD(c,f,e,b){if(y(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 u=e[1],h=o(a(a(i(2,j),c),u),b);else
 var
-h=e;if(g)return ab(function(a){return dn(c,b,a)},f);if(h)return ab(function(a){return dn(c,b,a)},e);var
+h=e;if(g)return ab(function(a){return dp(c,b,a)},f);if(h)return ab(function(a){return dp(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=dn(c,b,e[1]);return[0,Z(dn(c,b,k),x)]}var
-l=D(c,d),m=l?o(b,d):l,z=m?[0,dn(c,b,k)]:m;return z}if(e){var
-n=D(c,d),p=n?o(d,b):n,A=p?[0,dn(c,b,e[1])]:p;return A}var
+x=dp(c,b,e[1]);return[0,Y(dp(c,b,k),x)]}var
+l=D(c,d),m=l?o(b,d):l,z=m?[0,dp(c,b,k)]:m;return z}if(e){var
+n=D(c,d),p=n?o(d,b):n,A=p?[0,dp(c,b,e[1])]:p;return A}var
 q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
-lb(g,f,e,a){if(a){var
-b=wG(g,f,e,a[1]);if(b)var
-c=lb(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+k$(g,f,e,a){if(a){var
+b=wD(g,f,e,a[1]);if(b)var
+c=k$(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-wH(a,d){var
+wE(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bO(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-wI(a,n){var
-g=n[2]===1?1:0,h=g?j$(a):g;if(h){var
+c=bN(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+wF(a,n){var
+g=n[2]===1?1:0,h=g?j9(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3838,102 +3776,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-wJ(d,b){var
+wG(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-wK(a,d,c,b){var
-e=aj(0,a[2]),f=m(function(b){return wH(a,b)},e),g=aC(a,b),h=U(U(aC(a,c),g),f);return m(function(a){return wJ(d,a)},h)}function
-lc(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=lc(f[2],e[2],c);if(g){var
+wH(a,d,c,b){var
+e=aj(0,a[2]),f=m(function(b){return wE(a,b)},e),g=aC(a,b),h=U(U(aC(a,c),g),f);return m(function(a){return wG(d,a)},h)}function
+la(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=la(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
 h=y(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,d_(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,d9(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-wL(b,c,e){var
+wI(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aN(b)),k=c[3],g=v(a(f,aN(b)),k),m=l(gX(b,c,g),f);return[0,g,r(l(f,di(b,c,g)),m)];case
+f=a(e,aO(b)),k=c[3],g=v(a(f,aO(b)),k),m=l(gW(b,c,g),f);return[0,g,r(l(f,dj(b,c,g)),m)];case
 1:var
-h=a(e,aN(b)),n=c[3],i=v(a(h,aN(b)),n),o=l(gX(b,c,i),h);return[0,i,r(l(h,di(b,c,i)),o)]}return[0,e,d]}function
-ld(a){var
+h=a(e,aO(b)),n=c[3],i=v(a(h,aO(b)),n),o=l(gW(b,c,i),h);return[0,i,r(l(h,dj(b,c,i)),o)]}return[0,e,d]}function
+lb(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fg(a),f=c?[0,d]:c,e=d$(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-wM(b,d,c){var
-e=$(d),f=gQ(b);return k(a(a(dj(b),f),e),c)}function
-wN(b,c){var
-e=bs(d,b[1]),f=e4(c,b[9],e),g=dj(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-wO(b,d,c){var
-e=ac(c,m(function(a){return gR(b,j,a[1])},d));return a(dj(b),e)}function
-wP(c){var
-a=gS(c);if(a){var
+c=ff(a),f=c?[0,d]:c,e=d_(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+wJ(b,d,c){var
+e=$(d),f=gP(b);return k(a(a(dk(b),f),e),c)}function
+wK(b,c){var
+e=bs(d,b[1]),f=e3(c,b[9],e),g=dk(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+wL(b,d,c){var
+e=ac(c,m(function(a){return gQ(b,j,a[1])},d));return a(dk(b),e)}function
+wM(c){var
+a=gR(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-le(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b8(0,n[4]),w=gS(b)?r(d,g[3]):d,x=wI(b,n),y=x?cL(b,aC(b,j)):x,z=y?cL(b,aC(b,i)):y,A=z?H(function(a){var
+lc(b,n,u,j,i,g,L,K){var
+e=n[3],p=g[1],v=b7(0,n[4]),w=gR(b)?r(d,g[3]):d,x=wF(b,n),y=x?cK(b,aC(b,j)):x,z=y?cK(b,aC(b,i)):y,A=z?H(function(a){var
 c=b[2];return _(f(a),c)},v):z;if(A){var
-M=wK(b,p,j,i),q=lc(v,g[2],M);if(q){var
-B=q[1],N=U(u,B[1]),C=m(function(a){return wL(b,a[1],a[2])},N),s=m(f,C),O=wN(b,s),P=h(ld(b)),Q=f(ld(b)),t=lb(wM(b,s,w),Q,P,O);if(t){var
-D=wP(b),c=D[2],E=D[1],F=V(b),R=d9(b),G=a(dj(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),W=a(c,c),X=wO(b,u,s),Y=l(a(k(t[1],X),W),T),Z=a($(m(h,C)),e),aa=dm(b,i),ab=l(dm(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=k(B[2],ac),ae=l(a(aN(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(k(a(Y,e),af),K),ah=fm(b),ai=b[15],aj=aN(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+M=wH(b,p,j,i),q=la(v,g[2],M);if(q){var
+B=q[1],N=U(u,B[1]),C=m(function(a){return wI(b,a[1],a[2])},N),s=m(f,C),O=wK(b,s),P=h(lb(b)),Q=f(lb(b)),t=k$(wJ(b,s,w),Q,P,O);if(t){var
+D=wM(b),c=D[2],E=D[1],F=V(b),R=d8(b),G=a(dk(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),W=a(c,c),X=wL(b,u,s),Y=l(a(k(t[1],X),W),T),Z=a($(m(h,C)),e),aa=dn(b,i),ab=l(dn(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=k(B[2],ac),ae=l(a(aO(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(k(a(Y,e),af),K),ah=fl(b),ai=b[15],aj=aO(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
 I=t}else
 var
 I=q;var
 J=I}else
 var
 J=A;return J}function
-lf(a){var
+ld(a){var
 f=a[9],b=H(function(b){var
-c=a[1];return cJ(u(b),c)},f),c=b?dl(a):b;if(c){var
+c=a[1];return cI(u(b),c)},f),c=b?dm(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ed(c,i,h,g,f,b,a){if(bP(c,b))return 0;var
-e=o(d,a);return e?cq(c,i,h,g,f,b,a):e}function
-wQ(o,n,m,l,k,c){var
+ec(c,i,h,g,f,b,a){if(bO(c,b))return 0;var
+e=o(d,a);return e?cp(c,i,h,g,f,b,a):e}function
+wN(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ec(o,n,m,l,k,e[1],d);if(b)var
 p=f(b[1]),g=y(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wR(o,n,m,l,k,c){var
+wO(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ec(o,n,m,l,k,e[1],d);if(b)var
 p=f(e[2]),g=y(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hh(c,b){var
+hg(c,b){var
 d=ac(b,b),e=ac(c,b),f=a(i(2,j),e);return k(l(ac(c,c),f),d)}function
-lg(c,b,d){var
+le(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dp(b,c){var
+dq(b,c){var
 d=V(b);return a(c,a(V(b),d))}function
-wS(c,e,r,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=Q(j,o,0);if(k){var
-s=dp(c,k[1]),t=a(e,hh(n,d8(c,j)));if(lg(dp(c,i),t,s)){var
-l=ed(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=Z(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
-wT(c,e,s,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=Q(j,o,0);if(k){var
-t=dp(c,i),u=a(e,hh(n,d8(c,j)));if(lg(dp(c,k[1]),u,t)){var
-l=ed(c,e,s,q,p,m,i);if(l){var
+wP(c,e,r,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=R(j,o,0);if(k){var
+s=dq(c,k[1]),t=a(e,hg(n,d7(c,j)));if(le(dq(c,i),t,s)){var
+l=ec(c,e,r,q,p,m,i);if(l){var
+u=h(l[1]),v=Y(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
+wQ(c,e,s,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=R(j,o,0);if(k){var
+t=dq(c,i),u=a(e,hg(n,d7(c,j)));if(le(dq(c,k[1]),u,t)){var
+l=ec(c,e,s,q,p,m,i);if(l){var
 v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
-ee(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ee(e,d[2],c[2],b[2],a[2]);return[0,cU(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wU(a,f,e,d,c,i,h,b){if(lf(a)){var
-g=b9(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return wQ(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return wR(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ee(function(b,g,h,i){return wS(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ee(function(b,g,h,i){return wT(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lh(b){var
+ed(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ed(e,d[2],c[2],b[2],a[2]);return[0,cv(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wR(a,f,e,d,c,i,h,b){if(ld(a)){var
+g=b8(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return wN(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return wO(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ed(function(b,g,h,i){return wP(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ed(function(b,g,h,i){return wQ(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lf(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3943,262 +3881,262 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ef(b,g,f,e,d,a,c){return 1===bP(b,a)?cq(b,g,f,e,d,a,c):0}function
-wV(o,n,m,l,k,c){var
+ee(b,g,f,e,d,a,c){return 1===bO(b,a)?cp(b,g,f,e,d,a,c):0}function
+wS(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
 p=f(b[1]),g=y(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wW(o,n,m,l,k,c){var
+wT(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
 p=f(e[2]),g=y(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hi(g,f,e,c,b){var
-i=aN(g),h=a(aN(g),i);if(o(d,b)){var
+hh(g,f,e,c,b){var
+i=aO(g),h=a(aO(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-li(c,e,b,h){var
+lg(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-lj(b,a){return Q(a,b,[0,d,d,j,j])}function
-wX(d,c,v,u,t,s,r,q,i,g,b){if(g){var
-j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,r,0);if(o){if(_(e,d[2])){var
-w=ac(q,d8(d,e)),x=lj(s,e),y=hi(d,c,h(i),x,w),z=a(m,o[1]);if(li(c,l(a(n,c),z),m,y)){var
-p=ef(d,c,v,u,t,f(i),n);if(p){var
-A=h(p[1]),B=Z(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
-wY(d,c,w,v,u,t,s,q,i,g,b){if(g){var
-j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,s,0);if(o){if(_(e,d[2])){var
-x=ac(q,d8(d,e)),y=lj(t,e),z=hi(d,c,h(i),y,x),A=a(n,c);if(li(c,l(a(m,o[1]),A),m,z)){var
-p=ef(d,c,w,v,u,f(i),n);if(p){var
+lh(b,a){return R(a,b,[0,d,d,j,j])}function
+wU(d,c,v,u,t,s,r,q,i,g,b){if(g){var
+j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,r,0);if(o){if(_(e,d[2])){var
+w=ac(q,d7(d,e)),x=lh(s,e),y=hh(d,c,h(i),x,w),z=a(m,o[1]);if(lg(c,l(a(n,c),z),m,y)){var
+p=ee(d,c,v,u,t,f(i),n);if(p){var
+A=h(p[1]),B=Y(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
+wV(d,c,w,v,u,t,s,q,i,g,b){if(g){var
+j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,s,0);if(o){if(_(e,d[2])){var
+x=ac(q,d7(d,e)),y=lh(t,e),z=hh(d,c,h(i),y,x),A=a(n,c);if(lg(c,l(a(m,o[1]),A),m,z)){var
+p=ee(d,c,w,v,u,f(i),n);if(p){var
 B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
-wZ(a,f,e,d,c,g,j,i,b){if(lh(a)){var
-h=b9(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return wV(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return wW(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ee(function(b,h,i,j){return wX(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ee(function(b,h,i,j){return wY(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-w0(b,a){var
-c=fb(b),d=u3(b),e=vG(b,a[1],a[3]),f=c?u2(b,c[1]):c;return[0,b,a,e8(a[2],a[3]),c,f,e,d]}function
-w1(a){var
-b=vk(a);return function(a){function
-c(b,a){return b===a?1:0}return b6(function(b){return c(a,b)},b)}}function
-w2(a,b){var
-c=a[7],d=a[1][9],e=w1(b),f=kb(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-lk(d,c){var
+wW(a,f,e,d,c,g,j,i,b){if(lf(a)){var
+h=b8(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return wS(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return wT(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ed(function(b,h,i,j){return wU(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ed(function(b,h,i,j){return wV(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wX(b,a){var
+c=fa(b),d=u0(b),e=vD(b,a[1],a[3]),f=c?uZ(b,c[1]):c;return[0,b,a,e7(a[2],a[3]),c,f,e,d]}function
+wY(a){var
+b=vh(a);return function(a){function
+c(b,a){return b===a?1:0}return b5(function(b){return c(a,b)},b)}}function
+wZ(a,b){var
+c=a[7],d=a[1][9],e=wY(b),f=j$(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+li(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bV(b[1],d))return[0,b[2]];var
+b=a[1];if(bU(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-w3(a,g,b){var
+w0(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vX(h,c,g,d[1]):d}var
+d=a[6];return d?vU(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return vI(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return vF(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-w4(a,d){var
-b=a[1],e=a[2][1],c=dk(b),f=c?[0,vW(e,d,b[2])]:c;return f}function
-w5(a){var
+w1(a,d){var
+b=a[1],e=a[2][1],c=dl(b),f=c?[0,vT(e,d,b[2])]:c;return f}function
+w2(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return v5(d,e,function(a,b){return fk(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return v2(d,e,function(a,b){return fj(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-w6(a,b){var
+w3(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wU(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wZ(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-w7(a,e,d){var
+f=a[2][3],g=wR(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wW(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+w4(a,e,d){var
 f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(w5(a),j);if(c)return[0,c[1]];var
-b=w3(a,e,d);return b?hf(f,h,i,a[2][3],a[3],b[1]):b}}function
-w8(b,a,c){var
+c=g(w2(a),j);if(c)return[0,c[1]];var
+b=w0(a,e,d);return b?he(f,h,i,a[2][3],a[3],b[1]):b}}function
+w5(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(w7(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=hc(function(a,b){return dg(h,d,a,b)},e,f);return g(w6(b,c),i)},f)}}function
-w9(a,c,i){var
+f=g(w4(b,a,c),e);return ab(function(e){var
+f=a[4],h=a[3],i=hb(function(a,b){return dh(h,d,a,b)},e,f);return g(w3(b,c),i)},f)}}function
+w6(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=lk(e,i[4]);if(b){var
-f=D(d,k);if(f)return wf(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=li(e,i[4]);if(b){var
+f=D(d,k);if(f)return wc(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-w_(d,a,g){var
+w7(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=lk(e,g[5]);if(c)return le(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=li(e,g[5]);if(c)return lc(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-w$(c,a,g){var
+w8(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
-e=Q(b,a[6],d),i=b===a[1]?1:0;if(i)var
+e=R(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=y(d,e);if(j){var
-p=la(l,m,h,a[1],b,e,a[5]),k=p||cU(w9(c,a,g),o,h,b,e);if(!k)return n(w_(c,a,g),b,e);var
+p=k_(l,m,h,a[1],b,e,a[5]),k=p||cv(w6(c,a,g),o,h,b,e);if(!k)return n(w7(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-xa(b,a,d){var
+w9(b,a,d){var
 j=b[1],e=_(0,a[2]);if(e){var
-f=w4(b,a),c=g(w8(b,a,d),f);if(c)var
-k=c[1],l=aj(0,j[3]),h=[0,cK(function(c){return bM(aP(w$(b,a,d),f,k,c))},l)];else
+f=w1(b,a),c=g(w5(b,a,d),f);if(c)var
+k=c[1],l=aj(0,j[3]),h=[0,cJ(function(c){return bL(aQ(w8(b,a,d),f,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-ll(b,c){var
-d=a8(a(a(b,b),c));return[0,bq(a(a(b,b),c)),d]}function
-lm(h,g,a){var
+lj(b,c){var
+d=a9(a(a(b,b),c));return[0,bq(a(a(b,b),c)),d]}function
+lk(h,g,a){var
 b=ac(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=ll(h,b);f=1}if(!f)var
+e=lj(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hj(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+hi(a,b,c){if(D(a,d))return[0,[0,d,d]];var
 e=y(d,b);if(e){if(y(d,a))var
-h=G(a,b),f=[0,v(a,c),h];else
+h=F(a,b),f=[0,v(a,c),h];else
 var
-i=G(a,c),f=[0,v(a,b),i];var
+i=F(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-ln(b,r,g,j){var
+ll(b,r,g,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bt(b,a(g,i[1]),s),m=[0,bu(ll(b,j),t)];else
+s=i[2],t=bt(b,a(g,i[1]),s),m=[0,bu(lj(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(g,g),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bq(f(p)),y]];else
+u=e[2],v=e[1],w=a(a(g,g),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a9(h(p)),q=[0,[0,bq(f(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-xb(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=hj(a(a(a(b,b),b),j),n,l);if(c)var
-g=c[1],o=Z(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
+w_(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=hi(a(a(a(b,b),b),j),n,l);if(c)var
+g=c[1],o=Y(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-lo(e,h,d,b,n,m,g){var
+lm(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
 o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bt(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bt(e,d,a(b,c))]:xb(e,d,g[3],m)}function
-xc(g,f,e,d,c,b,a){return lo(g,f,ac(e,a[1]),d,c,b,a)}function
-lp(d,b){var
+return 2===f[0]?[0,bt(e,d,a(b,c))]:w_(e,d,g[3],m)}function
+w$(g,f,e,d,c,b,a){return lm(g,f,ac(e,a[1]),d,c,b,a)}function
+ln(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(_(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-xd(c,g,b){var
+xa(c,g,b){var
 d=v(f(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,g,m]}function
-hk(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gM(a(g,c),d,k),m=hk(g,c,f,j,aT(b,i),l),n=hk(g,c,f,j,b,d);return[1,aT(b,i),n,m]}return xd(c,b,d)}function
-lq(g,f,e,c,b,d){function
+hj(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gL(a(g,c),d,k),m=hj(g,c,f,j,aV(b,i),l),n=hj(g,c,f,j,b,d);return[1,aV(b,i),n,m]}return xa(c,b,d)}function
+lo(g,f,e,c,b,d){function
 h(e){var
-h=gM(a(g,f),b,b);return lq(g,f,e,aT(c,c),h,[0,[0,c,b],d])}function
+h=gL(a(g,f),b,b);return lo(g,f,e,aV(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-xe(c,b,h,g,f,e){var
-i=s(j),d=cp(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hk(c,b,g,lq(c,b,e,1,d[1],0),0,l)}return xf}function
-xg(n,m,i,b,h){var
-c=a6(h,b),u=E(n);if(o(s(c),u)){var
-e=l(h,aU(c,b)),f=lp(m,bd(s(c)));if(f)var
-p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a6(a(p,k(e,a6(a(e,e),w))),v)]];else
+xb(c,b,h,g,f,e){var
+i=s(j),d=co(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hj(c,b,g,lo(c,b,e,1,d[1],0),0,l)}return xc}function
+xd(n,m,i,b,h){var
+c=a7(h,b),u=E(n);if(o(s(c),u)){var
+e=l(h,aW(c,b)),f=ln(m,be(s(c)));if(f)var
+p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a7(a(p,k(e,a7(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=lp(m,n);if(g)var
+g=ln(m,n);if(g)var
 r=D(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-xh(u,t,s,r,q,p,n,m,j){var
+xe(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
-f=l(a6(a[1],q),p),g=o(f,d);if(g){var
-e=xg(u,t,s,r,f);if(e){var
+f=l(a7(a[1],q),p),g=o(f,d);if(g){var
+e=xd(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-xi(g,s,r,f,e,q,p,c){var
-b=xh(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=G(l,a(w(i(2,j)),t)),x=k(f,e),y=bB(i(2,j),x),z=G(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,w(i(2,j))),A)),z),v)]];else
+xf(g,s,r,f,e,q,p,c){var
+b=xe(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(w(i(2,j)),t)),x=k(f,e),y=bA(i(2,j),x),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,w(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-lr(a){return an(r,bj(d,a),a)}function
-xj(e,d,c,b,a){return a7(m(function(a){return cp(e,d,l(a,b),c)},a))}function
-xk(b,d,c){var
-e=f(d),g=Z(b,G(a(b,h(c)),e)),i=h(d);return[0,v(a(b,f(c)),i),g]}function
-ls(e,l,k,c){var
-a=xj(e,l,k,lr(c),c);if(a)var
-b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=y(d,f(g)),o=i?[0,m(function(a){return xk(e,g,a)},b)]:i,j=o;else
+lp(a){return am(r,bj(d,a),a)}function
+xg(e,d,c,b,a){return a8(m(function(a){return co(e,d,l(a,b),c)},a))}function
+xh(b,d,c){var
+e=f(d),g=Y(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,f(c)),i),g]}function
+lq(e,l,k,c){var
+a=xg(e,l,k,lp(c),c);if(a)var
+b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=y(d,f(g)),o=i?[0,m(function(a){return xh(e,g,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xl=i(2,i(2,w(i(2,w(i(2,i(2,j))))))),hl=bB(i(2,j),xl),xm=i(2,i(2,i(2,w(i(2,j))))),xn=bB(i(2,j),xm),fo=i(2,i(2,i(2,j))),hm=i(2,i(2,w(i(2,w(i(2,j)))))),hn=bB(i(2,j),fo),lt=bd(a(w(i(2,w(i(2,w(i(2,w(i(2,j)))))))),hn)),xo=k(fo,hm),fp=bB(i(2,j),xo);function
-xp(b,a){return xe(hl,xn,hn,lt,b,a)}function
-xq(r,c,q,p){var
-t=k(fo,hm),b=l(bN(c),t),e=D(a6(c,b),fp),f=e?D(a6(fp,s(b)),c):e;if(f){var
-d=xi(hn,lt,r,fo,hm,b,a6(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,G(a(i(2,j),h),fp)),n=[0,[0,l(m,G(m,fp)),u]];else
+xi=i(2,i(2,w(i(2,w(i(2,i(2,j))))))),hk=bA(i(2,j),xi),xj=i(2,i(2,i(2,w(i(2,j))))),xk=bA(i(2,j),xj),fn=i(2,i(2,i(2,j))),hl=i(2,i(2,w(i(2,w(i(2,j)))))),hm=bA(i(2,j),fn),lr=be(a(w(i(2,w(i(2,w(i(2,w(i(2,j)))))))),hm)),xl=k(fn,hl),fo=bA(i(2,j),xl);function
+xm(b,a){return xb(hk,xk,hm,lr,b,a)}function
+xn(r,c,q,p){var
+t=k(fn,hl),b=l(bM(c),t),e=D(a7(c,b),fo),f=e?D(a7(fo,s(b)),c):e;if(f){var
+d=xf(hm,lr,r,fn,hl,b,a7(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fo)),n=[0,[0,l(m,F(m,fo)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-xr(e,p,b,o,n,m){var
-c=cp(e,p,l(m,n),o);if(c){var
+xo(e,p,b,o,n,m){var
+c=co(e,p,l(m,n),o);if(c){var
 g=c[1],i=y(d,f(b));if(i)var
-q=f(b),r=Z(e,G(a(hl,h(g)),q)),s=h(b),j=[0,[0,v(a(hl,f(g)),s),r]];else
+q=f(b),r=Y(e,F(a(hk,h(g)),q)),s=h(b),j=[0,[0,v(a(hk,f(g)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-fq(a){var
+fp(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
-lu(a,g){var
+ls(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dk(a),h=d?xs:d;return h}var
+d=dl(a),h=d?xp:d;return h}var
 i=a[2],e=u(a[9])===i?1:0;if(e)var
 j=a[9],b=H(function(b){var
-c=a[1];return cJ(u(b),c)},j);else
+c=a[1];return cI(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return lm(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return lk(g,a,b)},k)];else
 var
 f=b;return f}function
-xt(b,a){return an(function(b,a){return r(b3(b),a)},a,b)}function
-xu(a){return an(xt,d,a)}var
-xv=8;function
-xw(e,b){var
-a=e[9];if(cJ(xv,u(b))){var
-c=gL(a,xu(b)),f=u(a),d=n(e2(c),f,a);return function(b){var
-e=e3(d,b);return gK(c,u(a),d,e)}}return function(b){return m(function(a){return ac(b,a)},a)}}function
-xx(e,d,k,a,c,j){var
-i=ac(a,a),b=ln(d,e,c,i);if(b){var
-l=b[1],n=U(g(k,a),j);return a7(m(function(a){var
-b=h(a);return lo(d,e,f(a),c,i,l,b)},n))}return b}function
-xy(b,d,j,i,h,a,g){var
-c=Q(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
+xq(b,a){return am(function(b,a){return r(b2(b),a)},a,b)}function
+xr(a){return am(xq,d,a)}var
+xs=8;function
+xt(e,b){var
+a=e[9];if(cI(xs,u(b))){var
+c=gK(a,xr(b)),f=u(a),d=n(e1(c),f,a);return function(b){var
+e=e2(d,b);return gJ(c,u(a),d,e)}}return function(b){return m(function(a){return ac(b,a)},a)}}function
+xu(e,d,k,a,c,j){var
+i=ac(a,a),b=ll(d,e,c,i);if(b){var
+l=b[1],n=U(g(k,a),j);return a8(m(function(a){var
+b=h(a);return lm(d,e,f(a),c,i,l,b)},n))}return b}function
+xv(b,d,j,i,h,a,g){var
+c=R(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=ls(d,j,a[1],c);return ab(function(a){return m(fq,a)},l)}var
-n=xx(b,d,i,c,a[1],h);return ab(function(a){return m(fq,a)},n)}return e}function
-xz(b,d,e,a){var
-c=lu(b,d);if(c){var
-f=aj(0,u(a[2])),g=c[1],h=xw(b,a[2]);return a7(m(function(c){return xy(b,d,e,h,g,a,c)},f))}return c}function
-ho(b,d){var
+l=lq(d,j,a[1],c);return ab(function(a){return m(fp,a)},l)}var
+n=xu(b,d,i,c,a[1],h);return ab(function(a){return m(fp,a)},n)}return e}function
+xw(b,d,e,a){var
+c=ls(b,d);if(c){var
+f=aj(0,u(a[2])),g=c[1],h=xt(b,a[2]);return a8(m(function(c){return xv(b,d,e,h,g,a,c)},f))}return c}function
+hn(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4209,226 +4147,226 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-xA(j,f,c){var
+xx(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ac(c,c),m),l)}return i}return 1}var
-g=bM(D(e[1][1],d));return g?g:y(d,ac(c,c))}}function
-lv(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?H(ho(b,c),a):d;return e?xA(b,c,a):e}function
-xB(e,d,b,c){if(c){if(b){var
+g=bL(D(e[1][1],d));return g?g:y(d,ac(c,c))}}function
+lt(b,c,a){var
+f=b[1],d=u(a)===f?1:0,e=d?H(hn(b,c),a):d;return e?xx(b,c,a):e}function
+xy(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-xC(e,d,b,c){if(c){if(b){var
+xz(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hp(c,b,a,g,e){var
-d=xB(c,b,f(a),g);return d?xC(c,b,h(a),e):d}function
-lw(e,d,a,c,b){var
-g=[0,h(a)];return hp(d,e,[0,[0,f(a)],g],c,b)}function
-xD(j,i,h,g,f,e,d){var
+ho(c,b,a,g,e){var
+d=xy(c,b,f(a),g);return d?xz(c,b,h(a),e):d}function
+lu(e,d,a,c,b){var
+g=[0,h(a)];return ho(d,e,[0,[0,f(a)],g],c,b)}function
+xA(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lw(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lu(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-lx(j,i,g,f,b,a){switch(a[0]){case
+lv(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bO(i,a[1]);if(c){var
-d=bO(c[1],a[2]);if(d)return hp(b,j,d[1],a[3],a[4]);var
+c=bN(i,a[1]);if(c){var
+d=bN(c[1],a[2]);if(d)return ho(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bO(f,a[1]);return e?lw(g,b,e[1],a[2],a[3]):e;default:return xD(g,b,a[1],a[2],a[3],0,f)}}function
-fr(a){return 0===a[0]?1:0}function
-ly(i,b,h,g,f,e,a){var
+e=bN(f,a[1]);return e?lu(g,b,e[1],a[2],a[3]):e;default:return xA(g,b,a[1],a[2],a[3],0,f)}}function
+fq(a){return 0===a[0]?1:0}function
+lw(i,b,h,g,f,e,a){var
 j=b[2],d=u(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=H(function(a){return lv(i,l,a)},k);else
+k=a[2],l=a[1],c=H(function(a){return lt(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return H(function(a){return lx(h,g,f,e,n,a)},m)}return c}var
-xE=w(i(2,w(i(2,i(2,j))))),xF=bB(i(2,j),xE),xG=bd(w(i(2,i(2,w(i(2,j))))));function
-hq(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fq(a[1]);return hp(d[3],c,i,g,e)}return a}function
-xH(a,g,b,c){var
+m=b[4],n=b[3];return H(function(a){return lv(h,g,f,e,n,a)},m)}return c}var
+xB=w(i(2,w(i(2,i(2,j))))),xC=bA(i(2,j),xB),xD=be(w(i(2,i(2,w(i(2,j))))));function
+hp(d,c,a,b){if(a){var
+e=h(b),g=f(b),i=fp(a[1]);return ho(d[3],c,i,g,e)}return a}function
+xE(a,g,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=Q(f(c),m,0),n=a[1],e=cJ(u(d),n);if(e){var
-o=h(c);return hq(g,b,xc(b,a,l,i,k,j,lm(b,a,d)),o)}return e}}function
-xI(d,c,b,a){var
-e=h(a);return hq(d,c,bO(b,f(a)),e)}function
-xJ(k,d,j,b,a){var
+m=a[9],d=R(f(c),m,0),n=a[1],e=cI(u(d),n);if(e){var
+o=h(c);return hp(g,b,w$(b,a,l,i,k,j,lk(b,a,d)),o)}return e}}function
+xF(d,c,b,a){var
+e=h(a);return hp(d,c,bN(b,f(a)),e)}function
+xG(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-g=lr(b),c=xq(a[1],e,g,b);if(c){var
+g=lp(b),c=xn(a[1],e,g,b);if(c){var
 m=c[1];return H(function(c){var
-a=bO(b,f(c));if(a){var
-i=h(c);return hq(k,d,xr(d,j,m,e,g,a[1]),i)}return a},l)}var
+a=bN(b,f(c));if(a){var
+i=h(c);return hp(k,d,xo(d,j,m,e,g,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-xK(d,c,a,k,e,r){var
+xH(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b8(s,c[4]);if(f){var
+f=b7(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dk(d);if(o){var
-p=n(xJ(c,a,k,e,r),b,g);if(p)var
+o=dl(d);if(o){var
+p=n(xG(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=ls(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return xI(c,a,t,b)},g)}var
+i=lq(a,k,l,b);if(i){var
+t=i[1];return H(function(b){return xF(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ac(b,b),j=ln(a,d,l,q);if(j){var
-u=j[1];return H(aP(xH(d,c,a,e),b,q,u),g)}return j}return 1}}function
-xL(k,j,i,h,g,f,e,d){var
+q=ac(b,b),j=ll(a,d,l,q);if(j){var
+u=j[1];return H(aQ(xE(d,c,a,e),b,q,u),g)}return j}return 1}}function
+xI(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(xK(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(xH(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-xM(b,a){return 0===a[0]?_(a[1],b):0}function
-xN(b,f,e){var
+xJ(b,a){return 0===a[0]?_(a[1],b):0}function
+xK(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(u(e[2])),d=o(xF,a(E(b[1]),g)),h=d?[0,xp(f,xG)]:d;return h}return 0}function
-xO(c,b,h,f,a){var
+g=E(u(e[2])),d=o(xC,a(E(b[1]),g)),h=d?[0,xm(f,xD)]:d;return h}return 0}function
+xL(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=H(function(a){return lv(c,i,a)},k);else
+k=a[2],d=H(function(a){return lt(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=u(a[2]),e=H(function(a){return xM(m,a)},l);else
+l=b[4],m=u(a[2]),e=H(function(a){return xJ(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return xL(c,b,h,f,a,xN(c,f,a),0,n)}return e}function
-xP(c,b,m,l,f,e,k,a){var
-g=ly(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bM(a===b[1]?1:0):h;return i?la(c,f,e,a,b[1],d,j):i}function
-lz(c,a,b){return xz(c,a[1],a[3],b)}function
-lA(c,a){var
+n=a[2];return xI(c,b,h,f,a,xK(c,f,a),0,n)}return e}function
+xM(c,b,m,l,f,e,k,a){var
+g=lw(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bL(a===b[1]?1:0):h;return i?k_(c,f,e,a,b[1],d,j):i}function
+lx(c,a,b){return xw(c,a[1],a[3],b)}function
+ly(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e8(b,a[3]);return hf(c,d,b,a[3],f,e)}}function
-lB(c,a,d,b){var
-h=a[1],m=a[2],i=_(0,u(b[2]));if(i){if(H(fr,d[4]))return xO(c,d,h,a[3],b);var
-e=lz(c,a,b);if(e){var
-j=e[1],f=g(lA(c,a),j);if(f)return ly(c,d,h,j,m,f[1],b);var
+f=e7(b,a[3]);return he(c,d,b,a[3],f,e)}}function
+lz(c,a,d,b){var
+h=a[1],m=a[2],i=_(0,u(b[2]));if(i){if(H(fq,d[4]))return xL(c,d,h,a[3],b);var
+e=lx(c,a,b);if(e){var
+j=e[1],f=g(ly(c,a),j);if(f)return lw(c,d,h,j,m,f[1],b);var
 k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-xQ(b,a,k,c){var
+xN(b,a,k,c){var
 l=a[1],m=a[2],f=_(0,u(c[2]));if(f){var
-d=lz(b,a,c);if(d){var
-h=d[1],e=g(lA(b,a),h);if(e){var
-n=aj(0,b[3]),o=e[1];return b6(function(a){return xP(b,k,l,h,m,o,c,a)},n)}var
+d=lx(b,a,c);if(d){var
+h=d[1],e=g(ly(b,a),h);if(e){var
+n=aj(0,b[3]),o=e[1];return b5(function(a){return xM(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}function
-xR(d,c,a){if(0===a[0]){var
+xO(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-fs(b,a){var
-c=a[6],d=a[5],e=b7(b+1|0,a[4]),f=bi(co(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xS(c,b){var
+fr(b,a){var
+c=a[6],d=a[5],e=b6(b+1|0,a[4]),f=bi(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xP(c,b){var
 d=V(c);return function(f){var
-l=a(d,d),e=G(a(b,$(m(function(a){return kD(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=F(a(b,$(m(function(a){return kB(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,$(m(function(a){return kE(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,$(m(function(a){return kC(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-lC(e,b,h,f,c){if(D(h[1],d)&&kF(e,c)){var
-g=g4(g3(e,c)),i=a(g,g);return s(a8(G(a(a(b,b),i),f)))}var
-j=fh(e,c);return bq(v(a(a(b,b),j),f))}function
-xT(d,b,c,a){var
-e=ac(a,a),f=Z(b,lC(d,b,c,e,a)),g=s(lC(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-lD(d,c){var
+lA(e,b,h,f,c){if(D(h[1],d)&&kD(e,c)){var
+g=g3(g2(e,c)),i=a(g,g);return s(a9(F(a(a(b,b),i),f)))}var
+j=fg(e,c);return bq(v(a(a(b,b),j),f))}function
+xQ(d,b,c,a){var
+e=ac(a,a),f=Y(b,lA(d,b,c,e,a)),g=s(lA(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+lB(d,c){var
 e=V(d);return function(b,f){var
-g=a(b[2],e),h=fh(d,f),i=a(b[1],b[1]);return v(bq(a(a(a(c,c),i),h)),g)}}function
-xU(e,d){var
+g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return v(bq(a(a(a(c,c),i),h)),g)}}function
+xR(e,d){var
 f=V(e);return function(h,g){var
-i=a(a(f,g7(h)),f),j=kN(e,h),b=j[1];if(b){var
+i=a(a(f,g6(h)),f),j=kL(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=v(a(d,$(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,G(a(d,$(m(function(b){var
-c=a(k,b);return Z(a(l,b),c)},g))),i),p]];else
+c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,$(m(function(b){var
+c=a(k,b);return Y(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-xV(e,c,b,a){var
-g=n(xU(e,c),b,a);if(g){var
+xS(e,c,b,a){var
+g=n(xR(e,c),b,a);if(g){var
 i=g[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lD(e,c),j,a),t=Z(h(i),q),u=m(s,a),v=s(n(lD(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
+q=n(lB(e,c),j,a),t=Y(h(i),q),u=m(s,a),v=s(n(lB(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=g;return p}function
-lE(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+lC(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cp(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=co(b,m,l(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,G(a(b,e),q),p]]}function
-xW(a,c,e,d){var
+o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
+xT(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,g(xS(a,c),d)]:lE(a,c,e):2===b[0]?xV(a,c,b[1],d):[0,xT(a,c,b[1],d)]}function
-xX(a,c,b){var
+b==="number"?0===b?[0,g(xP(a,c),d)]:lC(a,c,e):2===b[0]?xS(a,c,b[1],d):[0,xQ(a,c,b[1],d)]}function
+xU(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bs(lE(a,c,b),e)}if(fb(a)){var
-f=a[9];return m(function(d){return xW(a,c,b,d)},f)}return bs(0,a[2])}function
-xY(a){var
-b=d$(a),c=b?fg(a):b;return bM(c)}function
-lF(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-hr(e,d,c,b){switch(bP(e,c)){case
+e=a[2];return bs(lC(a,c,b),e)}if(fa(a)){var
+f=a[9];return m(function(d){return xT(a,c,b,d)},f)}return bs(0,a[2])}function
+xV(a){var
+b=d_(a),c=b?ff(a):b;return bL(c)}function
+lD(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
+hq(e,d,c,b){switch(bO(e,c)){case
 0:return h(b);case
 1:return f(b);default:var
 g=h(c)[1],l=a(a(i(2,j),d),g),m=h(h(b)),n=k(f(f(b)),m);return o(a(h(c)[2],n),l)?f(b):h(b)}}function
-lG(e,d,c,b){switch(bP(e,c)){case
+lE(e,d,c,b){switch(bO(e,c)){case
 0:return f(b);case
 1:return h(b);default:var
-g=h(c)[2];return lF(v(a(d,h(c)[1]),g),b)}}function
-xZ(g,e,a){if(a){var
-b=a[2],c=a[1];if(bP(g,e))var
-i=h(f(c)),d=an(function(a){var
+g=h(c)[2];return lD(v(a(d,h(c)[1]),g),b)}}function
+xW(g,e,a){if(a){var
+b=a[2],c=a[1];if(bO(g,e))var
+i=h(f(c)),d=am(function(a){var
 b=h(f(a));return function(a){return r(b,a)}},i,b);else
 var
-j=f(h(c)),d=an(function(a){var
-b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return lF(d,a)},a)}return a}function
-lH(d,c,b,e,a){if(a){var
+j=f(h(c)),d=am(function(a){var
+b=f(h(a));return function(a){return Y(b,a)}},j,b);return m(function(a){return lD(d,a)},a)}return a}function
+lF(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lH(d,c,b,a,f);return[0,hr(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hr(d,c,b,a)},f);return[0,lG(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-x0(p,o,g,d,c){function
+e=lF(d,c,b,a,f);return[0,hq(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hq(d,c,b,a)},f);return[0,lE(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xX(p,o,g,d,c){function
 b(a){return f(f(a))}function
-e(a){return h(h(a))}if(bP(p,o)){var
+e(a){return h(h(a))}if(bO(p,o)){var
 q=b(d),r=e(d),s=k(a(l(g,j),r),q),t=b(c),u=e(c);return y(k(a(l(g,j),u),t),s)}var
 v=b(c),i=y(b(d),v);if(i)var
 m=i;else{var
 w=b(c),n=D(b(d),w);if(n){var
 x=e(c);return y(e(d),x)}var
 m=n}return m}function
-x1(l,k,j,i,g,e){var
+xY(l,k,j,i,g,e){var
 c=i,b=g,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=x0(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
-x2(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lH(c,d,b,x1(c,b,E(u(a)),1,f,e),a)}return a}function
-x3(a,e,c,b){var
+d=a[1],m=a[2],n=xX(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+xZ(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lF(c,d,b,xY(c,b,E(u(a)),1,f,e),a)}return a}function
+x0(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xZ(a,c,b);return m(function(b){return hr(a,e,c,b)},b)}function
-x4(a,d,c,b){var
+d==="number"&&d)return xW(a,c,b);return m(function(b){return hq(a,e,c,b)},b)}function
+x1(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return x2(a,d,c,b);return m(function(b){return lG(a,d,c,b)},b)}function
-x5(a,b){function
+e==="number"&&e)return xZ(a,d,c,b);return m(function(b){return lE(a,d,c,b)},b)}function
+x2(a,b){function
 d(b){var
 d=f(b),c=D(f(a),d);if(c){var
 e=h(b);return D(h(a),e)}return c}var
@@ -4440,113 +4378,113 @@ var
 c=i;if(c){var
 m=f(h(b));return o(f(a),m)}var
 g=c}return g}function
-x6(f,e){var
+x3(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=x5(b[1],a[1]);if(c){var
+c=x2(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-lI(l,k,j,i,g,e,d,a,c){var
-b=x6(a,c);return b?k6(l,k,j,i,g,d,e,m(function(a){var
+lG(l,k,j,i,g,e,d,a,c){var
+b=x3(a,c);return b?k4(l,k,j,i,g,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
-x7(d,c,j,i,h,b,g,a){var
-e=lI(d,c,j,i,h,b,g,x3(d,c,b,a),a);if(e)var
-f=lI(d,c,j,i,h,b,g,x4(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+x4(d,c,j,i,h,b,g,a){var
+e=lG(d,c,j,i,h,b,g,x0(d,c,b,a),a);if(e)var
+f=lG(d,c,j,i,h,b,g,x1(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-x8(a){var
+x5(a){var
 d=h(a),b=o(f(a),d);if(b)var
 e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
 var
 c=b;return c}function
-lJ(c,b,e,d){var
-f=ab(function(d){return v(a(b,d),c)},d);return[0,ab(function(d){return G(a(b,d),c)},e),f]}function
-x9(b,a){var
-c=b8(a,b[4]);return m(function(a){var
+lH(c,b,e,d){var
+f=ab(function(d){return v(a(b,d),c)},d);return[0,ab(function(d){return F(a(b,d),c)},e),f]}function
+x6(b,a){var
+c=b7(a,b[4]);return m(function(a){var
 b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
-x_(e,b,a,c){var
-f=x9(b,c),g=bs([0,d,a],e[2]),h=b[3];return hc(function(b,c){return lJ(h,a,b,c)},g,f)}function
-lK(b,a){var
-c=h(a),d=Z(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-x$(b,d,c,a){var
-e=l(b,l(d,f(a)));return lK(a,[0,l(b,l(c,h(a))),e])}function
-ya(b,g,e,d,c){var
-a=x_(b,g,e,c);if(dk(b)){var
-i=b8(c,g[4]);if(H(function(a){var
+x7(e,b,a,c){var
+f=x6(b,c),g=bs([0,d,a],e[2]),h=b[3];return hb(function(b,c){return lH(h,a,b,c)},g,f)}function
+lI(b,a){var
+c=h(a),d=Y(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
+x8(b,d,c,a){var
+e=l(b,l(d,f(a)));return lI(a,[0,l(b,l(c,h(a))),e])}function
+x9(b,g,e,d,c){var
+a=x7(b,g,e,c);if(dl(b)){var
+i=b7(c,g[4]);if(H(function(a){var
 c=b[2];return _(f(a),c)},i)&&H(function(a){var
 b=h(a);return o(f(a),b)},a)){var
 j=$(m(f,a)),k=$(m(h,a)),l=U(d,a);return m(function(a){var
-b=f(a),c=x$(e,j,k,h(a));return ab(function(a){return lK(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-yb(d,c,b){var
+b=f(a),c=x8(e,j,k,h(a));return ab(function(a){return lI(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+x_(d,c,b){var
 e=U(c,b);return $(m(function(b){var
 e=a(d,h(b)),c=l(f(b),e);return a(c,c)},e))}function
-lL(e,d,a,b){var
+lJ(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(yb(d,a[1],b),f)}return ac(a[1],b)}function
-ft(e,c){var
+f=a[2];return k(x_(d,a[1],b),f)}return ac(a[1],b)}function
+fs(e,c){var
 b=V(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-yc(e,h,c,b,g,f){var
-i=a(a(b,aN(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(ft(e,h),j)),i)}function
-yd(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(ft(e,h),i));return o(a(a(b,aN(e)),f),j)}function
-ye(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lL(b,a,m,g[1]),j=n[3],k=f?yc(b,a,h,i,f[1],j):1;if(k){if(e)return yd(b,a,h,i,e[1],j);var
+x$(e,h,c,b,g,f){var
+i=a(a(b,aO(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fs(e,h),j)),i)}function
+ya(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fs(e,h),i));return o(a(a(b,aO(e)),f),j)}function
+yb(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lJ(b,a,m,g[1]),j=n[3],k=f?x$(b,a,h,i,f[1],j):1;if(k){if(e)return ya(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fu(b,c){var
+ft(b,c){var
 d=V(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ac(e,e),i),h)}}function
-lM(f,d,c,b,e){var
+lK(f,d,c,b,e){var
 g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o($(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-yf(c){var
+yc(c){var
 d=V(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-yg(a,c,b){var
+yd(a,c,b){var
 s=a[1],i=u(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aP(yf(a),f,m,q)){var
-v=b[1];return n(fu(a,c),f,v)}return lM(a,c,m,q,b[1])}var
-w=b[1];return n(fu(a,c),f,w)}var
-x=b[1];return n(fu(a,c),f,x)}var
+q=p[1];if(aQ(yc(a),f,m,q)){var
+v=b[1];return n(ft(a,c),f,v)}return lK(a,c,m,q,b[1])}var
+w=b[1];return n(ft(a,c),f,w)}var
+x=b[1];return n(ft(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return lM(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lK(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fu(a,c),[0,j,j],t)}}return i}function
-hs(e,c,b,a){var
-g=b8(a,c[4]);return m(function(a){var
-c=h(a),g=Q(f(a),b,[0,d,d,j,j]);return[0,[0,d8(e,f(a)),g],c]},g)}function
-ht(c,f,b,e,a){var
-d=yg(c,b,a);return d?H(function(d){return ye(c,f,b,a,d)},e):d}function
-hu(b,g,f,c,i,h){var
-e=lL(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(ft(b,f),j),l=aN(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(ft(b,f),n),q=aN(b);return[0,v(a(a(g,e),q),p),m]}function
-yh(b,a,e){var
+t=b[1];return n(ft(a,c),[0,j,j],t)}}return i}function
+hr(e,c,b,a){var
+g=b7(a,c[4]);return m(function(a){var
+c=h(a),g=R(f(a),b,[0,d,d,j,j]);return[0,[0,d7(e,f(a)),g],c]},g)}function
+hs(c,f,b,e,a){var
+d=yd(c,b,a);return d?H(function(d){return yb(c,f,b,a,d)},e):d}function
+ht(b,g,f,c,i,h){var
+e=lJ(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fs(b,f),j),l=aO(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fs(b,f),n),q=aO(b);return[0,v(a(a(g,e),q),p),m]}function
+ye(b,a,e){var
 g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(f(b),j),k=f(e),d=o(c,Z(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-yi(b,e,a){var
+j=h(a),c=r(f(b),j),k=f(e),d=o(c,Y(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+yf(b,e,a){var
 g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=f(a),c=Z(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-yj(f,e,d,c,a){return m(function(a){var
-b=ht(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-yk(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=Q(s,i,0);if(b){var
-c=Q(r,i,0);if(c)if(a){var
-t=a[1],d=hu(l,k,j,n,o,b[1]),u=s===r?d:hu(l,k,j,n,o,c[1]),e=yh(t,d,u);if(e)var
-f=yi(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+j=f(a),c=Y(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+yg(f,e,d,c,a){return m(function(a){var
+b=hs(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+yh(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=R(s,i,0);if(b){var
+c=R(r,i,0);if(c)if(a){var
+t=a[1],d=ht(l,k,j,n,o,b[1]),u=s===r?d:ht(l,k,j,n,o,c[1]),e=ye(t,d,u);if(e)var
+f=yf(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4557,62 +4495,62 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-yl(a,c,h,g,e,d,b){var
-i=hs(a,c,e,d),j=a[2];if(u(b[3])===j){var
-k=b8(d,c[4]);if(H(function(b){var
+yi(a,c,h,g,e,d,b){var
+i=hr(a,c,e,d),j=a[2];if(u(b[3])===j){var
+k=b7(d,c[4]);if(H(function(b){var
 c=a[2];return _(f(b),c)},k)){var
-l=yj(a,c,b[1],i,b[2]),n=U(a[9],e),o=U(U(g,b[3]),n),p=b[1];return m(function(b){return yk(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
-ym(b,e,d,c){var
-i=y(c,d)?h(e):f(e),g=k8(b,i),j=a(g,c);return G(k(a(l(b,g),d),j),b)}function
-yn(a,c,b,g,f){var
+l=yg(a,c,b[1],i,b[2]),n=U(a[9],e),o=U(U(g,b[3]),n),p=b[1];return m(function(b){return yh(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
+yj(b,e,d,c){var
+i=y(c,d)?h(e):f(e),g=k6(b,i),j=a(g,c);return F(k(a(l(b,g),d),j),b)}function
+yk(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?k$(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fn(a,c,b,g,f):i}var
+j=a[2],h=u(b)===j?1:0;return h?k9(a,c,b,g,f):h}var
+k=a[2],i=u(b)===k?1:0;return i?fm(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return k9(a,c,g,f,b)}var
-n=e[2],o=e[1];return hg(b,function(a,b,d){return ym(c,a,b,d)},o,n,m,l,d)}function
-lN(b,a){return v(a,b[3])}function
-hv(e,d,c,b){if(b){var
-f=b[1];return a(lN(e,d),f)}return c}function
-hw(c,b,e){var
-a=c[4];return r(d,l(b,$(m(function(a){return 0===a[0]?a[1]===e?r(d,hv(c,b,d,a[3])):d:d},a))))}function
-yo(c,b,e){var
-a=c[4];return an(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=hw(c,b,a[1]),g=k(r(d,hv(c,b,d,a[3])),f);return Z(hv(c,b,b,a[4]),g)}return d}return d},a))}function
-lO(c,b,a){var
-d=aj(0,c[2]);return m(function(c){return yo(b,a,c)},d)}function
-lP(d){var
+m(b){return k7(a,c,g,f,b)}var
+n=e[2],o=e[1];return hf(b,function(a,b,d){return yj(c,a,b,d)},o,n,m,l,d)}function
+lL(b,a){return v(a,b[3])}function
+hu(e,d,c,b){if(b){var
+f=b[1];return a(lL(e,d),f)}return c}function
+lM(c,b,e){var
+a=c[4];return r(d,l(b,$(m(function(a){return 0===a[0]?a[1]===e?r(d,hu(c,b,d,a[3])):d:d},a))))}function
+yl(c,b,e){var
+a=c[4];return am(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=lM(c,b,a[1]),g=k(r(d,hu(c,b,d,a[3])),f);return Y(hu(c,b,b,a[4]),g)}return d}return d},a))}function
+ym(c,b,a){var
+d=aj(0,c[2]);return m(function(c){return yl(b,a,c)},d)}function
+lN(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bV(b,a)},c=bM(b6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bU(b,a)},c=bL(b5(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-yp(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=Q(b,j,d),g=l(Q(b,i,d),n),o=Q(b,k,d),h=l(hw(e,m,f),o);if(y(d,g)&&y(d,h)){var
-p=e[4];if(bM(b6(function(a){return xR(f,b,a)},p)))return a(g,h)}return d}function
-yq(b,g,e,q,p,n,k,c){var
-x=lN(g,e),r=D(e,a(g[3],x));if(r)var
+yn(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=R(b,j,d),g=l(R(b,i,d),n),o=R(b,k,d),h=l(lM(e,m,f),o);if(y(d,g)&&y(d,h)){var
+p=e[4];if(bL(b5(function(a){return xO(f,b,a)},p)))return a(g,h)}return d}function
+yo(b,g,e,q,p,n,k,c){var
+x=lL(g,e),r=D(e,a(g[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
 s=i?H(function(a){var
 d=g[2],c=_(f(a),d);if(c){var
-e=b[2];return _(h(a),e)}return c},c):i,t=s?lP(m(f,c)):s,v=t?lP(m(h,c)):t;if(v){var
-j=fn(b,e,U(m(f,q),k),p,n);if(j){var
-z=aC(b,n),A=aC(b,p),B=$(m(function(a){return yp(g,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
+e=b[2];return _(h(a),e)}return c},c):i,t=s?lN(m(f,c)):s,v=t?lN(m(h,c)):t;if(v){var
+j=fm(b,e,U(m(f,q),k),p,n);if(j){var
+z=aC(b,n),A=aC(b,p),B=$(m(function(a){return yn(g,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
 w=j}else
 var
 w=v;return w}function
-yr(a){var
+yp(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
-ys(a,c,j,i,g,b,e,d){var
-k=U(a[9],b),l=U(b9(a),k);return a7(m(function(b){var
-k=f(h(b)),l=yr(hu(a,c,e,h(h(b)),k,d));return fk(a,c,j,i,g,f(b),l)},l))}function
-yt(a,b,x,i,w,v,h,t,g){var
-j=g[2],k=g[1],y=b8(0,b[4]),l=H(function(b){var
-c=a[2];return _(f(b),c)},y),m=l?ht(a,b,k,hs(a,b,h,0),j):l;if(m){var
-c=ys(a,x,i,w,v,h,k,j);if(c){var
+yq(a,c,j,i,g,b,e,d){var
+k=U(a[9],b),l=U(b8(a),k);return a8(m(function(b){var
+k=f(h(b)),l=yp(ht(a,c,e,h(h(b)),k,d));return fj(a,c,j,i,g,f(b),l)},l))}function
+yr(a,b,x,i,w,v,h,t,g){var
+j=g[2],k=g[1],y=b7(0,b[4]),l=H(function(b){var
+c=a[2];return _(f(b),c)},y),m=l?hs(a,b,k,hr(a,b,h,0),j):l;if(m){var
+c=yq(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fn(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+e=fm(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4622,257 +4560,257 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-yu(a){return xX(a[1],a[2][1],a[2][3])}function
-yv(a){return a?x8(a[1]):a}function
-lQ(a){return m(yv,a)}function
-lR(b){var
-d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fl(c,a)){var
+ys(a){return xU(a[1],a[2][1],a[2][3])}function
+yt(a){return a?x5(a[1]):a}function
+lO(a){return m(yt,a)}function
+lP(b){var
+d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fk(c,a)){var
 h=b[4];if(h){var
-k=g(i,a);return yl(d,c,e,f,h[1],a,k)}return lQ(ya(d,c,e,f,a))}return j}}function
-yw(a){var
+k=g(i,a);return yi(d,c,e,f,h[1],a,k)}return lO(x9(d,c,e,f,a))}return j}}function
+yu(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a7(g);return b?x7(c,d,e,f,a[3],h,i,b[1]):b}}function
-lS(b){var
+b=a8(g);return b?x4(c,d,e,f,a[3],h,i,b[1]):b}}function
+lQ(b){var
 a=b[1];return function(c){var
 d=H(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=j5(a[2],c),f=b9(a),g=k7(a[6]);return a7(hd(yw(b),g,f,e))}return d}}function
-yx(a,k,f){var
+e=j3(a[2],c),f=b8(a),g=k5(a[6]);return a8(hc(yu(b),g,f,e))}return d}}function
+yv(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=n(f[4],i,b);return yq(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return yo(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return yt(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-yy(b,l,k){var
+q=n(f[5],i,b);return yr(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+yw(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=_(a,g[3]),j=i?bM(a===c[1]?1:0):i;if(j)var
-e=yn(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+i=_(a,g[3]),j=i?bL(a===c[1]?1:0):i;if(j)var
+e=yk(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cT(yx(b,l,k),c,p,n,h,a):f}}function
-yz(b,e,d){var
+f=j;return f?cS(yv(b,l,k),c,p,n,h,a):f}}function
+yx(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=hc(function(a,b){return lJ(r,m,a,b)},q,p),s=1===e?lO(k,a,l):0,t=H(fr,a[4]),i=t||H(function(a){var
+p=a[4],q=c[1],r=a[3],g=hb(function(a,b){return lH(r,m,a,b)},q,p),s=1===e?ym(k,a,l):0,t=H(fq,a[4]),i=t||H(function(a){var
 b=h(a);return o(f(a),b)},g);if(i){var
-u=d[1];return b6(cU(yy(b,e,d),a,n,s,g),u)}var
+u=d[1];return b5(cv(yw(b,e,d),a,n,s,g),u)}var
 j=i}else
 var
 j=c;return j}}function
-yA(d,a){if(a){var
+yy(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-lT(a,q,d){var
+lR(a,q,d){var
 i=a[1];return function(b){var
-e=yu(a),j=lQ(e),k=aj(0,b[2]),l=m(function(c){var
-f=d[2];return cT(lR(a),e,j,b,c,f)},k),r=H(fr,b[4])?0:g(lS(a),l),c=_(0,b[2]),n=c?xY(i):c;return function(c){var
-o=fs(c,b),i=bO(b[4],c);if(n){if(i&&0===i[1][0])var
-s=U(k,l),t=m(function(b){if(yA(f(b),i)){var
-k=g(d[3],c),l=f(b);return cT(lR(a),e,j,o,l,k)}return h(b)},s),p=g(lS(a),t);else
+e=ys(a),j=lO(e),k=aj(0,b[2]),l=m(function(c){var
+f=d[2];return cS(lP(a),e,j,b,c,f)},k),r=H(fq,b[4])?0:g(lQ(a),l),c=_(0,b[2]),n=c?xV(i):c;return function(c){var
+o=fr(c,b),i=bN(b[4],c);if(n){if(i&&0===i[1][0])var
+s=U(k,l),t=m(function(b){if(yy(f(b),i)){var
+k=g(d[3],c),l=f(b);return cS(lP(a),e,j,o,l,k)}return h(b)},s),p=g(lQ(a),t);else
 var
-p=r;return aP(yz(a,q,d),o,c,p)}return n}}}function
-yB(d,c,b,a){var
-e=aj(0,u(a[4]));return H(g(lT(d,c,b),a),e)}function
-lU(e,d,c,b,a){var
-f=ai(a,cI(d,1));return aT(bA(cI(cI(aT(e,ai(2,b)),f),1),c),1)}function
-hx(a,e,d,c,b){var
-g=E(h(a[3])),i=ai(b,h(a[4])),j=l(E(aT(ai(d,h(a[2])),i)),g),k=E(f(a[3])),m=ai(c,f(a[4]));return[0,l(E(aT(ai(e,f(a[2])),m)),k),j]}function
-lV(i,g,a){var
+p=r;return aQ(yx(a,q,d),o,c,p)}return n}}}function
+yz(d,c,b,a){var
+e=aj(0,u(a[4]));return H(g(lR(d,c,b),a),e)}function
+lS(e,d,c,b,a){var
+f=ai(a,cH(d,1));return aV(bz(cH(cH(aV(e,ai(2,b)),f),1),c),1)}function
+hv(a,e,d,c,b){var
+g=E(h(a[3])),i=ai(b,h(a[4])),j=l(E(aV(ai(d,h(a[2])),i)),g),k=E(f(a[3])),m=ai(c,f(a[4]));return[0,l(E(aV(ai(e,f(a[2])),m)),k),j]}function
+lT(i,g,a){var
 c=o(d,f(a));if(c)var
 j=E(i),b=y(f(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
 k=E(g);return y(h(a),k)}return e}function
-dq(b,a){function
+dr(b,a){function
 f(b){return a}function
-g(b){return i(2,dq(b,a))}function
-h(b){return w(i(2,dq(b,a)))}if(o(b,j))return f(0);var
-c=b4(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
-hy=0;function
-fv(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fv(a,h)},l=function(a){return fv(a,f)};if(o(b,j))return i(0);var
-c=b4(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
-eg(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eg(b,a,f),g,e]},p=function(b){return[0,f,g,eg(b,a,e)]};if(o(c,j))return m(0);var
-h=b4(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
+g(b){return i(2,dr(b,a))}function
+h(b){return w(i(2,dr(b,a)))}if(o(b,j))return f(0);var
+c=b3(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
+hw=0;function
+fu(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fu(a,h)},l=function(a){return fu(a,f)};if(o(b,j))return i(0);var
+c=b3(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
+ef(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ef(b,a,f),g,e]},p=function(b){return[0,f,g,ef(b,a,e)]};if(o(c,j))return m(0);var
+h=b3(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,eg(b,a,0),0,0]}function
-s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
-k=b4(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
-hz(d,l,k,h){var
+r(b){return[0,ef(b,a,0),0,0]}function
+s(b){return[0,0,0,ef(b,a,0)]}if(o(c,j))return q(0);var
+k=b3(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
+hx(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=dq(a,w(i(2,j))),n=hz(d,g,c,dq(a,i(2,j))),b=e,c=aP(d,a,f[1],n),a=m;continue}var
-o=dq(a,w(i(2,j))),b=e,c=hz(d,g,c,dq(a,i(2,j))),a=o;continue}return c}}var
-b_=[0,d,d],eh=[0,0,0,0,hy];function
-yC(c,b,a){return hz(c,b,a,j)}function
-lW(f,e,d){var
+m=dr(a,w(i(2,j))),n=hx(d,g,c,dr(a,i(2,j))),b=e,c=aQ(d,a,f[1],n),a=m;continue}var
+o=dr(a,w(i(2,j))),b=e,c=hx(d,g,c,dr(a,i(2,j))),a=o;continue}return c}}var
+b9=[0,d,d],eg=[0,0,0,0,hw];function
+yA(c,b,a){return hx(c,b,a,j)}function
+lU(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=eg(c,a[1],b),h=a[2],c=w(c),a=h,b=g;continue}return b}}function
-cr(a,e,d,c){var
-f=a[4],g=a[1],b=fv(jQ(aT(ai(aT(ai(d,a[3]),c),g),e)),f);return b?b[1]:b_}function
-fw(d,b,a,c){var
-e=aj(0,b);return[0,d,b,a,lW(j,br(function(b){var
-d=aj(0,a);return br(g(c,b),d)},e),hy)]}function
-cM(a,d,c,b){return fw(a,d,c,function(d,c){var
-e=aj(0,a);return m(function(a){return aP(b,a,d,c)},e)})}function
-hA(b,a){if(b){if(a){var
-c=hA(b[2],a[2]);return bu(e6(b[1],a[1]),c)}return b_}return b_}function
-lX(b,a){var
-c=G(h(b),a);return[0,v(f(b),a),c]}function
-lY(a){var
+g=ef(c,a[1],b),h=a[2],c=w(c),a=h,b=g;continue}return b}}function
+cq(a,e,d,c){var
+f=a[4],g=a[1],b=fu(jO(aV(ai(aV(ai(d,a[3]),c),g),e)),f);return b?b[1]:b9}function
+fv(d,b,a,c){var
+e=aj(0,b);return[0,d,b,a,lU(j,br(function(b){var
+d=aj(0,a);return br(g(c,b),d)},e),hw)]}function
+cL(a,d,c,b){return fv(a,d,c,function(d,c){var
+e=aj(0,a);return m(function(a){return aQ(b,a,d,c)},e)})}function
+hy(b,a){if(b){if(a){var
+c=hy(b[2],a[2]);return bu(e5(b[1],a[1]),c)}return b9}return b9}function
+lV(b,a){var
+c=F(h(b),a);return[0,v(f(b),a),c]}function
+lW(a){var
 b=f(a);return l(h(a),b)}function
-yD(a){return m(function(a){return Z(d,a)},a)}function
-lZ(d,a){var
-b=u(a),c=gL(a,d),e=m(yD,a),f=n(e2(c),b,e);return[0,b,c,n(e2(c),b,a),f]}function
-yE(d,c,a,b){return c===1?e3(a,b):gK(d,c,a,e3(a,b))}function
-yF(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return lX([0,k(c,b),i],g)}function
-l0(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=l0(h,g,dd(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yF(h,g,bj(d,f),o,n,m),l];else
+yB(a){return m(function(a){return Y(d,a)},a)}function
+lX(d,a){var
+b=u(a),c=gK(a,d),e=m(yB,a),f=n(e1(c),b,e);return[0,b,c,n(e1(c),b,a),f]}function
+yC(d,c,a,b){return c===1?e2(a,b):gJ(d,c,a,e2(a,b))}function
+yD(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return lV([0,k(c,b),i],g)}function
+lY(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=lY(h,g,de(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yD(h,g,bj(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-l1(h,g,e,a,c){var
+lZ(h,g,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return yE(j,i,a,b)}var
-d=m(lY,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return l0(h,g,e,b(a[3],n),l,k)}function
-l2(a){var
-b=a[4];return yC(function(d,a,b){var
-c=b3(lY(a));return r(r(b3(f(a)),c),b)},b,d)}function
-fx(a){return an(bu,b_,a)}function
-l3(a){if(a){var
-b=a[2],c=a[1];return b?uK(c,l3(b)):c}return b_}function
-l4(c,b,a){var
-d=bd(h(a));return cr(c,b,bd(f(a)),d)}function
-yG(a,c,b){return lV(a[2],a[3],b)?l4(a,c,b):b_}function
-l5(a,e,d,c,b){var
+b(a,b){return yC(j,i,a,b)}var
+d=m(lW,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return lY(h,g,e,b(a[3],n),l,k)}function
+l0(a){var
+b=a[4];return yA(function(d,a,b){var
+c=b2(lW(a));return r(r(b2(f(a)),c),b)},b,d)}function
+fw(a){return am(bu,b9,a)}function
+l1(a){if(a){var
+b=a[2],c=a[1];return b?uH(c,l1(b)):c}return b9}function
+l2(c,b,a){var
+d=be(h(a));return cq(c,b,be(f(a)),d)}function
+yE(a,c,b){return lT(a[2],a[3],b)?l2(a,c,b):b9}function
+l3(a,e,d,c,b){var
 g=aj(0,f(a[1]));return br(function(f){var
-g=aj(0,h(a[1]));return m(function(g){return yG(e,b,hx(a,d,c,f,g))},g)},g)}function
-yH(f,e,d,c,b,a){var
-g=aj(0,b);return br(function(b){return l5(f,e,d,c,aT(a,b))},g)}function
-yI(a,b,d,c,i){var
+g=aj(0,h(a[1]));return m(function(g){return yE(e,b,hv(a,d,c,f,g))},g)},g)}function
+yF(f,e,d,c,b,a){var
+g=aj(0,b);return br(function(b){return l3(f,e,d,c,aV(a,b))},g)}function
+yG(a,b,d,c,i){var
 e=aj(0,f(a[1]));return br(function(e){var
 f=aj(0,h(a[1]));return br(function(f){var
-h=hx(a,d,c,e,f),g=lV(b[2],b[3],h),j=g?[0,l4(b,i,hx(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hB(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lU(b[2],g,e,d,c)}function
-hC(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lU(b[3],f,e,d,c)}function
-yJ(a){var
+h=hv(a,d,c,e,f),g=lT(b[2],b[3],h),j=g?[0,l2(b,i,hv(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hz(a,b){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lS(b[2],g,e,d,c)}function
+hA(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lS(b[3],f,e,d,c)}function
+yH(a){var
 b=r(d,h(a));return[0,r(d,f(a)),b]}function
-yK(c,b){if(o(d,h(b)))var
+yI(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=G(a(h(b),l),k);if(o(d,f(b)))var
+k=c[2],l=c[1],e=F(a(h(b),l),k);if(o(d,f(b)))var
 g=f(b);else
 var
 i=c[2],j=c[1],g=v(a(f(b),j),i);return[0,g,e]}function
-yL(a,e,c){var
-b=g5(a,e,a,uI(c));return b?gN(a,bu([0,a,a],b[1])):[0,d,a]}function
-yM(a,d,c){var
-b=g5(a,d,a,e6(i(2,j),c));if(b){var
-e=gN(a,bu([0,a,a],b[1]));return uJ([0,a,a],e6(i(2,j),e))}return[0,s(a),a]}function
-yN(k,d,c,j,b,i,a){var
-g=bA(a[1],c),e=bA(u(b),c),l=l2(a),n=aj(0,c),o=m(function(a){var
-c=lZ(l,co(e,b7(ai(a,e),b))),d=[0,b7(ai(a,e),i),c];return[0,ai(a,g),d]},n);function
+yJ(a,e,c){var
+b=g4(a,e,a,uF(c));return b?gM(a,bu([0,a,a],b[1])):[0,d,a]}function
+yK(a,d,c){var
+b=g4(a,d,a,e5(i(2,j),c));if(b){var
+e=gM(a,bu([0,a,a],b[1]));return uG([0,a,a],e5(i(2,j),e))}return[0,s(a),a]}function
+yL(k,d,c,j,b,i,a){var
+g=bz(a[1],c),e=bz(u(b),c),l=l0(a),n=aj(0,c),o=m(function(a){var
+c=lX(l,cn(e,b6(ai(a,e),b))),d=[0,b6(ai(a,e),i),c];return[0,ai(a,g),d]},n);function
 p(e,c){return br(function(b){var
-i=yH(d,a,e,c,g,f(b)),l=h(h(b));return l1(k,j,f(h(b)),l,i)},o)}var
-q=hC(d,a),r=hB(d,a);return fw(u(b),r,q,p)}function
-yO(e,d,b,c,a){var
-f=lZ(l2(a),b);function
+i=yF(d,a,e,c,g,f(b)),l=h(h(b));return lZ(k,j,f(h(b)),l,i)},o)}var
+q=hA(d,a),r=hz(d,a);return fv(u(b),r,q,p)}function
+yM(e,d,b,c,a){var
+f=lX(l0(a),b);function
 g(h,g){var
-b=aj(0,a[1]);return l1(e,d,c,f,m(function(b){return cr(a,b,0,0)},b))}return fw(u(b),1,1,g)}function
-yP(b){var
-a=bj(eh,b);function
-c(d,c,a){return fx(m(function(b){return cr(b,d,c,a)},b))}return cM(a[1],a[2],a[3],c)}function
-yQ(a){var
-b=bj(eh,a);function
+b=aj(0,a[1]);return lZ(e,d,c,f,m(function(b){return cq(a,b,0,0)},b))}return fv(u(b),1,1,g)}function
+yN(b){var
+a=bj(eg,b);function
+c(d,c,a){return fw(m(function(b){return cq(b,d,c,a)},b))}return cL(a[1],a[2],a[3],c)}function
+yO(a){var
+b=bj(eg,a);function
 c(c,b){return br(function(a){var
-d=aj(0,a[1]);return m(function(d){return cr(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fw(an(function(b,a){return aT(b[1],a)},f,a),e,d,c)}function
-fy(b,a){function
-c(e,d,c){return g(b,cr(a,e,d,c))}return cM(a[1],a[2],a[3],c)}function
-yR(b,a){function
-c(e,d,c){return l3(yI(b,a,d,c,e))}var
-d=hC(b,a),e=hB(b,a);return cM(a[1],e,d,c)}function
-yS(a,b){var
+d=aj(0,a[1]);return m(function(d){return cq(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fv(am(function(b,a){return aV(b[1],a)},f,a),e,d,c)}function
+fx(b,a){function
+c(e,d,c){return g(b,cq(a,e,d,c))}return cL(a[1],a[2],a[3],c)}function
+yP(b,a){function
+c(e,d,c){return l1(yG(b,a,d,c,e))}var
+d=hA(b,a),e=hz(b,a);return cL(a[1],e,d,c)}function
+yQ(a,b){var
 c=h(a[1]),d=E(ai(f(a[1]),c));function
-e(f,e,c){return lX(fx(l5(a,b,e,c,f)),d)}var
-g=hC(a,b),i=hB(a,b);return cM(b[1],i,g,e)}function
-yT(a){function
+e(f,e,c){return lV(fw(l3(a,b,e,c,f)),d)}var
+g=hA(a,b),i=hz(a,b);return cL(b[1],i,g,e)}function
+yR(a){function
 b(b,h,g){var
-c=gE(b,a[3]),d=a[2],e=gE(bA(b,a[3]),d),f=a[2];return cr(a,bA(bA(b,a[3]),f),e,c)}var
-c=a[3];return cM(ai(ai(a[1],a[2]),c),1,1,b)}function
-yU(b,a){function
+c=gD(b,a[3]),d=a[2],e=gD(bz(b,a[3]),d),f=a[2];return cq(a,bz(bz(b,a[3]),f),e,c)}var
+c=a[3];return cL(ai(ai(a[1],a[2]),c),1,1,b)}function
+yS(b,a){function
 c(e,d,c){var
-g=bA(c,h(b));return cr(a,e,bA(d,f(b)),g)}var
-d=h(b),e=ai(a[3],d),g=f(b),i=ai(a[2],g);return cM(a[1],i,e,c)}function
-l6(b,a){var
+g=bz(c,h(b));return cq(a,e,bz(d,f(b)),g)}var
+d=h(b),e=ai(a[3],d),g=f(b),i=ai(a[2],g);return cL(a[1],i,e,c)}function
+l4(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yV(b,a){var
-c=a[1]===b[1]?1:0;return c?l6(b,a):c}function
-dr(a,b){var
+yT(b,a){var
+c=a[1]===b[1]?1:0;return c?l4(b,a):c}function
+ds(a,b){var
 c=a?[0,b]:a;return c}function
-yW(e,k,a,c){var
-b=bj(eh,c);if(typeof
+yU(e,k,a,c){var
+b=bj(eg,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=yP(c);return dr(H(function(a){return yV(b,a)},c),q);case
+q=yN(c);return ds(H(function(a){return yT(b,a)},c),q);case
 1:var
-r=yQ(c);return dr(H(function(a){return l6(b,a)},c),r);case
-2:return[0,fy(yJ,b)];case
-3:return[0,fy(function(a){return yL(e,k,a)},b)];case
-4:return[0,fy(function(a){return yM(e,k,a)},b)];default:return[0,yT(b)]}else
+r=yO(c);return ds(H(function(a){return l4(b,a)},c),r);case
+2:return[0,fx(yH,b)];case
+3:return[0,fx(function(a){return yJ(e,k,a)},b)];case
+4:return[0,fx(function(a){return yK(e,k,a)},b)];default:return[0,yR(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],g=a[2],s=yN(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
-t=u(i),m=ai(g,bA(u(i),g))===t?1:0;else
+i=a[4],g=a[2],s=yL(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
+t=u(i),m=ai(g,bz(u(i),g))===t?1:0;else
 var
-m=l;return dr(m,s);case
+m=l;return ds(m,s);case
 1:var
-v=yO(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dr(w,v);case
+v=yM(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return ds(w,v);case
 2:var
-p=a[1],x=fy(function(a){return yK(p,a)},b);return dr(o(d,p[1]),x);case
-3:return[0,yR(a[1],b)];case
+p=a[1],x=fx(function(a){return yI(p,a)},b);return ds(o(d,p[1]),x);case
+3:return[0,yP(a[1],b)];case
 4:var
-j=a[1],y=yS(j,b),z=h(j[1]);return dr(_(0,ai(f(j[1]),z)),y);default:return[0,yU(a[1],b)]}}function
-yX(e,b,c,d){var
+j=a[1],y=yQ(j,b),z=h(j[1]);return ds(_(0,ai(f(j[1]),z)),y);default:return[0,yS(a[1],b)]}}function
+yV(e,b,c,d){var
 f=c[1],g=b[2],h=a(a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),m);return bt(e,a(l(a(d,b[2]),n),k),h)}function
-yY(a,b){var
+yW(a,b){var
 e=a[3],f=ai(ai(a[1],a[2]),e),c=u(b)===f?1:0;return c?H(function(a){var
 b=o(d,a);return b?o(a,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j))))))))))))))):b},b):c}function
-yZ(a){var
-c=u(a[5]),b=cJ(a[1],c);if(b){var
+yX(a){var
+c=u(a[5]),b=cI(a[1],c);if(b){var
 e=a[5];return H(function(a){return y(d,a[1])},e)}return b}function
-y0(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lW(j,m(function(a){return[0,a,a]},b),hy);return cM(g,c,e,function(b,l,k){var
-g=fv(jQ(aT(ai(aT(ai(b,c),l),e),k)),i),m=g?f(g[1]):d,n=Q(b,a[5],[0,j,j]);return yX(h,Q(b,a[4],[0,d,j]),n,m)})}function
-y1(h,g,f,e){var
+yY(h,a,b){var
+c=a[2],e=a[3],g=a[1],i=lU(j,m(function(a){return[0,a,a]},b),hw);return cL(g,c,e,function(b,l,k){var
+g=fu(jO(aV(ai(aV(ai(b,c),l),e),k)),i),m=g?f(g[1]):d,n=R(b,a[5],[0,j,j]);return yV(h,R(b,a[4],[0,d,j]),n,m)})}function
+yZ(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return Q(a,b,eh)}}(b),i),c=yW(h,g,d[2],j);if(c){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return R(a,b,eg)}}(b),i),c=yU(h,g,d[2],j);if(c){var
 k=a[2],b=bi(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-y2(c,f,a,b){var
-d=yY(a,b),e=d?yZ(a):d;if(e){var
-g=a[6],h=y1(c,f,[0,y0(c,a,b),0],g);return ab(function(a){return uF(a,eh)},h)}return e}function
-l7(b){var
+y0(c,f,a,b){var
+d=yW(a,b),e=d?yX(a):d;if(e){var
+g=a[6],h=yZ(c,f,[0,yY(c,a,b),0],g);return ab(function(a){return uC(a,eg)},h)}return e}function
+l5(b){var
 g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hD(a){return fx(m(l7,a))}function
-y3(d,b){var
+hB(a){return fw(m(l5,a))}function
+y1(d,b){var
 c=d[8];return function(e,d){var
 g=a(e,b),i=l(a(h(d),c),g),j=a(e,b);return[0,l(a(f(d),c),j),i]}}function
-l8(e,c,b,a){if(a){var
-f=a[2],g=l8(e,c,dd(b),f),h=a[1],i=bj(d,b);return bu(l7(n(y3(e,c),i,h)),g)}return b_}function
-y4(b,r,i,q){var
-s=a(b,b),j=e7(a(i,i),s,q);function
+l6(e,c,b,a){if(a){var
+f=a[2],g=l6(e,c,de(b),f),h=a[1],i=bj(d,b);return bu(l5(n(y1(e,c),i,h)),g)}return b9}function
+y2(b,r,i,q){var
+s=a(b,b),j=e6(a(i,i),s,q);function
 k(a){var
-b=a8(h(a));return[0,bq(f(a)),b]}var
+b=a9(h(a));return[0,bq(f(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
@@ -4884,103 +4822,103 @@ m=l;return m;case
 g=c[1],n=o(d,g[1]);if(n)var
 u=g[2],v=g[1],p=[0,k(bu(j,bt(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,b_]}function
-y5(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=hj(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hj(a(a(a(b,b),b),p),i,j);if(l){var
-q=Z(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-y6(e,d,b){var
+p=n;return p}return[0,b9]}function
+y3(b,g,e,d,c){var
+m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=hi(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hi(a(a(a(b,b),b),p),i,j);if(l){var
+q=Y(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+y4(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=l8(d,b,c[1],g),k=a(b,f);return[0,e7(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hA(c[1],g);return[0,e7(a(b,f),e,m)]}var
-l=c[3];return[0,y5(e,b,hA(c[1],g),l,i)]}}}function
-y7(e,d,c,a,b){return a7(m(function(b){var
-g=l(h(b),a);return g5(e,d,c,[0,l(f(b),a),g])},b))}function
-y8(c,e,b){var
-j=h(b),m=l(h(e),j),g=k(f(b),m),n=f(b),o=l(f(e),n),i=k(h(b),o),p=y(d,i)?Z(c,G(a(c,h(b)),i)):c,q=y(d,g)?v(a(c,f(b)),g):d;return[0,q,p]}function
-y9(c,g,f,a){var
-i=m(h,a),b=y7(c,g,f,an(r,h(bj(b_,a)),i),a);if(b)var
-d=b[1],j=fx(d),e=[0,m(function(a){return y8(c,j,a)},d)];else
+j=l6(d,b,c[1],g),k=a(b,f);return[0,e6(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hy(c[1],g);return[0,e6(a(b,f),e,m)]}var
+l=c[3];return[0,y3(e,b,hy(c[1],g),l,i)]}}}function
+y5(e,d,c,a,b){return a8(m(function(b){var
+g=l(h(b),a);return g4(e,d,c,[0,l(f(b),a),g])},b))}function
+y6(c,e,b){var
+j=h(b),m=l(h(e),j),g=k(f(b),m),n=f(b),o=l(f(e),n),i=k(h(b),o),p=y(d,i)?Y(c,F(a(c,h(b)),i)):c,q=y(d,g)?v(a(c,f(b)),g):d;return[0,q,p]}function
+y7(c,g,f,a){var
+i=m(h,a),b=y5(c,g,f,am(r,h(bj(b9,a)),i),a);if(b)var
+d=b[1],j=fw(d),e=[0,m(function(a){return y6(c,j,a)},d)];else
 var
 e=b;return e}function
-y_(l,g,e){var
+y8(l,g,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hD(e)),p),n)}return k}return 1}var
-i=bM(D(c[1][1],d));return i?i:y(d,f(hD(e)))}}function
-y$(b,a,c){var
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hB(e)),p),n)}return k}return 1}var
+i=bL(D(c[1][1],d));return i?i:y(d,f(hB(e)))}}function
+y9(b,a,c){var
 d=H(function(c){var
-e=f(c),d=g(ho(b,a),e);if(d){var
-i=h(c);return g(ho(b,a),i)}return d},c);return d?y_(b,a,c):d}function
-za(b,f,a){var
+e=f(c),d=g(hn(b,a),e);if(d){var
+i=h(c);return g(hn(b,a),i)}return d},c);return d?y8(b,a,c):d}function
+y_(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=y9(c,f[3],a,d);j=1}if(!j){var
-e=y4(c,b,a,hD(d));if(e)var
-l=e[1],i=a7(m(n(y6(c,b,a),d,l),k));else
+h=y7(c,f[3],a,d);j=1}if(!j){var
+e=y2(c,b,a,hB(d));if(e)var
+l=e[1],i=a8(m(n(y4(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return ab(function(a){return m(fq,a)},h)}}function
-zb(c,b,d){var
+h=i}return ab(function(a){return m(fp,a)},h)}}function
+y$(c,b,d){var
 e=b[1];return function(f){var
-a=lu(c,e);if(a){var
-h=a[1];return a7(m(g(za(c,b,d),h),f))}return a}}function
-zc(h,b,a){var
-e=a[1],c=a[2];return function(f){if(H(fr,b[4]))var
+a=ls(c,e);if(a){var
+h=a[1];return a8(m(g(y_(c,b,d),h),f))}return a}}function
+za(h,b,a){var
+e=a[1],c=a[2];return function(f){if(H(fq,b[4]))var
 g=0;else{var
-k=e8(c,a[3]),d=hf(h,e,c,a[3],k,f);if(!d)return d;var
+k=e7(c,a[3]),d=he(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return H(function(a){return lx(e,f,c,g,j,a)},i)}}function
-zd(b,h,f,e,a){var
+i=b[4],j=b[3];return H(function(a){return lv(e,f,c,g,j,a)},i)}}function
+zb(b,h,f,e,a){var
 i=_(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return y$(b,e,a)},a):c;if(j){var
-d=g(zb(b,f,e),a);if(d){var
-m=d[1];return g(zc(b,h,f),m)}var
+j=c?H(function(a){return y9(b,e,a)},a):c;if(j){var
+d=g(y$(b,f,e),a);if(d){var
+m=d[1];return g(za(b,h,f),m)}var
 k=d}else
 var
 k=j;return k}function
-ze(a){var
+zc(a){var
 b=aj(0,ai(a[2],a[3]));return m(function(b){var
 c=aj(0,a[1]);return m(function(c){var
-d=gE(b,a[3]);return cr(a,c,bA(b,a[3]),d)},c)},b)}function
-zf(d,j,c,b,i,h){var
-a=y2(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return zd(d,j,c,b,ze(e));var
+d=gD(b,a[3]);return cq(a,c,bz(b,a[3]),d)},c)},b)}function
+zd(d,j,c,b,i,h){var
+a=y0(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return zb(d,j,c,b,zc(e));var
 g=f}else
 var
 g=a;return g}var
-b$=[ak,zg,cB(0)],ei=[ak,zh,cB(0)];function
-aO(b,a){throw[0,b$,n(at(zi),b,a)]}function
-zj(a){var
-b=J(a),c=0,d=p1(a);return[0,function(a){return 0},d,c,b]}function
-zk(a){return[0,a,eR(64),0]}function
-fz(c){var
+b_=[ak,ze,cB(0)],eh=[ak,zf,cB(0)];function
+aP(b,a){throw[0,b_,n(at(zg),b,a)]}function
+zh(a){var
+b=J(a),c=0,d=pX(a);return[0,function(a){return 0},d,c,b]}function
+zi(a){return[0,a,eQ(64),0]}function
+fy(c){var
 a=c[1];if(a[3]===a[4]){var
-b=g(a[1],a[2]);if(0===b)throw gb;a[4]=b;a[3]=0}var
-d=fY(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fA(b){var
-a=b[3];if(a)throw[0,b$,zl];return a}function
-bv(a){fA(a);qF(a[2]);(function(d){for(;;){var
-b=fz(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(qE(a[2])===1025)return aO(zm,eS(a[2]));gp(a[2],b);continue}return c}}(0));return eS(a[2])}function
-ds(a,d){var
-b=bv(d),c=z(b,a);return c?aO(a,b):c}function
-cN(b){var
-a=1-b[3];if(a)throw[0,b$,zn];return a}var
-hE=aA(dE,function(b){var
-a=pv(b);if(58<=a){if(!(5<a+iq>>>0))return a-87|0}else
-if(48<=a)return a+ib|0;return 16});function
-zo(a){return c(hE,a)[1+a]<16?1:0}function
-l9(a){var
-e=z(a,zp),f=e?45===av(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+b=g(a[1],a[2]);if(0===b)throw ga;a[4]=b;a[3]=0}var
+d=fX(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fz(b){var
+a=b[3];if(a)throw[0,b_,zj];return a}function
+bv(a){fz(a);qB(a[2]);(function(d){for(;;){var
+b=fy(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(qA(a[2])===1025)return aP(zk,eR(a[2]));gp(a[2],b);continue}return c}}(0));return eR(a[2])}function
+dt(a,d){var
+b=bv(d),c=z(b,a);return c?aP(a,b):c}function
+cM(b){var
+a=1-b[3];if(a)throw[0,b_,zl];return a}var
+hC=aA(dF,function(b){var
+a=ps(b);if(58<=a){if(!(5<a+io>>>0))return a-87|0}else
+if(48<=a)return a+h$|0;return 16});function
+zm(a){return c(hC,a)[1+a]<16?1:0}function
+l7(a){var
+e=z(a,zn),f=e?45===av(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==av(a,b)?1:0:k;function
@@ -4988,312 +4926,312 @@ l(f){var
 b=f;for(;;){var
 c=b===J(a)?1:0;if(c)var
 d=c;else{var
-e=zo(av(a,b));if(e){var
+e=zm(av(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dB?1:0,j=i?l(b):i;else
+i=c<=dC?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aO(zq,a);return uz(16,a)}function
-zr(b,a){return 0===b?a:k(O(b,28),a)}function
-aV(d){fA(d);var
+j=d;if(1-j)aP(zo,a);return uw(16,a)}function
+zp(b,a){return 0===b?a:k(O(b,28),a)}function
+aX(d){fz(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=fY(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==fY(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zr(f,b)]}}var
-i=c(hE,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=fX(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==fX(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zp(f,b)]}}var
+i=c(hC,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l9(bv(d))}function
-dt(c){var
-a=bv(c),b=z(a,zs);return b?[0,l9(a)]:b}function
-ca(b){var
-a=aV(b);if(P(a)<=0)aO(zu,iX(zt,a));return a}var
-l_=1048576;function
-du(b){var
-a=aV(b);if(P(a)<0)aO(zw,iX(zv,a));if(gC(a,l_))throw[0,ei,g(at(zx),l_)];return cH(a)}function
-dv(d,b,c){var
-a=du(c);if(b<=a){var
-e=g(at(zy),a);aO(n(at(zz),d,b),e)}return a}function
-hF(a,d,c){return function(f,e){var
-b=f,a=e;for(;;){if(0===b)return bJ(a);var
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l7(bv(d))}function
+du(c){var
+a=bv(c),b=z(a,zq);return b?[0,l7(a)]:b}function
+b$(b){var
+a=aX(b);if(P(a)<=0)aP(zs,iV(zr,a));return a}var
+l8=1048576;function
+dv(b){var
+a=aX(b);if(P(a)<0)aP(zu,iV(zt,a));if(gB(a,l8))throw[0,eh,g(at(zv),l8)];return cG(a)}function
+dw(d,b,c){var
+a=dv(c);if(b<=a){var
+e=g(at(zw),a);aP(n(at(zx),d,b),e)}return a}function
+hD(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bH(a);var
 b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cs(b,a){return hF(du(a),b,a)}function
-be(b,d,c){var
-a=cs(d,c);if(1-dU(al(a),b)){var
-e=al(a),f=g(at(zA),e);aO(aS(zD,qa(zC,F(at(zB),b))),f)}return a}function
-l$(c,b,a){var
-d=[0,b,0];return be(c,function(a){return be(d,aV,a)},a)}function
-hG(e,b){var
-a=bv(b),c=z(a,zE);if(c){if(z(a,zF))return aO(zG,a);var
+cr(b,a){return hD(dv(a),b,a)}function
+bf(b,d,c){var
+a=cr(d,c);if(1-gg(ap(a),b)){var
+e=ap(a),f=g(at(zy),e);aP(aT(zB,p8(zA,G(at(zz),b))),f)}return a}function
+l9(c,b,a){var
+d=[0,b,0];return bf(c,function(a){return bf(d,aX,a)},a)}function
+hE(e,b){var
+a=bv(b),c=z(a,zC);if(c){if(z(a,zD))return aP(zE,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
-cb(a){var
-b=aV(a);return[0,b,ca(a)]}function
+ca(a){var
+b=aX(a);return[0,b,b$(a)]}function
 aD(c,b){var
-a=1-c;if(a)throw[0,b$,aS(zH,b)];return a}function
-cc(b){var
-a=du(b);aD(0<a?1:0,zI);return a}function
-zJ(e){var
-a=cs(aV,e);function
-b(b,a){return iW(a,b)}var
-c=bK(function(a){var
+a=1-c;if(a)throw[0,b_,aT(zF,b)];return a}function
+cb(b){var
+a=dv(b);aD(0<a?1:0,zG);return a}function
+zH(e){var
+a=cr(aX,e);function
+b(b,a){return iU(a,b)}var
+c=bI(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=c7(function(a){return b(f,a)},a);else
+f=1,d=c8(function(a){return b(f,a)},a);else
 var
-d=c;aD(d,zK);return a}function
-zL(b,f,e){var
+d=c;aD(d,zI);return a}function
+zJ(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=uy(e,-1-b|0),i=b-1|0,j=f?jM(e,i):f;aD(j,zM);var
-a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zN);c(d,g)[1+g]=1;return 0}dT(a,f);dT(a,e);c(d,0)[1]=1;return aD(cE(function(a){return a},d),zO)}function
-zP(b){var
-a=bv(b);if(z(a,zQ)){var
-c=z(a,zR);if(c){if(z(a,zS))return z(a,zT)?z(a,zU)?aO(zV,a):1:[1,cb(b)];var
-d=[2,hG(cb,b)]}else
+f=uu(e,-1-b|0),i=b-1|0,j=f?jK(e,i):f;aD(j,zK);var
+a=cG(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zL);c(d,g)[1+g]=1;return 0}dT(a,f);dT(a,e);c(d,0)[1]=1;return aD(cD(function(a){return a},d),zM)}function
+zN(b){var
+a=bv(b);if(z(a,zO)){var
+c=z(a,zP);if(c){if(z(a,zQ))return z(a,zR)?z(a,zS)?aP(zT,a):1:[1,ca(b)];var
+d=[2,hE(ca,b)]}else
 var
-d=c;return d}return[0,cb(b)]}function
-zW(b){var
-a=bv(b);if(z(a,zX)){if(z(a,zY)){var
-c=z(a,zZ);if(c){if(z(a,z0))return z(a,z1)?z(a,z2)?z(a,z3)?z(a,z4)?aO(z5,a):[2,cb(b)]:4:3:1;var
-d=[0,cb(b)]}else
+d=c;return d}return[0,ca(b)]}function
+zU(b){var
+a=bv(b);if(z(a,zV)){if(z(a,zW)){var
+c=z(a,zX);if(c){if(z(a,zY))return z(a,zZ)?z(a,z0)?z(a,z1)?z(a,z2)?aP(z3,a):[2,ca(b)]:4:3:1;var
+d=[0,ca(b)]}else
 var
-d=c;return d}return 2}return[1,cb(b)]}function
-z6(e,b){var
-a=bv(b);if(z(a,z7)){var
-c=z(a,z8);if(c){if(z(a,z9))return z(a,z_)?z(a,z$)?aO(Aa,a):[1,cc(b)]:2;var
+d=c;return d}return 2}return[1,ca(b)]}function
+z4(e,b){var
+a=bv(b);if(z(a,z5)){var
+c=z(a,z6);if(c){if(z(a,z7))return z(a,z8)?z(a,z9)?aP(z_,a):[1,cb(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,be([0,e,0],zJ,b)]}function
-Ab(c,b){var
-a=bv(b),d=z(a,Ac);if(d){if(z(a,Ad)){if(z(a,Ae))return aO(Af,a);var
-e=be([0,c,0],aV,b),f=be([0,c,0],aV,b);zL(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bf([0,e,0],zH,b)]}function
+z$(c,b){var
+a=bv(b),d=z(a,Aa);if(d){if(z(a,Ab)){if(z(a,Ac))return aP(Ad,a);var
+e=bf([0,c,0],aX,b),f=bf([0,c,0],aX,b);zJ(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-Ag(a){ds(Ah,a);var
-c=cc(a),b=cc(a),d=cc(a),e=zP(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,Ai);var
-j=zW(a),k=z6(b,a),f=Ab(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=l$([0,l,0],c,a),q=hG(aV,a),r=hG(aV,a),s=ca(a),t=l$([0,d,0],m,a),u=be([0,n,0],aV,a),v=ca(a),g=be([0,0,[0,b,0]],aV,a);aD(bK(function(a){return 0<P(a)?1:0},g),Aj);var
-w=ca(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,be([0,0,[0,b,0]],aV,a)]}function
-ej(b,a){ds(Ak,a);var
-e=dv(Al,b[3],a),d=du(a);function
-c(a){return dv(Am,b[2],a)}function
+Ae(a){dt(Af,a);var
+c=cb(a),b=cb(a),d=cb(a),e=zN(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,Ag);var
+j=zU(a),k=z4(b,a),f=z$(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b$(a),p=l9([0,l,0],c,a),q=hE(aX,a),r=hE(aX,a),s=b$(a),t=l9([0,d,0],m,a),u=bf([0,n,0],aX,a),v=b$(a),g=bf([0,0,[0,b,0]],aX,a);aD(bI(function(a){return 0<P(a)?1:0},g),Ah);var
+w=b$(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bf([0,0,[0,b,0]],aX,a)]}function
+ei(b,a){dt(Ai,a);var
+e=dw(Aj,b[3],a),d=dv(a);function
+c(a){return dw(Ak,b[2],a)}function
 f(a){var
-b=bv(a);if(z(b,An)){if(z(b,Ao)){if(z(b,Ap))return aO(Aq,b);var
-e=dv(Ar,d,a),f=c(a),g=dt(a);return[0,e,f,g,dt(a)]}var
-h=cs(c,a),i=dt(a);return[2,h,i,dt(a)]}var
-j=c(a),k=dt(a);return[1,j,k,dt(a)]}var
-g=ca(a),h=cs(f,a),i=ca(a);return[0,e,d,g,h,i,be([0,b[3],0],aV,a)]}function
-As(b,a){ds(At,a);return cs(function(a){var
-c=dv(Au,b[3],a),d=ca(a);return[0,c,d,be([0,b[2],0],aV,a)]},a)}function
-ma(d){var
-a=bv(d);if(z(a,Av)){var
-b=z(a,Aw);if(b){if(z(a,Ax))return aO(Ay,a);var
+b=bv(a);if(z(b,Al)){if(z(b,Am)){if(z(b,An))return aP(Ao,b);var
+e=dw(Ap,d,a),f=c(a),g=du(a);return[0,e,f,g,du(a)]}var
+h=cr(c,a),i=du(a);return[2,h,i,du(a)]}var
+j=c(a),k=du(a);return[1,j,k,du(a)]}var
+g=b$(a),h=cr(f,a),i=b$(a);return[0,e,d,g,h,i,bf([0,b[3],0],aX,a)]}function
+Aq(b,a){dt(Ar,a);return cr(function(a){var
+c=dw(As,b[3],a),d=b$(a);return[0,c,d,bf([0,b[2],0],aX,a)]},a)}function
+l_(d){var
+a=bv(d);if(z(a,At)){var
+b=z(a,Au);if(b){if(z(a,Av))return aP(Aw,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-Az(b,a){return dv(AA,al(b[4]),a)}function
-AB(d){var
-a=fz(d),b=c(hE,a)[1+a];if(16===b)aO(AC,gk(1,a));return b}function
-fB(e,d,c){var
+Ax(b,a){return dw(Ay,ap(b[4]),a)}function
+Az(d){var
+a=fy(d),b=c(hC,a)[1+a];if(16===b)aP(AA,gk(1,a));return b}function
+fA(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|AB(c);continue}}function
-hH(a){return 1===(a&1)?0:1+hH(a>>>1|0)|0}function
-AD(e){var
-g=fB(3,0,e),h=fB(6,0,e),a=fB(7,0,e),f=g&h9;if(h9===f)throw[0,b$,AE];var
-b=0===f?h:h|ny;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hH(b):hH(a),i=0===a?b>>>c|0:cn(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-AF(d,a){ds(AG,a);var
-b=cs(function(a){fA(a);var
-c=hF(d[1],AD,a),b=fz(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b$,AH];return c},a),e=0;function
+b=b-1|0,a=a<<4|Az(c);continue}}function
+hF(a){return 1===(a&1)?0:1+hF(a>>>1|0)|0}function
+AB(e){var
+g=fA(3,0,e),h=fA(6,0,e),a=fA(7,0,e),f=g&h7;if(h7===f)throw[0,b_,AC];var
+b=0===f?h:h|nw;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hF(b):hF(a),i=0===a?b>>>c|0:cm(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+AD(d,a){dt(AE,a);var
+b=cr(function(a){fz(a);var
+c=hD(d[1],AB,a),b=fy(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b_,AF];return c},a),e=0;function
 f(b,a){return gi(b,a[2])}var
-c=am(function(a,b){return am(f,a,b)},e,b);function
+c=al(function(a,b){return al(f,a,b)},e,b);function
 g(a){return O(a[1],a[2]-c|0)}var
-h=F(function(a){return F(g,a)},b);return[0,O(j,-c|0),h]}var
-AI=ny;function
-cO(c){var
-b=am(function(c,b){return a(c,b)},j,c);if(gC(b,AI))throw[0,ei,AJ];return cH(b)}var
-AK=cZ;function
-ek(d,c){var
-a=du(c),b=du(c),e=g(at(AL),d);aD(d<=c5(a,b)?1:0,e);if(cZ<ar(a,b))throw[0,ei,g(at(AM),AK)];return[0,a,b]}function
-mb(a){var
-b=ek(1,a),c=ek(1,a),d=ek(0,a);return[0,b,c,d,ek(1,a)]}function
-mc(a,d,b){function
+h=G(function(a){return G(g,a)},b);return[0,O(j,-c|0),h]}var
+AG=nw;function
+cN(c){var
+b=al(function(c,b){return a(c,b)},j,c);if(gB(b,AG))throw[0,eh,AH];return cG(b)}var
+AI=cX;function
+ej(d,c){var
+a=dv(c),b=dv(c),e=g(at(AJ),d);aD(d<=c4(a,b)?1:0,e);if(cX<ar(a,b))throw[0,eh,g(at(AK),AI)];return[0,a,b]}function
+l$(a){var
+b=ej(1,a),c=ej(1,a),d=ej(0,a);return[0,b,c,d,ej(1,a)]}function
+ma(a,d,b){function
 c(d,b){var
-e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aL(g(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AN);return fZ(c,g(b,a[2]))+1|0}function
+e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aN(g(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AL);return fY(c,g(b,a[2]))+1|0}function
 e(a){return a[2]}var
 f=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),f]}function
-md(c,a){var
-d=ca(a),e=[0,c,0],b=cs(function(a){return be(e,aV,a)},a);aD(0!==b?1:0,AO);return[0,d,b,be([0,al(b),0],aV,a)]}function
-AP(f,c){var
-g=f[1],b=mb(c),a=cc(c);aD(0===f4(g,a)?1:0,AQ);var
-i=[0,b[1][1],[0,b[1][2],0]],d=md(cO([0,fZ(g,a),i]),c),h=d[2],e=al(h);aD(0===f4(e,a)?1:0,AR);cO([0,e,[0,a,0]]);var
-j=mc(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-AS(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AT);var
-b=md(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-me(b,e){var
-a=mb(e);aD(bV(a[4],AV),AU);function
+mb(c,a){var
+d=b$(a),e=[0,c,0],b=cr(function(a){return bf(e,aX,a)},a);aD(0!==b?1:0,AM);return[0,d,b,bf([0,ap(b),0],aX,a)]}function
+AN(f,c){var
+g=f[1],b=l$(c),a=cb(c);aD(0===f3(g,a)?1:0,AO);var
+i=[0,b[1][1],[0,b[1][2],0]],d=mb(cN([0,fY(g,a),i]),c),h=d[2],e=ap(h);aD(0===f3(e,a)?1:0,AP);cN([0,e,[0,a,0]]);var
+j=ma(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+AQ(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AR);var
+b=mb(a[1],e),d=b[2],g=[0,ap(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+mc(b,e){var
+a=l$(e);aD(bU(a[4],AT),AS);function
 c(b){var
 c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aD(f,AW);return[0,a,mc(a,b[1],b)]}function
-AX(c){var
-a=cb(c),b=0<=P(a[1])?1:0,d=b?jM(a[1],a[2]):b;aD(d,AY);return a}function
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aD(f,AU);return[0,a,ma(a,b[1],b)]}function
+AV(c){var
+a=ca(c),b=0<=P(a[1])?1:0,d=b?jK(a[1],a[2]):b;aD(d,AW);return a}function
+AX(a){var
+b=i5(a);function
+c(b,a){return bU(b,a)}aD(bI(function(a){return c(b,a)},a),AY);return b}function
 AZ(a){var
-b=i7(a);function
-c(b,a){return bV(b,a)}aD(bK(function(a){return c(b,a)},a),A0);return b}function
-A1(a){var
-b=i7(a),c=b[3],d=b[2];aD(bK(function(a){var
-b=bV(a[2],d),e=b?bV(a[3],c):b;return e},a),A2);var
-e=0;return[0,am(function(b,a){return b+a[1]|0},e,a),d,c]}function
-A3(a,c){var
-b=bv(c),g=o0(b,A4);if(0<=g){if(0<g){if(z(b,A5)){if(z(b,A6)){if(z(b,A7)){if(z(b,A8)){if(!z(b,A9)&&a&&!a[2]){var
-d=a[1],e=ek(1,c),j=cO([0,d[3],[0,e[2],0]]),k=cO([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+b=i5(a),c=b[3],d=b[2];aD(bI(function(a){var
+b=bU(a[2],d),e=b?bU(a[3],c):b;return e},a),A0);var
+e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
+A1(a,c){var
+b=bv(c),g=oX(b,A2);if(0<=g){if(0<g){if(z(b,A3)){if(z(b,A4)){if(z(b,A5)){if(z(b,A6)){if(!z(b,A7)&&a&&!a[2]){var
+d=a[1],e=ej(1,c),j=cN([0,d[3],[0,e[2],0]]),k=cN([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=me(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return AS(a[1],c)}else
-if(z(b,A$)){if(z(b,Ba)){if(z(b,Bb)){if(z(b,Bc)){if(z(b,Bd)){if(!z(b,Be)&&a&&!a[2]){var
-l=a[1];return[0,[2,AX(c)],l]}}else
+h=mc(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return AQ(a[1],c)}else
+if(z(b,A9)){if(z(b,A_)){if(z(b,A$)){if(z(b,Ba)){if(z(b,Bb)){if(!z(b,Bc)&&a&&!a[2]){var
+l=a[1];return[0,[2,AV(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cO([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return AP(a[1],c)}else
-if(a&&a[2])return[0,1,A1(a)]}else
+f=a[1];return[0,5,[0,cN([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return AN(a[1],c)}else
+if(a&&a[2])return[0,1,AZ(a)]}else
 if(a&&!a[2]){var
-i=me(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,AZ(a)];return aO(A_,b)}var
-Bf=cZ;function
-Bg(a){ds(Bh,a);var
-b=cc(a),d=cc(a),e=cc(a);cO([0,b,[0,d,[0,e,0]]]);var
-j=be([0,b,0],cb,a),h=be([0,b,0],cb,a);aD(bK(function(a){return 0<P(a[1])?1:0},h),Bi);var
-f=cc(a);if(cZ<f)throw[0,ei,g(at(Bj),Bf)];var
+i=mc(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,AX(a)];return aP(A8,b)}var
+Bd=cX;function
+Be(a){dt(Bf,a);var
+b=cb(a),d=cb(a),e=cb(a);cN([0,b,[0,d,[0,e,0]]]);var
+j=bf([0,b,0],ca,a),h=bf([0,b,0],ca,a);aD(bI(function(a){return 0<P(a[1])?1:0},h),Bg);var
+f=cb(a);if(cX<f)throw[0,eh,g(at(Bh),Bd)];var
 i=p(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(f<b)return bJ(e);var
-g=cs(function(b){return function(a){return dv(Bk,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=A3(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cO([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=k,e=j;for(;;){if(f<b)return bH(e);var
+g=cr(function(b){return function(a){return dw(Bi,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=A1(G(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cN([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
-Bl(b,a){ds(Bm,a);fA(a);function
-d(a){return fB(2,0,a)}var
-e=hF(aL(aL(b[1],b[2]),b[3]),d,a),c=fz(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b$,Bn];return e}var
-mf=30;function
-hI(a){var
-c=a0(a);if(c<=30)return[0,cH(a),0];var
-d=0<=P(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:cn(d,b),f=cn(e,mf),i=cH(l(e,O(f,mf))),g=bl(cH(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
-bf(c,b){var
-a=hI(b);return bl(a[1],a[2]-c|0)}function
-a9(e,d,c){var
-a=hI(d),b=hI(c);return bl(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a_(d,c){var
-a=bl(c,d),e=Math.abs(a);if(e<n0)return Math.floor(a+dD)|0;if(e<n0)return a|0;var
-f=iH(c),g=bl(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bl(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cn(i,-b|0)}function
-aK(a){return Math.abs(a)<K?1:0}function
-mg(b,a){return gi(b.length-1,a.length-1)-1|0}function
+Bj(b,a){dt(Bk,a);fz(a);function
+d(a){return fA(2,0,a)}var
+e=hD(aN(aN(b[1],b[2]),b[3]),d,a),c=fy(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b_,Bl];return e}var
+md=30;function
+hG(a){var
+c=a3(a);if(c<=30)return[0,cG(a),0];var
+d=0<=P(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:cm(d,b),f=cm(e,md),i=cG(l(e,O(f,md))),g=bl(cG(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
+a_(c,b){var
+a=hG(b);return bl(a[1],a[2]-c|0)}function
+aY(e,d,c){var
+a=hG(d),b=hG(c);return bl(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a$(d,c){var
+a=bl(c,d),e=Math.abs(a);if(e<nY)return Math.floor(a+dE)|0;if(e<nY)return a|0;var
+f=iF(c),g=bl(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bl(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cm(i,-b|0)}function
+aM(a){return Math.abs(a)<K?1:0}function
+me(b,a){return gi(b.length-1,a.length-1)-1|0}function
 N(c,b){var
-e=mg(c,b),d=0.,i=0;if(e<0)var
+e=me(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-a$(b,e,c){var
-d=mg(b,c),f=0;if(!(d<0)){var
+ba(b,e,c){var
+d=me(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cP(c,b){var
-a=[0,0.];dW(function(c){var
+cO(c,b){var
+a=[0,0.];dV(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dw(a){return a*a}function
-ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
+dx(a){return a*a}function
+cs(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return N(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-Bo(a){var
-b=jv(0,a.length-1);return S(function(e,d){var
-f=tC(cW,cW,d),h=tJ(b,f),g=eO(function(b){return bV(c(a,b)[1+b],d)},h);return g?g[1]:(tE(b,f,e),e)},a)}function
-Bp(a){return typeof
-a==="number"?0===a?Bq:0:2===a[0]?Bs:Br}function
-Bt(c,a){var
+Bm(a){var
+b=jt(0,a.length-1);return Q(function(e,d){var
+f=ty(cU,cU,d),h=tF(b,f),g=eN(function(b){return bU(c(a,b)[1+b],d)},h);return g?g[1]:(tA(b,f,e),e)},a)}function
+Bn(a){return typeof
+a==="number"?0===a?Bo:0:2===a[0]?Bq:Bp}function
+Br(c,a){var
 b=p(c,0.),d=1./ar(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}dW(function(a){return C(f,a)},a);function
-g(c,a){return a-e(b,c)}return q(function(a){return S(g,a)},a)}function
-Bu(c,b,a){var
-d=cP(a,function(a){return dw(A(a-c,b-a))});return[0,cP(a,function(a){return dw(A(0.,A(c-a,a-b)))}),d]}function
-mh(b,a,c){if(b!=W&&a!=K){var
-d=cP(c,function(c){return A(b*c,a*c)});return[0,cP(c,function(c){return a4(b*c,a*c)}),d]}return[0,W,K]}function
-hJ(e,d,b){function
-a(c){return e*Math.sqrt(cP(b,function(a){switch(d){case
+f(a,c){return t(b,a,e(b,a)+c*d)}dV(function(a){return C(f,a)},a);function
+g(c,a){return a-e(b,c)}return q(function(a){return Q(g,a)},a)}function
+Bs(c,b,a){var
+d=cO(a,function(a){return dx(A(a-c,b-a))});return[0,cO(a,function(a){return dx(A(0.,A(c-a,a-b)))}),d]}function
+mf(b,a,c){if(b!=W&&a!=K){var
+d=cO(c,function(c){return A(b*c,a*c)});return[0,cO(c,function(c){return a5(b*c,a*c)}),d]}return[0,W,K]}function
+hH(e,d,b){function
+a(c){return e*Math.sqrt(cO(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cX),c]}function
-Bv(a,g,d){var
-b=X(a4,K,d),c=X(A,W,d),h=hJ(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cV),c]}function
+Bt(a,g,d){var
+b=X(a5,K,d),c=X(A,W,d),h=hH(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-Bw(d,b,v,n){var
+Bu(d,b,v,n){var
 Y=b[9],Z=0;function
-_(b,a){return ar(b,a0(a))}var
-f=am(function(a,b){return am(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return bf(f,a)},a))},$)),x=b[10],h=x?bf(f,x[1]):W,y=b[11],i=y?bf(f,y[1]):K,z=b[10],B=b[11],R=0;if(z&&0<=P(z[1]))var
+_(b,a){return ar(b,a3(a))}var
+f=al(function(a,b){return al(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(G(function(a){return L(G(function(a){return a_(f,a)},a))},$)),x=b[10],h=x?a_(f,x[1]):W,y=b[11],i=y?a_(f,y[1]):K,z=b[10],B=b[11],S=0;if(z&&0<=P(z[1]))var
 l=0;else
-R=1;if(R){var
+S=1;if(S){var
 T=0;if(B&&!(0<P(B[1])))var
 l=1;else
 T=1;if(T)var
 l=2}var
 C=q(function(a){return 2===d?Math.sqrt(N(a,a)):1.},g);switch(d){case
 0:var
-j=Bt(n,g);break;case
+j=Br(n,g);break;case
 1:var
 j=g;break;default:var
-j=S(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
+j=Q(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
 U=0;if(2!==d&&h!=W&&i!=K){var
-D=[0,[ao,(h+i)/2.,n*dw((i-h)/2.),dD],0];U=1}if(!U)var
+D=[0,[an,(h+i)/2.,n*dx((i-h)/2.),dE],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
-Q=o[1];if(Q)var
-t=Q[1],aq=t[2],as=a9(f,a(k,t[1]),aq),at=1./dw(bf(0,t[2])),au=[0,[ao,0.,dw(as),at],0],m=au;else
+R=o[1];if(R)var
+t=R[1],aq=t[2],as=aY(f,a(k,t[1]),aq),at=1./dx(a_(0,t[2])),au=[0,[an,0.,dx(as),at],0],m=au;else
 u=1}else
 var
-m=[0,[ao,0.,1.,a9(-f|0,w,k)],0];if(u)var
+m=[0,[an,0.,1.,aY(-f|0,w,k)],0];if(u)var
 m=0;var
 r=b[4],V=0;if(typeof
 r!=="number"&&2!==r[0]){var
 E=0===P(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return Bu(h,i,a);case
+0:return Bs(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a4(i,b),c=mh(A(h,-b),f,a),e=hJ(b,l,a),g=a4(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mh(h,i,a);default:return E?Bv(1.,l,a):hJ(1.,l,a)}}var
-ab=2===d?j:g,G=q(aa,ab),H=a(k,k),ac=L(b[9]);function
-ad(a){return 2===d?bf(0,a):a9(-2*f|0,a,H)}if(2===d)var
-ae=0,I=function(a,b){return a9(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=a5(i,b),c=mf(A(h,-b),f,a),e=hH(b,l,a),g=a5(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mf(h,i,a);default:return E?Bt(1.,l,a):hH(1.,l,a)}}var
+ab=2===d?j:g,F=q(aa,ab),H=a(k,k),ac=L(b[9]);function
+ad(a){return 2===d?a_(0,a):aY(-2*f|0,a,H)}if(2===d)var
+ae=0,I=function(a,b){return aY(ae,a,b)};else
 var
-I=function(c,b){return a9(2*f|0,a(c,H),b)};var
-af=2===d?0:2*(a0(k)-f|0)|0,s=b[4],X=0;if(typeof
+I=function(c,b){return aY(2*f|0,a(c,H),b)};var
+af=2===d?0:2*(a3(k)-f|0)|0,s=b[4],X=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
 O=M[1],ap=a(O[2],O[2]),J=ap;X=1}}if(!X)var
 J=w;var
-ag=0===d?0:cC(D,m),ah=Bo(g),ai=q(function(a){return a[2]},G),aj=q(function(a){return a[1]},G),ak=p(v,[0]),al=q(function(a){return cP(a,function(a){return a})},j),an=q(function(a){return N(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
-Bx(a){var
-b=a[2],c=a[1],d=0===eP(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bK(function(a){return 0===eP(a,c)?1:0},g),e=Bp(a[4]);if(e&&f&&h)return[0,Bw(e[1],a,b,c)];return 0}function
-By(a,d){function
+ag=0===d?0:c5(D,m),ah=Bm(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),am=q(function(a){return cO(a,function(a){return a})},j),ao=q(function(a){return N(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,am,ak,aj,ai,ah,ag,J,af,I,ad]}function
+Bv(a){var
+b=a[2],c=a[1],d=0===eO(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bI(function(a){return 0===eO(a,c)?1:0},g),e=Bn(a[4]);if(e&&f&&h)return[0,Bu(e[1],a,b,c)];return 0}function
+Bw(a,d){function
 b(b){return q(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
-mi(a){return 0<P(a[1])?1:0}function
-mj(e,b){var
+mg(a){return 0<P(a[1])?1:0}function
+mh(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5301,22 +5239,22 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aw(d[1],d[2])<0?1:0;if(c&&b&&mi(d)&&f)return 0;return 2;case
-1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mi(a[1])?1:2}}function
-Bz(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=i8(a[13],i),h=0;if(typeof
+d=a[1],f=aw(d[1],d[2])<0?1:0;if(c&&b&&mg(d)&&f)return 0;return 2;case
+1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mg(a[1])?1:2}}function
+Bx(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=i6(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=aw(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a3(k,a[13]);h=1}if(!h){ji(f,0,b,1);ji(g,0,b,1)}return[0,f,g]}function
-BA(b,a){return p(b,[0,3,3,aA(a,function(a){return a})])}function
-BB(a,m,b,e){var
-n=a[16],f=L(F(function(a){return 0<P(a)?1:0},n)),o=mj(a,1),p=[0,mj(a,0),o],h=Bz(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aH(k,a[13]);h=1}if(!h){jg(f,0,b,1);jg(g,0,b,1)}return[0,f,g]}function
+By(b,a){return p(b,[0,3,3,aA(a,function(a){return a})])}function
+Bz(a,m,b,e){var
+n=a[16],f=L(G(function(a){return 0<P(a)?1:0},n)),o=mh(a,1),p=[0,mh(a,0),o],h=Bx(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=pu(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=pr(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
@@ -5326,33 +5264,33 @@ if(0===d[0]){var
 l=L(d[1]);return aA(b,function(a){if(a<l.length-1)var
 b=L(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c5(f,b.length-1-1|0),e=iW(c(b,d)[1+d],1);else
+d=c4(f,b.length-1-1|0),e=iU(c(b,d)[1+d],1);else
 var
-e=a;return e},h=a2(e,function(a){return a}),d=L(g(aM(f),h));else
+e=a;return e},h=aU(e,function(a){return a}),d=L(g(aI(f),h));else
 var
-d=[0];return k(d,a)})}return BA(b,e)}function
-BC(a,h,g){var
+d=[0];return k(d,a)})}return By(b,e)}function
+BA(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
 i=bn(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=P(d)?d:s(d),f=0<aw(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a3(function(b){return dT(j,gg(l,i,bn(a[13],b)))},g);var
-k=function(a){return a},e=aA(a[2],k);qt(function(d,a){var
+e=0<=P(d)?d:s(d),f=0<aw(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aH(function(b){return dT(j,gf(l,i,bn(a[13],b)))},g);var
+k=function(a){return a},e=aA(a[2],k);qp(function(d,a){var
 e=c(b,d)[1+d];return aw(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);C(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-mk(a){return[0,-1,[0]]}function
-fC(a,g,b){var
-h=a[1],d=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-cd(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hK(a,b){var
-c=bS*a[17];return c<cd(a,b)?1:0}function
-BD(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-BE(a,b){var
-c=BD(a,b);return(a[3]*a[15]-c)/2.}function
-BF(a,b){var
-c=a[3]==0.?0.:cd(a,a[4]);return(cd(a,b)+c)/2.}function
-fD(r,q,g,o){var
+mi(a){return[0,-1,[0]]}function
+fB(a,g,b){var
+h=a[1],d=cs(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=cs(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+cc(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+hI(a,b){var
+c=bR*a[17];return c<cc(a,b)?1:0}function
+BB(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+BC(a,b){var
+c=BB(a,b);return(a[3]*a[15]-c)/2.}function
+BD(a,b){var
+c=a[3]==0.?0.:cc(a,a[4]);return(cc(a,b)+c)/2.}function
+fC(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5363,13 +5301,13 @@ b=w,m=n;continue}var
 l=n;break}}t(f,a,l/e(g,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return f}function
-dx(b,f){var
+dy(b,f){var
 g=b[19];if(g[1]!==f){var
 i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
 l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,N(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fC(b,m,f),o=a-1|0,y=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fB(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5377,105 +5315,105 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-hL(c,b,a){var
+hJ(c,b,a){var
 d=N(a,a);return A(0.,e(c[8],b)-d)}function
-ce(a,b){var
-d=bL(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
-hM(c,a){var
-b=1;for(;;){a3(function(b){return a$(a,N(b,a),b)},c);var
+cd(a,b){var
+d=bK(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];ba(d,1.,c(a[1][6],f)[1+f])}return d}function
+hK(c,a){var
+b=1;for(;;){aH(function(b){return ba(a,N(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-ml(a){var
+mj(a){var
 b=Math.sqrt(N(a,a));return q(function(a){return a/b},a)}function
-BG(a){var
+BE(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];C(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=al(i[1]),c=al(f[1])-b|0,e=f[1],g=bJ(bZ(function(a,b){return a<c?1:0},e));a3(function(b){var
-c=i[1],e=ce(a,d(b));i[1]=[0,ml(hM(i[1],e)),c];return 0},g);return i[1]}function
+b=ap(i[1]),c=ap(f[1])-b|0,e=f[1],g=bH(bY(function(a,b){return a<c?1:0},e));aH(function(b){var
+c=i[1],e=cd(a,d(b));i[1]=[0,mj(hK(i[1],e)),c];return 0},g);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dC*u(b)<g)var
+g=e(p,b);if(dD*u(b)<g)var
 c=g;else
 var
-n=ce(a,d(b)),l=hM(y(0),n),c=N(l,l);var
-h=BF(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+n=cd(a,d(b)),l=hK(y(0),n),c=N(l,l);var
+h=BD(a,b),i=1e-22*u(b)<c?1:0;if(i)var
 j=cw<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bS*a[17],k=[0,[0,cd(a,b)<=m?1:0,c,b]];else
+m=bR*a[17],k=[0,[0,cc(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bz(E),F);if(i){var
-w=am(ar,i[1],i[2]),b=w[3],z=w[2];n[1]=g(bz(function(c){return function(b){var
+F=n[1],i=g(bJ(E),F);if(i){var
+w=al(ar,i[1],i[2]),b=w[3],z=w[2];n[1]=g(bJ(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dC*u(b)<z?1:0,I=o[1],J=h[1],K=BE(a,b),L=pS(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=aA(x,function(c){return function(b){return fC(a,c,d(b))}}(b)),M=h[1];a3(function(b,c){return function(a){return a$(c,e(a,b),a)}}(b,A),M);var
+G=d(b),j=Math.sqrt(z),H=dD*u(b)<z?1:0,I=o[1],J=h[1],K=BC(a,b),L=pP(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=aA(x,function(c){return function(b){return fB(a,c,d(b))}}(b)),M=h[1];aH(function(b,c){return function(a){return ba(c,e(a,b),a)}}(b,A),M);var
 O=0,P=q(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
-Q=ce(a,G),m=ml(hM(y(0),Q));if(0.<a[3])var
+Q=cd(a,G),m=mj(hK(y(0),Q));if(0.<a[3])var
 D=d(a[4]),v=N(m,c(l[6],D)[1+D]);else
 var
 v=0.;var
 R=[0,[0,m,v]],S=aA(x,function(e,f){return function(b){var
 a=d(b);return N(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);C(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return L(bJ(a))}var
-v=j(f[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),D=fD(v,z,B,b),k=[0,0.],w=[0,0.];C(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*cd(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=cd(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fS*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,D,Q,K,P,O,M]}function
-mm(l,a,k,j,i,g,f,d,c){var
+j(a){return L(bH(a))}var
+v=j(f[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),D=fC(v,z,B,b),k=[0,0.],w=[0,0.];C(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*cc(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=cc(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fR*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,D,Q,K,P,O,M]}function
+mk(l,a,k,j,i,g,f,d,c){var
 m=Math.abs(c)+cw,h=X(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];C(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=mk(0);return BG([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ez*h<b[1]?1:0,n])}function
-BH(a,b){var
+n=mi(0);return BE([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ey*h<b[1]?1:0,n])}function
+BF(a,b){var
 d=[0,0];C(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],f=c(b,i)[1+i][1],m=ct(a,f);function
+i=d[1],f=c(b,i)[1+i][1],m=cs(a,f);function
 n(b){var
-g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dC*g<h)return h;var
-d=bL(c(a[6],b)[1+b]);a$(d,1.,c(a[6],f)[1+f]);return N(d,d)}var
+g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dD*g<h)return h;var
+d=bK(c(a[6],b)[1+b]);ba(d,1.,c(a[6],f)[1+f]);return N(d,d)}var
 h=aA(a[2],n);t(h,f,0.);function
 j(c){return q(function(a){var
 b=e(h,a[1]);return g(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mm(a,b,1.,d[1],-1,r,p,h,o)}function
-BI(c,b,f,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mk(a,b,1.,d[1],-1,r,p,h,o)}function
+BG(c,b,f,a){function
 d(f,d){var
-h=[ao,d];return cj(q(function(b){var
-d=a[1]*e(c[9],b[1]);return fR*(g(f,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mm(c,b,0.,b.length-1,f,d(function(a){return a[3]},W),k,i,h)}function
-mn(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,BH(a,b),0];var
-c=a[14];return dS(function(c,d){return BI(a,b,c,d)},c)}function
-hN(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bn(a[1][14],a[5]);return b/fR+d[1]*e(a[1][9],c)}function
-BJ(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bn(a[1][14],a[5]);return fR*(b-d[1]*e(a[1][9],c))}function
-BK(a,d,b){var
-c=dx(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hL(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cQ(a){return a[6].length-1}function
-BL(a,k,b,j){var
-f=dx(a,b),l=f.length-1;function
+h=[an,d];return ci(q(function(b){var
+d=a[1]*e(c[9],b[1]);return fQ*(g(f,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mk(c,b,0.,b.length-1,f,d(function(a){return a[3]},W),k,i,h)}function
+ml(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,BF(a,b),0];var
+c=a[14];return dS(function(c,d){return BG(a,b,c,d)},c)}function
+hL(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bn(a[1][14],a[5]);return b/fQ+d[1]*e(a[1][9],c)}function
+BH(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bn(a[1][14],a[5]);return fQ*(b-d[1]*e(a[1][9],c))}function
+BI(a,d,b){var
+c=dy(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hJ(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cP(a){return a[6].length-1}function
+BJ(a,k,b,j){var
+f=dy(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=N(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-BM(a,d){if(d===a[9].length-1)return a;function
-b(a){return eQ(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=mk(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fD(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-mo(a,e,d){var
-b=ce(a,e);C(function(d,f){var
-e=c(a[9],d)[1+d];return a$(b,f,ce(a,c(a[2],e)[1+e][1]))},d);return b}function
-BN(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=mo(a,i,f),v=0;if(!(k<0)){var
+BK(a,d){if(d===a[9].length-1)return a;function
+b(a){return eP(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=mi(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fC(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+mm(a,e,d){var
+b=cd(a,e);C(function(d,f){var
+e=c(a[9],d)[1+d];return ba(b,f,cd(a,c(a[2],e)[1+e][1]))},d);return b}function
+BL(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=mm(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=N(u,ce(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=N(u,cd(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5483,12 +5421,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fD(a[9],a[10],a[11],g),l=S(function(b,a){return a+e(w,b)},f),m=mo(a,i,l);return[0,l,N(m,m)]}function
-fE(n,j,a,m,f){var
-F=n?n[1]:fQ,G=j?j[1]:j,o=dx(a,f),q=fD(a[9],a[10],a[11],o),r=hL(a,f,o),E=0;if(!G&&r<ii*e(a[8],f)){var
-D=BN(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+w=fC(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mm(a,i,l);return[0,l,N(m,m)]}function
+fD(n,j,a,m,f){var
+F=n?n[1]:fP,G=j?j[1]:j,o=dy(a,f),q=fC(a[9],a[10],a[11],o),r=hJ(a,f,o),E=0;if(!G&&r<ig*e(a[8],f)){var
+D=BL(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],fU*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cQ(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],fT*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cP(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5509,25 +5447,25 @@ L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
 K=g*N(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-BO=48,BP=16,hO=400000000;function
-BQ(a){function
+BM=48,BN=16,hM=400000000;function
+BO(a){function
 d(a){return a}var
-b=aA(cQ(a),d);if(b.length-1<=48)return b;var
+b=aA(cP(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
 e=a[9];if(!gl(function(a){return a===b?1:0},e)){var
-c=cd(a,b);d=1}}if(!d)var
-c=cX;return[0,c,b]},b);jk(function(b,a){return aY(b,a)},c);var
-e=eQ(c,0,ar(BO,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-BR(a){var
-b=BQ(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fC(a,e,c(a[2],b)[1+b][1]);return 0.}var
+c=cc(a,b);d=1}}if(!d)var
+c=cV;return[0,c,b]},b);ji(function(b,a){return a1(b,a)},c);var
+e=eP(c,0,ar(BM,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+BP(a){var
+b=BO(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fB(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-mp(b,a){var
-d=c(b[2],a)[1+a];return hK(b[1],d)}function
-BS(a,c){var
-d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fC(a[1],b,c)},b)}function
-mq(g,o,D,n,f,j){var
+mn(b,a){var
+d=c(b[2],a)[1+a];return hI(b[1],d)}function
+BQ(a,c){var
+d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fB(a[1],b,c)},b)}function
+mo(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5548,8 +5486,8 @@ b=F,z=r;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:W,G=c8(y)?W:y;return[0,f,j,h,x,G]}function
-BT(j,i){var
+x=A(0.,w),y=0.<j?-u-x/j:W,G=c9(y)?W:y;return[0,f,j,h,x,G]}function
+BR(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cw);var
@@ -5578,44 +5516,44 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-mr(b,a){var
+mp(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=is*b[1][17],f=S(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a2(l.length-1,function(a){return a}),h=L(g(aM(function(b){var
+m=a[4]/(a[2]*a[2]),n=iq*b[1][17],f=Q(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aU(l.length-1,function(a){return a}),h=L(g(aI(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
 p(b){return q(function(b){return e(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=p(b),c=BT(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aH(b),d=bZ(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eP(d,b.length-1))return[0,b,f,c];var
+h=p(b),c=BR(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aJ(b),d=bY(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eO(d,b.length-1))return[0,b,f,c];var
 b=L(d);continue}}var
-u=p(h),v=[0,h,f,dX(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
-BU(g,b,a,j){var
-k=a[3],l=a[2],c=bL(b[1]),d=[0,b[2]],f=a[1];C(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mp(g,a)&&h*n<0.){var
+u=p(h),v=[0,h,f,dW(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
+BS(g,b,a,j){var
+k=a[3],l=a[2],c=bK(b[1]),d=[0,b[2]],f=a[1];C(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mn(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-BV(j,i,b){var
+BT(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];C(function(d,b){var
-f=e(i[1],b),g=mp(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a4(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-BW(a){var
+f=e(i[1],b),g=mn(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a5(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+BU(a){var
 b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-BX(a,c,h,g,f){var
-i=BS(a,g),d=a[2].length-1;c[1]=c[1]-aL(aL(d,d),10+(d/3|0)|0)|0;var
-u=is*a[1][17];function
+BV(a,c,h,g,f){var
+i=BQ(a,g),d=a[2].length-1;c[1]=c[1]-aN(aN(d,d),10+(d/3|0)|0)|0;var
+u=iq*a[1][17];function
 k(b,j,f){var
-c=BU(a,b,j,f),d=c[2],e=c[1],k=oq*BW(e);return A(0.02*b[2],k)<d?mq(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
+c=BS(a,b,j,f),d=c[2],e=c[1],k=oo*BU(e);return A(0.02*b[2],k)<d?mo(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=mr(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aL(aL(h,h),h+3|0)/3|0)|0)-aL(4*d|0,d)|0;var
-o=BV(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=mp(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*d|0,d)|0;var
+o=BT(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5625,86 +5563,86 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(mq(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BP),j=p(f[1].length-1,0.),s=a[2];C(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=mr(a,b)[1],v=m[2],w=m[1],x=cE(function(b){return Math.abs(e(v,b))<=fM*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-BY=60;function
-BZ(a,j,b,c){var
-d=dx(a,b),f=dx(a,c),g=N(a[13],f),h=hL(a,b,d);if(bS*e(a[8],b)<h)var
-k=ce(a,c),l=N(ce(a,b),k),m=l-N(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(mo(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BN),j=p(f[1].length-1,0.),s=a[2];C(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=mp(a,b)[1],v=m[2],w=m[1],x=cD(function(b){return Math.abs(e(v,b))<=fL*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+BW=60;function
+BX(a,j,b,c){var
+d=dy(a,b),f=dy(a,c),g=N(a[13],f),h=hJ(a,b,d);if(bR*e(a[8],b)<h)var
+k=cd(a,c),l=N(cd(a,b),k),m=l-N(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hN(a,c,a[3]*a[15]-2.*i)}function
-ms(a,u,h,s,b){var
-d=al(b);function
+i=g;return hL(a,c,a[3]*a[15]-2.*i)}function
+mq(a,u,h,s,b){var
+d=ap(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hK(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hI(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=a2(a[2].length-1,w),o=g(aM(function(a){return 1-pX(a,b)}),x),y=[0,s,F(n,o)],z=L(cC(F(function(a){return n(a[1])},b),y)),A=By(a[1],z),B=mn(A,L(dS(v,b))),i=eO(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=fE(0,0,j,h,d),k=p(cQ(a),0.),l=[0,0.],m=[0,0];dT(function(n,g){var
+x=aU(a[2].length-1,w),o=g(aI(function(a){return 1-pU(a,b)}),x),y=[0,s,G(n,o)],z=L(c5(G(function(a){return n(a[1])},b),y)),A=Bw(a[1],z),B=ml(A,L(dS(v,b))),i=eN(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=fD(0,0,j,h,d),k=p(cP(a),0.),l=[0,0.],m=[0,0];dT(function(n,g){var
 b=g[1],c=e(f[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hK(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hI(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*cd(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*cc(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(f[1],d);t(k,cQ(a)-1|0,C)}var
-q=u*hN(j,d,h*(f[3]-l[1])),D=dS(function(i,b){var
-e=c(a[2],b)[1+b],f=BZ(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bz(function(a){return a}),D),G=gh(function(b,a){return iF(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bZ(function(a,b){return a<2?1:0},H);if(c8(q))return 0;var
+C=e(f[1],d);t(k,cP(a)-1|0,C)}var
+q=u*hL(j,d,h*(f[3]-l[1])),D=dS(function(i,b){var
+e=c(a[2],b)[1+b],f=BX(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bJ(function(a){return a}),D),F=gh(function(b,a){return iD(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bY(function(a,b){return a<2?1:0},H);if(c9(q))return 0;var
 r=[0,[0,b,k,f[2],q,m[1],I]]}else
 var
 r=i;return r}function
-B0(a){function
+BY(a){function
 b(b){var
-c=a[1];return g(aM(function(a){return a[1]!==b?1:0}),c)}var
-c=1<al(a[1])?1:0,d=c?F(b,a[5]):c;function
+c=a[1];return g(aI(function(a){return a[1]!==b?1:0}),c)}var
+c=1<ap(a[1])?1:0,d=c?G(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cC(d,dV(e,a[6]))}function
-mt(b,a){function
+d=a[1],e=G(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c5(d,dU(e,a[6]))}function
+mr(b,a){function
 c(a){return a}var
-d=a2(b[2].length-1,c),f=g(aM(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-B1(a,d){function
+d=aU(b[2].length-1,c),f=g(aI(function(b){return e(a,b)!=0.?1:0}),d);return G(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+BZ(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mt(a,d),b=gh(function(b,a){var
-c=f(b);return iF(f(a),c)},g);function
+g=mr(a,d),b=gh(function(b,a){var
+c=f(b);return iD(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bZ(function(a,b){return a<c?1:0},b)}return[0,b,a2(c5(8,al(b)),h)]}function
-B2(a,k,j,e,i,d){var
+c=a+1|0;return bY(function(a,b){return a<c?1:0},b)}return[0,b,aU(c4(8,ap(b)),h)]}function
+B0(a,k,j,e,i,d){var
 f=a[2].length-1;function
-h(c,b){return am(function(b,g){var
-i=f+a[1][3]|0,l=aL(50*(1+al(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=ms(a,k,j,e,g);if(b&&c){var
+h(c,b){return al(function(b,g){var
+i=f+a[1][3]|0,l=aN(50*(1+ap(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=mq(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(B0(a),[0,a]);if(c){var
+c=h(BY(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a2(f,function(a){return a}),n=g(aM(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dV(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cC(F(function(b){return B1(a,b)},i),q),s=0;return am(function(a,d){var
-e=h(d,0),b=c6(function(a){return l(a,BY)},e);if(a){if(b){var
+b=a[1],m=aU(f,function(a){return a}),n=g(aI(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dU(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=c5(G(function(b){return BZ(a,b)},i),q),s=0;return al(function(a,d){var
+e=h(d,0),b=c6(function(a){return l(a,BW)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-el=fP;function
-B3(a){var
+ek=fO;function
+B1(a){var
 b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);C(function(b,h){var
-f=bL(h),j=1;for(;;){var
+f=bK(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=N(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);a$(f,n,g[1+a])}var
+n=N(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);ba(f,n,g[1+a])}var
 u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(N(f,f)),k=ez*Math.sqrt(N(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(N(f,f)),k=ey*Math.sqrt(N(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-B4(i,m){var
+B2(i,m){var
 d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aA(f,function(a){return 0.<e(c(d,a)[1+a],a)?N(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
@@ -5715,159 +5653,159 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-B5(b,h,f,n){function
+B3(b,h,f,n){function
 i(c){var
-a=g(b[5],c);return h?dX(l,a,g(b[5],h[1])):a}var
-o=i(n),p=q(function(a){return O(a,el)},o),j=q(i,f),r=b[4];function
-s(a){return bf(r,a)}var
-t=B3(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
-m=bL(p);C(function(f){return function(b,d){var
+a=g(b[5],c);return h?dW(l,a,g(b[5],h[1])):a}var
+o=i(n),p=q(function(a){return O(a,ek)},o),j=q(i,f),r=b[4];function
+s(a){return a_(r,a)}var
+t=B1(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
+m=bK(p);C(function(f){return function(b,d){var
 e=0!==P(d)?1:0;if(e){var
 g=c(j,b)[1+b];return C(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fP|0,v=B4(t,q(function(b){return function(a){return bf(b,a)}}(u),m));C(function(a,b){var
-e=aK(b);if(e){var
-g=a_(el,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+fO|0,v=B2(t,q(function(b){return function(a){return a_(b,a)}}(u),m));C(function(a,b){var
+e=aM(b);if(e){var
+g=a$(ek,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cu(a){return a?cX:1.}function
-bC(b,a){return 0.<b[3]?cu(a):-cu(a)}function
-fF(b,a,d,c){var
-e=hN(b,d,bC(b,a)*c);return cu(a)*e}function
-B6(b,a,d,c){var
-e=BJ(b,d,cu(a)*c);return bC(b,a)*e}function
-fG(b,a){return b[4]<a[4]?a:b}function
-fH(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-mu(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hP(f,e,a,d,c){var
-g=bC(a[1],d),b=fE(f,e,a[1],g,c),h=fF(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hQ(c,b,a){return 0<a[2].length-1?a:hP(0,0,a[1],c,b)}function
-B7(d,c,b){var
-a=d[1];return a[18]?hP(B9,B8,d,c,b):[0,d,[0],0.,fF(a,c,b,BK(a,bC(a,c),b))]}function
-mv(j,f,e,a){var
+ct(a){return a?cV:1.}function
+bB(b,a){return 0.<b[3]?ct(a):-ct(a)}function
+fE(b,a,d,c){var
+e=hL(b,d,bB(b,a)*c);return ct(a)*e}function
+B4(b,a,d,c){var
+e=BH(b,d,ct(a)*c);return bB(b,a)*e}function
+fF(b,a){return b[4]<a[4]?a:b}function
+fG(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+ms(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hN(f,e,a,d,c){var
+g=bB(a[1],d),b=fD(f,e,a[1],g,c),h=fE(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hO(c,b,a){return 0<a[2].length-1?a:hN(0,0,a[1],c,b)}function
+B5(d,c,b){var
+a=d[1];return a[18]?hN(B7,B6,d,c,b):[0,d,[0],0.,fE(a,c,b,BI(a,bB(a,c),b))]}function
+mt(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ey*d[17])return a;var
-i=p(cQ(d),0.);t(i,b,-bC(d,f));return[0,a[1],i,0.,h]}return a}function
-mw(c,b){var
-a=F(b,c[4]);return a?am(fG,a[1],a[2]):ad(B_)}function
-em(c,b,a){return mw(c,function(d){return mv(c,b,a,B7(d,b,a))})}function
-B$(k,c,b,f,e){var
-g=e[1],a=g[1],h=bC(a,c),d=fE(Cb,Ca,BM(a,BL(a,h,b,B6(a,c,b,f))),h,b),j=fF(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-Cc(d,g,a){var
-b=a[1][1],h=mt(b,a[2]),i=bC(b,d),e=ms(b,cu(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ex*d[17])return a;var
+i=p(cP(d),0.);t(i,b,-bB(d,f));return[0,a[1],i,0.,h]}return a}function
+mu(c,b){var
+a=G(b,c[4]);return a?al(fF,a[1],a[2]):ad(B8)}function
+el(c,b,a){return mu(c,function(d){return mt(c,b,a,B5(d,b,a))})}function
+B9(k,c,b,f,e){var
+g=e[1],a=g[1],h=bB(a,c),d=fD(B$,B_,BK(a,BJ(a,h,b,B4(a,c,b,f))),h,b),j=fE(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Ca(d,g,a){var
+b=a[1][1],h=mr(b,a[2]),i=bB(b,d),e=mq(b,ct(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-ey*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-Ce(k,c,a,b){var
-e=b[1],h=bC(e,c),l=hP(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-ex*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+Cc(k,c,a,b){var
+e=b[1],h=bB(e,c),l=hN(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fE([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aZ(g),u=ba===m?g[1]:af===m?bp(g):g,n=BX(u,t,h,a,s),i=n[1],v=fF(e,c,a,i[3]),o=fG(d,[0,b,i[1],i[2],v]);if(n[2])return Cc(c,a,o);var
+s=fD([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=a2(g),u=bb===m?g[1]:af===m?bp(g):g,n=BV(u,t,h,a,s),i=n[1],v=fE(e,c,a,i[3]),o=fF(d,[0,b,i[1],i[2],v]);if(n[2])return Ca(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=B2(e,cu(c),h,a,x,w);if(p){var
-j=p[1];return fG(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Cd)}function
-mx(a){var
-b=a[4];return c7(function(a){return a[1][18]},b)}function
-cR(a){var
-b=a[4],c=0.;return am(function(b,a){return A(b,a[1][17])},c,b)}function
-fI(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mx(a))return fG(c,mw(a,function(c){return mv(a,d,b,Ce(a,d,b,c))}));return c}function
-en(a){return bn(a[1][14],a[5])}function
-my(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cj(d,[ao,c*en(a)[3]]):d}function
-hR(e,d,h,a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=B0(e,ct(c),h,a,x,w);if(p){var
+j=p[1];return fF(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Cb)}function
+mv(a){var
+b=a[4];return c8(function(a){return a[1][18]},b)}function
+cQ(a){var
+b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
+fH(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mv(a))return fF(c,mu(a,function(c){return mt(a,d,b,Cc(a,d,b,c))}));return c}function
+em(a){return bn(a[1][14],a[5])}function
+mw(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ci(d,[an,c*em(a)[3]]):d}function
+hP(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];C(function(e,f){var
 h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aH(b);return[0,[0,O(1,h),k]]}function
-mz(i,h,a,g,f,b){var
+k=aJ(b);return[0,[0,O(1,h),k]]}function
+mx(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-Cf(b,d,a){if(0<=b[5]){var
+Cd(b,d,a){if(0<=b[5]){var
 h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fJ(a){return Math.log(a)/0.693147180559945286}function
-Cg(b,a,g,d){var
-c=a[2].length-1+1|0,h=fJ(c*b[17]/(a[3]*d))/2.,i=b[18]?fJ(c*b[17]/d):0.,j=fJ(ir*c/a[3]),k=fJ(X(a4,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-Ch(l,k,j,i,a){var
-b=a[1][1],d=my(b,j);function
-g(a){return cE(aK,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?Cg(b,a,d,i):Ci;if(f){var
-c=f[1],m=a[2],h=S(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];mz(b,bC(b,k),o,c,n,h);return hR(l,b,c,h)}return f}return 0}function
-mA(a,b){var
-c=A(a[15],fU*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-Cj(i,y,h,n){var
+fI(a){return Math.log(a)/0.693147180559945286}function
+Ce(b,a,g,d){var
+c=a[2].length-1+1|0,h=fI(c*b[17]/(a[3]*d))/2.,i=b[18]?fI(c*b[17]/d):0.,j=fI(ip*c/a[3]),k=fI(X(a5,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+Cf(l,k,j,i,a){var
+b=a[1][1],d=mw(b,j);function
+g(a){return cD(aM,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?Ce(b,a,d,i):Cg;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return a$(c,a*e(d,b))},m),n=a$(c,a[3]),o=b[4];mx(b,bB(b,k),o,c,n,h);return hP(l,b,c,h)}return f}return 0}function
+my(a,b){var
+c=A(a[15],fT*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+Ch(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=a2(b,function(a){return a}),j=g(aM(function(a){return e(n[2],a)!=0.?1:0}),z),d=dU(a[4],j)?a[4]:am(c5,b,j),k=L(g(aM(function(b){var
-c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aL(200*(k.length-1)|0,a[1][3])|0;var
-r=mA(a,h)*bl(1.,-84);if(0<=a[5])var
-A=en(a)[3],l=r*e(a[1][7],h)*A;else
+z=aU(b,function(a){return a}),j=g(aI(function(a){return e(n[2],a)!=0.?1:0}),z),d=gg(a[4],j)?a[4]:al(c4,b,j),k=L(g(aI(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
+r=my(a,h)*bl(1.,-84);if(0<=a[5])var
+A=em(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aK(l),m=t?a_(el,l):t;if(0<P(m)){var
+t=aM(l),m=t?a$(ek,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,D=q(o,k),v=B5(a[1],B,D,h),w=bC(a,y),f=p(cQ(a),0);C(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mz(a,w,d,el,m,f);return hR(i,a,el,f)}}return 0}function
-hS(b,e,a,h,o){var
-d=hQ(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=ey*mA(i,a),k=d[3]<p?1:0,g=k?h<fS*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,D=q(o,k),v=B3(a[1],B,D,h),w=bB(a,y),f=p(cP(a),0);C(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mx(a,w,d,ek,m,f);return hP(i,a,ek,f)}}return 0}function
+hQ(b,e,a,h,o){var
+d=hO(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ex*my(i,a),k=d[3]<p?1:0,g=k?h<fR*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?Cj(b,e,a,d):l,f=q||Ch(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?Ch(b,e,a,d):l,f=q||Cf(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-fK(b,a){return bn(b[4],a)}function
-mB(b){var
-a=my(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-mC(a){var
-b=p(cQ(a),0.),d=a[14];C(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+fJ(b,a){return bn(b[4],a)}function
+mz(b){var
+a=mw(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
+mA(a){var
+b=p(cP(a),0.),d=a[14];C(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-mD(a){var
-b=[0,0.],f=mB(a),c=mC(a);C(function(c,g){var
+mB(a){var
+b=[0,0.],f=mz(a),c=mA(a);C(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-Ck(d,f,j,g){var
+Ci(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=en(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=em(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-Cl(f,j,r,i,d,q){var
-k=bl(4.,-f[1][4]|0),g=cu(q),c=p(j.length-1,0.);if(0.<f[3]){var
+Cj(f,j,r,i,d,q){var
+k=bl(4.,-f[1][4]|0),g=ct(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
 m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=aZ(d),x=ba===n?d[1]:af===n?bp(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+n=a2(d),x=bb===n?d[1]:af===n?bp(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-Cm(h,d){var
-f=q(mD,d);jk(function(b,a){return iF(b,a)},f);var
-b=47-iH(A(e(f,((f.length-1)*9|0)/10|0),fU))[2]|0;if(10<=b&&!(60<b)){var
+Ck(h,d){var
+f=q(mB,d);ji(function(b,a){return iD(b,a)},f);var
+b=47-iF(A(e(f,((f.length-1)*9|0)/10|0),fT))[2]|0;if(10<=b&&!(60<b)){var
 g=O(1,b);if(0<=c(d,0)[1][5]){var
-l=en(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dD){var
+l=em(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dE){var
 i=O(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-Cn(i,x,U,T){var
-g=T[1],a=fK(x,U)[1];if(bl(1.,48-g|0)<=mD(a))return 0;var
-V=a[2].length-1,y=mB(a),W=mC(a),j=S(function(b,a){return a_(g,a*e(y,b))},W);Cf(a,g,j);var
-k=S(function(b,a){var
-c=e(y,b);return bf(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,D=0.,E=0,X=0;if(F<0)var
+Cl(i,x,U,T){var
+g=T[1],a=fJ(x,U)[1];if(bl(1.,48-g|0)<=mB(a))return 0;var
+V=a[2].length-1,y=mz(a),W=mA(a),j=Q(function(b,a){return a$(g,a*e(y,b))},W);Cd(a,g,j);var
+k=Q(function(b,a){var
+c=e(y,b);return a_(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,D=0.,E=0,X=0;if(F<0)var
 J=E,I=D,H=B,G=z;else{var
 b=X,r=E,q=D,o=B,n=z;for(;;){var
 f=e(k,b);if(f!=0.)var
@@ -5875,53 +5813,53 @@ aa=0.<f?e(a[7],b):e(a[6],b),ab=o+f*aa,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ab
 var
 u=q,s=o;var
 P=b<V?1:0;if(P)var
-Q=b!==a[4]?1:0,R=Q?f!=0.?1:0:Q;else
+R=b!==a[4]?1:0,S=R?f!=0.?1:0:R;else
 var
-R=P;if(R){a$(d,-f,ct(i,c(a[2],b)[1+b][1]));var
+S=P;if(S){ba(d,-f,cs(i,c(a[2],b)[1+b][1]));var
 ac=n+f,w=[0,b,r],v=ac}else
 var
 w=r,v=n;var
 ad=b+1|0;if(F!==b){var
 b=ad,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];a$(d,G,ct(i,L));var
+K=a[4],L=c(a[2],K)[1+K][1];ba(d,G,cs(i,L));var
 Y=e(d,L);C(function(b,a){return t(d,b,a-Y)},d)}var
-Z=0.,h=am(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=hR(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[af,function(b){return Ck(a,d,h,m)}],N=function(b){return[af,function(c){return Cl(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
+Z=0.,h=al(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=hP(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[af,function(b){return Ci(a,d,h,m)}],N=function(b){return[af,function(c){return Cj(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
 var
 O=l;return O}function
-Co(d){var
+Cm(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a$(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];ba(g,e(c(d[10],b)[1+b],j),s);var
 u=b+1|0;if(k!==b){var
 b=u;continue}break}}var
 o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-Cp(b,a){if(0.<b[3]){var
+Cn(b,a){if(0.<b[3]){var
 c=0.,d=-X(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-Cq(a){var
+Co(a){var
 b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-Cr(b,d,t,r){var
-h=fK(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Co(a),j=q(function(b){return Cp(a,b)},u),v=0.,w=X(function(d,c){var
+Cp(b,d,t,r){var
+h=fJ(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Cm(a),j=q(function(b){return Cn(a,b)},u),v=0.,w=X(function(d,c){var
 b=[0,0.];C(function(d,c){var
-e=Math.abs(c)*cd(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=X(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+e=Math.abs(c)*cc(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=X(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return S(y,a)},j),z=1e-300,m=X(function(b,a){return A(b,Cq(a))},z,l);if(m*Math.sqrt(x)<nP){var
-n=47-iH(m)[2]|0,B=function(h){var
-b=q(function(a){return a_(n,a)},h);if(0.<a[3]){var
+l=q(function(a){return Q(y,a)},j),z=1e-300,m=X(function(b,a){return A(b,Co(a))},z,l);if(m*Math.sqrt(x)<nN){var
+n=47-iF(m)[2]|0,B=function(h){var
+b=q(function(a){return a$(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=p(d[1].length-1,0),j=d[5];C(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aH(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
-D=p(b[2],0);return[0,[0,o,F(B,aH(l)),w,D,h,t,0]]}return 0}return 0}function
-Cs(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dx(a,c),i=d[4];if(0.<a[3])var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aJ(g)},o=a$(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
+D=p(b[2],0);return[0,[0,o,G(B,aJ(l)),w,D,h,t,0]]}return 0}return 0}function
+Cq(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dy(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -5930,41 +5868,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=en(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=em(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fU*f<g?1:0]}}(0,f)}function
-hT(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fT*f<g?1:0]}}(0,f)}function
+hR(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
-f=Cs(a,q,d,i),k=f[1],l=1-a[5][1][18];if(l){var
+f=Cq(a,q,d,i),k=f[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=aZ(b),s=ba===n?b[1]:af===n?bp(b):b,h=a[5]===s?1:0;else
+n=a2(b),s=bb===n?b[1]:af===n?bp(b):b,h=a[5]===s?1:0;else
 var
 h=m}else
 var
 h=l;if(f[3]){var
 p=0;if(!f[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return g(e,0)}}}return g(e,0)}function
-Ct(b,a){return iv*aL(b,a+1|0)}function
-Cu(a){return 3.+0.4*a}function
-Cv(a){return 4.+0.04*aL(a+1|0,a+1|0)}function
-Cw(a){var
-d=al(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a3(function(b){var
+Cr(b,a){return it*aN(b,a+1|0)}function
+Cs(a){return 3.+0.4*a}function
+Ct(a){return 4.+0.04*aN(a+1|0,a+1|0)}function
+Cu(a){var
+d=ap(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aH(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
 b=q,j=o,f=n;for(;;){var
-s=Cu(b),t=Cv(k)-s,u=Ct(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+s=Cs(b),t=Ct(k)-s,u=Cr(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
 b=w,j=h,f=v;continue}break}}var
-r=a[7];a3(function(d){var
+r=a[7];aH(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
 f=ar(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
-mE(c,b,a){var
+mC(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-mF(f,w,e,l,v){function
+mD(f,w,e,l,v){function
 m(a){var
-b=mE(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cW,a=iv,y=dD,x=0.;for(;;){if(0<n){var
+b=mC(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cU,a=it,y=dE,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5972,47 +5910,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/ir:(g+j)/2.;var
-G=Math.abs(k-a)<=fS*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/ip:(g+j)/2.;var
+G=Math.abs(k-a)<=fR*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[an,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-mG(f,h,a,e){if(h==W){var
-c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,fR*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cX/i]}function
-mH(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-Cx(e,f,c,b){var
+mE(f,h,a,e){if(h==W){var
+c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,fQ*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cV/i]}function
+mF(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+Cv(e,f,c,b){var
 a=f[2],d=f[1];if(W<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?mH(mF(e,-a,g,c,-b)):mF(e,d,g,c,b)}return a<K?mH(mG(e,-a,c,-b)):mG(e,d,c,b)}function
-Cy(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?mF(mD(e,-a,g,c,-b)):mD(e,d,g,c,b)}return a<K?mF(mE(e,-a,c,-b)):mE(e,d,c,b)}function
+Cw(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==W)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=mE(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cX/(b*(1./(e*e)+1./(f*f)))]}function
-eo(c,d,b){var
+h=mC(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cV/(b*(1./(e*e)+1./(f*f)))]}function
+en(c,d,b){var
 a=[0,g(b,c[2])],f=c[1];C(function(f,c){var
 h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
-hU(b,a){var
-c=bL(b[2][2]),d=b[1];C(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?a$(c,e(a,b),f[2]):d},d);return c}function
-mI(a){var
+hS(b,a){var
+c=bK(b[2][2]),d=b[1];C(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?ba(c,e(a,b),f[2]):d},d);return c}function
+mG(a){var
 b=a[3][1]==W?1:0,c=b||(a[3][2]==K?1:0);return c}function
-Cz(a,c){var
-d=eo(a,c,function(a){return a[1]}),j=hU(a,c),g=a[3],h=g[2],i=g[1];function
+Cx(a,c){var
+d=en(a,c,function(a){return a[1]}),j=hS(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eo(a,c,function(a){return a[3]})];dW(function(c){if(0.<d)var
-e=f(c,A(i,a4(h,c/(2.*d))));else
-if(mI(a))var
+b=[0,en(a,c,function(a){return a[3]})];dV(function(c){if(0.<d)var
+e=f(c,A(i,a5(h,c/(2.*d))));else
+if(mG(a))var
 e=W;else
 var
-g=f(c,h),e=a4(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+g=f(c,h),e=a5(f(c,i),g);b[1]=b[1]+e;return 0},j);var
 k=a[1];C(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-mJ(b,m,d){var
-j=d.length-1,n=eo(b,d,function(a){return a[1]}),f=hU(b,d);if(mI(b)&&n<=0.)return 0;var
-g=[0,eo(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jh(j,j,0.);C(function(o,s){var
-d=Cx(m,b[3],n,s);g[1]=g[1]+d[1];var
+mH(b,m,d){var
+j=d.length-1,n=en(b,d,function(a){return a[1]}),f=hS(b,d);if(mG(b)&&n<=0.)return 0;var
+g=[0,en(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jf(j,j,0.);C(function(o,s){var
+d=Cv(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -6024,11 +5962,11 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];C(function(a,f){var
-b=Cy(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+b=Cw(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
-a=aK(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-mK(o,n){var
-l=n.length-1,h=q(bL,o),p=l-1|0,C=0;if(!(p<0)){var
+a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+mI(o,n){var
+l=n.length-1,h=q(bK,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -6038,12 +5976,12 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,oq*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,oo*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bL(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bK(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6063,27 +6001,27 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-CA=12;function
-CB(d,b,n,m){var
+Cy=12;function
+Cz(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:mJ(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=mK(g[3],i),k=N(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bS)return 0;var
-f=S(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=S(function(b,a){var
+h=0===f?0:mH(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=mI(g[3],i),k=N(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bR)return 0;var
+f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
 i=W<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cE(function(a){return a},k),l=i+nA*a*o-fS*Math.abs(i),h=g?mJ(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fO*b<k){var
+g=f;return g},f),g=cD(function(a){return a},k),l=i+ny*a*o-fR*Math.abs(i),h=g?mH(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fN*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-CC=3;function
-CD(b,a){var
-g=a.length-1,d=0.,f=X(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bS*f<Math.abs(a)?1:0},a);function
+CA=3;function
+CB(b,a){var
+g=a.length-1,d=0.,f=X(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bR*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=eo(b,a,function(a){return a[1]}),h=jh(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=en(b,a,function(a){return a[1]}),h=jf(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=a4(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=a5(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
 u=d*e(c(b[1],a)[1+a][2],h),v=d*d*c(b[1],a)[1+a][1]-u;t(n,a,e(n,a)-v);var
 w=0,l=d==j?a:-1;if(!(l<0)){var
@@ -6092,7 +6030,7 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);C(o,hU(b,a));var
+a=x;continue}break}}return 0}}(m,f,h,n);C(o,hS(b,a));var
 q=b[1];C(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
@@ -6103,25 +6041,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=mK(h,f),a=S(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(S(function(a,b){return c(i,a)[1+a]?b:0.},a),CC)}function
-CF(b,a){var
-c=F(function(b){return q(function(a){return bl(FH(bl(a,b)),-b|0)},a)},CE);return[0,CD(b,a),c]}function
-CG(a,c){function
-d(a){return aK(a)?Math.abs(a):0.}function
+r=mI(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),CA)}function
+CD(b,a){var
+c=G(function(b){return q(function(a){return bl(FH(bl(a,b)),-b|0)},a)},CC);return[0,CB(b,a),c]}function
+CE(a,c){function
+d(a){return aM(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,W],i=X(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=Cz(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=Cx(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=CB(a,b*i,c,CA);f(d);var
-e=is<b?1:0;if(e){b/=10.;var
+d=Cz(a,b*i,c,Cy);f(d);var
+e=iq<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];C(function(d,c){var
-a=Math.abs(c)<dC?1:0;if(a){var
-e=b[1];return f(S(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-CH=64;function
-CI(a,j){var
+a=Math.abs(c)<dD?1:0;if(a){var
+e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+CF=64;function
+CG(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6135,65 +6073,65 @@ var
 d=b}else
 var
 d=f;return d}function
-CJ(a){var
+CH(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-mL(a,b){var
+mJ(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=q(function(a){return bf(h,a)},f),i=[ao,0.,K],j=N(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
-k=[ao,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
-CK(b,a){function
-c(c,a){return a?bf(b[4],a[1]):c}var
+f=g(a[5],b),h=a[4],d=q(function(a){return a_(h,a)},f),i=[an,0.,K],j=N(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
+k=[an,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
+CI(b,a){function
+c(c,a){return a?a_(b[4],a[1]):c}var
 d=c(W,a[10]),e=c(K,a[11]);if(2===b[1]){var
-f=e<=0.?0.:K,g=0.<=d?0.:W;return[ao,g,f]}return[ao,d,e]}function
-CL(f,c){var
+f=e<=0.?0.:K,g=0.<=d?0.:W;return[an,g,f]}return[an,d,e]}function
+CJ(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return CM;var
+b!=="number"){if(2!==b[0])return CK;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dw(a9(f[4],h,g))]}}return 0}var
-mM=64;function
-CN(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dx(aY(f[4],h,g))]}}return 0}var
+mK=64;function
+CL(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a0(a[8])-1|0)|0;return 1}function
-CO(d,f,b){var
+b!=="number"&&2!==b[0])return 129-(a3(a[8])-1|0)|0;return 1}function
+CM(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=mL(d,c),f=e(K,a[4]),g=[ao,e(W,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mJ(d,c),f=e(K,a[4]),g=[an,e(W,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=g(aM(x),y),m=g(bz(w),q);if(CI(f,b)&&0===p0(m,q)&&!(0<eP(m,CH))){var
-h=[af,function(a){return ge(fb(f),0)}],r=function(a,d){var
-e=b[5],g=bn(b[6],a),i=b[1],c=aZ(h),j=ba===c?h[1]:af===c?bp(h):h;return le(f,b,j,i,a,d,g,e)},C=CJ(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=CK(d,f),i=CL(d,f),z=function(a){return mL(d,a)},E=aA(d[2],z),j=i?[0,[0,cX,p(d[3],0.),i[1],[ao,0.,K]]]:[0],k=cj(L(m),j),A=a2(o.length-1,function(a){return a});return g(bz(function(h){if(h===b[1])return 0;var
-q=S(function(b,d){var
+y=b[4],q=g(aI(x),y),m=g(bJ(w),q);if(CG(f,b)&&0===pW(m,q)&&!(0<eO(m,CF))){var
+h=[af,function(a){return gd(fa(f),0)}],r=function(a,d){var
+e=b[5],g=bn(b[6],a),i=b[1],c=a2(h),j=bb===c?h[1]:af===c?bp(h):h;return lc(f,b,j,i,a,d,g,e)},C=CH(f),o=L(G(L,f[13])),t=b[1],D=c(o,t)[1+t],u=CI(d,f),i=CJ(d,f),z=function(a){return mJ(d,a)},E=aA(d[2],z),j=i?[0,[0,cV,p(d[3],0.),i[1],[an,0.,K]]]:[0],k=ci(L(m),j),A=aU(o.length-1,function(a){return a});return g(bJ(function(h){if(h===b[1])return 0;var
+q=Q(function(b,d){var
 e=g(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=P(a)?a:s(a)}var
-v=X(function(b,a){return 0<aw(t(a),b)?t(a):b},1,q),G=[0,0,[0,0.,p(d[3],0.),0.,u]],m=X(function(f,g){var
-a=f[2],d=f[1],b=a9(0,g,v),e=c(E,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,q)[2],w=[0,k,m,u],H=S(function(c,b){var
+v=X(function(b,a){return 0<aw(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=X(function(f,g){var
+a=f[2],d=f[1],b=aY(0,g,v),e=c(E,d)[1+d];if(b!=0.)ba(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],H=Q(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dC}return 0.}return a[2]==K?fO:a[1]==W?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dD}return 0.}return a[2]==K?fN:a[1]==W?-0.1:0.},k);function
 x(d,b){var
-c=aK(b);return c?a(a_(d,b),v):c}var
+c=aM(b);return c?a(a$(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+CN(f)|0,d);var
-c=a2(y,function(b){return x(mM,e(a,b))});return[0,O(1,mM),c,b]}var
-A=CG(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+CL(f)|0,d);var
+c=aU(y,function(b){return x(mK,e(a,b))});return[0,O(1,mK),c,b]}var
+A=CE(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=F(z,CF(w,A)),B=ge(eO(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-CP(h,c,a){var
+I=G(z,CD(w,A)),B=gd(eN(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+CN(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:K}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a9(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
+d=b[1],e=Math.exp(a),i=aY(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a9(0,f[1],f[2]);return by}return by}function
-mO(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aY(0,f[1],f[2]);return by}return by}function
+mM(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6204,17 +6142,17 @@ j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dg(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a3(function(a){switch(a[0]){case
+b=dh(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];aH(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=p(b,0),l=a[1];a3(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=p(b,0),l=a[1];aH(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?C(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hV=14;function
-mP(c,e,a){function
+hT=14;function
+mN(c,e,a){function
 f(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=P(a)?a:s(a),b=cn(i,h),d=0<P(b)?b:1;function
+h=50,i=0<=P(a)?a:s(a),b=cm(i,h),d=0<P(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
@@ -6225,26 +6163,26 @@ e=f(d,b);if(0!==a&&g(c,e)){var
 d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,f){var
 d=i,e=h,a=f;for(;;){var
-b=cn(k(d,e),1);if(0!==a&&0!==aw(b,d)&&0!==aw(b,e)){if(g(c,b)){var
+b=cm(k(d,e),1);if(0!==a&&0!==aw(b,d)&&0!==aw(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,hV)]:j(a,d,hV);return c6(function(a){return n(a[1],a[2],hV)},o)}function
-CQ(h,g,i,K,J,d){var
-j=h[2],q=mO(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(b9(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,hT)]:j(a,d,hT);return c6(function(a){return n(a[1],a[2],hT)},o)}function
+CO(h,g,i,K,J,d){var
+j=h[2],q=mM(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(b8(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=a9(0,b[1],i[2]),d=c(w,a)[1+a][1];return CP(g,a9(0,d[1],d[2]),e)}return by}var
-m=aA(j,function(a){return Math.sqrt(x(a)*M)}),o=S(function(b,a){var
-c=aK(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+e=aY(0,b[1],i[2]),d=c(w,a)[1+a][1];return CN(g,aY(0,d[1],d[2]),e)}return by}var
+m=aA(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aK(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oi?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aM(e(m,a)):h;if(i)var
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*og?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 z=j-1|0,N=0;if(!(z<0)){var
 b=N;for(;;){var
-Q=c(t,b)[1+b],R=Q||c(s,b)[1+b];if(R){var
-H=j-1|0,T=ct(h,b),U=0;if(!(H<0)){var
+R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
+H=j-1|0,T=cs(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
 I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 W=f+1|0;if(H!==f){var
@@ -6253,217 +6191,223 @@ V=b+1|0;if(z!==b){var
 b=V;continue}break}}var
 B=p(j,0);C(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-D=S(function(a,k){var
+D=Q(function(a,k){var
 b=c(u,a)[1+a];if(b){var
-f=b[1];if(k&&aK(e(m,a))){var
+f=b[1];if(k&&aM(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=ed(g,r,i[2],i[3],J,k,j);if(b){var
+k=c(w,a)[1+a],b=ec(g,r,i[2],i[3],J,k,j);if(b){var
 e=b[1];if(d)return aw(e[2],f)<0?1:0;var
 h=0<aw(e[1],f)?1:0}else
 var
-h=b;return h},n=bf(0,r),h=x(a)*n,j=aK(h);if(j){var
-o=a_(0,h),p=d?-1:1;return mP(l,p,o)}return j}}return 0},B),E=L(g[9]),F=dp(g,1),P=aH(S(function(e,o){var
+h=b;return h},n=a_(0,r),h=x(a)*n,j=aM(h);if(j){var
+o=a$(0,h),p=d?-1:1;return mN(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dq(g,1),P=aJ(Q(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dp(g,f[1]),p=c(E,b)[1+b],i=a(r,hh(c(E,e)[1+e],p)),j=k(h,i),m=a8(O(a(h,i),2)),q=d?G(k(j,m),F):v(l(j,m),F),n=[0,[0,b,q]];else
+h=dq(g,f[1]),p=c(E,b)[1+b],i=a(r,hg(c(E,e)[1+e],p)),j=k(h,i),m=a9(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aH(D),P]}function
-CR(d,c,a){var
+n=f;return n},o));return[0,aJ(D),P]}function
+CP(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:by;case
 4:return 0.<=a?a:by}return by}function
-mR(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,by,by]:a<b?[0,a4(1.,b*a+c*d),b-a*c/d]:[0,by,by]}function
-CS(m,h,j,J,I,d){var
-i=m[2],r=mO(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(b9(h)),f=j[1],n=aA(i,function(a){var
+mP(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,by,by]:a<b?[0,a5(1.,b*a+c*d),b-a*c/d]:[0,by,by]}function
+CQ(m,h,j,J,I,d){var
+i=m[2],r=mM(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(b8(h)),f=j[1],n=aA(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a9(0,b[1],j[2]),d=c(x,a)[1+a][1];return CR(h,a9(0,d[1],d[2]),e)}return by});function
+e=aY(0,b[1],j[2]),d=c(x,a)[1+a][1];return CP(h,aY(0,d[1],d[2]),e)}return by});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
 o=aA(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=mR(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ey<f?1:0:f<i-ey?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=mP(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ex<f?1:0:f<i-ex?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,K=0;if(!(A<0)){var
 b=K;for(;;){var
-P=c(u,b)[1+b],Q=P||c(t,b)[1+b];if(Q){var
-F=ct(m,b),H=i-1|0,R=0;if(!(H<0)){var
-g=R;for(;;){if(c(u,b)[1+b])z(g,b,e(F,g));if(c(t,b)[1+b])z(b,g,e(F,g));var
+P=c(u,b)[1+b],R=P||c(t,b)[1+b];if(R){var
+G=cs(m,b),H=i-1|0,S=0;if(!(H<0)){var
+g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
 U=g+1|0;if(H!==g){var
 g=U;continue}break}}}var
 T=b+1|0;if(A!==b){var
 b=T;continue}break}}var
 B=p(i,0);C(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-D=S(function(a,l){var
+D=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ef(h,f,j[2],j[3],I,l,k);if(b){var
+l=c(x,a)[1+a],b=ee(h,f,j[2],j[3],I,l,k);if(b){var
 e=b[1];if(d)return aw(e[2],g)<0?1:0;var
 i=0<aw(e[1],g)?1:0}else
 var
-i=b;return i},o=bf(0,f),i=e(n,a)*o,k=aK(i);if(k){var
-p=a_(0,i),q=d?1:-1;return mP(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[af,function(b){return fa(h,a)}]},s);function
+i=b;return i},o=a_(0,f),i=e(n,a)*o,k=aM(i);if(k){var
+p=a$(0,i),q=d?1:-1;return mN(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[af,function(b){return e$(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=aZ(a);return ba===d?a[1]:af===d?bp(a):a}var
-N=aH(S(function(g,w){var
+a=c(M,b)[1+b],d=a2(a);return bb===d?a[1]:af===d?bp(a):a}var
+N=aJ(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=mR(d,e(ct(m,b),g),x),z=bf(0,f),o=y[2]*z,u=0;if(aK(o)&&0.<=o){var
-i=a_(0,o),A=c(s,b)[1+b],B=ac(c(s,g)[1+g],A),C=E(b),F=hi(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,O(a(i,F),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):G(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+x=e(n,b),y=mP(d,e(cs(m,b),g),x),z=a_(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
+i=a$(0,o),A=c(s,b)[1+b],B=ac(c(s,g)[1+g],A),C=E(b),G=hh(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a9(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
-t=j;return t},o));return[0,aH(D),N]}function
-CT(a){var
-b=a[4];return c7(function(a){return 0===a[0]?0:1},b)}function
-mS(d,a,c){var
-b=CT(c);if(b)switch(d[1]){case
-0:return lf(a);case
-1:return 0;default:return lh(a)}return b}var
-cS=[0,mN,mN,mQ,mQ];function
-CU(b,d,a,c){if(mS(b,d,c)){var
-e=e8(a[2],a[3]),f=function(f){var
-g=nt(f,b,d,a,c,e,1);return[0,nt(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(CS);return[0,cS[1],cS[2],g[1],g[2]]}var
-h=f(CQ);return[0,h[1],h[2],cS[3],cS[4]]}return cS}function
-mT(h){var
-j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=p(j,0),m=p(e,0),f=p(e,-1),o=j-1|0,u=0;if(!(o<0)){var
-a=u;for(;;){var
-x=X(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
-q=function(d,a){var
-e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return l(k(c(b,d)[1+d],f),e)},n=aA(e,function(b,c){return function(a){return c(b,a)}}(a,q)),s=p(e,-1),y=p(e,0),t=function(B,h,C,l){return function(u){var
-i=u;for(;;){var
-n=e-1|0,m=-1,v=0;if(n<0)var
-b=m;else{var
-d=v,g=m;for(;;){var
-r=1-c(l,d)[1+d];if(r){var
-s=g<0?1:0;if(s)var
-j=s;else
+t=j;return t},o));return[0,aJ(D),N]}function
+CR(a){var
+b=a[4];return c8(function(a){return 0===a[0]?0:1},b)}function
+mQ(d,a,c){var
+b=CR(c);if(b)switch(d[1]){case
+0:return ld(a);case
+1:return 0;default:return lf(a)}return b}var
+cR=[0,mL,mL,mO,mO];function
+CS(b,d,a,c){if(mQ(b,d,c)){var
+e=e7(a[2],a[3]),f=function(f){var
+g=nr(f,b,d,a,c,e,1);return[0,nr(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(CQ);return[0,cR[1],cR[2],g[1],g[2]]}var
+h=f(CO);return[0,h[1],h[2],cR[3],cR[4]]}return cR}function
+mR(h){var
+i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),f=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
+a=r;for(;;){t(b,a,X(A,0.,c(h,a)[1+a]));var
+n=function(a,d){var
+f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=aA(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
+j=u;for(;;){var
+m=d-1|0,l=-1,v=0;if(m<0)var
+b=l;else{var
+g=v,i=l;for(;;){var
+q=1-c(k,g)[1+g];if(q)var
+z=i<0?1:0,r=z||(e(h,g)<e(h,i)?1:0);else
 var
-A=c(h,g)[1+g],j=gB(c(h,d)[1+d],A)}else
-var
-j=r;var
-t=j?d:g,z=d+1|0;if(n!==d){var
-d=z,g=t;continue}var
-b=t;break}}var
-o=c(f,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
-p=e-1|0,w=0;if(!(p<0)){var
-a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(h,b)[1+b],x);if(gB(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
-y=a+1|0;if(p!==a){var
+r=q;var
+s=r?g:i,A=g+1|0;if(m!==g){var
+g=A,i=s;continue}var
+b=s;break}}var
+n=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=n){var
+o=d-1|0,w=0;if(!(o<0)){var
+a=w;for(;;){if(1-c(k,a)[1+a]){var
+x=B(n,a),p=e(h,b)+x;if(p<e(h,a)){t(h,a,p);c(C,a)[1+a]=b}}var
+y=a+1|0;if(o!==a){var
 a=y;continue}break}}var
-i=[0,b,i];continue}return[0,b,i]}}}(q,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
-e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
-B=t[2];a3(function(g){return function(a){var
-h=g(a),d=c(f,a)[1+a],i=l(c(b,d)[1+d],h),e=f[1+a];c(b,e)[1+e]=i;var
-j=g(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
+j=[0,b,j];continue}return[0,b,j]}}}(n,k,o,v)(0),l=q[1],w=function(a,c){return function(b){return e(a,c)-e(a,b)}}(k,l);t(b,a,e(b,a)-e(k,l));var
+x=q[2];aH(function(d){return function(a){var
+g=d(a),h=e(b,c(f,a)[1+a])-g;t(b,f[1+a],h);var
+i=d(a);return t(j,a,e(j,a)+i)}}(w),x);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
 d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
-a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,s)(i));var
-C=a+1|0;if(o!==a){var
-a=C;continue}break}}var
-v=aH(f),w=dS(function(b,a){return[0,a,b]},v);return g(aM(function(a){return 0<=a[1]?1:0}),w)}function
-CV(a){function
+a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,o)(l));var
+y=a+1|0;if(m!==a){var
+a=y;continue}break}}var
+s=aJ(f),u=dS(function(b,a){return[0,a,b]},s);return g(aI(function(a){return 0<=a[1]?1:0}),u)}function
+CT(a){function
 b(b){return q(function(a){return c(a,b)[1+b]},a)}return aA(c(a,0)[1].length-1,b)}function
-CW(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mT(a);var
-b=mT(CV(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-CX(f,b,e,r){function
-j(a){return L(bn(f[13],a))}var
-s=j(b[1]),k=dX(l,j(r),s),h=L(lO(f,b,e));function
-t(a){var
-b=0<P(c(k,a)[1+a])?1:0;return b?gB(c(h,a)[1+a],e):b}function
-u(a){return a}var
-v=a2(f[2],u),i=L(g(aM(t),v));function
-w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=g(bz(w),x),y=F(function(a){return a[1]},m),n=pZ(function(b,a){return oS(b,a)},y);function
-o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dU(a,n)){var
-a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
-z=o(0,i.length-1);function
-A(e,f,b){if(gC(e,c(h,b)[1+b])&&!dU([0,f,b],m)){var
-g=l(e,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return d}function
-B(a){var
-c=hw(b,e,a);return q(function(b){return A(c,a,b)},i)}var
-p=L(cC(n,z)),C=CW(q(B,p));return F(function(a){var
-b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(p,d)[1+d],e]},C)}function
-ep(f,e){var
+CU(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mR(a);var
+b=mR(CT(a));return G(function(a){return[0,a[2],a[1]]},b)}return 0}function
+CV(n,e,b){var
+o=c3(b,e[3]);function
+h(c,b){return b?a(o,b[1]):c}function
+i(a){return r(d,h(d,a))}var
+f=p(e[2],b),g=p(n[2],0);function
+j(b){var
+a=e[4];return aH(function(a){return 0===a[0]?cv(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
+d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
+m=q(function(a){return r(d,a)},f);j(function(d,a,f,e){var
+j=c(m,d)[1+d],l=k(i(f),j),n=Y(h(b,e),l);g[1+a]=r(c(g,a)[1+a],n);return 0});return[0,m,g]}function
+CW(b,a,h,s){function
+j(a){return L(bn(b[13],a))}var
+t=j(a[1]),k=dW(l,j(s),t),m=CV(b,a,h),i=m[2],n=m[1];function
+u(a){var
+b=0<P(c(k,a)[1+a])?1:0;return b?uv(c(i,a)[1+a],h):b}function
+v(a){return a}var
+w=aU(b[2],v),d=L(g(aI(u),w)),f=p(a[2],0),x=a[4];aH(function(a){if(0===a[0]){var
+b=a[1],d=c(f,b)[1+b];f[1+b]=[0,a[2],d];return 0}return 0},x);var
+o=[0,d.length-1];function
+y(a){var
+b=0!==c(f,a)[1+a]?1:0;if(b)var
+d=b;else
+var
+e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
+z(a){return a}var
+A=aU(a[2],z),r=L(g(aI(y),A)),B=q(function(a){return a_(0,c(k,a)[1+a])},d),C=CU(q(function(a){var
+g=p(b[2],1),j=c(f,a)[1+a];aH(function(a){c(g,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(g,b)[1+b]){var
+f=c(i,b)[1+b];if(gB(c(n,a)[1+a],f)){var
+j=c(i,b)[1+b],k=aY(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return G(function(a){var
+b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(r,e)[1+e],f]},C)}function
+eo(f,e){var
 b=[0,d];C(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-CY(b){var
-f=b.length-1,e=S(function(b,a){return cj(a,aA(f,function(c){var
+CX(b){var
+f=b.length-1,e=Q(function(b,a){return ci(a,aA(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eQ(a,f,f)},e)]];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eP(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===P(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dO(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=S(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return c3(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-CZ(d){var
+CY(d){var
 a=d;for(;;){var
-b=CY(q(function(b){return function(a){return q(function(b){return ep(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=CX(q(function(b){return function(a){return q(function(b){return eo(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aH(a),a=L(bZ(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-C0(b,k,q,e,p,d){var
+e=b[1],f=aJ(a),a=L(bY(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+CZ(b,k,q,e,p,d){var
 m=O(q,1),c=k[8];function
 n(c){var
-a=g(b[5],c);return ep(a,a)}function
-f(a){return dO(O(a,e),m)}function
+a=g(b[5],c);return eo(a,a)}function
+f(a){return c3(O(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aN(k),i=dO(f(a(e,a(c,g(p,h)))),j);else
+j=aO(k),i=c3(f(a(e,a(c,g(p,h)))),j);else
 var
 i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dO(f(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=g(b[5],j);return[0,dX(l,g(b[5],i),r),q]}if(b[1])var
-t=0,u=F(r,d),i=t,h=u;else
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=c3(f(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=g(b[5],j);return[0,dW(l,g(b[5],i),r),q]}if(b[1])var
+t=0,u=G(r,d),i=t,h=u;else
 if(d)var
-o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
+o=d[1],v=[0,o],w=d[2],x=G(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=CZ(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-hW(a){return O(a[2],a[5])}function
-C1(h,s,b,f,r){var
+j=CY(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+hU(a){return O(a[2],a[5])}function
+C0(h,s,b,f,r){var
 t=b[1],u=q(function(a){var
-b=ep(f,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ep(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},f),y=b[1];C(function(e,b){var
+b=eo(f,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return eo(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},f),y=b[1];C(function(e,b){var
 f=b[1];return C(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=hW(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=g(h[5],j[1]),n=dX(function(c,b){return l(c,a(e,b))},d,z),A=ep(n,n),B=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dO(a(j[2],E),B),A);else
+e=hU(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=g(h[5],j[1]),n=dW(function(c,b){return l(c,a(e,b))},d,z),A=eo(n,n),B=b[6],D=a(e,e),E=a(a(m,m),D),o=l(c3(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
-p=0===h[1]?1:0,F=p?o:p;return[0,aH(d),F]}var
-C2=12;function
-mU(d,b){var
+p=0===h[1]?1:0,F=p?o:p;return[0,aJ(d),F]}var
+C1=12;function
+mS(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-C3(c,b){var
+C2(c,b){var
 a=[0,0.];C(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-C4(b,d){var
+C3(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return cj(a,[ao,0.])};return[0,function(b){return C3(a,b)},f]}function
-g(c){return S(function(c,d){var
-f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mU(a,b)},g]}function
-mV(a){var
-b=a[14],c=0;return am(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-C5(b,a){var
+f=function(b){return ci(a,[an,0.])};return[0,function(b){return C2(a,b)},f]}function
+g(c){return Q(function(c,d){var
+f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mS(a,b)},g]}function
+mT(a){var
+b=a[14],c=0;return al(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+C4(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return S(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mU(c,a)},e,W,d]}function
-C6(b,h,c,o){function
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mS(c,a)},e,W,d]}function
+C5(b,h,c,o){function
 i(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=g(bz(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],g=C4(b,c),j=g[2],k=g[1],d=i(W,a[3]),e=i(K,a[4]),f=e-d<fM*h?1:0,l=(d+e)/2.,m=ez*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mV(b),f=a?[0,C5(b,a[1]),0]:a;return cC(e,f)}function
-C7(b,a){return a4(iv*(a[6]-a[5]),bS*b)}function
-mW(e,a,d){var
-b=g(a[3],d),c=C7(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-C8(d,h){var
+d=c[4],e=g(bJ(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],g=C3(b,c),j=g[2],k=g[1],d=i(W,a[3]),e=i(K,a[4]),f=e-d<fL*h?1:0,l=(d+e)/2.,m=ey*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mT(b),f=a?[0,C4(b,a[1]),0]:a;return c5(e,f)}function
+C6(b,a){return a5(it*(a[6]-a[5]),bR*b)}function
+mU(e,a,d){var
+b=g(a[3],d),c=C6(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+C7(d,h){var
 j=h.length-1,k=p(j,-1),n=j-1|0,y=0;if(!(n<0)){var
 a=y;for(;;){var
 q=j-1|0,o=-1,z=0;if(q<0)var
@@ -6479,30 +6423,30 @@ m=v;var
 x=m?g:i,I=g+1|0;if(q!==g){var
 g=I,i=x;continue}var
 f=x;break}}var
-l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ez*X(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ey*X(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
-u=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a$(d[1+b],u,G);t(h,b,e(h,b)-u*e(h,f))}var
+u=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];ba(d[1+b],u,G);t(h,b,e(h,b)-u*e(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
-a=F;continue}break}}return S(function(b,a){if(0<=a){var
+a=F;continue}break}}return Q(function(b,a){if(0<=a){var
 f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
-mX(m,h,b,a){function
+mV(m,h,b,a){function
 d(p,o,n){var
 d=p,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return mW(h,a,b)!=0.?1:0}}(a),b);if(cE(aK,a)){if(dU(1,e)){if(0===d)return 0;var
-j=m?gg(function(b,a){var
-c=b||a;return c},i,e):e,r=ja(b,j),k=g(bz(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mW(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return N(a,b)},b)}}(f),f),l=bL(a),u=C8(t,s);C(function(d,e){return function(a,b){return a$(e,-b,c(d,a)[1+a])}}(f,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(C2,F(function(a){return 0},b),a)}function
-mY(c,b,a){var
-d=mX(1,c,b,a);return d?[0,d[1]]:mX(0,c,b,a)}function
-C9(f,k,j,i){var
-a=k[1][1],l=hQ(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
+e=G(function(b){return function(a){return mU(h,a,b)!=0.?1:0}}(a),b);if(cD(aM,a)){if(gg(1,e)){if(0===d)return 0;var
+j=m?gf(function(b,a){var
+c=b||a;return c},i,e):e,r=i_(b,j),k=g(bJ(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(G(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(G(function(b){return function(a){return mU(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return N(a,b)},b)}}(f),f),l=bK(a),u=C7(t,s);C(function(d,e){return function(a,b){return ba(e,-b,c(d,a)[1+a])}}(f,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(C1,G(function(a){return 0},b),a)}function
+mW(c,b,a){var
+d=mV(1,c,b,a);return d?[0,d[1]]:mV(0,c,b,a)}function
+C8(f,k,j,i){var
+a=k[1][1],l=hO(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
 h(c,a){return C(function(a,d){return t(b,a,e(b,a)+c*d)},a)}function
-n(b){return ce(a,b)}if(0.<g){var
-s=n(i);h(bC(a,j)/g,s);var
+n(b){return cd(a,b)}if(0.<g){var
+s=n(i);h(bB(a,j)/g,s);var
 u=a[2];C(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
@@ -6511,120 +6455,120 @@ d=w;for(;;){t(b,d,e(b,d)+v);var
 x=d+1|0;if(o!==d){var
 d=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(f[6],r)[1+r])}return b}var
-mZ=bl(1.,60);function
-C_(c,e,b){if(0===c[1]){var
-a=am(function(c,a){var
-d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a4(c,d-g(a[3],b))},K,e),d=0.<a?1:0,f=d?aK(a):d;if(f)t(b,c[3],Math.sqrt(a));return b}return b}function
-C$(f,k,a,i,d,b){var
-g=a[1][1],h=hQ(i,d,a)[2],j=1.,l=X(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+mX=bl(1.,60);function
+C9(c,e,b){if(0===c[1]){var
+a=al(function(c,a){var
+d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a5(c,d-g(a[3],b))},K,e),d=0.<a?1:0,f=d?aM(a):d;if(f)t(b,c[3],Math.sqrt(a));return b}return b}function
+C_(f,k,a,i,d,b){var
+g=a[1][1],h=hO(i,d,a)[2],j=1.,l=X(function(b,a){return A(b,Math.abs(a))},j,h);return G(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];C(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a4(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<ii*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-m0(b,e){function
+j=a5(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<ig*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+mY(b,e){function
 d(a){return N(a,a)}var
-a=p(b[3]+1|0,0.),c=[0,0.];a3(function(b){var
-e=b[2],f=b[1];a$(a,-f,e);var
+a=p(b[3]+1|0,0.),c=[0,0.];aH(function(b){var
+e=b[2],f=b[1];ba(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-Da=ii;function
-m1(k,a,b,d){if(2<=a[1])var
-l=(a0(k[8])-1|0)+b|0,f=function(a){return a_(l,a)};else
+C$=ig;function
+mZ(k,a,b,d){if(2<=a[1])var
+l=(a3(k[8])-1|0)+b|0,f=function(a){return a$(l,a)};else
 var
-p=a[4]+b|0,f=function(a){return a_(p,a)};var
-h=eQ(d,0,a[3]);if(a[1])var
+p=a[4]+b|0,f=function(a){return a$(p,a)};var
+h=eP(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=g(a[5],0),o=c(a[6],0)[1],i=S(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(bf(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a_(2*(a[4]+b|0)|0,j*j);return[0,q(f,i),m]}function
-m3(b,a,f,c,i){var
-d=cR(f),e=C6(a,d,c,i),p=f[1],q=0.,r=X(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bK(function(a){return a[6]==K?1:0},e):m,j=g(aM(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a0(c[3])+cY|0;function
-s(c){return fa(b,aH(g(a[5],c)))[3]}var
-u=c[4],v=g(bz(function(a){if(0===a[0]){var
+n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(a_(a[4],g)-f)},h);var
+j=e(d,a[3]),m=a$(2*(a[4]+b|0)|0,j*j);return[0,q(f,i),m]}function
+m1(b,a,f,c,i){var
+d=cQ(f),e=C5(a,d,c,i),p=f[1],q=0.,r=X(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bI(function(a){return a[6]==K?1:0},e):m,j=g(aI(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a3(c[3])+cW|0;function
+s(c){return e$(b,aJ(g(a[5],c)))[3]}var
+u=c[4],v=g(bJ(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c7(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=C0(a,b,c[3],o,s,v),h=[af,function(d){var
-a=b[9];return hs(b,c,F(function(a){return fa(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c8(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=CZ(a,b,c[3],o,s,v),h=[af,function(d){var
+a=b[9];return hr(b,c,G(function(a){return e$(b,a)},a),i)}];function
 w(d){var
-c=m1(b,a,o,d);return C1(a,b,l,c[1],c[2])}function
+c=mZ(b,a,o,d);return C0(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=em(f,b,c),i=op*d<r?fI(f,b,c,h):h,g=C_(a,e,C9(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(g,a[3],Math.sqrt(mZ*d));var
-k=mY(d,C$(a,d,i,b,c,e),g),m=k?[0,k[1]]:mY(d,e,g);return[0,g,m]}function
+h=el(f,b,c),i=on*d<r?fH(f,b,c,h):h,g=C9(a,e,C8(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(g,a[3],Math.sqrt(mX*d));var
+k=mW(d,C_(a,d,i,b,c,e),g),m=k?[0,k[1]]:mW(d,e,g);return[0,g,m]}function
 y(d){var
-a=aZ(h),e=ba===a?h[1]:af===a?bp(h):h;return ht(b,c,hW(l),e,d)}return[0,hW(l),n,x,w,0!==j?1:0,y]}function
-m4(c,a,b){if(0===b)return function(a){return m2};var
-f=1./al(b),d=m0(c,F(function(a){return[0,f,a]},b));function
+a=a2(h),e=bb===a?h[1]:af===a?bp(h):h;return hs(b,c,hU(l),e,d)}return[0,hU(l),n,x,w,0!==j?1:0,y]}function
+m2(c,a,b){if(0===b)return function(a){return m0};var
+f=1./ap(b),d=mY(c,G(function(a){return[0,f,a]},b));function
 e(b,e){var
-f=m0(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
+f=mY(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
 i(h,f){var
 b=f;for(;;){if(b){var
 c=e(b[1],h);if(g(a[6],c))return c;var
 b=b[2];continue}return g(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-f=c[1];return a[5]?e(Da,f):g(a[4],f)}var
-h=cE(aK,d),j=h?Db:h;return i(d,j)}}function
-m5(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bz(function(a){return a[2]}),d)}function
-Dc(k,b,j,i,h,e){var
-a=m3(k,b,j,i,h);function
+f=c[1];return a[5]?e(C$,f):g(a[4],f)}var
+h=cD(aM,d),j=h?Da:h;return i(d,j)}}function
+m3(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bJ(function(a){return a[2]}),d)}function
+Db(k,b,j,i,h,e){var
+a=m1(k,b,j,i,h);function
 l(a){return a}var
-m=a2(b[2],l),o=g(aM(e),m),f=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=m4(b,a,dV(function(b){return m5(a,b)},f)),p=g(d,[0,[ao,K],0]),c=[0,-1],q=dV(function(a){var
+m=aU(b[2],l),o=g(aI(e),m),f=G(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=m2(b,a,dU(function(b){return m3(a,b)},f)),p=g(d,[0,[an,K],0]),c=[0,-1],q=dU(function(a){var
 b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
-r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Dd}var
-s=a2(b[2],r);return[0,a[1],[0,p,q],s]}function
-De(a,f){var
+r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Dc}var
+s=aU(b[2],r);return[0,a[1],[0,p,q],s]}function
+Dd(a,f){var
 e=p(a[3],0.);C(function(d,b){var
-f=b!=0.?1:0;return f?a$(e,-b,c(a[6],d)[1+d]):f},f);var
+f=b!=0.?1:0;return f?ba(e,-b,c(a[6],d)[1+d]):f},f);var
 k=0.,h=X(function(b,a){return b+a},k,f),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
 m=0,i=m,d=e;else
-if(bS*j<Math.abs(h))var
+if(bR*j<Math.abs(h))var
 G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=q(function(a){return nP*a/(j+cw)},e),i=I,d=J;function
-b(b,a){return cj(b,[0,a])}function
+I=0,J=q(function(a){return nN*a/(j+cw)},e),i=I,d=J;function
+b(b,a){return ci(b,[0,a])}function
 n(b){return b<a[2]?g(a[5],b):p(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=p(a[2]+1|0,[0]),z=cP(d,function(a){return a}),A=b(a[9],z),B=N(d,d),D=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
-Df(a,g){var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=p(a[2]+1|0,[0]),z=cO(d,function(a){return a}),A=b(a[9],z),B=N(d,d),D=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
+De(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=mV(a);if(e){var
-f=e[1],h=Math.sqrt(N(b,b))+cw,i=oi*Math.sqrt(f[2]),j=[ao,0.];return cj(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(mZ);return cj(b,[ao,k])}function
-Dg(c,o,m,l,k){var
-d=De(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
-b=m3(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a2(a[2]-1|0,q),s=g(m4(a,b,dV(function(a){return m5(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=m1(c,a,h,Df(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aH(i[1]),t];return[0,O(1,h),u]}function
-Dh(i,e,h,f,d){var
-j=aH(d),a=L(g(aM(function(a){return i6(c(e,a)[1+a])}),j));function
+e=mT(a);if(e){var
+f=e[1],h=Math.sqrt(N(b,b))+cw,i=og*Math.sqrt(f[2]),j=[an,0.];return ci(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mX);return ci(b,[an,k])}function
+Df(c,o,m,l,k){var
+d=Dd(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
+b=m1(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aU(a[2]-1|0,q),s=g(m2(a,b,dU(function(a){return m3(b,a)},r)),p);return[0,b[1],s]}var
+h=ar(0,80-a[4]|0),i=mZ(c,a,h,De(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aJ(i[1]),t];return[0,O(1,h),u]}function
+Dg(i,e,h,f,d){var
+j=aJ(d),a=L(g(aI(function(a){return i4(c(e,a)[1+a])}),j));function
 b(b,f){var
 j=[af,function(a){return p(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?g(f,d[1]):j,e=aZ(a);return ba===e?a[1]:af===e?bp(a):a}return[af,function(b){return q(d,a)}]}var
+d=c(h,b)[1+b],a=d?g(f,d[1]):j,e=a2(a);return bb===e?a[1]:af===e?bp(a):a}return[af,function(b){return q(d,a)}]}var
 k=b(K,function(a){return a[8]}),l=b(W,function(a){return a[7]}),m=b(W,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-r=q(function(a){return o(f,a)},a);return[0,q(function(a){return pq(c(e,a)[1+a])},a),r,n,m,l,k]}function
-Di(j,e,i,b,a){function
+r=q(function(a){return o(f,a)},a);return[0,q(function(a){return pn(c(e,a)[1+a])},a),r,n,m,l,k]}function
+Dh(j,e,i,b,a){function
 d(f,d){var
-g=em(d,b,a),k=mu(d,b,a),l=A(fH(j,b,a),k),h=cR(d);function
+g=el(d,b,a),k=ms(d,b,a),l=A(fG(j,b,a),k),h=cQ(d);function
 m(f){var
-c=fI(d,b,a,g),e=l+fQ*h<c[4]?1:0;return e?hS(d,b,a,i[2]*h,c):e}var
-n=[af,function(a){return g[1]}];return hT(d,c(e[2],f)[1+f],b,a,n,K,m)}return C(d,e[1])}function
-m6(j,f,e,d){var
-g=fH(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+c=fH(d,b,a,g),e=l+fP*h<c[4]?1:0;return e?hQ(d,b,a,i[2]*h,c):e}var
+n=[af,function(a){return g[1]}];return hR(d,c(e[2],f)[1+f],b,a,n,K,m)}return C(d,e[1])}function
+m4(j,f,e,d){var
+g=fG(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=mu(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=ms(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-Dj(d,f,b,a){function
-e(a){return a_(0,a*d[1])}var
+Di(d,f,b,a){function
+e(a){return a$(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-Dk(w,i,v,d,b){var
-N=fH(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=m6(w,i,d,b),m=d?i[5]:i[4],z=aZ(m),B=ba===z?m[1]:af===z?bp(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+Dj(w,i,v,d,b){var
+N=fG(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=m4(w,i,d,b),m=d?i[5]:i[4],z=a2(m),B=bb===z?m[1]:af===z?bp(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
 V=h+1|0;if(C!==h){var
@@ -6639,36 +6583,36 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mx(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fI(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,em(c(g,a)[1+a],d,b));continue}}(0),F=N+fQ*cR(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mv(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,fH(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,el(c(g,a)[1+a],d,b));continue}}(0),F=N+fP*cQ(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=cR(n);if(f+bS*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=cQ(n);if(f+bR*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
 L=[af,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:em(f,d,b)}}(a,n)],S=[af,function(a){return function(d){var
-b=aZ(a),c=ba===b?a[1]:af===b?bp(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=aZ(c),a=ba===g?c[1]:af===g?bp(c):c,h=f+2e-09*e<a[4]?B$(j,d,b,f+fO*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hS(j,d,b,k,h)}}(n,s,L);hT(n,c(i[2],a)[1+a],d,b,S,f+bS*s,T);var
+a=c(o,e)[1+e];return a?a[1]:el(f,d,b)}}(a,n)],S=[af,function(a){return function(d){var
+b=a2(a),c=bb===b?a[1]:af===b?bp(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=a2(c),a=bb===g?c[1]:af===g?bp(c):c,h=f+2e-09*e<a[4]?B9(j,d,b,f+fN*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hQ(j,d,b,k,h)}}(n,s,L);hR(n,c(i[2],a)[1+a],d,b,S,f+bR*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return Dj(v,d,b,f+ez*cR(c(g,0)[1]));var
+q=u;break}}if(q)return Di(v,d,b,f+ey*cQ(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-Dl=3;function
-Dm(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=m6(o,f,d,b),q=X(A,fH(o,d,b),G),r=p(h,0),j=f[6],s=aZ(j),H=ba===s?j[1]:af===s?bp(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+Dk=3;function
+Dl(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=m4(o,f,d,b),q=X(A,fG(o,d,b),G),r=p(h,0),j=f[6],s=a2(j),H=bb===s?j[1]:af===s?bp(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
-N=bS*cR(C);t(i,a,cu(d)*D+N)}var
+N=bR*cQ(C);t(i,a,ct(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6686,198 +6630,198 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fI(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,em(c(g,a)[1+a],d,b));continue}return 0}}(Dl);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cR(n),z=q+fQ*y<m[4]?1:0;if(z){var
-J=function(a){return hS(n,d,b,F[2]*y,m)},L=[af,function(a){return m[1]}];return hT(n,c(f[2],k)[1+k],d,b,L,K,J)}var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fH(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,el(c(g,a)[1+a],d,b));continue}return 0}}(Dk);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cQ(n),z=q+fP*y<m[4]?1:0;if(z){var
+J=function(a){return hQ(n,d,b,F[2]*y,m)},L=[af,function(a){return m[1]}];return hR(n,c(f[2],k)[1+k],d,b,L,K,J)}var
 B=z}else
 var
 B=l;return B}function
-m7(e,d,c,b,a,f){switch(f){case
+m5(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return Dm(e,d,c,b,a);case
-2:return Dk(e,d,c,b,a);default:return Di(e,d,c,b,a)}}function
-Dn(a){return[0,a,Bx(a)]}function
+1:return Dl(e,d,c,b,a);case
+2:return Dj(e,d,c,b,a);default:return Dh(e,d,c,b,a)}}function
+Dm(a){return[0,a,Bv(a)]}function
+Dn(a){return typeof
+a==="number"?hM:40000000}function
 Do(a){return typeof
-a==="number"?hO:40000000}function
-Dp(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-Dq(a){var
+Dp(a){var
 b=a?-72:-50;return bl(1.,b)}function
-m8(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-Dr(b,a){function
-c(a){return aK(a)?a:0.}function
+m6(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+Dq(b,a){function
+c(a){return aM(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=X(d,X(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ir*e];return a},a)}function
-hY(a,b){var
-g=b[3],d=p(b[2],0),e=b[4];a3(function(b){if(0===b[0]){var
+e=X(d,X(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ip*e];return a},a)}function
+hW(a,b){var
+g=b[3],d=p(b[2],0),e=b[4];aH(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=m8(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,m8(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=m6(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,m6(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return q(function(b){return Dr(a,L(bJ(b)))},d)}function
-Ds(l,a){var
-d=jv(0,16),g=[0,0];C(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=tI(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a4(a[3],b[3]),p=A(a[2],b[2]);return jx(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jx(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return qq(L(pP(function(a){return tG(d,a)},b)))}function
-hZ(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cE(function(a){var
-b=aK(a[2]);return b?aK(a[3]):b},b)){var
-h=Ds(a,b),i=h[1],d=p(a[2],W),f=p(a[2],K);dW(function(a){var
+j=i;return j}return 0},e);return q(function(b){return Dq(a,L(bH(b)))},d)}function
+Dr(l,a){var
+d=jt(0,16),g=[0,0];C(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=tE(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a5(a[3],b[3]),p=A(a[2],b[2]);return jv(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jv(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return qm(L(pM(function(a){return tC(d,a)},b)))}function
+hX(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cD(function(a){var
+b=aM(a[2]);return b?aM(a[3]):b},b)){var
+h=Dr(a,b),i=h[1],d=p(a[2],W),f=p(a[2],K);dV(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
-c=a4(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
+c=a5(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);C(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[af,function(b){return BR(a)}]]},g=mn(a,i);if(g)var
-s=p(a[2],hX),u=h[2],k=[0,[0,b,d,f,F(r,g),u,o,l,m,s]];else
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[af,function(b){return BP(a)}]]},g=ml(a,i);if(g)var
+s=p(a[2],hV),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-Dt(d,c){var
-f=aH(c),a=g(bz(function(a){return a}),f);if(a){var
+Ds(d,c){var
+f=aJ(c),a=g(bJ(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return am(function(c,a){return c+fK(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,a2(al(a[1][4]),i)),j=Cm(d,L(F(function(a){return fK(a,b)[1]},a)));return c6(function(a){function
-e(c){return Cn(d,c,b,a)}function
+c=0.;return al(function(c,a){return c+fJ(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,aU(ap(a[1][4]),i)),j=Ck(d,L(G(function(a){return fJ(a,b)[1]},a)));return c6(function(a){function
+e(c){return Cl(d,c,b,a)}function
 f(a){return c6(e,a)}var
-g=q(function(a){return ps(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-Du(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hX){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hX){var
+g=q(function(a){return pp(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+Dt(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hV){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hV){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-Dv(x,w,d,v,k){var
+Du(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,Do(d)],m=Dp(d),z=hY(a,k),b=q(g(hZ([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,Dn(d)],m=Do(d),z=hW(a,k),b=q(g(hX([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=Dt(a,b);if(h)var
+h=Ds(a,b);if(h)var
 i=h[1],B=i[3],D=i[2],E=i[1],f=B,r=D,o=E;else
 var
 H=q(function(a){return 0},b),I=0,J=1,f=H,r=I,o=J;var
-j=S(function(d,b){var
-e=c(f,d)[1+d];if(b&&e)return Cr(a,b[1],e[1],r);return 0},b),F=g(a[18],v[1]),s=p(a[2],0),t=[0,0];C(function(d,c){var
+j=Q(function(d,b){var
+e=c(f,d)[1+d];if(b&&e)return Cp(a,b[1],e[1],r);return 0},b),F=g(a[18],v[1]),s=p(a[2],0),t=[0,0];C(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=Dh(a,b,f,j,h);t[1]=[0,[0,h,p]];var
+p=Dg(a,b,f,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,Dq(g(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
+n=[0,F,Dp(g(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
 o=1;r=1}if(!r)var
-o=c[2];m7(a,i,n,0,d,c[1]);return m7(a,i,n,1,d,o)},A);dW(function(a){return pt(Cw,a)},j);var
-G=aH(S(function(b,g){if(g){var
-d=c(f,b)[1+b],i=d?d[1][1]:d,k=Du(g[1][9]),e=[0,i,eq[2],eq[3],eq[4],k],h=c(j,b)[1+b];if(h){var
+o=c[2];m5(a,i,n,0,d,c[1]);return m5(a,i,n,1,d,o)},A);dV(function(a){return pq(Cu,a)},j);var
+G=aJ(Q(function(b,g){if(g){var
+d=c(f,b)[1+b],i=d?d[1][1]:d,k=Dt(g[1][9]),e=[0,i,ep[2],ep[3],ep[4],k],h=c(j,b)[1+b];if(h){var
 a=h[1],l=a[4];if(gl(function(a){return 0<a?1:0},l)){var
-m=X(ar,0,a[4]),n=e[5],o=aH(a[4]),p=a[2],q=bZ(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eq},b));return[0,o,aH(s),G]}function
-L(a){return eq}return[0,1,0,a2(k[2],L)]}function
-Dw(b,d,c,a){var
-e=a[1],f=b[1];return Dv(function(a,b){return BB(f,e,a,b)},b,d,c,a)}function
-Dx(c,b){function
+m=X(ar,0,a[4]),n=e[5],o=aJ(a[4]),p=a[2],q=bY(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ep},b));return[0,o,aJ(s),G]}function
+L(a){return ep}return[0,1,0,aU(k[2],L)]}function
+Dv(b,d,c,a){var
+e=a[1],f=b[1];return Du(function(a,b){return Bz(f,e,a,b)},b,d,c,a)}function
+Dw(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=i6(c[2]);return a?c7(d,b[4]):a}function
-Dy(b,c){var
-a=b[2];return a?CO(a[1],b[1],c):a}function
-Dz(a,d,c){var
-b=a[2];return b?CU(b[1],a[1],d,c):cS}function
-m9(b,c){var
-a=b[2];return a?mS(a[1],b[1],c):a}function
-DA(a,e){var
-b=m9(a,e);if(b){var
+a=i4(c[2]);return a?c8(d,b[4]):a}function
+Dx(b,c){var
+a=b[2];return a?CM(a[1],b[1],c):a}function
+Dy(a,d,c){var
+b=a[2];return b?CS(b[1],a[1],d,c):cR}function
+m7(b,c){var
+a=b[2];return a?mQ(a[1],b[1],c):a}function
+Dz(a,e){var
+b=m7(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-DC(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,c5(a[1][16],cZ)):a,e=b[2]+d|0,h=O(1,e),i=a0(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-DD(e,d,h,a){var
+DB(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,c4(a[1][16],cX)):a,e=b[2]+d|0,h=O(1,e),i=a3(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+DC(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hY(b,d),a)[1+a],g=n(hZ(0,b),[0,hO],i);return g?Dc(e[1],b,g[1],d,a,h):m_}return m_}function
-DE(a,f,e){if(!(a[2]<=cW)&&0===a[7]){var
-b=function(b){return L(bn(a[13],b))},g=b(f),d=p(a[2],0);a3(function(a){var
+b=f[1],i=c(hW(b,d),a)[1+a],g=n(hX(0,b),[0,hM],i);return g?Db(e[1],b,g[1],d,a,h):m8}return m8}function
+DD(a,f,e){if(!(a[2]<=cU)&&0===a[7]){var
+b=function(b){return L(bn(a[13],b))},g=b(f),d=p(a[2],0);aH(function(a){var
 e=b(a);return C(function(a,e){var
 b=0!==aw(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-DF(e,a,g){var
+DE(e,a,g){var
 f=e[2];if(f){var
 d=f[1],b=e[1],i=L(bn(b[13],a[1])),j=L(bn(b[13],g)),h=function(a){var
-g=i8(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+g=i6(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-a9(0,g[1],b[15]);else
+e=-aY(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cX;if(f)var
+e=cV;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return a9(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(hY(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hZ(0,b),[0,hO],d)};return Dg(b,d,k,a,aA(d[2],h))}return[0,1,m2]}function
-DG(a){return[0,a,Dn(a),0]}function
-es(a){return O(j,(((ar(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fL(c,b,a){return[0,c,b,ar(0,a)]}function
-h1(b,e,d){var
-a=DC(b[2],e,d),c=es(a[2]),f=1===b[1][4]?c:es(a[1]);return fL(f,c,a[3])}function
-DH(a){function
-b(b,a){return(b+32|0)+(a0(a)/8|0)|0}var
-c=0;return am(function(a,c){return am(b,a,c)},c,a)}function
-m$(b,a,h){var
-c=pW(a,b[3]),g=0;if(c){var
-d=c[1];if(DH(d[7])<=134217728){var
+k=b[12],m=c(j,a)[1+a];return aY(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
+d=c(hW(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hX(0,b),[0,hM],d)};return Df(b,d,k,a,aA(d[2],h))}return[0,1,m0]}function
+DF(a){return[0,a,Dm(a),0]}function
+er(a){return O(j,(((ar(0,a3(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fK(c,b,a){return[0,c,b,ar(0,a)]}function
+hZ(b,e,d){var
+a=DB(b[2],e,d),c=er(a[2]),f=1===b[1][4]?c:er(a[1]);return fK(f,c,a[3])}function
+DG(a){function
+b(b,a){return(b+32|0)+(a3(a)/8|0)|0}var
+c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
+m9(b,a,h){var
+c=pT(a,b[3]),g=0;if(c){var
+d=c[1];if(DG(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=w0(b[1],a);var
-f=w2(e,h),i=i$(a,b[3]);b[3]=[0,[0,a,f],bZ(function(a,b){return a<1?1:0},i)];return f}function
-na(a){if(typeof
-a[7]!=="number"&&!jX(a))return DI;return 0}function
-et(c,b){var
-a=na(c);return a?[0,a[1]]:g(b,0)?0:1}function
-nb(c,b){var
-a=na(c);return a?[0,a[1]]:ge(g(b,0),1)}function
-DJ(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return FU(a(b,f),e)},g);return[0,b[1],h]}function
-DK(a){var
-c=a[5],b=bK(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bK(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-DL=aM(function(a){return 0<P(a[2][1])?1:0});function
-nc(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-nd(a){var
-b=nc(a[2]);return[0,a[1],b]}function
-ne(a){var
-b=nc(a[2]);return[0,a[1],b]}function
-nf(c){var
+e=wX(b[1],a);var
+f=wZ(e,h),i=i9(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
+m_(a){if(typeof
+a[7]!=="number"&&!jV(a))return DH;return 0}function
+es(c,b){var
+a=m_(c);return a?[0,a[1]]:g(b,0)?0:1}function
+m$(c,b){var
+a=m_(c);return a?[0,a[1]]:gd(g(b,0),1)}function
+DI(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return FU(a(b,f),e)},g);return[0,b[1],h]}function
+DJ(a){var
+c=a[5],b=bI(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bI(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+DK=aI(function(a){return 0<P(a[2][1])?1:0});function
+na(a){return G(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+nb(a){var
+b=na(a[2]);return[0,a[1],b]}function
+nc(a){var
+b=na(a[2]);return[0,a[1],b]}function
+nd(c){var
 a=c;for(;;){if(a){var
 b=g(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
-ng(b,a,n){function
+ne(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=h1(b,m,a),f=g(l,c),d=g(k,c),p=ne(d[4]),q=ne(d[3]),r=nd(d[2]),s=nd(d[1]),t=b[1],u=F(function(a){return DJ(c,t,a)},n),v=F(DK,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=xa(m$(b,c,a),a,h);if(i){var
-j=i[1];return j?[1,j]:[0,[0,c,h]]}return DM}function
+o=e?e[1]:e,c=hZ(b,m,a),f=g(l,c),d=g(k,c),p=nc(d[4]),q=nc(d[3]),r=nb(d[2]),s=nb(d[1]),t=b[1],u=G(function(a){return DI(c,t,a)},n),v=G(DJ,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=w9(m9(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return DL}function
 o(a){return[0,j,0,0]}function
-d(d,c){return Dw(b[2],d,c,a)}function
-f(a){return cS}function
-h(c){return Dz(b[2],c,a)}function
+d(d,c){return Dv(b[2],d,c,a)}function
+f(a){return cR}function
+h(c){return Dy(b[2],c,a)}function
 l(p){var
-i=g(DL,Dy(b[2],a));function
-c(c,b,a){return eN(e([0,i],c,b,a))}var
+i=g(DK,Dx(b[2],a));function
+c(c,b,a){return eM(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=DA(b[2],a);if(c){var
-f=2;return eN(e(0,DB,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(h0,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=m9(b[2],a);if(e){var
-f=1;return c(er,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
-a=1;return c(er,function(b){return d(a,b)},f)},m];return nf([0,function(a){return 0===i?0:c(er,o,f)},n])}function
-i(a){return e(0,er,function(b){return d(a,b)},f)}var
+c=Dz(b[2],a);if(c){var
+f=2;return eM(e(0,DA,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(hY,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=m7(b[2],a);if(e){var
+f=1;return c(eq,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
+a=1;return c(eq,function(b){return d(a,b)},f)},m];return nd([0,function(a){return 0===i?0:c(eq,o,f)},n])}function
+i(a){return e(0,eq,function(b){return d(a,b)},f)}var
 k=i(0);if(0===k[0])return[0,k[1]];var
-m=k[1];if(Dx(b[2],a)){var
-p=BC(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eN(i(1))},q];return nf([0,function(b){if(0===m)return 0;function
-a(b,a){return c(b,a)[1+a]}return eN(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
+m=k[1];if(Dw(b[2],a)){var
+p=BA(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eM(i(1))},q];return nd([0,function(b){if(0===m)return 0;function
+a(b,a){return c(b,a)[1+a]}return eM(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
+DM(a,c,b){function
+d(d){return 0!==ne(a,c,b)?1:0}return es(a[1],d)}function
 DN(a,c,b){function
-d(d){return 0!==ng(a,c,b)?1:0}return et(a[1],d)}function
-DO(a,c,b){function
 d(e){var
-d=ng(a,c,b);return c6(function(a){return[1,a]},d)}return nb(a[1],d)}var
-DP=40;function
-DQ(a){var
-k=a0(a[3]);function
+d=ne(a,c,b);return c6(function(a){return[1,a]},d)}return m$(a[1],d)}var
+DO=40;function
+DP(a){var
+k=a3(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6888,161 +6832,161 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<P(h)?ar(b,k-a0(h)|0):b}return b}return am(b,DP,a[4])+8|0}function
-nh(g,b){var
-a=h1(g,h0,b),c=a[3],d=a[2],e=a[1],h=DQ(b);function
-f(a){return O(j,ar(0,c5(a0(a)-1|0,h)))}var
-i=f(d),k=fL(f(e),i,c);return[0,k,F(function(a){var
-b=O(d,a);return fL(O(e,a),b,c+(a/3|0)|0)},DR)]}function
-h2(b,d,a,c){var
-e=nh(b,a);return eO(function(e){return cU(d,b[1],e,a,c)},e)}function
+h=l(g,f);return 0<P(h)?ar(b,k-a3(h)|0):b}return b}return al(b,DO,a[4])+8|0}function
+nf(g,b){var
+a=hZ(g,hY,b),c=a[3],d=a[2],e=a[1],h=DP(b);function
+f(a){return O(j,ar(0,c4(a3(a)-1|0,h)))}var
+i=f(d),k=fK(f(e),i,c);return[0,k,G(function(a){var
+b=O(d,a);return fK(O(e,a),b,c+(a/3|0)|0)},DQ)]}function
+h0(b,d,a,c){var
+e=nf(b,a);return eN(function(e){return cv(d,b[1],e,a,c)},e)}function
+DR(a,c,b){function
+d(d){return 0!==h0(a,lz,c,b)?1:0}return es(a[1],d)}function
 DS(a,c,b){function
-d(d){return 0!==h2(a,lB,c,b)?1:0}return et(a[1],d)}function
-DT(a,c,b){function
 d(e){var
-d=h2(a,lB,c,b);return c6(function(a){return[2,a]},d)}return nb(a[1],d)}function
-DU(a,c,b){function
-d(d){return 0!==h2(a,xQ,c,b)?1:0}return et(a[1],d)}function
-DV(f){var
+d=h0(a,lz,c,b);return c6(function(a){return[2,a]},d)}return m$(a[1],d)}function
+DT(a,c,b){function
+d(d){return 0!==h0(a,xN,c,b)?1:0}return es(a[1],d)}function
+DU(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return a0(al(f[1])-1|0)}else
+b==="number"){if(0===b)return a3(ap(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,b3(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a0(uw(l,a(g,al(c))))}return 0}function
-DW(a){var
-b=p(al(a[6])+1|0,0);function
+j=function(b,a){return k(b,b2(a))},l=al(function(a,b){return al(j,a,b)},d,c);return a3(us(l,a(g,ap(c))))}return 0}function
+DV(a){var
+b=p(ap(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=am(function(d,a){return ar(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+DV(a)|0;c(b,d)[1+d]=i;return 0}dT(e,a[6]);var
-d=al(a[6]);return 48+c(b,d)[1+d]|0}function
-DX(a,c,b,d){function
+f=a[1],g=0,h=al(function(d,a){return ar(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+DU(a)|0;c(b,d)[1+d]=i;return 0}dT(e,a[6]);var
+d=ap(a[6]);return 48+c(b,d)[1+d]|0}function
+DW(a,c,b,d){function
 e(h){var
-e=DW(c),f=pI(nh(a,b)),g=bZ(function(a,b){return a<al(ni)?1:0},f);return pU(function(g,f){var
-h=O(j,e+f|0);return zf(a[1],b,g,h,c,d)},g,ni)}return et(a[1],e)}function
-DY(b,g,c){var
-d=h1(b,g,c),h=es(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=DV(c),f=pF(nf(a,b)),g=bY(function(a,b){return a<ap(ng)?1:0},f);return pR(function(g,f){var
+h=O(j,e+f|0);return zd(a[1],b,g,h,c,d)},g,ng)}return es(a[1],e)}function
+DX(b,g,c){var
+d=hZ(b,g,c),h=er(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=es(i),k=r(es(c[3]),j),f=r(d[1],k);return fL(f,e,d[3])}function
-DZ(a){var
-b=a[6],c=dS(function(b,a){return[0,a,b]},b),d=g(aM(function(b){return b[2]!==a[1]?1:0}),c),e=gh(function(b,a){return aY(b,a)},d);return F(function(a){return a[2]},e)}function
-D0(a){function
+j=er(i),k=r(er(c[3]),j),f=r(d[1],k);return fK(f,e,d[3])}function
+DY(a){var
+b=a[6],c=dS(function(b,a){return[0,a,b]},b),d=g(aI(function(b){return b[2]!==a[1]?1:0}),c),e=gh(function(b,a){return a1(b,a)},d);return G(function(a){return a[2]},e)}function
+DZ(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bK(b,a[3]))return a;return[0,j,0,0]}function
-D1(e,d,c,b,a){var
-f=d[2],h=fs(b,c),i=CX(e[1],h,f,a);return g(aM(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bI(b,a[3]))return a;return[0,j,0,0]}function
+D0(e,d,c,b,a){var
+f=d[2],h=fr(b,c),i=CW(e[1],h,f,a);return g(aI(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-D2(f,e,d,c){var
-g=fs(d,e),a=DF(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
-D3(b,e,c,a){var
-f=DE(b[1],a[1],c);function
-d(c,a){return D0(DD(b[2],c,f,a))}function
-g(c,d){return D2(b,a,c,d)}function
-h(c,d){return D1(b,e,a,c,d)}function
+D1(f,e,d,c){var
+g=fr(d,e),a=DE(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
+D2(b,e,c,a){var
+f=DD(b[1],a[1],c);function
+d(c,a){return DZ(DC(b[2],c,f,a))}function
+g(c,d){return D1(b,a,c,d)}function
+h(c,d){return D0(b,e,a,c,d)}function
 i(b){var
-c=fs(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-nj(b,f,a,e){function
+c=fr(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
+nh(b,f,a,e){function
 c(h){var
-c=DZ(a);function
+c=DY(a);function
 d(c){var
-d=DY(b,c[1],a),g=D3(b,d,c[2],a);return cU(e,m$(b,d,a),f,g,a)}var
-g=[0,[0,h0,c],0];return c7(d,[0,[0,er,bZ(function(a,b){return a<5?1:0},c)],g])}return et(b[1],c)}function
-D4(c,b,a){return nj(c,b,a,yB)}function
-D5(d,c,b,a){return nj(d,c,b,function(e,d,c,b){return n(lT(e,d,c),b,a)})}function
-aE(b,a){return ck(b,iX(D6,a))}function
-cv(b,a){return ck(b,g(at(D7),a))}function
-eu(b,a){return ck(b,a)}function
-h3(a){return gp(a,32)}function
-aF(d,c,a,b){n(d,a,b[1]);h3(a);return n(c,a,b[2])}function
-aW(c,a,b){cv(a,al(b));return a3(function(b){h3(a);return n(c,a,b)},b)}function
-dy(c,a,b){return b?(eu(a,D8),n(c,a,b[1])):eu(a,D9)}function
-D_(a,b){return typeof
-b==="number"?eu(a,D$):0===b[0]?(eu(a,Ea),aE(a,b[1])):(eu(a,Eb),aE(a,b[1]))}function
-Ec(a,b){return aW(aE,a,b)}function
-nk(a,b){return aF(aE,Ec,a,b)}function
+d=DX(b,c[1],a),g=D2(b,d,c[2],a);return cv(e,m9(b,d,a),f,g,a)}var
+g=[0,[0,hY,c],0];return c8(d,[0,[0,eq,bY(function(a,b){return a<5?1:0},c)],g])}return es(b[1],c)}function
+D3(c,b,a){return nh(c,b,a,yz)}function
+D4(d,c,b,a){return nh(d,c,b,function(e,d,c,b){return n(lR(e,d,c),b,a)})}function
+aE(b,a){return cj(b,iV(D5,a))}function
+cu(b,a){return cj(b,g(at(D6),a))}function
+et(b,a){return cj(b,a)}function
+h1(a){return gp(a,32)}function
+aF(d,c,a,b){n(d,a,b[1]);h1(a);return n(c,a,b[2])}function
+aZ(c,a,b){cu(a,ap(b));return aH(function(b){h1(a);return n(c,a,b)},b)}function
+dz(c,a,b){return b?(et(a,D7),n(c,a,b[1])):et(a,D8)}function
+D9(a,b){return typeof
+b==="number"?et(a,D_):0===b[0]?(et(a,D$),aE(a,b[1])):(et(a,Ea),aE(a,b[1]))}function
+Eb(a,b){return aZ(aE,a,b)}function
+ni(a,b){return aF(aE,Eb,a,b)}function
+Ec(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return dz(ni,a,b)}return aF(function(a,b){return dz(ni,a,b)},d,b,c)}function
 Ed(b,a){var
-c=[0,a[1],a[2]];function
-d(a,b){return dy(nk,a,b)}return aF(function(a,b){return dy(nk,a,b)},d,b,c)}function
-Ee(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aF(cv,Ed,a,b)}function
-e(a,b){return aW(d,a,b)}function
-f(a,b){return aW(cv,a,b)}function
+d(a,b){return aF(cu,Ec,a,b)}function
+e(a,b){return aZ(d,a,b)}function
+f(a,b){return aZ(cu,a,b)}function
 g(a,b){return aF(f,e,a,b)}function
-h(a,b){return aW(aE,a,b)}function
-i(a,b){return aW(h,a,b)}function
+h(a,b){return aZ(aE,a,b)}function
+i(a,b){return aZ(h,a,b)}function
 j(a,b){return aF(i,g,a,b)}function
-k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return aW(aE,a,b)},k,b,c)}function
-Ef(c,b){var
+k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return aZ(aE,a,b)},k,b,c)}function
+Ee(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aW(aE,a,b)}function
-f(a,b){return aF(e,aE,a,b)}return aF(cv,function(a,b){return aF(aE,f,a,b)},c,d)}function
-nl(b,a){var
+e(a,b){return aZ(aE,a,b)}function
+f(a,b){return aF(e,aE,a,b)}return aF(cu,function(a,b){return aF(aE,f,a,b)},c,d)}function
+nj(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aF(cv,aE,a,b)}function
-e(a,b){return dy(d,a,b)}function
-f(a,b){return aW(e,a,b)}function
-g(a,b){return dy(aE,a,b)}return aF(function(a,b){return aW(g,a,b)},f,b,c)}function
-nm(b,a){var
+d(a,b){return aF(cu,aE,a,b)}function
+e(a,b){return dz(d,a,b)}function
+f(a,b){return aZ(e,a,b)}function
+g(a,b){return dz(aE,a,b)}return aF(function(a,b){return aZ(g,a,b)},f,b,c)}function
+nk(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return aF(aE,aE,a,b)}function
-e(a,b){return aF(cv,d,a,b)}function
-f(a,b){return dy(e,a,b)}function
-g(a,b){return aW(f,a,b)}function
-h(a,b){return dy(aE,a,b)}return aF(function(a,b){return aW(h,a,b)},g,b,c)}function
-nn(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cv,a,b)},b,c)}function
-Eg(c,a){aE(c,a[1]);function
-b(b,a){h3(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aW(D_,a,b)},d);var
-e=a[3];b(function(a,b){return aW(Ee,a,b)},e);var
+e(a,b){return aF(cu,d,a,b)}function
+f(a,b){return dz(e,a,b)}function
+g(a,b){return aZ(f,a,b)}function
+h(a,b){return dz(aE,a,b)}return aF(function(a,b){return aZ(h,a,b)},g,b,c)}function
+nl(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cu,a,b)},b,c)}function
+Ef(c,a){aE(c,a[1]);function
+b(b,a){h1(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aZ(D9,a,b)},d);var
+e=a[3];b(function(a,b){return aZ(Ed,a,b)},e);var
 f=a[4];function
-g(a,b){return aW(aE,a,b)}function
-h(a,b){return aF(cv,g,a,b)}b(function(a,b){return aW(h,a,b)},f);var
-i=a[5];b(function(a,b){return aW(Ef,a,b)},i);b(nl,a[6]);b(nl,a[7]);b(nm,a[8]);return b(nm,a[9])}function
-no(c,b){var
-a=eR(cZ);n(c,a,b);return eS(a)}function
-Eh(a){var
-b=Ag(a);cN(a);return[0,b,DG(b),0]}function
-Ei(b,a){var
-c=Bg(a);cN(a);return[0,b[1],b[2],[0,c]]}function
-ev(a){if(typeof
-a==="number")return 0===a?Ej:Ek;else
+g(a,b){return aZ(aE,a,b)}function
+h(a,b){return aF(cu,g,a,b)}b(function(a,b){return aZ(h,a,b)},f);var
+i=a[5];b(function(a,b){return aZ(Ee,a,b)},i);b(nj,a[6]);b(nj,a[7]);b(nk,a[8]);return b(nk,a[9])}function
+nm(c,b){var
+a=eQ(cX);n(c,a,b);return eR(a)}function
+Eg(a){var
+b=Ae(a);cM(a);return[0,b,DF(b),0]}function
+Eh(b,a){var
+c=Be(a);cM(a);return[0,b[1],b[2],[0,c]]}function
+eu(a){if(typeof
+a==="number")return 0===a?Ei:Ej;else
 switch(a[0]){case
-0:return aS(El,a[1]);case
+0:return aT(Ek,a[1]);case
 1:var
-b=a[1];return aS(Em,no(function(a,b){return aF(nn,Eg,a,b)},b));default:return aS(En,no(nn,a[1]))}}function
-np(b,c,a){var
-d=ej(b[1],a),e=As(b[1],a);cN(a);return ev(aP(c,b[2],d,e))}function
+b=a[1];return aT(El,nm(function(a,b){return aF(nl,Ef,a,b)},b));default:return aT(Em,nm(nl,a[1]))}}function
+nn(b,c,a){var
+d=ei(b[1],a),e=Aq(b[1],a);cM(a);return eu(aQ(c,b[2],d,e))}function
+En(b,a){var
+c=ei(b[1],a),d=l_(a);cM(a);return eu(D3(b[2],d,c))}function
 Eo(b,a){var
-c=ej(b[1],a),d=ma(a);cN(a);return ev(D4(b[2],d,c))}function
-Ep(b,a){var
-c=ej(b[1],a),d=ma(a),e=Az(c,a);cN(a);return ev(D5(b[2],d,c,e))}function
-h4(b,c,a){var
-d=ej(b[1],a),e=AF(b[1],a);cN(a);return ev(aP(c,b[2],d,e))}function
-Eq(c,b,a){var
-d=ej(c[1],a),e=Bl(b,a);cN(a);return ev(DX(c[2],b,d,e))}function
-Er(a,b,c){var
-d=o0(b,Es);if(0<=d){if(0<d){if(z(b,Et)){if(z(b,Eu)){if(z(b,Ev)){if(!z(b,Ew)&&a)return[0,a,h4(a[1],DU,c)]}else
+c=ei(b[1],a),d=l_(a),e=Ax(c,a);cM(a);return eu(D4(b[2],d,c,e))}function
+h2(b,c,a){var
+d=ei(b[1],a),e=AD(b[1],a);cM(a);return eu(aQ(c,b[2],d,e))}function
+Ep(c,b,a){var
+d=ei(c[1],a),e=Bj(b,a);cM(a);return eu(DW(c[2],b,d,e))}function
+Eq(a,b,c){var
+d=oX(b,Er);if(0<=d){if(0<d){if(z(b,Es)){if(z(b,Et)){if(z(b,Eu)){if(!z(b,Ev)&&a)return[0,a,h2(a[1],DT,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Eq(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,Ep(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,Ei(g,c)],Ey]}}else
-if(a)return[0,a,Ep(a[1],c)]}else
+g=a[1];if(!g[3])return[0,[0,Eh(g,c)],Ex]}}else
 if(a)return[0,a,Eo(a[1],c)]}else
-if(z(b,Ez)){if(z(b,EA)){if(z(b,EB)){if(z(b,EC)){if(!z(b,ED)&&a)return[0,a,h4(a[1],DT,c)]}else
-if(a)return[0,a,h4(a[1],DS,c)]}else
-if(!a)return[0,[0,Eh(c)],EE]}else
-if(a)return[0,a,np(a[1],DN,c)]}else
-if(a)return[0,a,np(a[1],DO,c)];return aO(Ex,b)}function
-h5(a){return qc(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-nq=[0,0],nr=[0,0];function
-EF(d){var
-a=zj(d),b=zk(a),e=bv(b),c=Er(nq[1],e,b);if(a[3]<a[4])throw[0,b$,EG];nq[1]=c[1];return h5(c[2])}function
-h6(b){var
-a=aS(EH,h5(b));nr[1]=[0,a];return a}function
-EI(b){var
-a=nr[1];if(a)return a[1];try{var
-c=EF(b);return c}catch(a){a=bG(a);return a[1]===ei?aS(EJ,h5(a[2])):a===eK?EK:a===ga?EL:a[1]===b$?h6(a[2]):a===gb?h6(EM):h6(eW(a))}}F9(g(at(EN),pF),EI);gd(0);return}(globalThis));
+if(a)return[0,a,En(a[1],c)]}else
+if(z(b,Ey)){if(z(b,Ez)){if(z(b,EA)){if(z(b,EB)){if(!z(b,EC)&&a)return[0,a,h2(a[1],DS,c)]}else
+if(a)return[0,a,h2(a[1],DR,c)]}else
+if(!a)return[0,[0,Eg(c)],ED]}else
+if(a)return[0,a,nn(a[1],DM,c)]}else
+if(a)return[0,a,nn(a[1],DN,c)];return aP(Ew,b)}function
+h3(a){return p_(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+no=[0,0],np=[0,0];function
+EE(d){var
+a=zh(d),b=zi(a),e=bv(b),c=Eq(no[1],e,b);if(a[3]<a[4])throw[0,b_,EF];no[1]=c[1];return h3(c[2])}function
+h4(b){var
+a=aT(EG,h3(b));np[1]=[0,a];return a}function
+EH(b){var
+a=np[1];if(a)return a[1];try{var
+c=EE(b);return c}catch(a){a=bF(a);return a[1]===eh?aT(EI,h3(a[2])):a===eJ?EJ:a===f$?EK:a[1]===b_?h4(a[2]):a===ga?h4(EL):h4(eV(a))}}F9(g(at(EM),pC),EH);gc(0);return}(globalThis));
