@@ -6815,10 +6815,16 @@ type patch_points = { point_unit : Big_int_Z.big_int; points_of : point list;
 
 let square_of_difference y =
   let y0 = y in
-  (fun v w ->
-  zsum
-    (map (fun d -> let x = Z.sub (fst d) (Z.mul y0 (snd d)) in Z.mul x x)
-      (combine v w)))
+  let rec square_of_difference0 v w =
+    match v with
+    | [] -> Big_int_Z.zero_big_int
+    | a :: v' ->
+      (match w with
+       | [] -> Big_int_Z.zero_big_int
+       | b :: w' ->
+         let x = Z.sub a (Z.mul y0 b) in
+         Z.add (Z.mul x x) (square_of_difference0 v' w'))
+  in square_of_difference0
 
 (** val numerator_at :
     head -> Big_int_Z.big_int -> point -> Big_int_Z.big_int list ->

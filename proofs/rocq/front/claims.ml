@@ -333,32 +333,42 @@ let joint_point here certificate index rival =
   let unit, point = Needed.least_margin here.hinter (Checker.without index certificate) rival in
   ((if Z.sign unit > 0 then unit else Z.one), point)
 
-let needed_hints here settings rivals (certificate : Checker.certificate) =
+(* While [anew] is false, points without a statement are mostly those of all statements, which satisfy the others too. *)
+let needed_hints here settings rivals anew (certificate : Checker.certificate) =
   let wanted = Needed.wanted_for here.head certificate.predicted rivals in
-  let inside certificate patch = positive_unit (Needed.inside here.hinter certificate wanted patch) in
+  let inside certificate patch = Needed.inside here.hinter certificate wanted patch in
+  let of_all = Array.init certificate.patches (fun patch -> lazy (inside certificate patch)) in
+  let with_all patch = Lazy.force of_all.(patch) in
+  let without index patch =
+    if !anew then inside (Checker.without index certificate) patch
+    else Needed.few_more here.hinter certificate index patch (with_all patch)
+  in
   { Checker.rivals_of = rivals;
-    points_at = inside certificate;
-    points_without = (fun index -> inside (Checker.without index certificate));
+    points_at = (fun patch -> positive_unit (with_all patch));
+    points_without = (fun index patch -> positive_unit (without index patch));
     pairs_of = pairs_of here settings certificate;
     joint_point = joint_point here certificate }
 
-(* What is needed: [claim] is of Minimal.v. The closest rivals are tried first, then all. *)
+(* Each of these statements is needed. The closest rivals are tried first, then all. *)
 let few = 5
 
-
-let when_needed here what certificate claim =
+let all_needed here what certificate indices =
   when_covered here.head (fun () ->
       let rivals = by_margin certificate in
+      let anew = ref false in
       let shown (precision, rivals) =
-        let settings = inward here precision certificate in
-        let hints = needed_hints here settings rivals certificate in
-        claim (prepared_for here settings certificate) what hints certificate
+        lazy
+          (let settings = inward here precision certificate in
+           let hints = needed_hints here settings rivals anew certificate in
+           Checker.needed_of (prepared_for here settings certificate) what hints certificate)
       in
-      List.exists shown [ (Hinter.usual, List.filteri (fun i _ -> i < few) rivals); (Hinter.most, rivals) ])
+      let usual = shown (Hinter.usual, List.filteri (fun i _ -> i < few) rivals) in
+      let attempts = [ (false, usual); (true, usual); (true, shown (Hinter.most, rivals)) ] in
+      let by index (all_anew, needed) = anew := all_anew; Lazy.force needed index in
+      List.for_all (fun index -> List.exists (by index) attempts) indices)
 
 (* Whether no statement can be dropped, and whether one cannot. *)
-let minimal here what certificate = when_needed here what certificate Checker.check_minimal
+let minimal here what (certificate : Checker.certificate) =
+  all_needed here what certificate (List.init (List.length certificate.statements) Fun.id)
 
-let needed here what certificate index =
-  when_needed here what certificate (fun prepared what hints certificate ->
-      Checker.needed_of prepared what hints certificate index)
+let needed here what certificate index = all_needed here what certificate [ index ]

@@ -43,7 +43,12 @@ let observable (points : Points.t) k =
   let vector = points.vectors.(k) in
   match points.kind with
   | Distance ->
-      (distance vector, fun y -> Array.mapi (fun d x -> 2. *. (x -. if d < points.depth then vector.(d) else 0.)) y)
+      let slope y =
+        let made = Array.map (fun x -> 2. *. x) y in
+        Floats.subtract made 2. vector;
+        made
+      in
+      (distance vector, slope)
   | Product | Angle -> (product vector, fun _ -> Array.append vector [| 0. |])
 
 (* The smaller ball of a space: of equal ones that about 0, which comes last. *)
@@ -91,17 +96,17 @@ let miss scale each y =
 (* x with M x = b, by elimination; what depends on the rest is left 0. *)
 let solved matrix right =
   let count = Array.length right in
-  let used = Array.make count (-1) in
+  let used = Array.make count (-1) and free = Array.make count true in
   for column = 0 to count - 1 do
     let best = ref (-1) in
     for row = 0 to count - 1 do
-      let free = not (Array.exists (fun other -> other = row) used) in
-      if free && (!best < 0 || Float.abs matrix.(row).(column) > Float.abs matrix.(!best).(column)) then best := row
+      if free.(row) && (!best < 0 || Float.abs matrix.(row).(column) > Float.abs matrix.(!best).(column)) then best := row
     done;
     let pivot = matrix.(!best).(column) in
     let largest = Array.fold_left (fun most x -> Float.max most (Float.abs x)) 0. matrix.(column) in
     if Float.abs pivot > 1e-11 *. largest && pivot <> 0. then begin
       used.(column) <- !best;
+      free.(!best) <- false;
       for row = 0 to count - 1 do
         if row <> !best then begin
           let times = matrix.(row).(column) /. pivot in
@@ -114,9 +119,23 @@ let solved matrix right =
   let share column row = if row < 0 then 0. else right.(row) /. matrix.(row).(column) in
   Array.mapi share used
 
+(* The products of slopes: of prototypes they follow from those of the prototypes. *)
+let gram (points : Points.t) chosen slopes y =
+  let values = Array.map (fun each -> each.value y) chosen in
+  let entry i j =
+    let a = chosen.(i).about and b = chosen.(j).about in
+    if a < 0 || b < 0 then Floats.dot slopes.(i) slopes.(j)
+    else begin
+      let product = (Points.products points a).(b) in
+      if points.kind <> Distance then product
+      else 2. *. (values.(i) +. values.(j) -. points.squares.(a) -. points.squares.(b) +. (2. *. product))
+    end
+  in
+  Array.mapi (fun i _ -> Array.init (Array.length chosen) (entry i)) chosen
+
 (* Moved to where all hold with room to spare; None if that is not found. With [keep_off], what was off
    once is kept where it is later. *)
-let moved_keeping keep_off scale all y =
+let moved_keeping keep_off points scale all y =
   let rec step left kept y =
     let off = List.map (fun each -> miss scale each y <> 0.) all in
     if not (Array.for_all Floats.is_finite y) then None
@@ -125,9 +144,10 @@ let moved_keeping keep_off scale all y =
     else begin
       let kept = if keep_off then List.map2 ( || ) kept off else off in
       let chosen = List.filter_map (fun (each, keep) -> if keep then Some each else None) (List.combine all kept) in
-      let slopes = Array.of_list (List.map (fun each -> each.slope y) chosen) in
-      let right = Array.of_list (List.map (fun each -> miss scale each y) chosen) in
-      let matrix = Array.map (fun own -> Array.map (Floats.dot own) slopes) slopes in
+      let chosen = Array.of_list chosen in
+      let slopes = Array.map (fun each -> each.slope y) chosen in
+      let right = Array.map (fun each -> miss scale each y) chosen in
+      let matrix = gram points chosen slopes y in
       let y = Array.copy y in
       Array.iteri (fun i c -> Floats.subtract y (-.c) slopes.(i)) (solved matrix right);
       step (left - 1) kept y
@@ -135,15 +155,17 @@ let moved_keeping keep_off scale all y =
   in
   step steps (List.map (fun _ -> false) all) y
 
-let moved scale all y =
-  match moved_keeping true scale all y with Some y -> Some y | None -> moved_keeping false scale all y
+let moved points scale all y =
+  match moved_keeping true points scale all y with
+  | Some y -> Some y
+  | None -> moved_keeping false points scale all y
 
 (* Where the weights of an end attain it. *)
 let attained (points : Points.t) (found : found) side k =
   let span = found.view.span in
   let { weights; curve; _ } = with_weights side k found in
   let sum = Array.make (points.depth + 1) 0. in
-  let add times vector = Array.iteri (fun d x -> sum.(d) <- sum.(d) +. (times *. x)) vector in
+  let add times vector = Floats.subtract sum (-.times) vector in
   let relative k = Span.vector span k in
   if curve > 0. then begin
     add (sign_of span side /. curve) (relative k);
@@ -275,9 +297,9 @@ let search (head : Checker.head) (points : Points.t) (patch : patch) (certificat
     let start = raised points all (attained points found side k) in
     if side = High && unbounded then start.(points.depth) <- sqrt (far_away *. scale);
     let found =
-      match moved scale (aimed points scale found side k all) start with
+      match moved points scale (aimed points scale found side k all) start with
       | Some y -> Some y
-      | None -> moved scale all start
+      | None -> moved points scale all start
     in
     (start, found)
   in
@@ -321,6 +343,22 @@ let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate
     if wanted k then begin next := !next + 2; (!next, !next + 1) end else (0, 0)
   in
   { Checker.point_unit = search.unit; points_of = shared :: made; chosen = List.init points.count choice }
+
+(* The points that are given, and two more for each of some prototypes. *)
+let few_more (head : Checker.head) (points : Points.t) (patch : patch) (certificate : Checker.certificate) l about
+    (given : Checker.patch_points) =
+  let search = search head points patch certificate l in
+  if not (Z.equal search.unit given.point_unit) then given
+  else begin
+    let both = List.map (fun k -> let low = search.point Low k in (low, search.point High k)) about in
+    let finished = finisher points search (List.concat_map (near search) both) in
+    let more = List.concat_map (fun (low, high) -> [ finished low; finished high ]) both in
+    let first = List.length given.points_of in
+    let place = Hashtbl.create 16 in
+    List.iteri (fun at k -> Hashtbl.replace place k (first + (2 * at), first + (2 * at) + 1)) about;
+    let choice k known = Option.value ~default:known (Hashtbl.find_opt place k) in
+    { given with points_of = given.points_of @ more; chosen = List.mapi choice given.chosen }
+  end
 
 (* A margin of the only patch as the observable of one prototype more, and the side on which the margin is less. Of
    distances the margin is A |y|^2 - 2 <y, q>, but for a constant, so that it is least at q / A, or far from it; where A

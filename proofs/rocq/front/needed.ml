@@ -11,6 +11,17 @@ let inside (prepared : Hinter.prepared) (certificate : Checker.certificate) want
       | Some patch -> Inside.pairs prepared.head points patch certificate l wanted
       | None -> no_points)
 
+(* The same without the statement of an index, given those of all statements, which satisfy the others too. Of the
+   statement's own prototype, and of those near it, there are other points; of all prototypes if that cannot be. *)
+let few_more (prepared : Hinter.prepared) (certificate : Checker.certificate) index l (given : Checker.patch_points) =
+  let left = Checker.without index certificate in
+  match prepared.points, List.nth_opt certificate.statements index with
+  | Some points, Some (AboutPatch (_, about, _, _)) -> (
+      match Hinter.patch_of points (ref Ascent.allowed) (Hinter.statements_of points left).(l) with
+      | Some patch -> Inside.few_more prepared.head points patch left l (Points.nearest points about) given
+      | None -> given)
+  | _ -> given
+
 (* The prototypes that the margins against so many rivals depend on; all where a head has not many, or no linear
    readout. *)
 let many = 100

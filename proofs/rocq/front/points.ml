@@ -46,6 +46,18 @@ let products points j =
   end;
   points.products.(j)
 
+(* The prototype itself, those that are the same, and so many that are nearest to it or to its opposite. *)
+let nearest points ?(others = 3) about =
+  let row = products points about in
+  let like k =
+    match points.kind with
+    | Distance -> (2. *. row.(k)) -. points.squares.(k)
+    | Product | Angle -> Float.abs row.(k) /. sqrt (points.squares.(k) +. 1e-300)
+  in
+  let same, rest = List.partition (fun k -> points.twins.(k) = points.twins.(about)) (List.init points.count Fun.id) in
+  let ranked = List.sort (fun j k -> compare (like k : float) (like j)) rest in
+  same @ List.filteri (fun at _ -> at < others) ranked
+
 let twins_of plain =
   let seen = Hashtbl.create (Array.length plain) in
   let twin k vector =

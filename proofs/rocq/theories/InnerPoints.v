@@ -27,8 +27,8 @@ Variables (h : head) (c : certificate) (T : Z) (ms : list measure) (Y : positive
 Let S := unit_of h.
 Let y := Zpos Y.
 
-Definition square_of_difference (v w : list Z) : Z :=
-  zsum (map (fun d => let x := fst d - y * snd d in x * x) (combine v w)).
+Fixpoint square_of_difference (v w : list Z) : Z :=
+  match v, w with a :: v', b :: w' => let x := a - y * b in x * x + square_of_difference v' w' | _, _ => 0 end.
 
 (** X and K *)
 Definition numerator_at (pt : point) (p : list Z) : Z :=
@@ -164,6 +164,13 @@ Proof. intros j Hj. destruct (measures_ok h ms measured) as (_ & _ & L & O). spl
 
 (** ** Observables at points *)
 
+Lemma square_of_difference_is : forall v w, square_of_difference Y v w =
+  zsum (map (fun d => let x := (fst d - Zpos Y * snd d)%Z in (x * x)%Z) (combine v w)).
+Proof.
+  induction v as [|a v IH]; intros [|b w]; cbn [square_of_difference combine map zsum fst snd]; try reflexivity.
+  rewrite IH. reflexivity.
+Qed.
+
 Lemma numerator_right : forall pt j, in_the_space h Y pt = true -> (j < count h)%nat ->
   IZR (common_divisor h Y) * (size h j * observable_at h (vector_of pt) j) = IZR (numerator_at h Y pt (points h j)).
 Proof.
@@ -177,7 +184,7 @@ Proof.
     assert (X : IZR (square_of_difference Y (place pt) (points h j)) =
       rsum D (fun d => (vector (place pt) d - y * vector (points h j) d) * (vector (place pt) d - y * vector (points h
         j) d))).
-    { unfold square_of_difference. rewrite (zsum_real D) by (rewrite map_length, combine_length; lia). apply rsum_ext.
+    { rewrite square_of_difference_is, (zsum_real D) by (rewrite map_length, combine_length; lia). apply rsum_ext.
       intros d Hd. unfold vector at 1.
       rewrite (nth_indep _ 0%Z ((fun d => let x := (fst d - Zpos Y * snd d)%Z in (x * x)%Z) (0, 0)%Z))
         by (rewrite map_length, combine_length; lia).

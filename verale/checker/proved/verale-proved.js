@@ -3,63 +3,63 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(I){"use strict";var
-oo=1e-13,n4="Invalid_argument",fT=0.001,fU='"',n3="@[",on=0.01,ic=1255,om="Fatal error: exception %s\n",ib=255,ey=1e-11,ol=0x800,nJ="jsError",bP=0x8000,n2="%ni",dF=256,nI="ready",n1="ml_z_overflow",cX=4096,nH="End_of_file",ok="a class",ia="Failure",ch=0xff,nG="\n",ex=1e-12,is="ENOENT",bg="0",oj="([^/]+)",oz="prices",ir=0xf,nF="List.nth",cW=128,h$=-48,nE=0xdc00,n0="Sys_blocked_io",oy="fd ",oh="hints: ",oi="ENOTEMPTY",ak=248,og=0.999999999999,ay="camlinternalFormat.ml",of="Division_by_zero",ox=">",ow=1027,nD="Sys_error",iq=1e-14,af=246,nZ="%u",nC="EEXIST",fS="%d",nB="Printexc.handle_uncaught_exception",ov="a statement",cw=1e-280,oe="buffer.ml",nY=1000000000.,ij=127,dC=1024,nX="@{",iw=-2147483648,ix="e",fO=120,nA=103,nW=" : flags Open_rdonly and Open_wronly are not compatible",bR=1e-09,nV="linear",od="head",h_=512,cT="-",nz=0x7ff0,fR=1e-15,iv=": Not a directory",nU=" : file already exists",cf=0xffffff,h9="0x",ny=0.0001,ou="Out_of_memory",an=254,iu="index out of bounds",cU=100,fW="_bigarr02",nx="%Li",oc=" : flags Open_text and Open_binary are not compatible",cV=-1.,ii=2147483647,dE=0.5,nT=", characters ",bS=0xffff,ih="none",nS=12520,ip=64.,nR="(Program not linked with -g, cannot print stack backtrace)\n",nw=16777216,fN=0.1,ob="Unix.Unix_error",ot="infinity",h8="mkdir",ew=1000,x="",oa="Stack_overflow",nQ="^",fM=": No such file or directory",fQ=-2.,n$="/static/",dB=0x3f,io=-97,n_="Not_found",fP=1e-16,fL=1e-08,nP="Match_failure",nv=", ",cg="%x",fV=252,cx=".",dA="+",im="rmdir",os=0xf0,n9=32752,or="network",nO="%li",n8=1026,h7=2047,ig=1e-07,nN=10000.,it=0.25,oq=-32,nu="Pervasives.do_at_exit",ce=" ",il="Fatal error: exception ",bw=0x80,bC=1023,nt="Undefined_recursive_module",dD=1e-06,ie="nan",n7="expected ",nM=0xe0,nL=0xdfff,n6="_",bQ="/",ik="compare: functional value",op="Assert_failure",ns="%i",id="ENOTDIR",nK=1073741823,bb=250,n5="expected fewer digits";function
-EU(c,d){var
+a.prototype._T_}}(Object));(function(H){"use strict";var
+oq=1e-13,n6="Invalid_argument",fY=0.001,fZ='"',n5="@[",op=0.01,ik=1255,oo="Fatal error: exception %s\n",ij=255,ez=1e-11,on=0x800,nK="jsError",bR=0x8000,n4="%ni",dI=256,nJ="ready",n3="ml_z_overflow",cZ=4096,nI="End_of_file",om="a class",ii="Failure",ci=0xff,nH="\n",ey=1e-12,iz="ENOENT",bh="0",ol="([^/]+)",oB="prices",iy=0xf,nG="List.nth",cY=128,ih=-48,nF=0xdc00,n2="Sys_blocked_io",oA="fd ",oj="hints: ",ok="ENOTEMPTY",ak=248,oi=0.999999999999,az="camlinternalFormat.ml",oh="Division_by_zero",oz=">",oy=1027,nE="Sys_error",ix=1e-14,V=246,n1="%u",nD="EEXIST",fX="%d",nC="Printexc.handle_uncaught_exception",ox="a statement",cw=1e-280,og="buffer.ml",n0=1000000000.,ir=127,dF=1024,nZ="@{",iD=-2147483648,iE="e",fT=120,nB=103,nY=" : flags Open_rdonly and Open_wronly are not compatible",bT=1e-09,nX="linear",of="head",ig=512,cV="-",nA=0x7ff0,fW=1e-15,iC=": Not a directory",nW=" : file already exists",cg=0xffffff,ie="0x",nz=0.0001,ow="Out_of_memory",ao=254,iB="index out of bounds",cW=100,f1="_bigarr02",ny="%Li",oe=" : flags Open_text and Open_binary are not compatible",cX=-1.,iq=2147483647,dH=0.5,nV=", characters ",bU=0xffff,ip="none",nU=12520,iw=64.,nT="(Program not linked with -g, cannot print stack backtrace)\n",nx=16777216,fS=0.1,od="Unix.Unix_error",ov="infinity",id="mkdir",ex=1000,x="",oc="Stack_overflow",nS="^",fR=": No such file or directory",fV=-2.,ob="/static/",dE=0x3f,iv=-97,oa="Not_found",fU=1e-16,fQ=1e-08,nR="Match_failure",nw=", ",ch="%x",f0=252,cx=".",dD="+",iu="rmdir",ou=0xf0,n$=32752,ot="network",nQ="%li",n_=1026,ic=2047,io=1e-07,nP=10000.,iA=0.25,os=-32,nv="Pervasives.do_at_exit",cf=" ",nO=1e-300,it="Fatal error: exception ",bx=0x80,bE=1023,nu="Undefined_recursive_module",dG=1e-06,im="nan",n9="expected ",nN=0xe0,nM=0xdfff,n8="_",bS="/",is="compare: functional value",or="Assert_failure",nt="%i",il="ENOTDIR",nL=1073741823,aU=250,n7="expected fewer digits";function
+EZ(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-EV(d,b,e,c,f){if(c<=b)for(var
+E0(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-EW(b,d,c,e){for(var
+E1(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-FG(b,a){throw[0,b,a]}function
-dL(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
+FL(b,a){throw[0,b,a]}function
+dO(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
 d=x,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-f6(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=cX&&a==c.length)return d.apply(null,c);var
-e=x;for(;0<a;b+=dC,a-=dC)e+=d.apply(null,c.slice(b,b+Math.min(a,dC)));return e}function
-cZ(a){if(a.t==2)a.c+=dL(a.l-a.c.length,"\0");else
-a.c=f6(a.c,0,a.c.length);a.t=0}function
-o2(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ij)return false;return true}else
+ga(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=cZ&&a==c.length)return d.apply(null,c);var
+e=x;for(;0<a;b+=dF,a-=dF)e+=d.apply(null,c.slice(b,b+Math.min(a,dF)));return e}function
+c1(a){if(a.t==2)a.c+=dO(a.l-a.c.length,"\0");else
+a.c=ga(a.c,0,a.c.length);a.t=0}function
+o4(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ir)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iS(e){for(var
-j=x,c=x,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bw){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>h_){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW){g=h+(f<<6);if(f<nM){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW){g=h+(g<<6);if(f<os){a=g-0xe2080;if(a<ol||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bS)c+=String.fromCharCode(0xd7c0+(a>>10),nE+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dC){c.substr(0,1);j+=c;c=x}}return j+c}function
-bT(c,a,b){this.t=c;this.c=a;this.l=b}bT.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cZ(this);case
-0:if(o2(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bT.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iS(a)};bT.prototype.slice=function(){var
+iY(e){for(var
+j=x,c=x,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bx){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bx;d++);if(d-b>ig){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(f<<6);if(f<nN){a=g-0x3080;if(a<bx)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(g<<6);if(f<ou){a=g-0xe2080;if(a<on||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bU)c+=String.fromCharCode(0xd7c0+(a>>10),nF+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dF){c.substr(0,1);j+=c;c=x}}return j+c}function
+bV(c,a,b){this.t=c;this.c=a;this.l=b}bV.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:c1(this);case
+0:if(o4(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bV.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iY(a)};bV.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bT(this.t,a,this.l)};function
-oJ(a){return new
-bT(0,a,a.length)}function
-b(a){return oJ(a)}function
-iP(c,a){FG(c,b(a))}var
+bV(this.t,a,this.l)};function
+oL(a){return new
+bV(0,a,a.length)}function
+b(a){return oL(a)}function
+iV(c,a){FL(c,b(a))}var
 ag=[0];function
-Z(a){iP(ag.Invalid_argument,a)}function
-cY(){Z(iu)}function
-e(b,a){if(a<0||a>=b.length-1)cY();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)cY();b[a+1]=c;return 0}function
-iy(e,f,d){var
+_(a){iV(ag.Invalid_argument,a)}function
+c0(){_(iB)}function
+e(b,a){if(a<0||a>=b.length-1)c0();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)c0();b[a+1]=c;return 0}function
+iF(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iB(b){if(I.Uint8Array)var
-c=new(I.Uint8Array)(b.l);else
+iI(b){if(H.Uint8Array)var
+c=new(H.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f6(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?f6(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iB(b);var
+cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ga(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ga(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iI(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -67,38 +67,38 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cA(a){return a}function
-bD(a,b,c,d,e){cz(cA(a),b,c,d,e);return 0}function
-oH(){Z(iu)}function
-ez(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bF(a,b,c,d,e){cz(cA(a),b,c,d,e);return 0}function
+oJ(){_(iB)}function
+eA(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-fX(b,a){if(a>>>0>=b.l)oH();return ez(b,a)}function
-ao(a,c,b){b&=ch;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iB(a)}a.c[c]=b;return 0}function
-dH(b,a,c){if(a>>>0>=b.l)oH();return ao(b,a,c)}function
-bE(c,a){if(c.fun)return bE(c.fun,a);if(typeof
+f2(b,a){if(a>>>0>=b.l)oJ();return eA(b,a)}function
+ap(a,c,b){b&=ci;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iI(a)}a.c[c]=b;return 0}function
+dK(b,a,c){if(a>>>0>=b.l)oJ();return ap(b,a,c)}function
+bG(c,a){if(c.fun)return bG(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bE(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bG(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bE(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cY();return a}function
-E2(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bk(a){a.t&6&&cZ(a);return a.c}var
-FS=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-o1(a){if(FS)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bG(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)c0();return a}function
+E7(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bl(a){a.t&6&&c1(a);return a.c}var
+FX=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+o3(a){if(FX)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iI(c){var
-a=new(I.Float32Array)(1);a[0]=c;var
-b=new(I.Int32Array)(a.buffer);return b[0]|0}var
-oP=Math.pow(2,-24);function
-iO(a){throw a}function
-eG(){iO(ag.Division_by_zero)}function
-B(b,c,a){this.lo=b&cf;this.mi=c&cf;this.hi=a&bS}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
+iO(c){var
+a=new(H.Float32Array)(1);a[0]=c;var
+b=new(H.Int32Array)(a.buffer);return b[0]|0}var
+oR=Math.pow(2,-24);function
+iU(a){throw a}function
+eH(){iU(ag.Division_by_zero)}function
+B(b,c,a){this.lo=b&cg;this.mi=c&cg;this.hi=a&bU}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
 B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -107,7 +107,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 B(b,c,d)};B.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 B(b,c,d)};B.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*oP|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oP|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*oR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
 B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
 B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
@@ -121,27 +121,27 @@ B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bS);return new
-B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cf;this.lo=this.lo<<1&cf};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cf;this.mi=(this.mi>>>1|this.hi<<23)&cf;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
+B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bU);return new
+B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cg;this.lo=this.lo<<1&cg};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cg;this.mi=(this.mi>>>1|this.hi<<23)&cg;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
-b=this;if(a.isZero())eG();var
-d=b.hi^a.hi;if(b.hi&bP)b=b.neg();if(a.hi&bP)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bP)c=c.neg();return c};B.prototype.mod=function(b){var
-a=this;if(b.isZero())eG();var
-d=a.hi;if(a.hi&bP)a=a.neg();if(b.hi&bP)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bP)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ch,this.mi>>16,this.mi>>8&ch,this.mi&ch,this.lo>>16,this.lo>>8&ch,this.lo&ch]};B.prototype.lo32=function(){return this.lo|(this.mi&ch)<<24};B.prototype.hi32=function(){return this.mi>>>8&bS|this.hi<<16};function
-c1(b,c,a){return new
+b=this;if(a.isZero())eH();var
+d=b.hi^a.hi;if(b.hi&bR)b=b.neg();if(a.hi&bR)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bR)c=c.neg();return c};B.prototype.mod=function(b){var
+a=this;if(b.isZero())eH();var
+d=a.hi;if(a.hi&bR)a=a.neg();if(b.hi&bR)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bR)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ci,this.mi>>16,this.mi>>8&ci,this.mi&ci,this.lo>>16,this.lo>>8&ci,this.lo&ci]};B.prototype.lo32=function(){return this.lo|(this.mi&ci)<<24};B.prototype.hi32=function(){return this.mi>>>8&bU|this.hi<<16};function
+c3(b,c,a){return new
 B(b,c,a)}function
-f0(a){if(!isFinite(a)){if(isNaN(a))return c1(1,0,nz);return a>0?c1(0,0,nz):c1(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bP:a>=0?0:bP;if(f)a=-a;var
-b=o1(a)+bC;if(b<=0){b=0;a/=Math.pow(2,-n8)}else{a/=Math.pow(2,b-ow);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+f6(a){if(!isFinite(a)){if(isNaN(a))return c3(1,0,nA);return a>0?c3(0,0,nA):c3(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bR:a>=0?0:bR;if(f)a=-a;var
+b=o3(a)+bE;if(b<=0){b=0;a/=Math.pow(2,-n_)}else{a/=Math.pow(2,b-oy);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&ir|f|b<<4;return c1(g,e,c)}function
-eD(a){return a.toArray()}function
-oG(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fW)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bS)c.write(16,b.dims[a]);else{c.write(16,bS);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&iy|f|b<<4;return c3(g,e,c)}function
+eE(a){return a.toArray()}function
+oI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==f1)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bU)c.write(16,b.dims[a]);else{c.write(16,bU);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,30 +158,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eD(b.get(a));for(var
+e=eE(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eD(f0(b.get(a)));for(var
+e=eE(f6(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iI(b.get(a));c.write(32,e)}break;case
+e=iO(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iI(d[1]));c.write(32,iI(d[2]))}break;case
+d=b.get(a);c.write(32,iO(d[1]));c.write(32,iO(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eD(f0(f[1]));for(var
+f=b.get(a),e=eE(f6(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eD(f0(f[2]));for(var
+e=eE(f6(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-oE(a){switch(a){case
+oG(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-EX(c,e){var
-b=I,a;switch(c){case
+E2(c,e){var
+b=H,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -194,44 +194,44 @@ b=I,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)Z("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)_("Bigarray.create: unsupported kind");var
 d=new
-a(e*oE(c));return d}function
-iJ(c){var
-a=new(I.Int32Array)(1);a[0]=c;var
-b=new(I.Float32Array)(a.buffer);return b[0]}function
-eC(a){return new
+a(e*oG(c));return d}function
+iP(c){var
+a=new(H.Int32Array)(1);a[0]=c;var
+b=new(H.Float32Array)(a.buffer);return b[0]}function
+eD(a){return new
 B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dJ(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h7)return(f|g|b&ir)==0?b&bP?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&ir);if(c>0){a+=16;a*=Math.pow(2,c-ow)}else
-a*=Math.pow(2,-n8);if(b&bP)a=-a;return a}function
-iz(b){var
+dM(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==ic)return(f|g|b&iy)==0?b&bR?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&iy);if(c>0){a+=16;a*=Math.pow(2,c-oy)}else
+a*=Math.pow(2,-n_);if(b&bR)a=-a;return a}function
+iG(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)Z("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Fg(b,a){return new
-B(b&cf,b>>>24&ch|(a&bS)<<8,a>>>16&bS)}function
-iK(a){return a.hi32()}function
-iL(a){return a.lo32()}var
-EY=fW;function
-cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=EY;cy.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)_("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+Fl(b,a){return new
+B(b&cg,b>>>24&ci|(a&bU)<<8,a>>>16&bU)}function
+iQ(a){return a.hi32()}function
+iR(a){return a.lo32()}var
+E3=f1;function
+cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=E3;cy.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))Z("bigarray.js: invalid offset");if(this.dims.length!=b.length)Z("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cY();c=c*this.dims[a]+b[a]}else
+Array))_("bigarray.js: invalid offset");if(this.dims.length!=b.length)_("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c0();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cY();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c0();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Fg(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Fl(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[an,e,c];default:return this.data[a]}};cy.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iL(b);this.data[a*2+1]=iK(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};cy.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=iR(b);this.data[a*2+1]=iQ(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cy.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iL(b),e=iK(b);if(c==e)this.data.fill(c);else
+c=iR(b),e=iQ(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dG(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dG.prototype=new
-cy();dG.prototype.offset=function(a){if(typeof
+dJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dJ.prototype=new
+cy();dJ.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-Z("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cY();return a};dG.prototype.get=function(a){return this.data[a]};dG.prototype.set=function(a,b){this.data[a]=b;return 0};dG.prototype.fill=function(a){this.data.fill(a);return 0};function
-oC(c,d,a,b){var
-e=oE(c);if(iz(a)*e!=b.length)Z("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dG(c,d,a,b);return new
+_("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c0();return a};dJ.prototype.get=function(a){return this.data[a]};dJ.prototype.set=function(a,b){this.data[a]=b;return 0};dJ.prototype.fill=function(a){this.data.fill(a);return 0};function
+oE(c,d,a,b){var
+e=oG(c);if(iG(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dJ(c,d,a,b);return new
 cy(c,d,a,b)}function
-c0(a){if(!ag.Failure)ag.Failure=[ak,b(ia),-3];iP(ag.Failure,a)}function
-oD(b,v,r){var
-i=b.read32s();if(i<0||i>16)c0("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ch,o=p>>8&1,h=[];if(r==fW)for(var
+c2(a){if(!ag.Failure)ag.Failure=[ak,b(ii),-3];iV(ag.Failure,a)}function
+oF(b,v,r){var
+i=b.read32s();if(i<0||i>16)c2("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==f1)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bS){var
-t=b.read32u(),u=b.read32u();if(t!=0)c0("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bU){var
+t=b.read32u(),u=b.read32u();if(t!=0)c2("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=iz(h),f=EX(j,d),g=oC(j,o,h,f);switch(j){case
+d=iG(h),f=E2(j,d),g=oE(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)c0("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)c2("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eC(e);g.set(a,q)}break;case
+q=eD(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dJ(eC(e));g.set(a,k)}break;case
+k=dM(eD(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iJ(b.read32s());g.set(a,k)}break;case
+k=iP(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iJ(b.read32s()),l=iJ(b.read32s());g.set(a,[an,m,l])}break;case
+m=iP(b.read32s()),l=iP(b.read32s());g.set(a,[ao,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dJ(eC(e));for(var
+m=dM(eD(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dJ(eC(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return oC(j,o,h,f)}function
-oB(a,b,c){return a.compare(b,c)}function
-aN(a,b){return Math.imul(a,b)}function
-aR(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Fb(a,b){a=aR(a,iL(b));a=aR(a,iK(b));return a}function
-iG(a,b){return Fb(a,f0(b))}function
-oF(c){var
-b=iz(c.dims),d=0;switch(c.kind){case
+l=dM(eD(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return oE(j,o,h,f)}function
+oD(a,b,c){return a.compare(b,c)}function
+aO(a,b){return Math.imul(a,b)}function
+aV(b,a){a=aO(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aO(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Fg(a,b){a=aV(a,iR(b));a=aV(a,iQ(b));return a}function
+iM(a,b){return Fg(a,f6(b))}function
+oH(c){var
+b=iG(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dF)b=dF;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aR(d,e)}e=0;switch(b&3){case
+12:if(b>dI)b=dI;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aV(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aR(d,e)}break;case
+1:e|=c.data[a+0];d=aV(d,e)}break;case
 4:case
-5:if(b>cW)b=cW;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aR(d,e)}if((b&1)!=0)d=aR(d,c.data[a]);break;case
+5:if(b>cY)b=cY;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aV(d,e)}if((b&1)!=0)d=aV(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aR(d,c.data[a]);break;case
+a=0;a<b;a++)d=aV(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aR(d,c.data[a]);break;case
+a=0;a<b;a++)d=aV(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aR(d,c.data[a]);break;case
+a=0;a<b;a++)d=aV(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iG(d,c.data[a]);break;case
+a=0;a<b;a++)d=iM(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iG(d,c.data[a]);break}return d}function
-Fe(a,b){b[0]=4;return a.read32s()}function
-FB(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=iM(d,c.data[a]);break}return d}function
+Fj(a,b){b[0]=4;return a.read32s()}function
+FG(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:c0("input_value: native integer value too large");default:c0("input_value: ill-formed native integer")}}function
-Fp(c,d){var
+2:c2("input_value: native integer value too large");default:c2("input_value: ill-formed native integer")}}function
+Fu(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eC(b)}function
-Fl(e,d,b){var
-c=eD(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eD(b)}function
+Fq(e,d,b){var
+c=eE(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Ff(a,b,c){return a.compare(b)}function
-Fi(a){return a.lo32()^a.hi32()}var
-eB={"_j":{deserialize:Fp,serialize:Fl,fixed_length:8,compare:Ff,hash:Fi},"_i":{deserialize:Fe,fixed_length:4},"_n":{deserialize:FB,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oD(a,b,"_bigarray")},serialize:oG,compare:oB,hash:oF},"_bigarr02":{deserialize:function(a,b){return oD(a,b,fW)},serialize:oG,compare:oB,hash:oF}};function
-iA(a){return eB[a.caml_custom]&&eB[a.caml_custom].compare}function
-oK(f,c,d,e){var
-b=iA(c);if(b){var
+Fk(a,b,c){return a.compare(b)}function
+Fn(a){return a.lo32()^a.hi32()}var
+eC={"_j":{deserialize:Fu,serialize:Fq,fixed_length:8,compare:Fk,hash:Fn},"_i":{deserialize:Fj,fixed_length:4},"_n":{deserialize:FG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oF(a,b,"_bigarray")},serialize:oI,compare:oD,hash:oH},"_bigarr02":{deserialize:function(a,b){return oF(a,b,f1)},serialize:oI,compare:oD,hash:oH}};function
+iH(a){return eC[a.caml_custom]&&eC[a.caml_custom].compare}function
+oM(f,c,d,e){var
+b=iH(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eE(a){return a
+eF(a){return a
 instanceof
-bT}function
-f1(a){return eE(a)}function
-oL(a){if(typeof
-a==="number")return ew;else
-if(eE(a))return fV;else
-if(f1(a))return 1252;else
+bV}function
+f7(a){return eF(a)}function
+oN(a){if(typeof
+a==="number")return ex;else
+if(eF(a))return f0;else
+if(f7(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ib){var
-b=a[0]|0;return b==an?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=ij){var
+b=a[0]|0;return b==ao?0:b}else
 if(a
 instanceof
-String)return nS;else
+String)return nU;else
 if(typeof
-a=="string")return nS;else
+a=="string")return nU;else
 if(a
 instanceof
-Number)return ew;else
-if(a&&a.caml_custom)return ic;else
+Number)return ex;else
+if(a&&a.caml_custom)return ik;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-Fq(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-oI(a,b){a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-oX(a,b){return oI(a,b)}function
-dI(a,b,d){var
+Fv(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+oK(a,b){a.t&6&&c1(a);b.t&6&&c1(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+oZ(a,b){return oK(a,b)}function
+dL(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=oL(a);if(f==bb){a=a[1];continue}var
-g=oL(b);if(g==bb){b=b[1];continue}if(f!==g){if(f==ew){if(g==ic)return oK(a,b,-1,d);return-1}if(g==ew){if(f==ic)return oK(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:Z(ik);break;case
+f=oN(a);if(f==aU){a=a[1];continue}var
+g=oN(b);if(g==aU){b=b[1];continue}if(f!==g){if(f==ex){if(g==ik)return oM(a,b,-1,d);return-1}if(g==ex){if(f==ik)return oM(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:_(is);break;case
 248:var
-c=Fq(a[2],b[2]);if(c!=0)return c|0;break;case
-249:Z(ik);break;case
-250:Z("equal: got Forward_tag, should not happen");break;case
-251:Z("equal: abstract value");break;case
+c=Fv(a[2],b[2]);if(c!=0)return c|0;break;case
+249:_(is);break;case
+250:_("equal: got Forward_tag, should not happen");break;case
+251:_("equal: abstract value");break;case
 252:if(a!==b){var
-c=oI(a,b);if(c!=0)return c|0}break;case
-253:Z("equal: got Double_tag, should not happen");break;case
-254:Z("equal: got Double_array_tag, should not happen");break;case
-255:Z("equal: got Custom_tag, should not happen");break;case
-1247:Z(ik);break;case
+c=oK(a,b);if(c!=0)return c|0}break;case
+253:_("equal: got Double_tag, should not happen");break;case
+254:_("equal: got Double_array_tag, should not happen");break;case
+255:_("equal: got Custom_tag, should not happen");break;case
+1247:_(is);break;case
 1255:var
-i=iA(a);if(i!=iA(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)Z("compare: abstract value");var
+i=iH(a);if(i!=iH(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -421,240 +421,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bk(a),b=bk(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bl(a),b=bl(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-a1(a,b){return dI(a,b,true)}function
-E3(){return[0]}function
-au(a){if(a<0)Z("Bytes.create");return new
-bT(a?2:9,x,a)}function
-fY(b,a){if(a==0)eG();return b/a|0}function
-bU(a,b){return+(dI(a,b,false)==0)}function
-E5(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iB(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-iD(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iN(d){d=bk(d);var
-e=d.length;if(e>31)Z("format_int: format too long");var
-a={justify:dA,signstyle:cT,filler:ce,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a4(a,b){return dL(a,b,true)}function
+E8(){return[0]}function
+av(a){if(a<0)_("Bytes.create");return new
+bV(a?2:9,x,a)}function
+f3(b,a){if(a==0)eH();return b/a|0}function
+bW(a,b){return+(dL(a,b,false)==0)}function
+E_(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dO(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iI(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+f4(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iT(d){d=bl(d);var
+e=d.length;if(e>31)_("format_int: format too long");var
+a={justify:dD,signstyle:cV,filler:cf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cT;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bg;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iC(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cT))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=x;if(a.justify==dA&&a.filler==ce)for(var
-d=e;d<a.width;d++)c+=ce;if(a.signedconv)if(a.sign<0)c+=cT;else
-if(a.signstyle!=cT)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bg;if(a.alternate&&a.base==16)c+=h9;if(a.justify==dA&&a.filler==bg)for(var
-d=e;d<a.width;d++)c+=bg;c+=f;if(a.justify==cT)for(var
-d=e;d<a.width;d++)c+=ce;return b(c)}function
-iE(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cV;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bh;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+iJ(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cV))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=x;if(a.justify==dD&&a.filler==cf)for(var
+d=e;d<a.width;d++)c+=cf;if(a.signedconv)if(a.sign<0)c+=cV;else
+if(a.signstyle!=cV)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bh;if(a.alternate&&a.base==16)c+=ie;if(a.justify==dD&&a.filler==bh)for(var
+d=e;d<a.width;d++)c+=bh;c+=f;if(a.justify==cV)for(var
+d=e;d<a.width;d++)c+=cf;return b(c)}function
+iK(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dA)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bg);if(b>0)a=a+cx+new
-Array(b+1).join(bg);return a}else
+c=parseInt(a.toString().split(dD)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bh);if(b>0)a=a+cx+new
+Array(b+1).join(bh);return a}else
 return a.toFixed(b)}}var
-a,e=iN(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ie;e.filler=ce}else
-if(!isFinite(c)){a="inf";e.filler=ce}else
+a,e=iT(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=im;e.filler=cf}else
+if(!isFinite(c)){a="inf";e.filler=cf}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ix)a=a.slice(0,b-1)+bg+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(ix),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ix)a=a.slice(0,b-1)+bg+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iE)a=a.slice(0,b-1)+bh+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(iE),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iE)a=a.slice(0,b-1)+bh+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iC(e,a)}function
-fZ(e,c){if(bk(e)==fS)return b(x+c);var
-a=iN(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iJ(e,a)}function
+f5(e,c){if(bl(e)==fX)return b(x+c);var
+a=iT(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=ce;var
-f=a.prec-d.length;if(f>0)d=dL(f,bg)+d}return iC(a,d)}var
-FD=0;function
-cB(){return FD++}function
-iF(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=cf;var
+f=a.prec-d.length;if(f>0)d=dO(f,bh)+d}return iJ(a,d)}var
+FI=0;function
+cB(){return FI++}function
+iL(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bC,o1(a)+1);a*=Math.pow(2,-b);while(a<dE){a*=2;b--}while(a>=1){a*=dE;b++}if(c)a=-a;return[0,a,b]}function
-oQ(a){return a.toUtf16()}function
-eI(){return false}function
-FT(){function
-a(a){if(a.charAt(0)===bQ)return[x,a.substring(1)];return}function
+b=Math.max(-bE,o3(a)+1);a*=Math.pow(2,-b);while(a<dH){a*=2;b--}while(a>=1){a*=dH;b++}if(c)a=-a;return[0,a,b]}function
+oS(a){return a.toUtf16()}function
+eJ(){return false}function
+FY(){function
+a(a){if(a.charAt(0)===bS)return[x,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||x,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eI()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
-iW=FT();function
-oZ(a){return a.slice(-1)!==bQ?a+bQ:a}if(eI()&&I.process&&I.process.cwd)var
-eA=I.process.cwd().replace(/\\/g,bQ);else
+d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eJ()&&H.process&&H.process.platform?H.process.platform==="win32"?b:a:a}var
+i1=FY();function
+o1(a){return a.slice(-1)!==bS?a+bS:a}if(eJ()&&H.process&&H.process.cwd)var
+eB=H.process.cwd().replace(/\\/g,bS);else
 var
-eA="/static";eA=oZ(eA);function
-Fu(a){a=oQ(a);if(!iW(a))a=eA+a;var
-e=iW(a),d=e[1].split(bQ),b=[];for(var
+eB="/static";eB=o1(eB);function
+Fz(a){a=oS(a);if(!i1(a))a=eB+a;var
+e=i1(a),d=e[1].split(bS),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-FP(e){for(var
-f=x,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>h_){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<ol){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dB)}else
-if(a<0xd800||a>=nL)b+=String.fromCharCode(nM|a>>12,bw|a>>6&dB,bw|a&dB);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nE||h>nL)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(os|a>>18,bw|a>>12&dB,bw|a>>6&dB,bw|a&dB)}if(b.length>dC){b.substr(0,1);f+=b;b=x}}return f+b}function
-E1(a){var
-b=9;if(!o2(a))b=8,a=FP(a);return new
-bT(b,a,a.length)}function
-bW(a){return E1(a)}var
-F8=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nC,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",is,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",id,oi,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dO(d,f,e,a){var
-b=F8.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bW(f||x),bW(e||x)];return c}var
-oU={};function
-c2(a){return oU[a]}function
-dK(b,a){throw[0,b].concat(a)}function
-E0(a){return new
-bT(4,a,a.length)}function
-aq(a){iP(ag.Sys_error,a)}function
-FE(a){aq(a+fM)}function
-bm(a){return a.l}function
-ET(){}function
+FU(e){for(var
+f=x,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bx){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bx;d++);if(d-c>ig){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<on){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bx|a&dE)}else
+if(a<0xd800||a>=nM)b+=String.fromCharCode(nN|a>>12,bx|a>>6&dE,bx|a&dE);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nF||h>nM)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ou|a>>18,bx|a>>12&dE,bx|a>>6&dE,bx|a&dE)}if(b.length>dF){b.substr(0,1);f+=b;b=x}}return f+b}function
+E6(a){var
+b=9;if(!o4(a))b=8,a=FU(a);return new
+bV(b,a,a.length)}function
+bY(a){return E6(a)}var
+Gb=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nD,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iz,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",il,ok,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dR(d,f,e,a){var
+b=Gb.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bY(f||x),bY(e||x)];return c}var
+oW={};function
+c4(a){return oW[a]}function
+dN(b,a){throw[0,b].concat(a)}function
+E5(a){return new
+bV(4,a,a.length)}function
+aq(a){iV(ag.Sys_error,a)}function
+FJ(a){aq(a+fR)}function
+bn(a){return a.l}function
+EY(){}function
 aG(a){this.data=a}aG.prototype=new
-ET();aG.prototype.truncate=function(a){var
-b=this.data;this.data=au(a|0);cz(b,0,this.data,0,a)};aG.prototype.length=function(){return bm(this.data)};aG.prototype.write=function(b,d,g,a){var
+EY();aG.prototype.truncate=function(a){var
+b=this.data;this.data=av(a|0);cz(b,0,this.data,0,a)};aG.prototype.length=function(){return bn(this.data)};aG.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=au(b+a),f=this.data;this.data=e;cz(f,0,this.data,0,c)}bD(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
-e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return fX(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
-a0(b,a){this.content={};this.root=b;this.lookupFun=a}a0.prototype.nm=function(a){return this.root+a};a0.prototype.create_dir_if_needed=function(d){var
-c=d.split(bQ),b=x;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bQ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a0.prototype.slash=function(a){return/\/$/.test(a)?a:a+bQ};a0.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=av(b+a),f=this.data;this.data=e;cz(f,0,this.data,0,c)}bF(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
+e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return f2(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
+a3(b,a){this.content={};this.root=b;this.lookupFun=a}a3.prototype.nm=function(a){return this.root+a};a3.prototype.create_dir_if_needed=function(d){var
+c=d.split(bS),b=x;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bS;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a3.prototype.slash=function(a){return/\/$/.test(a)?a:a+bS};a3.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aG(cA(c[1]))}}};a0.prototype.exists=function(a){if(a==x)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a0.prototype.mkdir=function(c,e,d){var
-b=d&&c2(ob);if(this.exists(c))if(b)dK(b,dO(nC,h8,this.nm(c)));else
+aG(cA(c[1]))}}};a3.prototype.exists=function(a){if(a==x)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a3.prototype.mkdir=function(c,e,d){var
+b=d&&c4(od);if(this.exists(c))if(b)dN(b,dR(nD,id,this.nm(c)));else
 aq(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dK(b,dO(is,h8,this.nm(a)));else
-aq(a+fM);if(!this.is_dir(a))if(b)dK(b,dO(id,h8,this.nm(a)));else
-aq(a+iv);this.create_dir_if_needed(this.slash(c))};a0.prototype.rmdir=function(a,f){var
-b=f&&c2(ob),c=a==x?x:this.slash(a),e=new
-RegExp(nQ+c+oj);if(!this.exists(a))if(b)dK(b,dO(is,im,this.nm(a)));else
-aq(a+fM);if(!this.is_dir(a))if(b)dK(b,dO(id,im,this.nm(a)));else
-aq(a+iv);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dN(b,dR(iz,id,this.nm(a)));else
+aq(a+fR);if(!this.is_dir(a))if(b)dN(b,dR(il,id,this.nm(a)));else
+aq(a+iC);this.create_dir_if_needed(this.slash(c))};a3.prototype.rmdir=function(a,f){var
+b=f&&c4(od),c=a==x?x:this.slash(a),e=new
+RegExp(nS+c+ol);if(!this.exists(a))if(b)dN(b,dR(iz,iu,this.nm(a)));else
+aq(a+fR);if(!this.is_dir(a))if(b)dN(b,dR(il,iu,this.nm(a)));else
+aq(a+iC);for(var
 d
 in
-this.content)if(d.match(e))if(b)dK(b,dO(oi,im,this.nm(a)));else
+this.content)if(d.match(e))if(b)dN(b,dR(ok,iu,this.nm(a)));else
 aq(this.nm(a)+": Directory not empty");delete
-this.content[c]};a0.prototype.readdir=function(a){var
-f=a==x?x:this.slash(a);if(!this.exists(a))aq(a+fM);if(!this.is_dir(a))aq(a+iv);var
+this.content[c]};a3.prototype.readdir=function(a){var
+f=a==x?x:this.slash(a);if(!this.exists(a))aq(a+fR);if(!this.is_dir(a))aq(a+iC);var
 g=new
-RegExp(nQ+f+oj),d={},c=[];for(var
+RegExp(nS+f+ol),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a0.prototype.is_dir=function(a){if(a==x)return true;var
-b=this.slash(a);return this.content[b]?1:0};a0.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a3.prototype.is_dir=function(a){if(a==x)return true;var
+b=this.slash(a);return this.content[b]?1:0};a3.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a0.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aq(this.nm(a)+nW);if(b.text&&b.binary)aq(this.nm(a)+oc);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aq(this.nm(a)+" : is a directory");if(b.create&&b.excl)aq(this.nm(a)+nU);var
+this.content[a];return b};a3.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aq(this.nm(a)+nY);if(b.text&&b.binary)aq(this.nm(a)+oe);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aq(this.nm(a)+" : is a directory");if(b.create&&b.excl)aq(this.nm(a)+nW);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aG(au(0));return this.content[a]}else
-FE(this.nm(a))};a0.prototype.register=function(c,a){var
-b;if(this.content[c])aq(this.nm(c)+nU);if(eE(a))b=new
-aG(a);if(f1(a))b=new
+aG(av(0));return this.content[a]}else
+FJ(this.nm(a))};a3.prototype.register=function(c,a){var
+b;if(this.content[c])aq(this.nm(c)+nW);if(eF(a))b=new
+aG(a);if(f7(a))b=new
 aG(cA(a));else
 if(a
 instanceof
 Array)b=new
-aG(E0(a));else
+aG(E5(a));else
 if(typeof
 a==="string")b=new
-aG(oJ(a));else
+aG(oL(a));else
 if(a.toString){var
-d=cA(bW(a.toString()));b=new
+d=cA(bY(a.toString()));b=new
 aG(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-aq(this.nm(c)+" : registering file with invalid content type")};a0.prototype.constructor=a0;function
-oA(){}function
-oN(b){var
-a=iW(b);if(!a)return;return a[0]+bQ}var
-f4=oN(eA)||c0("unable to compute caml_root"),dN=[];if(eI())dN.push({path:f4,device:new
-oA(f4)});else
-dN.push({path:f4,device:new
-a0(f4)});dN.push({path:n$,device:new
-a0(n$)});function
-o7(b){var
-g=Fu(b),b=g.join(bQ),f=oZ(b),c;for(var
-e=0;e<dN.length;e++){var
-a=dN[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eI()){var
-d=oN(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+aq(this.nm(c)+" : registering file with invalid content type")};a3.prototype.constructor=a3;function
+oC(){}function
+oP(b){var
+a=i1(b);if(!a)return;return a[0]+bS}var
+f_=oP(eB)||c2("unable to compute caml_root"),dQ=[];if(eJ())dQ.push({path:f_,device:new
+oC(f_)});else
+dQ.push({path:f_,device:new
+a3(f_)});dQ.push({path:ob,device:new
+a3(ob)});function
+o9(b){var
+g=Fz(b),b=g.join(bS),f=o1(b),c;for(var
+e=0;e<dQ.length;e++){var
+a=dQ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eJ()){var
+d=oP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-oA(d)};dN.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aq("no device found for "+f)}function
-E4(c,b){var
-a=o7(c);if(!a.device.register)c0("cannot register file");a.device.register(a.rest,b);return 0}function
-o0(c,a){var
-c=b(c),a=b(a);return E4(c,a)}function
-E7(){var
-b=I.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)o0(b[a].name,b[a].content);I.jsoo_create_file=o0;I.caml_fs_tmp=[];return 0}function
-E8(){return[0]}function
-E9(a,b){return+(dI(a,b,false)>=0)}function
-iH(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aR(d,c)}c=0;switch(e&3){case
+oC(d)};dQ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aq("no device found for "+f)}function
+E9(c,b){var
+a=o9(c);if(!a.device.register)c2("cannot register file");a.device.register(a.rest,b);return 0}function
+o2(c,a){var
+c=b(c),a=b(a);return E9(c,a)}function
+Fa(){var
+b=H.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)o2(b[a].name,b[a].content);H.jsoo_create_file=o2;H.caml_fs_tmp=[];return 0}function
+Fb(){return[0]}function
+Fc(a,b){return+(dL(a,b,false)>=0)}function
+iN(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aV(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aR(d,c)}d^=e;return d}function
-Fc(a,b){return iH(a,bk(b))}function
-E$(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aR(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aV(d,c)}d^=e;return d}function
+Fh(a,b){return iN(a,bl(b))}function
+Fe(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aV(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aR(d,c)}d^=e;return d}function
-oR(a){switch(a.t&6){default:cZ(a);case
+1:c|=b[a];d=aV(d,c)}d^=e;return d}function
+oT(a){switch(a.t&6){default:c1(a);case
 0:return a.c;case
 4:return a.c}}function
-E_(b,c){var
-a=oR(c);return typeof
-a==="string"?iH(b,a):E$(b,a)}function
-Fa(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-oO(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dF)d=dF;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eB[a.caml_custom]&&eB[a.caml_custom].hash){var
-k=eB[a.caml_custom].hash(a);b=aR(b,k);c--}}else
+Fd(b,c){var
+a=oT(c);return typeof
+a==="string"?iN(b,a):Fe(b,a)}function
+Ff(a){a^=a>>>16;a=aO(a,0x85ebca6b|0);a^=a>>>13;a=aO(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+oQ(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eC[a.caml_custom]&&eC[a.caml_custom].hash){var
+k=eC[a.caml_custom].hash(a);b=aV(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aR(b,a[2]);c--;break;case
+248:b=aV(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aR(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eE(a)){b=E_(b,a);c--}else
-if(f1(a)){b=Fc(b,a);c--}else
+o=a.length-1<<10|a[0];b=aV(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eF(a)){b=Fd(b,a);c--}else
+if(f7(a)){b=Fh(b,a);c--}else
 if(typeof
-a==="string"){b=iH(b,a);c--}else
-if(a===(a|0)){b=aR(b,a+a+1);c--}else
-if(a===+a){b=iG(b,a);c--}}b=Fa(b);return b&0x3FFFFFFF}function
-Fd(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(ie);return bW(a>0?ot:"-infinity")}var
+a==="string"){b=iN(b,a);c--}else
+if(a===(a|0)){b=aV(b,a+a+1);c--}else
+if(a===+a){b=iM(b,a);c--}}b=Ff(b);return b&0x3FFFFFFF}function
+Fi(a,c,k){if(!isFinite(a)){if(isNaN(a))return bY(im);return bY(a>0?ov:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?x:dA,e=x;if(i)e=cT;else
+j=d<0?x:dD,e=x;if(i)e=cV;else
 switch(k){case
-43:e=dA;break;case
-32:e=ce;break;default:break}if(c>=0&&c<13){var
+43:e=dD;break;case
+32:e=cf;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cx);if(h<0)b+=cx+dL(c,bg);else{var
-f=h+1+c;if(b.length<f)b+=dL(f-b.length,bg);else
-b=b.substr(0,f)}}return bW(e+h9+b+"p"+j+d.toString(10))}function
-Fk(a){return+a.isZero()}function
-Fn(a){return new
-B(a&cf,a>>24&cf,a>>31&bS)}function
-Fo(a){return a.toInt()}function
-Fj(a){return+a.isNeg()}function
-Fm(a){return a.neg()}function
-Fh(g,c){var
-a=iN(g);if(a.signedconv&&Fj(c)){a.sign=-1;c=Fm(c)}var
-b=x,h=Fn(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Fo(e.modulus))+b}while(!Fk(c));if(a.prec>=0){a.filler=ce;var
-d=a.prec-b.length;if(d>0)b=dL(d,bg)+b}return iC(a,b)}function
-bl(b,a){a|=0;if(a>bC){a-=bC;b*=Math.pow(2,bC);if(a>bC){a-=bC;b*=Math.pow(2,bC)}}if(a<-bC){a+=bC;b*=Math.pow(2,-bC)}b*=Math.pow(2,a);return b}function
-Fs(a,b){return+(dI(a,b,false)<=0)}function
-Ft(a,b){return+(dI(a,b,false)<0)}function
-p(a,d){if(a<0)cY();var
+h=b.indexOf(cx);if(h<0)b+=cx+dO(c,bh);else{var
+f=h+1+c;if(b.length<f)b+=dO(f-b.length,bh);else
+b=b.substr(0,f)}}return bY(e+ie+b+"p"+j+d.toString(10))}function
+Fp(a){return+a.isZero()}function
+Fs(a){return new
+B(a&cg,a>>24&cg,a>>31&bU)}function
+Ft(a){return a.toInt()}function
+Fo(a){return+a.isNeg()}function
+Fr(a){return a.neg()}function
+Fm(g,c){var
+a=iT(g);if(a.signedconv&&Fo(c)){a.sign=-1;c=Fr(c)}var
+b=x,h=Fs(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Ft(e.modulus))+b}while(!Fp(c));if(a.prec>=0){a.filler=cf;var
+d=a.prec-b.length;if(d>0)b=dO(d,bh)+b}return iJ(a,b)}function
+bm(b,a){a|=0;if(a>bE){a-=bE;b*=Math.pow(2,bE);if(a>bE){a-=bE;b*=Math.pow(2,bE)}}if(a<-bE){a+=bE;b*=Math.pow(2,-bE)}b*=Math.pow(2,a);return b}function
+Fx(a,b){return+(dL(a,b,false)<=0)}function
+Fy(a,b){return+(dL(a,b,false)<0)}function
+p(a,d){if(a<0)c0();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-FL(a){return b(f6(a,0,a.length))}var
-Fv=function(){function
+FQ(a){return b(ga(a,0,a.length))}var
+FA=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -662,42 +662,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bw<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bx<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=oR(i);if(typeof
+e=[],h=oT(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return FL(k(e,f))}}();function
-Fw(c,b,a){return Fv(cA(c),b,a)}function
-Fx(){return 0}var
-bV=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return FQ(k(e,f))}}();function
+FB(c,b,a){return FA(cA(c),b,a)}function
+FC(){return 0}var
+bX=new
 Array();function
-f2(c){var
-a=bV[c];if(!a.opened)aq("Cannot flush a closed channel");if(!a.buffer||a.buffer==x)return 0;if(a.fd&&ag.fds[a.fd]&&ag.fds[a.fd].output){var
+f8(c){var
+a=bX[c];if(!a.opened)aq("Cannot flush a closed channel");if(!a.buffer||a.buffer==x)return 0;if(a.fd&&ag.fds[a.fd]&&ag.fds[a.fd].output){var
 b=ag.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=x;return 0}function
-J(a){return bm(a)}function
-oW(e,f){var
-a=bV[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-FQ(a){var
-a=iS(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+J(a){return bn(a)}function
+oY(e,f){var
+a=bX[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+FV(a){var
+a=iY(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-FR(a){var
-a=iS(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+FW(a){var
+a=iY(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-f7(c,e,d,a){if(ag.fds===undefined)ag.fds=new
+gb(c,e,d,a){if(ag.fds===undefined)ag.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ag.fds[c]=b;if(!ag.fd_last_idx||c>ag.fd_last_idx)ag.fd_last_idx=c;return c}function
-F_(c,b,g){var
+Gd(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,154 +707,154 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aq(bk(c)+nW);if(a.text&&a.binary)aq(bk(c)+oc);var
-d=o7(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return f7(f+1,oW,e,a)}f7(0,oW,new
-aG(au(0)));f7(1,FR,new
-aG(au(0)));f7(2,FQ,new
-aG(au(0)));function
-Fy(a){var
-c=ag.fds[a];if(c.flags.wronly)aq(oy+a+" is writeonly");var
-d=null;if(a==0&&eI()){var
-e=require("fs");d=function(){return bW(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bV[b.fd]=b;return b.fd}function
-oS(c){var
-b=ag.fds[c];if(b.flags.rdonly)aq(oy+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:x};bV[a.fd]=a;return a.fd}function
-Fz(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aq(bl(c)+nY);if(a.text&&a.binary)aq(bl(c)+oe);var
+d=o9(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return gb(f+1,oY,e,a)}gb(0,oY,new
+aG(av(0)));gb(1,FW,new
+aG(av(0)));gb(2,FV,new
+aG(av(0)));function
+FD(a){var
+c=ag.fds[a];if(c.flags.wronly)aq(oA+a+" is writeonly");var
+d=null;if(a==0&&eJ()){var
+e=require("fs");d=function(){return bY(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bX[b.fd]=b;return b.fd}function
+oU(c){var
+b=ag.fds[c];if(b.flags.rdonly)aq(oA+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:x};bX[a.fd]=a;return a.fd}function
+FE(){var
 b=0;for(var
-a=0;a<bV.length;a++)if(bV[a]&&bV[a].opened&&bV[a].out)b=[0,bV[a].fd,b];return b}function
-dM(a){return a}function
-FA(g,d,h,f){var
-b=bV[g];if(!b.opened)aq("Cannot output to a closed channel");var
-a;if(h==0&&bm(d)==f)a=d;else{a=au(f);cz(d,h,a,0,f)}var
-i=dM(a),c=bk(i),e=c.lastIndexOf(nG);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f2(g);b.buffer+=c.substr(e+1)}return 0}function
-iM(b,a,d,c){return FA(b,cA(a),d,c)}function
-oT(c,a){var
-d=b(String.fromCharCode(a));iM(c,d,0,1);return 0}function
-f3(b,a){if(a==0)eG();return b%a}function
-eF(a,b){return+(dI(a,b,false)!=0)}function
-FC(a,b){a[0]=bb;a[1]=b;return 0}function
-a2(a){if(a
+a=0;a<bX.length;a++)if(bX[a]&&bX[a].opened&&bX[a].out)b=[0,bX[a].fd,b];return b}function
+dP(a){return a}function
+FF(g,d,h,f){var
+b=bX[g];if(!b.opened)aq("Cannot output to a closed channel");var
+a;if(h==0&&bn(d)==f)a=d;else{a=av(f);cz(d,h,a,0,f)}var
+i=dP(a),c=bl(i),e=c.lastIndexOf(nH);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f8(g);b.buffer+=c.substr(e+1)}return 0}function
+iS(b,a,d,c){return FF(b,cA(a),d,c)}function
+oV(c,a){var
+d=b(String.fromCharCode(a));iS(c,d,0,1);return 0}function
+f9(b,a){if(a==0)eH();return b%a}function
+eG(a,b){return+(dL(a,b,false)!=0)}function
+FH(a,b){a[0]=aU;a[1]=b;return 0}function
+aP(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eE(a))return fV;else
-if(f1(a))return fV;else
+if(eF(a))return f0;else
+if(f7(a))return f0;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ib;else
-return ew}function
-bx(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);ag[b+1]=c;if(a)ag[a]=c}function
-iQ(a,b){oU[bk(a)]=b;return 0}function
-FH(a){return Math.round(a)}function
-f5(a){if(a==0)a=1/a;return a<0?1:0}function
-FJ(){Z(iu)}function
-eH(b,a){return ez(b,a)}function
-av(b,a){if(a>>>0>=J(b))FJ();return eH(b,a)}function
-EZ(a,b){if(a===b)return 1;a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c==b.c?1:0}function
-FK(a,b){return EZ(a,b)}function
-z(a,b){return 1-FK(a,b)}function
-FM(){return 0x7FFFFFFF/4|0}function
-FF(){iO(ag.Not_found)}function
-oY(c){var
-a=I,b=oQ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bW(I.jsoo_static_env[b]);FF()}function
-FN(){if(I.crypto)if(typeof
-I.crypto.getRandomValues==="function"){var
-a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
-if(I.crypto.randomBytes==="function"){var
-b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return ij;else
+return ex}function
+by(b,c,a){if(a&&H.toplevelReloc)b=H.toplevelReloc(a);ag[b+1]=c;if(a)ag[a]=c}function
+iW(a,b){oW[bl(a)]=b;return 0}function
+FM(a){return Math.round(a)}function
+f$(a){if(a==0)a=1/a;return a<0?1:0}function
+FO(){_(iB)}function
+eI(b,a){return eA(b,a)}function
+aw(b,a){if(a>>>0>=J(b))FO();return eI(b,a)}function
+E4(a,b){if(a===b)return 1;a.t&6&&c1(a);b.t&6&&c1(b);return a.c==b.c?1:0}function
+FP(a,b){return E4(a,b)}function
+z(a,b){return 1-FP(a,b)}function
+FR(){return 0x7FFFFFFF/4|0}function
+FK(){iU(ag.Not_found)}function
+o0(c){var
+a=H,b=oS(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bY(a.process.env[b]);if(H.jsoo_static_env&&H.jsoo_static_env[b])return bY(H.jsoo_static_env[b]);FK()}function
+FS(){if(H.crypto)if(typeof
+H.crypto.getRandomValues==="function"){var
+a=new(H.Uint32Array)(1);H.crypto.getRandomValues(a);return[0,a[0]]}else
+if(H.crypto.randomBytes==="function"){var
+b=H.crypto.randomBytes(4),a=new(H.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iR(a){var
+iX(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-az(b,a){return{joo_tramp:b,joo_args:a}}function
-FO(c,a){if(typeof
+aA(b,a){return{joo_tramp:b,joo_args:a}}function
+FT(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-oV(a){return a}function
-bF(a){if(a
+oX(a){return a}function
+bH(a){if(a
 instanceof
-Array)return a;if(I.RangeError&&a
+Array)return a;if(H.RangeError&&a
 instanceof
-I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oV(ag.Stack_overflow);if(I.InternalError&&a
+H.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oX(ag.Stack_overflow);if(H.InternalError&&a
 instanceof
-I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oV(ag.Stack_overflow);if(a
+H.InternalError&&a.message&&a.message.match(/too much recursion/i))return oX(ag.Stack_overflow);if(a
 instanceof
-I.Error&&c2(nJ))return[0,c2(nJ),a];return[0,ag.Failure,bW(String(a))]}function
-a4(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-o3(b){var
-a=BigInt(b);return a4(a<0?-a:a)}function
-o4(a,b){return a4(BigInt(a)+BigInt(b))}function
-f8(a){if(a===0)eG();return BigInt(a)}function
-FU(e,g){var
-b=BigInt(e),a=f8(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a4(f?c+BigInt(1):c)}function
-aw(a,b){return a<b?-1:a>b?1:0}function
-iT(a,b){return a4(BigInt(a)/f8(b))}function
-F3(a,b){return a4(BigInt(a)%f8(b))}function
-FV(a,b){return[0,iT(a,b),F3(a,b)]}function
-iU(a,b){return a===b?1:0}function
-FW(c,a,b){if(a<0||b<1)Z("Z.extract: invalid bit range");return a4(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-c3(e,f){var
-b=BigInt(e),a=f8(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a4(g?c-BigInt(1):c)}function
-iV(d,c){var
-a=bk(d);if(a!==fS&&a!==cg)Z("Z.format: the format must be %d or %x");return b(c.toString(a===cg?16:10))}function
-FX(){return 0}function
-FY(a,b){return a4(BigInt(a)*BigInt(b))}function
-FZ(b,c){var
-a=b*c;return a<-2147483648||a>ii?1:0}function
-F0(a){return a4(-BigInt(a))}function
-a3(a){if(a===0)return 0;var
+H.Error&&c4(nK))return[0,c4(nK),a];return[0,ag.Failure,bY(String(a))]}function
+a6(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+o5(b){var
+a=BigInt(b);return a6(a<0?-a:a)}function
+o6(a,b){return a6(BigInt(a)+BigInt(b))}function
+gd(a){if(a===0)eH();return BigInt(a)}function
+FZ(e,g){var
+b=BigInt(e),a=gd(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
+ax(a,b){return a<b?-1:a>b?1:0}function
+iZ(a,b){return a6(BigInt(a)/gd(b))}function
+F8(a,b){return a6(BigInt(a)%gd(b))}function
+F0(a,b){return[0,iZ(a,b),F8(a,b)]}function
+gc(a,b){return a===b?1:0}function
+F1(c,a,b){if(a<0||b<1)_("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+c5(e,f){var
+b=BigInt(e),a=gd(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
+i0(d,c){var
+a=bl(d);if(a!==fX&&a!==ch)_("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
+F2(){return 0}function
+F3(a,b){return a6(BigInt(a)*BigInt(b))}function
+F4(b,c){var
+a=b*c;return a<-2147483648||a>iq?1:0}function
+F5(a){return a6(-BigInt(a))}function
+a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-F1(c,i,b,e){var
-f=bk(i);if(b<0||e<0||b>f.length-e)Z("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,x),d=c===10||c===0;if(!d&&c!==16)Z("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))Z("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:h9+a);return a4(a===g?h:-h)}function
-F2(a){return a4(BigInt(a)-BigInt(1))}function
-o5(b,a){if(a<0)Z("Z.shift_left: count argument must be positive");return a4(BigInt(b)<<BigInt(a))}function
-F4(b,a){if(a<0)Z("Z.shift_right: count argument must be positive");return a4(BigInt(b)>>BigInt(a))}function
+F6(c,i,b,e){var
+f=bl(i);if(b<0||e<0||b>f.length-e)_("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,x),d=c===10||c===0;if(!d&&c!==16)_("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))_("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:ie+a);return a6(a===g?h:-h)}function
+F7(a){return a6(BigInt(a)-BigInt(1))}function
+o7(b,a){if(a<0)_("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
+F9(b,a){if(a<0)_("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
 P(a){return a<0?-1:a>0?1:0}function
-F5(b){if(b<0)Z("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a3(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a4(a)}function
-o6(a,b){return a4(BigInt(a)-BigInt(b))}function
-F6(a){return a4(BigInt(a)+BigInt(1))}function
-F7(a){if(typeof
-a!=="number")iO(c2(n1));return a}function
-F9(a,c){I.verale={greeting:bk(a),ask:function(a){return bk(bE(c,[b(a)]))}};return 0}function
-Fr(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-E6(b){var
-a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fr(b[1]))var
+F_(b){if(b<0)_("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a6(a)}function
+o8(a,b){return a6(BigInt(a)-BigInt(b))}function
+F$(a){return a6(BigInt(a)+BigInt(1))}function
+Ga(a){if(typeof
+a!=="number")iU(c4(n3));return a}function
+Gc(a,c){H.verale={greeting:bl(a),ask:function(a){return bl(bG(c,[b(a)]))}};return 0}function
+Fw(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+E$(b){var
+a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fw(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=nv;var
+d=f;d<e.length;d++){if(d>f)a+=nw;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bT)a+=fU+c.toString()+fU;else
+bV)a+=fZ+c.toString()+fZ;else
 if(typeof
-c=="string")a+=fU+c.toString()+fU;else
-a+=n6}a+=")"}else
+c=="string")a+=fZ+c.toString()+fZ;else
+a+=n8}a+=")"}else
 if(b[0]==ak)a+=b[1];return a}function
-oM(a){if(a
+oO(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ak)){var
-c=c2(nB);if(c)c(a,false);else{var
-d=E6(a),b=c2(nu);if(b)b(0);I.console.error(il+d+nG)}}else
+c=c4(nC);if(c)c(a,false);else{var
+d=E$(a),b=c4(nv);if(b)b(0);H.console.error(it+d+nH)}}else
 throw a}function
-FI(){var
-a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oM(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oM(a.error)})}FI();function
-g(a,b){return a.length==1?a(b):bE(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bE(a,[b,c])}function
-aQ(a,b,c,d){return a.length==3?a(b,c,d):bE(a,[b,c,d])}function
-cv(a,b,c,d,e){return a.length==4?a(b,c,d,e):bE(a,[b,c,d,e])}function
-cS(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bE(a,[b,c,d,e,f])}function
-nr(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bE(a,[b,c,d,e,f,g])}function
-ES(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bE(a,[b,c,d,e,f,g,h])}E7();var
-eJ=[ak,b(ou),-1],i1=[ak,b(nD),-2],iZ=[ak,b(ia),-3],iY=[ak,b(n4),-4],ga=[ak,b(nH),-5],bX=[ak,b(n_),-7],i0=[ak,b(nP),-8],f$=[ak,b(oa),-9],ae=[ak,b(op),-11],i2=[ak,b(nt),-12],ER=[4,0,0,0,[12,45,[4,0,0,0,0]]],gv=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nT),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d6=[0,0,0],mL=[0,0,0],mO=[0,0,0],m0=[0,0,-1],hV=[0,0,0],ep=[0,0,1,0,0,0],eq=[0,58,62],hY=[0,96,cW],m8=[0,1,0,0],ng=[0,0,[0,64,0]];bx(11,i2,nt);bx(10,ae,op);bx(9,[ak,b(n0),-10],n0);bx(8,f$,oa);bx(7,i0,nP);bx(6,bX,n_);bx(5,[ak,b(of),-6],of);bx(4,ga,nH);bx(3,iY,n4);bx(2,iZ,ia);bx(1,i1,nD);bx(0,eJ,ou);var
-pk=b("output_substring"),pg=b("%.12g"),pe=b(cx),pb=b("true"),pc=b("false"),o9=c1(0,0,n9),o_=c1(0,0,65520),o$=c1(1,0,n9),po=b("option is None"),pv=b("\\\\"),pw=b("\\'"),px=b("\\b"),py=b("\\t"),pz=b("\\n"),pA=b("\\r"),pt=b("Char.chr"),pC=b("4.13.1"),pO=b("List.map2"),pQ=b("List.fold_left2"),pS=b("List.exists2"),pV=b("List.combine"),pL=b("List.init"),pJ=b(nF),pH=b("nth"),pI=b(nF),pG=b("tl"),pE=b("hd"),p1=b("String.blit / Bytes.blit_string"),p0=b("Bytes.blit"),pZ=b("String.sub / Bytes.sub"),qc=b("String.contains_from / Bytes.contains_from"),p9=b(x),p5=b("String.concat"),qo=[0,b("array.ml"),322,4],qk=b("Array.map2: arrays must have the same length"),qj=b("Array.blit"),qi=b("Array.fill"),qh=b("Array.sub"),qg=b("Array.init"),qn=b("Stdlib.Array.Bottom"),qr=b("Stdlib.Queue.Empty"),qx=b("CamlinternalLazy.Undefined"),qG=b("Buffer.add_substring/add_subbytes"),qE=b("Buffer.add: cannot grow buffer"),qD=[0,b(oe),93,2],qC=[0,b(oe),94,2],qR=b("%c"),qS=b("%s"),qT=b(ns),qU=b(nO),qV=b(n2),qW=b(nx),qX=b("%f"),qY=b("%B"),qZ=b("%{"),q0=b("%}"),q1=b("%("),q2=b("%)"),q3=b("%a"),q4=b("%t"),q5=b("%?"),q6=b("%r"),q7=b("%_r"),q8=[0,b(ay),850,23],rh=[0,b(ay),814,21],q$=[0,b(ay),815,21],ri=[0,b(ay),818,21],ra=[0,b(ay),819,21],rj=[0,b(ay),822,19],rb=[0,b(ay),823,19],rk=[0,b(ay),826,22],rc=[0,b(ay),827,22],rl=[0,b(ay),831,30],rd=[0,b(ay),832,30],rf=[0,b(ay),836,26],q9=[0,b(ay),837,26],rg=[0,b(ay),846,28],q_=[0,b(ay),847,28],re=[0,b(ay),851,23],sz=b(nZ),sx=[0,b(ay),1558,4],sy=b("Printf: bad conversion %["),sA=[0,b(ay),1626,39],sB=[0,b(ay),1649,31],sC=[0,b(ay),1650,31],sD=b("Printf: bad conversion %_"),sE=b(nX),sF=b(n3),sG=b(nX),sH=b(n3),ss=b(ie),sq=b("neg_infinity"),sr=b(ot),sp=b(cx),sk=[0,nA],r_=b("%+nd"),r$=b("% nd"),sb=b("%+ni"),sc=b("% ni"),sd=b("%nx"),se=b("%#nx"),sf=b("%nX"),sg=b("%#nX"),sh=b("%no"),si=b("%#no"),r9=b("%nd"),sa=b(n2),sj=b("%nu"),rW=b("%+ld"),rX=b("% ld"),rZ=b("%+li"),r0=b("% li"),r1=b("%lx"),r2=b("%#lx"),r3=b("%lX"),r4=b("%#lX"),r5=b("%lo"),r6=b("%#lo"),rV=b("%ld"),rY=b(nO),r7=b("%lu"),rI=b("%+Ld"),rJ=b("% Ld"),rL=b("%+Li"),rM=b("% Li"),rN=b("%Lx"),rO=b("%#Lx"),rP=b("%LX"),rQ=b("%#LX"),rR=b("%Lo"),rS=b("%#Lo"),rH=b("%Ld"),rK=b(nx),rT=b("%Lu"),ru=b("%+d"),rv=b("% d"),rx=b("%+i"),ry=b("% i"),rz=b(cg),rA=b("%#x"),rB=b("%X"),rC=b("%#X"),rD=b("%o"),rE=b("%#o"),rt=b(fS),rw=b(ns),rF=b(nZ),qJ=b("@]"),qK=b("@}"),qL=b("@?"),qM=b("@\n"),qN=b("@."),qO=b("@@"),qP=b("@%"),qQ=b("@"),rm=b("CamlinternalFormat.Type_mismatch"),sO=b(x),sP=[0,[11,b(nv),[2,0,[2,0,0]]],b(", %s%s")],tk=[0,[11,b(il),[2,0,[12,10,0]]],b(om)],tl=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tj=b("Fatal error: out of memory in uncaught exception handler"),tg=[0,[11,b(il),[2,0,[12,10,0]]],b(om)],tb=[0,[2,0,[12,10,0]],b("%s\n")],tc=[0,[11,b(nR),0],b(nR)],s4=b("Raised at"),s5=b("Re-raised at"),s6=b("Raised by primitive operation at"),s7=b("Called from"),s8=b(" (inlined)"),s_=b(x),s9=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nT),ER]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],s$=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sX=b("Out of memory"),sY=b("Stack overflow"),sZ=b("Pattern matching failed"),s0=b("Assertion failed"),s1=b("Undefined recursive module"),sR=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sS=b(x),sT=b(x),sU=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sN=[0,[4,0,0,0,0],b(fS)],sL=[0,[3,0,0],b("%S")],sM=b(n6),td=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tp=b("x"),tz=b("Hashtbl: unsupported hash table format"),EP=b("OCAMLRUNPARAM"),EN=b("CAMLRUNPARAM"),tu=b(x),ui=[3,0,3],uj=b(cx),uc=b(ox),ud=b("<\/"),ue=b(x),t_=b(ox),t$=b("<"),ua=b(x),t8=b("\n"),tX=[0,b(x)],tQ=b(x),tR=b(x),tS=b(x),tT=b(x),tM=[0,b(x),0,b(x)],tL=b(x),tH=b("Stdlib.Format.String_tag"),uq=b("Z.Overflow"),ur=b(n1),uy=b("int_of_big_int"),uM=[0,0],u1=[0,0],xp=[0,0],xc=[0,0,0],AF=b(n5),AE=b("image"),AC=b("expected a finite number"),AA=b("a digit in base 16"),Ay=b(ov),At=b("joint"),Au=b("nothing"),Av=b(oz),Aw=b("nothing, prices or joint"),As=b(ok),Ar=b(oz),Al=b("activation"),Am=b("others"),An=b("patch"),Ap=b("a patch"),Ao=b(ov),Ak=b("a prototype"),Ai=b("certificate"),Aj=b(ok),Af=b(od),Ag=b("as many prototypes as coordinates"),Ah=b("positive scales"),Aa=b(nV),Ab=b("maximum"),Ac=b("soft_tree"),Ad=b("a readout"),z5=b("masked_max"),z6=b("max"),z7=b("max_minus_mean"),z8=b("max_minus_mean_distance"),z9=b("top_mean"),z_=b("a pooling"),zV=b("exp_distance"),zW=b("exponential"),zX=b("identity"),zY=b("log_ratio"),zZ=b("negated"),z0=b("quadratic"),z1=b("rectified"),z2=b("threshold"),z3=b("a similarity"),zO=b("cosine"),zP=b("euclidean"),zQ=b("inner_product"),zR=b("rooted_cosine"),zS=b("softmax"),zT=b("a geometry"),zK=b("a child that is a node or a leaf of the tree"),zL=b("a child that is a greater node"),zM=b("every node and every leaf in the tree"),zI=b("a row of 0 and 1 with a 1"),zG=b("a number from 1"),zF=b(n7),zC=b(ih),zD=b("some"),zE=b("none or some"),zy=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zz=[0,[4,6,0,0,0],b(cg)],zA=b(" or "),zB=b("a list of "),zw=[0,[4,6,0,0,0],b(cg)],zx=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zt=b(cg),zu=b("a natural number"),zv=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zr=b(cg),zs=b("a positive integer"),zq=b(ih),zn=b(x),zo=b("an integer in base 16"),zl=b("expected the end of the line, found another item"),zk=b("at most 1025 bytes"),zj=b("expected another item, found the end of the line"),zg=[0,[11,b(n7),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],ze=b("Reader.Wrong"),zf=b("Reader.Too_large"),Bk=b("picture"),Bl=b(n5),Bi=b("a layer before this one"),Bf=b(or),Bg=b("a positive std"),Bh=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],A2=b(nV),A9=b("add"),A_=b("avg_pool2d"),A$=b("concat"),Ba=b("conv2d"),Bb=b("flatten"),Bc=b("leaky_relu"),A3=b("max_pool2d"),A4=b("relu"),A5=b("sigmoid"),A6=b("tanh"),A7=b("upsample_nearest"),A8=b("a layer of as many inputs as its kind has"),A0=b("inputs with the same rows and columns"),AY=b("inputs of one shape"),AW=b("a slope from 0 to 1"),AS=b("a pooling without dilation"),AT=[0,1,1],AU=b("a padding of at most half the kernel"),AR=b("a layer without rows and columns before a linear one"),AO=b("groups that divide the channels"),AP=b("groups that divide the rows of weights"),AM=b("a row of weights"),AL=b("windows that are no larger than what they slide over"),AJ=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AK=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AH=b("a layer is larger than 2^24"),Bo=[0,0],Bq=[0,1],Bp=[0,2],B_=[0,1],B$=[0,fL],B8=b("a patch without views"),B6=[0,1],B7=[0,fL],Cb=[0,0.03,[0,1.,0]],Cg=[0,0],CC=[0,40,[0,24,[0,12,0]]],CK=[0,1.],Dc=[0,0,0],Da=[0,dD,[0,ny,[0,on,[0,fN,[0,0.3,0]]]]],DA=[0,160,192],DL=[1,0],DH=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DQ=[0,0,[0,dF,[0,1152,0]]],D_=b("unclaimed"),D$=b("at_least "),Ea=b("at_most "),D7=b("some "),D8=b(ih),D6=[0,[4,6,0,0,0],b(cg)],D5=b(cg),Er=b("minimal"),Ey=b("entailment_hints"),Ez=b("entails"),EA=b(od),EB=b("instance"),EC=b("instance_settings"),ED=b(nI),Es=b("needed"),Et=b(or),Eu=b("pictured"),Ev=b("refuted"),Ex=b(nI),Ew=b("a question: the head first, and only once; so the network before pictures"),Ei=b("proved"),Ej=b("not proved"),Ek=b("not covered: "),El=b(oh),Em=b(oh),EI=b("limit: "),EJ=b("limit: there is no more memory"),EK=b("limit: a list is too long"),EL=b("the input ends within a line"),EG=b("error: "),EF=b("expected one line, found more"),EM=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+FN(){var
+a=H;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oO(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oO(a.error)})}FN();function
+f(a,b){return a.length==1?a(b):bG(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bG(a,[b,c])}function
+aT(a,b,c,d){return a.length==3?a(b,c,d):bG(a,[b,c,d])}function
+cU(a,b,c,d,e){return a.length==4?a(b,c,d,e):bG(a,[b,c,d,e])}function
+cT(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bG(a,[b,c,d,e,f])}function
+ns(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bG(a,[b,c,d,e,f,g])}function
+EX(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}Fa();var
+eK=[ak,b(ow),-1],i6=[ak,b(nE),-2],i4=[ak,b(ii),-3],i3=[ak,b(n6),-4],gh=[ak,b(nI),-5],bZ=[ak,b(oa),-7],i5=[ak,b(nR),-8],gg=[ak,b(oc),-9],af=[ak,b(or),-11],i7=[ak,b(nu),-12],EW=[4,0,0,0,[12,45,[4,0,0,0,0]]],gA=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nV),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d6=[0,0,0],mO=[0,0,0],mR=[0,0,0],m3=[0,0,-1],h4=[0,0,0],eq=[0,0,1,0,0,0],er=[0,58,62],h5=[0,96,cY],m8=[0,1,0,0],ng=[0,0,[0,64,0]];by(11,i7,nu);by(10,af,or);by(9,[ak,b(n2),-10],n2);by(8,gg,oc);by(7,i5,nR);by(6,bZ,oa);by(5,[ak,b(oh),-6],oh);by(4,gh,nI);by(3,i3,n6);by(2,i4,ii);by(1,i6,nE);by(0,eK,ow);var
+pm=b("output_substring"),pi=b("%.12g"),pg=b(cx),pd=b("true"),pe=b("false"),o$=c3(0,0,n$),pa=c3(0,0,65520),pb=c3(1,0,n$),pq=b("option is None"),px=b("\\\\"),py=b("\\'"),pz=b("\\b"),pA=b("\\t"),pB=b("\\n"),pC=b("\\r"),pv=b("Char.chr"),pE=b("4.13.1"),pQ=b("List.map2"),pS=b("List.fold_left2"),pU=b("List.exists2"),pY=b("List.combine"),pN=b("List.init"),pL=b(nG),pJ=b("nth"),pK=b(nG),pI=b("tl"),pG=b("hd"),p4=b("String.blit / Bytes.blit_string"),p3=b("Bytes.blit"),p2=b("String.sub / Bytes.sub"),qf=b("String.contains_from / Bytes.contains_from"),qa=b(x),p8=b("String.concat"),qr=[0,b("array.ml"),322,4],qn=b("Array.map2: arrays must have the same length"),qm=b("Array.blit"),ql=b("Array.fill"),qk=b("Array.sub"),qj=b("Array.init"),qq=b("Stdlib.Array.Bottom"),qu=b("Stdlib.Queue.Empty"),qA=b("CamlinternalLazy.Undefined"),qJ=b("Buffer.add_substring/add_subbytes"),qH=b("Buffer.add: cannot grow buffer"),qG=[0,b(og),93,2],qF=[0,b(og),94,2],qU=b("%c"),qV=b("%s"),qW=b(nt),qX=b(nQ),qY=b(n4),qZ=b(ny),q0=b("%f"),q1=b("%B"),q2=b("%{"),q3=b("%}"),q4=b("%("),q5=b("%)"),q6=b("%a"),q7=b("%t"),q8=b("%?"),q9=b("%r"),q_=b("%_r"),q$=[0,b(az),850,23],rk=[0,b(az),814,21],rc=[0,b(az),815,21],rl=[0,b(az),818,21],rd=[0,b(az),819,21],rm=[0,b(az),822,19],re=[0,b(az),823,19],rn=[0,b(az),826,22],rf=[0,b(az),827,22],ro=[0,b(az),831,30],rg=[0,b(az),832,30],ri=[0,b(az),836,26],ra=[0,b(az),837,26],rj=[0,b(az),846,28],rb=[0,b(az),847,28],rh=[0,b(az),851,23],sC=b(n1),sA=[0,b(az),1558,4],sB=b("Printf: bad conversion %["),sD=[0,b(az),1626,39],sE=[0,b(az),1649,31],sF=[0,b(az),1650,31],sG=b("Printf: bad conversion %_"),sH=b(nZ),sI=b(n5),sJ=b(nZ),sK=b(n5),sv=b(im),st=b("neg_infinity"),su=b(ov),ss=b(cx),sn=[0,nB],sb=b("%+nd"),sc=b("% nd"),se=b("%+ni"),sf=b("% ni"),sg=b("%nx"),sh=b("%#nx"),si=b("%nX"),sj=b("%#nX"),sk=b("%no"),sl=b("%#no"),sa=b("%nd"),sd=b(n4),sm=b("%nu"),rZ=b("%+ld"),r0=b("% ld"),r2=b("%+li"),r3=b("% li"),r4=b("%lx"),r5=b("%#lx"),r6=b("%lX"),r7=b("%#lX"),r8=b("%lo"),r9=b("%#lo"),rY=b("%ld"),r1=b(nQ),r_=b("%lu"),rL=b("%+Ld"),rM=b("% Ld"),rO=b("%+Li"),rP=b("% Li"),rQ=b("%Lx"),rR=b("%#Lx"),rS=b("%LX"),rT=b("%#LX"),rU=b("%Lo"),rV=b("%#Lo"),rK=b("%Ld"),rN=b(ny),rW=b("%Lu"),rx=b("%+d"),ry=b("% d"),rA=b("%+i"),rB=b("% i"),rC=b(ch),rD=b("%#x"),rE=b("%X"),rF=b("%#X"),rG=b("%o"),rH=b("%#o"),rw=b(fX),rz=b(nt),rI=b(n1),qM=b("@]"),qN=b("@}"),qO=b("@?"),qP=b("@\n"),qQ=b("@."),qR=b("@@"),qS=b("@%"),qT=b("@"),rp=b("CamlinternalFormat.Type_mismatch"),sR=b(x),sS=[0,[11,b(nw),[2,0,[2,0,0]]],b(", %s%s")],tn=[0,[11,b(it),[2,0,[12,10,0]]],b(oo)],to=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tm=b("Fatal error: out of memory in uncaught exception handler"),tj=[0,[11,b(it),[2,0,[12,10,0]]],b(oo)],te=[0,[2,0,[12,10,0]],b("%s\n")],tf=[0,[11,b(nT),0],b(nT)],s7=b("Raised at"),s8=b("Re-raised at"),s9=b("Raised by primitive operation at"),s_=b("Called from"),s$=b(" (inlined)"),tb=b(x),ta=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nV),EW]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tc=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],s0=b("Out of memory"),s1=b("Stack overflow"),s2=b("Pattern matching failed"),s3=b("Assertion failed"),s4=b("Undefined recursive module"),sU=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sV=b(x),sW=b(x),sX=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sQ=[0,[4,0,0,0,0],b(fX)],sO=[0,[3,0,0],b("%S")],sP=b(n8),tg=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],ts=b("x"),tC=b("Hashtbl: unsupported hash table format"),EU=b("OCAMLRUNPARAM"),ES=b("CAMLRUNPARAM"),tx=b(x),uk=[3,0,3],ul=b(cx),ue=b(oz),uf=b("<\/"),ug=b(x),ua=b(oz),ub=b("<"),uc=b(x),t_=b("\n"),tZ=[0,b(x)],tS=b(x),tT=b(x),tU=b(x),tV=b(x),tO=[0,b(x),0,b(x)],tN=b(x),tJ=b("Stdlib.Format.String_tag"),us=b("Z.Overflow"),ut=b(n3),uA=b("int_of_big_int"),uO=[0,0],u3=[0,0],xr=[0,0],xe=[0,0,0],AH=b(n7),AG=b("image"),AE=b("expected a finite number"),AC=b("a digit in base 16"),AA=b(ox),Av=b("joint"),Aw=b("nothing"),Ax=b(oB),Ay=b("nothing, prices or joint"),Au=b(om),At=b(oB),An=b("activation"),Ao=b("others"),Ap=b("patch"),Ar=b("a patch"),Aq=b(ox),Am=b("a prototype"),Ak=b("certificate"),Al=b(om),Ah=b(of),Ai=b("as many prototypes as coordinates"),Aj=b("positive scales"),Ac=b(nX),Ad=b("maximum"),Ae=b("soft_tree"),Af=b("a readout"),z7=b("masked_max"),z8=b("max"),z9=b("max_minus_mean"),z_=b("max_minus_mean_distance"),z$=b("top_mean"),Aa=b("a pooling"),zX=b("exp_distance"),zY=b("exponential"),zZ=b("identity"),z0=b("log_ratio"),z1=b("negated"),z2=b("quadratic"),z3=b("rectified"),z4=b("threshold"),z5=b("a similarity"),zQ=b("cosine"),zR=b("euclidean"),zS=b("inner_product"),zT=b("rooted_cosine"),zU=b("softmax"),zV=b("a geometry"),zM=b("a child that is a node or a leaf of the tree"),zN=b("a child that is a greater node"),zO=b("every node and every leaf in the tree"),zK=b("a row of 0 and 1 with a 1"),zI=b("a number from 1"),zH=b(n9),zE=b(ip),zF=b("some"),zG=b("none or some"),zA=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zB=[0,[4,6,0,0,0],b(ch)],zC=b(" or "),zD=b("a list of "),zy=[0,[4,6,0,0,0],b(ch)],zz=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zv=b(ch),zw=b("a natural number"),zx=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zt=b(ch),zu=b("a positive integer"),zs=b(ip),zp=b(x),zq=b("an integer in base 16"),zn=b("expected the end of the line, found another item"),zm=b("at most 1025 bytes"),zl=b("expected another item, found the end of the line"),zi=[0,[11,b(n9),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zg=b("Reader.Wrong"),zh=b("Reader.Too_large"),Bm=b("picture"),Bn=b(n7),Bk=b("a layer before this one"),Bh=b(ot),Bi=b("a positive std"),Bj=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],A4=b(nX),A$=b("add"),Ba=b("avg_pool2d"),Bb=b("concat"),Bc=b("conv2d"),Bd=b("flatten"),Be=b("leaky_relu"),A5=b("max_pool2d"),A6=b("relu"),A7=b("sigmoid"),A8=b("tanh"),A9=b("upsample_nearest"),A_=b("a layer of as many inputs as its kind has"),A2=b("inputs with the same rows and columns"),A0=b("inputs of one shape"),AY=b("a slope from 0 to 1"),AU=b("a pooling without dilation"),AV=[0,1,1],AW=b("a padding of at most half the kernel"),AT=b("a layer without rows and columns before a linear one"),AQ=b("groups that divide the channels"),AR=b("groups that divide the rows of weights"),AO=b("a row of weights"),AN=b("windows that are no larger than what they slide over"),AL=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AM=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AJ=b("a layer is larger than 2^24"),Br=[0,0],Bt=[0,1],Bs=[0,2],Cb=[0,1],Cc=[0,fQ],B$=b("a patch without views"),B9=[0,1],B_=[0,fQ],Ce=[0,0.03,[0,1.,0]],Cj=[0,0],CF=[0,40,[0,24,[0,12,0]]],CN=[0,1.],Dg=[0,0,0],De=[0,dG,[0,nz,[0,op,[0,fS,[0,0.3,0]]]]],DF=[0,160,192],DR=[1,0],DN=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DW=[0,0,[0,dI,[0,1152,0]]],Ed=b("unclaimed"),Ee=b("at_least "),Ef=b("at_most "),Ea=b("some "),Eb=b(ip),D$=[0,[4,6,0,0,0],b(ch)],D_=b(ch),Ew=b("minimal"),ED=b("entailment_hints"),EE=b("entails"),EF=b(of),EG=b("instance"),EH=b("instance_settings"),EI=b(nJ),Ex=b("needed"),Ey=b(ot),Ez=b("pictured"),EA=b("refuted"),EC=b(nJ),EB=b("a question: the head first, and only once; so the network before pictures"),En=b("proved"),Eo=b("not proved"),Ep=b("not covered: "),Eq=b(oj),Er=b(oj),EN=b("limit: "),EO=b("limit: there is no more memory"),EP=b("limit: a list is too long"),EQ=b("the input ends within a line"),EL=b("error: "),EK=b("expected one line, found more"),ER=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ah(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -874,25 +874,25 @@ b=a[1];return[9,b,b,ah(a[3])];case
 11:return[11,ah(a[1])];case
 12:return[12,ah(a[1])];case
 13:return[13,ah(a[1])];default:return[14,ah(a[1])]}}function
-aS(a,b){if(typeof
+aW(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aS(a[1],b)];case
-1:return[1,aS(a[1],b)];case
-2:return[2,aS(a[1],b)];case
-3:return[3,aS(a[1],b)];case
-4:return[4,aS(a[1],b)];case
-5:return[5,aS(a[1],b)];case
-6:return[6,aS(a[1],b)];case
-7:return[7,aS(a[1],b)];case
+0:return[0,aW(a[1],b)];case
+1:return[1,aW(a[1],b)];case
+2:return[2,aW(a[1],b)];case
+3:return[3,aW(a[1],b)];case
+4:return[4,aW(a[1],b)];case
+5:return[5,aW(a[1],b)];case
+6:return[6,aW(a[1],b)];case
+7:return[7,aW(a[1],b)];case
 8:var
-c=a[1];return[8,c,aS(a[2],b)];case
+c=a[1];return[8,c,aW(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aS(a[3],b)];case
-10:return[10,aS(a[1],b)];case
-11:return[11,aS(a[1],b)];case
-12:return[12,aS(a[1],b)];case
-13:return[13,aS(a[1],b)];default:return[14,aS(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aW(a[3],b)];case
+10:return[10,aW(a[1],b)];case
+11:return[11,aW(a[1],b)];case
+12:return[12,aW(a[1],b)];case
+13:return[13,aW(a[1],b)];default:return[14,aW(a[1],b)]}}function
 aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -938,180 +938,186 @@ E=a[1];return[21,E,aa(a[2],b)];case
 23:var
 F=a[1];return[23,F,aa(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
-f9(a){return[0,a]}function
-f_(a){return a[1]}function
-iX(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dP(a){throw[0,iZ,a]}function
-ad(a){throw[0,iY,a]}function
-c4(b,a){return Fs(b,a)?b:a}function
-ar(b,a){return E9(b,a)?b:a}function
-eK(a){return 0<=a?a:-a|0}var
-K=dJ(o9),W=dJ(o_),by=dJ(o$),o8=ii;function
-aT(d,c){var
-a=J(d),e=J(c),b=au(a+e|0);bD(d,0,b,0,a);bD(c,0,b,a,e);return dM(b)}function
-pa(a){return a?pb:pc}function
-pd(a){var
+ge(a){return[0,a]}function
+gf(a){return a[1]}function
+i2(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dS(a){throw[0,i4,a]}function
+ae(a){throw[0,i3,a]}function
+c6(b,a){return Fx(b,a)?b:a}function
+ar(b,a){return Fc(b,a)?b:a}function
+eL(a){return 0<=a?a:-a|0}var
+K=dM(o$),W=dM(pa),bz=dM(pb),o_=iq;function
+aX(d,c){var
+a=J(d),e=J(c),b=av(a+e|0);bF(d,0,b,0,a);bF(c,0,b,a,e);return dP(b)}function
+pc(a){return a?pd:pe}function
+pf(a){var
 e=J(a);return function(f){var
-b=f;for(;;){if(e<=b)return aT(a,pe);var
-c=av(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+b=f;for(;;){if(e<=b)return aX(a,pg);var
+c=aw(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-pf(a){return pd(iE(pg,a))}function
-c5(a,b){if(a){var
-c=a[1];return[0,c,c5(a[2],b)]}return b}Fy(0);var
-ph=oS(1),bG=oS(2);function
-pi(b){function
+ph(a){return pf(iK(pi,a))}function
+cj(a,b){if(a){var
+c=a[1];return[0,c,cj(a[2],b)]}return b}FD(0);var
+pj=oU(1),bI=oU(2);function
+pk(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{f2(d)}catch(a){a=bF(a);if(a[1]!==i1)throw a;var
+c=a[2],d=a[1];try{f8(d)}catch(a){a=bH(a);if(a[1]!==i6)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Fz(0))}function
-dQ(b,a){return iM(b,a,0,J(a))}function
-pj(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iM(d,c,b,a);return ad(pk)}function
-i3(a){dQ(bG,a);oT(bG,10);return f2(bG)}var
-gb=f9(pi);function
-pl(c){for(;;){var
-d=f9(1),a=f_(gb),b=1-iX(gb,a,function(a,b){return function(d){if(iX(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-gc(a){return g(f_(gb),0)}iQ(b(nu),gc);function
-pm(b,a){return oT(b,a)}function
-eL(a){return f2(a)}function
-gd(a,b){return a?a[1]:b}function
-pn(a){return a?a[1]:ad(po)}function
-pp(a){return a?a[1]:0}function
-c6(b,a){return a?[0,g(b,a[1])]:0}function
-pq(b,a){return a?g(b,a[1]):0}function
-i4(a){return a?1:0}function
-eM(a){return 0===a[0]?[0,a[1]]:0}function
-pr(a){return a}function
-ps(a){if(0<=a&&!(ib<a))return a;return ad(pt)}function
-pu(a){var
-c=0;if(40<=a){if(92===a)return pv;if(!(ij<=a))c=1}else
-if(32<=a){if(39<=a)return pw;c=1}else
+a=c;continue}return 0}}return a(FE(0))}function
+dT(b,a){return iS(b,a,0,J(a))}function
+pl(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iS(d,c,b,a);return ae(pm)}function
+i8(a){dT(bI,a);oV(bI,10);return f8(bI)}var
+gi=ge(pk);function
+pn(c){for(;;){var
+d=ge(1),a=gf(gi),b=1-i2(gi,a,function(a,b){return function(d){if(i2(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gj(a){return f(gf(gi),0)}iW(b(nv),gj);function
+po(b,a){return oV(b,a)}function
+eM(a){return f8(a)}function
+eN(a,b){return a?a[1]:b}function
+pp(a){return a?a[1]:ae(pq)}function
+pr(a){return a?a[1]:0}function
+c7(b,a){return a?[0,f(b,a[1])]:0}function
+ps(b,a){return a?f(b,a[1]):0}function
+i9(a){return a?1:0}function
+eO(a){return 0===a[0]?[0,a[1]]:0}function
+pt(a){return a}function
+pu(a){if(0<=a&&!(ij<a))return a;return ae(pv)}function
+pw(a){var
+c=0;if(40<=a){if(92===a)return px;if(!(ir<=a))c=1}else
+if(32<=a){if(39<=a)return py;c=1}else
 if(!(14<=a))switch(a){case
-8:return px;case
-9:return py;case
-10:return pz;case
-13:return pA}if(c){var
-d=au(1);ao(d,0,a);return dM(d)}var
-b=au(4);ao(b,0,92);ao(b,1,48+(a/cU|0)|0);ao(b,2,48+((a/10|0)%10|0)|0);ao(b,3,48+(a%10|0)|0);return dM(b)}function
-pB(a){return 25<a+io>>>0?a:a+oq|0}var
-ge=FM(0),dR=(4*ge|0)-1|0;function
-pD(d,c){var
+8:return pz;case
+9:return pA;case
+10:return pB;case
+13:return pC}if(c){var
+d=av(1);ap(d,0,a);return dP(d)}var
+b=av(4);ap(b,0,92);ap(b,1,48+(a/cW|0)|0);ap(b,2,48+((a/10|0)%10|0)|0);ap(b,3,48+(a%10|0)|0);return dP(b)}function
+pD(a){return 25<a+iv>>>0?a:a+os|0}var
+gk=FR(0),dU=(4*gk|0)-1|0;function
+pF(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ap(a){return pD(0,a)}function
-i5(a){return a?a[1]:dP(pE)}function
-pF(a){return a?a[2]:dP(pG)}function
-bn(b,a){return 0<=a?function(d,c){var
+ai(a){return pF(0,a)}function
+i_(a){return a?a[1]:dS(pG)}function
+pH(a){return a?a[2]:dS(pI)}function
+bo(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dP(pH)}}(b,a):ad(pI)}function
-i6(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dS(pJ)}}(b,a):ae(pK)}function
+gl(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ad(pJ)}function
-c7(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ae(pL)}function
+c8(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bH(a){return c7(a,0)}function
-pK(f,e,d,c){var
-b=f,a=e;for(;;){if(d<=a)return b;var
-b=[0,g(c,a),b],a=a+1|0;continue}}function
-i7(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,i7(a+1|0,c,b)]}function
-aU(a,b){return 0<=a?50<a?bH(pK(0,0,a,b)):i7(0,a,b):ad(pL)}function
+bp(a){return c8(a,0)}function
+pM(g,e,d,c){var
+b=g,a=e;for(;;){if(d<=a)return b;var
+b=[0,f(c,a),b],a=a+1|0;continue}}function
+i$(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,i$(a+1|0,c,b)]}function
+aH(a,b){return 0<=a?50<a?bp(pM(0,0,a,b)):i$(0,a,b):ae(pN)}function
 G(b,a){if(a){var
-c=a[2],d=g(b,a[1]);return[0,d,G(b,c)]}return 0}function
-i8(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,i8(c+1|0,b,d)]}return 0}function
-dS(b,a){return i8(0,b,a)}function
-pM(c,a){return function(e,d){var
+c=a[2],d=f(b,a[1]);return[0,d,G(b,c)]}return 0}function
+ja(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,ja(c+1|0,b,d)]}return 0}function
+c9(b,a){return ja(0,b,a)}function
+pO(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-aH(c,b){var
+g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+aI(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];g(c,a[1]);var
+d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-pN(e,d,c){var
+pP(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dT(b,a){return pN(0,b,a)}function
+c_(b,a){return pP(0,b,a)}function
 al(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-gf(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gf(c,e,d)]}}else
-if(!a)return 0;return ad(pO)}function
-pP(g,f,e,d){var
+gm(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gm(c,e,d)]}}else
+if(!a)return 0;return ae(pQ)}function
+pR(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=aQ(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ad(pQ)}}function
-bI(d,c){var
+h=a[2],i=b[2],c=aT(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ae(pS)}}function
+bA(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b){var
+e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-c8(d,c){var
+c$(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b)return b;var
+e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pR(f,e,d){var
+pT(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ad(pS)}}function
-gg(d,c){var
+if(!a)return 0;return ae(pU)}}function
+gn(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===a1(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===a4(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pT(d,c){var
+pV(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===a1(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===a4(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-pU(d,c){var
+pW(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===a1(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===a4(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-i9(b,a){if(a){var
-c=a[2],d=a[1];return 0===a1(d[1],b)?c:[0,d,i9(b,c)]}return 0}function
-eN(d,c){var
+jb(b,a){if(a){var
+c=a[2],d=a[1];return 0===a4(d[1],b)?c:[0,d,jb(b,c)]}return 0}function
+eP(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(g(d,b))return[0,b];var
+b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aI(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(g(e,d)){var
+aJ(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bH(b)}}var
+a=c;continue}return bp(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bY(e,a){return function(h,g,f){var
+bJ(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bH(b)}}(0,0,a)}function
-bJ(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=g(e,a[1]);if(d){var
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bp(b)}}(0,0,a)}function
+bK(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bH(b)}}var
+a=c;continue}return bp(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dU(b,a){return function(e,d,c){var
+cC(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=c7(g(e,a[1]),b),a=f;continue}return bH(b)}}(b,0,a)}function
-i_(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],i_(b[2],a[2])]}}else
-if(!a)return 0;return ad(pV)}function
-gh(a,b){function
+g=a[2],b=c8(f(e,a[1]),b),a=g;continue}return bp(b)}}(b,0,a)}function
+pX(g,a){return function(j,i,h){var
+c=j,b=i,a=h;for(;;){if(a){var
+e=a[2],d=a[1];if(f(g,d)){var
+c=[0,d,c],a=e;continue}var
+b=[0,d,b],a=e;continue}var
+k=bp(b);return[0,bp(c),k]}}(0,0,a)}function
+jc(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],jc(b[2],a[2])]}}else
+if(!a)return 0;return ae(pY)}function
+eQ(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return c7(d,b)}return c7(c,b)}}function
+d=k,b=[0,f,b];continue}return c8(d,b)}return c8(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return c7(d,b)}return c7(c,b)}}function
+c=j,b=[0,e,b];continue}return c8(d,b)}return c8(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1128,31 +1134,31 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=ap(b);return 2<=c?g(c,b)[1]:b}function
-pW(d,c){var
+c=ai(b);return 2<=c?g(c,b)[1]:b}function
+pZ(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eO(d,c){var
+eR(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gi(b,a){return b<=a?b:a}function
-i$(b,a){return a<=b?b:a}function
-ja(a){return b(x+a)}function
-cC(a,c){var
-b=au(a);E5(b,0,a,c);return b}function
-jb(a){var
-b=bm(a),c=au(b);cz(a,0,c,0,b);return c}function
-pX(a){return jb(cA(a))}function
-pY(c,b,a){if(0<=b&&0<=a&&!((bm(c)-a|0)<b)){var
-d=au(a);cz(c,b,d,0,a);return d}return ad(pZ)}function
-jc(c,b,a){return dM(pY(c,b,a))}function
-jd(e,c,d,b,a){if(0<=a&&0<=c&&!((bm(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return cz(e,c,d,b,a);return ad(p0)}function
-bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return bD(e,c,d,b,a);return ad(p1)}function
-p2(e){var
-a=[0,0],m=bm(e)-1|0,o=0;if(!(m<0)){var
+go(b,a){return b<=a?b:a}function
+jd(b,a){return a<=b?b:a}function
+je(a){return b(x+a)}function
+cD(a,c){var
+b=av(a);E_(b,0,a,c);return b}function
+jf(a){var
+b=bn(a),c=av(b);cz(a,0,c,0,b);return c}function
+p0(a){return jf(cA(a))}function
+p1(c,b,a){if(0<=b&&0<=a&&!((bn(c)-a|0)<b)){var
+d=av(a);cz(c,b,d,0,a);return d}return ae(p2)}function
+jg(c,b,a){return dP(p1(c,b,a))}function
+jh(e,c,d,b,a){if(0<=a&&0<=c&&!((bn(e)-a|0)<c)&&0<=b&&!((bn(d)-a|0)<b))return cz(e,c,d,b,a);return ae(p3)}function
+b0(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bn(d)-a|0)<b))return bF(e,c,d,b,a);return ae(p4)}function
+p5(e){var
+a=[0,0],m=bn(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=ez(e,i),g=0;if(32<=f){var
+f=eA(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1163,99 +1169,99 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bm(e))return jb(e);var
-b=au(a[1]);a[1]=0;var
-n=bm(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===bn(e))return jf(e);var
+b=av(a[1]);a[1]=0;var
+n=bn(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=ez(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ij<=c)d=1;else
+c=eA(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ir<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:ao(b,a[1],92);a[1]++;ao(b,a[1],98);break;case
-9:ao(b,a[1],92);a[1]++;ao(b,a[1],116);break;case
-10:ao(b,a[1],92);a[1]++;ao(b,a[1],110);break;case
-13:ao(b,a[1],92);a[1]++;ao(b,a[1],114);break;default:d=1}switch(d){case
-1:ao(b,a[1],92);a[1]++;ao(b,a[1],48+(c/cU|0)|0);a[1]++;ao(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ao(b,a[1],48+(c%10|0)|0);break;case
-2:ao(b,a[1],92);a[1]++;ao(b,a[1],c);break;case
-3:ao(b,a[1],c);break}a[1]++;var
+8:ap(b,a[1],92);a[1]++;ap(b,a[1],98);break;case
+9:ap(b,a[1],92);a[1]++;ap(b,a[1],116);break;case
+10:ap(b,a[1],92);a[1]++;ap(b,a[1],110);break;case
+13:ap(b,a[1],92);a[1]++;ap(b,a[1],114);break;default:d=1}switch(d){case
+1:ap(b,a[1],92);a[1]++;ap(b,a[1],48+(c/cW|0)|0);a[1]++;ap(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ap(b,a[1],48+(c%10|0)|0);break;case
+2:ap(b,a[1],92);a[1]++;ap(b,a[1],c);break;case
+3:ap(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-je(f,b){var
-c=bm(b);if(0===c)return b;var
-d=au(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ao(d,a,g(f,ez(b,a)));var
+ji(g,b){var
+c=bn(b);if(0===c)return b;var
+d=av(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){ap(d,a,f(g,eA(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-p3(a){return je(pB,a)}function
-gj(a){return cA(a)}function
-bo(a){return dM(a)}function
-gk(b,a){return bo(cC(b,a))}function
-p4(a,b){return b<=a?a:ad(p5)}function
-p6(f,e,d){var
+p6(a){return ji(pD,a)}function
+gp(a){return cA(a)}function
+bq(a){return dP(a)}function
+gq(b,a){return bq(cD(b,a))}function
+p7(a,b){return b<=a?a:ae(p8)}function
+p9(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=p4((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
-p7(b,h,g,e,f){var
+g=a[2],b=p7((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
+p_(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bD(a,0,b,d,J(a));bD(g,0,b,d+J(a)|0,e);var
-d=(d+J(a)|0)+e|0,c=i;continue}bD(a,0,b,d,J(a));return b}return b}}function
-p8(b,a){if(a){var
-c=J(b);return bo(p7(au(p6(0,c,a)),0,b,c,a))}return p9}function
-p_(b,a){return bo(je(b,gj(a)))}function
-p$(a){return function(b,f,e){var
+i=c[2];bF(a,0,b,d,J(a));bF(g,0,b,d+J(a)|0,e);var
+d=(d+J(a)|0)+e|0,c=i;continue}bF(a,0,b,d,J(a));return b}return b}}function
+p$(b,a){if(a){var
+c=J(b);return bq(p_(av(p9(0,c,a)),0,b,c,a))}return qa}function
+qb(b,a){return bq(ji(b,gp(a)))}function
+qc(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eH(b,a)+oq|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bo(p2(gj(b)));var
+c=eI(b,a)+os|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bq(p5(gp(b)));var
 a=a+1|0;continue}}(a,J(a),0)}function
-qa(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bX;if(eH(e,a)===b)return a;var
+qd(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bZ;if(eI(e,a)===b)return a;var
 a=a+1|0;continue}}function
-qb(b,a,d){var
-c=J(b);if(0<=a&&!(c<a))try{qa(b,c,a,d);var
-e=1;return e}catch(a){a=bF(a);if(a===bX)return 0;throw a}return ad(qc)}function
-qd(b,a){return qb(b,0,a)}function
-qe(a){return bo(p3(gj(a)))}function
-qf(a){return 1-(typeof
+qe(b,a,d){var
+c=J(b);if(0<=a&&!(c<a))try{qd(b,c,a,d);var
+e=1;return e}catch(a){a=bH(a);if(a===bZ)return 0;throw a}return ae(qf)}function
+qg(b,a){return qe(b,0,a)}function
+qh(a){return bq(p6(gp(a)))}function
+qi(a){return 1-(typeof
 a==="number"?1:0)}function
-aA(b,c){if(0===b)return[0];if(0<=b){var
-d=p(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
-a=f;for(;;){d[1+a]=g(c,a);var
+as(b,c){if(0===b)return[0];if(0<=b){var
+d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
+a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ad(qg)}function
-jf(b,f,e){var
+a=h;continue}break}}return d}return ae(qj)}function
+jj(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bK(a){var
-b=a.length-1;return 0===b?[0]:iy(a,0,b)}function
-ci(b,a){var
-c=b.length-1;return 0===c?bK(a):0===a.length-1?iy(b,0,c):EU(b,a)}function
-eP(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iy(c,b,a);return ad(qh)}function
-jg(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return EW(c,b,a,d);return ad(qi)}function
-jh(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return EV(e,c,d,b,a);return ad(qj)}function
+bL(a){var
+b=a.length-1;return 0===b?[0]:iF(a,0,b)}function
+ck(b,a){var
+c=b.length-1;return 0===c?bL(a):0===a.length-1?iF(b,0,c):EZ(b,a)}function
+eS(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iF(c,b,a);return ae(qk)}function
+jk(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return E1(c,b,a,d);return ae(ql)}function
+jl(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return E0(e,c,d,b,a);return ae(qm)}function
 dV(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){g(d,b[1+a]);var
-f=a+1|0;if(c!==a){var
-a=f;continue}break}}return 0}function
+a=e;for(;;){f(d,b[1+a]);var
+g=a+1|0;if(c!==a){var
+a=g;continue}break}}return 0}function
 q(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=p(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
-a=h;for(;;){e[1+a]=g(d,b[1+a]);var
-i=a+1|0;if(f!==a){var
+e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){e[1+a]=f(d,b[1+a]);var
+i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
 dW(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ad(qk);if(0===b)return[0];var
+b=d.length-1;if(b!==c.length-1)return ae(qn);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-C(d,b){var
+D(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1266,14 +1272,14 @@ e=p(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aJ(c){return function(e,d){var
+aK(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-ql(d,c){var
+qo(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 L(a){if(a){var
-b=a[2],d=a[1],c=p(ql(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=p(qo(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1282,47 +1288,47 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gl(c,b){var
+jm(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cD(c,b){var
+cE(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gm=[ak,qn,cB(0)];function
-qm(b){if(bU(b,[0]))return[0,[0],[0]];var
+gr=[ak,qq,cB(0)];function
+qp(b){if(bW(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-ji(e,a){function
+jn(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gm,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gr,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bF(b);if(b[1]===gm){var
+g=l(f,b,d);return g}catch(b){b=bH(b);if(b[1]===gr){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bF(a);if(a[1]===gm)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bH(a);if(a[1]===gr)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ae,qo]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,af,qr]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1336,15 +1342,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-qp(l,a){function
+qs(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jh(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jl(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jh(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jl(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1359,196 +1365,196 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-c9(a){return a!=a?1:0}function
-a5(b,a){if(!(b<a)){var
-c=0;if(f5(a)||!f5(b))c=1;if(c)return c9(b)?b:a}return c9(a)?a:b}function
+da(a){return a!=a?1:0}function
+a7(b,a){if(!(b<a)){var
+c=0;if(f$(a)||!f$(b))c=1;if(c)return da(b)?b:a}return da(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(f5(a)||!f5(b))c=1;if(c)return c9(a)?a:b}return c9(b)?b:a}function
+c=0;if(f$(a)||!f$(b))c=1;if(c)return da(a)?a:b}return da(b)?b:a}function
 dX(a){return[0,0,0]}function
 dY(a){a[1]=0;a[2]=0;return 0}function
-c_(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-c$(a){var
+db(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+dc(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-da(b){var
+dd(b){var
 a=b[1];return a?[0,a[1]]:0}function
-qq(b,a){return aH(b,a[1])}var
-qs=[ak,qr,cB(0)];function
-qt(a){return[0,0,0,0]}function
-gn(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jj(d,a){var
+qt(b,a){return aI(b,a[1])}var
+qv=[ak,qu,cB(0)];function
+qw(a){return[0,0,0,0]}function
+gs(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+jo(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-qu(b){var
+qx(b){var
 a=b[2];return a?[0,a[1]]:0}function
-qv(a){var
+qy(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gn(a);return c}throw qs}function
-qw(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gs(a);return c}throw qv}function
+qz(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gn(a);return[0,c]}return 0}var
-qy=[ak,qx,cB(0)];function
-qz(a){throw qy}function
-bp(a){var
-c=a[1];a[1]=qz;try{var
-b=g(c,0);FC(a,b);return b}catch(b){b=bF(b);a[1]=function(a){throw b};throw b}}function
-eQ(a){var
-b=1<=a?a:1,c=dR<b?dR:b,d=au(c);return[0,d,0,c,d]}function
-eR(a){return jc(a[1],0,a[2])}function
-qA(a){return a[2]}function
-qB(a){a[2]=0;return 0}function
-go(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dR<b[1])if((d+c|0)<=dR)b[1]=dR;else
-dP(qE);var
-e=au(b[1]);jd(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,qC]}throw[0,ae,qD]}}function
-gp(a,c){var
-b=a[2];if(a[3]<=b)go(a,1);ao(a[1],b,c);a[2]=b+1|0;return 0}function
-qF(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gs(a);return[0,c]}return 0}var
+qB=[ak,qA,cB(0)];function
+qC(a){throw qB}function
+bc(a){var
+c=a[1];a[1]=qC;try{var
+b=f(c,0);FH(a,b);return b}catch(b){b=bH(b);a[1]=function(a){throw b};throw b}}function
+eT(a){var
+b=1<=a?a:1,c=dU<b?dU:b,d=av(c);return[0,d,0,c,d]}function
+eU(a){return jg(a[1],0,a[2])}function
+qD(a){return a[2]}function
+qE(a){a[2]=0;return 0}function
+gt(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dU<b[1])if((d+c|0)<=dU)b[1]=dU;else
+dS(qH);var
+e=av(b[1]);jh(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,af,qF]}throw[0,af,qG]}}function
+gu(a,c){var
+b=a[2];if(a[3]<=b)gt(a,1);ap(a[1],b,c);a[2]=b+1|0;return 0}function
+qI(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ad(qG);var
-g=a[2]+b|0;if(a[3]<g)go(a,b);bD(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cj(a,c){var
-b=J(c),d=a[2]+b|0;if(a[3]<d)go(a,b);bD(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gq(a){return 5===a[2]?12:-6}function
-jk(a){return[0,0,au(a)]}function
-jl(a,g){var
-b=bm(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=au(i$(b*2|0,c));jd(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ae(qJ);var
+g=a[2]+b|0;if(a[3]<g)gt(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cl(a,c){var
+b=J(c),d=a[2]+b|0;if(a[3]<d)gt(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gv(a){return 5===a[2]?12:-6}function
+jp(a){return[0,0,av(a)]}function
+jq(a,g){var
+b=bn(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=av(jd(b*2|0,c));jh(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-db(a,b){jl(a,1);dH(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aK(a,c){var
-b=J(c);jl(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jm(a){return jc(a[2],0,a[1])}function
-qH(a,b){var
+de(a,b){jq(a,1);dK(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aL(a,c){var
+b=J(c);jq(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jr(a){return jg(a[2],0,a[1])}function
+qK(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return nA;case
+3:return nB;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-qI(a,b){switch(b[1]){case
+qL(a,b){switch(b[1]){case
 0:break;case
-1:db(a,43);break;default:db(a,32)}return 8<=b[2]?db(a,35):0}function
-jn(a){if(typeof
+1:de(a,43);break;default:de(a,32)}return 8<=b[2]?de(a,35):0}function
+js(a){if(typeof
 a==="number")switch(a){case
-0:return qJ;case
-1:return qK;case
-2:return qL;case
-3:return qM;case
-4:return qN;case
-5:return qO;default:return qP}else
+0:return qM;case
+1:return qN;case
+2:return qO;case
+3:return qP;case
+4:return qQ;case
+5:return qR;default:return qS}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aT(qQ,gk(1,a[1]))}}function
-gr(b,c){var
+1:return a[1];default:return aX(qT,gq(1,a[1]))}}function
+gw(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aK(b,qR);var
+d=a[1];aL(b,qU);var
 a=d;continue;case
 1:var
-e=a[1];aK(b,qS);var
+e=a[1];aL(b,qV);var
 a=e;continue;case
 2:var
-f=a[1];aK(b,qT);var
+f=a[1];aL(b,qW);var
 a=f;continue;case
 3:var
-g=a[1];aK(b,qU);var
+g=a[1];aL(b,qX);var
 a=g;continue;case
 4:var
-h=a[1];aK(b,qV);var
+h=a[1];aL(b,qY);var
 a=h;continue;case
 5:var
-i=a[1];aK(b,qW);var
+i=a[1];aL(b,qZ);var
 a=i;continue;case
 6:var
-j=a[1];aK(b,qX);var
+j=a[1];aL(b,q0);var
 a=j;continue;case
 7:var
-k=a[1];aK(b,qY);var
+k=a[1];aL(b,q1);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aK(b,qZ);gr(b,m);aK(b,q0);var
+l=a[2],m=a[1];aL(b,q2);gw(b,m);aL(b,q3);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aK(b,q1);gr(b,o);aK(b,q2);var
+n=a[3],o=a[1];aL(b,q4);gw(b,o);aL(b,q5);var
 a=n;continue;case
 10:var
-p=a[1];aK(b,q3);var
+p=a[1];aL(b,q6);var
 a=p;continue;case
 11:var
-q=a[1];aK(b,q4);var
+q=a[1];aL(b,q7);var
 a=q;continue;case
 12:var
-r=a[1];aK(b,q5);var
+r=a[1];aL(b,q8);var
 a=r;continue;case
 13:var
-s=a[1];aK(b,q6);var
+s=a[1];aL(b,q9);var
 a=s;continue;default:var
-t=a[1];aK(b,q7);var
+t=a[1];aL(b,q_);var
 a=t;continue}}function
-as(a){if(typeof
+at(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,as(a[1])];case
-1:return[1,as(a[1])];case
-2:return[2,as(a[1])];case
-3:return[3,as(a[1])];case
-4:return[4,as(a[1])];case
-5:return[5,as(a[1])];case
-6:return[6,as(a[1])];case
-7:return[7,as(a[1])];case
+0:return[0,at(a[1])];case
+1:return[1,at(a[1])];case
+2:return[2,at(a[1])];case
+3:return[3,at(a[1])];case
+4:return[4,at(a[1])];case
+5:return[5,at(a[1])];case
+6:return[6,at(a[1])];case
+7:return[7,at(a[1])];case
 8:var
-b=a[1];return[8,b,as(a[2])];case
+b=a[1];return[8,b,at(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,as(a[3])];case
-10:return[10,as(a[1])];case
-11:return[11,as(a[1])];case
-12:return[12,as(a[1])];case
-13:return[13,as(a[1])];default:return[14,as(a[1])]}}function
-aL(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,at(a[3])];case
+10:return[10,at(a[1])];case
+11:return[11,at(a[1])];case
+12:return[12,at(a[1])];case
+13:return[13,at(a[1])];default:return[14,at(a[1])]}}function
+aM(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aL(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=aM(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=aL(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=aM(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=aL(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=aM(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=aL(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=aM(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-f=aL(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+g=aM(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=aL(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=aM(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=aL(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=aM(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
 7:var
-j=aL(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
+j=aM(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
 8:var
-k=aL(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
+k=aM(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aL(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aL(ax(as(an),am)),at=m[4],au=m[3],av=m[2],aw=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(av,0);g(aq,0);return 0};return[0,function(a){g(ar,0);g(aw,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aM(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aM(ay(at(an),am)),as=m[4],au=m[3],av=m[2],aw=m[1],ax=function(a){f(as,0);f(ao,0);return 0},az=function(a){f(ap,0);f(au,0);return 0},aA=function(a){f(av,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(aw,0);return 0},aA,az,ax];case
 10:var
-n=aL(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
+n=aM(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aL(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){g(aI,0);return 0};return[0,function(a){g(aJ,0);return 0},aK,aH,aG];case
+o=aM(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aL(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=aM(a[1]),aL=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aL];case
 13:var
-q=aL(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=aL(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
-ax(c,b){var
+q=aM(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=aM(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+ay(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1559,12 +1565,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ae,q8]}else
+9:a=6;break;default:throw[0,af,q$]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ax(t,b[1])];case
+0:return[0,ay(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1575,7 +1581,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ax(u,b[1])];case
+1:return[1,ay(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1584,22 +1590,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-f=0,v=c[1];if(typeof
-b==="number")f=1;else
+g=0,v=c[1];if(typeof
+b==="number")g=1;else
 switch(b[0]){case
-2:return[2,ax(v,b[1])];case
+2:return[2,ay(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:f=1}if(f)a=7;break;case
+14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ax(w,b[1])];case
+3:return[3,ay(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1611,7 +1617,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ax(x,b[1])];case
+4:return[4,ay(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1623,7 +1629,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ax(y,b[1])];case
+5:return[5,ay(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1635,7 +1641,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ax(z,b[1])];case
+6:return[6,ay(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1647,7 +1653,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ax(A,b[1])];case
+7:return[7,ay(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1660,40 +1666,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ax(B,b[2]);return[8,ax(C,D),E];case
+D=b[1],E=ay(B,b[2]);return[8,ay(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ae,rf];break;case
+14:a=4;break;default:m=1}if(m)throw[0,af,ri];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aL(ax(as(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,ax(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aM(ay(at(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ay(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ae,rg];break;case
+14:a=4;break;default:n=1}if(n)throw[0,af,rj];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ax(M,b[1])];throw[0,ae,rh];case
+b!=="number"&&10===b[0])return[10,ay(M,b[1])];throw[0,af,rk];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ax(N,b[1])];default:o=1}if(o)throw[0,ae,ri];break;case
+11:return[11,ay(N,b[1])];default:o=1}if(o)throw[0,af,rl];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ax(O,b[1])];default:p=1}if(p)throw[0,ae,rj];break;case
+12:return[12,ay(O,b[1])];default:p=1}if(p)throw[0,af,rm];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1701,7 +1707,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ax(P,b[1])];default:q=1}if(q)throw[0,ae,rk];break;default:var
+13:return[13,ay(P,b[1])];default:q=1}if(q)throw[0,af,rn];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1709,72 +1715,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ax(Q,b[1])];default:r=1}if(r)throw[0,ae,rl]}switch(a){case
-0:throw[0,ae,q$];case
-1:throw[0,ae,ra];case
-2:throw[0,ae,rb];case
-3:throw[0,ae,rc];case
-4:throw[0,ae,rd];case
-5:throw[0,ae,q9];case
-6:throw[0,ae,q_];default:throw[0,ae,re]}}var
-aB=[ak,rm,cB(0)];function
-eS(b,a){if(typeof
+14:return[14,ay(Q,b[1])];default:r=1}if(r)throw[0,af,ro]}switch(a){case
+0:throw[0,af,rc];case
+1:throw[0,af,rd];case
+2:throw[0,af,re];case
+3:throw[0,af,rf];case
+4:throw[0,af,rg];case
+5:throw[0,af,ra];case
+6:throw[0,af,rb];default:throw[0,af,rh]}}var
+aB=[ak,rp,cB(0)];function
+eV(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aB}}function
 dZ(e,b,d){var
-a=eS(e,d);if(typeof
+a=eV(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aB}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a6(b,c,a){if(typeof
+a8(b,c,a){if(typeof
 b==="number")return[0,0,T(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=a6(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+g=a8(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a6(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a8(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a6(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a8(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a6(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a8(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a6(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a8(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a6(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a8(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a6(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a8(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a6(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a8(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eF([0,b[1]],[0,o]))throw aB;var
-p=a6(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eG([0,b[1]],[0,o]))throw aB;var
+p=a8(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ah(e)];if(eF([0,ah(B)],C))throw aB;var
-D=[0,ah(d)];if(eF([0,ah(A)],D))throw aB;var
-q=aL(ax(as(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=a6(ah(z),c,y),F=r[2];return[0,[9,e,d,as(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ah(e)];if(eG([0,ah(B)],C))throw aB;var
+D=[0,ah(d)];if(eG([0,ah(A)],D))throw aB;var
+q=aM(ay(at(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=a8(ah(z),c,y),F=r[2];return[0,[9,e,d,at(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a6(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a8(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a6(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a8(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a6(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a8(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a6(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aB}function
+v=a8(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aB}function
 T(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1785,11 +1791,11 @@ p=T(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=T(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eS(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eV(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=T(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aB;case
 3:var
-R=a[2],t=eS(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=eV(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=T(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aB;case
 4:var
@@ -1813,7 +1819,7 @@ aj=a[4],ak=a[1],m=dZ(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 am=m[2],z=T(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw aB;case
 9:var
-an=a[2],A=eS(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eV(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=T(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aB;case
 10:var
@@ -1824,11 +1830,11 @@ ap=a[1],D=T(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=T(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eF([0,a[2]],[0,F]))throw aB;var
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eG([0,a[2]],[0,F]))throw aB;var
 G=T(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ah(H)];if(eF([0,ah(aw)],ay))throw aB;var
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ah(H)];if(eG([0,ah(aw)],ay))throw aB;var
 I=T(av,ah(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1838,7 +1844,7 @@ b!=="number"&&11===b[0]){var
 K=T(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 az=a[1],L=T(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return ro(a[1],a[2],b);case
+18:return rr(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=T(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1848,180 +1854,180 @@ aA=a[2],aC=a[1],N=T(a[3],b[1]);return[0,[20,aC,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=T(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return rp(a[1],a[2],b)}throw aB}function
-ro(a,c,b){if(0===a[0]){var
+23:return rs(a[1],a[2],b)}throw aB}function
+rr(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=T(d[1],b),k=e[1],f=T(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=T(g[1],b),m=h[1],i=T(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-rp(a,c,b){if(typeof
+rs(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return bc(a,c,b);case
-1:return bc(a,c,b);case
+0:return bd(a,c,b);case
+1:return bd(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aB;default:return bc(a,c,b)}else
+d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aB;default:return bd(a,c,b)}else
 switch(a[0]){case
-0:return bc(a,c,b);case
-1:return bc(a,c,b);case
-2:return bc(a,c,b);case
-3:return bc(a,c,b);case
-4:return bc(a,c,b);case
-5:return bc(a,c,b);case
-6:return bc(a,c,b);case
-7:return bc(a,c,b);case
-8:return bc([8,a[1],a[2]],c,b);case
+0:return bd(a,c,b);case
+1:return bd(a,c,b);case
+2:return bd(a,c,b);case
+3:return bd(a,c,b);case
+4:return bd(a,c,b);case
+5:return bd(a,c,b);case
+6:return bd(a,c,b);case
+7:return bd(a,c,b);case
+8:return bd([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=a6(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return bc(a,c,b);default:return bc(a,c,b)}}function
-bc(d,c,b){var
+g=a[1],e=a8(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return bd(a,c,b);default:return bd(a,c,b)}}function
+bd(d,c,b){var
 a=T(c,b);return[0,[23,d,a[1]],a[2]]}function
-rn(c,b){var
+rq(c,b){var
 a=T(c,b);if(typeof
 a[2]==="number")return a[1];throw aB}function
-rq(b,a){return rn(b,ah(as(a)))}function
-bd(k,g,a){var
-b=J(a),h=0<=g?k:0,d=eK(g);if(d<=b)return a;var
-l=2===h?48:32,c=cC(d,l);switch(h){case
-0:bZ(a,0,c,0,b);break;case
-1:bZ(a,0,c,d-b|0,b);break;default:var
+rt(b,a){return rq(b,ah(at(a)))}function
+be(k,g,a){var
+b=J(a),h=0<=g?k:0,d=eL(g);if(d<=b)return a;var
+l=2===h?48:32,c=cD(d,l);switch(h){case
+0:b0(a,0,c,0,b);break;case
+1:b0(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==av(a,0)&&45!==av(a,0)&&32!==av(a,0)){e=1;i=1}if(!i){dH(c,0,av(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aw(a,0)&&45!==aw(a,0)&&32!==aw(a,0)){e=1;i=1}if(!i){dK(c,0,aw(a,0));b0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===av(a,0)){var
-j=0;if(fO!==av(a,1)&&88!==av(a,1)){f=1;j=1}if(!j){dH(c,1,av(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bZ(a,0,c,d-b|0,b)}}return bo(c)}function
-dc(k,b){var
-c=eK(k),a=J(b),d=av(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+io>>>0))e=1}else
+f=0;if(1<b&&48===aw(a,0)){var
+j=0;if(fT!==aw(a,1)&&88!==aw(a,1)){f=1;j=1}if(!j){dK(c,1,aw(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)b0(a,0,c,d-b|0,b)}}return bq(c)}function
+df(k,b){var
+c=eL(k),a=J(b),d=aw(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iv>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fO===av(b,1)||88===av(b,1))j=1;if(j){var
-h=cC(c+2|0,48);dH(h,1,av(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return bo(h)}}e=1;f=1;break;case
+j=0;if(fT===aw(b,1)||88===aw(b,1))j=1;if(j){var
+h=cD(c+2|0,48);dK(h,1,aw(b,1));b0(b,2,h,(c-a|0)+4|0,a-2|0);return bq(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cC(c+1|0,48);dH(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return bo(g)}}if(e&&a<c){var
-i=cC(c,48);bZ(b,0,i,c-a|0,a);return bo(i)}return b}function
-rr(d){var
-a=p$(d),b=J(a),c=cC(b+2|0,34);bD(a,0,c,1,b);return bo(c)}function
-rs(a){switch(a){case
-1:return ru;case
-2:return rv;case
-4:return rx;case
-5:return ry;case
-6:return rz;case
-7:return rA;case
-8:return rB;case
-9:return rC;case
-10:return rD;case
-11:return rE;case
+g=cD(c+1|0,48);dK(g,0,d);b0(b,1,g,(c-a|0)+2|0,a-1|0);return bq(g)}}if(e&&a<c){var
+i=cD(c,48);b0(b,0,i,c-a|0,a);return bq(i)}return b}function
+ru(d){var
+a=qc(d),b=J(a),c=cD(b+2|0,34);bF(a,0,c,1,b);return bq(c)}function
+rv(a){switch(a){case
+1:return rx;case
+2:return ry;case
+4:return rA;case
+5:return rB;case
+6:return rC;case
+7:return rD;case
+8:return rE;case
+9:return rF;case
+10:return rG;case
+11:return rH;case
 0:case
-13:return rt;case
+13:return rw;case
 3:case
-14:return rw;default:return rF}}function
-rG(a){switch(a){case
-1:return rI;case
-2:return rJ;case
-4:return rL;case
-5:return rM;case
-6:return rN;case
-7:return rO;case
-8:return rP;case
-9:return rQ;case
-10:return rR;case
-11:return rS;case
+14:return rz;default:return rI}}function
+rJ(a){switch(a){case
+1:return rL;case
+2:return rM;case
+4:return rO;case
+5:return rP;case
+6:return rQ;case
+7:return rR;case
+8:return rS;case
+9:return rT;case
+10:return rU;case
+11:return rV;case
 0:case
-13:return rH;case
+13:return rK;case
 3:case
-14:return rK;default:return rT}}function
-rU(a){switch(a){case
-1:return rW;case
-2:return rX;case
-4:return rZ;case
-5:return r0;case
-6:return r1;case
-7:return r2;case
-8:return r3;case
-9:return r4;case
-10:return r5;case
-11:return r6;case
+14:return rN;default:return rW}}function
+rX(a){switch(a){case
+1:return rZ;case
+2:return r0;case
+4:return r2;case
+5:return r3;case
+6:return r4;case
+7:return r5;case
+8:return r6;case
+9:return r7;case
+10:return r8;case
+11:return r9;case
 0:case
-13:return rV;case
+13:return rY;case
 3:case
-14:return rY;default:return r7}}function
-r8(a){switch(a){case
-1:return r_;case
-2:return r$;case
-4:return sb;case
-5:return sc;case
-6:return sd;case
-7:return se;case
-8:return sf;case
-9:return sg;case
-10:return sh;case
-11:return si;case
+14:return r1;default:return r_}}function
+r$(a){switch(a){case
+1:return sb;case
+2:return sc;case
+4:return se;case
+5:return sf;case
+6:return sg;case
+7:return sh;case
+8:return si;case
+9:return sj;case
+10:return sk;case
+11:return sl;case
 0:case
-13:return r9;case
+13:return sa;case
 3:case
-14:return sa;default:return sj}}function
-jo(b,c){var
-d=eK(c),e=qH(sk,b),a=jk(16);db(a,37);qI(a,b);db(a,46);aK(a,ja(d));db(a,e);return jm(a)}function
-eT(m,a){if(13<=m){var
+14:return sd;default:return sm}}function
+jt(b,c){var
+d=eL(c),e=qK(sn,b),a=jp(16);de(a,37);qL(a,b);de(a,46);aL(a,je(d));de(a,e);return jr(a)}function
+eW(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eH(a,c)+h$>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eI(a,c)+ih>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=au(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dH(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=av(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dK(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eH(a,b);if(9<f+h$>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eI(a,b);if(9<f+ih>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bo(j)}return a}function
-sl(a,b){return eT(a,fZ(rs(a),b))}function
-sm(a,b){return eT(a,fZ(rU(a),b))}function
-sn(a,b){return eT(a,fZ(r8(a),b))}function
-so(a,b){return eT(a,Fh(rG(a),b))}function
-b0(b,c,a){function
+b=p;continue}break}}return bq(j)}return a}function
+so(a,b){return eW(a,f5(rv(a),b))}function
+sp(a,b){return eW(a,f5(rX(a),b))}function
+sq(a,b){return eW(a,f5(r$(a),b))}function
+sr(a,b){return eW(a,Fm(rJ(a),b))}function
+b1(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Fd(a,c,d)}function
+d=32}return Fi(a,c,d)}function
 f(a){var
 e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=av(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=aw(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aT(a,sp)}function
+b=b+1|0;continue}}(0)?a:aX(a,ss)}function
 e(c){var
-b=E2(a);return 3===b?a<0.?sq:sr:4<=b?ss:c}switch(b[2]){case
-5:return e(f(iE(jo(b,c),a)));case
+b=E7(a);return 3===b?a<0.?st:su:4<=b?sv:c}switch(b[2]){case
+5:return e(f(iK(jt(b,c),a)));case
 6:return d(0);case
-7:return qe(d(0));case
-8:return e(d(0));default:return iE(jo(b,c),a)}}function
-st(d){var
-a=pu(d),b=J(a),c=cC(b+2|0,39);bD(a,0,c,1,b);return bo(c)}function
-su(b){var
-a=jk(16);gr(a,b);return jm(a)}function
-ev(d,o,m,l){var
+7:return qh(d(0));case
+8:return e(d(0));default:return iK(jt(b,c),a)}}function
+sw(d){var
+a=pw(d),b=J(a),c=cD(b+2|0,39);bF(a,0,c,1,b);return bq(c)}function
+sx(b){var
+a=jp(16);gw(a,b);return jr(a)}function
+ew(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return g(c,b);else
+a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,st(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,sw(a)],q)};case
 2:var
-r=a[2],s=a[1];return gs(c,b,r,s,function(a){return a});case
-3:return gs(c,b,a[2],a[1],rr);case
-4:return eU(c,b,a[4],a[2],a[3],sl,a[1]);case
-5:return eU(c,b,a[4],a[2],a[3],sm,a[1]);case
-6:return eU(c,b,a[4],a[2],a[3],sn,a[1]);case
-7:return eU(c,b,a[4],a[2],a[3],so,a[1]);case
-8:return sv(c,b,a[4],a[2],a[3],a[1]);case
-9:return gs(c,b,a[2],a[1],pa);case
+r=a[2],s=a[1];return gx(c,b,r,s,function(a){return a});case
+3:return gx(c,b,a[2],a[1],ru);case
+4:return eX(c,b,a[4],a[2],a[3],so,a[1]);case
+5:return eX(c,b,a[4],a[2],a[3],sp,a[1]);case
+6:return eX(c,b,a[4],a[2],a[3],sq,a[1]);case
+7:return eX(c,b,a[4],a[2],a[3],sr,a[1]);case
+8:return sy(c,b,a[4],a[2],a[3],a[1]);case
+9:return gx(c,b,a[2],a[1],pc);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2029,9 +2035,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=su(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=sx(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,aa(rq(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,aa(rt(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2042,244 +2048,244 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ae,sx];case
+19:throw[0,af,sA];case
 20:var
-F=a[3],G=[8,b,sy];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,sB];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,fZ(sz,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,f5(sC,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-f=a[2],h=a[1];return d<50?nq(d+1|0,c,b,h,f):az(nq,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?h5(d+1|0,c,b,i,j,k):az(h5,[0,c,b,i,j,k])}}function
-nq(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?nr(d+1|0,c,b,h,g):aA(nr,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?ia(d+1|0,c,b,i,j,k):aA(ia,[0,c,b,i,j,k])}}function
+nr(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-1:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-2:throw[0,ae,sA];default:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a])}else
+0:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+1:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+2:throw[0,af,sD];default:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-1:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-2:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-3:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-4:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-5:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-6:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-7:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
-8:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);case
+0:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+1:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+2:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+3:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+4:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+5:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+6:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+7:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+8:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?h6(d+1|0,c,b,f,a):az(h6,[0,c,b,f,a]);case
-10:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):az(S,[0,c,b,a])}}function
-h6(e,d,c,a,b){if(typeof
-a==="number")return e<50?S(e+1|0,d,c,b):az(S,[0,d,c,b]);else
+f=e[2];return d<50?ib(d+1|0,c,b,f,a):aA(ib,[0,c,b,f,a]);case
+10:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a])}}function
+ib(e,d,c,a,b){if(typeof
+a==="number")return e<50?S(e+1|0,d,c,b):aA(S,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bh(d,c,f,b)};case
+f=a[1];return function(a){return bi(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bh(d,c,g,b)};case
+g=a[1];return function(a){return bi(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bh(d,c,h,b)};case
+h=a[1];return function(a){return bi(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bh(d,c,i,b)};case
+i=a[1];return function(a){return bi(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bh(d,c,j,b)};case
+j=a[1];return function(a){return bi(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bh(d,c,k,b)};case
+k=a[1];return function(a){return bi(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bh(d,c,l,b)};case
+l=a[1];return function(a){return bi(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bh(d,c,m,b)};case
+m=a[1];return function(a){return bi(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bh(d,c,n,b)};case
+n=a[2];return function(a){return bi(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ax(as(a[1]),p);return function(a){return bh(d,c,aS(q,o),b)};case
+o=a[3],p=a[2],q=ay(at(a[1]),p);return function(a){return bi(d,c,aW(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bh(d,c,r,b)};case
+r=a[1];return function(e,a){return bi(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bh(d,c,s,b)};case
+s=a[1];return function(a){return bi(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bh(d,c,t,b)};case
-13:throw[0,ae,sB];default:throw[0,ae,sC]}}function
+t=a[1];return function(a){return bi(d,c,t,b)};case
+13:throw[0,af,sE];default:throw[0,af,sF]}}function
 S(d,b,e,a){var
-c=[8,e,sD];return d<50?ev(d+1|0,b,c,a):az(ev,[0,b,c,a])}function
-h5(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return sw(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?ev(h+1|0,b,f,a):az(ev,[0,b,f,a])}function
-M(a,b,c){return iR(ev(0,a,b,c))}function
-bh(a,b,c,d){return iR(h6(0,a,b,c,d))}function
-sw(a,b,c,d,e){return iR(h5(0,a,b,c,d,e))}function
-gs(e,d,c,a,b){if(typeof
-a==="number")return function(a){return M(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return M(e,[4,d,bd(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return M(e,[4,d,bd(i,f,g(b,a))],c)}}}function
-eU(f,e,d,g,c,b,a){if(typeof
+c=[8,e,sG];return d<50?ew(d+1|0,b,c,a):aA(ew,[0,b,c,a])}function
+ia(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return sz(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?ew(h+1|0,b,g,a):aA(ew,[0,b,g,a])}function
+M(a,b,c){return iX(ew(0,a,b,c))}function
+bi(a,b,c,d){return iX(ib(0,a,b,c,d))}function
+sz(a,b,c,d,e){return iX(ia(0,a,b,c,d,e))}function
+gx(e,d,c,a,b){if(typeof
+a==="number")return function(a){return M(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return M(e,[4,d,be(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return M(e,[4,d,be(i,g,f(b,a))],c)}}}function
+eX(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,dc(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return M(f,[4,e,dc(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return M(f,[4,e,df(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return M(f,[4,e,df(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,bd(i,h,dc(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,bd(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return M(f,[4,e,bd(i,h,dc(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return M(f,[4,e,be(i,h,df(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,be(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return M(f,[4,e,be(i,h,df(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return M(f,[4,e,bd(j,h,dc(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bd(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return M(f,[4,e,bd(j,g,dc(m,n(b,a,c)))],d)}}}function
-sv(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return M(f,[4,e,be(j,h,df(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,be(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return M(f,[4,e,be(j,g,df(m,n(b,a,c)))],d)}}}function
+sy(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b0(a,f,b)],c)}:function(b){return M(e,[4,d,b0(a,gq(a),b)],c)};var
-j=b[1];return function(b){return M(e,[4,d,b0(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return M(e,[4,d,b1(a,f,b)],c)}:function(b){return M(e,[4,d,b1(a,gv(a),b)],c)};var
+j=b[1];return function(b){return M(e,[4,d,b1(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,bd(h,g,b0(a,f,b))],c)}:function(b){return M(e,[4,d,bd(h,g,b0(a,gq(a),b))],c)};var
-k=b[1];return function(b){return M(e,[4,d,bd(h,g,b0(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b1(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b1(a,gv(a),b))],c)};var
+k=b[1];return function(b){return M(e,[4,d,be(h,g,b1(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,bd(i,g,b0(a,f,b))],c)}:function(f,b){return M(e,[4,d,bd(i,f,b0(a,gq(a),b))],c)};var
-l=b[1];return function(f,b){return M(e,[4,d,bd(i,f,b0(a,l,b))],c)}}}function
-b1(b,e){var
+b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b1(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b1(a,gv(a),b))],c)};var
+l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b1(a,l,b))],c)}}}function
+b2(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jn(a[2]);b1(b,f);return dQ(b,h);case
+g=a[1],h=js(a[2]);b2(b,g);return dT(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b1(b,d);dQ(b,sE);var
+i=c[1];b2(b,d);dT(b,sH);var
 a=i;continue}var
-j=c[1];b1(b,d);dQ(b,sF);var
+j=c[1];b2(b,d);dT(b,sI);var
 a=j;continue;case
 6:var
-m=a[2];b1(b,a[1]);return g(m,b);case
-7:b1(b,a[1]);return eL(b);case
+m=a[2];b2(b,a[1]);return f(m,b);case
+7:b2(b,a[1]);return eM(b);case
 8:var
-n=a[2];b1(b,a[1]);return ad(n);case
+n=a[2];b2(b,a[1]);return ae(n);case
 2:case
 4:var
-k=a[2];b1(b,a[1]);return dQ(b,k);default:var
-l=a[2];b1(b,a[1]);return pm(b,l)}}function
-ck(b,e){var
+k=a[2];b2(b,a[1]);return dT(b,k);default:var
+l=a[2];b2(b,a[1]);return po(b,l)}}function
+cm(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jn(a[2]);ck(b,f);return cj(b,h);case
+g=a[1],h=js(a[2]);cm(b,g);return cl(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];ck(b,d);cj(b,sG);var
+i=c[1];cm(b,d);cl(b,sJ);var
 a=i;continue}var
-j=c[1];ck(b,d);cj(b,sH);var
+j=c[1];cm(b,d);cl(b,sK);var
 a=j;continue;case
 6:var
-m=a[2];ck(b,a[1]);return cj(b,g(m,0));case
+m=a[2];cm(b,a[1]);return cl(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];ck(b,a[1]);return ad(n);case
+n=a[2];cm(b,a[1]);return ae(n);case
 2:case
 4:var
-k=a[2];ck(b,a[1]);return cj(b,k);default:var
-l=a[2];ck(b,a[1]);return gp(b,l)}}function
-sI(c,a,b){var
-d=b[1],e=0;return M(function(b){b1(a,b);return g(c,a)},e,d)}function
-gt(b,a){return sI(function(a){return 0},b,a)}function
-gu(a){return gt(bG,a)}function
-sJ(b,a){var
+k=a[2];cm(b,a[1]);return cl(b,k);default:var
+l=a[2];cm(b,a[1]);return gu(b,l)}}function
+sL(c,a,b){var
+d=b[1],e=0;return M(function(b){b2(a,b);return f(c,a)},e,d)}function
+gy(b,a){return sL(function(a){return 0},b,a)}function
+gz(a){return gy(bI,a)}function
+sM(b,a){var
 c=a[1];return M(function(c){var
-a=eQ(64);ck(a,c);return g(b,eR(a))},0,c)}function
-at(a){return sJ(function(a){return a},a)}var
-sK=f9(0);function
-gw(c,b){var
-a=c[1+b];return qf(a)?a2(a)===fV?g(at(sL),a):a2(a)===253?pf(a):sM:g(at(sN),a)}function
-jp(b,a){if(b.length-1<=a)return sO;var
-c=jp(b,a+1|0),d=gw(b,a);return n(at(sP),d,c)}function
-sQ(a){var
+a=eT(64);cm(a,c);return f(b,eU(a))},0,c)}function
+au(a){return sM(function(a){return a},a)}var
+sN=ge(0);function
+gB(c,b){var
+a=c[1+b];return qi(a)?aP(a)===f0?f(au(sO),a):aP(a)===253?ph(a):sP:f(au(sQ),a)}function
+ju(b,a){if(b.length-1<=a)return sR;var
+c=ju(b,a+1|0),d=gB(b,a);return n(au(sS),d,c)}function
+sT(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jp(a,2),d=gw(a,1);return n(at(sR),d,c)}switch(b){case
-0:return sS;case
-1:return sT;default:var
-e=gw(a,1);return g(at(sU),e)}}function
-sV(d){function
+c=ju(a,2),d=gB(a,1);return n(au(sU),d,c)}switch(b){case
+0:return sV;case
+1:return sW;default:var
+e=gB(a,1);return f(au(sX),e)}}function
+sY(d){function
 a(e){var
 a=e;for(;;){if(a){var
-f=a[2],h=a[1];try{var
-c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(f_(sK))}function
-sW(a){if(a===eJ)return sX;if(a===f$)return sY;if(a[1]===i0){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cS(at(gv),i,h,e,e+5|0,sZ)}if(a[1]===ae){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cS(at(gv),k,j,f,f+6|0,s0)}if(a[1]===i2){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cS(at(gv),m,l,g,g+6|0,s1)}if(0===a2(a)){var
-n=a[1][1];return aT(n,sQ(a))}return a[1]}function
-eV(a){var
-b=sV(a);return b?b[1]:sW(a)}function
-s2(a){var
-b=[0,E3(a)];return b}function
-s3(b,a){function
-c(a){return a?0===b?s4:s5:0===b?s6:s7}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?s8:s_,i=a[2],j=a[7],k=c(a[1]);return[0,ES(at(s9),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(at(s$),l)]}function
-ta(d,b){if(b){var
-e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
+g=a[2],h=a[1];try{var
+c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=g;continue}return 0}}return a(gf(sN))}function
+sZ(a){if(a===eK)return s0;if(a===gg)return s1;if(a[1]===i5){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cT(au(gA),i,h,e,e+5|0,s2)}if(a[1]===af){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cT(au(gA),k,j,f,f+6|0,s3)}if(a[1]===i7){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cT(au(gA),m,l,g,g+6|0,s4)}if(0===aP(a)){var
+n=a[1][1];return aX(n,sT(a))}return a[1]}function
+eY(a){var
+b=sY(a);return b?b[1]:sZ(a)}function
+s5(a){var
+b=[0,E8(a)];return b}function
+s6(b,a){function
+c(a){return a?0===b?s7:s8:0===b?s9:s_}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?s$:tb,i=a[2],j=a[7],k=c(a[1]);return[0,EX(au(ta),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(au(tc),l)]}function
+td(d,b){if(b){var
+e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=s3(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(gt(d,tb),j)}var
-k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return gt(d,tc)}function
-gx(b,a){return ta(b,s2(a))}var
-te=td.slice();function
-tf(e,d){var
-f=eV(e);g(gu(tg),f);gx(bG,d);var
-a=Fx(0);if(a<0){var
-b=eK(a);i3(c(te,b)[1+b])}return eL(bG)}var
-th=[0];function
-jq(b){var
-a=E8(0);return a}function
-ti(b,a){try{var
-c=a?th:jq(0);try{gc(0)}catch(a){}try{var
-i=tf(b,c),d=i}catch(a){a=bF(a);var
-e=jq(0),f=eV(b);g(gu(tk),f);gx(bG,c);var
-h=eV(a);g(gu(tl),h);gx(bG,e);var
-d=eL(bG)}return d}catch(a){a=bF(a);if(a===eJ)return i3(tj);throw a}}iQ(b(nB),function(b,a){try{var
-c=ti(b,a);return c}catch(a){return 0}});function
-tm(a){return Fw(a,0,J(a))}function
-tn(a){return[0,p(55,0),0]}function
-to(d,g){function
-l(b,a){return tm(aT(b,ja(a)))}function
+h=s6(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gy(d,te),j)}var
+k=a+1|0;if(g!==a){var
+a=k;continue}break}}return 0}return gy(d,tf)}function
+gC(b,a){return td(b,s5(a))}var
+th=tg.slice();function
+ti(e,d){var
+g=eY(e);f(gz(tj),g);gC(bI,d);var
+a=FC(0);if(a<0){var
+b=eL(a);i8(c(th,b)[1+b])}return eM(bI)}var
+tk=[0];function
+jv(b){var
+a=Fb(0);return a}function
+tl(b,a){try{var
+c=a?tk:jv(0);try{gj(0)}catch(a){}try{var
+i=ti(b,c),d=i}catch(a){a=bH(a);var
+e=jv(0),g=eY(b);f(gz(tn),g);gC(bI,c);var
+h=eY(a);f(gz(to),h);gC(bI,e);var
+d=eM(bI)}return d}catch(a){a=bH(a);if(a===eK)return i8(tm);throw a}}iW(b(nC),function(b,a){try{var
+c=tl(b,a);return c}catch(a){return 0}});function
+tp(a){return FB(a,0,J(a))}function
+tq(a){return[0,p(55,0),0]}function
+tr(d,g){function
+l(b,a){return tp(aX(b,je(a)))}function
 m(a){var
-b=av(a,3)<<24,c=av(a,2)<<16,d=av(a,1)<<8;return((av(a,0)+d|0)+c|0)+b|0}var
+b=aw(a,3)<<24,c=aw(a,2)<<16,d=aw(a,1)<<8;return((aw(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,tp],j=54+i$(55,i)|0,n=0;if(!(j<0)){var
+f=[0,ts],j=54+jd(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=f3(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nK;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=f9(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nL;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-tq(b){var
-a=tn(0);to(a,b);return a}function
-tr(a){return tq(FN(0))}function
-ts(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nK,g=a[2];c(a[1],g)[1+g]=f;return f}function
-tt(a){var
+tt(b){var
+a=tq(0);tr(a,b);return a}function
+tu(a){return tt(FS(0))}function
+tv(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nL,g=a[2];c(a[1],g)[1+g]=f;return f}function
+tw(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-EQ=oY(EP),js=EQ}catch(a){a=bF(a);if(a!==bX)throw a;try{var
-EO=oY(EN),jr=EO}catch(a){a=bF(a);if(a!==bX)throw a;var
-jr=tu}var
-js=jr}var
-tv=qd(js,82),eW=[af,function(a){return tr(0)}];function
-tw(c,b){var
-a=c;for(;;){if(b<=a)return a;if(ge<(a*2|0))return a;var
+EV=o0(EU),jx=EV}catch(a){a=bH(a);if(a!==bZ)throw a;try{var
+ET=o0(ES),jw=ET}catch(a){a=bH(a);if(a!==bZ)throw a;var
+jw=tx}var
+jx=jw}var
+ty=qg(jx,82),eZ=[V,function(a){return tu(0)}];function
+tz(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gk<(a*2|0))return a;var
 a=a*2|0;continue}}function
-jt(a,e){var
-f=a?a[1]:tv,b=tw(16,e);if(f)var
-c=a2(eW),g=bb===c?eW[1]:af===c?bp(eW):eW,d=ts(g);else
+gD(a,e){var
+f=a?a[1]:ty,b=tz(16,e);if(f)var
+c=aP(eZ),g=aU===c?eZ[1]:V===c?bc(eZ):eZ,d=tv(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-tx(n,d,f,h){var
-i=h.length-1,e=p(i,0),j=f.length-1-1|0;function
+tA(n,d,g,h){var
+i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
-c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
+i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
+c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
 a=m;continue}return 0}}var
 q=0;if(!(j<0)){var
-b=q;for(;;){o(c(f,b)[1+b]);var
+b=q;for(;;){o(c(g,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2290,99 +2296,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-ju(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<ge?1:0;if(d){var
-e=p(c,0),h=1-tt(a);a[2]=e;return tx(g(f,a),h,b,e)}return d}function
-ty(c,b,a){return oO(c,b,0,a)}function
-cE(a,b){return 4<=a.length-1?oO(10,cU,a[3],b)&(a[2].length-1-1|0):ad(tz)}function
-tA(a,d,f){var
-b=cE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?ju(cE,a):e}function
-tB(c,b){var
+jy(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gk?1:0;if(d){var
+e=p(c,0),h=1-tw(a);a[2]=e;return tA(f(g,a),h,b,e)}return d}function
+tB(c,b,a){return oQ(c,b,0,a)}function
+cF(a,b){return 4<=a.length-1?oQ(10,cW,a[3],b)&(a[2].length-1-1|0):ae(tC)}function
+tD(a,d,f){var
+b=cF(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?jy(cF,a):e}function
+tE(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===a1(c,a[1]))return d;var
-a=e;continue}throw bX}}function
-tC(f,a){var
-g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===a1(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===a1(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===a1(a,e[1])?j:tB(a,k)}throw bX}throw bX}throw bX}function
-tD(c,b){var
+d=a[2],e=a[3];if(0===a4(c,a[1]))return d;var
+a=e;continue}throw bZ}}function
+tF(f,a){var
+g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===a4(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===a4(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===a4(a,e[1])?j:tE(a,k)}throw bZ}throw bZ}throw bZ}function
+tG(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===a1(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===a4(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-tE(f,a){var
-g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===a1(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===a1(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===a1(a,e[1])?[0,j]:tD(a,k)}return 0}return 0}return 0}function
-tF(a,b){function
+jz(f,a){var
+g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===a4(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===a4(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===a4(a,e[1])?[0,j]:tG(a,k)}return 0}return 0}return 0}function
+tH(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===a1(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===a4(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cE(a,b);return d(c(a[2],e)[1+e])}function
-tG(b,d,c){var
+e=cF(a,b);return d(c(a[2],e)[1+e])}function
+tI(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===a1(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===a4(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jv(a,d,e){var
-b=cE(a,d),f=c(a[2],b)[1+b],g=tG(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return ju(cE,a);var
+gE(a,d,e){var
+b=cF(a,d),f=c(a[2],b)[1+b],g=tI(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jy(cF,a);var
 i=h}else
 var
 i=g;return i}function
-cl(a){return a}var
-jw=0,jx=-1;function
-jy(a){return 0<=a?1:0}var
-jz=[ak,tH,cB(0)];function
-eX(a,b){a[13]=a[13]+b[3]|0;return jj(b,a[28])}function
-tI(a){a[12]=1;a[13]=1;return gn(a[28])}var
-jA=1000000010;function
-gy(b,a){return aQ(b[17],a,0,J(a))}function
-eY(a){return g(a[19],0)}function
-tJ(b,a){return g(b[20],a)}function
-tK(b,a){return g(b[21],a)}function
-jB(a,c,b){a[9]=a[9]-c|0;gy(a,b);a[11]=0;return 0}function
-eZ(c,a){var
-b=z(a,tL);return b?jB(c,J(a),a):b}function
-cF(a,b,c){var
-d=b[3],e=b[2];eZ(a,b[1]);eY(a);a[11]=1;a[10]=gi(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tK(a,a[10]);return eZ(a,d)}function
-jC(b,a){return cF(b,tM,a)}function
-dd(a,b){var
-c=b[2],d=b[3];eZ(a,b[1]);a[9]=a[9]-c|0;tJ(a,c);return eZ(a,d)}function
-tN(a){var
-b=da(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jC(a,d):e}return eY(a)}function
-tO(a){var
-b=qw(a[28]);if(b){var
+cn(a){return a}var
+jA=0,jB=-1;function
+jC(a){return 0<=a?1:0}var
+jD=[ak,tJ,cB(0)];function
+e0(a,b){a[13]=a[13]+b[3]|0;return jo(b,a[28])}function
+tK(a){a[12]=1;a[13]=1;return gs(a[28])}var
+jE=1000000010;function
+gF(b,a){return aT(b[17],a,0,J(a))}function
+e1(a){return f(a[19],0)}function
+tL(b,a){return f(b[20],a)}function
+tM(b,a){return f(b[21],a)}function
+jF(a,c,b){a[9]=a[9]-c|0;gF(a,b);a[11]=0;return 0}function
+e2(c,a){var
+b=z(a,tN);return b?jF(c,J(a),a):b}function
+cG(a,b,c){var
+d=b[3],e=b[2];e2(a,b[1]);e1(a);a[11]=1;a[10]=go(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tM(a,a[10]);return e2(a,d)}function
+jG(b,a){return cG(b,tO,a)}function
+dg(a,b){var
+c=b[2],d=b[3];e2(a,b[1]);a[9]=a[9]-c|0;tL(a,c);return e2(a,d)}function
+tP(a){var
+b=dd(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jG(a,d):e}return e1(a)}function
+tQ(a){var
+b=qz(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cl(d);a[9]=a[9]+e|0;return 0}return 0}function
-tP(a,f,b){if(typeof
+e=cn(d);a[9]=a[9]+e|0;return 0}return 0}function
+tR(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=da(a[3]);if(j){var
+j=dd(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Ft(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:c$(a[2]);return 0;case
-2:c$(a[3]);return 0;case
+c=a[1],d=a[2];return Fy(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:dc(a[2]);return 0;case
+2:dc(a[3]);return 0;case
 3:var
-m=da(a[2]);return m?jC(a,m[1][2]):eY(a);case
+m=dd(a[2]);return m?jG(a,m[1][2]):e1(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tO(a):n;default:var
-o=c$(a[5]);return o?gy(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tQ(a):n;default:var
+o=dc(a[5]);return o?gF(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jB(a,f,b[1]);case
+0:return jF(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=da(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=dd(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return dd(a,e);case
-1:return cF(a,c,d);case
-2:return cF(a,c,d);case
-3:return a[9]<(f+J(p)|0)?cF(a,c,d):dd(a,e);case
-4:return a[11]?dd(a,e):a[9]<(f+J(p)|0)?cF(a,c,d):((a[6]-d|0)+y|0)<a[10]?cF(a,c,d):dd(a,e);default:return dd(a,e)}}return 0;case
+0:return dg(a,e);case
+1:return cG(a,c,d);case
+2:return cG(a,c,d);case
+3:return a[9]<(g+J(p)|0)?cG(a,c,d):dg(a,e);case
+4:return a[11]?dg(a,e):a[9]<(g+J(p)|0)?cG(a,c,d):((a[6]-d|0)+y|0)<a[10]?cG(a,c,d):dg(a,e);default:return dg(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=da(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=dd(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2390,503 +2396,503 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?dd(a,[0,tR,v+A|0,tQ]):cF(a,[0,tT,i+z|0,tS],a[6])}return 0;case
+v=i-h|0;return 0<=v?dg(a,[0,tT,v+A|0,tS]):cG(a,[0,tV,i+z|0,tU],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tN(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c_([0,F,E],a[2]);case
-4:return c_(b[1],a[3]);default:var
-x=b[1];gy(a,g(a[24],x));return c_(x,a[5])}}function
-jD(a){for(;;){var
-d=qu(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jy(c),e=i||(a[9]<=h?1:0);if(e){qv(a[28]);var
-j=jy(c)?cl(c):jA;tP(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tU(a,b){eX(a,b);return jD(a)}function
-tV(c,a,b){return tU(c,[0,a,[0,b],cl(a)])}function
-tW(b,a){return tV(b,cl(J(a)),a)}function
-gz(a){dY(a);return c_([0,-1,[0,jx,tX,0]],a)}function
-gA(a,c){var
-d=da(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cl(b[1]);if(i<a[12])return gz(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tP(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return db([0,F,E],a[2]);case
+4:return db(b[1],a[3]);default:var
+x=b[1];gF(a,f(a[24],x));return db(x,a[5])}}function
+jH(a){for(;;){var
+d=qx(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jC(c),e=i||(a[9]<=h?1:0);if(e){qy(a[28]);var
+j=jC(c)?cn(c):jE;tR(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tW(a,b){e0(a,b);return jH(a)}function
+tX(c,a,b){return tW(c,[0,a,[0,b],cn(a)])}function
+tY(b,a){return tX(b,cn(J(a)),a)}function
+gG(a){dY(a);return db([0,-1,[0,jB,tZ,0]],a)}function
+gH(a,c){var
+d=dd(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cn(b[1]);if(i<a[12])return gG(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cl(a[13]+f|0),c$(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cn(a[13]+f|0),dc(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cl(a[13]+f|0),c$(a[1]),0):c;return j}return 0}return 0}function
-tY(a,c,b){eX(a,b);if(c)gA(a,1);return c_([0,a[13],b],a[1])}function
-tZ(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tY(a,0,[0,cl(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tW(a,a[16]):b}function
-t0(a){return tZ(a,0,3)}function
-t1(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eX(a,[0,jw,1,0]);gA(a,1);gA(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cn(a[13]+f|0),dc(a[1]),0):c;return j}return 0}return 0}function
+t0(a,c,b){e0(a,b);if(c)gH(a,1);return db([0,a[13],b],a[1])}function
+t1(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return t0(a,0,[0,cn(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tY(a,a[16]):b}function
+t2(a){return t1(a,0,3)}function
+t3(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e0(a,[0,jA,1,0]);gH(a,1);gH(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-t2(a,e){if(a[23])eX(a,[0,jw,5,0]);var
+t4(a,e){if(a[23])e0(a,[0,jA,5,0]);var
 b=a[22];if(b){var
-c=c$(a[4]);if(c)return g(a[27],c[1]);var
+c=dc(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-t3(a,b){return t2(a,0)}function
-t4(a){tI(a);gz(a[1]);dY(a[2]);dY(a[3]);dY(a[4]);dY(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t0(a)}function
-t5(a){var
-b=a[4];return qq(function(b){return t3(a,0)},b)}function
-t6(a,b){t5(a);for(;;){if(1<a[14]){t1(a,0);continue}a[13]=jA;jD(a);if(b)eY(a);return t4(a)}}function
-jE(a,b){t6(a,0);return g(a[18],0)}function
-t7(a,b){return aQ(a[17],t8,0,1)}var
-jF=gk(80,32);function
-jG(b,d){var
+t5(a,b){return t4(a,0)}function
+t6(a){tK(a);gG(a[1]);dY(a[2]);dY(a[3]);dY(a[4]);dY(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t2(a)}function
+t7(a){var
+b=a[4];return qt(function(b){return t5(a,0)},b)}function
+t8(a,b){t7(a);for(;;){if(1<a[14]){t3(a,0);continue}a[13]=jE;jH(a);if(b)e1(a);return t6(a)}}function
+jI(a,b){t8(a,0);return f(a[18],0)}function
+t9(a,b){return aT(a[17],t_,0,1)}var
+jJ=gq(80,32);function
+jK(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aQ(b[17],jF,0,80);var
-a=a-80|0;continue}return aQ(b[17],jF,0,a)}return c}}function
-t9(a){return a[1]===jz?aT(t$,aT(a[2],t_)):ua}function
-ub(a){return a[1]===jz?aT(ud,aT(a[2],uc)):ue}function
-uf(a){return 0}function
-ug(a){return 0}function
-uh(h,g,f,e,d){var
-b=qt(0),c=[0,jx,ui,0];jj(c,b);var
-a=dX(0);gz(a);c_([0,1,c],a);var
-i=dX(0),j=dX(0),k=dX(0);return[0,a,dX(0),k,j,i,78,10,68,78,0,1,1,1,1,o8,uj,h,g,f,e,d,0,0,t9,ub,uf,ug,b]}function
-jH(c,b){function
+c=0<a?1:0;if(c){if(80<a){aT(b[17],jJ,0,80);var
+a=a-80|0;continue}return aT(b[17],jJ,0,a)}return c}}function
+t$(a){return a[1]===jD?aX(ub,aX(a[2],ua)):uc}function
+ud(a){return a[1]===jD?aX(uf,aX(a[2],ue)):ug}function
+uh(a){return 0}function
+ui(a){return 0}function
+uj(h,g,f,e,d){var
+b=qw(0),c=[0,jB,uk,0];jo(c,b);var
+a=dX(0);gG(a);db([0,1,c],a);var
+i=dX(0),j=dX(0),k=dX(0);return[0,a,dX(0),k,j,i,78,10,68,78,0,1,1,1,1,o_,ul,h,g,f,e,d,0,0,t$,ud,uh,ui,b]}function
+jL(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=uh(c,b,function(a){return 0},e,d);a[19]=function(b){return t7(a,b)};a[20]=function(b){return jG(a,b)};a[21]=function(b){return jG(a,b)};return a}function
-jI(a){function
-b(b){return eL(a)}return jH(function(b,c,d){return pj(a,b,c,d)},b)}function
-uk(a){function
-b(a){return 0}return jH(function(b,c,d){return qF(a,b,c,d)},b)}var
-ul=h_,um=function(a){return eQ(ul)}(0),un=jI(ph),uo=jI(bG);uk(um);pl(function(a){jE(un,0);return jE(uo,0)});function
-up(b,a){var
-c=a2(a)===ak?a:a[1];return iQ(b,c)}var
-jJ=[ak,uq,cB(0)];FX(0);up(ur,jJ);function
+a=uj(c,b,function(a){return 0},e,d);a[19]=function(b){return t9(a,b)};a[20]=function(b){return jK(a,b)};a[21]=function(b){return jK(a,b)};return a}function
+jM(a){function
+b(b){return eM(a)}return jL(function(b,c,d){return pl(a,b,c,d)},b)}function
+um(a){function
+b(a){return 0}return jL(function(b,c,d){return qI(a,b,c,d)},b)}var
+un=ig,uo=function(a){return eT(un)}(0),up=jM(pj),uq=jM(bI);um(uo);pn(function(a){jI(up,0);return jI(uq,0)});function
+ur(b,a){var
+c=aP(a)===ak?a:a[1];return iW(b,c)}var
+jN=[ak,us,cB(0)];F2(0);ur(ut,jN);function
 s(a){if(typeof
-a==="number"&&a!==iw)return-a|0;return F0(a)}function
+a==="number"&&a!==iD)return-a|0;return F5(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:o4(b,a)}return o4(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:o6(b,a)}return o6(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:o6(a,b)}return o6(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:o8(a,b)}return o8(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!FZ(b,a))return aN(b,a);return FY(b,a)}function
-us(b,a){return typeof
+a==="number"&&!F4(b,a))return aO(b,a);return F3(b,a)}function
+uu(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?fY(b,a):iT(b,a):iT(b,a)}function
+b==="number"?f3(b,a):iZ(b,a):iZ(b,a)}function
 w(a){if(typeof
-a==="number"&&a!==ii)return a+1|0;return F6(a)}function
-ut(a){if(typeof
-a==="number"&&a!==iw)return a-1|0;return F2(a)}function
-b2(a){return typeof
-a==="number"?0<=a?a:a!==iw?-a|0:o3(a):o3(a)}function
+a==="number"&&a!==iq)return a+1|0;return F$(a)}function
+uv(a){if(typeof
+a==="number"&&a!==iD)return a-1|0;return F7(a)}function
+b3(a){return typeof
+a==="number"?0<=a?a:a!==iD?-a|0:o5(a):o5(a)}function
 O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:o5(b,a)}return o5(b,a)}function
-cm(b,a){if(typeof
+c=b<<a;return c>>a===b?c:o7(b,a)}return o7(b,a)}function
+co(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return F4(b,a)}function
-cG(a){return typeof
-a==="number"?a:F7(a)}var
+c=a<32?a:31;return b>>c}return F9(b,a)}function
+cH(a){return typeof
+a==="number"?a:Ga(a)}var
 d=0,j=1;function
-Y(b,a){return 0<aw(b,a)?a:b}function
-r(b,a){return 0<=aw(b,a)?b:a}function
-jK(b,a){return aw(b,a)<=0?1:0}function
-uu(b,a){return 0<=aw(b,a)?1:0}function
-uv(b,a){return aw(b,a)<0?1:0}function
-gB(b,a){return 0<aw(b,a)?1:0}function
-uw(b,a){return F1(b,a,0,J(a))}function
-b3(e,a){var
-d=FV(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
-f=k(b,a);return[0,ut(c),f]}var
+Y(b,a){return 0<ax(b,a)?a:b}function
+r(b,a){return 0<=ax(b,a)?b:a}function
+jO(b,a){return ax(b,a)<=0?1:0}function
+uw(b,a){return 0<=ax(b,a)?1:0}function
+ux(b,a){return ax(b,a)<0?1:0}function
+gI(b,a){return 0<ax(b,a)?1:0}function
+uy(b,a){return F6(b,a,0,J(a))}function
+b4(e,a){var
+d=F0(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
+f=k(b,a);return[0,uv(c),f]}var
 g=l(b,a);return[0,w(c),g]}function
 i(c,b){return a(c,b)}function
-ux(a){return F5(a)}function
+uz(a){return F_(a)}function
 d0(a){return P(a)}function
-D(b,a){return iU(b,a)}function
-o(b,a){return aw(b,a)<=0?1:0}function
-y(b,a){return aw(b,a)<0?1:0}function
+C(b,a){return gc(b,a)}function
+o(b,a){return ax(b,a)<=0?1:0}function
+y(b,a){return ax(b,a)<0?1:0}function
 E(a){return a}function
 d1(a){try{var
-b=cG(a);return b}catch(a){a=bF(a);if(a===jJ)return dP(uy);throw a}}function
-uz(c,b,a){return FW(c,b,a)}function
-bL(a){return a?0:1}function
+b=cH(a);return b}catch(a){a=bH(a);if(a===jN)return dS(uA);throw a}}function
+uB(c,b,a){return F1(c,b,a)}function
+bM(a){return a?0:1}function
 ab(b,a){var
-c=a?[0,g(b,a[1])]:a;return c}function
-f(a){return a[1]}function
+c=a?[0,f(b,a[1])]:a;return c}function
+g(a){return a[1]}function
 h(a){return a[2]}function
 u(a){var
 b=a?u(a[2])+1|0:a;return b}function
-bi(a,b){if(a){var
-c=bi(a[2],b);return[0,a[1],c]}return b}function
-uA(a){return ar(0,a-1|0)}function
-aV(b,a){return b+a|0}function
-ai(b,a){return aN(b,a)}function
-cH(b,a){return ar(0,b-a|0)}function
-jL(b,a){function
-c(b){return jL(b,a)+1|0}function
+bj(a,b){if(a){var
+c=bj(a[2],b);return[0,a[1],c]}return b}function
+uC(a){return ar(0,a-1|0)}function
+aY(b,a){return b+a|0}function
+aj(b,a){return aO(b,a)}function
+cI(b,a){return ar(0,b-a|0)}function
+jP(b,a){function
+c(b){return jP(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-jM(b,a){function
-c(b){return jL(a,jM(b,a))}function
+jQ(b,a){function
+c(b){return jP(a,jQ(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cI(b,a){return b<=a?1:0}function
-_(b,a){return b<a?1:0}function
-gC(b,a){function
+cJ(b,a){return b<=a?1:0}function
+$(b,a){return b<a?1:0}function
+gJ(b,a){function
 c(b){function
-c(a){return gC(b,a)+1|0}function
+c(a){return gJ(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jN(b,a){function
-c(a){return jM(b,jN(b,a))}function
+jR(b,a){function
+c(a){return jQ(b,jR(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bz(b,a){return 0===a?0:fY(b,a)}function
-gD(b,a){return 0===a?b:f3(b,a)}var
-e0=function
-c(a,b){return c.fun(a,b)};FO(e0,function(b,a){function
+bB(b,a){return 0===a?0:f3(b,a)}function
+gK(b,a){return 0===a?b:f9(b,a)}var
+e3=function
+c(a,b){return c.fun(a,b)};FT(e3,function(b,a){function
 f(h){function
 e(a){return w(i(2,j))}function
 f(a){return i(2,w(a))}function
 g(a){return w(i(2,w(a)))}if(o(a,j))return e(0);var
-b=b3(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
+b=b4(a,E(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,w(b))}function
 g(a){return w(i(2,k(b,a)))}function
-h(a){return i(2,n(e0,b,a))}if(o(a,j))return f(0);var
-c=b3(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
+h(a){return i(2,n(e3,b,a))}if(o(a,j))return f(0);var
+c=b4(a,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return w(i(2,w(b)))}function
-g(a){return i(2,n(e0,b,a))}function
-h(a){return w(i(2,n(e0,b,a)))}if(o(a,j))return f(0);var
-c=b3(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=b3(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
+g(a){return i(2,n(e3,b,a))}function
+h(a){return w(i(2,n(e3,b,a)))}if(o(a,j))return f(0);var
+c=b4(a,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=b4(b,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
 d2(a,b,c){function
-h(c){return g(a,b)}function
+h(c){return f(a,b)}function
 i(c){return d2(a,d2(a,b,c),c)}function
-k(c){return g(a,d2(a,d2(a,b,c),c))}if(o(c,j))return h(0);var
-e=b3(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
-jO(a){return E(a+1|0)}function
-uB(b){function
+k(c){return f(a,d2(a,d2(a,b,c),c))}if(o(c,j))return h(0);var
+e=b4(c,E(2)),g=e[1];return C(e[2],d)?i(g):k(g)}function
+jS(a){return E(a+1|0)}function
+uD(b){function
 c(c){return a(b,c)}return function(a){return d2(c,j,a)}}function
-bA(c,a){function
+bC(c,a){function
 e(a){return d}function
-f(a){return g(uB(c),a)}function
+g(a){return f(uD(c),a)}function
 h(a){return j}var
-b=d0(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
-be(a){return 0<=d0(a)?d1(a):0}function
-v(b,a){return 0===d0(a)?d:c3(b,a)}function
-bM(a){return 0<d0(a)?E(a3(a)-1|0):d}function
-bq(a){return 0<=d0(a)?ux(a):d}function
-aW(b,c){var
-a=d1(c);return 0<=a?O(b,a):cm(b,-a|0)}function
-a7(b,c){var
-a=d1(c);return 0<=a?cm(b,a):O(b,-a|0)}function
-bj(b,a){return a?a[1]:b}function
-de(a){var
+b=d0(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+bf(a){return 0<=d0(a)?d1(a):0}function
+v(b,a){return 0===d0(a)?d:c5(b,a)}function
+bN(a){return 0<d0(a)?E(a5(a)-1|0):d}function
+br(a){return 0<=d0(a)?uz(a):d}function
+aZ(b,c){var
+a=d1(c);return 0<=a?O(b,a):co(b,-a|0)}function
+a9(b,c){var
+a=d1(c);return 0<=a?co(b,a):O(b,-a|0)}function
+bk(b,a){return a?a[1]:b}function
+dh(a){var
 b=a?a[2]:a;return b}function
 R(c,a,b){function
 d(c){return a?R(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bN(a,b){function
-c(b){return a?bN(a[2],b):a}function
+bO(a,b){function
+c(b){return a?bO(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-uC(d,c){var
+uE(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
 m(b,a){if(a)var
-d=m(b,a[2]),c=[0,g(b,a[1]),d];else
+d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-br(b,a){if(a){var
-c=br(b,a[2]);return bi(g(b,a[1]),c)}return a}function
-b4(e,d,c){var
+bs(b,a){if(a){var
+c=bs(b,a[2]);return bj(f(b,a[1]),c)}return a}function
+b5(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
 am(c,b,a){if(a){var
 d=am(c,b,a[2]);return n(c,a[1],d)}return b}function
-b5(e,d){var
+b6(e,d){var
 a=d;for(;;){if(a){var
-b=g(e,a[1]);if(!b){var
+b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-H(d,c){var
+I(d,c){var
 a=c;for(;;){if(a){var
-b=g(d,a[1]);if(b){var
+b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cJ(b,e){var
+cK(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,cJ(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cK(b,c)];var
 a=c;continue}return a}}function
-U(b,a){if(b)if(a)var
-d=U(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+Z(b,a){if(b)if(a)var
+d=Z(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cn(b,a){function
+cp(b,a){function
 c(c){if(a)var
-d=cn(c,a[2]),b=[0,a[1],d];else
+d=cp(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-b6(b,a){function
-c(b){return a?b6(b,a[2]):a}function
+b7(b,a){function
+c(b){return a?b7(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-aj(b,a){function
-c(a){return[0,b,aj(b+1|0,a)]}function
+an(b,a){function
+c(a){return[0,b,an(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bs(b,a){function
-c(a){return[0,b,bs(b,a)]}function
+bt(b,a){function
+c(a){return[0,b,bt(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-uD(a,b){return D(R(gC(b,cH(u(a),1)),a,d),j)}function
+uF(a,b){return C(R(gJ(b,cI(u(a),1)),a,d),j)}function
 ac(c,b){if(c){if(b){var
 e=ac(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
-$(a){if(a){var
-b=$(a[2]);return k(a[1],b)}return d}function
-gE(c,b,a){if(b){if(a){var
-d=gE(c,b[2],a[2]),e=aW(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aW(a,c)},a)}function
-jP(b,a){if(a){var
-c=jP(b,a[2]);return gE(b,a[1],c)}return a}function
-jQ(c,a){if(a){var
+ad(a){if(a){var
+b=ad(a[2]);return k(a[1],b)}return d}function
+gL(c,b,a){if(b){if(a){var
+d=gL(c,b[2],a[2]),e=aZ(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aZ(a,c)},a)}function
+jT(b,a){if(a){var
+c=jT(b,a[2]);return gL(b,a[1],c)}return a}function
+jU(c,a){if(a){var
 b=a[2];if(b){var
-d=jQ(c,b[2]);return[0,gE(c,a[1],b[1]),d]}return a}return a}function
-gF(d,c,b){if(b){if(b[2]){var
+d=jU(c,b[2]);return[0,gL(c,a[1],b[1]),d]}return a}return a}function
+gM(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=jQ(c,b);return gF(d,a(i(2,j),c),e)},g=function(a){return jP(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=jU(c,b);return gM(d,a(i(2,j),c),e)},g=function(a){return jT(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-gG(c,b){if(b){var
-e=a(c,gG(c,b[2]));return k(b[1],e)}return d}function
-jR(c,b,a){var
-d=d1(a);return uz(c,d1(b),d)}function
-uE(a){var
-e=aW(j,l(a,j));function
+gN(c,b){if(b){var
+e=a(c,gN(c,b[2]));return k(b[1],e)}return d}function
+jV(c,b,a){var
+d=d1(a);return uB(c,d1(b),d)}function
+uG(a){var
+e=aZ(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=a7(g,j),f=a7(c,a),h=b(e,a,f,d);return b(e,a,l(c,aW(f,a)),h)}function
+a=a9(g,j),f=a9(c,a),h=b(e,a,f,d);return b(e,a,l(c,aZ(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jS(g,f,e){var
+jW(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d3=jN(2,6),gH=6;function
-gI(b,a){function
+d3=jR(2,6),gO=6;function
+gP(b,a){function
 c(c){if(a)var
-d=gI(c,b6(d3,a)),b=[0,cn(d3,a),d];else
+d=gP(c,b7(d3,a)),b=[0,cp(d3,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-e1(a){var
-c=aW(j,a),d=aW(j,l(a,j));return function(e,b){var
-f=gI(e,b);return m(function(b){var
-e=gF(gH,a,b);return[0,gG(c,bs(d,u(b))),e]},f)}}function
-e2(b,a){return m(function(b){return jS(d,a,h(b))},b)}function
-jT(e,c,b){if(c)if(b)var
-f=jT(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+e4(a){var
+c=aZ(j,a),d=aZ(j,l(a,j));return function(e,b){var
+f=gP(e,b);return m(function(b){var
+e=gM(gO,a,b);return[0,gN(c,bt(d,u(b))),e]},f)}}function
+e5(b,a){return m(function(b){return jW(d,a,h(b))},b)}function
+jX(e,c,b){if(c)if(b)var
+f=jX(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-e3(i,h,c){var
+e6(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-e=a[2],f=b[2],g=b[1];if(D(g,d)){var
+e=a[2],f=b[2],g=b[1];if(C(g,d)){var
 b=f,a=e;continue}var
-j=e3(f,e,c);return jT(g,a[1],j)}return c}return c}}function
-jU(d,c,b,a){if(b){if(a){var
-f=jU(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cv(uE(d),gH,c,g,f)}var
+j=e6(f,e,c);return jX(g,a[1],j)}return c}return c}}function
+jY(d,c,b,a){if(b){if(a){var
+f=jY(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cU(uG(d),gO,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-gJ(b,e,d,c){return cn(e,jU(b,a(b,E(d3)),d,c))}function
-e4(b,a){if(b)if(a)var
-d=e4(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+gQ(b,e,d,c){return cp(e,jY(b,a(b,E(d3)),d,c))}function
+e7(b,a){if(b)if(a)var
+d=e7(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
 d4(b){var
-f=aW(j,l(b,j));return function(c,g){var
-h=E(d3),e=be(v(E(c),h)),i=a(b,E(cH(c,ai(e,d3))));return m(function(a){return l(jR(R(e,a,d),i,b),f)},g)}}function
+f=aZ(j,l(b,j));return function(c,g){var
+h=E(d3),e=bf(v(E(c),h)),i=a(b,E(cI(c,aj(e,d3))));return m(function(a){return l(jV(R(e,a,d),i,b),f)},g)}}function
 d5(a){if(a){var
-b=d5(a[2]);return k(b2(a[1]),b)}return d}function
-gK(c,b){var
-e=i(2,j);return k(bM(a(b,am(function(b,a){return r(d5(b),a)},d,c))),e)}function
+b=d5(a[2]);return k(b3(a[1]),b)}return d}function
+gR(c,b){var
+e=i(2,j);return k(bN(a(b,am(function(b,a){return r(d5(b),a)},d,c))),e)}function
 F(b,a){return s(v(s(b),a))}function
-bt(d,c,b){var
+bu(d,c,b){var
 e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
-bu(b,a){var
-c=h(a),d=k(h(b),c),e=f(a);return[0,k(f(b),e),d]}function
-uF(a){var
-b=s(f(a));return[0,s(h(a)),b]}function
-uG(b,a){var
-c=f(a),d=l(h(b),c),e=h(a);return[0,l(f(b),e),d]}function
-e5(b,c){if(o(d,b)){var
-e=a(b,h(c));return[0,a(b,f(c)),e]}var
-g=a(b,f(c));return[0,a(b,h(c)),g]}function
-gL(d,c,b){var
-e=h(b),g=F(a(h(c),e),d),i=f(b);return[0,v(a(f(c),i),d),g]}function
-uH(b,a){var
-c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-gM(b,c){var
-d=f(c),e=F(a(b,b),d),g=h(c);return[0,v(a(b,b),g),e]}function
-e6(d,c,b){var
-e=F(a(h(b),c),d);return[0,v(a(f(b),c),d),e]}function
-uI(b){var
+bv(b,a){var
+c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
+uH(a){var
+b=s(g(a));return[0,s(h(a)),b]}function
+uI(b,a){var
+c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
+e8(b,c){if(o(d,b)){var
+e=a(b,h(c));return[0,a(b,g(c)),e]}var
+f=a(b,g(c));return[0,a(b,h(c)),f]}function
+gS(d,c,b){var
+e=h(b),f=F(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
+uJ(b,a){var
+c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
+gT(b,c){var
+d=g(c),e=F(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
+e9(d,c,b){var
+e=F(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
+uK(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-jV(a){var
+jZ(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=uI(a);if(e){var
-f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
+e=uK(a);if(e){var
+f=a[16];return I(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-jW(d,c,b){function
+j0(d,c,b){function
 e(b){var
-e=jW(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=j0(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-jX(e,c,b){if(b){var
-f=a7(a(c,jX(e,c,b[2])),e);return k(b[1],f)}return d}function
-jY(c,b){function
+j1(e,c,b){if(b){var
+f=a9(a(c,j1(e,c,b[2])),e);return k(b[1],f)}return d}function
+j2(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(jY(c,a),b);return k(w(i(2,w(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(j2(c,a),b);return k(w(i(2,w(i(2,j)))),d)}function
 e(d){var
-b=bA(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-jZ(b,h,g,f,e){var
-c=v(aW(f,b),e),l=jX(b,a7(a(c,c),b),h),d=a7(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-j0(g,f,e,d,c,b){function
+b=bC(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+j3(b,h,g,f,e){var
+c=v(aZ(f,b),e),l=j1(b,a9(a(c,c),b),h),d=a9(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+j4(g,f,e,d,c,b){function
 h(c){var
-h=bu(b,jZ(g,f,e,j,k(a(i(2,j),d),j)));return j0(g,f,e,k(d,j),c,h)}function
+h=bv(b,j3(g,f,e,j,k(a(i(2,j),d),j)));return j4(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-e7(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bM(h),l),b=bz(aV(g,3),4)+1|0,c=jW(bA(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(jY(a,b),m),e=k(i(2,w(i(2,j))),n),o=be(i(2,i(2,i(2,i(2,i(2,j)))))),f=j0(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,R(be(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-uJ(d,c,b){var
-e=s(a7(s(a(h(b),c)),d));return[0,a7(a(f(b),c),d),e]}function
-j1(q,b,p,n,f){var
+e_(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bN(h),l),b=bB(aY(g,3),4)+1|0,c=j0(bC(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(j2(a,b),m),e=k(i(2,w(i(2,j))),n),o=bf(i(2,i(2,i(2,i(2,i(2,j)))))),f=j4(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,R(bf(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+uL(d,c,b){var
+e=s(a9(s(a(h(b),c)),d));return[0,a9(a(g(b),c),d),e]}function
+j5(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=be(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bN(b[4],r);else
+r=bf(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bO(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=jZ(b[1],b[2],b[3],t,s),w=bu(c[1],u),x=bu(e5(p,b[5]),w),m=[0,uJ(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=j3(b[1],b[2],b[3],t,s),w=bv(c[1],u),x=bv(e8(p,b[5]),w),m=[0,uL(b[1],q,x)];else
 var
 m=c;return m}function
-uK(c,b,a){return o(d,a)?[0,c,aW(b,a)]:[0,aW(c,s(a)),b]}function
-uL(m,k,e,c){var
+uM(c,b,a){return o(d,a)?[0,c,aZ(b,a)]:[0,aZ(c,s(a)),b]}function
+uN(m,k,e,c){var
 n=y(d,e),p=n?y(d,c):n;if(p){var
-q=bM(c),g=l(bM(e),q),b=uK(e,c,g),r=f(b);if(o(h(b),r)){var
-s=h(b);return j1(m,k,g,f(b),s)}var
-t=h(b),u=f(b),v=a(i(2,j),u);return j1(m,k,l(g,j),v,t)}return p}function
-gN(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return uD(b,a)?[0,e,gN(b,a,d)]:gN(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-j2(b,a){if(b)if(a)var
-d=j2(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bN(c),f=l(bN(e),q),b=uM(e,c,f),r=g(b);if(o(h(b),r)){var
+s=h(b);return j5(m,k,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return j5(m,k,l(f,j),v,t)}return p}function
+gU(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return uF(b,a)?[0,e,gU(b,a,d)]:gU(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+j6(b,a){if(b)if(a)var
+d=j6(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-j3(b,a){var
-c=bs(0,b);return b4(function(b,a){return j2(a,b)},a,c)}function
-a8(a){if(a){var
+j7(b,a){var
+c=bt(0,b);return b5(function(b,a){return j6(a,b)},a,c)}function
+a_(a){if(a){var
 b=a[1];if(b)var
-c=a8(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a_(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return uM}function
-j4(f,a,e){if(a)var
+d=b;return d}return uO}function
+j8(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e8(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=j4(a,c,e);if(i){var
-m=e8(a,d,c,f,h);return[0,i[1],m]}var
-j=j4(a,f,e);if(j){var
-n=e8(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,e8(a,d,[0,[0,e,k]],c,h)]}else
+e$(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=j8(a,c,e);if(i){var
+m=e$(a,d,c,g,h);return[0,i[1],m]}var
+j=j8(a,g,e);if(j){var
+n=e$(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,e$(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-uN(c,b,a){return e8(c,b,0,0,a)}function
-j5(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-uO(b,a){var
-d=f(a),c=j5(f(b),d);if(c){var
-e=h(a);return j5(h(b),e)}return c}function
-e9(b,a){if(b){var
+uP(c,b,a){return e$(c,b,0,0,a)}function
+j9(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
+uQ(b,a){var
+d=g(a),c=j9(g(b),d);if(c){var
+e=h(a);return j9(h(b),e)}return c}function
+fa(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-df(b,a){if(b){var
+di(b,a){if(b){var
 c=b[1];return a?[0,Y(c,a[1])]:[0,c]}return a}function
-dg(b,a){var
-c=h(a),d=df(h(b),c),e=f(a);return[0,e9(f(b),e),d]}function
-j6(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,j6(a,b,d)]},g=function(a){return[0,dg(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dh(c,b,e,d){var
+dj(b,a){var
+c=h(a),d=di(h(b),c),e=g(a);return[0,fa(g(b),e),d]}function
+j_(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,j_(a,b,d)]},g=function(a){return[0,dj(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dk(c,b,e,d){var
 f=ab(function(d){return F(a(b,d),c)},d);return[0,ab(function(d){return v(a(b,d),c)},e),f]}function
-j7(e,d,a,c){if(a){var
-b=a[1],g=j7(e,d,a[2],c),i=h(h(b)),j=dh(e,d,f(h(b)),i);return j6(f(b),j,g)}return c}function
-uP(g,e){var
-b=g,a=e;for(;;){if(a){var
-c=a[1],d=cI(b,f(c));if(d){var
-h=a[2],b=f(c)+1|0,a=h;continue}return d}return 1}}function
-gO(e,d,c,b,a){if(b){if(a){var
-i=a[2],j=a[1],g=b[1];if(f(g)===c){var
-k=gO(e,d,c+1|0,b[2],i),l=h(h(g));return[0,dg(dh(e,d,f(h(g)),l),j),k]}return[0,j,gO(e,d,c+1|0,b,i)]}return a}return a}function
-uQ(d,c,a,b){return uP(0,a)?gO(d,c,0,a,b):j7(d,c,a,b)}function
-a9(c){var
-b=bq(c);return D(a(b,b),c)?b:k(b,j)}function
-uR(a){return o(a,d)?d:aW(j,k(a7(bM(a),j),j))}function
-uS(b,e,c){var
+j$(e,d,a,c){if(a){var
+b=a[1],f=j$(e,d,a[2],c),i=h(h(b)),j=dk(e,d,g(h(b)),i);return j_(g(b),j,f)}return c}function
+uR(f,e){var
+b=f,a=e;for(;;){if(a){var
+c=a[1],d=cJ(b,g(c));if(d){var
+h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
+gV(e,d,c,b,a){if(b){if(a){var
+i=a[2],j=a[1],f=b[1];if(g(f)===c){var
+k=gV(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dj(dk(e,d,g(h(f)),l),j),k]}return[0,j,gV(e,d,c+1|0,b,i)]}return a}return a}function
+uS(d,c,a,b){return uR(0,a)?gV(d,c,0,a,b):j$(d,c,a,b)}function
+a$(c){var
+b=br(c);return C(a(b,b),c)?b:k(b,j)}function
+uT(a){return o(a,d)?d:aZ(j,k(a9(bN(a),j),j))}function
+uU(b,e,c){var
 f=o(d,e),g=f?y(d,c):f;if(g)var
-i=a9(F(a(a(b,b),e),c)),h=[0,[0,bq(v(a(a(b,b),e),c)),i]];else
+i=a$(F(a(a(b,b),e),c)),h=[0,[0,br(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-e_(p,o,n,m){var
+fb(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,d)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(C(g,d)){var
 c=l,b=j;continue}var
 i=y(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-j8(m,l){var
+ka(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
-h=b[2],f=c[2],g=c[1];if(D(g,d)){var
+h=b[2],f=c[2],g=c[1];if(C(g,d)){var
 c=f,b=h;continue}var
-n=j8(f,h),o=ac(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-uT(h,b,e,c){if(y(d,b)){var
+n=ka(f,h),o=ac(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+uV(h,b,e,c){if(y(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
-f=D(b,d),g=f?D(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-uU(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=e_(d,n,a(b,l),p);if(c){var
-e=c[1],q=ac(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uT(o,e[1],e[2],s)}return c}var
-uV=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uW=bA(i(2,j),uV);function
-V(a){return a[8]}function
+f=C(b,d),g=f?C(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
+uW(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=fb(d,n,a(b,l),p);if(c){var
+e=c[1],q=ac(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uV(o,e[1],e[2],s)}return c}var
+uX=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uY=bC(i(2,j),uX);function
+U(a){return a[8]}function
 d7(b,a){return R(a,b[9],0)}function
-gP(b){var
+gW(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gQ(f,e,c){var
+gX(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
 d8(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=V(b);return a(V(b),d)}}else
+d=U(b);return a(U(b),d)}}else
 if(2!==c[0]){var
-g=V(b);return a(s(i(2,j)),g)}var
-e=V(b),f=a(V(b),e);return a(s(i(2,j)),f)}function
-j9(b){var
+g=U(b);return a(s(i(2,j)),g)}var
+e=U(b),f=a(U(b),e);return a(s(i(2,j)),f)}function
+kb(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gR(b){var
+gY(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-uX(a){var
+uZ(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2894,243 +2900,243 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aO(b){var
+aQ(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return uW;return j}function
-e$(c,b){var
+a!=="number"&&2!==a[0])return uY;return j}function
+fc(c,b){var
 d=ac(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aO(c),f=a(a(aO(c),g),d),h=a9(f),i=bq(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
-fa(a){var
-h=a[9],b=m(function(b){return e$(a,b)},h),f=j9(a);if(f)var
+g=aQ(c),f=a(a(aQ(c),g),d),h=a$(f),i=br(f);return[0,d,ad(b),i,h]}return[0,d,ad(b),j,j]}function
+fd(a){var
+h=a[9],b=m(function(b){return fc(a,b)},h),f=kb(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],e=H(function(b){var
+j=a[9],e=I(function(b){var
 c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
-g=e?H(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-gS(b,e,d,a,f){if(a){var
-g=a[2],c=a[1];if(cI(d,c)){var
-h=b6(cH(c,d),f),j=gS(b,e,c,g,h);return[0,bj(b,h),j]}var
-k=gS(b,e,d,g,f),i=[0,R(c,e,b),k]}else
+g=e?I(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}function
+gZ(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(cJ(d,c)){var
+h=b7(cI(c,d),f),j=gZ(b,e,c,g,h);return[0,bk(b,h),j]}var
+k=gZ(b,e,d,g,f),i=[0,R(c,e,b),k]}else
 var
 i=a;return i}function
-di(c,b,a){return gS(c,a,0,b,a)}function
-gT(e,c,b,a){if(c)if(b)if(a)var
-f=gT(e,c[2],b[2],a[2]),d=[0,aQ(e,c[1],b[1],a[1]),f];else
+dl(c,b,a){return gZ(c,a,0,b,a)}function
+g0(e,c,b,a){if(c)if(b)if(a)var
+f=g0(e,c[2],b[2],a[2]),d=[0,aT(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-gU=i(2,i(2,i(2,i(2,w(i(2,j))))));function
-uY(a){return k(bM(am(function(b,a){return r(b[1],a)},d,a)),j)}function
-j_(a){return k(k(uY(a),gU),j)}function
-uZ(a,b){var
-c=a[9],d=u(a[9]);return n(e1(j_(b)),d,c)}function
-u0(a){var
+g1=i(2,i(2,i(2,i(2,w(i(2,j))))));function
+u0(a){return k(bN(am(function(b,a){return r(b[1],a)},d,a)),j)}function
+kc(a){return k(k(u0(a),g1),j)}function
+u1(a,b){var
+c=a[9],d=u(a[9]);return n(e4(kc(b)),d,c)}function
+u2(a){var
 b=a[9];return m(function(a){return 0},b)}function
-j$(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=j$(f,e,d+1|0,b[2],a[2]);if(h)var
+kd(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=kd(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?e2(f,b[1]):j;var
+j=f(e,d),i=j?e5(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fb(c,b){if(b)var
-e=b[1],f=fb(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fe(c,b){if(b)var
+e=b[1],f=fe(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gV(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gV(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bi(n(d4(g),k,d),j),h]}return fb(c,b)}return fb(c,b)}return fb(c,b)}function
-ka(a){if(a){var
+g2(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=g2(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bj(n(d4(g),k,d),j),h]}return fe(c,b)}return fe(c,b)}return fe(c,b)}function
+ke(a){if(a){var
 b=a[1];if(b)var
-c=ka(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=ke(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return u1}function
-kb(b,a){return ka(di(0,a,b))}function
-kc(c,b){var
-d=v(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
-e=v(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kd(g,e,c,b){function
-d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
-i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
-dj(e,c,b){var
-f=aO(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-gW(c,b,a){return s(dj(c,b,s(a)))}function
-gX(f,c,b,e){var
-g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aO(f)),h)}function
-ke(b,l,e,c){var
-g=gQ(b,l,e[1]);if(y(d,d8(b)))var
+d=b;return d}return u3}function
+kf(b,a){return ke(dl(0,a,b))}function
+kg(c,b){var
+d=v(b,c);if(C(b,a(c,d)))return[0,[0,b,d],j];var
+e=v(c,b);return C(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+kh(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
+i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
+dm(e,c,b){var
+f=aQ(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
+g3(c,b,a){return s(dm(c,b,s(a)))}function
+g4(f,c,b,e){var
+g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aQ(f)),h)}function
+ki(b,l,e,c){var
+f=gX(b,l,e[1]);if(y(d,d8(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
-q=f(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return k(g,dj(b,e,a(s(d8(b)),c)))},j),p=ab(function(c){return k(g,gW(b,e,a(s(d8(b)),c)))},i);return[0,gP(b),p,o]}function
-kf(b,g){var
-e=gR(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=V(b),r=[0,s(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+q=g(c),r=h(c),j=q,i=r;var
+o=ab(function(c){return k(f,dm(b,e,a(s(d8(b)),c)))},j),p=ab(function(c){return k(f,g3(b,e,a(s(d8(b)),c)))},i);return[0,gW(b),p,o]}function
+kj(b,g){var
+e=gY(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=U(b),r=[0,s(a(a(g,a(U(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=uX(b);if(f)var
+f=uZ(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return bi(o,h)}function
-b7(d,e){var
+o=f;return bj(o,h)}function
+b8(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b7(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b8(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gY(b){var
+g5(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return V(b);var
-d=V(b);return a(V(b),d)}function
-u2(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return U(b);var
+d=U(b);return a(U(b),d)}function
+u4(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=V(c),q=a(V(c),p),t=a9(r(d,F(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-n=v(dj(c,e,s(a(a(b,gY(c)),i))),h);return[0,i,a9(e[1]),n]}var
+p=U(c),q=a(U(c),p),t=a$(r(d,F(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
+n=v(dm(c,e,s(a(a(b,g5(c)),i))),h);return[0,i,a$(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=V(c),y=a(V(c),x),z=bq(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=U(c),y=a(U(c),x),z=br(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(dj(c,e,a(a(b,gY(c)),f)),h);return[1,f,a9(e[1]),w]}}function
-u3(f,b,e,c){var
-g=a(f,e);return a9(r(d,F(l(a(b,c),g),b)))}function
-u4(m,h,c,g,e,b,d){var
+w=v(dm(c,e,a(a(b,g5(c)),f)),h);return[1,f,a$(e[1]),w]}}function
+u5(f,b,e,c){var
+g=a(f,e);return a$(r(d,F(l(a(b,c),g),b)))}function
+u6(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-u5(n,m,c,h,e,b,d){var
+u7(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-u6(i,g,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(u4(i,g,e,d,a[2],a[3],c)){var
-j=h(b),k=f(b);return[0,e9([0,a[1]],k),j]}return b}if(u5(i,g,e,d,a[2],a[3],c)){var
-l=h(b),m=df([0,a[1]],l);return[0,f(b),m]}return b}}function
-kg(d,c,b,a){if(c){if(b){if(a){var
-e=kg(d,c[2],b[2],a[2]);return[0,aQ(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kh(f,e,d,b,a){if(b)if(a)var
-g=kh(f,e,d,b[2],a[2]),c=[0,u2(f,e,d,b[1],a[1]),g];else
+u8(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(u6(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,fa([0,a[1]],k),j]}return b}if(u7(i,f,e,d,a[2],a[3],c)){var
+l=h(b),m=di([0,a[1]],l);return[0,g(b),m]}return b}}function
+kk(d,c,b,a){if(c){if(b){if(a){var
+e=kk(d,c[2],b[2],a[2]);return[0,aT(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kl(f,e,d,b,a){if(b)if(a)var
+g=kl(f,e,d,b[2],a[2]),c=[0,u4(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-u7(b){return m(function(b){if(b)var
+u9(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-u8(a){return am(function(b,a){return am(function(b,a){return r(b2(b),a)},a,b)},d,a)}function
-ki(a,b){if(a)var
-e=de(b),f=ki(a[2],e),c=[0,jS(d,a[1],b),f];else
+u_(a){return am(function(b,a){return am(function(b,a){return r(b3(b),a)},a,b)},d,a)}function
+km(a,b){if(a)var
+e=dh(b),f=km(a[2],e),c=[0,jW(d,a[1],b),f];else
 var
 c=a;return c}function
-u9(o,f,n,m,j,i,h){var
+u$(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,jR(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kj(b,f,e,a,c){if(a)var
-h=a[2],i=kj(b,f,k(e,b),h,c),g=[0,u9(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,jV(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+kn(b,f,e,a,c){if(a)var
+h=a[2],i=kn(b,f,k(e,b),h,c),g=[0,u$(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-u_(f,e,a){var
-b=gK(a,e),c=aW(j,l(b,j)),g=bs(c,u(a)),h=gG(aW(j,b),g),i=ki(f,gF(gH,b,a));return kj(b,c,d,a,m(function(a){return k(h,a)},i))}function
-kk(c,a){var
-b=u7(c),d=u8(b),e=gI(u(a),a);return br(function(a){return u_(b,d,a)},e)}function
-kl(b,a){if(b){if(a){var
-c=kl(b[2],a[2]),d=a[1];return[0,k(b2(b[1]),d),c]}return a}return a}function
-km(a){if(a){var
+va(f,e,a){var
+b=gR(a,e),c=aZ(j,l(b,j)),g=bt(c,u(a)),h=gN(aZ(j,b),g),i=km(f,gM(gO,b,a));return kn(b,c,d,a,m(function(a){return k(h,a)},i))}function
+ko(c,a){var
+b=u9(c),d=u_(b),e=gP(u(a),a);return bs(function(a){return va(b,d,a)},e)}function
+kp(b,a){if(b){if(a){var
+c=kp(b[2],a[2]),d=a[1];return[0,k(b3(b[1]),d),c]}return a}return a}function
+kq(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kl(c,km(a[2])),g=d5(c),d=[0,k(b[1],g),f];else
+c=b[2],f=kp(c,kq(a[2])),g=d5(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-u$(a){return am(r,d,km(a))}function
-va(b,c){var
+vb(a){return am(r,d,kq(a))}function
+vc(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-vb(g,f,e,d,c,b){var
-h=a(d,uR(a(E(c),b)));return F(k(a9(a(f,e)),h),g)}function
-kn(g,f){var
-a=e_(f,g,d,d);if(a)var
-b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
+vd(g,f,e,d,c,b){var
+h=a(d,uT(a(E(c),b)));return F(k(a$(a(f,e)),h),g)}function
+kr(g,f){var
+a=fb(f,g,d,d);if(a)var
+b=a[1],c=C(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-vc(b,h,g,f,e){var
-c=kn(g,f);if(c){var
-d=kn(g,m(s,f));if(d)var
+ve(b,h,g,f,e){var
+c=kr(g,f);if(c){var
+d=kr(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(r(l(a(a(i(2,j),b),e),t),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-ko(h,g,f,b,a){if(b){if(a){var
-c=vc(h,g,f,b[1],a[1]);if(c)var
-e=ko(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+ks(h,g,f,b,a){if(b){if(a){var
+c=ve(h,g,f,b[1],a[1]);if(c)var
+e=ks(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kp(b,a){if(b)if(a)var
-d=a[1],e=kp(b[2],a[2]),c=[0,m(function(a){return ac(a,d)},b),e];else
+kt(b,a){if(b)if(a)var
+d=a[1],e=kt(b[2],a[2]),c=[0,m(function(a){return ac(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-vd(e,b,d){var
+vf(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-kq(e,c,b){if(c)if(b)var
-f=kq(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+ku(e,c,b){if(c)if(b)var
+f=ku(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-ve(e,d,a,c){var
+vg(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return kq(d,a,c);return a}function
-vf(b,c,d,m,h){var
+b==="number"&&!b)return ku(d,a,c);return a}function
+vh(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+n=U(b),o=a(U(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,gY(b));return function(g,e,i,d){var
-h=[0,s(gX(b,g,a(c,l(s(e),d)),f))];return[0,[0,gX(b,g,a(c,l(e,d)),f)],h]}}function
-kr(a){var
+f=a(d,g5(b));return function(g,e,i,d){var
+h=[0,s(g4(b,g,a(c,l(s(e),d)),f))];return[0,[0,g4(b,g,a(c,l(e,d)),f)],h]}}function
+kv(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-ks(a){return br(function(a){var
-b=kr(h(a)[2]);return bi(kr(h(a)[1]),b)},a)}function
-kt(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-gZ(a,g){if(a)var
-b=a[1],c=b[2],d=kt(c[1],g),e=kt(c[2],d[2]),h=gZ(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+kw(a){return bs(function(a){var
+b=kv(h(a)[2]);return bj(kv(h(a)[1]),b)},a)}function
+kx(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+g6(a,g){if(a)var
+b=a[1],c=b[2],d=kx(c[1],g),e=kx(c[2],d[2]),h=g6(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
-dk(b){var
+dn(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-ku(b,c){var
-d=d8(b);return a(c,a(dk(b),d))}function
-fc(b,h,s,r,q,e,p,c){if(c){var
+ky(b,c){var
+d=d8(b);return a(c,a(dn(b),d))}function
+ff(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=y(d,f);if(k){var
-t=j[2],u=a(a(q,dk(b)),f),v=e[1],w=gQ(b,h,e[1]),x=gP(b),g=uU(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],z=a(a(l[2],f),s),m=[0,gX(b,e,l[1],z)];else
+t=j[2],u=a(a(q,dn(b)),f),v=e[1],w=gX(b,h,e[1]),x=gW(b),g=uW(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],z=a(a(l[2],f),s),m=[0,g4(b,e,l[1],z)];else
 var
 m=g;var
 n=m}else
@@ -3139,432 +3145,432 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-vg(k,i,e,d,r,q,p,b,o,c){var
+vi(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=bi(g(q,o),w),x=h(c),y=df(ab(s,fc(k,i,e,d,s(j),b,t,l)),x),z=f(c);return[0,e9(fc(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=bi(g(q,o),B),C=h(c),D=df(ab(s,fc(k,i,e,d,s(j),b,u,l)),C),E=f(c);return[0,e9(fc(k,i,e,d,j,b,u,n),E),D]}return c}function
-g0(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=b6(b,n);if(d){var
-e=b6(b,a);if(e){var
-m=aV(o,b),p=g0(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vg(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bi(cn(b,a),q)}return a}return a}return a}var
-kv=[0,d,d,j,j];function
-vh(a){var
-b=a[4];return br(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-vi(f,e,a,c,b){var
-g=e3(c,b,m(function(a){return d},a));return gJ(e,u(f[9]),a,g)}function
-kw(e,c,b){if(c)if(b)var
-f=kw(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+v=b[2],w=m(function(b){return a(v,b)},r),t=bj(f(q,o),w),x=h(c),y=di(ab(s,ff(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fa(ff(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=bj(f(q,o),B),C=h(c),D=di(ab(s,ff(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fa(ff(k,i,e,d,j,b,u,n),E),D]}return c}function
+g7(k,j,i,h,g,f,c,o,n,a){if(c){var
+l=c[1],b=l[1],d=b7(b,n);if(d){var
+e=b7(b,a);if(e){var
+m=aY(o,b),p=g7(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vi(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bj(cp(b,a),q)}return a}return a}return a}var
+kz=[0,d,d,j,j];function
+vj(a){var
+b=a[4];return bs(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+vk(f,e,a,c,b){var
+g=e6(c,b,m(function(a){return d},a));return gQ(e,u(f[9]),a,g)}function
+kA(e,c,b){if(c)if(b)var
+f=kA(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vj(A,z,x,w,f,e,v,t,s,r,a){var
-g=cn(u(e),a),b=e_(a,t,d,d);if(b){var
-h=b[1],k=D(h[1],f),l=k?y(d,f):k;if(l)var
-B=bA(i(2,j),gU),c=o(d5(g),B);else
+vl(A,z,x,w,f,e,v,t,s,r,a){var
+g=cp(u(e),a),b=fb(a,t,d,d);if(b){var
+h=b[1],k=C(h[1],f),l=k?y(d,f):k;if(l)var
+B=bC(i(2,j),g1),c=o(d5(g),B);else
 var
 c=l;if(c)var
-m=ac(b6(u(e),a),r),n=vi(A,x,w,g,v),C=h[2],E=j8(a,s),F=D(m,d)?n:kw(m,z,n),p=[0,[0,F,E,C]];else
+m=ac(b7(u(e),a),r),n=vk(A,x,w,g,v),D=h[2],E=ka(a,s),F=C(m,d)?n:kA(m,z,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-vk(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=u3(b,d,a[3],a[2]);return kg(function(a,c,d){return u6(f,b,i,h,a,c,d)},e,g,c)}function
-vl(e,c,b){var
+vm(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=u5(b,d,a[3],a[2]);return kk(function(a,c,d){return u8(f,b,i,h,a,c,d)},e,g,c)}function
+vn(e,c,b){var
 f=a(e,b[3]);return r(d,F(l(a(c,b[2]),f),c))}function
-vm(c,b,i,h,g){var
-e=e_(m(s,g),h,d,d);if(e){var
-f=e[1],j=s(c);if(D(f[1],j)){var
+vo(c,b,i,h,g){var
+e=fb(m(s,g),h,d,d);if(e){var
+f=e[1],j=s(c);if(C(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-kx(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=kx(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cS(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-vn(h,C,B,q,p,a,g,l,A,z,x,w,b,f,e){var
-c=f[3],k=f[2];if(y(d,k)&&H(function(a){var
-b=bA(i(2,j),gU);return o(d5(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e4(p,e3(a,A,D))},c),E=m(function(a){return m(function(b){return bj(d,n(d4(q),b,[0,a,0]))},l)},r),F=di(d,l,b[1]),s=m(function(a){return ac(a,F)},c),t=ko(g,a,z,c,s);if(t){var
-G=t[1],I=u$(kp(c,E)),v=vl(a,g,b),J=vm(a,g,b,x,w),K=vd(h,a,b[2]),L=va(k,I),M=vf(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=cn(j,r),b=ve(h,a,n(d4(q),i,l),s),e=ac(b,b),f=n(K,d,c),m=u(b);return dg(cv(M,d,c,f,vb(k,v,n(L,f,e),G,m,e)),g)};return kx(N,f[4],0,B,b[1],e)}return e}return e}function
-vo(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=vj(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=vk(c,b,r,h,m,d);return a[4]?vn(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-vp(a,o,g,e,d,l,v,W,V,k,U,c){var
-w=o[3],i=b7(U,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
-p=uQ(o[3],g,i,k);if(c[1]){var
-q=kb(v,b);if(q)var
-y=q[1],z=kc(w,g),A=z[1],j=A[1],B=z[2],X=A[2],C=di(kv,b,e),Y=function(d,c,b){return ke(a,j,c,kd(X,B,h(d),b))},D=gT(Y,i,C,di(d6,b,k)),E=kf(a,j),F=bi(D,m(h,E)),r=m(f,E),G=m(function(a){return e4(l,a)},y),I=gV(a,d,b,m(function(a){return a[2]},C),G,r),Z=vo(a,g,e,d,l,W,V,j,b,y,D,F,I,r,c,p),$=kk(I,ks(c[5])),aa=gZ(c[5],$),ab=0,ac=function(a){return n(d4(d),a,G)},J=[0,g0(a,j,ku(a,B),F,r,ac,aa,ab,e,Z)];else
+kB(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kB(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cT(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+vp(h,C,B,q,p,a,g,l,A,z,x,w,b,f,e){var
+c=f[3],k=f[2];if(y(d,k)&&I(function(a){var
+b=bC(i(2,j),g1);return o(d5(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return e7(p,e6(a,A,D))},c),E=m(function(a){return m(function(b){return bk(d,n(d4(q),b,[0,a,0]))},l)},r),F=dl(d,l,b[1]),s=m(function(a){return ac(a,F)},c),t=ks(g,a,z,c,s);if(t){var
+G=t[1],H=vb(kt(c,E)),v=vn(a,g,b),J=vo(a,g,b,x,w),K=vf(h,a,b[2]),L=vc(k,H),M=vh(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=cp(j,r),b=vg(h,a,n(d4(q),i,l),s),e=ac(b,b),f=n(K,d,c),m=u(b);return dj(cU(M,d,c,f,vd(k,v,n(L,f,e),G,m,e)),g)};return kB(N,f[4],0,B,b[1],e)}return e}return e}function
+vq(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=vl(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=vm(c,b,r,h,m,d);return a[4]?vp(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+vr(a,o,f,e,d,l,v,W,V,k,U,c){var
+w=o[3],i=b8(U,o[4]),b=m(g,i),x=I(function(b){return $(b,a[2])},b);if(x){var
+p=uS(o[3],f,i,k);if(c[1]){var
+q=kf(v,b);if(q)var
+y=q[1],z=kg(w,f),A=z[1],j=A[1],B=z[2],X=A[2],C=dl(kz,b,e),Y=function(d,c,b){return ki(a,j,c,kh(X,B,h(d),b))},D=g0(Y,i,C,dl(d6,b,k)),E=kj(a,j),F=bj(D,m(h,E)),r=m(g,E),G=m(function(a){return e7(l,a)},y),H=g2(a,d,b,m(function(a){return a[2]},C),G,r),Z=vq(a,f,e,d,l,W,V,j,b,y,D,F,H,r,c,p),_=ko(H,kw(c[5])),aa=g6(c[5],_),ab=0,ac=function(a){return n(d4(d),a,G)},J=[0,g7(a,j,ky(a,B),F,r,ac,aa,ab,e,Z)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kb(v,b);if(t)var
-L=kc(w,g),M=L[1],u=M[1],N=L[2],ad=M[2],O=di(kv,b,e),ae=function(d,c,b){return ke(a,u,c,kd(ad,N,h(d),b))},af=gT(ae,i,O,di(d6,b,k)),P=kf(a,u),ag=bi(af,m(h,P)),Q=m(f,P),ah=t[1],R=m(function(a){return e4(l,a)},ah),ai=gV(a,d,b,m(function(a){return a[2]},O),R,Q),aj=gZ(K,kk(ai,ks(K))),ak=0,al=function(a){return n(d4(d),a,R)},S=[0,g0(a,u,ku(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kf(v,b);if(t)var
+L=kg(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dl(kz,b,e),ae=function(d,c,b){return ki(a,u,c,kh(ad,N,h(d),b))},af=g0(ae,i,O,dl(d6,b,k)),P=kj(a,u),ag=bj(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return e7(l,a)},ah),ai=g2(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g6(K,ko(ai,kw(K))),ak=0,al=function(a){return n(d4(d),a,R)},S=[0,g7(a,u,ky(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
 d9(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,d9(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-ky(d,c,b,a){if(a)var
-e=a[1],h=ky(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b5(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+d=a[2],e=a[1],g=function(a){return[0,e,d9(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+kC(d,c,b,a){if(a)var
+e=a[1],h=kC(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b6(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
-f=a;return f}var
-fd=[0,d,0];function
-kz(e,b,a){var
-g=df([0,e],h(a)),i=df(h(b),g),c=f(b);if(c)var
-j=c[1],d=r(f(a),j);else
+g=a;return g}var
+fg=[0,d,0];function
+kD(e,b,a){var
+f=di([0,e],h(a)),i=di(h(b),f),c=g(b);if(c)var
+j=c[1],d=r(g(a),j);else
 var
-d=f(a);return[0,d,i]}function
-vq(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dh(e,c,a[3],a[4]);return d9(function(a){return kz(c,g,a)},f,b)}return b}return b}function
-vr(d,a,c,b){var
-e=bs(fd,c),f=a[4],g=a[3];return b4(function(a,c){return vq(d,g,b,a,c)},f,e)}function
-vs(b,a){return r(d,l(b,$(m(f,a))))}function
-kA(b){var
+d=g(a);return[0,d,i]}function
+vs(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dk(e,c,a[3],a[4]);return d9(function(a){return kD(c,g,a)},f,b)}return b}return b}function
+vt(d,a,c,b){var
+e=bt(fg,c),f=a[4],g=a[3];return b5(function(a,c){return vs(d,g,b,a,c)},f,e)}function
+vu(b,a){return r(d,l(b,ad(m(g,a))))}function
+kE(b){var
 a=h(b);return a?a[1]:d}function
-fe(a){return h(a)?0:1}function
-vt(a){return u(cJ(fe,a))}function
-g1(b,a){var
+fh(a){return h(a)?0:1}function
+vv(a){return u(cK(fh,a))}function
+g8(b,a){var
 c=h(a);if(c){var
-d=k(f(a),b);return Y(c[1],d)}return k(f(a),b)}function
-vu(h,g,e,d,a){var
-b=fe(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,kA(a))),c=r(f(a),j);else
+d=k(g(a),b);return Y(c[1],d)}return k(g(a),b)}function
+vw(h,f,e,d,a){var
+b=fh(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,kE(a))),c=r(g(a),j);else
 var
-c=f(a);return[0,[0,c],[0,g1(g,a)]]}function
-dl(a){var
+c=g(a);return[0,[0,c],[0,g8(f,a)]]}function
+dp(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-vv(b,a){var
-c=vt(a),d=$(m(kA,a)),e=vs(b,a);return m(function(a){return vu(b,e,d,c,a)},a)}function
-kB(c,b){var
+vx(b,a){var
+c=vv(a),d=ad(m(kE,a)),e=vu(b,a);return m(function(a){return vw(b,e,d,c,a)},a)}function
+kF(c,b){var
 e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-kC(e,d,b){var
+kG(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
 d_(b){var
 a=b[10];return a?o(d,a[1]):a}function
-ff(b){var
+fi(b){var
 a=b[11];return a?o(a[1],d):a}function
-vw(b,a){var
+vy(b,a){var
 c=d_(b),e=c?y(a,d):c;if(e)var
 f=e;else{var
-g=ff(b);if(g)return y(d,a);var
+g=fi(b);if(g)return y(d,a);var
 f=g}return f}function
-fg(c,b){return $(m(function(b){return vw(c,b)?d:a(b,b)},b))}function
-g2(b,a){return d_(b)?a:m(s,a)}function
-g3(a){return am(r,bj(d,a),a)}function
-kD(a,c){var
-e=d_(a),b=e||ff(a);return b?y(g3(g2(a,c)),d):b}function
-vx(e,d,c,b){var
-g=a(e,d),i=h(b),j=F(a(h(c),i),g),k=a(e,d),l=f(b);return[0,v(a(f(c),l),k),j]}function
-kE(b,e,d,c){function
-f(a){return bu([0,b,b],vx(b,e,c,kE(b,k(e,j),a,c)))}function
+fj(c,b){return ad(m(function(b){return vy(c,b)?d:a(b,b)},b))}function
+g9(b,a){return d_(b)?a:m(s,a)}function
+g_(a){return am(r,bk(d,a),a)}function
+kH(a,c){var
+e=d_(a),b=e||fi(a);return b?y(g_(g9(a,c)),d):b}function
+vz(e,d,c,b){var
+f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
+kI(b,e,d,c){function
+f(a){return bv([0,b,b],vz(b,e,c,kI(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-kF(c,b,a){function
-d(b){return kF(c,b,gL(c,a,a))}function
+kJ(c,b,a){function
+d(b){return kJ(c,b,gS(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-vy(b,n,e,c,m){var
-p=aW(m,E(e)),f=bt(b,b2(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kE(b,j,n,f),r=o(d,c)?k:gM(b,k),l=[0,kF(b,e,r)];else
+vA(b,n,e,c,m){var
+p=aZ(m,E(e)),f=bu(b,b3(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=kI(b,j,n,f),r=o(d,c)?k:gT(b,k),l=[0,kJ(b,e,r)];else
 var
 l=g;return l}function
-vz(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,v(a(w(i(2,j)),e),p)),q=bM(c),f=r(d,k(l(bM(b2(e)),q),j)),g=k(k(bM(o),b),f),s=k(bq(g),j),t=bq(b),h=Y(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),x=be(k(k(b,m),u)),y=be(m);return[0,[0,be(h),y],x]}function
-kG(a,h,d,c){var
-e=vz(a,h,d,c),f=e[1],g=aW(a,E(e[2])),b=vy(g,f[1],f[2],d,c),i=b?[0,e6(g,a,b[1])]:b;return i}var
-vA=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kH=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-co(g,f,c,b){if(o(b,d))return 0;if(y(a(vA,b),c))return 0;if(y(c,a(s(kH),b))){var
-e=kG(g,f,s(kH),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kG(g,f,c,b)}function
-g4(g,e,d,c){var
-a=co(g,e,f(c),d);if(a){var
-b=co(g,e,h(c),d);if(b)var
-k=h(b[1]),i=[0,[0,f(a[1]),k]];else
+vB(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,v(a(w(i(2,j)),e),p)),q=bN(c),f=r(d,k(l(bN(b3(e)),q),j)),g=k(k(bN(o),b),f),s=k(br(g),j),t=br(b),h=Y(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),x=bf(k(k(b,m),u)),y=bf(m);return[0,[0,bf(h),y],x]}function
+kK(a,h,d,c){var
+e=vB(a,h,d,c),f=e[1],g=aZ(a,E(e[2])),b=vA(g,f[1],f[2],d,c),i=b?[0,e9(g,a,b[1])]:b;return i}var
+vC=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kL=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cq(g,f,c,b){if(o(b,d))return 0;if(y(a(vC,b),c))return 0;if(y(c,a(s(kL),b))){var
+e=kK(g,f,s(kL),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kK(g,f,c,b)}function
+g$(f,e,d,c){var
+a=cq(f,e,g(c),d);if(a){var
+b=cq(f,e,h(c),d);if(b)var
+k=h(b[1]),i=[0,[0,g(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-g5(a,h,g){var
+ha(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=co(h,g,l(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
-vB(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,g5(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(g5(c,b,d),h);return[0,[0,v(a(b,g5(c,b,d)),i)],g]}function
-kI(d,c){var
-e=V(d);return function(b,f){var
-g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return F(a9(a(a(a(c,c),i),h)),g)}}function
-kJ(e,b,h,f,c){if(D(h[1],d)&&kD(e,c)){var
-g=g3(g2(e,c)),i=a(g,g);return s(bq(v(a(a(b,b),i),f)))}var
-j=fg(e,c);return a9(F(a(a(b,b),j),f))}function
-g6(a){return a?a[1][2]:j}function
-kK(b){var
-c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-kL(b,c){var
-e=g6(c);function
-f(b){return a(e,b)}function
-d(a){return ab(f,a)}var
-h=g(kK(b),c),i=[0,ab(s,g(kK(b),c)),h],j=d(b[11]);return dg([0,d(b[10]),j],i)}function
-kM(c,b){var
-d=V(c);return function(f,e){var
-g=a(a(d,g6(f)),d),h=kL(c,f),i=h[1];if(i){var
+i=a[8],e=cq(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
+vD(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(E(c[2]),j),f=k(b,a(e,ha(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(ha(c,b,d),h);return[0,[0,v(a(b,ha(c,b,d)),i)],g]}function
+kM(d,c){var
+e=U(d);return function(b,f){var
+g=a(b[2],e),h=fj(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
+kN(e,b,h,f,c){if(C(h[1],d)&&kH(e,c)){var
+g=g_(g9(e,c)),i=a(g,g);return s(br(v(a(a(b,b),i),f)))}var
+j=fj(e,c);return a$(F(a(a(b,b),j),f))}function
+hb(a){return a?a[1][2]:j}function
+kO(b){var
+c=U(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
+kP(b,c){var
+e=hb(c);function
+g(b){return a(e,b)}function
+d(a){return ab(g,a)}var
+h=f(kO(b),c),i=[0,ab(s,f(kO(b),c)),h],j=d(b[11]);return dj([0,d(b[10]),j],i)}function
+kQ(c,b){var
+d=U(c);return function(f,e){var
+g=a(a(d,hb(f)),d),h=kP(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,F(a(b,$(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,$(m(function(b){var
+k=j[1],l=i[1],n=[0,F(a(b,ad(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ad(m(function(b){var
 c=a(k,b);return Y(a(l,b),c)},e))),g)],n]}return d6}return d6}}function
-vC(b,f){var
-c=V(b);return function(g){var
+vE(b,f){var
+c=U(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,$(m(function(a){return kC(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ad(m(function(a){return kG(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,$(m(function(a){return kB(b,a)},g))),n)],i]}}function
-kN(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,ad(m(function(a){return kF(b,a)},g))),n)],i]}}function
+kR(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(vC(b,c),a):vB(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(vE(b,c),a):vD(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(kM(b,c),[0,e],a),o=[0,n(kI(b,c),e,a)],p=m(s,a);return dg([0,[0,s(n(kI(b,c),e,p))],o],l)}return n(kM(b,c),0,a)}var
-f=d[1],h=ac(a,a),k=[0,kJ(b,c,f,h,a)];return[0,[0,s(kJ(b,c,f,h,m(s,a)))],k]}}function
-vD(a,c,b){var
+e=i[1],l=n(kQ(b,c),[0,e],a),o=[0,n(kM(b,c),e,a)],p=m(s,a);return dj([0,[0,s(n(kM(b,c),e,p))],o],l)}return n(kQ(b,c),0,a)}var
+g=d[1],h=ac(a,a),k=[0,kN(b,c,g,h,a)];return[0,[0,s(kN(b,c,g,h,m(s,a)))],k]}}function
+vF(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bs(kN(a,c,b,0),i)];else
+i=a[2],f=[0,bt(kR(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fa(a);if(g)var
-j=a[9],h=[0,m(function(d){return kN(a,c,b,d)},j)];else
+g=fd(a);if(g)var
+j=a[9],h=[0,m(function(d){return kR(a,c,b,d)},j)];else
 var
 h=g;return h}var
-vE=[0,0,j,0,0,0];function
-kO(d,c,b,a){function
+vG=[0,0,j,0,0,0];function
+kS(d,c,b,a){function
 e(b){var
-e=kO(d,c+1|0,b,de(a));return[0,n(d,c,bj(vE,a)),e]}function
+e=kS(d,c+1|0,b,dh(a));return[0,n(d,c,bk(vG,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-vF(e,d,c,a,j,i,h,b,g,f){var
-k=kh(e,c,b,a,g),l=j_(a),m=d[2],n=0;return a8(kO(function(f,g){return vp(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+vH(e,d,c,a,j,i,h,b,g,f){var
+k=kl(e,c,b,a,g),l=kc(a),m=d[2],n=0;return a_(kS(function(f,g){return vr(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
 d$(a){return y(d,a[1])}function
-vG(a){return y(a[1],a[2])}function
-fh(c,b,d,a){function
+vI(a){return y(a[1],a[2])}function
+fk(c,b,d,a){function
 e(d){if(a){var
-e=fh(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fh(c,b,d,0)]}function
+e=fk(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fk(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b8(a){var
-b=fh(a[17],[0,d,j],a[2],a[18]);return U(fh(a[15],[0,j,j],a[2],a[16]),b)}function
-dm(b){var
+b9(a){var
+b=fk(a[17],[0,d,j],a[2],a[18]);return Z(fk(a[15],[0,j,j],a[2],a[16]),b)}function
+dq(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bO(b,c){var
+bP(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return d$(f(c))?0:2;case
-2:return d$(f(c))?dm(b)?0:1:2;case
+1:return d$(g(c))?0:2;case
+2:return d$(g(c))?dq(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dm(b)&&d$(f(c))&&d$(e)&&vG(e))return 0;return 2;case
-1:if(dm(b)&&o(d,a[1][1]))return 0;return 2;default:return d$(a[1])?1:2}}function
-vH(c){var
+e=a[1];if(dq(b)&&d$(g(c))&&d$(e)&&vI(e))return 0;return 2;case
+1:if(dq(b)&&o(d,a[1][1]))return 0;return 2;default:return d$(a[1])?1:2}}function
+vJ(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fi(c,i,b,h){var
-a=co(c,i,b,h);if(a)var
+fl(c,i,b,h){var
+a=cq(c,i,b,h);if(a)var
 e=a[1],f=e[2],j=o(b,d)?Y(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-cp(u,c,b,j,B,t,e){var
-h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
-g==="number")switch(g){case
-0:return[0,bt(b,e,c)];case
+cr(u,c,b,j,B,t,e){var
+h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
+f==="number")switch(f){case
+0:return[0,bu(b,e,c)];case
 1:var
-C=a(i,c);return[0,bt(b,s(a(h,e)),C)];case
-2:if(dm(u)){var
-D=a(i,c);return fi(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fi(b,j,s(a(h,l(c,e))),E);case
-3:return 0;default:return[0,bt(b,r(d,e),c)]}else
-switch(g[0]){case
+C=a(i,c);return[0,bu(b,s(a(h,e)),C)];case
+2:if(dq(u)){var
+D=a(i,c);return fl(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fl(b,j,s(a(h,l(c,e))),E);case
+3:return 0;default:return[0,bu(b,r(d,e),c)]}else
+switch(f[0]){case
 0:var
-v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uL(b,B,a(k(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uN(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uS(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fi(b,j,s(x[2]),b);if(p)var
-q=fi(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=uU(b,k(a(e,m[2]),K),J);if(n){var
+x=n[1],p=fl(b,j,s(x[2]),b);if(p)var
+q=fl(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bt(b,e,c)]:[0,[0,d,d]]}}function
-g7(b,a){var
+A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bu(b,e,c)]:[0,[0,d,d]]}}function
+hc(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kP(b,j,i,h,g,e,a){if(a)return ab(f,cp(b,j,i,h,g,e,a[1]));var
-c=vH(b),k=c?[0,d]:c;return k}function
-kQ(g,f,e,d,c,b,a){return a?ab(h,cp(g,f,e,d,c,b,a[1])):a}function
-vI(f,e,c,b){var
+kT(b,j,i,h,f,e,a){if(a)return ab(g,cr(b,j,i,h,f,e,a[1]));var
+c=vJ(b),k=c?[0,d]:c;return k}function
+kU(g,f,e,d,c,b,a){return a?ab(h,cr(g,f,e,d,c,b,a[1])):a}function
+vK(f,e,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=y(d,c)?a(c,c):y(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
-vJ(b,m,g,f){var
+vL(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,vI(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,vK(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-vK(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
-vL(b,a){return dm(b)?vK(a):a}function
-g8(b,e,d,i,g,a,c){switch(bO(b,a)){case
+vM(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
+vN(b,a){return dq(b)?vM(a):a}function
+hd(b,e,d,i,f,a,c){switch(bP(b,a)){case
 0:var
-k=kQ(b,e,d,i,g,a,f(c));return g7(kP(b,e,d,i,g,a,h(c)),k);case
+k=kU(b,e,d,i,f,a,g(c));return hc(kT(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=kQ(b,e,d,i,g,a,h(c));return g7(kP(b,e,d,i,g,a,f(c)),l);default:var
+l=kU(b,e,d,i,f,a,h(c));return hc(kT(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return vJ(e,d,a,c);return 0}}function
-fj(a,f,e,d,c,b,p){var
-i=vL(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return vL(e,d,a,c);return 0}}function
+fm(a,f,e,d,c,b,p){var
+i=vN(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(D(g,k)){var
+k=h[1];if(C(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cp(a,f,e,d,c,b,g)}return g8(a,f,e,d,c,b,[0,[0,g],[0,k]])}return g8(a,f,e,d,c,b,[0,[0,g],0])}return g8(a,f,e,d,c,b,[0,0,h])}function
-kR(d,c){var
+n=1;if(n)return cr(a,f,e,d,c,b,g)}return hd(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hd(a,f,e,d,c,b,[0,[0,g],0])}return hd(a,f,e,d,c,b,[0,0,h])}function
+kV(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bU(d,f(b)))return h(b);var
-a=a[2];continue}return fd}}function
-kS(c,a,b){if(b){var
-e=b[2],d=b[1];return bU(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kS(c,a,e)]}return[0,[0,a,g(c,fd)],0]}function
-vM(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&_(d,f)){var
-h=dh(g,c,a[3],a[4]);return kS(function(a){return kz(c,h,a)},d,b)}return b}return b}function
-vN(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b4(function(a,e){return vM(d,g,c,b,a,e)},f,e)}function
-vO(a){return f(h(a))}function
-vP(b,a){return r(d,l(b,$(m(vO,a))))}function
-fk(a,b){var
-c=a[4];return b5(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vQ(a,e,d,c){var
-b=vN(a,e,d,c);return[0,vP(a,b),b]}function
-vR(c,b,a){return fe(b)?a:r(a,g1(c,b))}function
-vS(b,a){var
-c=h(a);return b4(function(c,b){var
-d=f(b),e=h(b),g=f(a);return d9(function(a){return vR(g,e,a)},d,c)},c,b)}function
-vT(f,a,b){var
-c=aj(0,a[2]),g=cJ(function(b){return fk(a,b)},c),e=m(function(c){return vQ(f,a,b,c)},g),h=b4(vS,e,bs(d,b));return[0,e,E(u(cJ(function(b){return bL(fk(a,b))},c))),h]}function
-g9(b,a){if(b)if(a)var
-d=g9(b[2],a[2]),c=[0,dg(b[1],a[1]),d];else
+b=a[1];if(bW(d,g(b)))return h(b);var
+a=a[2];continue}return fg}}function
+kW(c,a,b){if(b){var
+e=b[2],d=b[1];return bW(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,kW(c,a,e)]}return[0,[0,a,f(c,fg)],0]}function
+vO(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&$(d,f)){var
+h=dk(g,c,a[3],a[4]);return kW(function(a){return kD(c,h,a)},d,b)}return b}return b}function
+vP(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b5(function(a,e){return vO(d,g,c,b,a,e)},f,e)}function
+vQ(a){return g(h(a))}function
+vR(b,a){return r(d,l(b,ad(m(vQ,a))))}function
+fn(a,b){var
+c=a[4];return b6(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+vS(a,e,d,c){var
+b=vP(a,e,d,c);return[0,vR(a,b),b]}function
+vT(c,b,a){return fh(b)?a:r(a,g8(c,b))}function
+vU(b,a){var
+c=h(a);return b5(function(c,b){var
+d=g(b),e=h(b),f=g(a);return d9(function(a){return vT(f,e,a)},d,c)},c,b)}function
+vV(f,a,b){var
+c=an(0,a[2]),g=cK(function(b){return fn(a,b)},c),e=m(function(c){return vS(f,a,b,c)},g),h=b5(vU,e,bt(d,b));return[0,e,E(u(cK(function(b){return bM(fn(a,b))},c))),h]}function
+he(b,a){if(b)if(a)var
+d=he(b[2],a[2]),c=[0,dj(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vU(c,b,a,g){var
-d=dl(b);if(d)var
-e=function(a){return g9(g,vv(c,a))},h=e(bs(fd,b[2])),i=function(d){return fk(a,d)?e(vr(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
+vW(c,b,a,g){var
+d=dp(b);if(d)var
+e=function(a){return he(g,vx(c,a))},h=e(bt(fg,b[2])),i=function(d){return fn(a,d)?e(vt(c,a,b[2],d)):h},f=[0,m(i,an(0,a[2]))];else
 var
 f=d;return f}function
-ea(b,a){return b4(r,a,b)}function
-vV(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),g=ea(h(c),e),i=m(f,b),d=[0,[0,ea(f(c),i),g]];else
+ea(b,a){return b5(r,a,b)}function
+vX(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),f=ea(h(c),e),i=m(g,b),d=[0,[0,ea(g(c),i),f]];else
 var
 d=a;return d}function
-kT(c,b,a){var
+kX(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-g_(d,b,a){if(b){var
+hf(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vW(b,a){var
-c=h(a),d=g_(Y,h(b),c),e=f(a);return[0,kT(Y,f(b),e),d]}function
-vX(b,a){var
-c=h(a),d=kT(r,h(b),c),e=f(a);return[0,g_(r,f(b),e),d]}function
-g$(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,g$(b,c)):d}return d6}function
-vY(e,a,c){var
-b=kR(e,h(c)),d=g1(f(c),b);if(!y(h(a),d)){var
-j=f(b);if(!y(f(a),j))return a}var
-g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
-vZ(e,a,c){var
-g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b4(function(a,b){return vY(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
-v0(b,a){var
-c=b[2];return _(aV(u(h(a)),1),c)}function
-v1(a){var
+vY(b,a){var
+c=h(a),d=hf(Y,h(b),c),e=g(a);return[0,kX(Y,g(b),e),d]}function
+vZ(b,a){var
+c=h(a),d=kX(r,h(b),c),e=g(a);return[0,hf(r,g(b),e),d]}function
+hg(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,hg(b,c)):d}return d6}function
+v0(e,a,c){var
+b=kV(e,h(c)),d=g8(g(c),b);if(!y(h(a),d)){var
+j=g(b);if(!y(g(a),j))return a}var
+f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
+v1(e,a,c){var
+f=C(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b5(function(a,b){return v0(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+v2(b,a){var
+c=b[2];return $(aY(u(h(a)),1),c)}function
+v3(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b8(a);return H(function(b){return 1===bO(a,b)?1:0},c)}return 0}function
-v2(a,j,i,c,g){var
-d=v1(a),e=d?_(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return v0(a,b)},k);else
+c=b9(a);return I(function(b){return 1===bP(a,b)?1:0},c)}return 0}function
+v4(a,j,i,c,f){var
+d=v3(a),e=d?$(1,a[2]):d;if(e)var
+k=c[1],b=I(function(b){return v2(a,b)},k);else
 var
 b=e;if(b){var
-l=aj(0,a[2]),o=g9(g,m(function(a){return vZ(j,c,a)},l)),p=U(b8(a),o);return a8(m(function(a){var
-b=h(a);return n(i,f(a),b)},p))}return b}function
-fl(a){return a[12]}function
+l=an(0,a[2]),o=he(f,m(function(a){return v1(j,c,a)},l)),p=Z(b9(a),o);return a_(m(function(a){var
+b=h(a);return n(i,g(a),b)},p))}return b}function
+fo(a){return a[12]}function
 aC(b,a){return R(a,b[13],0)}function
-dn(b,a){return R(a,b[14],d)}function
-v3(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
-ha(c,b,a){if(c){if(b){if(a){var
-e=ha(c[2],b[2],a[2]),f=a[1];return k(v3(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cK(b,a){var
+dr(b,a){return R(a,b[14],d)}function
+v5(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
+hh(c,b,a){if(c){if(b){if(a){var
+e=hh(c[2],b[2],a[2]),f=a[1];return k(v5(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cL(b,a){var
 c=b[2];return u(a)===c?1:0}function
-fm(b,i,h,d,c){var
-e=cK(b,aC(b,d)),f=e?cK(b,aC(b,c)):e;if(f)var
-j=dn(b,c),m=a(i,l(dn(b,d),j)),n=aC(b,c),g=[0,k(ha(aC(b,d),n,h),m)];else
+fp(b,i,h,d,c){var
+e=cL(b,aC(b,d)),f=e?cL(b,aC(b,c)):e;if(f)var
+j=dr(b,c),m=a(i,l(dr(b,d),j)),n=aC(b,c),g=[0,k(hh(aC(b,d),n,h),m)];else
 var
 g=f;return g}function
-kU(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fl(f))),g)}return b}function
-kV(g,f){var
+kY(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,fo(f))),g)}return b}function
+kZ(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kV(b+1|0,c)];var
+c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kZ(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-v4(d,g,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&fe(kR(f(b),g)))return e;return c}function
-v5(c,b,a){return b4(function(a,d){return v4(c,b,a,d)},a,d)}function
-v6(a){var
+v6(d,f,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&fh(kV(g(b),f)))return e;return c}function
+v7(c,b,a){return b5(function(a,d){return v6(c,b,a,d)},a,d)}function
+v8(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-v7(d,c,b,a){var
-e=U(d[3],c);return m(v6,U(U(b,a),e))}function
-v8(a){return y(d,a[1])?a[3]:d}function
-kW(b,a){var
-c=h(a);return v5(f(a),c,b)}function
-v9(e,b,d){var
-c=kV(0,d),f=kW(c,[0,e,0]),g=a(b[2],f),h=b[1];return k($(m(function(a){return kW(c,a)},h)),g)}function
-v_(b,a){var
-c=b[3];return U(m(f,a),c)}function
-v$(f,b,e,i,h,d,c){var
-j=aC(b,c),g=v7(e,h,aC(b,d),j),n=v9(f,e,g),o=$(m(v8,g)),p=dn(b,c),q=a(f,l(dn(b,d),p)),r=v_(e,i),s=aC(b,c);return l(l(k(ha(aC(b,d),s,r),q),o),n)}function
-wa(a){var
+v9(d,c,b,a){var
+e=Z(d[3],c);return m(v8,Z(Z(b,a),e))}function
+v_(a){return y(d,a[1])?a[3]:d}function
+k0(b,a){var
+c=h(a);return v7(g(a),c,b)}function
+v$(e,b,d){var
+c=kZ(0,d),f=k0(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ad(m(function(a){return k0(c,a)},h)),g)}function
+wa(b,a){var
+c=b[3];return Z(m(g,a),c)}function
+wb(f,b,e,i,h,d,c){var
+j=aC(b,c),g=v9(e,h,aC(b,d),j),n=v$(f,e,g),o=ad(m(v_,g)),p=dr(b,c),q=a(f,l(dr(b,d),p)),r=wa(e,i),s=aC(b,c);return l(l(k(hh(aC(b,d),s,r),q),o),n)}function
+wc(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dl(a);return 0}return 0}return 0}function
-wb(m,a,l,k,b,e,c){var
-f=wa(a),g=f?cK(a,aC(a,e)):f,h=g?cK(a,aC(a,c)):g,i=h?cK(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,v$(m,a,l,k,b,e,c)]:j;return n}function
-wc(c,b,a,j,i,h,g,f,e){var
-d=_(0,b[2]);return d?kU(c,a,wb(a,c,j,i,h,b[1],g),f,e):d}function
-kX(b,a){var
+d==="number"&&!d)return dp(a);return 0}return 0}return 0}function
+wd(m,a,l,k,b,e,c){var
+f=wc(a),g=f?cL(a,aC(a,e)):f,h=g?cL(a,aC(a,c)):g,i=h?cL(a,b):h,j=i?I(function(a){return o(d,a)},b):i,n=j?[0,wb(m,a,l,k,b,e,c)]:j;return n}function
+we(c,b,a,j,i,h,g,f,e){var
+d=$(0,b[2]);return d?kY(c,a,wd(a,c,j,i,h,b[1],g),f,e):d}function
+k1(b,a){var
 c=h(b);if(c)var
 i=c[1],d=Y(h(a),i);else
 var
 d=h(a);var
-e=f(b);if(e)var
-j=e[1],g=r(f(a),j);else
+e=g(b);if(e)var
+j=e[1],f=r(g(a),j);else
 var
-g=f(a);return[0,g,d]}function
-wd(c,b,a){switch(a[0]){case
+f=g(a);return[0,f,d]}function
+wf(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return d9(function(a){return kX(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return ky(function(a){return kX(h,a)},g,f,b)}}function
-hb(c,b,a){return b4(function(a,b){return wd(c,a,b)},a,b)}function
-we(g){function
+d=a[1],e=n(c,a[2],a[3]);return d9(function(a){return k1(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return kC(function(a){return k1(h,a)},g,f,b)}}function
+hi(c,b,a){return b5(function(a,b){return wf(c,a,b)},a,b)}function
+wg(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3583,176 +3589,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bi(c[1],f)}var
+f=e(b);return bj(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-wf(b,a){return am(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
+wh(b,a){return am(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
 eb(a,b,f){if(f){var
 c=f[2],e=f[1];if(y(a,e)){var
 g=eb(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
-i=function(f){if(D(e,a)){var
+i=function(f){if(C(e,a)){var
 d=eb(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return eb(a,b,c)},j=function(b){return eb(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-wg=we([0,function(b,a){return o(a,b)}]);function
-kY(b,a){var
-c=g(wg[5],a);return R(uA(b),c,d)}function
-wh(b,a){return u(cJ(function(a){return y(b,a)},a))}function
-wi(p,c){var
-b=gC(p,u(c)),d=m(f,c),e=m(h,c),g=kY(b,d),i=kY(b,e),j=eb(g,cH(b,wh(g,d)),d),l=_(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=wf(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
+wi=wg([0,function(b,a){return o(a,b)}]);function
+k2(b,a){var
+c=f(wi[5],a);return R(uC(b),c,d)}function
+wj(b,a){return u(cK(function(a){return y(b,a)},a))}function
+wk(p,c){var
+b=gJ(p,u(c)),d=m(g,c),e=m(h,c),f=k2(b,d),i=k2(b,e),j=eb(f,cI(b,wj(f,d)),d),l=$(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=E(b),r=wh(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-kZ(a){return am(k,d,a)}function
-wj(b,a){return kZ(m(function(a){return r(d,l(b,h(a)))},a))}function
-k0(c,b){var
-d=f(b),e=h(b);return k(a(l(c,j),e),d)}function
-wk(b,a){var
-c=E(u([0,b,a])),d=m(f,a),e=ea(f(b),d),g=m(function(a){return k0(c,a)},a),h=ea(k0(c,b),g),i=F(l(h,kZ(m(f,[0,b,a]))),c);return[0,v(wj(e,[0,b,a]),c),i]}function
-wl(a){var
-b=a?[0,wk(a[1],a[2])]:a;return b}function
-wm(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
-wn(a){return am(function(c,a){var
-b=h(c);return b?k(b[1],a):a},d,a)}function
+k3(a){return am(k,d,a)}function
+wl(b,a){return k3(m(function(a){return r(d,l(b,h(a)))},a))}function
+k4(c,b){var
+d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
+wm(b,a){var
+c=E(u([0,b,a])),d=m(g,a),e=ea(g(b),d),f=m(function(a){return k4(c,a)},a),h=ea(k4(c,b),f),i=F(l(h,k3(m(g,[0,b,a]))),c);return[0,v(wl(e,[0,b,a]),c),i]}function
+wn(a){var
+b=a?[0,wm(a[1],a[2])]:a;return b}function
 wo(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
+wp(a){return am(function(c,a){var
+b=h(c);return b?k(b[1],a):a},d,a)}function
+wq(a){var
 b=0;return am(function(b,a){return h(b)?a:a+1|0},b,a)}function
-wp(b,a,d){var
+wr(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-wq(c,b,a){var
-d=wp(c,b,a),e=f(a),g=ab(function(a){return k(e,a)},d);return[0,f(a),g]}function
-wr(a){var
-b=wo(a),c=wn(a);return m(function(a){return wq(c,b,a)},a)}function
-k1(c,b){var
-i=f(b),d=o(f(c),i);if(d){var
+ws(c,b,a){var
+d=wr(c,b,a),e=g(a),f=ab(function(a){return k(e,a)},d);return[0,g(a),f]}function
+wt(a){var
+b=wq(a),c=wp(a);return m(function(a){return ws(c,b,a)},a)}function
+k5(c,b){var
+i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
-g=1}else
+f=1}else
 var
-g=d;return g}function
-ws(e,d){var
+f=d;return f}function
+wu(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b5(function(b){return function(a){return k1(a,b)}}(c),a)?a:[0,c,cJ(function(b){return function(a){return bL(k1(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-k2(i,h,g,f,e,d,c,b){return cp(i,a(h,E(c)),g,f,e,d,b)}function
-wt(j,i,g,e,d,c,o,b){var
-a=cp(j,i,g,e,d,c,f(b));if(a){var
+c=b[1],f=b[2],g=b6(function(b){return function(a){return k5(a,b)}}(c),a)?a:[0,c,cK(function(b){return function(a){return bM(k5(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+k6(i,h,g,f,e,d,c,b){return cr(i,a(h,E(c)),g,f,e,d,b)}function
+wv(j,i,f,e,d,c,o,b){var
+a=cr(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=k2(j,i,g,e,d,c,o,m[1]);return ab(function(a){return l(k,f(a))},p)}var
+p=k6(j,i,f,e,d,c,o,m[1]);return ab(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-wu(j,i,h,g,f,e,c){var
-k=ws(0,wr(c)),l=u(c),b=a8(m(function(a){return wt(j,i,h,g,f,e,l,a)},k));if(b)var
+ww(j,i,h,g,f,e,c){var
+k=wu(0,wt(c)),l=u(c),b=a_(m(function(a){return wv(j,i,h,g,f,e,l,a)},k));if(b)var
 a=b[1],n=a?[0,ea(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-wv(a){var
-b=0;return am(function(b,a){return g_(Y,h(b),a)},b,a)}function
-ww(b,a){return am(function(c,a){return k(r(f(c),b),a)},d,a)}function
-wx(j,i,h,g,f,e,a){var
-k=wv(a);if(k){var
-m=k[1],b=cp(j,i,h,g,f,e,m);if(b)var
-o=ww(m,a),c=k2(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+wx(a){var
+b=0;return am(function(b,a){return hf(Y,h(b),a)},b,a)}function
+wy(b,a){return am(function(c,a){return k(r(g(c),b),a)},d,a)}function
+wz(j,i,h,g,f,e,a){var
+k=wx(a);if(k){var
+m=k[1],b=cr(j,i,h,g,f,e,m);if(b)var
+o=wy(m,a),c=k6(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-wy(a,f,e,d,c,b,i){var
+wA(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bO(a,b))return 0;var
-h=m(wm,i),j=wu(a,f,e,d,c,b,h);return g7(wx(a,f,e,d,c,b,h),j)}return 0}function
-hc(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hc(e,de(d),g,f),i=a[1],j=b[1],c=[0,aQ(e,bj(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bP(a,b))return 0;var
+h=m(wo,i),j=ww(a,f,e,d,c,b,h);return hc(wz(a,f,e,d,c,b,h),j)}return 0}function
+hj(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hj(e,dh(d),g,f),i=a[1],j=b[1],c=[0,aT(e,bk(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hd(e,d,c,b,a){function
-f(f,g){return fj(e,d,c,b,a,f,g)}return function(b,a){return a8(uN(uO,function(a){return f(b,a)},a))}}function
-k3(c,h,g,f,e){function
-i(a,b){return fj(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bO(c,b)){case
-0:return i(b,g$(vW,a));case
-1:return i(b,g$(vX,a));default:var
-d=n(hd(c,h,g,f,e),b,a);return d?vV(d[1]):d}return a}}function
-k4(b,g,f,e,d,k,c,a){var
+hk(e,d,c,b,a){function
+f(f,g){return fm(e,d,c,b,a,f,g)}return function(b,a){return a_(uP(uQ,function(a){return f(b,a)},a))}}function
+k7(c,h,g,f,e){function
+i(a,b){return fm(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bP(c,b)){case
+0:return i(b,hg(vY,a));case
+1:return i(b,hg(vZ,a));default:var
+d=n(hk(c,h,g,f,e),b,a);return d?vX(d[1]):d}return a}}function
+k8(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(k3(b,g,f,e,d),c,a);case
+0:return n(k7(b,g,f,e,d),c,a);case
 1:var
-i=n(hd(b,g,f,e,d),c,a);return i?wl(i[1]):i;default:return wy(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gN(k,u(a),a);return n(k3(b,g,f,e,d),c,l)}var
-j=n(hd(b,g,f,e,d),c,a);return j?wi(h[1],j[1]):j}}function
-k5(a){if(typeof
+i=n(hk(b,g,f,e,d),c,a);return i?wn(i[1]):i;default:return wA(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gU(k,u(a),a);return n(k7(b,g,f,e,d),c,l)}var
+j=n(hk(b,g,f,e,d),c,a);return j?wk(h[1],j[1]):j}}function
+k9(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-he(a,f,e,d,c,b){var
-g=j3(a[2],b),h=b8(a),i=k5(a[6]);return a8(hc(function(b,g,h){return k4(a,f,e,d,c,b,g,h)},i,h,g))}function
-k6(b,a){return r(d,Y(b,a))}function
-wz(b,e,d,c){var
-i=y(c,d)?h(e):f(e),g=k6(b,i),j=a(g,c);return v(k(a(l(b,g),d),j),b)}function
-hf(n,m,k,i,h,b,a){if(y(a,d))return[0,g(h,be(l(s(j),a)))];function
+hl(a,f,e,d,c,b){var
+g=j7(a[2],b),h=b9(a),i=k9(a[6]);return a_(hj(function(b,g,h){return k8(a,f,e,d,c,b,g,h)},i,h,g))}function
+k_(b,a){return r(d,Y(b,a))}function
+wB(b,e,d,c){var
+i=y(c,d)?h(e):g(e),f=k_(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
+hm(m,k,i,h,g,b,a){if(y(a,d))return[0,f(g,bf(l(s(j),a)))];function
 c(o){var
-b=be(a);function
-g(a){return hf(n,m,k,i,h,o,a)}var
-c=bN(n,b);if(c){var
-e=g(R(b,k,d));if(e)var
-f=g(R(b,i,d)),p=f?[0,aQ(m,c[1],e[1],f[1])]:f,j=p;else
+b=bf(a);function
+j(a){return hm(m,k,i,h,g,o,a)}var
+c=bO(m,b);if(c){var
+e=j(R(b,i,d));if(e)var
+f=j(R(b,h,d)),p=f?[0,aT(k,c[1],e[1],f[1])]:f,l=p;else
 var
-j=e;var
-l=j}else
+l=e;var
+n=l}else
 var
-l=c;return l}function
+n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-k7(c,g,f,e,b){var
+k$(c,g,f,e,b){var
 h=R(b,aC(c,e),d);return a(g,l(R(b,aC(c,f),d),h))}function
-wA(a,b,i,h,g,f,e){var
-c=jV(a);if(c){var
-j=a[2],k=function(c){return k7(a,b,f,e,c)};return hf(i,function(a,c,d){return wz(b,a,c,d)},h,g,k,j,d)}return c}function
-k8(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=de(h),l=k8(e,j,i,c[2],n,m),o=fl(e);if(D(c[1],o)){var
-p=a(j,bj(d,h)),q=fl(e);return[0,k(a(g(i,b[1]),q),p),l]}var
-f=l}else
+wC(a,b,i,h,g,f,e){var
+c=jZ(a);if(c){var
+j=a[2],k=function(c){return k$(a,b,f,e,c)};return hm(i,function(a,c,d){return wB(b,a,c,d)},h,g,k,j,d)}return c}function
+la(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dh(h),l=la(e,j,i,c[2],n,m),o=fo(e);if(C(c[1],o)){var
+p=a(j,bk(d,h)),q=fo(e);return[0,k(a(f(i,b[1]),q),p),l]}var
+g=l}else
 var
-f=b;else
+g=b;else
 var
-f=c;return f}function
-wB(a){var
+g=c;return g}function
+wD(a){var
 b=a?[0,am(r,a[1],a[2])]:a;return b}function
-k9(a,k,j,i,g){function
+lb(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return wB(k8(a,k,c,aC(a,b),d,j))}var
-b=d(f,i);if(b)var
-c=d(h,g),m=c?[0,l(b[1],c[1])]:c,e=m;else
+d=a[14];return wD(la(a,k,c,aC(a,b),d,j))}var
+b=d(g,i);if(b)var
+c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-wC(a,f,e,d,c){var
+wE(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?k9(a,f,e,d,c):fm(a,f,e,d,c):wA(a,f,e,b[1],b[2],d,c)}function
-k_(b,a,g,f,e,d,c){return kU(b,a,wC(b,a,g,f,e),d,c)}function
-dp(d,c,b){return a(b,l(a(d,b),c))}function
-wD(c,f,e,b){if(y(d,c)){if(f)var
+b==="number"?b?lb(a,f,e,d,c):fp(a,f,e,d,c):wC(a,f,e,b[1],b[2],d,c)}function
+lc(b,a,g,f,e,d,c){return kY(b,a,wE(b,a,g,f,e),d,c)}function
+ds(d,c,b){return a(b,l(a(d,b),c))}function
+wF(c,f,e,b){if(y(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 u=e[1],h=o(a(a(i(2,j),c),u),b);else
 var
-h=e;if(g)return ab(function(a){return dp(c,b,a)},f);if(h)return ab(function(a){return dp(c,b,a)},e);var
+h=e;if(g)return ab(function(a){return ds(c,b,a)},f);if(h)return ab(function(a){return ds(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=dp(c,b,e[1]);return[0,Y(dp(c,b,k),x)]}var
-l=D(c,d),m=l?o(b,d):l,z=m?[0,dp(c,b,k)]:m;return z}if(e){var
-n=D(c,d),p=n?o(d,b):n,A=p?[0,dp(c,b,e[1])]:p;return A}var
-q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
-k$(g,f,e,a){if(a){var
-b=wD(g,f,e,a[1]);if(b)var
-c=k$(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+x=ds(c,b,e[1]);return[0,Y(ds(c,b,k),x)]}var
+l=C(c,d),m=l?o(b,d):l,z=m?[0,ds(c,b,k)]:m;return z}if(e){var
+n=C(c,d),p=n?o(d,b):n,A=p?[0,ds(c,b,e[1])]:p;return A}var
+q=C(c,d),r=q?C(b,d):q,B=r?[0,d]:r;return B}function
+ld(g,f,e,a){if(a){var
+b=wF(g,f,e,a[1]);if(b)var
+c=ld(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-wE(a,d){var
+wG(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bN(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-wF(a,n){var
-g=n[2]===1?1:0,h=g?j9(a):g;if(h){var
+c=bO(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+wH(a,n){var
+g=n[2]===1?1:0,h=g?kb(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3765,7 +3771,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=_(0,b[1]);else
+d=$(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3776,13 +3782,13 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-wG(d,b){var
+wI(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-wH(a,d,c,b){var
-e=aj(0,a[2]),f=m(function(b){return wE(a,b)},e),g=aC(a,b),h=U(U(aC(a,c),g),f);return m(function(a){return wG(d,a)},h)}function
-la(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=la(f[2],e[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
+wJ(a,d,c,b){var
+e=an(0,a[2]),f=m(function(b){return wG(a,b)},e),g=aC(a,b),h=Z(Z(aC(a,c),g),f);return m(function(a){return wI(d,a)},h)}function
+le(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=le(f[2],e[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(C(b,d))return[0,[0,o,n]];var
 h=y(d,b)?j[1]:j[2];if(h)var
 r=k(n,a(b,h[1])),s=i[1],p=[0,[0,d9(function(a){return l(a,b)},s,o),r]];else
 var
@@ -3790,88 +3796,88 @@ p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-wI(b,c,e){var
+wK(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aO(b)),k=c[3],g=v(a(f,aO(b)),k),m=l(gW(b,c,g),f);return[0,g,r(l(f,dj(b,c,g)),m)];case
+f=a(e,aQ(b)),k=c[3],g=v(a(f,aQ(b)),k),m=l(g3(b,c,g),f);return[0,g,r(l(f,dm(b,c,g)),m)];case
 1:var
-h=a(e,aO(b)),n=c[3],i=v(a(h,aO(b)),n),o=l(gW(b,c,i),h);return[0,i,r(l(h,dj(b,c,i)),o)]}return[0,e,d]}function
-lb(a){var
+h=a(e,aQ(b)),n=c[3],i=v(a(h,aQ(b)),n),o=l(g3(b,c,i),h);return[0,i,r(l(h,dm(b,c,i)),o)]}return[0,e,d]}function
+lf(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=ff(a),f=c?[0,d]:c,e=d_(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-wJ(b,d,c){var
-e=$(d),f=gP(b);return k(a(a(dk(b),f),e),c)}function
-wK(b,c){var
-e=bs(d,b[1]),f=e3(c,b[9],e),g=dk(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+c=fi(a),f=c?[0,d]:c,e=d_(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
 wL(b,d,c){var
-e=ac(c,m(function(a){return gQ(b,j,a[1])},d));return a(dk(b),e)}function
-wM(c){var
-a=gR(c);if(a){var
+e=ad(d),f=gW(b);return k(a(a(dn(b),f),e),c)}function
+wM(b,c){var
+e=bt(d,b[1]),f=e6(c,b[9],e),g=dn(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+wN(b,d,c){var
+e=ac(c,m(function(a){return gX(b,j,a[1])},d));return a(dn(b),e)}function
+wO(c){var
+a=gY(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lc(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b7(0,n[4]),w=gR(b)?r(d,g[3]):d,x=wF(b,n),y=x?cK(b,aC(b,j)):x,z=y?cK(b,aC(b,i)):y,A=z?H(function(a){var
-c=b[2];return _(f(a),c)},v):z;if(A){var
-M=wH(b,p,j,i),q=la(v,g[2],M);if(q){var
-B=q[1],N=U(u,B[1]),C=m(function(a){return wI(b,a[1],a[2])},N),s=m(f,C),O=wK(b,s),P=h(lb(b)),Q=f(lb(b)),t=k$(wJ(b,s,w),Q,P,O);if(t){var
-D=wM(b),c=D[2],E=D[1],F=V(b),R=d8(b),G=a(dk(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),W=a(c,c),X=wL(b,u,s),Y=l(a(k(t[1],X),W),T),Z=a($(m(h,C)),e),aa=dn(b,i),ab=l(dn(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=k(B[2],ac),ae=l(a(aO(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(k(a(Y,e),af),K),ah=fl(b),ai=b[15],aj=aO(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
-I=t}else
+lg(b,n,u,j,i,f,L,K){var
+e=n[3],p=f[1],v=b8(0,n[4]),w=gY(b)?r(d,f[3]):d,x=wH(b,n),y=x?cL(b,aC(b,j)):x,z=y?cL(b,aC(b,i)):y,A=z?I(function(a){var
+c=b[2];return $(g(a),c)},v):z;if(A){var
+M=wJ(b,p,j,i),q=le(v,f[2],M);if(q){var
+B=q[1],N=Z(u,B[1]),C=m(function(a){return wK(b,a[1],a[2])},N),s=m(g,C),O=wM(b,s),P=h(lf(b)),Q=g(lf(b)),t=ld(wL(b,s,w),Q,P,O);if(t){var
+D=wO(b),c=D[2],E=D[1],F=U(b),R=d8(b),G=a(dn(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),W=wN(b,u,s),X=l(a(k(t[1],W),V),T),Y=a(ad(m(h,C)),e),_=dr(b,i),aa=l(dr(b,j),_),ab=a(a(a(p,b[15]),aa),e),ac=k(B[2],ab),ae=l(a(aQ(b),ac),Y),af=a(ae,a(G,a(c,c))),ag=a(k(a(X,e),af),K),ah=fo(b),ai=b[15],aj=aQ(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+H=t}else
 var
-I=q;var
-J=I}else
+H=q;var
+J=H}else
 var
 J=A;return J}function
-ld(a){var
-f=a[9],b=H(function(b){var
-c=a[1];return cI(u(b),c)},f),c=b?dm(a):b;if(c){var
+lh(a){var
+f=a[9],b=I(function(b){var
+c=a[1];return cJ(u(b),c)},f),c=b?dq(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ec(c,i,h,g,f,b,a){if(bO(c,b))return 0;var
-e=o(d,a);return e?cp(c,i,h,g,f,b,a):e}function
-wN(o,n,m,l,k,c){var
+ec(c,i,h,g,f,b,a){if(bP(c,b))return 0;var
+e=o(d,a);return e?cr(c,i,h,g,f,b,a):e}function
+wP(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ec(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=y(h(e[2]),p),i=g?[0,d]:g;else
+p=g(b[1]),f=y(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wO(o,n,m,l,k,c){var
+wQ(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ec(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=y(h(b[1]),p),i=g?[0,d]:g;else
+p=g(e[2]),f=y(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hg(c,b){var
+hn(c,b){var
 d=ac(b,b),e=ac(c,b),f=a(i(2,j),e);return k(l(ac(c,c),f),d)}function
-le(c,b,d){var
+li(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dq(b,c){var
-d=V(b);return a(c,a(V(b),d))}function
-wP(c,e,r,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=R(j,o,0);if(k){var
-s=dq(c,k[1]),t=a(e,hg(n,d7(c,j)));if(le(dq(c,i),t,s)){var
+dt(b,c){var
+d=U(b);return a(c,a(U(b),d))}function
+wR(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
+s=dt(c,k[1]),t=a(e,hn(n,d7(c,j)));if(li(dt(c,i),t,s)){var
 l=ec(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=Y(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
-wQ(c,e,s,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=R(j,o,0);if(k){var
-t=dq(c,i),u=a(e,hg(n,d7(c,j)));if(le(dq(c,k[1]),u,t)){var
+u=h(l[1]),v=Y(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
+wS(c,e,s,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
+t=dt(c,i),u=a(e,hn(n,d7(c,j)));if(li(dt(c,k[1]),u,t)){var
 l=ec(c,e,s,q,p,m,i);if(l){var
-v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
+v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
 ed(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ed(e,d[2],c[2],b[2],a[2]);return[0,cv(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wR(a,f,e,d,c,i,h,b){if(ld(a)){var
-g=b8(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return wN(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return wO(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ed(function(b,g,h,i){return wP(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ed(function(b,g,h,i){return wQ(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lf(b){var
+f=ed(e,d[2],c[2],b[2],a[2]);return[0,cU(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wT(a,f,e,d,c,i,h,b){if(lh(a)){var
+g=b9(a),j=i[1],k=Z(Z(g,b),j),l=m(function(b){return wP(a,f,e,d,c,b)},k),n=h[1],o=Z(Z(g,b),n),p=m(function(b){return wQ(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ed(function(b,g,h,i){return wR(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ed(function(b,g,h,i){return wS(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lj(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3881,128 +3887,128 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ee(b,g,f,e,d,a,c){return 1===bO(b,a)?cp(b,g,f,e,d,a,c):0}function
-wS(o,n,m,l,k,c){var
+ee(b,g,f,e,d,a,c){return 1===bP(b,a)?cr(b,g,f,e,d,a,c):0}function
+wU(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=y(h(e[2]),p),i=g?[0,d]:g;else
+p=g(b[1]),f=y(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wT(o,n,m,l,k,c){var
+wV(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=y(h(b[1]),p),i=g?[0,d]:g;else
+p=g(e[2]),f=y(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hh(g,f,e,c,b){var
-i=aO(g),h=a(aO(g),i);if(o(d,b)){var
+ho(g,f,e,c,b){var
+i=aQ(g),h=a(aQ(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-lg(c,e,b,h){var
+lk(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-lh(b,a){return R(a,b,[0,d,d,j,j])}function
-wU(d,c,v,u,t,s,r,q,i,g,b){if(g){var
-j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,r,0);if(o){if(_(e,d[2])){var
-w=ac(q,d7(d,e)),x=lh(s,e),y=hh(d,c,h(i),x,w),z=a(m,o[1]);if(lg(c,l(a(n,c),z),m,y)){var
-p=ee(d,c,v,u,t,f(i),n);if(p){var
-A=h(p[1]),B=Y(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
-wV(d,c,w,v,u,t,s,q,i,g,b){if(g){var
-j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,s,0);if(o){if(_(e,d[2])){var
-x=ac(q,d7(d,e)),y=lh(t,e),z=hh(d,c,h(i),y,x),A=a(n,c);if(lg(c,l(a(m,o[1]),A),m,z)){var
-p=ee(d,c,w,v,u,f(i),n);if(p){var
-B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
-wW(a,f,e,d,c,g,j,i,b){if(lf(a)){var
-h=b8(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return wS(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return wT(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ed(function(b,h,i,j){return wU(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ed(function(b,h,i,j){return wV(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wX(b,a){var
-c=fa(b),d=u0(b),e=vD(b,a[1],a[3]),f=c?uZ(b,c[1]):c;return[0,b,a,e7(a[2],a[3]),c,f,e,d]}function
-wY(a){var
-b=vh(a);return function(a){function
-c(b,a){return b===a?1:0}return b5(function(b){return c(a,b)},b)}}function
-wZ(a,b){var
-c=a[7],d=a[1][9],e=wY(b),f=j$(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-li(d,c){var
+ll(b,a){return R(a,b,[0,d,d,j,j])}function
+wW(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,r,0);if(o){if($(e,d[2])){var
+w=ac(q,d7(d,e)),x=ll(s,e),y=ho(d,c,h(i),x,w),z=a(m,o[1]);if(lk(c,l(a(n,c),z),m,y)){var
+p=ee(d,c,v,u,t,g(i),n);if(p){var
+A=h(p[1]),B=Y(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
+wX(d,c,w,v,u,t,s,q,i,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,s,0);if(o){if($(e,d[2])){var
+x=ac(q,d7(d,e)),y=ll(t,e),z=ho(d,c,h(i),y,x),A=a(n,c);if(lk(c,l(a(m,o[1]),A),m,z)){var
+p=ee(d,c,w,v,u,g(i),n);if(p){var
+B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
+wY(a,f,e,d,c,g,j,i,b){if(lj(a)){var
+h=b9(a),k=Z(h,g),l=j[1],n=Z(Z(h,b),l),o=m(function(b){return wU(a,f,e,d,c,b)},n),p=i[1],q=Z(Z(h,b),p),r=m(function(b){return wV(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ed(function(b,h,i,j){return wW(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ed(function(b,h,i,j){return wX(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wZ(b,a){var
+c=fd(b),d=u2(b),e=vF(b,a[1],a[3]),f=c?u1(b,c[1]):c;return[0,b,a,e_(a[2],a[3]),c,f,e,d]}function
+w0(a){var
+b=vj(a);return function(a){function
+c(b,a){return b===a?1:0}return b6(function(b){return c(a,b)},b)}}function
+w1(a,b){var
+c=a[7],d=a[1][9],e=w0(b),f=kd(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+lm(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bU(b[1],d))return[0,b[2]];var
+b=a[1];if(bW(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-w0(a,g,b){var
+w2(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vU(h,c,g,d[1]):d}var
+d=a[6];return d?vW(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return vF(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return vH(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-w1(a,d){var
-b=a[1],e=a[2][1],c=dl(b),f=c?[0,vT(e,d,b[2])]:c;return f}function
-w2(a){var
+w3(a,d){var
+b=a[1],e=a[2][1],c=dp(b),f=c?[0,vV(e,d,b[2])]:c;return f}function
+w4(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return v2(d,e,function(a,b){return fj(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return v4(d,e,function(a,b){return fm(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-w3(a,b){var
+w5(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wR(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wW(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-w4(a,e,d){var
-f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(w2(a),j);if(c)return[0,c[1]];var
-b=w0(a,e,d);return b?he(f,h,i,a[2][3],a[3],b[1]):b}}function
-w5(b,a,c){var
+f=a[2][3],g=wT(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wY(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+w6(a,e,d){var
+g=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=f(w4(a),j);if(c)return[0,c[1]];var
+b=w2(a,e,d);return b?hl(g,h,i,a[2][3],a[3],b[1]):b}}function
+w7(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(w4(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=hb(function(a,b){return dh(h,d,a,b)},e,f);return g(w3(b,c),i)},f)}}function
-w6(a,c,i){var
+g=f(w6(b,a,c),e);return ab(function(e){var
+g=a[4],h=a[3],i=hi(function(a,b){return dk(h,d,a,b)},e,g);return f(w5(b,c),i)},g)}}function
+w8(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=li(e,i[4]);if(b){var
-f=D(d,k);if(f)return wc(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=lm(e,i[4]);if(b){var
+f=C(d,k);if(f)return we(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-w7(d,a,g){var
+w9(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=li(e,g[5]);if(c)return lc(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=lm(e,g[5]);if(c)return lg(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-w8(c,a,g){var
+w_(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
 e=R(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=y(d,e);if(j){var
-p=k_(l,m,h,a[1],b,e,a[5]),k=p||cv(w6(c,a,g),o,h,b,e);if(!k)return n(w7(c,a,g),b,e);var
+p=lc(l,m,h,a[1],b,e,a[5]),k=p||cU(w8(c,a,g),o,h,b,e);if(!k)return n(w9(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-w9(b,a,d){var
-j=b[1],e=_(0,a[2]);if(e){var
-f=w1(b,a),c=g(w5(b,a,d),f);if(c)var
-k=c[1],l=aj(0,j[3]),h=[0,cJ(function(c){return bL(aQ(w8(b,a,d),f,k,c))},l)];else
+w$(b,a,d){var
+j=b[1],e=$(0,a[2]);if(e){var
+g=w3(b,a),c=f(w7(b,a,d),g);if(c)var
+k=c[1],l=an(0,j[3]),h=[0,cK(function(c){return bM(aT(w_(b,a,d),g,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-lj(b,c){var
-d=a9(a(a(b,b),c));return[0,bq(a(a(b,b),c)),d]}function
-lk(h,g,a){var
+ln(b,c){var
+d=a$(a(a(b,b),c));return[0,br(a(a(b,b),c)),d]}function
+lo(h,g,a){var
 b=ac(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=lj(h,b);f=1}if(!f)var
+e=ln(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hi(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+hp(a,b,c){if(C(a,d))return[0,[0,d,d]];var
 e=y(d,b);if(e){if(y(d,a))var
 h=F(a,b),f=[0,v(a,c),h];else
 var
@@ -4010,133 +4016,133 @@ i=F(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-ll(b,r,g,j){var
+lp(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bt(b,a(g,i[1]),s),m=[0,bu(lj(b,j),t)];else
+s=i[2],t=bu(b,a(f,i[1]),s),m=[0,bv(ln(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(g,g),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a9(h(p)),q=[0,[0,bq(f(p)),y]];else
+u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bu(a(b,b),x,u),y=a$(h(p)),q=[0,[0,br(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-w_(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=hi(a(a(a(b,b),b),j),n,l);if(c)var
-g=c[1],o=Y(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
+xa(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hp(a(a(a(b,b),b),j),n,l);if(c)var
+f=c[1],o=Y(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-lm(e,h,d,b,n,m,g){var
+lq(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
-o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bt(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bt(e,d,a(b,c))]:w_(e,d,g[3],m)}function
-w$(g,f,e,d,c,b,a){return lm(g,f,ac(e,a[1]),d,c,b,a)}function
-ln(d,b){var
+o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bu(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
+return 2===f[0]?[0,bu(e,d,a(b,c))]:xa(e,d,g[3],m)}function
+xb(g,f,e,d,c,b,a){return lq(g,f,ac(e,a[1]),d,c,b,a)}function
+lr(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(_(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if($(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-xa(c,g,b){var
-d=v(f(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,g,m]}function
-hj(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gL(a(g,c),d,k),m=hj(g,c,f,j,aV(b,i),l),n=hj(g,c,f,j,b,d);return[1,aV(b,i),n,m]}return xa(c,b,d)}function
-lo(g,f,e,c,b,d){function
+xc(c,f,b){var
+d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
+hq(g,c,f,e,b,d){if($(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gS(a(g,c),d,k),m=hq(g,c,f,j,aY(b,i),l),n=hq(g,c,f,j,b,d);return[1,aY(b,i),n,m]}return xc(c,b,d)}function
+ls(g,f,e,c,b,d){function
 h(e){var
-h=gL(a(g,f),b,b);return lo(g,f,e,aV(c,c),h,[0,[0,c,b],d])}function
+h=gS(a(g,f),b,b);return ls(g,f,e,aY(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-xb(c,b,h,g,f,e){var
-i=s(j),d=co(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hj(c,b,g,lo(c,b,e,1,d[1],0),0,l)}return xc}function
-xd(n,m,i,b,h){var
-c=a7(h,b),u=E(n);if(o(s(c),u)){var
-e=l(h,aW(c,b)),f=ln(m,be(s(c)));if(f)var
-p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a7(a(p,k(e,a7(a(e,e),w))),v)]];else
+xd(c,b,h,g,f,e){var
+i=s(j),d=cq(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hq(c,b,g,ls(c,b,e,1,d[1],0),0,l)}return xe}function
+xf(n,m,i,b,h){var
+c=a9(h,b),u=E(n);if(o(s(c),u)){var
+e=l(h,aZ(c,b)),f=lr(m,bf(s(c)));if(f)var
+p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a9(a(p,k(e,a9(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=ln(m,n);if(g)var
-r=D(g[1],d),t=r?[0,[0,d,d]]:r;else
+g=lr(m,n);if(g)var
+r=C(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-xe(u,t,s,r,q,p,n,m,j){var
+xg(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
-f=l(a7(a[1],q),p),g=o(f,d);if(g){var
-e=xd(u,t,s,r,f);if(e){var
+f=l(a9(a[1],q),p),g=o(f,d);if(g){var
+e=xf(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-xf(g,s,r,f,e,q,p,c){var
-b=xe(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(w(i(2,j)),t)),x=k(f,e),y=bA(i(2,j),x),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,w(i(2,j))),A)),z),v)]];else
+xh(g,s,r,f,e,q,p,c){var
+b=xg(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(w(i(2,j)),t)),x=k(f,e),y=bC(i(2,j),x),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,w(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-lp(a){return am(r,bj(d,a),a)}function
-xg(e,d,c,b,a){return a8(m(function(a){return co(e,d,l(a,b),c)},a))}function
-xh(b,d,c){var
-e=f(d),g=Y(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,f(c)),i),g]}function
-lq(e,l,k,c){var
-a=xg(e,l,k,lp(c),c);if(a)var
-b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=y(d,f(g)),o=i?[0,m(function(a){return xh(e,g,a)},b)]:i,j=o;else
+lt(a){return am(r,bk(d,a),a)}function
+xi(e,d,c,b,a){return a_(m(function(a){return cq(e,d,l(a,b),c)},a))}function
+xj(b,d,c){var
+e=g(d),f=Y(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
+lu(e,l,k,c){var
+a=xi(e,l,k,lt(c),c);if(a)var
+b=a[1],n=ad(m(h,b)),f=[0,ad(m(g,b)),n],i=y(d,g(f)),o=i?[0,m(function(a){return xj(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xi=i(2,i(2,w(i(2,w(i(2,i(2,j))))))),hk=bA(i(2,j),xi),xj=i(2,i(2,i(2,w(i(2,j))))),xk=bA(i(2,j),xj),fn=i(2,i(2,i(2,j))),hl=i(2,i(2,w(i(2,w(i(2,j)))))),hm=bA(i(2,j),fn),lr=be(a(w(i(2,w(i(2,w(i(2,w(i(2,j)))))))),hm)),xl=k(fn,hl),fo=bA(i(2,j),xl);function
-xm(b,a){return xb(hk,xk,hm,lr,b,a)}function
-xn(r,c,q,p){var
-t=k(fn,hl),b=l(bM(c),t),e=D(a7(c,b),fo),f=e?D(a7(fo,s(b)),c):e;if(f){var
-d=xf(hm,lr,r,fn,hl,b,a7(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fo)),n=[0,[0,l(m,F(m,fo)),u]];else
+xk=i(2,i(2,w(i(2,w(i(2,i(2,j))))))),hr=bC(i(2,j),xk),xl=i(2,i(2,i(2,w(i(2,j))))),xm=bC(i(2,j),xl),fq=i(2,i(2,i(2,j))),hs=i(2,i(2,w(i(2,w(i(2,j)))))),ht=bC(i(2,j),fq),lv=bf(a(w(i(2,w(i(2,w(i(2,w(i(2,j)))))))),ht)),xn=k(fq,hs),fr=bC(i(2,j),xn);function
+xo(b,a){return xd(hr,xm,ht,lv,b,a)}function
+xp(r,c,q,p){var
+t=k(fq,hs),b=l(bN(c),t),e=C(a9(c,b),fr),f=e?C(a9(fr,s(b)),c):e;if(f){var
+d=xh(ht,lv,r,fq,hs,b,a9(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fr)),n=[0,[0,l(m,F(m,fr)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-xo(e,p,b,o,n,m){var
-c=co(e,p,l(m,n),o);if(c){var
-g=c[1],i=y(d,f(b));if(i)var
-q=f(b),r=Y(e,F(a(hk,h(g)),q)),s=h(b),j=[0,[0,v(a(hk,f(g)),s),r]];else
+xq(e,p,b,o,n,m){var
+c=cq(e,p,l(m,n),o);if(c){var
+f=c[1],i=y(d,g(b));if(i)var
+q=g(b),r=Y(e,F(a(hr,h(f)),q)),s=h(b),j=[0,[0,v(a(hr,g(f)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-fp(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]}function
-ls(a,g){var
+fs(a){var
+b=[0,h(a)];return[0,[0,g(a)],b]}function
+lw(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dl(a),h=d?xp:d;return h}var
+d=dp(a),h=d?xr:d;return h}var
 i=a[2],e=u(a[9])===i?1:0;if(e)var
-j=a[9],b=H(function(b){var
-c=a[1];return cI(u(b),c)},j);else
+j=a[9],b=I(function(b){var
+c=a[1];return cJ(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return lk(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return lo(g,a,b)},k)];else
 var
 f=b;return f}function
-xq(b,a){return am(function(b,a){return r(b2(b),a)},a,b)}function
-xr(a){return am(xq,d,a)}var
-xs=8;function
-xt(e,b){var
-a=e[9];if(cI(xs,u(b))){var
-c=gK(a,xr(b)),f=u(a),d=n(e1(c),f,a);return function(b){var
-e=e2(d,b);return gJ(c,u(a),d,e)}}return function(b){return m(function(a){return ac(b,a)},a)}}function
-xu(e,d,k,a,c,j){var
-i=ac(a,a),b=ll(d,e,c,i);if(b){var
-l=b[1],n=U(g(k,a),j);return a8(m(function(a){var
-b=h(a);return lm(d,e,f(a),c,i,l,b)},n))}return b}function
-xv(b,d,j,i,h,a,g){var
+xs(b,a){return am(function(b,a){return r(b3(b),a)},a,b)}function
+xt(a){return am(xs,d,a)}var
+xu=8;function
+xv(e,b){var
+a=e[9];if(cJ(xu,u(b))){var
+c=gR(a,xt(b)),f=u(a),d=n(e4(c),f,a);return function(b){var
+e=e5(d,b);return gQ(c,u(a),d,e)}}return function(b){return m(function(a){return ac(b,a)},a)}}function
+xw(e,d,k,a,c,j){var
+i=ac(a,a),b=lp(d,e,c,i);if(b){var
+l=b[1],n=Z(f(k,a),j);return a_(m(function(a){var
+b=h(a);return lq(d,e,g(a),c,i,l,b)},n))}return b}function
+xx(b,d,j,i,h,a,g){var
 c=R(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=lq(d,j,a[1],c);return ab(function(a){return m(fp,a)},l)}var
-n=xu(b,d,i,c,a[1],h);return ab(function(a){return m(fp,a)},n)}return e}function
-xw(b,d,e,a){var
-c=ls(b,d);if(c){var
-f=aj(0,u(a[2])),g=c[1],h=xt(b,a[2]);return a8(m(function(c){return xv(b,d,e,h,g,a,c)},f))}return c}function
-hn(b,d){var
+l=lu(d,j,a[1],c);return ab(function(a){return m(fs,a)},l)}var
+n=xw(b,d,i,c,a[1],h);return ab(function(a){return m(fs,a)},n)}return e}function
+xy(b,d,e,a){var
+c=lw(b,d);if(c){var
+f=an(0,u(a[2])),g=c[1],h=xv(b,a[2]);return a_(m(function(c){return xx(b,d,e,h,g,a,c)},f))}return c}function
+hu(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4147,344 +4153,344 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-xx(j,f,c){var
+xz(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ac(c,c),m),l)}return i}return 1}var
-g=bL(D(e[1][1],d));return g?g:y(d,ac(c,c))}}function
-lt(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?H(hn(b,c),a):d;return e?xx(b,c,a):e}function
-xy(e,d,b,c){if(c){if(b){var
+g=bM(C(e[1][1],d));return g?g:y(d,ac(c,c))}}function
+lx(b,c,a){var
+f=b[1],d=u(a)===f?1:0,e=d?I(hu(b,c),a):d;return e?xz(b,c,a):e}function
+xA(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-xz(e,d,b,c){if(c){if(b){var
+xB(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-ho(c,b,a,g,e){var
-d=xy(c,b,f(a),g);return d?xz(c,b,h(a),e):d}function
-lu(e,d,a,c,b){var
-g=[0,h(a)];return ho(d,e,[0,[0,f(a)],g],c,b)}function
-xA(j,i,h,g,f,e,d){var
+hv(c,b,a,f,e){var
+d=xA(c,b,g(a),f);return d?xB(c,b,h(a),e):d}function
+ly(e,d,a,c,b){var
+f=[0,h(a)];return hv(d,e,[0,[0,g(a)],f],c,b)}function
+xC(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lu(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||ly(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-lv(j,i,g,f,b,a){switch(a[0]){case
+lz(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bN(i,a[1]);if(c){var
-d=bN(c[1],a[2]);if(d)return ho(b,j,d[1],a[3],a[4]);var
+c=bO(i,a[1]);if(c){var
+d=bO(c[1],a[2]);if(d)return hv(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bN(f,a[1]);return e?lu(g,b,e[1],a[2],a[3]):e;default:return xA(g,b,a[1],a[2],a[3],0,f)}}function
-fq(a){return 0===a[0]?1:0}function
-lw(i,b,h,g,f,e,a){var
+e=bO(f,a[1]);return e?ly(g,b,e[1],a[2],a[3]):e;default:return xC(g,b,a[1],a[2],a[3],0,f)}}function
+ft(a){return 0===a[0]?1:0}function
+lA(i,b,h,g,f,e,a){var
 j=b[2],d=u(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=H(function(a){return lt(i,l,a)},k);else
+k=a[2],l=a[1],c=I(function(a){return lx(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return H(function(a){return lv(h,g,f,e,n,a)},m)}return c}var
-xB=w(i(2,w(i(2,i(2,j))))),xC=bA(i(2,j),xB),xD=be(w(i(2,i(2,w(i(2,j))))));function
-hp(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fp(a[1]);return ho(d[3],c,i,g,e)}return a}function
-xE(a,g,b,c){var
+m=b[4],n=b[3];return I(function(a){return lz(h,g,f,e,n,a)},m)}return c}var
+xD=w(i(2,w(i(2,i(2,j))))),xE=bC(i(2,j),xD),xF=bf(w(i(2,i(2,w(i(2,j))))));function
+hw(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=fs(a[1]);return hv(d[3],c,i,f,e)}return a}function
+xG(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=R(f(c),m,0),n=a[1],e=cI(u(d),n);if(e){var
-o=h(c);return hp(g,b,w$(b,a,l,i,k,j,lk(b,a,d)),o)}return e}}function
-xF(d,c,b,a){var
-e=h(a);return hp(d,c,bN(b,f(a)),e)}function
-xG(k,d,j,b,a){var
+m=a[9],d=R(g(c),m,0),n=a[1],e=cJ(u(d),n);if(e){var
+o=h(c);return hw(f,b,xb(b,a,l,i,k,j,lo(b,a,d)),o)}return e}}function
+xH(d,c,b,a){var
+e=h(a);return hw(d,c,bO(b,g(a)),e)}function
+xI(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-g=lp(b),c=xn(a[1],e,g,b);if(c){var
-m=c[1];return H(function(c){var
-a=bN(b,f(c));if(a){var
-i=h(c);return hp(k,d,xo(d,j,m,e,g,a[1]),i)}return a},l)}var
+f=lt(b),c=xp(a[1],e,f,b);if(c){var
+m=c[1];return I(function(c){var
+a=bO(b,g(c));if(a){var
+i=h(c);return hw(k,d,xq(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-xH(d,c,a,k,e,r){var
+xJ(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b7(s,c[4]);if(f){var
+f=b8(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dl(d);if(o){var
-p=n(xG(c,a,k,e,r),b,g);if(p)var
+o=dp(d);if(o){var
+p=n(xI(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=lq(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return xF(c,a,t,b)},g)}var
+i=lu(a,k,l,b);if(i){var
+t=i[1];return I(function(b){return xH(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ac(b,b),j=ll(a,d,l,q);if(j){var
-u=j[1];return H(aQ(xE(d,c,a,e),b,q,u),g)}return j}return 1}}function
-xI(k,j,i,h,g,f,e,d){var
+q=ac(b,b),j=lp(a,d,l,q);if(j){var
+u=j[1];return I(aT(xG(d,c,a,e),b,q,u),g)}return j}return 1}}function
+xK(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(xH(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(xJ(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-xJ(b,a){return 0===a[0]?_(a[1],b):0}function
-xK(b,f,e){var
+xL(b,a){return 0===a[0]?$(a[1],b):0}function
+xM(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(u(e[2])),d=o(xC,a(E(b[1]),g)),h=d?[0,xm(f,xD)]:d;return h}return 0}function
-xL(c,b,h,f,a){var
+g=E(u(e[2])),d=o(xE,a(E(b[1]),g)),h=d?[0,xo(f,xF)]:d;return h}return 0}function
+xN(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=H(function(a){return lt(c,i,a)},k);else
+k=a[2],d=I(function(a){return lx(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=u(a[2]),e=H(function(a){return xJ(m,a)},l);else
+l=b[4],m=u(a[2]),e=I(function(a){return xL(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return xI(c,b,h,f,a,xK(c,f,a),0,n)}return e}function
-xM(c,b,m,l,f,e,k,a){var
-g=lw(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bL(a===b[1]?1:0):h;return i?k_(c,f,e,a,b[1],d,j):i}function
-lx(c,a,b){return xw(c,a[1],a[3],b)}function
-ly(c,a){var
+n=a[2];return xK(c,b,h,f,a,xM(c,f,a),0,n)}return e}function
+xO(c,b,m,l,f,e,k,a){var
+g=lA(c,b,m,l,f,e,k),h=g?$(a,c[3]):g,i=h?bM(a===b[1]?1:0):h;return i?lc(c,f,e,a,b[1],d,j):i}function
+lB(c,a,b){return xy(c,a[1],a[3],b)}function
+lC(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e7(b,a[3]);return he(c,d,b,a[3],f,e)}}function
-lz(c,a,d,b){var
-h=a[1],m=a[2],i=_(0,u(b[2]));if(i){if(H(fq,d[4]))return xL(c,d,h,a[3],b);var
-e=lx(c,a,b);if(e){var
-j=e[1],f=g(ly(c,a),j);if(f)return lw(c,d,h,j,m,f[1],b);var
-k=f}else
+f=e_(b,a[3]);return hl(c,d,b,a[3],f,e)}}function
+lD(c,a,d,b){var
+h=a[1],m=a[2],i=$(0,u(b[2]));if(i){if(I(ft,d[4]))return xN(c,d,h,a[3],b);var
+e=lB(c,a,b);if(e){var
+j=e[1],g=f(lC(c,a),j);if(g)return lA(c,d,h,j,m,g[1],b);var
+k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-xN(b,a,k,c){var
-l=a[1],m=a[2],f=_(0,u(c[2]));if(f){var
-d=lx(b,a,c);if(d){var
-h=d[1],e=g(ly(b,a),h);if(e){var
-n=aj(0,b[3]),o=e[1];return b5(function(a){return xM(b,k,l,h,m,o,c,a)},n)}var
+xP(b,a,k,c){var
+l=a[1],m=a[2],g=$(0,u(c[2]));if(g){var
+d=lB(b,a,c);if(d){var
+h=d[1],e=f(lC(b,a),h);if(e){var
+n=an(0,b[3]),o=e[1];return b6(function(a){return xO(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=f;return j}function
-xO(d,c,a){if(0===a[0]){var
+j=g;return j}function
+xQ(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-fr(b,a){var
-c=a[6],d=a[5],e=b6(b+1|0,a[4]),f=bi(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xP(c,b){var
-d=V(c);return function(f){var
-l=a(d,d),e=F(a(b,$(m(function(a){return kB(c,a)},f))),l),g=c[10];if(g){var
+ef(b,a){var
+c=a[6],d=a[5],e=b7(b+1|0,a[4]),f=bj(cp(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xR(c,b){var
+d=U(c);return function(f){var
+l=a(d,d),e=F(a(b,ad(m(function(a){return kF(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,$(m(function(a){return kC(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,ad(m(function(a){return kG(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-lA(e,b,h,f,c){if(D(h[1],d)&&kD(e,c)){var
-g=g3(g2(e,c)),i=a(g,g);return s(a9(F(a(a(b,b),i),f)))}var
-j=fg(e,c);return bq(v(a(a(b,b),j),f))}function
-xQ(d,b,c,a){var
-e=ac(a,a),f=Y(b,lA(d,b,c,e,a)),g=s(lA(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-lB(d,c){var
-e=V(d);return function(b,f){var
-g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return v(bq(a(a(a(c,c),i),h)),g)}}function
-xR(e,d){var
-f=V(e);return function(h,g){var
-i=a(a(f,g6(h)),f),j=kL(e,h),b=j[1];if(b){var
+lE(e,b,h,f,c){if(C(h[1],d)&&kH(e,c)){var
+g=g_(g9(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
+j=fj(e,c);return br(v(a(a(b,b),j),f))}function
+xS(d,b,c,a){var
+e=ac(a,a),f=Y(b,lE(d,b,c,e,a)),g=s(lE(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+lF(d,c){var
+e=U(d);return function(b,f){var
+g=a(b[2],e),h=fj(d,f),i=a(b[1],b[1]);return v(br(a(a(a(c,c),i),h)),g)}}function
+xT(e,d){var
+f=U(e);return function(h,g){var
+i=a(a(f,hb(h)),f),j=kP(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=v(a(d,$(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,$(m(function(b){var
+k=c[1],l=b[1],p=v(a(d,ad(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ad(m(function(b){var
 c=a(k,b);return Y(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-xS(e,c,b,a){var
-g=n(xR(e,c),b,a);if(g){var
-i=g[1];if(b){var
+xU(e,c,b,a){var
+f=n(xT(e,c),b,a);if(f){var
+i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lB(e,c),j,a),t=Y(h(i),q),u=m(s,a),v=s(n(lB(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
+q=n(lF(e,c),j,a),t=Y(h(i),q),u=m(s,a),v=s(n(lF(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
-p=g;return p}function
-lC(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+p=f;return p}function
+lG(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=co(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cq(b,m,l(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
 o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
-xT(a,c,e,d){var
+xV(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,g(xP(a,c),d)]:lC(a,c,e):2===b[0]?xS(a,c,b[1],d):[0,xQ(a,c,b[1],d)]}function
-xU(a,c,b){var
+b==="number"?0===b?[0,f(xR(a,c),d)]:lG(a,c,e):2===b[0]?xU(a,c,b[1],d):[0,xS(a,c,b[1],d)]}function
+xW(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bs(lC(a,c,b),e)}if(fa(a)){var
-f=a[9];return m(function(d){return xT(a,c,b,d)},f)}return bs(0,a[2])}function
-xV(a){var
-b=d_(a),c=b?ff(a):b;return bL(c)}function
-lD(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-hq(e,d,c,b){switch(bO(e,c)){case
+e=a[2];return bt(lG(a,c,b),e)}if(fd(a)){var
+f=a[9];return m(function(d){return xV(a,c,b,d)},f)}return bt(0,a[2])}function
+xX(a){var
+b=d_(a),c=b?fi(a):b;return bM(c)}function
+lH(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+hx(e,d,c,b){switch(bP(e,c)){case
 0:return h(b);case
-1:return f(b);default:var
-g=h(c)[1],l=a(a(i(2,j),d),g),m=h(h(b)),n=k(f(f(b)),m);return o(a(h(c)[2],n),l)?f(b):h(b)}}function
-lE(e,d,c,b){switch(bO(e,c)){case
-0:return f(b);case
+1:return g(b);default:var
+f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
+lI(e,d,c,b){switch(bP(e,c)){case
+0:return g(b);case
 1:return h(b);default:var
-g=h(c)[2];return lD(v(a(d,h(c)[1]),g),b)}}function
-xW(g,e,a){if(a){var
-b=a[2],c=a[1];if(bO(g,e))var
-i=h(f(c)),d=am(function(a){var
-b=h(f(a));return function(a){return r(b,a)}},i,b);else
+f=h(c)[2];return lH(v(a(d,h(c)[1]),f),b)}}function
+xY(f,e,a){if(a){var
+b=a[2],c=a[1];if(bP(f,e))var
+i=h(g(c)),d=am(function(a){var
+b=h(g(a));return function(a){return r(b,a)}},i,b);else
 var
-j=f(h(c)),d=am(function(a){var
-b=f(h(a));return function(a){return Y(b,a)}},j,b);return m(function(a){return lD(d,a)},a)}return a}function
-lF(d,c,b,e,a){if(a){var
+j=g(h(c)),d=am(function(a){var
+b=g(h(a));return function(a){return Y(b,a)}},j,b);return m(function(a){return lH(d,a)},a)}return a}function
+lJ(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lF(d,c,b,a,f);return[0,hq(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hq(d,c,b,a)},f);return[0,lE(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xX(p,o,g,d,c){function
-b(a){return f(f(a))}function
-e(a){return h(h(a))}if(bO(p,o)){var
-q=b(d),r=e(d),s=k(a(l(g,j),r),q),t=b(c),u=e(c);return y(k(a(l(g,j),u),t),s)}var
+e=lJ(d,c,b,a,f);return[0,hx(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hx(d,c,b,a)},f);return[0,lI(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xZ(p,o,f,d,c){function
+b(a){return g(g(a))}function
+e(a){return h(h(a))}if(bP(p,o)){var
+q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return y(k(a(l(f,j),u),t),s)}var
 v=b(c),i=y(b(d),v);if(i)var
 m=i;else{var
-w=b(c),n=D(b(d),w);if(n){var
+w=b(c),n=C(b(d),w);if(n){var
 x=e(c);return y(e(d),x)}var
 m=n}return m}function
-xY(l,k,j,i,g,e){var
-c=i,b=g,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xX(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
-xZ(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lF(c,d,b,xY(c,b,E(u(a)),1,f,e),a)}return a}function
-x0(a,e,c,b){var
+x0(l,k,j,i,f,e){var
+c=i,b=f,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=xZ(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+x1(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lJ(c,d,b,x0(c,b,E(u(a)),1,f,e),a)}return a}function
+x2(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xW(a,c,b);return m(function(b){return hq(a,e,c,b)},b)}function
-x1(a,d,c,b){var
+d==="number"&&d)return xY(a,c,b);return m(function(b){return hx(a,e,c,b)},b)}function
+x3(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return xZ(a,d,c,b);return m(function(b){return lE(a,d,c,b)},b)}function
-x2(a,b){function
+e==="number"&&e)return x1(a,d,c,b);return m(function(b){return lI(a,d,c,b)},b)}function
+x4(a,b){function
 d(b){var
-d=f(b),c=D(f(a),d);if(c){var
-e=h(b);return D(h(a),e)}return c}var
-j=d(f(b)),e=j||d(h(b));if(e)var
-g=e;else{var
-k=h(a),i=D(f(a),k);if(i)var
-l=f(a),c=o(h(f(b)),l);else
+d=g(b),c=C(g(a),d);if(c){var
+e=h(b);return C(h(a),e)}return c}var
+j=d(g(b)),e=j||d(h(b));if(e)var
+f=e;else{var
+k=h(a),i=C(g(a),k);if(i)var
+l=g(a),c=o(h(g(b)),l);else
 var
 c=i;if(c){var
-m=f(h(b));return o(f(a),m)}var
-g=c}return g}function
-x3(f,e){var
+m=g(h(b));return o(g(a),m)}var
+f=c}return f}function
+x5(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=x2(b[1],a[1]);if(c){var
+c=x4(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-lG(l,k,j,i,g,e,d,a,c){var
-b=x3(a,c);return b?k4(l,k,j,i,g,d,e,m(function(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
-x4(d,c,j,i,h,b,g,a){var
-e=lG(d,c,j,i,h,b,g,x0(d,c,b,a),a);if(e)var
-f=lG(d,c,j,i,h,b,g,x1(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+lK(l,k,j,i,f,e,d,a,c){var
+b=x5(a,c);return b?k8(l,k,j,i,f,d,e,m(function(a){var
+b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
+x6(d,c,j,i,h,b,g,a){var
+e=lK(d,c,j,i,h,b,g,x2(d,c,b,a),a);if(e)var
+f=lK(d,c,j,i,h,b,g,x3(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-x5(a){var
-d=h(a),b=o(f(a),d);if(b)var
-e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
+x7(a){var
+d=h(a),b=o(g(a),d);if(b)var
+e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
-lH(c,b,e,d){var
+lL(c,b,e,d){var
 f=ab(function(d){return v(a(b,d),c)},d);return[0,ab(function(d){return F(a(b,d),c)},e),f]}function
-x6(b,a){var
-c=b7(a,b[4]);return m(function(a){var
-b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
-x7(e,b,a,c){var
-f=x6(b,c),g=bs([0,d,a],e[2]),h=b[3];return hb(function(b,c){return lH(h,a,b,c)},g,f)}function
-lI(b,a){var
-c=h(a),d=Y(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-x8(b,d,c,a){var
-e=l(b,l(d,f(a)));return lI(a,[0,l(b,l(c,h(a))),e])}function
-x9(b,g,e,d,c){var
-a=x7(b,g,e,c);if(dl(b)){var
-i=b7(c,g[4]);if(H(function(a){var
-c=b[2];return _(f(a),c)},i)&&H(function(a){var
-b=h(a);return o(f(a),b)},a)){var
-j=$(m(f,a)),k=$(m(h,a)),l=U(d,a);return m(function(a){var
-b=f(a),c=x8(e,j,k,h(a));return ab(function(a){return lI(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-x_(d,c,b){var
-e=U(c,b);return $(m(function(b){var
-e=a(d,h(b)),c=l(f(b),e);return a(c,c)},e))}function
-lJ(e,d,a,b){var
+x8(b,a){var
+c=b8(a,b[4]);return m(function(a){var
+b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
+x9(e,b,a,c){var
+f=x8(b,c),g=bt([0,d,a],e[2]),h=b[3];return hi(function(b,c){return lL(h,a,b,c)},g,f)}function
+lM(b,a){var
+c=h(a),d=Y(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
+x_(b,d,c,a){var
+e=l(b,l(d,g(a)));return lM(a,[0,l(b,l(c,h(a))),e])}function
+x$(b,f,e,d,c){var
+a=x9(b,f,e,c);if(dp(b)){var
+i=b8(c,f[4]);if(I(function(a){var
+c=b[2];return $(g(a),c)},i)&&I(function(a){var
+b=h(a);return o(g(a),b)},a)){var
+j=ad(m(g,a)),k=ad(m(h,a)),l=Z(d,a);return m(function(a){var
+b=g(a),c=x_(e,j,k,h(a));return ab(function(a){return lM(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+ya(g){function
+e(c,b){if(c){if(b){var
+h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
+lN(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(x_(d,a[1],b),f)}return ac(a[1],b)}function
-fs(e,c){var
-b=V(e),d=e[4];if(typeof
+f=a[2],g=a[1];return k(n(ya(d),g,b),f)}return ac(a[1],b)}function
+fu(e,c){var
+b=U(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-x$(e,h,c,b,g,f){var
-i=a(a(b,aO(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fs(e,h),j)),i)}function
-ya(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fs(e,h),i));return o(a(a(b,aO(e)),f),j)}function
-yb(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lJ(b,a,m,g[1]),j=n[3],k=f?x$(b,a,h,i,f[1],j):1;if(k){if(e)return ya(b,a,h,i,e[1],j);var
+yb(e,h,c,b,g,f){var
+i=a(a(b,aQ(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fu(e,h),j)),i)}function
+yc(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fu(e,h),i));return o(a(a(b,aQ(e)),f),j)}function
+yd(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lN(b,a,m,g[1]),j=n[3],k=f?yb(b,a,h,i,f[1],j):1;if(k){if(e)return yc(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-ft(b,c){var
-d=V(b);return function(b,e){var
+fv(b,c){var
+d=U(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ac(e,e),i),h)}}function
-lK(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o($(m(function(f){var
+lO(f,d,c,b,e){var
+g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(ad(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-yc(c){var
-d=V(c);return function(b,f,e){var
+ye(c){var
+d=U(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-yd(a,c,b){var
+yf(a,c,b){var
 s=a[1],i=u(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aQ(yc(a),f,m,q)){var
-v=b[1];return n(ft(a,c),f,v)}return lK(a,c,m,q,b[1])}var
-w=b[1];return n(ft(a,c),f,w)}var
-x=b[1];return n(ft(a,c),f,x)}var
+q=p[1];if(aT(ye(a),f,m,q)){var
+v=b[1];return n(fv(a,c),f,v)}return lO(a,c,m,q,b[1])}var
+w=b[1];return n(fv(a,c),f,w)}var
+x=b[1];return n(fv(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return lK(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lO(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(ft(a,c),[0,j,j],t)}}return i}function
-hr(e,c,b,a){var
-g=b7(a,c[4]);return m(function(a){var
-c=h(a),g=R(f(a),b,[0,d,d,j,j]);return[0,[0,d7(e,f(a)),g],c]},g)}function
-hs(c,f,b,e,a){var
-d=yd(c,b,a);return d?H(function(d){return yb(c,f,b,a,d)},e):d}function
-ht(b,g,f,c,i,h){var
-e=lJ(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fs(b,f),j),l=aO(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fs(b,f),n),q=aO(b);return[0,v(a(a(g,e),q),p),m]}function
-ye(b,a,e){var
-g=f(a);if(o(f(b),g)){var
+t=b[1];return n(fv(a,c),[0,j,j],t)}}return i}function
+hy(e,c,b,a){var
+f=b8(a,c[4]);return m(function(a){var
+c=h(a),f=R(g(a),b,[0,d,d,j,j]);return[0,[0,d7(e,g(a)),f],c]},f)}function
+hz(c,f,b,e,a){var
+d=yf(c,b,a);return d?I(function(d){return yd(c,f,b,a,d)},e):d}function
+hA(b,g,f,c,i,h){var
+e=lN(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fu(b,f),j),l=aQ(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fu(b,f),n),q=aQ(b);return[0,v(a(a(g,e),q),p),m]}function
+yg(b,a,e){var
+f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(f(b),j),k=f(e),d=o(c,Y(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-yf(b,e,a){var
-g=f(a);if(o(f(b),g)){var
+j=h(a),c=r(g(b),j),k=g(e),d=o(c,Y(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+yh(b,e,a){var
+f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=f(a),c=Y(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-yg(f,e,d,c,a){return m(function(a){var
-b=hs(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-yh(l,k,j,i,h){var
+j=g(a),c=Y(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+yi(f,e,d,c,a){return m(function(a){var
+b=hz(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+yj(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=R(s,i,0);if(b){var
 c=R(r,i,0);if(c)if(a){var
-t=a[1],d=ht(l,k,j,n,o,b[1]),u=s===r?d:ht(l,k,j,n,o,c[1]),e=ye(t,d,u);if(e)var
-f=yf(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=a[1],d=hA(l,k,j,n,o,b[1]),u=s===r?d:hA(l,k,j,n,o,c[1]),e=yg(t,d,u);if(e)var
+f=yh(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4495,62 +4501,62 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-yi(a,c,h,g,e,d,b){var
-i=hr(a,c,e,d),j=a[2];if(u(b[3])===j){var
-k=b7(d,c[4]);if(H(function(b){var
-c=a[2];return _(f(b),c)},k)){var
-l=yg(a,c,b[1],i,b[2]),n=U(a[9],e),o=U(U(g,b[3]),n),p=b[1];return m(function(b){return yh(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
-yj(b,e,d,c){var
-i=y(c,d)?h(e):f(e),g=k6(b,i),j=a(g,c);return F(k(a(l(b,g),d),j),b)}function
-yk(a,c,b,g,f){var
+yk(a,c,h,f,e,d,b){var
+i=hy(a,c,e,d),j=a[2];if(u(b[3])===j){var
+k=b8(d,c[4]);if(I(function(b){var
+c=a[2];return $(g(b),c)},k)){var
+l=yi(a,c,b[1],i,b[2]),n=Z(a[9],e),o=Z(Z(f,b[3]),n),p=b[1];return m(function(b){return yj(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
+yl(b,e,d,c){var
+i=y(c,d)?h(e):g(e),f=k_(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
+ym(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?k9(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fm(a,c,b,g,f):i}var
+j=a[2],h=u(b)===j?1:0;return h?lb(a,c,b,g,f):h}var
+k=a[2],i=u(b)===k?1:0;return i?fp(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return k7(a,c,g,f,b)}var
-n=e[2],o=e[1];return hf(b,function(a,b,d){return yj(c,a,b,d)},o,n,m,l,d)}function
-lL(b,a){return v(a,b[3])}function
-hu(e,d,c,b){if(b){var
-f=b[1];return a(lL(e,d),f)}return c}function
-lM(c,b,e){var
-a=c[4];return r(d,l(b,$(m(function(a){return 0===a[0]?a[1]===e?r(d,hu(c,b,d,a[3])):d:d},a))))}function
-yl(c,b,e){var
+m(b){return k$(a,c,g,f,b)}var
+n=e[2],o=e[1];return hm(b,function(a,b,d){return yl(c,a,b,d)},o,n,m,l,d)}function
+lP(b,a){return v(a,b[3])}function
+hB(e,d,c,b){if(b){var
+f=b[1];return a(lP(e,d),f)}return c}function
+lQ(c,b,e){var
+a=c[4];return r(d,l(b,ad(m(function(a){return 0===a[0]?a[1]===e?r(d,hB(c,b,d,a[3])):d:d},a))))}function
+yn(c,b,e){var
 a=c[4];return am(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=lM(c,b,a[1]),g=k(r(d,hu(c,b,d,a[3])),f);return Y(hu(c,b,b,a[4]),g)}return d}return d},a))}function
-ym(c,b,a){var
-d=aj(0,c[2]);return m(function(c){return yl(b,a,c)},d)}function
-lN(d){var
+f=lQ(c,b,a[1]),g=k(r(d,hB(c,b,d,a[3])),f);return Y(hB(c,b,b,a[4]),g)}return d}return d},a))}function
+yo(c,b,a){var
+d=an(0,c[2]);return m(function(c){return yn(b,a,c)},d)}function
+lR(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bU(b,a)},c=bL(b5(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bW(b,a)},c=bM(b6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-yn(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=R(b,j,d),g=l(R(b,i,d),n),o=R(b,k,d),h=l(lM(e,m,f),o);if(y(d,g)&&y(d,h)){var
-p=e[4];if(bL(b5(function(a){return xO(f,b,a)},p)))return a(g,h)}return d}function
-yo(b,g,e,q,p,n,k,c){var
-x=lL(g,e),r=D(e,a(g[3],x));if(r)var
+yp(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=R(b,j,d),g=l(R(b,i,d),n),o=R(b,k,d),h=l(lQ(e,m,f),o);if(y(d,g)&&y(d,h)){var
+p=e[4];if(bM(b6(function(a){return xQ(f,b,a)},p)))return a(g,h)}return d}function
+yq(b,f,e,q,p,n,k,c){var
+x=lP(f,e),r=C(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
-s=i?H(function(a){var
-d=g[2],c=_(f(a),d);if(c){var
-e=b[2];return _(h(a),e)}return c},c):i,t=s?lN(m(f,c)):s,v=t?lN(m(h,c)):t;if(v){var
-j=fm(b,e,U(m(f,q),k),p,n);if(j){var
-z=aC(b,n),A=aC(b,p),B=$(m(function(a){return yn(g,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
+s=i?I(function(a){var
+d=f[2],c=$(g(a),d);if(c){var
+e=b[2];return $(h(a),e)}return c},c):i,t=s?lR(m(g,c)):s,v=t?lR(m(h,c)):t;if(v){var
+j=fp(b,e,Z(m(g,q),k),p,n);if(j){var
+z=aC(b,n),A=aC(b,p),B=ad(m(function(a){return yp(f,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
 w=j}else
 var
 w=v;return w}function
-yp(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]}function
-yq(a,c,j,i,g,b,e,d){var
-k=U(a[9],b),l=U(b8(a),k);return a8(m(function(b){var
-k=f(h(b)),l=yp(ht(a,c,e,h(h(b)),k,d));return fj(a,c,j,i,g,f(b),l)},l))}function
-yr(a,b,x,i,w,v,h,t,g){var
-j=g[2],k=g[1],y=b7(0,b[4]),l=H(function(b){var
-c=a[2];return _(f(b),c)},y),m=l?hs(a,b,k,hr(a,b,h,0),j):l;if(m){var
-c=yq(a,x,i,w,v,h,k,j);if(c){var
+yr(a){var
+b=[0,h(a)];return[0,[0,g(a)],b]}function
+ys(a,c,j,i,f,b,e,d){var
+k=Z(a[9],b),l=Z(b9(a),k);return a_(m(function(b){var
+k=g(h(b)),l=yr(hA(a,c,e,h(h(b)),k,d));return fm(a,c,j,i,f,g(b),l)},l))}function
+yt(a,b,x,i,w,v,h,t,f){var
+j=f[2],k=f[1],y=b8(0,b[4]),l=I(function(b){var
+c=a[2];return $(g(b),c)},y),m=l?hz(a,b,k,hy(a,b,h,0),j):l;if(m){var
+c=ys(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fm(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+e=fp(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4560,626 +4566,631 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-ys(a){return xU(a[1],a[2][1],a[2][3])}function
-yt(a){return a?x5(a[1]):a}function
-lO(a){return m(yt,a)}function
-lP(b){var
-d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fk(c,a)){var
+yu(a){return xW(a[1],a[2][1],a[2][3])}function
+yv(a){return a?x7(a[1]):a}function
+lS(a){return m(yv,a)}function
+lT(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fn(c,a)){var
 h=b[4];if(h){var
-k=g(i,a);return yi(d,c,e,f,h[1],a,k)}return lO(x9(d,c,e,f,a))}return j}}function
-yu(a){var
+k=f(i,a);return yk(d,c,e,g,h[1],a,k)}return lS(x$(d,c,e,g,a))}return j}}function
+yw(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a8(g);return b?x4(c,d,e,f,a[3],h,i,b[1]):b}}function
-lQ(b){var
+b=a_(g);return b?x6(c,d,e,f,a[3],h,i,b[1]):b}}function
+lU(b){var
 a=b[1];return function(c){var
-d=H(function(b){var
+d=I(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=j3(a[2],c),f=b8(a),g=k5(a[6]);return a8(hc(yu(b),g,f,e))}return d}}function
-yv(a,k,f){var
+e=j7(a[2],c),f=b9(a),g=k9(a[6]);return a_(hj(yw(b),g,f,e))}return d}}function
+yx(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
-j=D(c,h);if(j){var
-p=n(f[4],i,b);return yo(g,d,c,m,d[1],b,o,p)}return j;default:var
+j=C(c,h);if(j){var
+p=n(f[4],i,b);return yq(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return yr(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-yw(b,l,k){var
+q=n(f[5],i,b);return yt(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+yy(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=_(a,g[3]),j=i?bL(a===c[1]?1:0):i;if(j)var
-e=yk(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+i=$(a,g[3]),j=i?bM(a===c[1]?1:0):i;if(j)var
+e=ym(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cS(yv(b,l,k),c,p,n,h,a):f}}function
-yx(b,e,d){var
+f=j;return f?cT(yx(b,l,k),c,p,n,h,a):f}}function
+yz(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=hb(function(a,b){return lH(r,m,a,b)},q,p),s=1===e?ym(k,a,l):0,t=H(fq,a[4]),i=t||H(function(a){var
-b=h(a);return o(f(a),b)},g);if(i){var
-u=d[1];return b5(cv(yw(b,e,d),a,n,s,g),u)}var
+p=a[4],q=c[1],r=a[3],f=hi(function(a,b){return lL(r,m,a,b)},q,p),s=1===e?yo(k,a,l):0,t=I(ft,a[4]),i=t||I(function(a){var
+b=h(a);return o(g(a),b)},f);if(i){var
+u=d[1];return b6(cU(yy(b,e,d),a,n,s,f),u)}var
 j=i}else
 var
 j=c;return j}}function
-yy(d,a){if(a){var
+yA(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-lR(a,q,d){var
+yB(a,q,d){var
 i=a[1];return function(b){var
-e=ys(a),j=lO(e),k=aj(0,b[2]),l=m(function(c){var
-f=d[2];return cS(lP(a),e,j,b,c,f)},k),r=H(fq,b[4])?0:g(lQ(a),l),c=_(0,b[2]),n=c?xV(i):c;return function(c){var
-o=fr(c,b),i=bN(b[4],c);if(n){if(i&&0===i[1][0])var
-s=U(k,l),t=m(function(b){if(yy(f(b),i)){var
-k=g(d[3],c),l=f(b);return cS(lP(a),e,j,o,l,k)}return h(b)},s),p=g(lQ(a),t);else
+e=yu(a),j=lS(e),k=an(0,b[2]),l=m(function(c){var
+f=d[2];return cT(lT(a),e,j,b,c,f)},k),r=I(ft,b[4])?0:f(lU(a),l),c=$(0,b[2]),n=c?xX(i):c;return function(c){var
+o=ef(c,b),i=bO(b[4],c);if(n){if(i&&0===i[1][0])var
+s=Z(k,l),t=m(function(b){if(yA(g(b),i)){var
+k=f(d[3],c),l=g(b);return cT(lT(a),e,j,o,l,k)}return h(b)},s),p=f(lU(a),t);else
 var
-p=r;return aQ(yx(a,q,d),o,c,p)}return n}}}function
-yz(d,c,b,a){var
-e=aj(0,u(a[4]));return H(g(lR(d,c,b),a),e)}function
-lS(e,d,c,b,a){var
-f=ai(a,cH(d,1));return aV(bz(cH(cH(aV(e,ai(2,b)),f),1),c),1)}function
-hv(a,e,d,c,b){var
-g=E(h(a[3])),i=ai(b,h(a[4])),j=l(E(aV(ai(d,h(a[2])),i)),g),k=E(f(a[3])),m=ai(c,f(a[4]));return[0,l(E(aV(ai(e,f(a[2])),m)),k),j]}function
-lT(i,g,a){var
-c=o(d,f(a));if(c)var
-j=E(i),b=y(f(a),j);else
+p=r;return aT(yz(a,q,d),o,c,p)}return n}}}function
+lV(e,d,c,b,a){var
+f=aj(a,cI(d,1));return aY(bB(cI(cI(aY(e,aj(2,b)),f),1),c),1)}function
+hC(a,e,d,c,b){var
+f=E(h(a[3])),i=aj(b,h(a[4])),j=l(E(aY(aj(d,h(a[2])),i)),f),k=E(g(a[3])),m=aj(c,g(a[4]));return[0,l(E(aY(aj(e,g(a[2])),m)),k),j]}function
+lW(i,f,a){var
+c=o(d,g(a));if(c)var
+j=E(i),b=y(g(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
-k=E(g);return y(h(a),k)}return e}function
-dr(b,a){function
+k=E(f);return y(h(a),k)}return e}function
+du(b,a){function
 f(b){return a}function
-g(b){return i(2,dr(b,a))}function
-h(b){return w(i(2,dr(b,a)))}if(o(b,j))return f(0);var
-c=b3(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
-hw=0;function
-fu(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fu(a,h)},l=function(a){return fu(a,f)};if(o(b,j))return i(0);var
-c=b3(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
-ef(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ef(b,a,f),g,e]},p=function(b){return[0,f,g,ef(b,a,e)]};if(o(c,j))return m(0);var
-h=b3(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
+g(b){return i(2,du(b,a))}function
+h(b){return w(i(2,du(b,a)))}if(o(b,j))return f(0);var
+c=b4(b,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
+hD=0;function
+fw(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fw(a,h)},l=function(a){return fw(a,f)};if(o(b,j))return i(0);var
+c=b4(b,E(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
+eg(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eg(b,a,f),g,e]},p=function(b){return[0,f,g,eg(b,a,e)]};if(o(c,j))return m(0);var
+h=b4(c,E(2)),i=h[1];return C(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,ef(b,a,0),0,0]}function
-s(b){return[0,0,0,ef(b,a,0)]}if(o(c,j))return q(0);var
-k=b3(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
-hx(d,l,k,h){var
+r(b){return[0,eg(b,a,0),0,0]}function
+s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
+k=b4(c,E(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
+hE(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=dr(a,w(i(2,j))),n=hx(d,g,c,dr(a,i(2,j))),b=e,c=aQ(d,a,f[1],n),a=m;continue}var
-o=dr(a,w(i(2,j))),b=e,c=hx(d,g,c,dr(a,i(2,j))),a=o;continue}return c}}var
-b9=[0,d,d],eg=[0,0,0,0,hw];function
-yA(c,b,a){return hx(c,b,a,j)}function
-lU(f,e,d){var
+m=du(a,w(i(2,j))),n=hE(d,g,c,du(a,i(2,j))),b=e,c=aT(d,a,f[1],n),a=m;continue}var
+o=du(a,w(i(2,j))),b=e,c=hE(d,g,c,du(a,i(2,j))),a=o;continue}return c}}var
+b_=[0,d,d],eh=[0,0,0,0,hD];function
+yC(c,b,a){return hE(c,b,a,j)}function
+lX(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=ef(c,a[1],b),h=a[2],c=w(c),a=h,b=g;continue}return b}}function
-cq(a,e,d,c){var
-f=a[4],g=a[1],b=fu(jO(aV(ai(aV(ai(d,a[3]),c),g),e)),f);return b?b[1]:b9}function
-fv(d,b,a,c){var
-e=aj(0,b);return[0,d,b,a,lU(j,br(function(b){var
-d=aj(0,a);return br(g(c,b),d)},e),hw)]}function
-cL(a,d,c,b){return fv(a,d,c,function(d,c){var
-e=aj(0,a);return m(function(a){return aQ(b,a,d,c)},e)})}function
-hy(b,a){if(b){if(a){var
-c=hy(b[2],a[2]);return bu(e5(b[1],a[1]),c)}return b9}return b9}function
-lV(b,a){var
-c=F(h(b),a);return[0,v(f(b),a),c]}function
-lW(a){var
-b=f(a);return l(h(a),b)}function
-yB(a){return m(function(a){return Y(d,a)},a)}function
-lX(d,a){var
-b=u(a),c=gK(a,d),e=m(yB,a),f=n(e1(c),b,e);return[0,b,c,n(e1(c),b,a),f]}function
-yC(d,c,a,b){return c===1?e2(a,b):gJ(d,c,a,e2(a,b))}function
-yD(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return lV([0,k(c,b),i],g)}function
-lY(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=lY(h,g,de(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yD(h,g,bj(d,f),o,n,m),l];else
+g=eg(c,a[1],b),h=a[2],c=w(c),a=h,b=g;continue}return b}}function
+cs(a,e,d,c){var
+f=a[4],g=a[1],b=fw(jS(aY(aj(aY(aj(d,a[3]),c),g),e)),f);return b?b[1]:b_}function
+fx(d,b,a,c){var
+e=an(0,b);return[0,d,b,a,lX(j,bs(function(b){var
+d=an(0,a);return bs(f(c,b),d)},e),hD)]}function
+cM(a,d,c,b){return fx(a,d,c,function(d,c){var
+e=an(0,a);return m(function(a){return aT(b,a,d,c)},e)})}function
+hF(b,a){if(b){if(a){var
+c=hF(b[2],a[2]);return bv(e8(b[1],a[1]),c)}return b_}return b_}function
+lY(b,a){var
+c=F(h(b),a);return[0,v(g(b),a),c]}function
+lZ(a){var
+b=g(a);return l(h(a),b)}function
+yD(a){return m(function(a){return Y(d,a)},a)}function
+l0(d,a){var
+b=u(a),c=gR(a,d),e=m(yD,a),f=n(e4(c),b,e);return[0,b,c,n(e4(c),b,a),f]}function
+yE(d,c,a,b){return c===1?e5(a,b):gQ(d,c,a,e5(a,b))}function
+yF(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return lY([0,k(c,b),i],g)}function
+l1(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=l1(h,g,dh(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yF(h,g,bk(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-lZ(h,g,e,a,c){var
+l2(h,f,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return yC(j,i,a,b)}var
-d=m(lW,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return lY(h,g,e,b(a[3],n),l,k)}function
-l0(a){var
-b=a[4];return yA(function(d,a,b){var
-c=b2(lW(a));return r(r(b2(f(a)),c),b)},b,d)}function
-fw(a){return am(bu,b9,a)}function
-l1(a){if(a){var
-b=a[2],c=a[1];return b?uH(c,l1(b)):c}return b9}function
-l2(c,b,a){var
-d=be(h(a));return cq(c,b,be(f(a)),d)}function
-yE(a,c,b){return lT(a[2],a[3],b)?l2(a,c,b):b9}function
-l3(a,e,d,c,b){var
-g=aj(0,f(a[1]));return br(function(f){var
-g=aj(0,h(a[1]));return m(function(g){return yE(e,b,hv(a,d,c,f,g))},g)},g)}function
-yF(f,e,d,c,b,a){var
-g=aj(0,b);return br(function(b){return l3(f,e,d,c,aV(a,b))},g)}function
-yG(a,b,d,c,i){var
-e=aj(0,f(a[1]));return br(function(e){var
-f=aj(0,h(a[1]));return br(function(f){var
-h=hv(a,d,c,e,f),g=lT(b[2],b[3],h),j=g?[0,l2(b,i,hv(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hz(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lS(b[2],g,e,d,c)}function
-hA(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lS(b[3],f,e,d,c)}function
-yH(a){var
-b=r(d,h(a));return[0,r(d,f(a)),b]}function
-yI(c,b){if(o(d,h(b)))var
+b(a,b){return yE(j,i,a,b)}var
+d=m(lZ,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return l1(h,f,e,b(a[3],n),l,k)}function
+l3(a){var
+b=a[4];return yC(function(d,a,b){var
+c=b3(lZ(a));return r(r(b3(g(a)),c),b)},b,d)}function
+fy(a){return am(bv,b_,a)}function
+l4(a){if(a){var
+b=a[2],c=a[1];return b?uJ(c,l4(b)):c}return b_}function
+l5(c,b,a){var
+d=bf(h(a));return cs(c,b,bf(g(a)),d)}function
+yG(a,c,b){return lW(a[2],a[3],b)?l5(a,c,b):b_}function
+l6(a,e,d,c,b){var
+f=an(0,g(a[1]));return bs(function(f){var
+g=an(0,h(a[1]));return m(function(g){return yG(e,b,hC(a,d,c,f,g))},g)},f)}function
+yH(f,e,d,c,b,a){var
+g=an(0,b);return bs(function(b){return l6(f,e,d,c,aY(a,b))},g)}function
+yI(a,b,d,c,i){var
+e=an(0,g(a[1]));return bs(function(e){var
+f=an(0,h(a[1]));return bs(function(f){var
+h=hC(a,d,c,e,f),g=lW(b[2],b[3],h),j=g?[0,l5(b,i,hC(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hG(a,b){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return lV(b[2],f,e,d,c)}function
+hH(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lV(b[3],f,e,d,c)}function
+yJ(a){var
+b=r(d,h(a));return[0,r(d,g(a)),b]}function
+yK(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=F(a(h(b),l),k);if(o(d,f(b)))var
-g=f(b);else
+k=c[2],l=c[1],e=F(a(h(b),l),k);if(o(d,g(b)))var
+f=g(b);else
 var
-i=c[2],j=c[1],g=v(a(f(b),j),i);return[0,g,e]}function
-yJ(a,e,c){var
-b=g4(a,e,a,uF(c));return b?gM(a,bu([0,a,a],b[1])):[0,d,a]}function
-yK(a,d,c){var
-b=g4(a,d,a,e5(i(2,j),c));if(b){var
-e=gM(a,bu([0,a,a],b[1]));return uG([0,a,a],e5(i(2,j),e))}return[0,s(a),a]}function
-yL(k,d,c,j,b,i,a){var
-g=bz(a[1],c),e=bz(u(b),c),l=l0(a),n=aj(0,c),o=m(function(a){var
-c=lX(l,cn(e,b6(ai(a,e),b))),d=[0,b6(ai(a,e),i),c];return[0,ai(a,g),d]},n);function
-p(e,c){return br(function(b){var
-i=yF(d,a,e,c,g,f(b)),l=h(h(b));return lZ(k,j,f(h(b)),l,i)},o)}var
-q=hA(d,a),r=hz(d,a);return fv(u(b),r,q,p)}function
-yM(e,d,b,c,a){var
-f=lX(l0(a),b);function
+i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
+yL(a,e,c){var
+b=g$(a,e,a,uH(c));return b?gT(a,bv([0,a,a],b[1])):[0,d,a]}function
+yM(a,d,c){var
+b=g$(a,d,a,e8(i(2,j),c));if(b){var
+e=gT(a,bv([0,a,a],b[1]));return uI([0,a,a],e8(i(2,j),e))}return[0,s(a),a]}function
+yN(k,d,c,j,b,i,a){var
+f=bB(a[1],c),e=bB(u(b),c),l=l3(a),n=an(0,c),o=m(function(a){var
+c=l0(l,cp(e,b7(aj(a,e),b))),d=[0,b7(aj(a,e),i),c];return[0,aj(a,f),d]},n);function
+p(e,c){return bs(function(b){var
+i=yH(d,a,e,c,f,g(b)),l=h(h(b));return l2(k,j,g(h(b)),l,i)},o)}var
+q=hH(d,a),r=hG(d,a);return fx(u(b),r,q,p)}function
+yO(e,d,b,c,a){var
+f=l0(l3(a),b);function
 g(h,g){var
-b=aj(0,a[1]);return lZ(e,d,c,f,m(function(b){return cq(a,b,0,0)},b))}return fv(u(b),1,1,g)}function
-yN(b){var
-a=bj(eg,b);function
-c(d,c,a){return fw(m(function(b){return cq(b,d,c,a)},b))}return cL(a[1],a[2],a[3],c)}function
-yO(a){var
-b=bj(eg,a);function
-c(c,b){return br(function(a){var
-d=aj(0,a[1]);return m(function(d){return cq(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fv(am(function(b,a){return aV(b[1],a)},f,a),e,d,c)}function
-fx(b,a){function
-c(e,d,c){return g(b,cq(a,e,d,c))}return cL(a[1],a[2],a[3],c)}function
-yP(b,a){function
-c(e,d,c){return l1(yG(b,a,d,c,e))}var
-d=hA(b,a),e=hz(b,a);return cL(a[1],e,d,c)}function
-yQ(a,b){var
-c=h(a[1]),d=E(ai(f(a[1]),c));function
-e(f,e,c){return lV(fw(l3(a,b,e,c,f)),d)}var
-g=hA(a,b),i=hz(a,b);return cL(b[1],i,g,e)}function
-yR(a){function
+b=an(0,a[1]);return l2(e,d,c,f,m(function(b){return cs(a,b,0,0)},b))}return fx(u(b),1,1,g)}function
+yP(b){var
+a=bk(eh,b);function
+c(d,c,a){return fy(m(function(b){return cs(b,d,c,a)},b))}return cM(a[1],a[2],a[3],c)}function
+yQ(a){var
+b=bk(eh,a);function
+c(c,b){return bs(function(a){var
+d=an(0,a[1]);return m(function(d){return cs(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fx(am(function(b,a){return aY(b[1],a)},f,a),e,d,c)}function
+fz(b,a){function
+c(e,d,c){return f(b,cs(a,e,d,c))}return cM(a[1],a[2],a[3],c)}function
+yR(b,a){function
+c(e,d,c){return l4(yI(b,a,d,c,e))}var
+d=hH(b,a),e=hG(b,a);return cM(a[1],e,d,c)}function
+yS(a,b){var
+c=h(a[1]),d=E(aj(g(a[1]),c));function
+e(f,e,c){return lY(fy(l6(a,b,e,c,f)),d)}var
+f=hH(a,b),i=hG(a,b);return cM(b[1],i,f,e)}function
+yT(a){function
 b(b,h,g){var
-c=gD(b,a[3]),d=a[2],e=gD(bz(b,a[3]),d),f=a[2];return cq(a,bz(bz(b,a[3]),f),e,c)}var
-c=a[3];return cL(ai(ai(a[1],a[2]),c),1,1,b)}function
-yS(b,a){function
+c=gK(b,a[3]),d=a[2],e=gK(bB(b,a[3]),d),f=a[2];return cs(a,bB(bB(b,a[3]),f),e,c)}var
+c=a[3];return cM(aj(aj(a[1],a[2]),c),1,1,b)}function
+yU(b,a){function
 c(e,d,c){var
-g=bz(c,h(b));return cq(a,e,bz(d,f(b)),g)}var
-d=h(b),e=ai(a[3],d),g=f(b),i=ai(a[2],g);return cL(a[1],i,e,c)}function
-l4(b,a){var
+f=bB(c,h(b));return cs(a,e,bB(d,g(b)),f)}var
+d=h(b),e=aj(a[3],d),f=g(b),i=aj(a[2],f);return cM(a[1],i,e,c)}function
+l7(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yT(b,a){var
-c=a[1]===b[1]?1:0;return c?l4(b,a):c}function
-ds(a,b){var
+yV(b,a){var
+c=a[1]===b[1]?1:0;return c?l7(b,a):c}function
+dv(a,b){var
 c=a?[0,b]:a;return c}function
-yU(e,k,a,c){var
-b=bj(eg,c);if(typeof
+yW(e,k,a,c){var
+b=bk(eh,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=yN(c);return ds(H(function(a){return yT(b,a)},c),q);case
+q=yP(c);return dv(I(function(a){return yV(b,a)},c),q);case
 1:var
-r=yO(c);return ds(H(function(a){return l4(b,a)},c),r);case
-2:return[0,fx(yH,b)];case
-3:return[0,fx(function(a){return yJ(e,k,a)},b)];case
-4:return[0,fx(function(a){return yK(e,k,a)},b)];default:return[0,yR(b)]}else
+r=yQ(c);return dv(I(function(a){return l7(b,a)},c),r);case
+2:return[0,fz(yJ,b)];case
+3:return[0,fz(function(a){return yL(e,k,a)},b)];case
+4:return[0,fz(function(a){return yM(e,k,a)},b)];default:return[0,yT(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],g=a[2],s=yL(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
-t=u(i),m=ai(g,bz(u(i),g))===t?1:0;else
+i=a[4],f=a[2],s=yN(e,a[1],f,a[3],i,a[5],b),l=$(0,f);if(l)var
+t=u(i),m=aj(f,bB(u(i),f))===t?1:0;else
 var
-m=l;return ds(m,s);case
+m=l;return dv(m,s);case
 1:var
-v=yM(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return ds(w,v);case
+v=yO(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dv(w,v);case
 2:var
-p=a[1],x=fx(function(a){return yI(p,a)},b);return ds(o(d,p[1]),x);case
-3:return[0,yP(a[1],b)];case
+p=a[1],x=fz(function(a){return yK(p,a)},b);return dv(o(d,p[1]),x);case
+3:return[0,yR(a[1],b)];case
 4:var
-j=a[1],y=yQ(j,b),z=h(j[1]);return ds(_(0,ai(f(j[1]),z)),y);default:return[0,yS(a[1],b)]}}function
-yV(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),m);return bt(e,a(l(a(d,b[2]),n),k),h)}function
-yW(a,b){var
-e=a[3],f=ai(ai(a[1],a[2]),e),c=u(b)===f?1:0;return c?H(function(a){var
+j=a[1],y=yS(j,b),z=h(j[1]);return dv($(0,aj(g(j[1]),z)),y);default:return[0,yU(a[1],b)]}}function
+yX(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),m);return bu(e,a(l(a(d,b[2]),n),k),h)}function
+yY(a,b){var
+e=a[3],f=aj(aj(a[1],a[2]),e),c=u(b)===f?1:0;return c?I(function(a){var
 b=o(d,a);return b?o(a,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j))))))))))))))):b},b):c}function
-yX(a){var
-c=u(a[5]),b=cI(a[1],c);if(b){var
-e=a[5];return H(function(a){return y(d,a[1])},e)}return b}function
-yY(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lU(j,m(function(a){return[0,a,a]},b),hw);return cL(g,c,e,function(b,l,k){var
-g=fu(jO(aV(ai(aV(ai(b,c),l),e),k)),i),m=g?f(g[1]):d,n=R(b,a[5],[0,j,j]);return yV(h,R(b,a[4],[0,d,j]),n,m)})}function
-yZ(h,g,f,e){var
+yZ(a){var
+c=u(a[5]),b=cJ(a[1],c);if(b){var
+e=a[5];return I(function(a){return y(d,a[1])},e)}return b}function
+y0(h,a,b){var
+c=a[2],e=a[3],f=a[1],i=lX(j,m(function(a){return[0,a,a]},b),hD);return cM(f,c,e,function(b,l,k){var
+f=fw(jS(aY(aj(aY(aj(b,c),l),e),k)),i),m=f?g(f[1]):d,n=R(b,a[5],[0,j,j]);return yX(h,R(b,a[4],[0,d,j]),n,m)})}function
+y1(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return R(a,b,eg)}}(b),i),c=yU(h,g,d[2],j);if(c){var
-k=a[2],b=bi(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-y0(c,f,a,b){var
-d=yW(a,b),e=d?yX(a):d;if(e){var
-g=a[6],h=yZ(c,f,[0,yY(c,a,b),0],g);return ab(function(a){return uC(a,eg)},h)}return e}function
-l5(b){var
-g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hB(a){return fw(m(l5,a))}function
-y1(d,b){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return R(a,b,eh)}}(b),i),c=yW(h,g,d[2],j);if(c){var
+k=a[2],b=bj(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+y2(c,f,a,b){var
+d=yY(a,b),e=d?yZ(a):d;if(e){var
+g=a[6],h=y1(c,f,[0,y0(c,a,b),0],g);return ab(function(a){return uE(a,eh)},h)}return e}function
+l8(b){var
+f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
+hI(a){return fy(m(l8,a))}function
+y3(d,b){var
 c=d[8];return function(e,d){var
-g=a(e,b),i=l(a(h(d),c),g),j=a(e,b);return[0,l(a(f(d),c),j),i]}}function
-l6(e,c,b,a){if(a){var
-f=a[2],g=l6(e,c,de(b),f),h=a[1],i=bj(d,b);return bu(l5(n(y1(e,c),i,h)),g)}return b9}function
-y2(b,r,i,q){var
-s=a(b,b),j=e6(a(i,i),s,q);function
+f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
+l9(e,c,b,a){if(a){var
+f=a[2],g=l9(e,c,dh(b),f),h=a[1],i=bk(d,b);return bv(l8(n(y3(e,c),i,h)),g)}return b_}function
+y4(b,r,i,q){var
+s=a(b,b),j=e9(a(i,i),s,q);function
 k(a){var
-b=a9(h(a));return[0,bq(f(a)),b]}var
+b=a$(h(a));return[0,br(g(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bt(b,e[1],e[2]),m=[0,bu(k(j),t)];else
+t=bu(b,e[1],e[2]),m=[0,bv(k(j),t)];else
 var
 m=l;return m;case
 1:var
-g=c[1],n=o(d,g[1]);if(n)var
-u=g[2],v=g[1],p=[0,k(bu(j,bt(a(b,b),v,u)))];else
+f=c[1],n=o(d,f[1]);if(n)var
+u=f[2],v=f[1],p=[0,k(bv(j,bu(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,b9]}function
-y3(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=hi(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hi(a(a(a(b,b),b),p),i,j);if(l){var
-q=Y(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-y4(e,d,b){var
+p=n;return p}return[0,b_]}function
+y5(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hp(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hp(a(a(a(b,b),b),p),i,j);if(l){var
+q=Y(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+y6(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=l6(d,b,c[1],g),k=a(b,f);return[0,e6(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hy(c[1],g);return[0,e6(a(b,f),e,m)]}var
-l=c[3];return[0,y3(e,b,hy(c[1],g),l,i)]}}}function
-y5(e,d,c,a,b){return a8(m(function(b){var
-g=l(h(b),a);return g4(e,d,c,[0,l(f(b),a),g])},b))}function
-y6(c,e,b){var
-j=h(b),m=l(h(e),j),g=k(f(b),m),n=f(b),o=l(f(e),n),i=k(h(b),o),p=y(d,i)?Y(c,F(a(c,h(b)),i)):c,q=y(d,g)?v(a(c,f(b)),g):d;return[0,q,p]}function
-y7(c,g,f,a){var
-i=m(h,a),b=y5(c,g,f,am(r,h(bj(b9,a)),i),a);if(b)var
-d=b[1],j=fw(d),e=[0,m(function(a){return y6(c,j,a)},d)];else
+j=l9(d,b,c[1],g),k=a(b,f);return[0,e9(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hF(c[1],g);return[0,e9(a(b,f),e,m)]}var
+l=c[3];return[0,y5(e,b,hF(c[1],g),l,i)]}}}function
+y7(e,d,c,a,b){return a_(m(function(b){var
+f=l(h(b),a);return g$(e,d,c,[0,l(g(b),a),f])},b))}function
+y8(c,e,b){var
+j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=y(d,i)?Y(c,F(a(c,h(b)),i)):c,q=y(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
+y9(c,g,f,a){var
+i=m(h,a),b=y7(c,g,f,am(r,h(bk(b_,a)),i),a);if(b)var
+d=b[1],j=fy(d),e=[0,m(function(a){return y8(c,j,a)},d)];else
 var
 e=b;return e}function
-y8(l,g,e){var
+y_(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hB(e)),p),n)}return k}return 1}var
-i=bL(D(c[1][1],d));return i?i:y(d,f(hB(e)))}}function
-y9(b,a,c){var
-d=H(function(c){var
-e=f(c),d=g(hn(b,a),e);if(d){var
-i=h(c);return g(hn(b,a),i)}return d},c);return d?y8(b,a,c):d}function
-y_(b,f,a){var
+m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hI(e)),p),n)}return k}return 1}var
+i=bM(C(c[1][1],d));return i?i:y(d,g(hI(e)))}}function
+y$(b,a,c){var
+d=I(function(c){var
+e=g(c),d=f(hu(b,a),e);if(d){var
+i=h(c);return f(hu(b,a),i)}return d},c);return d?y_(b,a,c):d}function
+za(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=y7(c,f[3],a,d);j=1}if(!j){var
-e=y2(c,b,a,hB(d));if(e)var
-l=e[1],i=a8(m(n(y4(c,b,a),d,l),k));else
+h=y9(c,f[3],a,d);j=1}if(!j){var
+e=y4(c,b,a,hI(d));if(e)var
+l=e[1],i=a_(m(n(y6(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return ab(function(a){return m(fp,a)},h)}}function
-y$(c,b,d){var
-e=b[1];return function(f){var
-a=ls(c,e);if(a){var
-h=a[1];return a8(m(g(y_(c,b,d),h),f))}return a}}function
-za(h,b,a){var
-e=a[1],c=a[2];return function(f){if(H(fq,b[4]))var
+h=i}return ab(function(a){return m(fs,a)},h)}}function
+zb(c,b,d){var
+e=b[1];return function(g){var
+a=lw(c,e);if(a){var
+h=a[1];return a_(m(f(za(c,b,d),h),g))}return a}}function
+zc(h,b,a){var
+e=a[1],c=a[2];return function(f){if(I(ft,b[4]))var
 g=0;else{var
-k=e7(c,a[3]),d=he(h,e,c,a[3],k,f);if(!d)return d;var
+k=e_(c,a[3]),d=hl(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return H(function(a){return lv(e,f,c,g,j,a)},i)}}function
-zb(b,h,f,e,a){var
-i=_(0,u(a));if(i)var
+i=b[4],j=b[3];return I(function(a){return lz(e,f,c,g,j,a)},i)}}function
+zd(b,h,g,e,a){var
+i=$(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return y9(b,e,a)},a):c;if(j){var
-d=g(y$(b,f,e),a);if(d){var
-m=d[1];return g(za(b,h,f),m)}var
+j=c?I(function(a){return y$(b,e,a)},a):c;if(j){var
+d=f(zb(b,g,e),a);if(d){var
+m=d[1];return f(zc(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-zc(a){var
-b=aj(0,ai(a[2],a[3]));return m(function(b){var
-c=aj(0,a[1]);return m(function(c){var
-d=gD(b,a[3]);return cq(a,c,bz(b,a[3]),d)},c)},b)}function
-zd(d,j,c,b,i,h){var
-a=y0(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return zb(d,j,c,b,zc(e));var
+ze(a){var
+b=an(0,aj(a[2],a[3]));return m(function(b){var
+c=an(0,a[1]);return m(function(c){var
+d=gK(b,a[3]);return cs(a,c,bB(b,a[3]),d)},c)},b)}function
+zf(d,j,c,b,i,h){var
+a=y2(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return zd(d,j,c,b,ze(e));var
 g=f}else
 var
 g=a;return g}var
-b_=[ak,ze,cB(0)],eh=[ak,zf,cB(0)];function
-aP(b,a){throw[0,b_,n(at(zg),b,a)]}function
-zh(a){var
-b=J(a),c=0,d=pX(a);return[0,function(a){return 0},d,c,b]}function
-zi(a){return[0,a,eQ(64),0]}function
-fy(c){var
+b$=[ak,zg,cB(0)],ei=[ak,zh,cB(0)];function
+aR(b,a){throw[0,b$,n(au(zi),b,a)]}function
+zj(a){var
+b=J(a),c=0,d=p0(a);return[0,function(a){return 0},d,c,b]}function
+zk(a){return[0,a,eT(64),0]}function
+fA(c){var
 a=c[1];if(a[3]===a[4]){var
-b=g(a[1],a[2]);if(0===b)throw ga;a[4]=b;a[3]=0}var
-d=fX(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fz(b){var
-a=b[3];if(a)throw[0,b_,zj];return a}function
-bv(a){fz(a);qB(a[2]);(function(d){for(;;){var
-b=fy(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(qA(a[2])===1025)return aP(zk,eR(a[2]));gp(a[2],b);continue}return c}}(0));return eR(a[2])}function
-dt(a,d){var
-b=bv(d),c=z(b,a);return c?aP(a,b):c}function
-cM(b){var
-a=1-b[3];if(a)throw[0,b_,zl];return a}var
-hC=aA(dF,function(b){var
-a=ps(b);if(58<=a){if(!(5<a+io>>>0))return a-87|0}else
-if(48<=a)return a+h$|0;return 16});function
-zm(a){return c(hC,a)[1+a]<16?1:0}function
-l7(a){var
-e=z(a,zn),f=e?45===av(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+b=f(a[1],a[2]);if(0===b)throw gh;a[4]=b;a[3]=0}var
+d=f2(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fB(b){var
+a=b[3];if(a)throw[0,b$,zl];return a}function
+bw(a){fB(a);qE(a[2]);(function(d){for(;;){var
+b=fA(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(qD(a[2])===1025)return aR(zm,eU(a[2]));gu(a[2],b);continue}return c}}(0));return eU(a[2])}function
+dw(a,d){var
+b=bw(d),c=z(b,a);return c?aR(a,b):c}function
+cN(b){var
+a=1-b[3];if(a)throw[0,b$,zn];return a}var
+hJ=as(dI,function(b){var
+a=pu(b);if(58<=a){if(!(5<a+iv>>>0))return a-87|0}else
+if(48<=a)return a+ih|0;return 16});function
+zo(a){return c(hJ,a)[1+a]<16?1:0}function
+l_(a){var
+e=z(a,zp),f=e?45===aw(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==av(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==aw(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
 c=b===J(a)?1:0;if(c)var
 d=c;else{var
-e=zm(av(a,b));if(e){var
+e=zo(aw(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dC?1:0,j=i?l(b):i;else
+i=c<=dF?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aP(zo,a);return uw(16,a)}function
-zp(b,a){return 0===b?a:k(O(b,28),a)}function
-aX(d){fz(d);var
+j=d;if(1-j)aR(zq,a);return uy(16,a)}function
+zr(b,a){return 0===b?a:k(O(b,28),a)}function
+a0(d){fB(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=fX(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==fX(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zp(f,b)]}}var
-i=c(hC,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=f2(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==f2(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zr(f,b)]}}var
+i=c(hJ,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l7(bv(d))}function
-du(c){var
-a=bv(c),b=z(a,zq);return b?[0,l7(a)]:b}function
-b$(b){var
-a=aX(b);if(P(a)<=0)aP(zs,iV(zr,a));return a}var
-l8=1048576;function
-dv(b){var
-a=aX(b);if(P(a)<0)aP(zu,iV(zt,a));if(gB(a,l8))throw[0,eh,g(at(zv),l8)];return cG(a)}function
-dw(d,b,c){var
-a=dv(c);if(b<=a){var
-e=g(at(zw),a);aP(n(at(zx),d,b),e)}return a}function
-hD(a,d,c){return function(f,e){var
-b=f,a=e;for(;;){if(0===b)return bH(a);var
-b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cr(b,a){return hD(dv(a),b,a)}function
-bf(b,d,c){var
-a=cr(d,c);if(1-gg(ap(a),b)){var
-e=ap(a),f=g(at(zy),e);aP(aT(zB,p8(zA,G(at(zz),b))),f)}return a}function
-l9(c,b,a){var
-d=[0,b,0];return bf(c,function(a){return bf(d,aX,a)},a)}function
-hE(e,b){var
-a=bv(b),c=z(a,zC);if(c){if(z(a,zD))return aP(zE,a);var
-d=[0,g(e,b)]}else
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l_(bw(d))}function
+dx(c){var
+a=bw(c),b=z(a,zs);return b?[0,l_(a)]:b}function
+ca(b){var
+a=a0(b);if(P(a)<=0)aR(zu,i0(zt,a));return a}var
+l$=1048576;function
+dy(b){var
+a=a0(b);if(P(a)<0)aR(zw,i0(zv,a));if(gI(a,l$))throw[0,ei,f(au(zx),l$)];return cH(a)}function
+dz(d,b,c){var
+a=dy(c);if(b<=a){var
+e=f(au(zy),a);aR(n(au(zz),d,b),e)}return a}function
+hK(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bp(a);var
+b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
+ct(b,a){return hK(dy(a),b,a)}function
+bg(b,d,c){var
+a=ct(d,c);if(1-gn(ai(a),b)){var
+e=ai(a),g=f(au(zA),e);aR(aX(zD,p$(zC,G(au(zB),b))),g)}return a}function
+ma(c,b,a){var
+d=[0,b,0];return bg(c,function(a){return bg(d,a0,a)},a)}function
+hL(e,b){var
+a=bw(b),c=z(a,zE);if(c){if(z(a,zF))return aR(zG,a);var
+d=[0,f(e,b)]}else
 var
 d=c;return d}function
-ca(a){var
-b=aX(a);return[0,b,b$(a)]}function
+cb(a){var
+b=a0(a);return[0,b,ca(a)]}function
 aD(c,b){var
-a=1-c;if(a)throw[0,b_,aT(zF,b)];return a}function
-cb(b){var
-a=dv(b);aD(0<a?1:0,zG);return a}function
-zH(e){var
-a=cr(aX,e);function
-b(b,a){return iU(a,b)}var
-c=bI(function(a){var
+a=1-c;if(a)throw[0,b$,aX(zH,b)];return a}function
+cc(b){var
+a=dy(b);aD(0<a?1:0,zI);return a}function
+zJ(e){var
+a=ct(a0,e);function
+b(b,a){return gc(a,b)}var
+c=bA(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=c8(function(a){return b(f,a)},a);else
+f=1,d=c$(function(a){return b(f,a)},a);else
 var
-d=c;aD(d,zI);return a}function
-zJ(b,f,e){var
+d=c;aD(d,zK);return a}function
+zL(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=uu(e,-1-b|0),i=b-1|0,j=f?jK(e,i):f;aD(j,zK);var
-a=cG(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zL);c(d,g)[1+g]=1;return 0}dT(a,f);dT(a,e);c(d,0)[1]=1;return aD(cD(function(a){return a},d),zM)}function
-zN(b){var
-a=bv(b);if(z(a,zO)){var
-c=z(a,zP);if(c){if(z(a,zQ))return z(a,zR)?z(a,zS)?aP(zT,a):1:[1,ca(b)];var
-d=[2,hE(ca,b)]}else
+f=uw(e,-1-b|0),i=b-1|0,j=f?jO(e,i):f;aD(j,zM);var
+a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zN);c(d,g)[1+g]=1;return 0}c_(a,f);c_(a,e);c(d,0)[1]=1;return aD(cE(function(a){return a},d),zO)}function
+zP(b){var
+a=bw(b);if(z(a,zQ)){var
+c=z(a,zR);if(c){if(z(a,zS))return z(a,zT)?z(a,zU)?aR(zV,a):1:[1,cb(b)];var
+d=[2,hL(cb,b)]}else
 var
-d=c;return d}return[0,ca(b)]}function
-zU(b){var
-a=bv(b);if(z(a,zV)){if(z(a,zW)){var
-c=z(a,zX);if(c){if(z(a,zY))return z(a,zZ)?z(a,z0)?z(a,z1)?z(a,z2)?aP(z3,a):[2,ca(b)]:4:3:1;var
-d=[0,ca(b)]}else
+d=c;return d}return[0,cb(b)]}function
+zW(b){var
+a=bw(b);if(z(a,zX)){if(z(a,zY)){var
+c=z(a,zZ);if(c){if(z(a,z0))return z(a,z1)?z(a,z2)?z(a,z3)?z(a,z4)?aR(z5,a):[2,cb(b)]:4:3:1;var
+d=[0,cb(b)]}else
 var
-d=c;return d}return 2}return[1,ca(b)]}function
-z4(e,b){var
-a=bv(b);if(z(a,z5)){var
-c=z(a,z6);if(c){if(z(a,z7))return z(a,z8)?z(a,z9)?aP(z_,a):[1,cb(b)]:2;var
+d=c;return d}return 2}return[1,cb(b)]}function
+z6(e,b){var
+a=bw(b);if(z(a,z7)){var
+c=z(a,z8);if(c){if(z(a,z9))return z(a,z_)?z(a,z$)?aR(Aa,a):[1,cc(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bf([0,e,0],zH,b)]}function
-z$(c,b){var
-a=bv(b),d=z(a,Aa);if(d){if(z(a,Ab)){if(z(a,Ac))return aP(Ad,a);var
-e=bf([0,c,0],aX,b),f=bf([0,c,0],aX,b);zJ(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bg([0,e,0],zJ,b)]}function
+Ab(c,b){var
+a=bw(b),d=z(a,Ac);if(d){if(z(a,Ad)){if(z(a,Ae))return aR(Af,a);var
+e=bg([0,c,0],a0,b),f=bg([0,c,0],a0,b);zL(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-Ae(a){dt(Af,a);var
-c=cb(a),b=cb(a),d=cb(a),e=zN(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,Ag);var
-j=zU(a),k=z4(b,a),f=z$(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b$(a),p=l9([0,l,0],c,a),q=hE(aX,a),r=hE(aX,a),s=b$(a),t=l9([0,d,0],m,a),u=bf([0,n,0],aX,a),v=b$(a),g=bf([0,0,[0,b,0]],aX,a);aD(bI(function(a){return 0<P(a)?1:0},g),Ah);var
-w=b$(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bf([0,0,[0,b,0]],aX,a)]}function
-ei(b,a){dt(Ai,a);var
-e=dw(Aj,b[3],a),d=dv(a);function
-c(a){return dw(Ak,b[2],a)}function
+Ag(a){dw(Ah,a);var
+c=cc(a),b=cc(a),d=cc(a),e=zP(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,Ai);var
+j=zW(a),k=z6(b,a),f=Ab(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=ma([0,l,0],c,a),q=hL(a0,a),r=hL(a0,a),s=ca(a),t=ma([0,d,0],m,a),u=bg([0,n,0],a0,a),v=ca(a),g=bg([0,0,[0,b,0]],a0,a);aD(bA(function(a){return 0<P(a)?1:0},g),Aj);var
+w=ca(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bg([0,0,[0,b,0]],a0,a)]}function
+ej(b,a){dw(Ak,a);var
+e=dz(Al,b[3],a),d=dy(a);function
+c(a){return dz(Am,b[2],a)}function
 f(a){var
-b=bv(a);if(z(b,Al)){if(z(b,Am)){if(z(b,An))return aP(Ao,b);var
-e=dw(Ap,d,a),f=c(a),g=du(a);return[0,e,f,g,du(a)]}var
-h=cr(c,a),i=du(a);return[2,h,i,du(a)]}var
-j=c(a),k=du(a);return[1,j,k,du(a)]}var
-g=b$(a),h=cr(f,a),i=b$(a);return[0,e,d,g,h,i,bf([0,b[3],0],aX,a)]}function
-Aq(b,a){dt(Ar,a);return cr(function(a){var
-c=dw(As,b[3],a),d=b$(a);return[0,c,d,bf([0,b[2],0],aX,a)]},a)}function
-l_(d){var
-a=bv(d);if(z(a,At)){var
-b=z(a,Au);if(b){if(z(a,Av))return aP(Aw,a);var
+b=bw(a);if(z(b,An)){if(z(b,Ao)){if(z(b,Ap))return aR(Aq,b);var
+e=dz(Ar,d,a),f=c(a),g=dx(a);return[0,e,f,g,dx(a)]}var
+h=ct(c,a),i=dx(a);return[2,h,i,dx(a)]}var
+j=c(a),k=dx(a);return[1,j,k,dx(a)]}var
+g=ca(a),h=ct(f,a),i=ca(a);return[0,e,d,g,h,i,bg([0,b[3],0],a0,a)]}function
+As(b,a){dw(At,a);return ct(function(a){var
+c=dz(Au,b[3],a),d=ca(a);return[0,c,d,bg([0,b[2],0],a0,a)]},a)}function
+mb(d){var
+a=bw(d);if(z(a,Av)){var
+b=z(a,Aw);if(b){if(z(a,Ax))return aR(Ay,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-Ax(b,a){return dw(Ay,ap(b[4]),a)}function
-Az(d){var
-a=fy(d),b=c(hC,a)[1+a];if(16===b)aP(AA,gk(1,a));return b}function
-fA(e,d,c){var
+Az(b,a){return dz(AA,ai(b[4]),a)}function
+AB(d){var
+a=fA(d),b=c(hJ,a)[1+a];if(16===b)aR(AC,gq(1,a));return b}function
+fC(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|Az(c);continue}}function
-hF(a){return 1===(a&1)?0:1+hF(a>>>1|0)|0}function
-AB(e){var
-g=fA(3,0,e),h=fA(6,0,e),a=fA(7,0,e),f=g&h7;if(h7===f)throw[0,b_,AC];var
-b=0===f?h:h|nw;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hF(b):hF(a),i=0===a?b>>>c|0:cm(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-AD(d,a){dt(AE,a);var
-b=cr(function(a){fz(a);var
-c=hD(d[1],AB,a),b=fy(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b_,AF];return c},a),e=0;function
-f(b,a){return gi(b,a[2])}var
+b=b-1|0,a=a<<4|AB(c);continue}}function
+hM(a){return 1===(a&1)?0:1+hM(a>>>1|0)|0}function
+AD(e){var
+g=fC(3,0,e),h=fC(6,0,e),a=fC(7,0,e),f=g&ic;if(ic===f)throw[0,b$,AE];var
+b=0===f?h:h|nx;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hM(b):hM(a),i=0===a?b>>>c|0:co(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+AF(d,a){dw(AG,a);var
+b=ct(function(a){fB(a);var
+c=hK(d[1],AD,a),b=fA(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b$,AH];return c},a),e=0;function
+f(b,a){return go(b,a[2])}var
 c=al(function(a,b){return al(f,a,b)},e,b);function
 g(a){return O(a[1],a[2]-c|0)}var
 h=G(function(a){return G(g,a)},b);return[0,O(j,-c|0),h]}var
-AG=nw;function
-cN(c){var
-b=al(function(c,b){return a(c,b)},j,c);if(gB(b,AG))throw[0,eh,AH];return cG(b)}var
-AI=cX;function
-ej(d,c){var
-a=dv(c),b=dv(c),e=g(at(AJ),d);aD(d<=c4(a,b)?1:0,e);if(cX<ar(a,b))throw[0,eh,g(at(AK),AI)];return[0,a,b]}function
-l$(a){var
-b=ej(1,a),c=ej(1,a),d=ej(0,a);return[0,b,c,d,ej(1,a)]}function
-ma(a,d,b){function
+AI=nx;function
+cO(c){var
+b=al(function(c,b){return a(c,b)},j,c);if(gI(b,AI))throw[0,ei,AJ];return cH(b)}var
+AK=cZ;function
+ek(d,c){var
+a=dy(c),b=dy(c),e=f(au(AL),d);aD(d<=c6(a,b)?1:0,e);if(cZ<ar(a,b))throw[0,ei,f(au(AM),AK)];return[0,a,b]}function
+mc(a){var
+b=ek(1,a),c=ek(1,a),d=ek(0,a);return[0,b,c,d,ek(1,a)]}function
+md(a,d,b){function
 c(d,b){var
-e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aN(g(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AL);return fY(c,g(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aO(f(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AN);return f3(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
-f=c(b[3],e);function
-h(a){return a[1]}return[0,d,c(b[2],h),f]}function
-mb(c,a){var
-d=b$(a),e=[0,c,0],b=cr(function(a){return bf(e,aX,a)},a);aD(0!==b?1:0,AM);return[0,d,b,bf([0,ap(b),0],aX,a)]}function
-AN(f,c){var
-g=f[1],b=l$(c),a=cb(c);aD(0===f3(g,a)?1:0,AO);var
-i=[0,b[1][1],[0,b[1][2],0]],d=mb(cN([0,fY(g,a),i]),c),h=d[2],e=ap(h);aD(0===f3(e,a)?1:0,AP);cN([0,e,[0,a,0]]);var
-j=ma(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-AQ(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AR);var
-b=mb(a[1],e),d=b[2],g=[0,ap(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-mc(b,e){var
-a=l$(e);aD(bU(a[4],AT),AS);function
+g=c(b[3],e);function
+h(a){return a[1]}return[0,d,c(b[2],h),g]}function
+me(c,a){var
+d=ca(a),e=[0,c,0],b=ct(function(a){return bg(e,a0,a)},a);aD(0!==b?1:0,AO);return[0,d,b,bg([0,ai(b),0],a0,a)]}function
+AP(f,c){var
+g=f[1],b=mc(c),a=cc(c);aD(0===f9(g,a)?1:0,AQ);var
+i=[0,b[1][1],[0,b[1][2],0]],d=me(cO([0,f3(g,a),i]),c),h=d[2],e=ai(h);aD(0===f9(e,a)?1:0,AR);cO([0,e,[0,a,0]]);var
+j=md(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+AS(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AT);var
+b=me(a[1],e),d=b[2],g=[0,ai(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+mf(b,e){var
+a=mc(e);aD(bW(a[4],AV),AU);function
 c(b){var
-c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aD(f,AU);return[0,a,ma(a,b[1],b)]}function
-AV(c){var
-a=ca(c),b=0<=P(a[1])?1:0,d=b?jK(a[1],a[2]):b;aD(d,AW);return a}function
-AX(a){var
-b=i5(a);function
-c(b,a){return bU(b,a)}aD(bI(function(a){return c(b,a)},a),AY);return b}function
+c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aD(g,AW);return[0,a,md(a,b[1],b)]}function
+AX(c){var
+a=cb(c),b=0<=P(a[1])?1:0,d=b?jO(a[1],a[2]):b;aD(d,AY);return a}function
 AZ(a){var
-b=i5(a),c=b[3],d=b[2];aD(bI(function(a){var
-b=bU(a[2],d),e=b?bU(a[3],c):b;return e},a),A0);var
+b=i_(a);function
+c(b,a){return bW(b,a)}aD(bA(function(a){return c(b,a)},a),A0);return b}function
+A1(a){var
+b=i_(a),c=b[3],d=b[2];aD(bA(function(a){var
+b=bW(a[2],d),e=b?bW(a[3],c):b;return e},a),A2);var
 e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
-A1(a,c){var
-b=bv(c),g=oX(b,A2);if(0<=g){if(0<g){if(z(b,A3)){if(z(b,A4)){if(z(b,A5)){if(z(b,A6)){if(!z(b,A7)&&a&&!a[2]){var
-d=a[1],e=ej(1,c),j=cN([0,d[3],[0,e[2],0]]),k=cN([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+A3(a,c){var
+b=bw(c),g=oZ(b,A4);if(0<=g){if(0<g){if(z(b,A5)){if(z(b,A6)){if(z(b,A7)){if(z(b,A8)){if(!z(b,A9)&&a&&!a[2]){var
+d=a[1],e=ek(1,c),j=cO([0,d[3],[0,e[2],0]]),k=cO([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=mc(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return AQ(a[1],c)}else
-if(z(b,A9)){if(z(b,A_)){if(z(b,A$)){if(z(b,Ba)){if(z(b,Bb)){if(!z(b,Bc)&&a&&!a[2]){var
-l=a[1];return[0,[2,AV(c)],l]}}else
+h=mf(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return AS(a[1],c)}else
+if(z(b,A$)){if(z(b,Ba)){if(z(b,Bb)){if(z(b,Bc)){if(z(b,Bd)){if(!z(b,Be)&&a&&!a[2]){var
+l=a[1];return[0,[2,AX(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cN([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return AN(a[1],c)}else
-if(a&&a[2])return[0,1,AZ(a)]}else
+f=a[1];return[0,5,[0,cO([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return AP(a[1],c)}else
+if(a&&a[2])return[0,1,A1(a)]}else
 if(a&&!a[2]){var
-i=mc(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,AX(a)];return aP(A8,b)}var
-Bd=cX;function
-Be(a){dt(Bf,a);var
-b=cb(a),d=cb(a),e=cb(a);cN([0,b,[0,d,[0,e,0]]]);var
-j=bf([0,b,0],ca,a),h=bf([0,b,0],ca,a);aD(bI(function(a){return 0<P(a[1])?1:0},h),Bg);var
-f=cb(a);if(cX<f)throw[0,eh,g(at(Bh),Bd)];var
-i=p(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(f<b)return bH(e);var
-g=cr(function(b){return function(a){return dw(Bi,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=A1(G(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cN([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
-b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
-Bj(b,a){dt(Bk,a);fz(a);function
-d(a){return fA(2,0,a)}var
-e=hD(aN(aN(b[1],b[2]),b[3]),d,a),c=fy(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b_,Bl];return e}var
-md=30;function
-hG(a){var
-c=a3(a);if(c<=30)return[0,cG(a),0];var
-d=0<=P(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:cm(d,b),f=cm(e,md),i=cG(l(e,O(f,md))),g=bl(cG(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
-a_(c,b){var
-a=hG(b);return bl(a[1],a[2]-c|0)}function
-aY(e,d,c){var
-a=hG(d),b=hG(c);return bl(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a$(d,c){var
-a=bl(c,d),e=Math.abs(a);if(e<nY)return Math.floor(a+dE)|0;if(e<nY)return a|0;var
-f=iF(c),g=bl(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bl(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cm(i,-b|0)}function
-aM(a){return Math.abs(a)<K?1:0}function
-me(b,a){return gi(b.length-1,a.length-1)-1|0}function
+i=mf(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,AZ(a)];return aR(A_,b)}var
+Bf=cZ;function
+Bg(a){dw(Bh,a);var
+b=cc(a),d=cc(a),e=cc(a);cO([0,b,[0,d,[0,e,0]]]);var
+j=bg([0,b,0],cb,a),h=bg([0,b,0],cb,a);aD(bA(function(a){return 0<P(a[1])?1:0},h),Bi);var
+g=cc(a);if(cZ<g)throw[0,ei,f(au(Bj),Bf)];var
+i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
+b=k,e=j;for(;;){if(g<b)return bp(e);var
+f=ct(function(b){return function(a){return dz(Bk,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=A3(G(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cO([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
+Bl(b,a){dw(Bm,a);fB(a);function
+d(a){return fC(2,0,a)}var
+e=hK(aO(aO(b[1],b[2]),b[3]),d,a),c=fA(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b$,Bn];return e}var
+mg=30;function
+hN(a){var
+c=a5(a);if(c<=30)return[0,cH(a),0];var
+d=0<=P(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:co(d,b),f=co(e,mg),i=cH(l(e,O(f,mg))),g=bm(cH(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
+ba(c,b){var
+a=hN(b);return bm(a[1],a[2]-c|0)}function
+a1(e,d,c){var
+a=hN(d),b=hN(c);return bm(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+bb(d,c){var
+a=bm(c,d),e=Math.abs(a);if(e<n0)return Math.floor(a+dH)|0;if(e<n0)return a|0;var
+f=iL(c),g=bm(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bm(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):co(i,-b|0)}function
+aN(a){return Math.abs(a)<K?1:0}function
+mh(b,a){return go(b.length-1,a.length-1)-1|0}function
 N(c,b){var
-e=me(c,b),d=0.,i=0;if(e<0)var
+e=mh(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-ba(b,e,c){var
-d=me(b,c),f=0;if(!(d<0)){var
+aS(b,e,c){var
+d=mh(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cO(c,b){var
+cP(c,b){var
 a=[0,0.];dV(function(c){var
-d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dx(a){return a*a}function
-cs(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+dA(a){return a*a}function
+bQ(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return N(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-Bm(a){var
-b=jt(0,a.length-1);return Q(function(e,d){var
-f=ty(cU,cU,d),h=tF(b,f),g=eN(function(b){return bU(c(a,b)[1+b],d)},h);return g?g[1]:(tA(b,f,e),e)},a)}function
-Bn(a){return typeof
-a==="number"?0===a?Bo:0:2===a[0]?Bq:Bp}function
-Br(c,a){var
+Bo(a,d,b){var
+i=d?d[1]:3,f=bQ(a,b);function
+g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+nO):2.*e(f,b)-e(a[8],b)}function
+j(a){return a}var
+k=aH(a[2],j),h=pX(function(d){var
+e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=eQ(function(b,a){var
+c=g(b);return f4(g(a),c)},l),n=bJ(function(a,b){return a<i?1:0},m);return cj(h[1],n)}function
+Bp(a){var
+b=gD(0,a.length-1);return Q(function(e,d){var
+f=tB(cW,cW,d),h=tH(b,f),g=eP(function(b){return bW(c(a,b)[1+b],d)},h);return g?g[1]:(tD(b,f,e),e)},a)}function
+Bq(a){return typeof
+a==="number"?0===a?Br:0:2===a[0]?Bt:Bs}function
+Bu(c,a){var
 b=p(c,0.),d=1./ar(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}dV(function(a){return C(f,a)},a);function
+f(a,c){return t(b,a,e(b,a)+c*d)}dV(function(a){return D(f,a)},a);function
 g(c,a){return a-e(b,c)}return q(function(a){return Q(g,a)},a)}function
-Bs(c,b,a){var
-d=cO(a,function(a){return dx(A(a-c,b-a))});return[0,cO(a,function(a){return dx(A(0.,A(c-a,a-b)))}),d]}function
-mf(b,a,c){if(b!=W&&a!=K){var
-d=cO(c,function(c){return A(b*c,a*c)});return[0,cO(c,function(c){return a5(b*c,a*c)}),d]}return[0,W,K]}function
-hH(e,d,b){function
-a(c){return e*Math.sqrt(cO(b,function(a){switch(d){case
+Bv(c,b,a){var
+d=cP(a,function(a){return dA(A(a-c,b-a))});return[0,cP(a,function(a){return dA(A(0.,A(c-a,a-b)))}),d]}function
+mi(b,a,c){if(b!=W&&a!=K){var
+d=cP(c,function(c){return A(b*c,a*c)});return[0,cP(c,function(c){return a7(b*c,a*c)}),d]}return[0,W,K]}function
+hO(e,d,b){function
+a(c){return e*Math.sqrt(cP(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cV),c]}function
-Bt(a,g,d){var
-b=X(a5,K,d),c=X(A,W,d),h=hH(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cX),c]}function
+Bw(a,g,d){var
+b=X(a7,K,d),c=X(A,W,d),h=hO(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-Bu(d,b,v,n){var
+Bx(d,b,v,n){var
 Y=b[9],Z=0;function
-_(b,a){return ar(b,a3(a))}var
-f=al(function(a,b){return al(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(G(function(a){return L(G(function(a){return a_(f,a)},a))},$)),x=b[10],h=x?a_(f,x[1]):W,y=b[11],i=y?a_(f,y[1]):K,z=b[10],B=b[11],S=0;if(z&&0<=P(z[1]))var
+_(b,a){return ar(b,a5(a))}var
+f=al(function(a,b){return al(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(G(function(a){return L(G(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):W,y=b[11],i=y?ba(f,y[1]):K,z=b[10],B=b[11],S=0;if(z&&0<=P(z[1]))var
 l=0;else
 S=1;if(S){var
 T=0;if(B&&!(0<P(B[1])))var
@@ -5188,50 +5199,50 @@ T=1;if(T)var
 l=2}var
 C=q(function(a){return 2===d?Math.sqrt(N(a,a)):1.},g);switch(d){case
 0:var
-j=Br(n,g);break;case
+j=Bu(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
 U=0;if(2!==d&&h!=W&&i!=K){var
-D=[0,[an,(h+i)/2.,n*dx((i-h)/2.),dE],0];U=1}if(!U)var
+D=[0,[ao,(h+i)/2.,n*dA((i-h)/2.),dH],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 R=o[1];if(R)var
-t=R[1],aq=t[2],as=aY(f,a(k,t[1]),aq),at=1./dx(a_(0,t[2])),au=[0,[an,0.,dx(as),at],0],m=au;else
+t=R[1],aq=t[2],as=a1(f,a(k,t[1]),aq),at=1./dA(ba(0,t[2])),au=[0,[ao,0.,dA(as),at],0],m=au;else
 u=1}else
 var
-m=[0,[an,0.,1.,aY(-f|0,w,k)],0];if(u)var
+m=[0,[ao,0.,1.,a1(-f|0,w,k)],0];if(u)var
 m=0;var
 r=b[4],V=0;if(typeof
 r!=="number"&&2!==r[0]){var
 E=0===P(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return Bs(h,i,a);case
+0:return Bv(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a5(i,b),c=mf(A(h,-b),f,a),e=hH(b,l,a),g=a5(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mf(h,i,a);default:return E?Bt(1.,l,a):hH(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a7(i,b),c=mi(A(h,-b),f,a),e=hO(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mi(h,i,a);default:return E?Bw(1.,l,a):hO(1.,l,a)}}var
 ab=2===d?j:g,F=q(aa,ab),H=a(k,k),ac=L(b[9]);function
-ad(a){return 2===d?a_(0,a):aY(-2*f|0,a,H)}if(2===d)var
-ae=0,I=function(a,b){return aY(ae,a,b)};else
+ad(a){return 2===d?ba(0,a):a1(-2*f|0,a,H)}if(2===d)var
+ae=0,I=function(a,b){return a1(ae,a,b)};else
 var
-I=function(c,b){return aY(2*f|0,a(c,H),b)};var
-af=2===d?0:2*(a3(k)-f|0)|0,s=b[4],X=0;if(typeof
+I=function(c,b){return a1(2*f|0,a(c,H),b)};var
+af=2===d?0:2*(a5(k)-f|0)|0,s=b[4],X=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
 O=M[1],ap=a(O[2],O[2]),J=ap;X=1}}if(!X)var
 J=w;var
-ag=0===d?0:c5(D,m),ah=Bm(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),am=q(function(a){return cO(a,function(a){return a})},j),ao=q(function(a){return N(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,am,ak,aj,ai,ah,ag,J,af,I,ad]}function
-Bv(a){var
-b=a[2],c=a[1],d=0===eO(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bI(function(a){return 0===eO(a,c)?1:0},g),e=Bn(a[4]);if(e&&f&&h)return[0,Bu(e[1],a,b,c)];return 0}function
-Bw(a,d){function
+ag=0===d?0:cj(D,m),ah=Bp(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),am=q(function(a){return cP(a,function(a){return a})},j),an=q(function(a){return N(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,am,ak,aj,ai,ah,ag,J,af,I,ad]}function
+By(a){var
+b=a[2],c=a[1],d=0===eR(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bA(function(a){return 0===eR(a,c)?1:0},g),e=Bq(a[4]);if(e&&f&&h)return[0,Bx(e[1],a,b,c)];return 0}function
+Bz(a,d){function
 b(b){return q(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
+e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
-mg(a){return 0<P(a[1])?1:0}function
-mh(e,b){var
+e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
+mj(a){return 0<P(a[1])?1:0}function
+mk(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5239,58 +5250,58 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aw(d[1],d[2])<0?1:0;if(c&&b&&mg(d)&&f)return 0;return 2;case
-1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mg(a[1])?1:2}}function
-Bx(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=i6(a[13],i),h=0;if(typeof
+d=a[1],f=ax(d[1],d[2])<0?1:0;if(c&&b&&mj(d)&&f)return 0;return 2;case
+1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mj(a[1])?1:2}}function
+BA(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=gl(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aw(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=ax(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aH(k,a[13]);h=1}if(!h){jg(f,0,b,1);jg(g,0,b,1)}return[0,f,g]}function
-By(b,a){return p(b,[0,3,3,aA(a,function(a){return a})])}function
-Bz(a,m,b,e){var
-n=a[16],f=L(G(function(a){return 0<P(a)?1:0},n)),o=mh(a,1),p=[0,mh(a,0),o],h=Bx(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aI(k,a[13]);h=1}if(!h){jk(f,0,b,1);jk(g,0,b,1)}return[0,f,g]}function
+BB(b,a){return p(b,[0,3,3,as(a,function(a){return a})])}function
+BC(a,m,b,e){var
+n=a[16],g=L(G(function(a){return 0<P(a)?1:0},n)),o=mk(a,1),p=[0,mk(a,0),o],h=BA(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=pr(m);switch(c(p,k)[1+k]){case
+l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=pt(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aA(e,function(a){return a});return aA(b,function(a){return k(q,a)})}}else
+q=as(e,function(a){return a});return as(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=L(d[1]);return aA(b,function(a){if(a<l.length-1)var
-b=L(c(l,a)[1+a]),f=function(f){var
+l=L(d[1]);return as(b,function(a){if(a<l.length-1)var
+b=L(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c4(f,b.length-1-1|0),e=iU(c(b,d)[1+d],1);else
+d=c6(f,b.length-1-1|0),e=gc(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aU(e,function(a){return a}),d=L(g(aI(f),h));else
+e=a;return e},h=aH(e,function(a){return a}),d=L(f(aJ(g),h));else
 var
-d=[0];return k(d,a)})}return By(b,e)}function
-BA(a,h,g){var
+d=[0];return k(d,a)})}return BB(b,e)}function
+BD(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bn(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=P(d)?d:s(d),f=0<aw(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aH(function(b){return dT(j,gf(l,i,bn(a[13],b)))},g);var
-k=function(a){return a},e=aA(a[2],k);qp(function(d,a){var
-e=c(b,d)[1+d];return aw(c(b,a)[1+a],e)},e);var
-f=p(a[2],0);C(function(h,d){var
+i=bo(a[13],h),b=p(a[2],0),j=function(a,d){var
+e=0<=P(d)?d:s(d),f=0<ax(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aI(function(b){return c_(j,gm(l,i,bo(a[13],b)))},g);var
+k=function(a){return a},e=as(a[2],k);qs(function(d,a){var
+e=c(b,d)[1+d];return ax(c(b,a)[1+a],e)},e);var
+f=p(a[2],0);D(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-mi(a){return[0,-1,[0]]}function
-fB(a,g,b){var
-h=a[1],d=cs(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=cs(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-cc(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hI(a,b){var
-c=bR*a[17];return c<cc(a,b)?1:0}function
-BB(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-BC(a,b){var
-c=BB(a,b);return(a[3]*a[15]-c)/2.}function
-BD(a,b){var
-c=a[3]==0.?0.:cc(a,a[4]);return(cc(a,b)+c)/2.}function
-fC(r,q,g,o){var
+ml(a){return[0,-1,[0]]}function
+fD(a,g,b){var
+h=a[1],d=bQ(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bQ(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+cd(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+hP(a,b){var
+c=bT*a[17];return c<cd(a,b)?1:0}function
+BE(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+BF(a,b){var
+c=BE(a,b);return(a[3]*a[15]-c)/2.}function
+BG(a,b){var
+c=a[3]==0.?0.:cd(a,a[4]);return(cd(a,b)+c)/2.}function
+fE(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5301,13 +5312,13 @@ b=w,m=n;continue}var
 l=n;break}}t(f,a,l/e(g,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return f}function
-dy(b,f){var
+dB(b,f){var
 g=b[19];if(g[1]!==f){var
 i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
 l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,N(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fB(b,m,f),o=a-1|0,y=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fD(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5315,105 +5326,105 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-hJ(c,b,a){var
+hQ(c,b,a){var
 d=N(a,a);return A(0.,e(c[8],b)-d)}function
-cd(a,b){var
-d=bK(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];ba(d,1.,c(a[1][6],f)[1+f])}return d}function
-hK(c,a){var
-b=1;for(;;){aH(function(b){return ba(a,N(b,a),b)},c);var
+ce(a,b){var
+d=bL(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];aS(d,1.,c(a[1][6],f)[1+f])}return d}function
+hR(c,a){var
+b=1;for(;;){aI(function(b){return aS(a,N(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-mj(a){var
+mm(a){var
 b=Math.sqrt(N(a,a));return q(function(a){return a/b},a)}function
-BE(a){var
+BH(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
-x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];C(function(b,e){var
+x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];D(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=ap(i[1]),c=ap(f[1])-b|0,e=f[1],g=bH(bY(function(a,b){return a<c?1:0},e));aH(function(b){var
-c=i[1],e=cd(a,d(b));i[1]=[0,mj(hK(i[1],e)),c];return 0},g);return i[1]}function
+b=ai(i[1]),c=ai(g[1])-b|0,e=g[1],f=bp(bJ(function(a,b){return a<c?1:0},e));aI(function(b){var
+c=i[1],e=ce(a,d(b));i[1]=[0,mm(hR(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dD*u(b)<g)var
+g=e(p,b);if(dG*u(b)<g)var
 c=g;else
 var
-n=cd(a,d(b)),l=hK(y(0),n),c=N(l,l);var
-h=BD(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+n=ce(a,d(b)),l=hR(y(0),n),c=N(l,l);var
+h=BG(a,b),i=1e-22*u(b)<c?1:0;if(i)var
 j=cw<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bR*a[17],k=[0,[0,cc(a,b)<=m?1:0,c,b]];else
+m=bT*a[17],k=[0,[0,cd(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bJ(E),F);if(i){var
-w=al(ar,i[1],i[2]),b=w[3],z=w[2];n[1]=g(bJ(function(c){return function(b){var
+F=n[1],i=f(bK(E),F);if(i){var
+w=al(ar,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bK(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dD*u(b)<z?1:0,I=o[1],J=h[1],K=BC(a,b),L=pP(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=aA(x,function(c){return function(b){return fB(a,c,d(b))}}(b)),M=h[1];aH(function(b,c){return function(a){return ba(c,e(a,b),a)}}(b,A),M);var
+G=d(b),j=Math.sqrt(z),H=dG*u(b)<z?1:0,I=o[1],J=h[1],K=BF(a,b),L=pR(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=as(x,function(c){return function(b){return fD(a,c,d(b))}}(b)),M=h[1];aI(function(b,c){return function(a){return aS(c,e(a,b),a)}}(b,A),M);var
 O=0,P=q(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
-Q=cd(a,G),m=mj(hK(y(0),Q));if(0.<a[3])var
-D=d(a[4]),v=N(m,c(l[6],D)[1+D]);else
+Q=ce(a,G),m=mm(hR(y(0),Q));if(0.<a[3])var
+C=d(a[4]),v=N(m,c(l[6],C)[1+C]);else
 var
 v=0.;var
-R=[0,[0,m,v]],S=aA(x,function(e,f){return function(b){var
-a=d(b);return N(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);C(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return L(bH(a))}var
-v=j(f[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),D=fC(v,z,B,b),k=[0,0.],w=[0,0.];C(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*cc(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=cc(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fR*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,D,Q,K,P,O,M]}function
-mk(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cw,h=X(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];C(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=mi(0);return BE([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ey*h<b[1]?1:0,n])}function
-BF(a,b){var
-d=[0,0];C(function(g,f){var
+R=[0,[0,m,v]],S=as(x,function(e,f){return function(b){var
+a=d(b);return N(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);D(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return L(bp(a))}var
+v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fE(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*cd(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
+F=cd(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fW*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,O,M]}function
+mn(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cw,h=X(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
+n=ml(0);return BH([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ez*h<b[1]?1:0,n])}function
+BI(a,b){var
+d=[0,0];D(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],f=c(b,i)[1+i][1],m=cs(a,f);function
+i=d[1],g=c(b,i)[1+i][1],m=bQ(a,g);function
 n(b){var
-g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dD*g<h)return h;var
-d=bK(c(a[6],b)[1+b]);ba(d,1.,c(a[6],f)[1+f]);return N(d,d)}var
-h=aA(a[2],n);t(h,f,0.);function
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dG*f<h)return h;var
+d=bL(c(a[6],b)[1+b]);aS(d,1.,c(a[6],g)[1+g]);return N(d,d)}var
+h=as(a[2],n);t(h,g,0.);function
 j(c){return q(function(a){var
-b=e(h,a[1]);return g(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mk(a,b,1.,d[1],-1,r,p,h,o)}function
-BG(c,b,f,a){function
-d(f,d){var
-h=[an,d];return ci(q(function(b){var
-d=a[1]*e(c[9],b[1]);return fQ*(g(f,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mk(c,b,0.,b.length-1,f,d(function(a){return a[3]},W),k,i,h)}function
-ml(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,BF(a,b),0];var
-c=a[14];return dS(function(c,d){return BG(a,b,c,d)},c)}function
-hL(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bn(a[1][14],a[5]);return b/fQ+d[1]*e(a[1][9],c)}function
-BH(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bn(a[1][14],a[5]);return fQ*(b-d[1]*e(a[1][9],c))}function
-BI(a,d,b){var
-c=dy(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hJ(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cP(a){return a[6].length-1}function
-BJ(a,k,b,j){var
-f=dy(a,b),l=f.length-1;function
+b=e(h,a[1]);return f(c,a)-b},b)}var
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mn(a,b,1.,d[1],-1,r,p,h,o)}function
+BJ(c,b,g,a){function
+d(g,d){var
+h=[ao,d];return ck(q(function(b){var
+d=a[1]*e(c[9],b[1]);return fV*(f(g,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mn(c,b,0.,b.length-1,g,d(function(a){return a[3]},W),k,i,h)}function
+mo(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,BI(a,b),0];var
+c=a[14];return c9(function(c,d){return BJ(a,b,c,d)},c)}function
+hS(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bo(a[1][14],a[5]);return b/fV+d[1]*e(a[1][9],c)}function
+BK(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bo(a[1][14],a[5]);return fV*(b-d[1]*e(a[1][9],c))}function
+BL(a,d,b){var
+c=dB(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hQ(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cQ(a){return a[6].length-1}function
+BM(a,k,b,j){var
+f=dB(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=N(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-BK(a,d){if(d===a[9].length-1)return a;function
-b(a){return eP(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=mi(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fC(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-mm(a,e,d){var
-b=cd(a,e);C(function(d,f){var
-e=c(a[9],d)[1+d];return ba(b,f,cd(a,c(a[2],e)[1+e][1]))},d);return b}function
-BL(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=mm(a,i,f),v=0;if(!(k<0)){var
+BN(a,d){if(d===a[9].length-1)return a;function
+b(a){return eS(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=ml(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fE(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+mp(a,e,d){var
+b=ce(a,e);D(function(d,f){var
+e=c(a[9],d)[1+d];return aS(b,f,ce(a,c(a[2],e)[1+e][1]))},d);return b}function
+BO(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=mp(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=N(u,cd(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=N(u,ce(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5421,12 +5432,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fC(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mm(a,i,l);return[0,l,N(m,m)]}function
-fD(n,j,a,m,f){var
-F=n?n[1]:fP,G=j?j[1]:j,o=dy(a,f),q=fC(a[9],a[10],a[11],o),r=hJ(a,f,o),E=0;if(!G&&r<ig*e(a[8],f)){var
-D=BL(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+w=fE(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mp(a,i,l);return[0,l,N(m,m)]}function
+fF(n,j,a,m,f){var
+F=n?n[1]:fU,G=j?j[1]:j,o=dB(a,f),q=fE(a[9],a[10],a[11],o),r=hQ(a,f,o),E=0;if(!G&&r<io*e(a[8],f)){var
+D=BO(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],fT*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cP(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],fY*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cQ(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5447,25 +5458,25 @@ L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
 K=g*N(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-BM=48,BN=16,hM=400000000;function
-BO(a){function
+BP=48,BQ=16,fG=400000000;function
+BR(a){function
 d(a){return a}var
-b=aA(cP(a),d);if(b.length-1<=48)return b;var
+b=as(cQ(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gl(function(a){return a===b?1:0},e)){var
-c=cc(a,b);d=1}}if(!d)var
-c=cV;return[0,c,b]},b);ji(function(b,a){return a1(b,a)},c);var
-e=eP(c,0,ar(BM,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-BP(a){var
-b=BO(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fB(a,e,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!jm(function(a){return a===b?1:0},e)){var
+c=cd(a,b);d=1}}if(!d)var
+c=cX;return[0,c,b]},b);jn(function(b,a){return a4(b,a)},c);var
+e=eS(c,0,ar(BP,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+BS(a){var
+b=BR(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fD(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-mn(b,a){var
-d=c(b[2],a)[1+a];return hI(b[1],d)}function
-BQ(a,c){var
-d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fB(a[1],b,c)},b)}function
-mo(g,o,D,n,f,j){var
+mq(b,a){var
+d=c(b[2],a)[1+a];return hP(b[1],d)}function
+BT(a,c){var
+d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fD(a[1],b,c)},b)}function
+mr(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5486,8 +5497,8 @@ b=F,z=r;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:W,G=c9(y)?W:y;return[0,f,j,h,x,G]}function
-BR(j,i){var
+x=A(0.,w),y=0.<j?-u-x/j:W,G=da(y)?W:y;return[0,f,j,h,x,G]}function
+BU(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cw);var
@@ -5516,44 +5527,44 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-mp(b,a){var
+ms(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=iq*b[1][17],f=Q(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aU(l.length-1,function(a){return a}),h=L(g(aI(function(b){var
-c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
+m=a[4]/(a[2]*a[2]),n=ix*b[1][17],g=Q(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aH(l.length-1,function(a){return a}),h=L(f(aJ(function(b){var
+c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
-p(b){return q(function(b){return e(f,b)*a[2]/2.},b)}function
-t(g){var
-b=g;for(;;){var
-h=p(b),c=BR(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aJ(b),d=bY(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eO(d,b.length-1))return[0,b,f,c];var
+p(b){return q(function(b){return e(g,b)*a[2]/2.},b)}function
+t(f){var
+b=f;for(;;){var
+h=p(b),c=BU(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aK(b),d=bJ(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eR(d,b.length-1))return[0,b,g,c];var
 b=L(d);continue}}var
-u=p(h),v=[0,h,f,dW(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
-BS(g,b,a,j){var
-k=a[3],l=a[2],c=bK(b[1]),d=[0,b[2]],f=a[1];C(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mn(g,a)&&h*n<0.){var
+u=p(h),v=[0,h,g,dW(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
+BV(g,b,a,j){var
+k=a[3],l=a[2],c=bL(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mq(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-BT(j,i,b){var
-c=b[3],a=[0,1.],d=b[1];C(function(d,b){var
-f=e(i[1],b),g=mn(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a5(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-BU(a){var
+BW(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];D(function(d,b){var
+f=e(i[1],b),g=mq(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+BX(a){var
 b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-BV(a,c,h,g,f){var
-i=BQ(a,g),d=a[2].length-1;c[1]=c[1]-aN(aN(d,d),10+(d/3|0)|0)|0;var
-u=iq*a[1][17];function
+BY(a,c,h,g,f){var
+i=BT(a,g),d=a[2].length-1;c[1]=c[1]-aO(aO(d,d),10+(d/3|0)|0)|0;var
+u=ix*a[1][17];function
 k(b,j,f){var
-c=BS(a,b,j,f),d=c[2],e=c[1],k=oo*BU(e);return A(0.02*b[2],k)<d?mo(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
+c=BV(a,b,j,f),d=c[2],e=c[1],k=oq*BX(e);return A(0.02*b[2],k)<d?mr(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=mp(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*d|0,d)|0;var
-o=BT(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=ms(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aO(aO(h,h),h+3|0)/3|0)|0)-aO(4*d|0,d)|0;var
+o=BW(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5563,87 +5574,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(mo(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BN),j=p(f[1].length-1,0.),s=a[2];C(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=mp(a,b)[1],v=m[2],w=m[1],x=cD(function(b){return Math.abs(e(v,b))<=fL*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-BW=60;function
-BX(a,j,b,c){var
-d=dy(a,b),f=dy(a,c),g=N(a[13],f),h=hJ(a,b,d);if(bR*e(a[8],b)<h)var
-k=cd(a,c),l=N(cd(a,b),k),m=l-N(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(mr(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BQ),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=ms(a,b)[1],v=m[2],w=m[1],x=cE(function(b){return Math.abs(e(v,b))<=fQ*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+BZ=60;function
+B0(a,j,b,c){var
+d=dB(a,b),f=dB(a,c),g=N(a[13],f),h=hQ(a,b,d);if(bT*e(a[8],b)<h)var
+k=ce(a,c),l=N(ce(a,b),k),m=l-N(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hL(a,c,a[3]*a[15]-2.*i)}function
-mq(a,u,h,s,b){var
-d=ap(b);function
+i=g;return hS(a,c,a[3]*a[15]-2.*i)}function
+mt(a,u,h,s,b){var
+d=ai(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hI(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hP(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aU(a[2].length-1,w),o=g(aI(function(a){return 1-pU(a,b)}),x),y=[0,s,G(n,o)],z=L(c5(G(function(a){return n(a[1])},b),y)),A=Bw(a[1],z),B=ml(A,L(dS(v,b))),i=eN(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=fD(0,0,j,h,d),k=p(cP(a),0.),l=[0,0.],m=[0,0];dT(function(n,g){var
-b=g[1],c=e(f[1],n);t(k,b,c);var
+x=aH(a[2].length-1,w),o=f(aJ(function(a){return 1-pW(a,b)}),x),y=[0,s,G(n,o)],z=L(cj(G(function(a){return n(a[1])},b),y)),A=Bz(a[1],z),B=mo(A,L(c9(v,b))),i=eP(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=fF(0,0,j,h,d),k=p(cQ(a),0.),l=[0,0.],m=[0,0];c_(function(n,f){var
+b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hI(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hP(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*cc(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*cd(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(f[1],d);t(k,cP(a)-1|0,C)}var
-q=u*hL(j,d,h*(f[3]-l[1])),D=dS(function(i,b){var
-e=c(a[2],b)[1+b],f=BX(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bJ(function(a){return a}),D),F=gh(function(b,a){return iD(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bY(function(a,b){return a<2?1:0},H);if(c9(q))return 0;var
-r=[0,[0,b,k,f[2],q,m[1],I]]}else
+C=e(g[1],d);t(k,cQ(a)-1|0,C)}var
+q=u*hS(j,d,h*(g[3]-l[1])),D=c9(function(i,b){var
+e=c(a[2],b)[1+b],f=B0(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bK(function(a){return a}),D),F=eQ(function(b,a){return f4(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bJ(function(a,b){return a<2?1:0},H);if(da(q))return 0;var
+r=[0,[0,b,k,g[2],q,m[1],I]]}else
 var
 r=i;return r}function
-BY(a){function
+B1(a){function
 b(b){var
-c=a[1];return g(aI(function(a){return a[1]!==b?1:0}),c)}var
-c=1<ap(a[1])?1:0,d=c?G(b,a[5]):c;function
+c=a[1];return f(aJ(function(a){return a[1]!==b?1:0}),c)}var
+c=1<ai(a[1])?1:0,d=c?G(b,a[5]):c;function
 e(c){var
-d=a[1],e=G(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c5(d,dU(e,a[6]))}function
-mr(b,a){function
+d=a[1],e=G(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cj(d,cC(e,a[6]))}function
+mu(b,a){function
 c(a){return a}var
-d=aU(b[2].length-1,c),f=g(aI(function(b){return e(a,b)!=0.?1:0}),d);return G(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-BZ(a,d){function
+d=aH(b[2].length-1,c),g=f(aJ(function(b){return e(a,b)!=0.?1:0}),d);return G(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+B2(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mr(a,d),b=gh(function(b,a){var
-c=f(b);return iD(f(a),c)},g);function
+g=mu(a,d),b=eQ(function(b,a){var
+c=f(b);return f4(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bY(function(a,b){return a<c?1:0},b)}return[0,b,aU(c4(8,ap(b)),h)]}function
-B0(a,k,j,e,i,d){var
-f=a[2].length-1;function
-h(c,b){return al(function(b,g){var
-i=f+a[1][3]|0,l=aN(50*(1+ap(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=mq(a,k,j,e,g);if(b&&c){var
+c=a+1|0;return bJ(function(a,b){return a<c?1:0},b)}return[0,b,aH(c6(8,ai(b)),h)]}function
+B3(a,k,j,e,i,d){var
+g=a[2].length-1;function
+h(c,b){return al(function(b,f){var
+i=g+a[1][3]|0,l=aO(50*(1+ai(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=mt(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(BY(a),[0,a]);if(c){var
+c=h(B1(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aU(f,function(a){return a}),n=g(aI(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dU(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=c5(G(function(b){return BZ(a,b)},i),q),s=0;return al(function(a,d){var
-e=h(d,0),b=c6(function(a){return l(a,BW)},e);if(a){if(b){var
+b=a[1],m=aH(g,function(a){return a}),n=f(aJ(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cC(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cj(G(function(b){return B2(a,b)},i),q),s=0;return al(function(a,d){var
+e=h(d,0),b=c7(function(a){return l(a,BZ)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-ek=fO;function
-B1(a){var
-b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);C(function(b,h){var
-f=bK(h),j=1;for(;;){var
+el=fT;function
+B4(a){var
+b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);D(function(b,h){var
+f=bL(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=N(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);ba(f,n,g[1+a])}var
+n=N(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aS(f,n,g[1+a])}var
 u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(N(f,f)),k=ey*Math.sqrt(N(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(N(f,f)),k=ez*Math.sqrt(N(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-B2(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aA(f,function(a){return 0.<e(c(d,a)[1+a],a)?N(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+B5(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=as(f,function(a){return 0.<e(c(d,a)[1+a],a)?N(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5653,213 +5664,213 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-B3(b,h,f,n){function
+B6(b,h,g,n){function
 i(c){var
-a=g(b[5],c);return h?dW(l,a,g(b[5],h[1])):a}var
-o=i(n),p=q(function(a){return O(a,ek)},o),j=q(i,f),r=b[4];function
-s(a){return a_(r,a)}var
-t=B1(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
-m=bK(p);C(function(f){return function(b,d){var
+a=f(b[5],c);return h?dW(l,a,f(b[5],h[1])):a}var
+o=i(n),p=q(function(a){return O(a,el)},o),j=q(i,g),r=b[4];function
+s(a){return ba(r,a)}var
+t=B4(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
+m=bL(p);D(function(f){return function(b,d){var
 e=0!==P(d)?1:0;if(e){var
-g=c(j,b)[1+b];return C(function(b,e){var
+g=c(j,b)[1+b];return D(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fO|0,v=B2(t,q(function(b){return function(a){return a_(b,a)}}(u),m));C(function(a,b){var
-e=aM(b);if(e){var
-g=a$(ek,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+fT|0,v=B5(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
+e=aN(b);if(e){var
+g=bb(el,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-ct(a){return a?cV:1.}function
-bB(b,a){return 0.<b[3]?ct(a):-ct(a)}function
-fE(b,a,d,c){var
-e=hL(b,d,bB(b,a)*c);return ct(a)*e}function
-B4(b,a,d,c){var
-e=BH(b,d,ct(a)*c);return bB(b,a)*e}function
-fF(b,a){return b[4]<a[4]?a:b}function
-fG(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-ms(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hN(f,e,a,d,c){var
-g=bB(a[1],d),b=fD(f,e,a[1],g,c),h=fE(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hO(c,b,a){return 0<a[2].length-1?a:hN(0,0,a[1],c,b)}function
-B5(d,c,b){var
-a=d[1];return a[18]?hN(B7,B6,d,c,b):[0,d,[0],0.,fE(a,c,b,BI(a,bB(a,c),b))]}function
-mt(j,f,e,a){var
+cu(a){return a?cX:1.}function
+bD(b,a){return 0.<b[3]?cu(a):-cu(a)}function
+fH(b,a,d,c){var
+e=hS(b,d,bD(b,a)*c);return cu(a)*e}function
+B7(b,a,d,c){var
+e=BK(b,d,cu(a)*c);return bD(b,a)*e}function
+fI(b,a){return b[4]<a[4]?a:b}function
+fJ(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+mv(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hT(f,e,a,d,c){var
+g=bD(a[1],d),b=fF(f,e,a[1],g,c),h=fH(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hU(c,b,a){return 0<a[2].length-1?a:hT(0,0,a[1],c,b)}function
+B8(d,c,b){var
+a=d[1];return a[18]?hT(B_,B9,d,c,b):[0,d,[0],0.,fH(a,c,b,BL(a,bD(a,c),b))]}function
+mw(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ex*d[17])return a;var
-i=p(cP(d),0.);t(i,b,-bB(d,f));return[0,a[1],i,0.,h]}return a}function
-mu(c,b){var
-a=G(b,c[4]);return a?al(fF,a[1],a[2]):ad(B8)}function
-el(c,b,a){return mu(c,function(d){return mt(c,b,a,B5(d,b,a))})}function
-B9(k,c,b,f,e){var
-g=e[1],a=g[1],h=bB(a,c),d=fD(B$,B_,BK(a,BJ(a,h,b,B4(a,c,b,f))),h,b),j=fE(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-Ca(d,g,a){var
-b=a[1][1],h=mr(b,a[2]),i=bB(b,d),e=mq(b,ct(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ey*d[17])return a;var
+i=p(cQ(d),0.);t(i,b,-bD(d,f));return[0,a[1],i,0.,h]}return a}function
+mx(c,b){var
+a=G(b,c[4]);return a?al(fI,a[1],a[2]):ae(B$)}function
+em(c,b,a){return mx(c,function(d){return mw(c,b,a,B8(d,b,a))})}function
+Ca(k,c,b,f,e){var
+g=e[1],a=g[1],h=bD(a,c),d=fF(Cc,Cb,BN(a,BM(a,h,b,B7(a,c,b,f))),h,b),j=fH(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Cd(d,g,a){var
+b=a[1][1],h=mu(b,a[2]),i=bD(b,d),e=mt(b,cu(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-ex*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-Cc(k,c,a,b){var
-e=b[1],h=bB(e,c),l=hN(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-ey*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+Cf(k,c,a,b){var
+e=b[1],h=bD(e,c),l=hT(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fD([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=a2(g),u=bb===m?g[1]:af===m?bp(g):g,n=BV(u,t,h,a,s),i=n[1],v=fE(e,c,a,i[3]),o=fF(d,[0,b,i[1],i[2],v]);if(n[2])return Ca(c,a,o);var
+s=fF([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aU===m?g[1]:V===m?bc(g):g,n=BY(u,t,h,a,s),i=n[1],v=fH(e,c,a,i[3]),o=fI(d,[0,b,i[1],i[2],v]);if(n[2])return Cd(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=B0(e,ct(c),h,a,x,w);if(p){var
-j=p[1];return fF(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Cb)}function
-mv(a){var
-b=a[4];return c8(function(a){return a[1][18]},b)}function
-cQ(a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=B3(e,cu(c),h,a,x,w);if(p){var
+j=p[1];return fI(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Ce)}function
+my(a){var
+b=a[4];return c$(function(a){return a[1][18]},b)}function
+cR(a){var
 b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
-fH(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mv(a))return fF(c,mu(a,function(c){return mt(a,d,b,Cc(a,d,b,c))}));return c}function
-em(a){return bn(a[1][14],a[5])}function
-mw(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ci(d,[an,c*em(a)[3]]):d}function
-hP(e,d,h,a){var
-b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];C(function(e,f){var
+fK(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&my(a))return fI(c,mx(a,function(c){return mw(a,d,b,Cf(a,d,b,c))}));return c}function
+en(a){return bo(a[1][14],a[5])}function
+mz(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ck(d,[ao,c*en(a)[3]]):d}function
+hV(e,d,h,a){var
+b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
 h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aJ(b);return[0,[0,O(1,h),k]]}function
-mx(i,h,a,g,f,b){var
+k=aK(b);return[0,[0,O(1,h),k]]}function
+mA(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-Cd(b,d,a){if(0<=b[5]){var
+Cg(b,d,a){if(0<=b[5]){var
 h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fI(a){return Math.log(a)/0.693147180559945286}function
-Ce(b,a,g,d){var
-c=a[2].length-1+1|0,h=fI(c*b[17]/(a[3]*d))/2.,i=b[18]?fI(c*b[17]/d):0.,j=fI(ip*c/a[3]),k=fI(X(a5,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-Cf(l,k,j,i,a){var
-b=a[1][1],d=mw(b,j);function
-g(a){return cD(aM,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?Ce(b,a,d,i):Cg;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return a$(c,a*e(d,b))},m),n=a$(c,a[3]),o=b[4];mx(b,bB(b,k),o,c,n,h);return hP(l,b,c,h)}return f}return 0}function
-my(a,b){var
-c=A(a[15],fT*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-Ch(i,y,h,n){var
+fL(a){return Math.log(a)/0.693147180559945286}function
+Ch(b,a,g,d){var
+c=a[2].length-1+1|0,h=fL(c*b[17]/(a[3]*d))/2.,i=b[18]?fL(c*b[17]/d):0.,j=fL(iw*c/a[3]),k=fL(X(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+Ci(l,k,j,i,a){var
+b=a[1][1],d=mz(b,j);function
+g(a){return cE(aN,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?Ch(b,a,d,i):Cj;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];mA(b,bD(b,k),o,c,n,h);return hV(l,b,c,h)}return f}return 0}function
+mB(a,b){var
+c=A(a[15],fY*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+Ck(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aU(b,function(a){return a}),j=g(aI(function(a){return e(n[2],a)!=0.?1:0}),z),d=gg(a[4],j)?a[4]:al(c4,b,j),k=L(g(aI(function(b){var
-c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
-r=my(a,h)*bl(1.,-84);if(0<=a[5])var
-A=em(a)[3],l=r*e(a[1][7],h)*A;else
+z=aH(b,function(a){return a}),j=f(aJ(function(a){return e(n[2],a)!=0.?1:0}),z),d=gn(a[4],j)?a[4]:al(c6,b,j),k=L(f(aJ(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aO(200*(k.length-1)|0,a[1][3])|0;var
+r=mB(a,h)*bm(1.,-84);if(0<=a[5])var
+A=en(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aM(l),m=t?a$(ek,l):t;if(0<P(m)){var
+t=aN(l),m=t?bb(el,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,D=q(o,k),v=B3(a[1],B,D,h),w=bB(a,y),f=p(cP(a),0);C(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mx(a,w,d,ek,m,f);return hP(i,a,ek,f)}}return 0}function
-hQ(b,e,a,h,o){var
-d=hO(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=ex*my(i,a),k=d[3]<p?1:0,g=k?h<fR*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=B6(a[1],B,C,h),w=bD(a,y),g=p(cQ(a),0);D(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mA(a,w,d,el,m,g);return hV(i,a,el,g)}}return 0}function
+hW(b,e,a,h,o){var
+d=hU(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ey*mB(i,a),k=d[3]<p?1:0,g=k?h<fW*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?Ch(b,e,a,d):l,f=q||Cf(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?Ck(b,e,a,d):l,f=q||Ci(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-fJ(b,a){return bn(b[4],a)}function
-mz(b){var
-a=mw(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-mA(a){var
-b=p(cP(a),0.),d=a[14];C(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+fM(b,a){return bo(b[4],a)}function
+mC(b){var
+a=mz(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
+mD(a){var
+b=p(cQ(a),0.),d=a[14];D(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-mB(a){var
-b=[0,0.],f=mz(a),c=mA(a);C(function(c,g){var
+mE(a){var
+b=[0,0.],f=mC(a),c=mD(a);D(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-Ci(d,f,j,g){var
+Cl(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=em(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=en(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-Cj(f,j,r,i,d,q){var
-k=bl(4.,-f[1][4]|0),g=ct(q),c=p(j.length-1,0.);if(0.<f[3]){var
+Cm(f,j,r,i,d,q){var
+k=bm(4.,-f[1][4]|0),g=cu(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
 m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=a2(d),x=bb===n?d[1]:af===n?bp(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+n=aP(d),x=aU===n?d[1]:V===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-Ck(h,d){var
-f=q(mB,d);ji(function(b,a){return iD(b,a)},f);var
-b=47-iF(A(e(f,((f.length-1)*9|0)/10|0),fT))[2]|0;if(10<=b&&!(60<b)){var
+Cn(h,d){var
+f=q(mE,d);jn(function(b,a){return f4(b,a)},f);var
+b=47-iL(A(e(f,((f.length-1)*9|0)/10|0),fY))[2]|0;if(10<=b&&!(60<b)){var
 g=O(1,b);if(0<=c(d,0)[1][5]){var
-l=em(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dE){var
+l=en(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dH){var
 i=O(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-Cl(i,x,U,T){var
-g=T[1],a=fJ(x,U)[1];if(bl(1.,48-g|0)<=mB(a))return 0;var
-V=a[2].length-1,y=mz(a),W=mA(a),j=Q(function(b,a){return a$(g,a*e(y,b))},W);Cd(a,g,j);var
+Co(i,x,U,T){var
+g=T[1],a=fM(x,U)[1];if(bm(1.,48-g|0)<=mE(a))return 0;var
+W=a[2].length-1,y=mC(a),X=mD(a),j=Q(function(b,a){return bb(g,a*e(y,b))},X);Cg(a,g,j);var
 k=Q(function(b,a){var
-c=e(y,b);return a_(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,D=0.,E=0,X=0;if(F<0)var
-J=E,I=D,H=B,G=z;else{var
-b=X,r=E,q=D,o=B,n=z;for(;;){var
+c=e(y,b);return ba(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,Y=0;if(F<0)var
+J=E,I=C,H=B,G=z;else{var
+b=Y,r=E,q=C,o=B,n=z;for(;;){var
 f=e(k,b);if(f!=0.)var
-aa=0.<f?e(a[7],b):e(a[6],b),ab=o+f*aa,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ab;else
+ab=0.<f?e(a[7],b):e(a[6],b),ac=o+f*ab,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ac;else
 var
 u=q,s=o;var
-P=b<V?1:0;if(P)var
+P=b<W?1:0;if(P)var
 R=b!==a[4]?1:0,S=R?f!=0.?1:0:R;else
 var
-S=P;if(S){ba(d,-f,cs(i,c(a[2],b)[1+b][1]));var
-ac=n+f,w=[0,b,r],v=ac}else
+S=P;if(S){aS(d,-f,bQ(i,c(a[2],b)[1+b][1]));var
+ad=n+f,w=[0,b,r],v=ad}else
 var
 w=r,v=n;var
-ad=b+1|0;if(F!==b){var
-b=ad,r=w,q=u,o=s,n=v;continue}var
+ae=b+1|0;if(F!==b){var
+b=ae,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];ba(d,G,cs(i,L));var
-Y=e(d,L);C(function(b,a){return t(d,b,a-Y)},d)}var
-Z=0.,h=al(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=hP(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[af,function(b){return Ci(a,d,h,m)}],N=function(b){return[af,function(c){return Cj(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
+K=a[4],L=c(a[2],K)[1+K][1];aS(d,G,bQ(i,L));var
+Z=e(d,L);D(function(b,a){return t(d,b,a-Z)},d)}var
+_=0.,h=al(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=hV(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[V,function(b){return Cl(a,d,h,m)}],N=function(b){return[V,function(c){return Cm(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
 var
 O=l;return O}function
-Cm(d){var
+Cp(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];ba(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];aS(g,e(c(d[10],b)[1+b],j),s);var
 u=b+1|0;if(k!==b){var
 b=u;continue}break}}var
 o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-Cn(b,a){if(0.<b[3]){var
+Cq(b,a){if(0.<b[3]){var
 c=0.,d=-X(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-Co(a){var
+Cr(a){var
 b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-Cp(b,d,t,r){var
-h=fJ(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Cm(a),j=q(function(b){return Cn(a,b)},u),v=0.,w=X(function(d,c){var
-b=[0,0.];C(function(d,c){var
-e=Math.abs(c)*cc(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=X(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+Cs(b,d,t,r){var
+h=fM(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Cp(a),j=q(function(b){return Cq(a,b)},u),v=0.,w=X(function(d,c){var
+b=[0,0.];D(function(d,c){var
+e=Math.abs(c)*cd(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=X(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return Q(y,a)},j),z=1e-300,m=X(function(b,a){return A(b,Co(a))},z,l);if(m*Math.sqrt(x)<nN){var
-n=47-iF(m)[2]|0,B=function(h){var
-b=q(function(a){return a$(n,a)},h);if(0.<a[3]){var
+l=q(function(a){return Q(y,a)},j),z=nO,m=X(function(b,a){return A(b,Cr(a))},z,l);if(m*Math.sqrt(x)<nP){var
+n=47-iL(m)[2]|0,B=function(h){var
+b=q(function(a){return bb(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=p(d[1].length-1,0),j=d[5];C(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aJ(g)},o=a$(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
-D=p(b[2],0);return[0,[0,o,G(B,aJ(l)),w,D,h,t,0]]}return 0}return 0}function
-Cq(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dy(a,c),i=d[4];if(0.<a[3])var
+g=p(d[1].length-1,0),j=d[5];D(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aK(g)},o=bb(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
+C=p(b[2],0);return[0,[0,o,G(B,aK(l)),w,C,h,t,0]]}return 0}return 0}function
+Ct(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dB(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -5868,41 +5879,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=em(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=en(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fT*f<g?1:0]}}(0,f)}function
-hR(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fY*f<g?1:0]}}(0,f)}function
+hX(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
-f=Cq(a,q,d,i),k=f[1],l=1-a[5][1][18];if(l){var
+g=Ct(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=a2(b),s=bb===n?b[1]:af===n?bp(b):b,h=a[5]===s?1:0;else
+n=aP(b),s=aU===n?b[1]:V===n?bc(b):b,h=a[5]===s?1:0;else
 var
 h=m}else
 var
-h=l;if(f[3]){var
-p=0;if(!f[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return g(e,0)}}}return g(e,0)}function
-Cr(b,a){return it*aN(b,a+1|0)}function
-Cs(a){return 3.+0.4*a}function
-Ct(a){return 4.+0.04*aN(a+1|0,a+1|0)}function
-Cu(a){var
-d=ap(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aH(function(b){var
+h=l;if(g[3]){var
+p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
+Cu(b,a){return iA*aO(b,a+1|0)}function
+Cv(a){return 3.+0.4*a}function
+Cw(a){return 4.+0.04*aO(a+1|0,a+1|0)}function
+Cx(a){var
+d=ai(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aI(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
-b=q,j=o,f=n;for(;;){var
-s=Cs(b),t=Ct(k)-s,u=Cr(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
-b=w,j=h,f=v;continue}break}}var
-r=a[7];aH(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
-f=ar(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
-mC(c,b,a){var
+b=q,j=o,g=n;for(;;){var
+s=Cv(b),t=Cw(k)-s,u=Cu(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+b=w,j=h,g=v;continue}break}}var
+r=a[7];aI(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
+g=ar(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
+mF(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-mD(f,w,e,l,v){function
+mG(f,w,e,l,v){function
 m(a){var
-b=mC(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cU,a=it,y=dE,x=0.;for(;;){if(0<n){var
+b=mF(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cW,a=iA,y=dH,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5910,47 +5921,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/ip:(g+j)/2.;var
-G=Math.abs(k-a)<=fR*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[an,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/iw:(g+j)/2.;var
+G=Math.abs(k-a)<=fW*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-mE(f,h,a,e){if(h==W){var
-c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,fQ*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cV/i]}function
-mF(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-Cv(e,f,c,b){var
+mH(f,h,a,e){if(h==W){var
+c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,fV*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cX/i]}function
+mI(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+Cy(e,f,c,b){var
 a=f[2],d=f[1];if(W<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?mF(mD(e,-a,g,c,-b)):mD(e,d,g,c,b)}return a<K?mF(mE(e,-a,c,-b)):mE(e,d,c,b)}function
-Cw(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?mI(mG(e,-a,g,c,-b)):mG(e,d,g,c,b)}return a<K?mI(mH(e,-a,c,-b)):mH(e,d,c,b)}function
+Cz(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==W)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=mC(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cV/(b*(1./(e*e)+1./(f*f)))]}function
-en(c,d,b){var
-a=[0,g(b,c[2])],f=c[1];C(function(f,c){var
-h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
-hS(b,a){var
-c=bK(b[2][2]),d=b[1];C(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?ba(c,e(a,b),f[2]):d},d);return c}function
-mG(a){var
+h=mF(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cX/(b*(1./(e*e)+1./(f*f)))]}function
+eo(c,d,b){var
+a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
+h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
+hY(b,a){var
+c=bL(b[2][2]),d=b[1];D(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?aS(c,e(a,b),f[2]):d},d);return c}function
+mJ(a){var
 b=a[3][1]==W?1:0,c=b||(a[3][2]==K?1:0);return c}function
-Cx(a,c){var
-d=en(a,c,function(a){return a[1]}),j=hS(a,c),g=a[3],h=g[2],i=g[1];function
+CA(a,c){var
+d=eo(a,c,function(a){return a[1]}),j=hY(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,en(a,c,function(a){return a[3]})];dV(function(c){if(0.<d)var
-e=f(c,A(i,a5(h,c/(2.*d))));else
-if(mG(a))var
+b=[0,eo(a,c,function(a){return a[3]})];dV(function(c){if(0.<d)var
+e=f(c,A(i,a7(h,c/(2.*d))));else
+if(mJ(a))var
 e=W;else
 var
-g=f(c,h),e=a5(f(c,i),g);b[1]=b[1]+e;return 0},j);var
-k=a[1];C(function(i,h){var
+g=f(c,h),e=a7(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+k=a[1];D(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-mH(b,m,d){var
-j=d.length-1,n=en(b,d,function(a){return a[1]}),f=hS(b,d);if(mG(b)&&n<=0.)return 0;var
-g=[0,en(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jf(j,j,0.);C(function(o,s){var
-d=Cv(m,b[3],n,s);g[1]=g[1]+d[1];var
+mK(b,m,d){var
+j=d.length-1,n=eo(b,d,function(a){return a[1]}),f=hY(b,d);if(mJ(b)&&n<=0.)return 0;var
+g=[0,eo(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jj(j,j,0.);D(function(o,s){var
+d=Cy(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -5961,12 +5972,12 @@ C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
-l=b[1];C(function(a,f){var
-b=Cw(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+l=b[1];D(function(a,f){var
+b=Cz(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
-a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-mI(o,n){var
-l=n.length-1,h=q(bK,o),p=l-1|0,C=0;if(!(p<0)){var
+a=aN(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+mL(o,n){var
+l=n.length-1,h=q(bL,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -5976,12 +5987,12 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,oo*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,oq*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bK(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bL(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6001,27 +6012,27 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-Cy=12;function
-Cz(d,b,n,m){var
+CB=12;function
+CC(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:mH(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=mI(g[3],i),k=N(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bR)return 0;var
+h=0===f?0:mK(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=mL(g[3],i),k=N(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bT)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
 i=W<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cD(function(a){return a},k),l=i+ny*a*o-fR*Math.abs(i),h=g?mH(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fN*b<k){var
+g=f;return g},f),g=cE(function(a){return a},k),l=i+nz*a*o-fW*Math.abs(i),h=g?mK(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fS*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-CA=3;function
-CB(b,a){var
-g=a.length-1,d=0.,f=X(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bR*f<Math.abs(a)?1:0},a);function
+CD=3;function
+CE(b,a){var
+g=a.length-1,d=0.,f=X(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bT*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=en(b,a,function(a){return a[1]}),h=jf(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=eo(b,a,function(a){return a[1]}),h=jj(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=a5(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=a7(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
 u=d*e(c(b[1],a)[1+a][2],h),v=d*d*c(b[1],a)[1+a][1]-u;t(n,a,e(n,a)-v);var
 w=0,l=d==j?a:-1;if(!(l<0)){var
@@ -6030,8 +6041,8 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);C(o,hS(b,a));var
-q=b[1];C(function(q,d,f){return function(a,h){var
+a=x;continue}break}}return 0}}(m,f,h,n);D(o,hY(b,a));var
+q=b[1];D(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
@@ -6041,25 +6052,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=mI(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),CA)}function
-CD(b,a){var
-c=G(function(b){return q(function(a){return bl(FH(bl(a,b)),-b|0)},a)},CC);return[0,CB(b,a),c]}function
-CE(a,c){function
-d(a){return aM(a)?Math.abs(a):0.}function
+r=mL(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),CD)}function
+CG(b,a){var
+c=G(function(b){return q(function(a){return bm(FM(bm(a,b)),-b|0)},a)},CF);return[0,CE(b,a),c]}function
+CH(a,c){function
+d(a){return aN(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,W],i=X(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=Cx(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=CA(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=Cz(a,b*i,c,Cy);f(d);var
-e=iq<b?1:0;if(e){b/=10.;var
+d=CC(a,b*i,c,CB);f(d);var
+e=ix<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];C(function(d,c){var
-a=Math.abs(c)<dD?1:0;if(a){var
+j=b[1];D(function(d,c){var
+a=Math.abs(c)<dG?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-CF=64;function
-CG(a,j){var
+CI=64;function
+CJ(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6073,506 +6084,518 @@ var
 d=b}else
 var
 d=f;return d}function
-CH(a){var
+CK(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-mJ(a,b){var
+mM(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=q(function(a){return a_(h,a)},f),i=[an,0.,K],j=N(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
-k=[an,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
-CI(b,a){function
-c(c,a){return a?a_(b[4],a[1]):c}var
+g=f(a[5],b),h=a[4],d=q(function(a){return ba(h,a)},g),i=[ao,0.,K],j=N(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
+k=[ao,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
+CL(b,a){function
+c(c,a){return a?ba(b[4],a[1]):c}var
 d=c(W,a[10]),e=c(K,a[11]);if(2===b[1]){var
-f=e<=0.?0.:K,g=0.<=d?0.:W;return[an,g,f]}return[an,d,e]}function
-CJ(f,c){var
+f=e<=0.?0.:K,g=0.<=d?0.:W;return[ao,g,f]}return[ao,d,e]}function
+CM(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return CK;var
+b!=="number"){if(2!==b[0])return CN;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dx(aY(f[4],h,g))]}}return 0}var
-mK=64;function
-CL(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dA(a1(f[4],h,g))]}}return 0}var
+mN=64;function
+CO(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a3(a[8])-1|0)|0;return 1}function
-CM(d,f,b){var
+b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
+CP(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=mJ(d,c),f=e(K,a[4]),g=[an,e(W,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mM(d,c),f=e(K,a[4]),g=[ao,e(W,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=g(aI(x),y),m=g(bJ(w),q);if(CG(f,b)&&0===pW(m,q)&&!(0<eO(m,CF))){var
-h=[af,function(a){return gd(fa(f),0)}],r=function(a,d){var
-e=b[5],g=bn(b[6],a),i=b[1],c=a2(h),j=bb===c?h[1]:af===c?bp(h):h;return lc(f,b,j,i,a,d,g,e)},C=CH(f),o=L(G(L,f[13])),t=b[1],D=c(o,t)[1+t],u=CI(d,f),i=CJ(d,f),z=function(a){return mJ(d,a)},E=aA(d[2],z),j=i?[0,[0,cV,p(d[3],0.),i[1],[an,0.,K]]]:[0],k=ci(L(m),j),A=aU(o.length-1,function(a){return a});return g(bJ(function(h){if(h===b[1])return 0;var
+y=b[4],q=f(aJ(x),y),m=f(bK(w),q);if(CJ(g,b)&&0===pZ(m,q)&&!(0<eR(m,CI))){var
+h=[V,function(a){return eN(fd(g),0)}],r=function(a,d){var
+e=b[5],f=bo(b[6],a),i=b[1],c=aP(h),j=aU===c?h[1]:V===c?bc(h):h;return lg(g,b,j,i,a,d,f,e)},C=CK(g),o=L(G(L,g[13])),t=b[1],D=c(o,t)[1+t],u=CL(d,g),i=CM(d,g),z=function(a){return mM(d,a)},E=as(d[2],z),j=i?[0,[0,cX,p(d[3],0.),i[1],[ao,0.,K]]]:[0],k=ck(L(m),j),A=aH(o.length-1,function(a){return a});return f(bK(function(h){if(h===b[1])return 0;var
 q=Q(function(b,d){var
-e=g(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=P(a)?a:s(a)}var
-v=X(function(b,a){return 0<aw(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=X(function(f,g){var
-a=f[2],d=f[1],b=aY(0,g,v),e=c(E,d)[1+d];if(b!=0.)ba(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],H=Q(function(c,b){var
+v=X(function(b,a){return 0<ax(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=X(function(f,g){var
+a=f[2],d=f[1],b=a1(0,g,v),e=c(E,d)[1+d];if(b!=0.)aS(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],H=Q(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dD}return 0.}return a[2]==K?fN:a[1]==W?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dG}return 0.}return a[2]==K?fS:a[1]==W?-0.1:0.},k);function
 x(d,b){var
-c=aM(b);return c?a(a$(d,b),v):c}var
+c=aN(b);return c?a(bb(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+CL(f)|0,d);var
-c=aU(y,function(b){return x(mK,e(a,b))});return[0,O(1,mK),c,b]}var
-A=CE(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+CO(g)|0,d);var
+c=aH(y,function(b){return x(mN,e(a,b))});return[0,O(1,mN),c,b]}var
+A=CH(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=G(z,CD(w,A)),B=gd(eN(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-CN(h,c,a){var
+I=G(z,CG(w,A)),B=eN(eP(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+CQ(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:K}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aY(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
+d=b[1],e=Math.exp(a),i=a1(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aY(0,f[1],f[2]);return by}return by}function
-mM(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a1(0,f[1],f[2]);return bz}return bz}function
+mP(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aw(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(ax(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dh(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];aH(function(a){switch(a[0]){case
+b=dk(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];aI(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=p(b,0),l=a[1];aH(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?C(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hT=14;function
-mN(c,e,a){function
-f(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=P(a)?a:s(a),b=cm(i,h),d=0<P(b)?b:1;function
+f=p(b,0),l=a[1];aI(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+hZ=14;function
+mQ(c,e,a){function
+g(b,a){return 0<e?k(b,a):l(b,a)}var
+h=50,i=0<=P(a)?a:s(a),b=co(i,h),d=0<P(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
+e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
 d=e,b=O(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=f(d,b);if(0!==a&&g(c,e)){var
+e=g(d,b);if(0!==a&&f(c,e)){var
 d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,f){var
-d=i,e=h,a=f;for(;;){var
-b=cm(k(d,e),1);if(0!==a&&0!==aw(b,d)&&0!==aw(b,e)){if(g(c,b)){var
+n(i,h,g){var
+d=i,e=h,a=g;for(;;){var
+b=co(k(d,e),1);if(0!==a&&0!==ax(b,d)&&0!==ax(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,hT)]:j(a,d,hT);return c6(function(a){return n(a[1],a[2],hT)},o)}function
-CO(h,g,i,K,J,d){var
-j=h[2],q=mM(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(b8(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,hZ)]:j(a,d,hZ);return c7(function(a){return n(a[1],a[2],hZ)},o)}function
+CR(h,g,i,K,J,d){var
+j=h[2],q=mP(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(b9(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=aY(0,b[1],i[2]),d=c(w,a)[1+a][1];return CN(g,aY(0,d[1],d[2]),e)}return by}var
-m=aA(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
-c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+e=a1(0,b[1],i[2]),d=c(w,a)[1+a][1];return CQ(g,a1(0,d[1],d[2]),e)}return bz}var
+m=as(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+c=aN(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aM(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*og?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aN(e(m,a)):h;if(i)var
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oi?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 z=j-1|0,N=0;if(!(z<0)){var
 b=N;for(;;){var
 R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=cs(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=bQ(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
 I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 W=f+1|0;if(H!==f){var
 f=W;continue}break}}}var
 V=b+1|0;if(z!==b){var
 b=V;continue}break}}var
-B=p(j,0);C(function(e,d){var
+B=p(j,0);D(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-D=Q(function(a,k){var
+C=Q(function(a,k){var
 b=c(u,a)[1+a];if(b){var
-f=b[1];if(k&&aM(e(m,a))){var
+f=b[1];if(k&&aN(e(m,a))){var
 l=function(j){var
 k=c(w,a)[1+a],b=ec(g,r,i[2],i[3],J,k,j);if(b){var
-e=b[1];if(d)return aw(e[2],f)<0?1:0;var
-h=0<aw(e[1],f)?1:0}else
+e=b[1];if(d)return ax(e[2],f)<0?1:0;var
+h=0<ax(e[1],f)?1:0}else
 var
-h=b;return h},n=a_(0,r),h=x(a)*n,j=aM(h);if(j){var
-o=a$(0,h),p=d?-1:1;return mN(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dq(g,1),P=aJ(Q(function(e,o){var
-b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dq(g,f[1]),p=c(E,b)[1+b],i=a(r,hg(c(E,e)[1+e],p)),j=k(h,i),m=a9(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
+h=b;return h},n=ba(0,r),h=x(a)*n,j=aN(h);if(j){var
+o=bb(0,h),p=d?-1:1;return mQ(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dt(g,1),P=aK(Q(function(e,o){var
+b=o[2],f=b===e?0:c(C,b)[1+b];if(f)var
+h=dt(g,f[1]),p=c(E,b)[1+b],i=a(r,hn(c(E,e)[1+e],p)),j=k(h,i),m=a$(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aJ(D),P]}function
-CP(d,c,a){var
+n=f;return n},o));return[0,aK(C),P]}function
+CS(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:by;case
-4:return 0.<=a?a:by}return by}function
-mP(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,by,by]:a<b?[0,a5(1.,b*a+c*d),b-a*c/d]:[0,by,by]}function
-CQ(m,h,j,J,I,d){var
-i=m[2],r=mM(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(b8(h)),f=j[1],n=aA(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bz;case
+4:return 0.<=a?a:bz}return bz}function
+mS(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bz,bz]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,bz,bz]}function
+CT(m,h,j,J,I,d){var
+i=m[2],r=mP(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(b9(h)),f=j[1],n=as(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aY(0,b[1],j[2]),d=c(x,a)[1+a][1];return CP(h,aY(0,d[1],d[2]),e)}return by});function
+e=a1(0,b[1],j[2]),d=c(x,a)[1+a][1];return CS(h,a1(0,d[1],d[2]),e)}return bz});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=aA(i,function(a){var
+o=as(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=mP(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ex<f?1:0:f<i-ex?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=mS(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ey<f?1:0:f<i-ey?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,K=0;if(!(A<0)){var
 b=K;for(;;){var
 P=c(u,b)[1+b],R=P||c(t,b)[1+b];if(R){var
-G=cs(m,b),H=i-1|0,S=0;if(!(H<0)){var
+G=bQ(m,b),H=i-1|0,S=0;if(!(H<0)){var
 g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
 U=g+1|0;if(H!==g){var
 g=U;continue}break}}}var
 T=b+1|0;if(A!==b){var
 b=T;continue}break}}var
-B=p(i,0);C(function(e,d){var
+B=p(i,0);D(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-D=Q(function(a,l){var
+C=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
 l=c(x,a)[1+a],b=ee(h,f,j[2],j[3],I,l,k);if(b){var
-e=b[1];if(d)return aw(e[2],g)<0?1:0;var
-i=0<aw(e[1],g)?1:0}else
+e=b[1];if(d)return ax(e[2],g)<0?1:0;var
+i=0<ax(e[1],g)?1:0}else
 var
-i=b;return i},o=a_(0,f),i=e(n,a)*o,k=aM(i);if(k){var
-p=a$(0,i),q=d?1:-1;return mN(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[af,function(b){return e$(h,a)}]},s);function
+i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aN(i);if(k){var
+p=bb(0,i),q=d?1:-1;return mQ(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[V,function(b){return fc(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=a2(a);return bb===d?a[1]:af===d?bp(a):a}var
-N=aJ(Q(function(g,w){var
-b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=mP(d,e(cs(m,b),g),x),z=a_(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
-i=a$(0,o),A=c(s,b)[1+b],B=ac(c(s,g)[1+g],A),C=E(b),G=hh(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a9(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+a=c(M,b)[1+b],d=aP(a);return aU===d?a[1]:V===d?bc(a):a}var
+N=aK(Q(function(g,w){var
+b=w[2],j=b===g?0:c(C,b)[1+b];if(j){var
+x=e(n,b),y=mS(d,e(bQ(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aN(o)&&0.<=o){var
+i=bb(0,o),A=c(s,b)[1+b],B=ac(c(s,g)[1+g],A),D=E(b),G=ho(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
-t=j;return t},o));return[0,aJ(D),N]}function
-CR(a){var
-b=a[4];return c8(function(a){return 0===a[0]?0:1},b)}function
-mQ(d,a,c){var
-b=CR(c);if(b)switch(d[1]){case
-0:return ld(a);case
-1:return 0;default:return lf(a)}return b}var
-cR=[0,mL,mL,mO,mO];function
-CS(b,d,a,c){if(mQ(b,d,c)){var
-e=e7(a[2],a[3]),f=function(f){var
-g=nr(f,b,d,a,c,e,1);return[0,nr(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(CQ);return[0,cR[1],cR[2],g[1],g[2]]}var
-h=f(CO);return[0,h[1],h[2],cR[3],cR[4]]}return cR}function
-mR(h){var
-i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),f=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
+t=j;return t},o));return[0,aK(C),N]}function
+CU(a){var
+b=a[4];return c$(function(a){return 0===a[0]?0:1},b)}function
+mT(d,a,c){var
+b=CU(c);if(b)switch(d[1]){case
+0:return lh(a);case
+1:return 0;default:return lj(a)}return b}var
+cS=[0,mO,mO,mR,mR];function
+CV(b,d,a,c){if(mT(b,d,c)){var
+e=e_(a[2],a[3]),f=function(f){var
+g=ns(f,b,d,a,c,e,1);return[0,ns(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(CT);return[0,cS[1],cS[2],g[1],g[2]]}var
+h=f(CR);return[0,h[1],h[2],cS[3],cS[4]]}return cS}function
+mU(h){var
+i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
 a=r;for(;;){t(b,a,X(A,0.,c(h,a)[1+a]));var
 n=function(a,d){var
-f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=aA(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
+f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=as(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
 j=u;for(;;){var
 m=d-1|0,l=-1,v=0;if(m<0)var
 b=l;else{var
-g=v,i=l;for(;;){var
-q=1-c(k,g)[1+g];if(q)var
-z=i<0?1:0,r=z||(e(h,g)<e(h,i)?1:0);else
+f=v,i=l;for(;;){var
+q=1-c(k,f)[1+f];if(q)var
+z=i<0?1:0,r=z||(e(h,f)<e(h,i)?1:0);else
 var
 r=q;var
-s=r?g:i,A=g+1|0;if(m!==g){var
-g=A,i=s;continue}var
+s=r?f:i,A=f+1|0;if(m!==f){var
+f=A,i=s;continue}var
 b=s;break}}var
-n=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=n){var
+n=c(g,b)[1+b];c(k,b)[1+b]=1;if(0<=n){var
 o=d-1|0,w=0;if(!(o<0)){var
 a=w;for(;;){if(1-c(k,a)[1+a]){var
 x=B(n,a),p=e(h,b)+x;if(p<e(h,a)){t(h,a,p);c(C,a)[1+a]=b}}var
 y=a+1|0;if(o!==a){var
 a=y;continue}break}}var
 j=[0,b,j];continue}return[0,b,j]}}}(n,k,o,v)(0),l=q[1],w=function(a,c){return function(b){return e(a,c)-e(a,b)}}(k,l);t(b,a,e(b,a)-e(k,l));var
-x=q[2];aH(function(d){return function(a){var
-g=d(a),h=e(b,c(f,a)[1+a])-g;t(b,f[1+a],h);var
+x=q[2];aI(function(d){return function(a){var
+f=d(a),h=e(b,c(g,a)[1+a])-f;t(b,g[1+a],h);var
 i=d(a);return t(j,a,e(j,a)+i)}}(w),x);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
-a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,o)(l));var
+d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
+a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,o)(l));var
 y=a+1|0;if(m!==a){var
 a=y;continue}break}}var
-s=aJ(f),u=dS(function(b,a){return[0,a,b]},s);return g(aI(function(a){return 0<=a[1]?1:0}),u)}function
-CT(a){function
-b(b){return q(function(a){return c(a,b)[1+b]},a)}return aA(c(a,0)[1].length-1,b)}function
-CU(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mR(a);var
-b=mR(CT(a));return G(function(a){return[0,a[2],a[1]]},b)}return 0}function
-CV(n,e,b){var
-o=c3(b,e[3]);function
+s=aK(g),u=c9(function(b,a){return[0,a,b]},s);return f(aJ(function(a){return 0<=a[1]?1:0}),u)}function
+CW(a){function
+b(b){return q(function(a){return c(a,b)[1+b]},a)}return as(c(a,0)[1].length-1,b)}function
+CX(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mU(a);var
+b=mU(CW(a));return G(function(a){return[0,a[2],a[1]]},b)}return 0}function
+CY(n,e,b){var
+o=c5(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
 i(a){return r(d,h(d,a))}var
 f=p(e[2],b),g=p(n[2],0);function
 j(b){var
-a=e[4];return aH(function(a){return 0===a[0]?cv(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
+a=e[4];return aI(function(a){return 0===a[0]?cU(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
 d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
 m=q(function(a){return r(d,a)},f);j(function(d,a,f,e){var
 j=c(m,d)[1+d],l=k(i(f),j),n=Y(h(b,e),l);g[1+a]=r(c(g,a)[1+a],n);return 0});return[0,m,g]}function
-CW(b,a,h,s){function
-j(a){return L(bn(b[13],a))}var
-t=j(a[1]),k=dW(l,j(s),t),m=CV(b,a,h),i=m[2],n=m[1];function
+CZ(b,a,h,s){function
+j(a){return L(bo(b[13],a))}var
+t=j(a[1]),k=dW(l,j(s),t),m=CY(b,a,h),i=m[2],n=m[1];function
 u(a){var
-b=0<P(c(k,a)[1+a])?1:0;return b?uv(c(i,a)[1+a],h):b}function
+b=0<P(c(k,a)[1+a])?1:0;return b?ux(c(i,a)[1+a],h):b}function
 v(a){return a}var
-w=aU(b[2],v),d=L(g(aI(u),w)),f=p(a[2],0),x=a[4];aH(function(a){if(0===a[0]){var
-b=a[1],d=c(f,b)[1+b];f[1+b]=[0,a[2],d];return 0}return 0},x);var
+w=aH(b[2],v),d=L(f(aJ(u),w)),g=p(a[2],0),x=a[4];aI(function(a){if(0===a[0]){var
+b=a[1],d=c(g,b)[1+b];g[1+b]=[0,a[2],d];return 0}return 0},x);var
 o=[0,d.length-1];function
 y(a){var
-b=0!==c(f,a)[1+a]?1:0;if(b)var
+b=0!==c(g,a)[1+a]?1:0;if(b)var
 d=b;else
 var
 e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
 z(a){return a}var
-A=aU(a[2],z),r=L(g(aI(y),A)),B=q(function(a){return a_(0,c(k,a)[1+a])},d),C=CU(q(function(a){var
-g=p(b[2],1),j=c(f,a)[1+a];aH(function(a){c(g,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(g,b)[1+b]){var
-f=c(i,b)[1+b];if(gB(c(n,a)[1+a],f)){var
-j=c(i,b)[1+b],k=aY(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return G(function(a){var
+A=aH(a[2],z),r=L(f(aJ(y),A)),B=q(function(a){return ba(0,c(k,a)[1+a])},d),C=CX(q(function(a){var
+f=p(b[2],1),j=c(g,a)[1+a];aI(function(a){c(f,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(f,b)[1+b]){var
+g=c(i,b)[1+b];if(gI(c(n,a)[1+a],g)){var
+j=c(i,b)[1+b],k=a1(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return G(function(a){var
 b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(r,e)[1+e],f]},C)}function
-eo(f,e){var
-b=[0,d];C(function(d,f){var
+ep(f,e){var
+b=[0,d];D(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-CX(b){var
-f=b.length-1,e=Q(function(b,a){return ci(a,aA(f,function(c){var
+C0(b){var
+f=b.length-1,e=Q(function(b,a){return ck(a,as(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eP(a,f,f)},e)]];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eS(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===P(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return c3(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return c5(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-CY(d){var
+C1(d){var
 a=d;for(;;){var
-b=CX(q(function(b){return function(a){return q(function(b){return eo(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=C0(q(function(b){return function(a){return q(function(b){return ep(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aJ(a),a=L(bY(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-CZ(b,k,q,e,p,d){var
+e=b[1],f=aK(a),a=L(bJ(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+C2(b,k,q,e,p,d){var
 m=O(q,1),c=k[8];function
 n(c){var
-a=g(b[5],c);return eo(a,a)}function
-f(a){return c3(O(a,e),m)}function
+a=f(b[5],c);return ep(a,a)}function
+g(a){return c5(O(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aO(k),i=c3(f(a(e,a(c,g(p,h)))),j);else
+j=aQ(k),i=c5(g(a(e,a(c,f(p,h)))),j);else
 var
-i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
+i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=c3(f(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=g(b[5],j);return[0,dW(l,g(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=c5(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,dW(l,f(b[5],i),r),q]}if(b[1])var
 t=0,u=G(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=G(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=CY(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-hU(a){return O(a[2],a[5])}function
-C0(h,s,b,f,r){var
+j=C1(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+h0(a){return O(a[2],a[5])}function
+C3(h,s,b,g,r){var
 t=b[1],u=q(function(a){var
-b=eo(f,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return eo(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},f),y=b[1];C(function(e,b){var
-f=b[1];return C(function(b,f){var
+b=ep(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ep(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
+f=b[1];return D(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=hU(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=g(h[5],j[1]),n=dW(function(c,b){return l(c,a(e,b))},d,z),A=eo(n,n),B=b[6],D=a(e,e),E=a(a(m,m),D),o=l(c3(a(j[2],E),B),A);else
+e=h0(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=f(h[5],j[1]),n=dW(function(c,b){return l(c,a(e,b))},d,z),A=ep(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(c5(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
-p=0===h[1]?1:0,F=p?o:p;return[0,aJ(d),F]}var
-C1=12;function
-mS(d,b){var
+p=0===h[1]?1:0,F=p?o:p;return[0,aK(d),F]}var
+C4=12;function
+mV(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-C2(c,b){var
-a=[0,0.];C(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-C3(b,d){var
-a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return ci(a,[an,0.])};return[0,function(b){return C2(a,b)},f]}function
-g(c){return Q(function(c,d){var
-f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mS(a,b)},g]}function
-mT(a){var
+C5(c,b){var
+a=[0,0.];D(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
+C6(d,b){var
+a=c(d[6],b)[1+b];if(d[1]){var
+e=function(b){return ck(a,[ao,0.])};return[0,function(b){return C5(a,b)},e]}function
+f(c){var
+b=q(function(a){return 2.*a},c);aS(b,2.,a);return b}return[0,function(b){return mV(a,b)},f]}function
+mW(a){var
 b=a[14],c=0;return al(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-C4(b,a){var
+C7(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mS(c,a)},e,W,d]}function
-C5(b,h,c,o){function
-i(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=g(bJ(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],g=C3(b,c),j=g[2],k=g[1],d=i(W,a[3]),e=i(K,a[4]),f=e-d<fL*h?1:0,l=(d+e)/2.,m=ey*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mT(b),f=a?[0,C4(b,a[1]),0]:a;return c5(e,f)}function
-C6(b,a){return a5(it*(a[6]-a[5]),bR*b)}function
-mU(e,a,d){var
-b=g(a[3],d),c=C6(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-C7(d,h){var
-j=h.length-1,k=p(j,-1),n=j-1|0,y=0;if(!(n<0)){var
-a=y;for(;;){var
-q=j-1|0,o=-1,z=0;if(q<0)var
-f=o;else{var
-g=z,i=o;for(;;){var
-v=1-gl(function(b){return function(a){return a===b?1:0}}(g),k);if(v){var
-w=i<0?1:0;if(w)var
-m=w;else
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mV(c,a)},e,W,d]}function
+C8(b,g,c,o){function
+h(d,a){return a?n(b[17],a[1],c[3]):d}var
+d=c[4],e=f(bK(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=C6(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(K,a[4]),f=e-d<fQ*g?1:0,l=(d+e)/2.,m=ez*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mW(b),i=a?[0,C7(b,a[1]),0]:a;return cj(e,i)}function
+C9(b,a){return a7(iA*(a[6]-a[5]),bT*b)}function
+mX(e,a,d){var
+b=f(a[3],d),c=C9(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+C_(f,h){var
+i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
+a=z;for(;;){var
+r=i-1|0,q=-1,B=0;if(r<0)var
+b=q;else{var
+g=B,j=q;for(;;){var
+w=c(n,g)[1+g];if(w){var
+x=j<0?1:0;if(x)var
+l=x;else
 var
-J=Math.abs(e(c(d,i)[1+i],a)),m=J<Math.abs(e(c(d,g)[1+g],a))?1:0}else
+K=Math.abs(e(c(f,j)[1+j],a)),l=K<Math.abs(e(c(f,g)[1+g],a))?1:0}else
 var
-m=v;var
-x=m?g:i,I=g+1|0;if(q!==g){var
-g=I,i=x;continue}var
-f=x;break}}var
-l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ey*X(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
-s=j-1|0,E=0;if(!(s<0)){var
-b=E;for(;;){if(b!==f){var
-u=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];ba(d[1+b],u,G);t(h,b,e(h,b)-u*e(h,f))}var
-H=b+1|0;if(s!==b){var
-b=H;continue}break}}}var
-F=a+1|0;if(n!==a){var
-a=F;continue}break}}return Q(function(b,a){if(0<=a){var
-f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
-mV(m,h,b,a){function
-d(p,o,n){var
-d=p,i=o,a=n;for(;;){var
-e=G(function(b){return function(a){return mU(h,a,b)!=0.?1:0}}(a),b);if(cD(aM,a)){if(gg(1,e)){if(0===d)return 0;var
-j=m?gf(function(b,a){var
-c=b||a;return c},i,e):e,r=i_(b,j),k=g(bJ(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(G(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(G(function(b){return function(a){return mU(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return N(a,b)},b)}}(f),f),l=bK(a),u=C7(t,s);C(function(d,e){return function(a,b){return ba(e,-b,c(d,a)[1+a])}}(f,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(C1,G(function(a){return 0},b),a)}function
-mW(c,b,a){var
-d=mV(1,c,b,a);return d?[0,d[1]]:mV(0,c,b,a)}function
-C8(f,k,j,i){var
-a=k[1][1],l=hO(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
-h(c,a){return C(function(a,d){return t(b,a,e(b,a)+c*d)},a)}function
-n(b){return cd(a,b)}if(0.<g){var
-s=n(i);h(bB(a,j)/g,s);var
-u=a[2];C(function(a,c){var
+l=w;var
+y=l?g:j,J=g+1|0;if(r!==g){var
+g=J,j=y;continue}var
+b=y;break}}var
+k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=ez*X(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
+u=i-1|0,F=0;if(!(u<0)){var
+d=F;for(;;){if(d!==b){var
+v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aS(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
+I=d+1|0;if(u!==d){var
+d=I;continue}break}}}var
+G=a+1|0;if(o!==a){var
+a=G;continue}break}}return Q(function(b,a){if(0<=a){var
+d=e(c(f,a)[1+a],b);return e(h,a)/d}return 0.},m)}function
+C$(g,a,i,b){var
+j=q(function(a){return f(a[3],b)},a);function
+d(d,b){var
+f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
+k=e(bQ(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
+l=c(i,b)[1+b];return N(c(i,d)[1+d],l)}return Q(function(b,c){return as(a.length-1,function(a){return d(b,a)})},a)}function
+mY(n,m,h,b,a){function
+d(r,p,o){var
+d=r,i=p,a=o;for(;;){var
+e=G(function(b){return function(a){return mX(h,a,b)!=0.?1:0}}(a),b);if(cE(aN,a)){if(gn(1,e)){if(0===d)return 0;var
+j=n?gm(function(b,a){var
+c=b||a;return c},i,e):e,s=jc(b,j),g=L(f(bK(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return mX(h,a,b)}}(a),g),u=C$(m,g,k,a),l=bL(a),v=C_(u,t);D(function(d,e){return function(a,b){return aS(e,-b,c(d,a)[1+a])}}(k,l),v);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(C4,G(function(a){return 0},b),a)}function
+mZ(d,c,b,a){var
+e=mY(1,d,c,b,a);return e?[0,e[1]]:mY(0,d,c,b,a)}function
+Da(d,k,j,i){var
+a=k[1][1],l=hU(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
+h(b,a){return aS(f,-b,a)}function
+n(b){return ce(a,b)}if(0.<g){var
+s=n(i);h(bD(a,j)/g,s);var
+u=a[2];D(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
-v=bn(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
-d=w;for(;;){t(b,d,e(b,d)+v);var
-x=d+1|0;if(o!==d){var
-d=x;continue}break}}}else{var
-q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(f[6],r)[1+r])}return b}var
-mX=bl(1.,60);function
-C9(c,e,b){if(0===c[1]){var
+v=bo(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
+b=w;for(;;){t(f,b,e(f,b)+v);var
+x=b+1|0;if(o!==b){var
+b=x;continue}break}}}else{var
+q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
+m0=bm(1.,60);function
+Db(c,e,b){if(0===c[1]){var
 a=al(function(c,a){var
-d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a5(c,d-g(a[3],b))},K,e),d=0.<a?1:0,f=d?aM(a):d;if(f)t(b,c[3],Math.sqrt(a));return b}return b}function
-C_(f,k,a,i,d,b){var
-g=a[1][1],h=hO(i,d,a)[2],j=1.,l=X(function(b,a){return A(b,Math.abs(a))},j,h);return G(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];C(function(j,g){var
+d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a7(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aN(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
+Dc(f,k,a,i,d,b){var
+g=a[1][1],h=hU(i,d,a)[2],j=1.,l=X(function(b,a){return A(b,Math.abs(a))},j,h);return G(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];D(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a5(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<ig*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-mY(b,e){function
+j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<io*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+m1(b,e){function
 d(a){return N(a,a)}var
-a=p(b[3]+1|0,0.),c=[0,0.];aH(function(b){var
-e=b[2],f=b[1];ba(a,-f,e);var
+a=p(b[3]+1|0,0.),c=[0,0.];aI(function(b){var
+e=b[2],f=b[1];aS(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-C$=ig;function
-mZ(k,a,b,d){if(2<=a[1])var
-l=(a3(k[8])-1|0)+b|0,f=function(a){return a$(l,a)};else
+Dd=io;function
+m2(k,a,b,d){if(2<=a[1])var
+l=(a5(k[8])-1|0)+b|0,g=function(a){return bb(l,a)};else
 var
-p=a[4]+b|0,f=function(a){return a$(p,a)};var
-h=eP(d,0,a[3]);if(a[1])var
+p=a[4]+b|0,g=function(a){return bb(p,a)};var
+h=eS(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(a_(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a$(2*(a[4]+b|0)|0,j*j);return[0,q(f,i),m]}function
-m1(b,a,f,c,i){var
-d=cQ(f),e=C5(a,d,c,i),p=f[1],q=0.,r=X(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bI(function(a){return a[6]==K?1:0},e):m,j=g(aI(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a3(c[3])+cW|0;function
-s(c){return e$(b,aJ(g(a[5],c)))[3]}var
-u=c[4],v=g(bJ(function(a){if(0===a[0]){var
+n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},h);var
+j=e(d,a[3]),m=bb(2*(a[4]+b|0)|0,j*j);return[0,q(g,i),m]}function
+h1(b,a,g,c,i){var
+d=cR(g),e=C8(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bA(function(a){return a[6]==K?1:0},e):m,j=f(aJ(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a5(c[3])+cY|0;function
+s(c){return fc(b,aK(f(a[5],c)))[3]}var
+u=c[4],v=f(bK(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c8(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=CZ(a,b,c[3],o,s,v),h=[af,function(d){var
-a=b[9];return hr(b,c,G(function(a){return e$(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c$(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=C2(a,b,c[3],o,s,v),h=[V,function(d){var
+a=b[9];return hy(b,c,G(function(a){return fc(b,a)},a),i)}];function
 w(d){var
-c=mZ(b,a,o,d);return C0(a,b,l,c[1],c[2])}function
+c=m2(b,a,o,d);return C3(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=el(f,b,c),i=on*d<r?fH(f,b,c,h):h,g=C9(a,e,C8(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(g,a[3],Math.sqrt(mX*d));var
-k=mW(d,C_(a,d,i,b,c,e),g),m=k?[0,k[1]]:mW(d,e,g);return[0,g,m]}function
+h=em(g,b,c),i=op*d<r?fK(g,b,c,h):h,f=Db(a,e,Da(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(m0*d));var
+k=mZ(a,d,Dc(a,d,i,b,c,e),f),m=k?[0,k[1]]:mZ(a,d,e,f);return[0,f,m]}function
 y(d){var
-a=a2(h),e=bb===a?h[1]:af===a?bp(h):h;return hs(b,c,hU(l),e,d)}return[0,hU(l),n,x,w,0!==j?1:0,y]}function
-m2(c,a,b){if(0===b)return function(a){return m0};var
-f=1./ap(b),d=mY(c,G(function(a){return[0,f,a]},b));function
+a=aP(h),e=aU===a?h[1]:V===a?bc(h):h;return hz(b,c,h0(l),e,d)}return[0,h0(l),n,x,w,0!==j?1:0,y]}function
+h2(c,a,b){if(0===b)return function(a){return m3};var
+g=1./ai(b),d=m1(c,G(function(a){return[0,g,a]},b));function
 e(b,e){var
-f=mY(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
-i(h,f){var
-b=f;for(;;){if(b){var
-c=e(b[1],h);if(g(a[6],c))return c;var
-b=b[2];continue}return g(a[4],d)}}return function(b){var
+g=m1(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+i(h,g){var
+b=g;for(;;){if(b){var
+c=e(b[1],h);if(f(a[6],c))return c;var
+b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-f=c[1];return a[5]?e(C$,f):g(a[4],f)}var
-h=cD(aM,d),j=h?Da:h;return i(d,j)}}function
-m3(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bJ(function(a){return a[2]}),d)}function
-Db(k,b,j,i,h,e){var
-a=m1(k,b,j,i,h);function
+g=c[1];return a[5]?e(Dd,g):f(a[4],g)}var
+h=cE(aN,d),j=h?De:h;return i(d,j)}}function
+h3(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bK(function(a){return a[2]}),d)}function
+Df(k,b,j,i,h,e){var
+a=h1(k,b,j,i,h);function
 l(a){return a}var
-m=aU(b[2],l),o=g(aI(e),m),f=G(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=m2(b,a,dU(function(b){return m3(a,b)},f)),p=g(d,[0,[an,K],0]),c=[0,-1],q=dU(function(a){var
-b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
-r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Dc}var
-s=aU(b[2],r);return[0,a[1],[0,p,q],s]}function
-Dd(a,f){var
-e=p(a[3],0.);C(function(d,b){var
-f=b!=0.?1:0;return f?ba(e,-b,c(a[6],d)[1+d]):f},f);var
-k=0.,h=X(function(b,a){return b+a},k,f),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
+m=aH(b[2],l),o=f(aJ(e),m),g=G(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=h2(b,a,cC(function(b){return h3(a,b)},g)),p=f(d,[0,[ao,K],0]),c=[0,-1],q=cC(function(a){var
+b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Dg}var
+s=aH(b[2],r);return[0,a[1],[0,p,q],s]}function
+Dh(m,d,l,k,j,c,a){var
+b=h1(m,d,l,k,j);if(gc(b[1],a[1])){var
+e=G(function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=h2(d,b,cC(function(a){return h3(b,a)},e)),o=cC(function(a){var
+b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=ai(a[2]),i=gD(0,16);c_(function(a,b){return gE(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return eN(jz(i,b),a)},q=c9(p,a[3]),r=cj(a[2],o);return[0,a[1],r,q]}return a}function
+Di(a,g){var
+e=p(a[3],0.);D(function(d,b){var
+f=b!=0.?1:0;return f?aS(e,-b,c(a[6],d)[1+d]):f},g);var
+k=0.,h=X(function(b,a){return b+a},k,g),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bR*j<Math.abs(h))var
+if(bT*j<Math.abs(h))var
 G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=q(function(a){return nN*a/(j+cw)},e),i=I,d=J;function
-b(b,a){return ci(b,[0,a])}function
-n(b){return b<a[2]?g(a[5],b):p(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=p(a[2]+1|0,[0]),z=cO(d,function(a){return a}),A=b(a[9],z),B=N(d,d),D=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
-De(a,g){var
+I=0,J=q(function(a){return nP*a/(j+cw)},e),i=I,d=J;function
+b(b,a){return ck(b,[0,a])}function
+n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=p(a[2]+1|0,[0]),z=cP(d,function(a){return a}),A=b(a[9],z),B=N(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
+Dj(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=mT(a);if(e){var
-f=e[1],h=Math.sqrt(N(b,b))+cw,i=og*Math.sqrt(f[2]),j=[an,0.];return ci(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(mX);return ci(b,[an,k])}function
-Df(c,o,m,l,k){var
-d=Dd(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
-b=m1(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aU(a[2]-1|0,q),s=g(m2(a,b,dU(function(a){return m3(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=mZ(c,a,h,De(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aJ(i[1]),t];return[0,O(1,h),u]}function
-Dg(i,e,h,f,d){var
-j=aJ(d),a=L(g(aI(function(a){return i4(c(e,a)[1+a])}),j));function
-b(b,f){var
-j=[af,function(a){return p(i[2],b)}];function
+e=mW(a);if(e){var
+f=e[1],h=Math.sqrt(N(b,b))+cw,i=oi*Math.sqrt(f[2]),j=[ao,0.];return ck(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(m0);return ck(b,[ao,k])}function
+Dk(c,o,m,l,k){var
+d=Di(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=h1(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aH(a[2]-1|0,q),s=f(h2(a,b,cC(function(a){return h3(b,a)},r)),p);return[0,b[1],s]}var
+h=ar(0,80-a[4]|0),i=m2(c,a,h,Dj(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aK(i[1]),t];return[0,O(1,h),u]}function
+Dl(i,e,h,g,d){var
+j=aK(d),a=L(f(aJ(function(a){return i9(c(e,a)[1+a])}),j));function
+b(b,g){var
+j=[V,function(a){return p(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?g(f,d[1]):j,e=a2(a);return bb===e?a[1]:af===e?bp(a):a}return[af,function(b){return q(d,a)}]}var
+d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aP(a);return aU===e?a[1]:V===e?bc(a):a}return[V,function(b){return q(d,a)}]}var
 k=b(K,function(a){return a[8]}),l=b(W,function(a){return a[7]}),m=b(W,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-r=q(function(a){return o(f,a)},a);return[0,q(function(a){return pn(c(e,a)[1+a])},a),r,n,m,l,k]}function
-Dh(j,e,i,b,a){function
+r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pp(c(e,a)[1+a])},a),r,n,m,l,k]}function
+Dm(j,e,i,b,a){function
 d(f,d){var
-g=el(d,b,a),k=ms(d,b,a),l=A(fG(j,b,a),k),h=cQ(d);function
+g=em(d,b,a),k=mv(d,b,a),l=A(fJ(j,b,a),k),h=cR(d);function
 m(f){var
-c=fH(d,b,a,g),e=l+fP*h<c[4]?1:0;return e?hQ(d,b,a,i[2]*h,c):e}var
-n=[af,function(a){return g[1]}];return hR(d,c(e[2],f)[1+f],b,a,n,K,m)}return C(d,e[1])}function
+c=fK(d,b,a,g),e=l+fU*h<c[4]?1:0;return e?hW(d,b,a,i[2]*h,c):e}var
+n=[V,function(a){return g[1]}];return hX(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
 m4(j,f,e,d){var
-g=fG(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+g=fJ(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=ms(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=mv(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-Di(d,f,b,a){function
-e(a){return a$(0,a*d[1])}var
+Dn(d,f,b,a){function
+e(a){return bb(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-Dj(w,i,v,d,b){var
-N=fG(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=m4(w,i,d,b),m=d?i[5]:i[4],z=a2(m),B=bb===z?m[1]:af===z?bp(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+Do(w,i,v,d,b){var
+N=fJ(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=m4(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aU===z?m[1]:V===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
-V=h+1|0;if(C!==h){var
-h=V;continue}break}}var
+W=h+1|0;if(C!==h){var
+h=W;continue}break}}var
 o=p(j,0),D=p(j,0),E=function(a,b){c(o,a)[1+a]=[0,b];return t(k,a,A(e(l,a),b[4]))},f=function(v){for(;;){var
 m=j-1|0,l=0,r=e(k,0),s=1;if(m<1)var
 a=l;else{var
@@ -6583,36 +6606,36 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mv(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fH(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,el(c(g,a)[1+a],d,b));continue}}(0),F=N+fP*cQ(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&my(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,fK(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,em(c(g,a)[1+a],d,b));continue}}(0),F=N+fU*cR(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=cQ(n);if(f+bR*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=cR(n);if(f+bT*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
-L=[af,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:el(f,d,b)}}(a,n)],S=[af,function(a){return function(d){var
-b=a2(a),c=bb===b?a[1]:af===b?bp(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=a2(c),a=bb===g?c[1]:af===g?bp(c):c,h=f+2e-09*e<a[4]?B9(j,d,b,f+fN*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hQ(j,d,b,k,h)}}(n,s,L);hR(n,c(i[2],a)[1+a],d,b,S,f+bR*s,T);var
+L=[V,function(e,f){return function(g){var
+a=c(o,e)[1+e];return a?a[1]:em(f,d,b)}}(a,n)],S=[V,function(a){return function(d){var
+b=aP(a),c=aU===b?a[1]:V===b?bc(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=aP(c),a=aU===g?c[1]:V===g?bc(c):c,h=f+2e-09*e<a[4]?Ca(j,d,b,f+fS*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hW(j,d,b,k,h)}}(n,s,L);hX(n,c(i[2],a)[1+a],d,b,S,f+bT*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return Di(v,d,b,f+ey*cQ(c(g,0)[1]));var
+q=u;break}}if(q)return Dn(v,d,b,f+ez*cR(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-Dk=3;function
-Dl(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=m4(o,f,d,b),q=X(A,fG(o,d,b),G),r=p(h,0),j=f[6],s=a2(j),H=bb===s?j[1]:af===s?bp(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+Dp=3;function
+Dq(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=m4(o,f,d,b),q=X(A,fJ(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aU===s?j[1]:V===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
-N=bR*cQ(C);t(i,a,ct(d)*D+N)}var
+N=bT*cR(C);t(i,a,cu(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6630,158 +6653,163 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fH(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,el(c(g,a)[1+a],d,b));continue}return 0}}(Dk);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cQ(n),z=q+fP*y<m[4]?1:0;if(z){var
-J=function(a){return hQ(n,d,b,F[2]*y,m)},L=[af,function(a){return m[1]}];return hR(n,c(f[2],k)[1+k],d,b,L,K,J)}var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fK(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,em(c(g,a)[1+a],d,b));continue}return 0}}(Dp);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cR(n),z=q+fU*y<m[4]?1:0;if(z){var
+J=function(a){return hW(n,d,b,F[2]*y,m)},L=[V,function(a){return m[1]}];return hX(n,c(f[2],k)[1+k],d,b,L,K,J)}var
 B=z}else
 var
 B=l;return B}function
 m5(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return Dl(e,d,c,b,a);case
-2:return Dj(e,d,c,b,a);default:return Dh(e,d,c,b,a)}}function
-Dm(a){return[0,a,Bv(a)]}function
-Dn(a){return typeof
-a==="number"?hM:40000000}function
-Do(a){return typeof
+1:return Dq(e,d,c,b,a);case
+2:return Do(e,d,c,b,a);default:return Dm(e,d,c,b,a)}}function
+Dr(a){return[0,a,By(a)]}function
+Ds(a){return typeof
+a==="number"?fG:40000000}function
+Dt(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-Dp(a){var
-b=a?-72:-50;return bl(1.,b)}function
+Du(a){var
+b=a?-72:-50;return bm(1.,b)}function
 m6(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-Dq(b,a){function
-c(a){return aM(a)?a:0.}function
+Dv(b,a){function
+c(a){return aN(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=X(d,X(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ip*e];return a},a)}function
-hW(a,b){var
-g=b[3],d=p(b[2],0),e=b[4];aH(function(b){if(0===b[0]){var
+e=X(d,X(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],iw*e];return a},a)}function
+fN(a,b){var
+g=b[3],d=p(b[2],0),e=b[4];aI(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
 k=c(d,f)[1+f],l=m6(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,m6(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return q(function(b){return Dq(a,L(bH(b)))},d)}function
-Dr(l,a){var
-d=jt(0,16),g=[0,0];C(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=tE(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a5(a[3],b[3]),p=A(a[2],b[2]);return jv(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jv(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return qm(L(pM(function(a){return tC(d,a)},b)))}function
-hX(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cD(function(a){var
-b=aM(a[2]);return b?aM(a[3]):b},b)){var
-h=Dr(a,b),i=h[1],d=p(a[2],W),f=p(a[2],K);dV(function(a){var
+j=i;return j}return 0},e);return q(function(b){return Dv(a,L(bp(b)))},d)}function
+Dw(l,a){var
+d=gD(0,16),g=[0,0];D(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=jz(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return gE(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gE(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return qp(L(pO(function(a){return tF(d,a)},b)))}function
+fO(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cE(function(a){var
+b=aN(a[2]);return b?aN(a[3]):b},b)){var
+h=Dw(a,b),i=h[1],d=p(a[2],W),f=p(a[2],K);dV(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
-c=a5(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
-j=p(a[2],-1);C(function(f,e){var
+c=a7(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
+j=p(a[2],-1);D(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[af,function(b){return BP(a)}]]},g=ml(a,i);if(g)var
-s=p(a[2],hV),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[V,function(b){return BS(a)}]]},g=mo(a,i);if(g)var
+s=p(a[2],h4),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-Ds(d,c){var
-f=aJ(c),a=g(bJ(function(a){return a}),f);if(a){var
+Dx(d,c){var
+g=aK(c),a=f(bK(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return al(function(c,a){return c+fJ(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,aU(ap(a[1][4]),i)),j=Ck(d,L(G(function(a){return fJ(a,b)[1]},a)));return c6(function(a){function
-e(c){return Cl(d,c,b,a)}function
-f(a){return c6(e,a)}var
-g=q(function(a){return pp(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-Dt(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hV){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hV){var
+c=0.;return al(function(c,a){return c+fM(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,aH(ai(a[1][4]),i)),j=Cn(d,L(G(function(a){return fM(a,b)[1]},a)));return c7(function(a){function
+e(c){return Co(d,c,b,a)}function
+f(a){return c7(e,a)}var
+g=q(function(a){return pr(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+Dy(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==h4){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===h4){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-Du(x,w,d,v,k){var
+Dz(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,Dn(d)],m=Do(d),z=hW(a,k),b=q(g(hX([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,Ds(d)],m=Dt(d),z=fN(a,k),b=q(f(fO([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=Ds(a,b);if(h)var
-i=h[1],B=i[3],D=i[2],E=i[1],f=B,r=D,o=E;else
+h=Dx(a,b);if(h)var
+i=h[1],B=i[3],C=i[2],E=i[1],g=B,r=C,o=E;else
 var
-H=q(function(a){return 0},b),I=0,J=1,f=H,r=I,o=J;var
+H=q(function(a){return 0},b),I=0,J=1,g=H,r=I,o=J;var
 j=Q(function(d,b){var
-e=c(f,d)[1+d];if(b&&e)return Cp(a,b[1],e[1],r);return 0},b),F=g(a[18],v[1]),s=p(a[2],0),t=[0,0];C(function(d,c){var
+e=c(g,d)[1+d];if(b&&e)return Cs(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=Dg(a,b,f,j,h);t[1]=[0,[0,h,p]];var
+p=Dl(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,Dp(g(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
+n=[0,F,Du(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
 o=1;r=1}if(!r)var
-o=c[2];m5(a,i,n,0,d,c[1]);return m5(a,i,n,1,d,o)},A);dV(function(a){return pq(Cu,a)},j);var
-G=aJ(Q(function(b,g){if(g){var
-d=c(f,b)[1+b],i=d?d[1][1]:d,k=Dt(g[1][9]),e=[0,i,ep[2],ep[3],ep[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(gl(function(a){return 0<a?1:0},l)){var
-m=X(ar,0,a[4]),n=e[5],o=aJ(a[4]),p=a[2],q=bY(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ep},b));return[0,o,aJ(s),G]}function
-L(a){return ep}return[0,1,0,aU(k[2],L)]}function
-Dv(b,d,c,a){var
-e=a[1],f=b[1];return Du(function(a,b){return Bz(f,e,a,b)},b,d,c,a)}function
-Dw(c,b){function
+o=c[2];m5(a,i,n,0,d,c[1]);return m5(a,i,n,1,d,o)},A);dV(function(a){return ps(Cx,a)},j);var
+G=aK(Q(function(b,f){if(f){var
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=Dy(f[1][9]),e=[0,i,eq[2],eq[3],eq[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(jm(function(a){return 0<a?1:0},l)){var
+m=X(ar,0,a[4]),n=e[5],o=aK(a[4]),p=a[2],q=bJ(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eq},b));return[0,o,aK(s),G]}function
+L(a){return eq}return[0,1,0,aH(k[2],L)]}function
+DA(b,d,c,a){var
+e=a[1],f=b[1];return Dz(function(a,b){return BC(f,e,a,b)},b,d,c,a)}function
+DB(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=i4(c[2]);return a?c8(d,b[4]):a}function
-Dx(b,c){var
-a=b[2];return a?CM(a[1],b[1],c):a}function
-Dy(a,d,c){var
-b=a[2];return b?CS(b[1],a[1],d,c):cR}function
+a=i9(c[2]);return a?c$(d,b[4]):a}function
+DC(b,c){var
+a=b[2];return a?CP(a[1],b[1],c):a}function
+DD(a,d,c){var
+b=a[2];return b?CV(b[1],a[1],d,c):cS}function
 m7(b,c){var
-a=b[2];return a?mQ(a[1],b[1],c):a}function
-Dz(a,e){var
+a=b[2];return a?mT(a[1],b[1],c):a}function
+DE(a,e){var
 b=m7(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-DB(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,c4(a[1][16],cX)):a,e=b[2]+d|0,h=O(1,e),i=a3(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-DC(e,d,h,a){var
+DG(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,c6(a[1][16],cZ)):a,e=b[2]+d|0,h=O(1,e),i=a5(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+DH(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hW(b,d),a)[1+a],g=n(hX(0,b),[0,hM],i);return g?Db(e[1],b,g[1],d,a,h):m8}return m8}function
-DD(a,f,e){if(!(a[2]<=cU)&&0===a[7]){var
-b=function(b){return L(bn(a[13],b))},g=b(f),d=p(a[2],0);aH(function(a){var
-e=b(a);return C(function(a,e){var
-b=0!==aw(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+b=f[1],i=c(fN(b,d),a)[1+a],g=n(fO(0,b),[0,fG],i);return g?Df(e[1],b,g[1],d,a,h):m8}return m8}function
+DI(g,f,e,d,b){var
+h=ef(e,f),i=g[2],j=gl(f[4],e);if(i&&j){var
+k=j[1],a=i[1];if(0===k[0]){var
+m=c(fN(a,h),d)[1+d],l=n(fO(0,a),[0,fG],m);if(l){var
+o=Bo(a,0,k[2]);return Dh(g[1],a,l[1],h,d,o,b)}return b}}return b}function
+DJ(a,f,e){if(!(a[2]<=cW)&&0===a[7]){var
+b=function(b){return L(bo(a[13],b))},g=b(f),d=p(a[2],0);aI(function(a){var
+e=b(a);return D(function(a,e){var
+b=0!==ax(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-DE(e,a,g){var
+DK(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bn(b[13],a[1])),j=L(bn(b[13],g)),h=function(a){var
-g=i6(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bo(b[13],a[1])),j=L(bo(b[13],g)),h=function(a){var
+g=gl(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-aY(0,g[1],b[15]);else
+e=-a1(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cV;if(f)var
+e=cX;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return aY(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(hW(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hX(0,b),[0,hM],d)};return Df(b,d,k,a,aA(d[2],h))}return[0,1,m0]}function
-DF(a){return[0,a,Dm(a),0]}function
-er(a){return O(j,(((ar(0,a3(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fK(c,b,a){return[0,c,b,ar(0,a)]}function
-hZ(b,e,d){var
-a=DB(b[2],e,d),c=er(a[2]),f=1===b[1][4]?c:er(a[1]);return fK(f,c,a[3])}function
-DG(a){function
-b(b,a){return(b+32|0)+(a3(a)/8|0)|0}var
+k=b[12],m=c(j,a)[1+a];return a1(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
+d=c(fN(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fO(0,b),[0,fG],d)};return Dk(b,d,k,a,as(d[2],h))}return[0,1,m3]}function
+DL(a){return[0,a,Dr(a),0]}function
+es(a){return O(j,(((ar(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fP(c,b,a){return[0,c,b,ar(0,a)]}function
+h6(b,e,d){var
+a=DG(b[2],e,d),c=es(a[2]),f=1===b[1][4]?c:es(a[1]);return fP(f,c,a[3])}function
+DM(a){function
+b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
 c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
 m9(b,a,h){var
-c=pT(a,b[3]),g=0;if(c){var
-d=c[1];if(DG(d[7])<=134217728){var
+c=pV(a,b[3]),g=0;if(c){var
+d=c[1];if(DM(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wX(b[1],a);var
-f=wZ(e,h),i=i9(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
+e=wZ(b[1],a);var
+f=w1(e,h),i=jb(a,b[3]);b[3]=[0,[0,a,f],bJ(function(a,b){return a<1?1:0},i)];return f}function
 m_(a){if(typeof
-a[7]!=="number"&&!jV(a))return DH;return 0}function
-es(c,b){var
-a=m_(c);return a?[0,a[1]]:g(b,0)?0:1}function
+a[7]!=="number"&&!jZ(a))return DN;return 0}function
+et(c,b){var
+a=m_(c);return a?[0,a[1]]:f(b,0)?0:1}function
 m$(c,b){var
-a=m_(c);return a?[0,a[1]]:gd(g(b,0),1)}function
-DI(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return FU(a(b,f),e)},g);return[0,b[1],h]}function
-DJ(a){var
-c=a[5],b=bI(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bI(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-DK=aI(function(a){return 0<P(a[2][1])?1:0});function
+a=m_(c);return a?[0,a[1]]:eN(f(b,0),1)}function
+DO(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return FZ(a(b,f),e)},g);return[0,b[1],h]}function
+DP(a){var
+c=a[5],b=bA(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bA(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+DQ=aJ(function(a){return 0<P(a[2][1])?1:0});function
 na(a){return G(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
 nb(a){var
 b=na(a[2]);return[0,a[1],b]}function
@@ -6789,39 +6817,39 @@ nc(a){var
 b=na(a[2]);return[0,a[1],b]}function
 nd(c){var
 a=c;for(;;){if(a){var
-b=g(a[1],0);if(b)return b;var
+b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
 ne(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=hZ(b,m,a),f=g(l,c),d=g(k,c),p=nc(d[4]),q=nc(d[3]),r=nb(d[2]),s=nb(d[1]),t=b[1],u=G(function(a){return DI(c,t,a)},n),v=G(DJ,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=w9(m9(b,c,a),a,h);if(i){var
-j=i[1];return j?[1,j]:[0,[0,c,h]]}return DL}function
+o=e?e[1]:e,c=h6(b,m,a),g=f(l,c),d=f(k,c),p=nc(d[4]),q=nc(d[3]),r=nb(d[2]),s=nb(d[1]),t=b[1],u=G(function(a){return DO(c,t,a)},n),v=G(DP,g[3]),h=[0,g[1],g[2],v,u,o,s,r,q,p],i=w$(m9(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return DR}function
 o(a){return[0,j,0,0]}function
-d(d,c){return Dv(b[2],d,c,a)}function
-f(a){return cR}function
-h(c){return Dy(b[2],c,a)}function
+d(d,c){return DA(b[2],d,c,a)}function
+g(a){return cS}function
+h(c){return DD(b[2],c,a)}function
 l(p){var
-i=g(DK,Dx(b[2],a));function
-c(c,b,a){return eM(e([0,i],c,b,a))}var
+i=f(DQ,DC(b[2],a));function
+c(c,b,a){return eO(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=Dz(b[2],a);if(c){var
-f=2;return eM(e(0,DA,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(hY,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+c=DE(b[2],a);if(c){var
+f=2;return eO(e(0,DF,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(h5,function(b){return d(a,b)},h)},k],m=[0,function(g){var
 e=m7(b[2],a);if(e){var
-f=1;return c(eq,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
-a=1;return c(eq,function(b){return d(a,b)},f)},m];return nd([0,function(a){return 0===i?0:c(eq,o,f)},n])}function
-i(a){return e(0,eq,function(b){return d(a,b)},f)}var
+f=1;return c(er,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
+a=1;return c(er,function(b){return d(a,b)},g)},m];return nd([0,function(a){return 0===i?0:c(er,o,g)},n])}function
+i(a){return e(0,er,function(b){return d(a,b)},g)}var
 k=i(0);if(0===k[0])return[0,k[1]];var
-m=k[1];if(Dw(b[2],a)){var
-p=BA(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eM(i(1))},q];return nd([0,function(b){if(0===m)return 0;function
-a(b,a){return c(b,a)[1+a]}return eM(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
-DM(a,c,b){function
-d(d){return 0!==ne(a,c,b)?1:0}return es(a[1],d)}function
-DN(a,c,b){function
+m=k[1];if(DB(b[2],a)){var
+p=BD(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eO(i(1))},q];return nd([0,function(b){if(0===m)return 0;function
+a(b,a){return c(b,a)[1+a]}return eO(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
+DS(a,c,b){function
+d(d){return 0!==ne(a,c,b)?1:0}return et(a[1],d)}function
+DT(a,c,b){function
 d(e){var
-d=ne(a,c,b);return c6(function(a){return[1,a]},d)}return m$(a[1],d)}var
-DO=40;function
-DP(a){var
-k=a3(a[3]);function
+d=ne(a,c,b);return c7(function(a){return[1,a]},d)}return m$(a[1],d)}var
+DU=40;function
+DV(a){var
+k=a5(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6832,161 +6860,172 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<P(h)?ar(b,k-a3(h)|0):b}return b}return al(b,DO,a[4])+8|0}function
+h=l(g,f);return 0<P(h)?ar(b,k-a5(h)|0):b}return b}return al(b,DU,a[4])+8|0}function
 nf(g,b){var
-a=hZ(g,hY,b),c=a[3],d=a[2],e=a[1],h=DP(b);function
-f(a){return O(j,ar(0,c4(a3(a)-1|0,h)))}var
-i=f(d),k=fK(f(e),i,c);return[0,k,G(function(a){var
-b=O(d,a);return fK(O(e,a),b,c+(a/3|0)|0)},DQ)]}function
-h0(b,d,a,c){var
-e=nf(b,a);return eN(function(e){return cv(d,b[1],e,a,c)},e)}function
-DR(a,c,b){function
-d(d){return 0!==h0(a,lz,c,b)?1:0}return es(a[1],d)}function
-DS(a,c,b){function
+a=h6(g,h5,b),c=a[3],d=a[2],e=a[1],h=DV(b);function
+f(a){return O(j,ar(0,c6(a5(a)-1|0,h)))}var
+i=f(d),k=fP(f(e),i,c);return[0,k,G(function(a){var
+b=O(d,a);return fP(O(e,a),b,c+(a/3|0)|0)},DW)]}function
+h7(b,d,a,c){var
+e=nf(b,a);return eP(function(e){return cU(d,b[1],e,a,c)},e)}function
+DX(a,c,b){function
+d(d){return 0!==h7(a,lD,c,b)?1:0}return et(a[1],d)}function
+DY(a,c,b){function
 d(e){var
-d=h0(a,lz,c,b);return c6(function(a){return[2,a]},d)}return m$(a[1],d)}function
-DT(a,c,b){function
-d(d){return 0!==h0(a,xN,c,b)?1:0}return es(a[1],d)}function
-DU(f){var
+d=h7(a,lD,c,b);return c7(function(a){return[2,a]},d)}return m$(a[1],d)}function
+DZ(a,c,b){function
+d(d){return 0!==h7(a,xP,c,b)?1:0}return et(a[1],d)}function
+D0(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return a3(ap(f[1])-1|0)}else
+b==="number"){if(0===b)return a5(ai(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,b2(a))},l=al(function(a,b){return al(j,a,b)},d,c);return a3(us(l,a(g,ap(c))))}return 0}function
-DV(a){var
-b=p(ap(a[6])+1|0,0);function
+j=function(b,a){return k(b,b3(a))},l=al(function(a,b){return al(j,a,b)},d,c);return a5(uu(l,a(g,ai(c))))}return 0}function
+D1(a){var
+b=p(ai(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=al(function(d,a){return ar(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+DU(a)|0;c(b,d)[1+d]=i;return 0}dT(e,a[6]);var
-d=ap(a[6]);return 48+c(b,d)[1+d]|0}function
-DW(a,c,b,d){function
+f=a[1],g=0,h=al(function(d,a){return ar(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+D0(a)|0;c(b,d)[1+d]=i;return 0}c_(e,a[6]);var
+d=ai(a[6]);return 48+c(b,d)[1+d]|0}function
+D2(a,c,b,d){function
 e(h){var
-e=DV(c),f=pF(nf(a,b)),g=bY(function(a,b){return a<ap(ng)?1:0},f);return pR(function(g,f){var
-h=O(j,e+f|0);return zd(a[1],b,g,h,c,d)},g,ng)}return es(a[1],e)}function
-DX(b,g,c){var
-d=hZ(b,g,c),h=er(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=D1(c),f=pH(nf(a,b)),g=bJ(function(a,b){return a<ai(ng)?1:0},f);return pT(function(g,f){var
+h=O(j,e+f|0);return zf(a[1],b,g,h,c,d)},g,ng)}return et(a[1],e)}function
+D3(b,g,c){var
+d=h6(b,g,c),h=es(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=er(i),k=r(er(c[3]),j),f=r(d[1],k);return fK(f,e,d[3])}function
-DY(a){var
-b=a[6],c=dS(function(b,a){return[0,a,b]},b),d=g(aI(function(b){return b[2]!==a[1]?1:0}),c),e=gh(function(b,a){return a1(b,a)},d);return G(function(a){return a[2]},e)}function
-DZ(a){function
+j=es(i),k=r(es(c[3]),j),f=r(d[1],k);return fP(f,e,d[3])}function
+D4(a){var
+b=a[6],c=c9(function(b,a){return[0,a,b]},b),d=f(aJ(function(b){return b[2]!==a[1]?1:0}),c),e=eQ(function(b,a){return a4(b,a)},d);return G(function(a){return a[2]},e)}function
+nh(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bI(b,a[3]))return a;return[0,j,0,0]}function
-D0(e,d,c,b,a){var
-f=d[2],h=fr(b,c),i=CW(e[1],h,f,a);return g(aI(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bA(b,a[3]))return a;return[0,j,0,0]}function
+D5(e,d,c,b,a){var
+g=d[2],h=ef(b,c),i=CZ(e[1],h,g,a);return f(aJ(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-D1(f,e,d,c){var
-g=fr(d,e),a=DE(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
-D2(b,e,c,a){var
-f=DD(b[1],a[1],c);function
-d(c,a){return DZ(DC(b[2],c,f,a))}function
-g(c,d){return D1(b,a,c,d)}function
-h(c,d){return D0(b,e,a,c,d)}function
-i(b){var
-c=fr(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-nh(b,f,a,e){function
-c(h){var
-c=DY(a);function
-d(c){var
-d=DX(b,c[1],a),g=D2(b,d,c[2],a);return cv(e,m9(b,d,a),f,g,a)}var
-g=[0,[0,hY,c],0];return c8(d,[0,[0,eq,bY(function(a,b){return a<5?1:0},c)],g])}return es(b[1],c)}function
-D3(c,b,a){return nh(c,b,a,yz)}function
-D4(d,c,b,a){return nh(d,c,b,function(e,d,c,b){return n(lR(e,d,c),b,a)})}function
-aE(b,a){return cj(b,iV(D5,a))}function
-cu(b,a){return cj(b,g(at(D6),a))}function
-et(b,a){return cj(b,a)}function
-h1(a){return gp(a,32)}function
-aF(d,c,a,b){n(d,a,b[1]);h1(a);return n(c,a,b[2])}function
-aZ(c,a,b){cu(a,ap(b));return aH(function(b){h1(a);return n(c,a,b)},b)}function
-dz(c,a,b){return b?(et(a,D7),n(c,a,b[1])):et(a,D8)}function
-D9(a,b){return typeof
-b==="number"?et(a,D_):0===b[0]?(et(a,D$),aE(a,b[1])):(et(a,Ea),aE(a,b[1]))}function
-Eb(a,b){return aZ(aE,a,b)}function
-ni(a,b){return aF(aE,Eb,a,b)}function
-Ec(b,a){var
+D6(f,e,d,c){var
+g=ef(d,e),a=DK(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
+D7(b,g,d,h,a){var
+i=DJ(b[1],a[1],d);function
+e(c,a){return DH(b[2],c,i,a)}function
+j(b){return[V,function(c){return e(a,b)}]}var
+k=as(a[2],j);function
+f(b){var
+a=c(k,b)[1+b],d=aP(a);return aU===d?a[1]:V===d?bc(a):a}function
+l(c,d){return D6(b,a,c,d)}function
+m(c,d){return D5(b,g,a,c,d)}function
+n(d,c){if(h[1])var
+g=e(ef(d,a),c);else
+var
+i=f(c),g=DI(b[2],a,d,c,i);return nh(g)}return[0,d,function(a){return nh(f(a))},n,m,l]}function
+ni(b,i,a,h){function
+c(l){var
+c=D4(a),d=[0,0];function
+e(c){var
+e=c[2],g=c[1];return[V,function(j){var
+c=D3(b,g,a),h=D7(b,c,e,d,a);return f(yB(m9(b,c,a),i,h),a)}]}var
+g=e([0,er,bJ(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,h5,c])],0]]];function
+k(e,b){var
+a=b[2];d[1]=b[1];var
+c=aP(a),g=aU===c?a[1]:V===c?bc(a):a;return f(g,e)}return bA(function(a){return c$(function(b){return k(a,b)},j)},h)}return et(b[1],c)}function
+D8(c,b,a){function
+d(a){return a}return ni(c,b,a,aH(ai(a[4]),d))}function
+D9(d,c,b,a){return ni(d,c,b,[0,a,0])}function
+aE(b,a){return cl(b,i0(D_,a))}function
+cv(b,a){return cl(b,f(au(D$),a))}function
+eu(b,a){return cl(b,a)}function
+h8(a){return gu(a,32)}function
+aF(d,c,a,b){n(d,a,b[1]);h8(a);return n(c,a,b[2])}function
+a2(c,a,b){cv(a,ai(b));return aI(function(b){h8(a);return n(c,a,b)},b)}function
+dC(c,a,b){return b?(eu(a,Ea),n(c,a,b[1])):eu(a,Eb)}function
+Ec(a,b){return typeof
+b==="number"?eu(a,Ed):0===b[0]?(eu(a,Ee),aE(a,b[1])):(eu(a,Ef),aE(a,b[1]))}function
+Eg(a,b){return a2(aE,a,b)}function
+nj(a,b){return aF(aE,Eg,a,b)}function
+Eh(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dz(ni,a,b)}return aF(function(a,b){return dz(ni,a,b)},d,b,c)}function
-Ed(b,a){var
+d(a,b){return dC(nj,a,b)}return aF(function(a,b){return dC(nj,a,b)},d,b,c)}function
+Ei(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aF(cu,Ec,a,b)}function
-e(a,b){return aZ(d,a,b)}function
-f(a,b){return aZ(cu,a,b)}function
+d(a,b){return aF(cv,Eh,a,b)}function
+e(a,b){return a2(d,a,b)}function
+f(a,b){return a2(cv,a,b)}function
 g(a,b){return aF(f,e,a,b)}function
-h(a,b){return aZ(aE,a,b)}function
-i(a,b){return aZ(h,a,b)}function
+h(a,b){return a2(aE,a,b)}function
+i(a,b){return a2(h,a,b)}function
 j(a,b){return aF(i,g,a,b)}function
-k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return aZ(aE,a,b)},k,b,c)}function
-Ee(c,b){var
+k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return a2(aE,a,b)},k,b,c)}function
+Ej(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aZ(aE,a,b)}function
-f(a,b){return aF(e,aE,a,b)}return aF(cu,function(a,b){return aF(aE,f,a,b)},c,d)}function
-nj(b,a){var
-c=[0,a[1],a[2]];function
-d(a,b){return aF(cu,aE,a,b)}function
-e(a,b){return dz(d,a,b)}function
-f(a,b){return aZ(e,a,b)}function
-g(a,b){return dz(aE,a,b)}return aF(function(a,b){return aZ(g,a,b)},f,b,c)}function
+e(a,b){return a2(aE,a,b)}function
+f(a,b){return aF(e,aE,a,b)}return aF(cv,function(a,b){return aF(aE,f,a,b)},c,d)}function
 nk(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aF(aE,aE,a,b)}function
-e(a,b){return aF(cu,d,a,b)}function
-f(a,b){return dz(e,a,b)}function
-g(a,b){return aZ(f,a,b)}function
-h(a,b){return dz(aE,a,b)}return aF(function(a,b){return aZ(h,a,b)},g,b,c)}function
+d(a,b){return aF(cv,aE,a,b)}function
+e(a,b){return dC(d,a,b)}function
+f(a,b){return a2(e,a,b)}function
+g(a,b){return dC(aE,a,b)}return aF(function(a,b){return a2(g,a,b)},f,b,c)}function
 nl(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cu,a,b)},b,c)}function
-Ef(c,a){aE(c,a[1]);function
-b(b,a){h1(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aZ(D9,a,b)},d);var
-e=a[3];b(function(a,b){return aZ(Ed,a,b)},e);var
+c=[0,a[1],a[2]];function
+d(a,b){return aF(aE,aE,a,b)}function
+e(a,b){return aF(cv,d,a,b)}function
+f(a,b){return dC(e,a,b)}function
+g(a,b){return a2(f,a,b)}function
+h(a,b){return dC(aE,a,b)}return aF(function(a,b){return a2(h,a,b)},g,b,c)}function
+nm(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cv,a,b)},b,c)}function
+Ek(c,a){aE(c,a[1]);function
+b(b,a){h8(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return a2(Ec,a,b)},d);var
+e=a[3];b(function(a,b){return a2(Ei,a,b)},e);var
 f=a[4];function
-g(a,b){return aZ(aE,a,b)}function
-h(a,b){return aF(cu,g,a,b)}b(function(a,b){return aZ(h,a,b)},f);var
-i=a[5];b(function(a,b){return aZ(Ee,a,b)},i);b(nj,a[6]);b(nj,a[7]);b(nk,a[8]);return b(nk,a[9])}function
-nm(c,b){var
-a=eQ(cX);n(c,a,b);return eR(a)}function
-Eg(a){var
-b=Ae(a);cM(a);return[0,b,DF(b),0]}function
-Eh(b,a){var
-c=Be(a);cM(a);return[0,b[1],b[2],[0,c]]}function
-eu(a){if(typeof
-a==="number")return 0===a?Ei:Ej;else
+g(a,b){return a2(aE,a,b)}function
+h(a,b){return aF(cv,g,a,b)}b(function(a,b){return a2(h,a,b)},f);var
+i=a[5];b(function(a,b){return a2(Ej,a,b)},i);b(nk,a[6]);b(nk,a[7]);b(nl,a[8]);return b(nl,a[9])}function
+nn(c,b){var
+a=eT(cZ);n(c,a,b);return eU(a)}function
+El(a){var
+b=Ag(a);cN(a);return[0,b,DL(b),0]}function
+Em(b,a){var
+c=Bg(a);cN(a);return[0,b[1],b[2],[0,c]]}function
+ev(a){if(typeof
+a==="number")return 0===a?En:Eo;else
 switch(a[0]){case
-0:return aT(Ek,a[1]);case
+0:return aX(Ep,a[1]);case
 1:var
-b=a[1];return aT(El,nm(function(a,b){return aF(nl,Ef,a,b)},b));default:return aT(Em,nm(nl,a[1]))}}function
-nn(b,c,a){var
-d=ei(b[1],a),e=Aq(b[1],a);cM(a);return eu(aQ(c,b[2],d,e))}function
-En(b,a){var
-c=ei(b[1],a),d=l_(a);cM(a);return eu(D3(b[2],d,c))}function
-Eo(b,a){var
-c=ei(b[1],a),d=l_(a),e=Ax(c,a);cM(a);return eu(D4(b[2],d,c,e))}function
-h2(b,c,a){var
-d=ei(b[1],a),e=AD(b[1],a);cM(a);return eu(aQ(c,b[2],d,e))}function
-Ep(c,b,a){var
-d=ei(c[1],a),e=Bj(b,a);cM(a);return eu(DW(c[2],b,d,e))}function
-Eq(a,b,c){var
-d=oX(b,Er);if(0<=d){if(0<d){if(z(b,Es)){if(z(b,Et)){if(z(b,Eu)){if(!z(b,Ev)&&a)return[0,a,h2(a[1],DT,c)]}else
+b=a[1];return aX(Eq,nn(function(a,b){return aF(nm,Ek,a,b)},b));default:return aX(Er,nn(nm,a[1]))}}function
+no(b,c,a){var
+d=ej(b[1],a),e=As(b[1],a);cN(a);return ev(aT(c,b[2],d,e))}function
+Es(b,a){var
+c=ej(b[1],a),d=mb(a);cN(a);return ev(D8(b[2],d,c))}function
+Et(b,a){var
+c=ej(b[1],a),d=mb(a),e=Az(c,a);cN(a);return ev(D9(b[2],d,c,e))}function
+h9(b,c,a){var
+d=ej(b[1],a),e=AF(b[1],a);cN(a);return ev(aT(c,b[2],d,e))}function
+Eu(c,b,a){var
+d=ej(c[1],a),e=Bl(b,a);cN(a);return ev(D2(c[2],b,d,e))}function
+Ev(a,b,c){var
+d=oZ(b,Ew);if(0<=d){if(0<d){if(z(b,Ex)){if(z(b,Ey)){if(z(b,Ez)){if(!z(b,EA)&&a)return[0,a,h9(a[1],DZ,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Ep(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,Eu(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,Eh(g,c)],Ex]}}else
-if(a)return[0,a,Eo(a[1],c)]}else
-if(a)return[0,a,En(a[1],c)]}else
-if(z(b,Ey)){if(z(b,Ez)){if(z(b,EA)){if(z(b,EB)){if(!z(b,EC)&&a)return[0,a,h2(a[1],DS,c)]}else
-if(a)return[0,a,h2(a[1],DR,c)]}else
-if(!a)return[0,[0,Eg(c)],ED]}else
-if(a)return[0,a,nn(a[1],DM,c)]}else
-if(a)return[0,a,nn(a[1],DN,c)];return aP(Ew,b)}function
-h3(a){return p_(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-no=[0,0],np=[0,0];function
-EE(d){var
-a=zh(d),b=zi(a),e=bv(b),c=Eq(no[1],e,b);if(a[3]<a[4])throw[0,b_,EF];no[1]=c[1];return h3(c[2])}function
-h4(b){var
-a=aT(EG,h3(b));np[1]=[0,a];return a}function
-EH(b){var
-a=np[1];if(a)return a[1];try{var
-c=EE(b);return c}catch(a){a=bF(a);return a[1]===eh?aT(EI,h3(a[2])):a===eJ?EJ:a===f$?EK:a[1]===b_?h4(a[2]):a===ga?h4(EL):h4(eV(a))}}F9(g(at(EM),pC),EH);gc(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,Em(g,c)],EC]}}else
+if(a)return[0,a,Et(a[1],c)]}else
+if(a)return[0,a,Es(a[1],c)]}else
+if(z(b,ED)){if(z(b,EE)){if(z(b,EF)){if(z(b,EG)){if(!z(b,EH)&&a)return[0,a,h9(a[1],DY,c)]}else
+if(a)return[0,a,h9(a[1],DX,c)]}else
+if(!a)return[0,[0,El(c)],EI]}else
+if(a)return[0,a,no(a[1],DS,c)]}else
+if(a)return[0,a,no(a[1],DT,c)];return aR(EB,b)}function
+h_(a){return qb(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+np=[0,0],nq=[0,0];function
+EJ(d){var
+a=zj(d),b=zk(a),e=bw(b),c=Ev(np[1],e,b);if(a[3]<a[4])throw[0,b$,EK];np[1]=c[1];return h_(c[2])}function
+h$(b){var
+a=aX(EL,h_(b));nq[1]=[0,a];return a}function
+EM(b){var
+a=nq[1];if(a)return a[1];try{var
+c=EJ(b);return c}catch(a){a=bH(a);return a[1]===ei?aX(EN,h_(a[2])):a===eK?EO:a===gg?EP:a[1]===b$?h$(a[2]):a===gh?h$(EQ):h$(eY(a))}}Gc(f(au(ER),pE),EM);gj(0);return}(globalThis));
