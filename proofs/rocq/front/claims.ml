@@ -18,9 +18,10 @@ type prepared = {
   head : Checker.head;
   hinter : Hinter.prepared;
   mutable latest : (Checker.settings * Checker.prepared) list; (* what the last certificates needed *)
+  mutable shown : ((Checker.addition * Checker.certificate) * (int -> bool)) option; (* of the last one asked about *)
 }
 
-let prepare head = { head; hinter = Hinter.prepare head; latest = [] }
+let prepare head = { head; hinter = Hinter.prepare head; latest = []; shown = None }
 
 (* Units of certificates differ; those rounded up to this many bits mostly do not, and what is prepared serves again. *)
 let granularity = 64
@@ -352,20 +353,39 @@ let needed_hints here settings rivals anew (certificate : Checker.certificate) =
 (* Each of these statements is needed. The closest rivals are tried first, then all. *)
 let few = 5
 
+let shown_needed here what certificate =
+  let rivals = by_margin certificate in
+  let anew = ref false in
+  let shown (precision, rivals) =
+    lazy
+      (let settings = inward here precision certificate in
+       let hints = needed_hints here settings rivals anew certificate in
+       Checker.needed_of (prepared_for here settings certificate) what hints certificate)
+  in
+  let usual = shown (Hinter.usual, List.filteri (fun i _ -> i < few) rivals) in
+  let attempts = [ (false, usual); (true, usual); (true, shown (Hinter.most, rivals)) ] in
+  let by index (all_anew, needed) = anew := all_anew; Lazy.force needed index in
+  let known = Hashtbl.create 64 in
+  fun index ->
+    match Hashtbl.find_opt known index with
+    | Some needed -> needed
+    | None ->
+        let needed = List.exists (by index) attempts in
+        Hashtbl.replace known index needed;
+        needed
+
+(* Who was told that not all statements are needed asks which one is not: the same certificate again. *)
 let all_needed here what certificate indices =
   when_covered here.head (fun () ->
-      let rivals = by_margin certificate in
-      let anew = ref false in
-      let shown (precision, rivals) =
-        lazy
-          (let settings = inward here precision certificate in
-           let hints = needed_hints here settings rivals anew certificate in
-           Checker.needed_of (prepared_for here settings certificate) what hints certificate)
+      let needed =
+        match here.shown with
+        | Some (asked, needed) when asked = (what, certificate) -> needed
+        | _ ->
+            let needed = shown_needed here what certificate in
+            here.shown <- Some ((what, certificate), needed);
+            needed
       in
-      let usual = shown (Hinter.usual, List.filteri (fun i _ -> i < few) rivals) in
-      let attempts = [ (false, usual); (true, usual); (true, shown (Hinter.most, rivals)) ] in
-      let by index (all_anew, needed) = anew := all_anew; Lazy.force needed index in
-      List.for_all (fun index -> List.exists (by index) attempts) indices)
+      List.for_all needed indices)
 
 (* Whether no statement can be dropped, and whether one cannot. *)
 let minimal here what (certificate : Checker.certificate) =

@@ -4,62 +4,62 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(H){"use strict";var
-oq=1e-13,n6="Invalid_argument",fY=0.001,fZ='"',n5="@[",op=0.01,ik=1255,oo="Fatal error: exception %s\n",ij=255,ez=1e-11,on=0x800,nK="jsError",bR=0x8000,n4="%ni",dI=256,nJ="ready",n3="ml_z_overflow",cZ=4096,nI="End_of_file",om="a class",ii="Failure",ci=0xff,nH="\n",ey=1e-12,iz="ENOENT",bh="0",ol="([^/]+)",oB="prices",iy=0xf,nG="List.nth",cY=128,ih=-48,nF=0xdc00,n2="Sys_blocked_io",oA="fd ",oj="hints: ",ok="ENOTEMPTY",ak=248,oi=0.999999999999,az="camlinternalFormat.ml",oh="Division_by_zero",oz=">",oy=1027,nE="Sys_error",ix=1e-14,V=246,n1="%u",nD="EEXIST",fX="%d",nC="Printexc.handle_uncaught_exception",ox="a statement",cw=1e-280,og="buffer.ml",n0=1000000000.,ir=127,dF=1024,nZ="@{",iD=-2147483648,iE="e",fT=120,nB=103,nY=" : flags Open_rdonly and Open_wronly are not compatible",bT=1e-09,nX="linear",of="head",ig=512,cV="-",nA=0x7ff0,fW=1e-15,iC=": Not a directory",nW=" : file already exists",cg=0xffffff,ie="0x",nz=0.0001,ow="Out_of_memory",ao=254,iB="index out of bounds",cW=100,f1="_bigarr02",ny="%Li",oe=" : flags Open_text and Open_binary are not compatible",cX=-1.,iq=2147483647,dH=0.5,nV=", characters ",bU=0xffff,ip="none",nU=12520,iw=64.,nT="(Program not linked with -g, cannot print stack backtrace)\n",nx=16777216,fS=0.1,od="Unix.Unix_error",ov="infinity",id="mkdir",ex=1000,x="",oc="Stack_overflow",nS="^",fR=": No such file or directory",fV=-2.,ob="/static/",dE=0x3f,iv=-97,oa="Not_found",fU=1e-16,fQ=1e-08,nR="Match_failure",nw=", ",ch="%x",f0=252,cx=".",dD="+",iu="rmdir",ou=0xf0,n$=32752,ot="network",nQ="%li",n_=1026,ic=2047,io=1e-07,nP=10000.,iA=0.25,os=-32,nv="Pervasives.do_at_exit",cf=" ",nO=1e-300,it="Fatal error: exception ",bx=0x80,bE=1023,nu="Undefined_recursive_module",dG=1e-06,im="nan",n9="expected ",nN=0xe0,nM=0xdfff,n8="_",bS="/",is="compare: functional value",or="Assert_failure",nt="%i",il="ENOTDIR",nL=1073741823,aU=250,n7="expected fewer digits";function
-EZ(c,d){var
+oq=1e-13,n6="Invalid_argument",f0=0.001,f1='"',n5="@[",op=0.01,il=1255,oo="Fatal error: exception %s\n",ik=255,ez=1e-11,on=0x800,nK="jsError",bS=0x8000,n4="%ni",dI=256,nJ="ready",n3="ml_z_overflow",cZ=4096,nI="End_of_file",om="a class",ij="Failure",ci=0xff,nH="\n",ey=1e-12,iA="ENOENT",bh="0",ol="([^/]+)",oB="prices",iz=0xf,nG="List.nth",cY=128,ii=-48,nF=0xdc00,n2="Sys_blocked_io",oA="fd ",oj="hints: ",ok="ENOTEMPTY",ak=248,oi=0.999999999999,az="camlinternalFormat.ml",oh="Division_by_zero",oz=">",oy=1027,nE="Sys_error",iy=1e-14,V=246,n1="%u",nD="EEXIST",fZ="%d",nC="Printexc.handle_uncaught_exception",ox="a statement",cw=1e-280,og="buffer.ml",n0=1000000000.,is=127,dF=1024,nZ="@{",iE=-2147483648,iF="e",fV=120,nB=103,nY=" : flags Open_rdonly and Open_wronly are not compatible",bU=1e-09,nX="linear",of="head",ih=512,cV="-",nA=0x7ff0,fY=1e-15,iD=": Not a directory",nW=" : file already exists",cg=0xffffff,ig="0x",nz=0.0001,ow="Out_of_memory",ao=254,iC="index out of bounds",cW=100,f3="_bigarr02",ny="%Li",oe=" : flags Open_text and Open_binary are not compatible",cX=-1.,ir=2147483647,dH=0.5,nV=", characters ",bV=0xffff,iq="none",nU=12520,ix=64.,nT="(Program not linked with -g, cannot print stack backtrace)\n",nx=16777216,fU=0.1,od="Unix.Unix_error",ov="infinity",ie="mkdir",ex=1000,x="",oc="Stack_overflow",nS="^",fT=": No such file or directory",fX=-2.,ob="/static/",dE=0x3f,iw=-97,oa="Not_found",fW=1e-16,fS=1e-08,nR="Match_failure",nw=", ",ch="%x",f2=252,cx=".",dD="+",iv="rmdir",ou=0xf0,n$=32752,ot="network",nQ="%li",n_=1026,id=2047,ip=1e-07,nP=10000.,iB=0.25,os=-32,nv="Pervasives.do_at_exit",cf=" ",nO=1e-300,iu="Fatal error: exception ",bx=0x80,bE=1023,nu="Undefined_recursive_module",dG=1e-06,io="nan",n9="expected ",nN=0xe0,nM=0xdfff,n8="_",bT="/",it="compare: functional value",or="Assert_failure",nt="%i",im="ENOTDIR",nL=1073741823,aU=250,n7="expected fewer digits";function
+E0(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-E0(d,b,e,c,f){if(c<=b)for(var
+E1(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-E1(b,d,c,e){for(var
+E2(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-FL(b,a){throw[0,b,a]}function
+FM(b,a){throw[0,b,a]}function
 dO(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
 d=x,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ga(c,b,a){var
+gc(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=cZ&&a==c.length)return d.apply(null,c);var
 e=x;for(;0<a;b+=dF,a-=dF)e+=d.apply(null,c.slice(b,b+Math.min(a,dF)));return e}function
 c1(a){if(a.t==2)a.c+=dO(a.l-a.c.length,"\0");else
-a.c=ga(a.c,0,a.c.length);a.t=0}function
+a.c=gc(a.c,0,a.c.length);a.t=0}function
 o4(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ir)return false;return true}else
+b=0;b<a.length;b++)if(a.charCodeAt(b)>is)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iY(e){for(var
+iZ(e){for(var
 j=x,c=x,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bx){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bx;d++);if(d-b>ig){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
+d=b+1;d<i&&(f=e.charCodeAt(d))<bx;d++);if(d-b>ih){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
 c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(f<<6);if(f<nN){a=g-0x3080;if(a<bx)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(g<<6);if(f<ou){a=g-0xe2080;if(a<on||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bU)c+=String.fromCharCode(0xd7c0+(a>>10),nF+(a&0x3FF));else
+if(a>bV)c+=String.fromCharCode(0xd7c0+(a>>10),nF+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dF){c.substr(0,1);j+=c;c=x}}return j+c}function
-bV(c,a,b){this.t=c;this.c=a;this.l=b}bV.prototype.toString=function(){switch(this.t){case
+bW(c,a,b){this.t=c;this.c=a;this.l=b}bW.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:c1(this);case
 0:if(o4(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bV.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iY(a)};bV.prototype.slice=function(){var
+8:return this.c}};bW.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iZ(a)};bW.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bV(this.t,a,this.l)};function
+bW(this.t,a,this.l)};function
 oL(a){return new
-bV(0,a,a.length)}function
+bW(0,a,a.length)}function
 b(a){return oL(a)}function
-iV(c,a){FL(c,b(a))}var
+iW(c,a){FM(c,b(a))}var
 ag=[0];function
-_(a){iV(ag.Invalid_argument,a)}function
-c0(){_(iB)}function
+_(a){iW(ag.Invalid_argument,a)}function
+c0(){_(iC)}function
 e(b,a){if(a<0||a>=b.length-1)c0();return b[a+1]}function
 t(b,a,c){if(a<0||a>=b.length-1)c0();b[a+1]=c;return 0}function
-iF(e,f,d){var
+iG(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iI(b){if(H.Uint8Array)var
+iJ(b){if(H.Uint8Array)var
 c=new(H.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ga(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ga(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iI(b);var
+cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gc(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?gc(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iJ(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -68,12 +68,12 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cA(a){return a}function
 bF(a,b,c,d,e){cz(cA(a),b,c,d,e);return 0}function
-oJ(){_(iB)}function
+oJ(){_(iC)}function
 eA(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-f2(b,a){if(a>>>0>=b.l)oJ();return eA(b,a)}function
-ap(a,c,b){b&=ci;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iI(a)}a.c[c]=b;return 0}function
+f4(b,a){if(a>>>0>=b.l)oJ();return eA(b,a)}function
+ap(a,c,b){b&=ci;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iJ(a)}a.c[c]=b;return 0}function
 dK(b,a,c){if(a>>>0>=b.l)oJ();return ap(b,a,c)}function
 bG(c,a){if(c.fun)return bG(c.fun,a);if(typeof
 c!=="function")return c;var
@@ -86,19 +86,19 @@ Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bG(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)c0();return a}function
-E7(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+E8(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 bl(a){a.t&6&&c1(a);return a.c}var
-FX=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-o3(a){if(FX)return Math.floor(Math.log2(a));var
+FY=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+o3(a){if(FY)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iO(c){var
+iP(c){var
 a=new(H.Float32Array)(1);a[0]=c;var
 b=new(H.Int32Array)(a.buffer);return b[0]|0}var
 oR=Math.pow(2,-24);function
-iU(a){throw a}function
-eH(){iU(ag.Division_by_zero)}function
-B(b,c,a){this.lo=b&cg;this.mi=c&cg;this.hi=a&bU}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
+iV(a){throw a}function
+eH(){iV(ag.Division_by_zero)}function
+B(b,c,a){this.lo=b&cg;this.mi=c&cg;this.hi=a&bV}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
 B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -121,27 +121,27 @@ B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bU);return new
+B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bV);return new
 B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cg;this.lo=this.lo<<1&cg};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cg;this.mi=(this.mi>>>1|this.hi<<23)&cg;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
 b=this;if(a.isZero())eH();var
-d=b.hi^a.hi;if(b.hi&bR)b=b.neg();if(a.hi&bR)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bR)c=c.neg();return c};B.prototype.mod=function(b){var
+d=b.hi^a.hi;if(b.hi&bS)b=b.neg();if(a.hi&bS)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bS)c=c.neg();return c};B.prototype.mod=function(b){var
 a=this;if(b.isZero())eH();var
-d=a.hi;if(a.hi&bR)a=a.neg();if(b.hi&bR)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bR)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ci,this.mi>>16,this.mi>>8&ci,this.mi&ci,this.lo>>16,this.lo>>8&ci,this.lo&ci]};B.prototype.lo32=function(){return this.lo|(this.mi&ci)<<24};B.prototype.hi32=function(){return this.mi>>>8&bU|this.hi<<16};function
+d=a.hi;if(a.hi&bS)a=a.neg();if(b.hi&bS)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bS)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ci,this.mi>>16,this.mi>>8&ci,this.mi&ci,this.lo>>16,this.lo>>8&ci,this.lo&ci]};B.prototype.lo32=function(){return this.lo|(this.mi&ci)<<24};B.prototype.hi32=function(){return this.mi>>>8&bV|this.hi<<16};function
 c3(b,c,a){return new
 B(b,c,a)}function
-f6(a){if(!isFinite(a)){if(isNaN(a))return c3(1,0,nA);return a>0?c3(0,0,nA):c3(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bR:a>=0?0:bR;if(f)a=-a;var
+f8(a){if(!isFinite(a)){if(isNaN(a))return c3(1,0,nA);return a>0?c3(0,0,nA):c3(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bS:a>=0?0:bS;if(f)a=-a;var
 b=o3(a)+bE;if(b<=0){b=0;a/=Math.pow(2,-n_)}else{a/=Math.pow(2,b-oy);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&iy|f|b<<4;return c3(g,e,c)}function
+g=a|0;c=c&iz|f|b<<4;return c3(g,e,c)}function
 eE(a){return a.toArray()}function
-oI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==f1)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bU)c.write(16,b.dims[a]);else{c.write(16,bU);c.write(32,0);c.write(32,b.dims[a])}else
+oI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==f3)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bV)c.write(16,b.dims[a]);else{c.write(16,bV);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -162,25 +162,25 @@ e=eE(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eE(f6(b.get(a)));for(var
+e=eE(f8(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iO(b.get(a));c.write(32,e)}break;case
+e=iP(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iO(d[1]));c.write(32,iO(d[2]))}break;case
+d=b.get(a);c.write(32,iP(d[1]));c.write(32,iP(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eE(f6(f[1]));for(var
+f=b.get(a),e=eE(f8(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eE(f6(f[2]));for(var
+e=eE(f8(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
 oG(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-E2(c,e){var
+E3(c,e){var
 b=H,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -197,24 +197,24 @@ b=H,a;switch(c){case
 12:a=b.Uint8Array;break}if(!a)_("Bigarray.create: unsupported kind");var
 d=new
 a(e*oG(c));return d}function
-iP(c){var
+iQ(c){var
 a=new(H.Int32Array)(1);a[0]=c;var
 b=new(H.Float32Array)(a.buffer);return b[0]}function
 eD(a){return new
 B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 dM(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==ic)return(f|g|b&iy)==0?b&bR?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&iy);if(c>0){a+=16;a*=Math.pow(2,c-oy)}else
-a*=Math.pow(2,-n_);if(b&bR)a=-a;return a}function
-iG(b){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==id)return(f|g|b&iz)==0?b&bS?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&iz);if(c>0){a+=16;a*=Math.pow(2,c-oy)}else
+a*=Math.pow(2,-n_);if(b&bS)a=-a;return a}function
+iH(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)_("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Fl(b,a){return new
-B(b&cg,b>>>24&ci|(a&bU)<<8,a>>>16&bU)}function
-iQ(a){return a.hi32()}function
-iR(a){return a.lo32()}var
-E3=f1;function
-cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=E3;cy.prototype.offset=function(b){var
+Fm(b,a){return new
+B(b&cg,b>>>24&ci|(a&bV)<<8,a>>>16&bV)}function
+iR(a){return a.hi32()}function
+iS(a){return a.lo32()}var
+E4=f3;function
+cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=E4;cy.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -223,15 +223,15 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c0();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c0();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Fl(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Fm(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};cy.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iR(b);this.data[a*2+1]=iQ(b);break;case
+7:this.data[a*2+0]=iS(b);this.data[a*2+1]=iR(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cy.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iR(b),e=iQ(b);if(c==e)this.data.fill(c);else
+c=iS(b),e=iR(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -265,19 +265,19 @@ instanceof
 Array&&a.length==1)a=a[0];else
 _("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c0();return a};dJ.prototype.get=function(a){return this.data[a]};dJ.prototype.set=function(a,b){this.data[a]=b;return 0};dJ.prototype.fill=function(a){this.data.fill(a);return 0};function
 oE(c,d,a,b){var
-e=oG(c);if(iG(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+e=oG(c);if(iH(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dJ(c,d,a,b);return new
 cy(c,d,a,b)}function
-c2(a){if(!ag.Failure)ag.Failure=[ak,b(ii),-3];iV(ag.Failure,a)}function
+c2(a){if(!ag.Failure)ag.Failure=[ak,b(ij),-3];iW(ag.Failure,a)}function
 oF(b,v,r){var
 i=b.read32s();if(i<0||i>16)c2("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==f1)for(var
+p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==f3)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bU){var
+n=b.read16u();if(n==bV){var
 t=b.read32u(),u=b.read32u();if(t!=0)c2("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=iG(h),f=E2(j,d),g=oE(j,o,h,f);switch(j){case
+d=iH(h),f=E3(j,d),g=oE(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -307,10 +307,10 @@ c=0;c<8;c++)e[c]=b.read8u();var
 k=dM(eD(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iP(b.read32s());g.set(a,k)}break;case
+k=iQ(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iP(b.read32s()),l=iP(b.read32s());g.set(a,[ao,m,l])}break;case
+m=iQ(b.read32s()),l=iQ(b.read32s());g.set(a,[ao,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
@@ -322,10 +322,10 @@ l=dM(eD(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return oE(j,o,h,f)}function
 oD(a,b,c){return a.compare(b,c)}function
 aO(a,b){return Math.imul(a,b)}function
 aV(b,a){a=aO(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aO(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Fg(a,b){a=aV(a,iR(b));a=aV(a,iQ(b));return a}function
-iM(a,b){return Fg(a,f6(b))}function
+Fh(a,b){a=aV(a,iS(b));a=aV(a,iR(b));return a}function
+iN(a,b){return Fh(a,f8(b))}function
 oH(c){var
-b=iG(c.dims),d=0;switch(c.kind){case
+b=iH(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>dI)b=dI;var
@@ -345,39 +345,39 @@ a=0;a<b;a++)d=aV(d,c.data[a]);break;case
 a=0;a<b;a++)d=aV(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iM(d,c.data[a]);break;case
+a=0;a<b;a++)d=iN(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iM(d,c.data[a]);break}return d}function
-Fj(a,b){b[0]=4;return a.read32s()}function
-FG(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=iN(d,c.data[a]);break}return d}function
+Fk(a,b){b[0]=4;return a.read32s()}function
+FH(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:c2("input_value: native integer value too large");default:c2("input_value: ill-formed native integer")}}function
-Fu(c,d){var
+Fv(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eD(b)}function
-Fq(e,d,b){var
+Fr(e,d,b){var
 c=eE(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Fk(a,b,c){return a.compare(b)}function
-Fn(a){return a.lo32()^a.hi32()}var
-eC={"_j":{deserialize:Fu,serialize:Fq,fixed_length:8,compare:Fk,hash:Fn},"_i":{deserialize:Fj,fixed_length:4},"_n":{deserialize:FG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oF(a,b,"_bigarray")},serialize:oI,compare:oD,hash:oH},"_bigarr02":{deserialize:function(a,b){return oF(a,b,f1)},serialize:oI,compare:oD,hash:oH}};function
-iH(a){return eC[a.caml_custom]&&eC[a.caml_custom].compare}function
+Fl(a,b,c){return a.compare(b)}function
+Fo(a){return a.lo32()^a.hi32()}var
+eC={"_j":{deserialize:Fv,serialize:Fr,fixed_length:8,compare:Fl,hash:Fo},"_i":{deserialize:Fk,fixed_length:4},"_n":{deserialize:FH,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oF(a,b,"_bigarray")},serialize:oI,compare:oD,hash:oH},"_bigarr02":{deserialize:function(a,b){return oF(a,b,f3)},serialize:oI,compare:oD,hash:oH}};function
+iI(a){return eC[a.caml_custom]&&eC[a.caml_custom].compare}function
 oM(f,c,d,e){var
-b=iH(c);if(b){var
+b=iI(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 eF(a){return a
 instanceof
-bV}function
-f7(a){return eF(a)}function
+bW}function
+f9(a){return eF(a)}function
 oN(a){if(typeof
 a==="number")return ex;else
-if(eF(a))return f0;else
-if(f7(a))return 1252;else
+if(eF(a))return f2;else
+if(f9(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ij){var
+Array&&a[0]===a[0]>>>0&&a[0]<=ik){var
 b=a[0]|0;return b==ao?0:b}else
 if(a
 instanceof
@@ -387,23 +387,23 @@ a=="string")return nU;else
 if(a
 instanceof
 Number)return ex;else
-if(a&&a.caml_custom)return ik;else
+if(a&&a.caml_custom)return il;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-Fv(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+Fw(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
 oK(a,b){a.t&6&&c1(a);b.t&6&&c1(b);return a.c<b.c?-1:a.c>b.c?1:0}function
 oZ(a,b){return oK(a,b)}function
 dL(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
 f=oN(a);if(f==aU){a=a[1];continue}var
-g=oN(b);if(g==aU){b=b[1];continue}if(f!==g){if(f==ex){if(g==ik)return oM(a,b,-1,d);return-1}if(g==ex){if(f==ik)return oM(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:_(is);break;case
+g=oN(b);if(g==aU){b=b[1];continue}if(f!==g){if(f==ex){if(g==il)return oM(a,b,-1,d);return-1}if(g==ex){if(f==il)return oM(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:_(it);break;case
 248:var
-c=Fv(a[2],b[2]);if(c!=0)return c|0;break;case
-249:_(is);break;case
+c=Fw(a[2],b[2]);if(c!=0)return c|0;break;case
+249:_(it);break;case
 250:_("equal: got Forward_tag, should not happen");break;case
 251:_("equal: abstract value");break;case
 252:if(a!==b){var
@@ -411,9 +411,9 @@ c=oK(a,b);if(c!=0)return c|0}break;case
 253:_("equal: got Double_tag, should not happen");break;case
 254:_("equal: got Double_array_tag, should not happen");break;case
 255:_("equal: got Custom_tag, should not happen");break;case
-1247:_(is);break;case
+1247:_(it);break;case
 1255:var
-i=iH(a);if(i!=iH(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
+i=iI(a);if(i!=iI(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -428,115 +428,115 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 a4(a,b){return dL(a,b,true)}function
-E8(){return[0]}function
+E9(){return[0]}function
 av(a){if(a<0)_("Bytes.create");return new
-bV(a?2:9,x,a)}function
-f3(b,a){if(a==0)eH();return b/a|0}function
-bW(a,b){return+(dL(a,b,false)==0)}function
-E_(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dO(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iI(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-f4(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iT(d){d=bl(d);var
+bW(a?2:9,x,a)}function
+f5(b,a){if(a==0)eH();return b/a|0}function
+bH(a,b){return+(dL(a,b,false)==0)}function
+E$(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dO(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iJ(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+f6(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iU(d){d=bl(d);var
 e=d.length;if(e>31)_("format_int: format too long");var
 a={justify:dD,signstyle:cV,filler:cf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=cV;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bh;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iJ(a,f){if(a.uppercase)f=f.toUpperCase();var
+iK(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cV))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
 c=x;if(a.justify==dD&&a.filler==cf)for(var
 d=e;d<a.width;d++)c+=cf;if(a.signedconv)if(a.sign<0)c+=cV;else
-if(a.signstyle!=cV)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bh;if(a.alternate&&a.base==16)c+=ie;if(a.justify==dD&&a.filler==bh)for(var
+if(a.signstyle!=cV)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bh;if(a.alternate&&a.base==16)c+=ig;if(a.justify==dD&&a.filler==bh)for(var
 d=e;d<a.width;d++)c+=bh;c+=f;if(a.justify==cV)for(var
 d=e;d<a.width;d++)c+=cf;return b(c)}function
-iK(i,c){function
+iL(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(dD)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(bh);if(b>0)a=a+cx+new
 Array(b+1).join(bh);return a}else
 return a.toFixed(b)}}var
-a,e=iT(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=im;e.filler=cf}else
+a,e=iU(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=io;e.filler=cf}else
 if(!isFinite(c)){a="inf";e.filler=cf}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iE)a=a.slice(0,b-1)+bh+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(iE),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iE)a=a.slice(0,b-1)+bh+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iF)a=a.slice(0,b-1)+bh+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(iF),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iF)a=a.slice(0,b-1)+bh+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iJ(e,a)}function
-f5(e,c){if(bl(e)==fX)return b(x+c);var
-a=iT(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iK(e,a)}function
+f7(e,c){if(bl(e)==fZ)return b(x+c);var
+a=iU(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=cf;var
-f=a.prec-d.length;if(f>0)d=dO(f,bh)+d}return iJ(a,d)}var
-FI=0;function
-cB(){return FI++}function
-iL(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=a.prec-d.length;if(f>0)d=dO(f,bh)+d}return iK(a,d)}var
+FJ=0;function
+cB(){return FJ++}function
+iM(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
 b=Math.max(-bE,o3(a)+1);a*=Math.pow(2,-b);while(a<dH){a*=2;b--}while(a>=1){a*=dH;b++}if(c)a=-a;return[0,a,b]}function
 oS(a){return a.toUtf16()}function
 eJ(){return false}function
-FY(){function
-a(a){if(a.charAt(0)===bS)return[x,a.substring(1)];return}function
+FZ(){function
+a(a){if(a.charAt(0)===bT)return[x,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||x,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
 d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eJ()&&H.process&&H.process.platform?H.process.platform==="win32"?b:a:a}var
-i1=FY();function
-o1(a){return a.slice(-1)!==bS?a+bS:a}if(eJ()&&H.process&&H.process.cwd)var
-eB=H.process.cwd().replace(/\\/g,bS);else
+i2=FZ();function
+o1(a){return a.slice(-1)!==bT?a+bT:a}if(eJ()&&H.process&&H.process.cwd)var
+eB=H.process.cwd().replace(/\\/g,bT);else
 var
 eB="/static";eB=o1(eB);function
-Fz(a){a=oS(a);if(!i1(a))a=eB+a;var
-e=i1(a),d=e[1].split(bS),b=[];for(var
+FA(a){a=oS(a);if(!i2(a))a=eB+a;var
+e=i2(a),d=e[1].split(bT),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-FU(e){for(var
+FV(e){for(var
 f=x,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bx){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bx;d++);if(d-c>ig){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
+d=c+1;d<g&&(a=e.charCodeAt(d))<bx;d++);if(d-c>ih){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
 b+=e.slice(c,d);if(d==g)break;c=d}if(a<on){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bx|a&dE)}else
 if(a<0xd800||a>=nM)b+=String.fromCharCode(nN|a>>12,bx|a>>6&dE,bx|a&dE);else
 if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nF||h>nM)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ou|a>>18,bx|a>>12&dE,bx|a>>6&dE,bx|a&dE)}if(b.length>dF){b.substr(0,1);f+=b;b=x}}return f+b}function
-E6(a){var
-b=9;if(!o4(a))b=8,a=FU(a);return new
-bV(b,a,a.length)}function
-bY(a){return E6(a)}var
-Gb=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nD,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iz,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",il,ok,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+E7(a){var
+b=9;if(!o4(a))b=8,a=FV(a);return new
+bW(b,a,a.length)}function
+bY(a){return E7(a)}var
+Gc=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nD,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iA,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",im,ok,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 dR(d,f,e,a){var
-b=Gb.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=Gc.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bY(f||x),bY(e||x)];return c}var
 oW={};function
 c4(a){return oW[a]}function
 dN(b,a){throw[0,b].concat(a)}function
-E5(a){return new
-bV(4,a,a.length)}function
-aq(a){iV(ag.Sys_error,a)}function
-FJ(a){aq(a+fR)}function
+E6(a){return new
+bW(4,a,a.length)}function
+aq(a){iW(ag.Sys_error,a)}function
+FK(a){aq(a+fT)}function
 bn(a){return a.l}function
-EY(){}function
+EZ(){}function
 aG(a){this.data=a}aG.prototype=new
-EY();aG.prototype.truncate=function(a){var
+EZ();aG.prototype.truncate=function(a){var
 b=this.data;this.data=av(a|0);cz(b,0,this.data,0,a)};aG.prototype.length=function(){return bn(this.data)};aG.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=av(b+a),f=this.data;this.data=e;cz(f,0,this.data,0,c)}bF(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
-e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return f2(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
+e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return f4(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
 a3(b,a){this.content={};this.root=b;this.lookupFun=a}a3.prototype.nm=function(a){return this.root+a};a3.prototype.create_dir_if_needed=function(d){var
-c=d.split(bS),b=x;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bS;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a3.prototype.slash=function(a){return/\/$/.test(a)?a:a+bS};a3.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+c=d.split(bT),b=x;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bT;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a3.prototype.slash=function(a){return/\/$/.test(a)?a:a+bT};a3.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
 aG(cA(c[1]))}}};a3.prototype.exists=function(a){if(a==x)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a3.prototype.mkdir=function(c,e,d){var
-b=d&&c4(od);if(this.exists(c))if(b)dN(b,dR(nD,id,this.nm(c)));else
+b=d&&c4(od);if(this.exists(c))if(b)dN(b,dR(nD,ie,this.nm(c)));else
 aq(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dN(b,dR(iz,id,this.nm(a)));else
-aq(a+fR);if(!this.is_dir(a))if(b)dN(b,dR(il,id,this.nm(a)));else
-aq(a+iC);this.create_dir_if_needed(this.slash(c))};a3.prototype.rmdir=function(a,f){var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dN(b,dR(iA,ie,this.nm(a)));else
+aq(a+fT);if(!this.is_dir(a))if(b)dN(b,dR(im,ie,this.nm(a)));else
+aq(a+iD);this.create_dir_if_needed(this.slash(c))};a3.prototype.rmdir=function(a,f){var
 b=f&&c4(od),c=a==x?x:this.slash(a),e=new
-RegExp(nS+c+ol);if(!this.exists(a))if(b)dN(b,dR(iz,iu,this.nm(a)));else
-aq(a+fR);if(!this.is_dir(a))if(b)dN(b,dR(il,iu,this.nm(a)));else
-aq(a+iC);for(var
+RegExp(nS+c+ol);if(!this.exists(a))if(b)dN(b,dR(iA,iv,this.nm(a)));else
+aq(a+fT);if(!this.is_dir(a))if(b)dN(b,dR(im,iv,this.nm(a)));else
+aq(a+iD);for(var
 d
 in
-this.content)if(d.match(e))if(b)dN(b,dR(ok,iu,this.nm(a)));else
+this.content)if(d.match(e))if(b)dN(b,dR(ok,iv,this.nm(a)));else
 aq(this.nm(a)+": Directory not empty");delete
 this.content[c]};a3.prototype.readdir=function(a){var
-f=a==x?x:this.slash(a);if(!this.exists(a))aq(a+fR);if(!this.is_dir(a))aq(a+iC);var
+f=a==x?x:this.slash(a);if(!this.exists(a))aq(a+fT);if(!this.is_dir(a))aq(a+iD);var
 g=new
 RegExp(nS+f+ol),d={},c=[];for(var
 e
@@ -549,14 +549,14 @@ this.content[a];return b};a3.prototype.open=function(a,b){if(b.rdonly&&b.wronly)
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aG(av(0));return this.content[a]}else
-FJ(this.nm(a))};a3.prototype.register=function(c,a){var
+FK(this.nm(a))};a3.prototype.register=function(c,a){var
 b;if(this.content[c])aq(this.nm(c)+nW);if(eF(a))b=new
-aG(a);if(f7(a))b=new
+aG(a);if(f9(a))b=new
 aG(cA(a));else
 if(a
 instanceof
 Array)b=new
-aG(E5(a));else
+aG(E6(a));else
 if(typeof
 a==="string")b=new
 aG(oL(a));else
@@ -566,35 +566,35 @@ aG(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 aq(this.nm(c)+" : registering file with invalid content type")};a3.prototype.constructor=a3;function
 oC(){}function
 oP(b){var
-a=i1(b);if(!a)return;return a[0]+bS}var
-f_=oP(eB)||c2("unable to compute caml_root"),dQ=[];if(eJ())dQ.push({path:f_,device:new
-oC(f_)});else
-dQ.push({path:f_,device:new
-a3(f_)});dQ.push({path:ob,device:new
+a=i2(b);if(!a)return;return a[0]+bT}var
+ga=oP(eB)||c2("unable to compute caml_root"),dQ=[];if(eJ())dQ.push({path:ga,device:new
+oC(ga)});else
+dQ.push({path:ga,device:new
+a3(ga)});dQ.push({path:ob,device:new
 a3(ob)});function
 o9(b){var
-g=Fz(b),b=g.join(bS),f=o1(b),c;for(var
+g=FA(b),b=g.join(bT),f=o1(b),c;for(var
 e=0;e<dQ.length;e++){var
 a=dQ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eJ()){var
 d=oP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 oC(d)};dQ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aq("no device found for "+f)}function
-E9(c,b){var
+E_(c,b){var
 a=o9(c);if(!a.device.register)c2("cannot register file");a.device.register(a.rest,b);return 0}function
 o2(c,a){var
-c=b(c),a=b(a);return E9(c,a)}function
-Fa(){var
+c=b(c),a=b(a);return E_(c,a)}function
+Fb(){var
 b=H.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)o2(b[a].name,b[a].content);H.jsoo_create_file=o2;H.caml_fs_tmp=[];return 0}function
-Fb(){return[0]}function
-Fc(a,b){return+(dL(a,b,false)>=0)}function
-iN(d,b){var
+Fc(){return[0]}function
+Fd(a,b){return+(dL(a,b,false)>=0)}function
+iO(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aV(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aV(d,c)}d^=e;return d}function
-Fh(a,b){return iN(a,bl(b))}function
-Fe(d,b){var
+Fi(a,b){return iO(a,bl(b))}function
+Ff(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aV(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
@@ -602,10 +602,10 @@ e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aV(
 oT(a){switch(a.t&6){default:c1(a);case
 0:return a.c;case
 4:return a.c}}function
-Fd(b,c){var
+Fe(b,c){var
 a=oT(c);return typeof
-a==="string"?iN(b,a):Fe(b,a)}function
-Ff(a){a^=a>>>16;a=aO(a,0x85ebca6b|0);a^=a>>>13;a=aO(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+a==="string"?iO(b,a):Ff(b,a)}function
+Fg(a){a^=a>>>16;a=aO(a,0x85ebca6b|0);a^=a>>>13;a=aO(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 oQ(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eC[a.caml_custom]&&eC[a.caml_custom].hash){var
 k=eC[a.caml_custom].hash(a);b=aV(b,k);c--}}else
@@ -615,13 +615,13 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aV(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aV(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eF(a)){b=Fd(b,a);c--}else
-if(f7(a)){b=Fh(b,a);c--}else
+if(eF(a)){b=Fe(b,a);c--}else
+if(f9(a)){b=Fi(b,a);c--}else
 if(typeof
-a==="string"){b=iN(b,a);c--}else
+a==="string"){b=iO(b,a);c--}else
 if(a===(a|0)){b=aV(b,a+a+1);c--}else
-if(a===+a){b=iM(b,a);c--}}b=Ff(b);return b&0x3FFFFFFF}function
-Fi(a,c,k){if(!isFinite(a)){if(isNaN(a))return bY(im);return bY(a>0?ov:"-infinity")}var
+if(a===+a){b=iN(b,a);c--}}b=Fg(b);return b&0x3FFFFFFF}function
+Fj(a,c,k){if(!isFinite(a)){if(isNaN(a))return bY(io);return bY(a>0?ov:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -634,27 +634,27 @@ g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(cx);if(h<0)b+=cx+dO(c,bh);else{var
 f=h+1+c;if(b.length<f)b+=dO(f-b.length,bh);else
-b=b.substr(0,f)}}return bY(e+ie+b+"p"+j+d.toString(10))}function
-Fp(a){return+a.isZero()}function
-Fs(a){return new
-B(a&cg,a>>24&cg,a>>31&bU)}function
-Ft(a){return a.toInt()}function
-Fo(a){return+a.isNeg()}function
-Fr(a){return a.neg()}function
-Fm(g,c){var
-a=iT(g);if(a.signedconv&&Fo(c)){a.sign=-1;c=Fr(c)}var
-b=x,h=Fs(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Ft(e.modulus))+b}while(!Fp(c));if(a.prec>=0){a.filler=cf;var
-d=a.prec-b.length;if(d>0)b=dO(d,bh)+b}return iJ(a,b)}function
+b=b.substr(0,f)}}return bY(e+ig+b+"p"+j+d.toString(10))}function
+Fq(a){return+a.isZero()}function
+Ft(a){return new
+B(a&cg,a>>24&cg,a>>31&bV)}function
+Fu(a){return a.toInt()}function
+Fp(a){return+a.isNeg()}function
+Fs(a){return a.neg()}function
+Fn(g,c){var
+a=iU(g);if(a.signedconv&&Fp(c)){a.sign=-1;c=Fs(c)}var
+b=x,h=Ft(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Fu(e.modulus))+b}while(!Fq(c));if(a.prec>=0){a.filler=cf;var
+d=a.prec-b.length;if(d>0)b=dO(d,bh)+b}return iK(a,b)}function
 bm(b,a){a|=0;if(a>bE){a-=bE;b*=Math.pow(2,bE);if(a>bE){a-=bE;b*=Math.pow(2,bE)}}if(a<-bE){a+=bE;b*=Math.pow(2,-bE)}b*=Math.pow(2,a);return b}function
-Fx(a,b){return+(dL(a,b,false)<=0)}function
-Fy(a,b){return+(dL(a,b,false)<0)}function
+Fy(a,b){return+(dL(a,b,false)<=0)}function
+Fz(a,b){return+(dL(a,b,false)<0)}function
 p(a,d){if(a<0)c0();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-FQ(a){return b(ga(a,0,a.length))}var
-FA=function(){function
+FR(a){return b(gc(a,0,a.length))}var
+FB=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -676,28 +676,28 @@ a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return FQ(k(e,f))}}();function
-FB(c,b,a){return FA(cA(c),b,a)}function
-FC(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return FR(k(e,f))}}();function
+FC(c,b,a){return FB(cA(c),b,a)}function
+FD(){return 0}var
 bX=new
 Array();function
-f8(c){var
+f_(c){var
 a=bX[c];if(!a.opened)aq("Cannot flush a closed channel");if(!a.buffer||a.buffer==x)return 0;if(a.fd&&ag.fds[a.fd]&&ag.fds[a.fd].output){var
 b=ag.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=x;return 0}function
 J(a){return bn(a)}function
 oY(e,f){var
 a=bX[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-FV(a){var
-a=iY(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
-c=b.console;c&&c.error&&c.error(a)}}function
 FW(a){var
-a=iY(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=iZ(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+c=b.console;c&&c.error&&c.error(a)}}function
+FX(a){var
+a=iZ(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-gb(c,e,d,a){if(ag.fds===undefined)ag.fds=new
+gd(c,e,d,a){if(ag.fds===undefined)ag.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ag.fds[c]=b;if(!ag.fd_last_idx||c>ag.fd_last_idx)ag.fd_last_idx=c;return c}function
-Gd(c,b,g){var
+Ge(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -708,11 +708,11 @@ a={};while(b){switch(b[1]){case
 6:a.binary=1;break;case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aq(bl(c)+nY);if(a.text&&a.binary)aq(bl(c)+oe);var
-d=o9(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return gb(f+1,oY,e,a)}gb(0,oY,new
-aG(av(0)));gb(1,FW,new
-aG(av(0)));gb(2,FV,new
+d=o9(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return gd(f+1,oY,e,a)}gd(0,oY,new
+aG(av(0)));gd(1,FX,new
+aG(av(0)));gd(2,FW,new
 aG(av(0)));function
-FD(a){var
+FE(a){var
 c=ag.fds[a];if(c.flags.wronly)aq(oA+a+" is writeonly");var
 d=null;if(a==0&&eJ()){var
 e=require("fs");d=function(){return bY(e.readFileSync(0,"utf8"))}}var
@@ -720,60 +720,60 @@ b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bX[b.fd]=b;r
 oU(c){var
 b=ag.fds[c];if(b.flags.rdonly)aq(oA+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:x};bX[a.fd]=a;return a.fd}function
-FE(){var
+FF(){var
 b=0;for(var
 a=0;a<bX.length;a++)if(bX[a]&&bX[a].opened&&bX[a].out)b=[0,bX[a].fd,b];return b}function
 dP(a){return a}function
-FF(g,d,h,f){var
+FG(g,d,h,f){var
 b=bX[g];if(!b.opened)aq("Cannot output to a closed channel");var
 a;if(h==0&&bn(d)==f)a=d;else{a=av(f);cz(d,h,a,0,f)}var
-i=dP(a),c=bl(i),e=c.lastIndexOf(nH);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f8(g);b.buffer+=c.substr(e+1)}return 0}function
-iS(b,a,d,c){return FF(b,cA(a),d,c)}function
+i=dP(a),c=bl(i),e=c.lastIndexOf(nH);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f_(g);b.buffer+=c.substr(e+1)}return 0}function
+iT(b,a,d,c){return FG(b,cA(a),d,c)}function
 oV(c,a){var
-d=b(String.fromCharCode(a));iS(c,d,0,1);return 0}function
-f9(b,a){if(a==0)eH();return b%a}function
+d=b(String.fromCharCode(a));iT(c,d,0,1);return 0}function
+f$(b,a){if(a==0)eH();return b%a}function
 eG(a,b){return+(dL(a,b,false)!=0)}function
-FH(a,b){a[0]=aU;a[1]=b;return 0}function
+FI(a,b){a[0]=aU;a[1]=b;return 0}function
 aP(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eF(a))return f0;else
-if(f7(a))return f0;else
+if(eF(a))return f2;else
+if(f9(a))return f2;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ij;else
+if(a&&a.caml_custom)return ik;else
 return ex}function
 by(b,c,a){if(a&&H.toplevelReloc)b=H.toplevelReloc(a);ag[b+1]=c;if(a)ag[a]=c}function
-iW(a,b){oW[bl(a)]=b;return 0}function
-FM(a){return Math.round(a)}function
-f$(a){if(a==0)a=1/a;return a<0?1:0}function
-FO(){_(iB)}function
+iX(a,b){oW[bl(a)]=b;return 0}function
+FN(a){return Math.round(a)}function
+gb(a){if(a==0)a=1/a;return a<0?1:0}function
+FP(){_(iC)}function
 eI(b,a){return eA(b,a)}function
-aw(b,a){if(a>>>0>=J(b))FO();return eI(b,a)}function
-E4(a,b){if(a===b)return 1;a.t&6&&c1(a);b.t&6&&c1(b);return a.c==b.c?1:0}function
-FP(a,b){return E4(a,b)}function
-z(a,b){return 1-FP(a,b)}function
-FR(){return 0x7FFFFFFF/4|0}function
-FK(){iU(ag.Not_found)}function
+aw(b,a){if(a>>>0>=J(b))FP();return eI(b,a)}function
+E5(a,b){if(a===b)return 1;a.t&6&&c1(a);b.t&6&&c1(b);return a.c==b.c?1:0}function
+FQ(a,b){return E5(a,b)}function
+z(a,b){return 1-FQ(a,b)}function
+FS(){return 0x7FFFFFFF/4|0}function
+FL(){iV(ag.Not_found)}function
 o0(c){var
-a=H,b=oS(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bY(a.process.env[b]);if(H.jsoo_static_env&&H.jsoo_static_env[b])return bY(H.jsoo_static_env[b]);FK()}function
-FS(){if(H.crypto)if(typeof
+a=H,b=oS(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bY(a.process.env[b]);if(H.jsoo_static_env&&H.jsoo_static_env[b])return bY(H.jsoo_static_env[b]);FL()}function
+FT(){if(H.crypto)if(typeof
 H.crypto.getRandomValues==="function"){var
 a=new(H.Uint32Array)(1);H.crypto.getRandomValues(a);return[0,a[0]]}else
 if(H.crypto.randomBytes==="function"){var
 b=H.crypto.randomBytes(4),a=new(H.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iX(a){var
+iY(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aA(b,a){return{joo_tramp:b,joo_args:a}}function
-FT(c,a){if(typeof
+FU(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
 oX(a){return a}function
-bH(a){if(a
+bI(a){if(a
 instanceof
 Array)return a;if(H.RangeError&&a
 instanceof
@@ -786,44 +786,44 @@ a6(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
 o5(b){var
 a=BigInt(b);return a6(a<0?-a:a)}function
 o6(a,b){return a6(BigInt(a)+BigInt(b))}function
-gd(a){if(a===0)eH();return BigInt(a)}function
-FZ(e,g){var
-b=BigInt(e),a=gd(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
+gf(a){if(a===0)eH();return BigInt(a)}function
+F0(e,g){var
+b=BigInt(e),a=gf(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
 ax(a,b){return a<b?-1:a>b?1:0}function
-iZ(a,b){return a6(BigInt(a)/gd(b))}function
-F8(a,b){return a6(BigInt(a)%gd(b))}function
-F0(a,b){return[0,iZ(a,b),F8(a,b)]}function
-gc(a,b){return a===b?1:0}function
-F1(c,a,b){if(a<0||b<1)_("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+i0(a,b){return a6(BigInt(a)/gf(b))}function
+F9(a,b){return a6(BigInt(a)%gf(b))}function
+F1(a,b){return[0,i0(a,b),F9(a,b)]}function
+ge(a,b){return a===b?1:0}function
+F2(c,a,b){if(a<0||b<1)_("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 c5(e,f){var
-b=BigInt(e),a=gd(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
-i0(d,c){var
-a=bl(d);if(a!==fX&&a!==ch)_("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
-F2(){return 0}function
-F3(a,b){return a6(BigInt(a)*BigInt(b))}function
-F4(b,c){var
-a=b*c;return a<-2147483648||a>iq?1:0}function
-F5(a){return a6(-BigInt(a))}function
+b=BigInt(e),a=gf(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
+i1(d,c){var
+a=bl(d);if(a!==fZ&&a!==ch)_("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
+F3(){return 0}function
+F4(a,b){return a6(BigInt(a)*BigInt(b))}function
+F5(b,c){var
+a=b*c;return a<-2147483648||a>ir?1:0}function
+F6(a){return a6(-BigInt(a))}function
 a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-F6(c,i,b,e){var
+F7(c,i,b,e){var
 f=bl(i);if(b<0||e<0||b>f.length-e)_("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,x),d=c===10||c===0;if(!d&&c!==16)_("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))_("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:ie+a);return a6(a===g?h:-h)}function
-F7(a){return a6(BigInt(a)-BigInt(1))}function
+h=BigInt(d?a:ig+a);return a6(a===g?h:-h)}function
+F8(a){return a6(BigInt(a)-BigInt(1))}function
 o7(b,a){if(a<0)_("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
-F9(b,a){if(a<0)_("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
+F_(b,a){if(a<0)_("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
 P(a){return a<0?-1:a>0?1:0}function
-F_(b){if(b<0)_("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+F$(b){if(b<0)_("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a6(a)}function
 o8(a,b){return a6(BigInt(a)-BigInt(b))}function
-F$(a){return a6(BigInt(a)+BigInt(1))}function
-Ga(a){if(typeof
-a!=="number")iU(c4(n3));return a}function
-Gc(a,c){H.verale={greeting:bl(a),ask:function(a){return bl(bG(c,[b(a)]))}};return 0}function
-Fw(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-E$(b){var
-a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fw(b[1]))var
+Ga(a){return a6(BigInt(a)+BigInt(1))}function
+Gb(a){if(typeof
+a!=="number")iV(c4(n3));return a}function
+Gd(a,c){H.verale={greeting:bl(a),ask:function(a){return bl(bG(c,[b(a)]))}};return 0}function
+Fx(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Fa(b){var
+a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fx(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -832,29 +832,29 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bV)a+=fZ+c.toString()+fZ;else
+bW)a+=f1+c.toString()+f1;else
 if(typeof
-c=="string")a+=fZ+c.toString()+fZ;else
+c=="string")a+=f1+c.toString()+f1;else
 a+=n8}a+=")"}else
 if(b[0]==ak)a+=b[1];return a}function
 oO(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ak)){var
 c=c4(nC);if(c)c(a,false);else{var
-d=E$(a),b=c4(nv);if(b)b(0);H.console.error(it+d+nH)}}else
+d=Fa(a),b=c4(nv);if(b)b(0);H.console.error(iu+d+nH)}}else
 throw a}function
-FN(){var
+FO(){var
 a=H;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oO(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oO(a.error)})}FN();function
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oO(a.error)})}FO();function
 f(a,b){return a.length==1?a(b):bG(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):bG(a,[b,c])}function
 aT(a,b,c,d){return a.length==3?a(b,c,d):bG(a,[b,c,d])}function
 cU(a,b,c,d,e){return a.length==4?a(b,c,d,e):bG(a,[b,c,d,e])}function
 cT(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bG(a,[b,c,d,e,f])}function
 ns(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bG(a,[b,c,d,e,f,g])}function
-EX(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}Fa();var
-eK=[ak,b(ow),-1],i6=[ak,b(nE),-2],i4=[ak,b(ii),-3],i3=[ak,b(n6),-4],gh=[ak,b(nI),-5],bZ=[ak,b(oa),-7],i5=[ak,b(nR),-8],gg=[ak,b(oc),-9],af=[ak,b(or),-11],i7=[ak,b(nu),-12],EW=[4,0,0,0,[12,45,[4,0,0,0,0]]],gA=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nV),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d6=[0,0,0],mO=[0,0,0],mR=[0,0,0],m3=[0,0,-1],h4=[0,0,0],eq=[0,0,1,0,0,0],er=[0,58,62],h5=[0,96,cY],m8=[0,1,0,0],ng=[0,0,[0,64,0]];by(11,i7,nu);by(10,af,or);by(9,[ak,b(n2),-10],n2);by(8,gg,oc);by(7,i5,nR);by(6,bZ,oa);by(5,[ak,b(oh),-6],oh);by(4,gh,nI);by(3,i3,n6);by(2,i4,ii);by(1,i6,nE);by(0,eK,ow);var
-pm=b("output_substring"),pi=b("%.12g"),pg=b(cx),pd=b("true"),pe=b("false"),o$=c3(0,0,n$),pa=c3(0,0,65520),pb=c3(1,0,n$),pq=b("option is None"),px=b("\\\\"),py=b("\\'"),pz=b("\\b"),pA=b("\\t"),pB=b("\\n"),pC=b("\\r"),pv=b("Char.chr"),pE=b("4.13.1"),pQ=b("List.map2"),pS=b("List.fold_left2"),pU=b("List.exists2"),pY=b("List.combine"),pN=b("List.init"),pL=b(nG),pJ=b("nth"),pK=b(nG),pI=b("tl"),pG=b("hd"),p4=b("String.blit / Bytes.blit_string"),p3=b("Bytes.blit"),p2=b("String.sub / Bytes.sub"),qf=b("String.contains_from / Bytes.contains_from"),qa=b(x),p8=b("String.concat"),qr=[0,b("array.ml"),322,4],qn=b("Array.map2: arrays must have the same length"),qm=b("Array.blit"),ql=b("Array.fill"),qk=b("Array.sub"),qj=b("Array.init"),qq=b("Stdlib.Array.Bottom"),qu=b("Stdlib.Queue.Empty"),qA=b("CamlinternalLazy.Undefined"),qJ=b("Buffer.add_substring/add_subbytes"),qH=b("Buffer.add: cannot grow buffer"),qG=[0,b(og),93,2],qF=[0,b(og),94,2],qU=b("%c"),qV=b("%s"),qW=b(nt),qX=b(nQ),qY=b(n4),qZ=b(ny),q0=b("%f"),q1=b("%B"),q2=b("%{"),q3=b("%}"),q4=b("%("),q5=b("%)"),q6=b("%a"),q7=b("%t"),q8=b("%?"),q9=b("%r"),q_=b("%_r"),q$=[0,b(az),850,23],rk=[0,b(az),814,21],rc=[0,b(az),815,21],rl=[0,b(az),818,21],rd=[0,b(az),819,21],rm=[0,b(az),822,19],re=[0,b(az),823,19],rn=[0,b(az),826,22],rf=[0,b(az),827,22],ro=[0,b(az),831,30],rg=[0,b(az),832,30],ri=[0,b(az),836,26],ra=[0,b(az),837,26],rj=[0,b(az),846,28],rb=[0,b(az),847,28],rh=[0,b(az),851,23],sC=b(n1),sA=[0,b(az),1558,4],sB=b("Printf: bad conversion %["),sD=[0,b(az),1626,39],sE=[0,b(az),1649,31],sF=[0,b(az),1650,31],sG=b("Printf: bad conversion %_"),sH=b(nZ),sI=b(n5),sJ=b(nZ),sK=b(n5),sv=b(im),st=b("neg_infinity"),su=b(ov),ss=b(cx),sn=[0,nB],sb=b("%+nd"),sc=b("% nd"),se=b("%+ni"),sf=b("% ni"),sg=b("%nx"),sh=b("%#nx"),si=b("%nX"),sj=b("%#nX"),sk=b("%no"),sl=b("%#no"),sa=b("%nd"),sd=b(n4),sm=b("%nu"),rZ=b("%+ld"),r0=b("% ld"),r2=b("%+li"),r3=b("% li"),r4=b("%lx"),r5=b("%#lx"),r6=b("%lX"),r7=b("%#lX"),r8=b("%lo"),r9=b("%#lo"),rY=b("%ld"),r1=b(nQ),r_=b("%lu"),rL=b("%+Ld"),rM=b("% Ld"),rO=b("%+Li"),rP=b("% Li"),rQ=b("%Lx"),rR=b("%#Lx"),rS=b("%LX"),rT=b("%#LX"),rU=b("%Lo"),rV=b("%#Lo"),rK=b("%Ld"),rN=b(ny),rW=b("%Lu"),rx=b("%+d"),ry=b("% d"),rA=b("%+i"),rB=b("% i"),rC=b(ch),rD=b("%#x"),rE=b("%X"),rF=b("%#X"),rG=b("%o"),rH=b("%#o"),rw=b(fX),rz=b(nt),rI=b(n1),qM=b("@]"),qN=b("@}"),qO=b("@?"),qP=b("@\n"),qQ=b("@."),qR=b("@@"),qS=b("@%"),qT=b("@"),rp=b("CamlinternalFormat.Type_mismatch"),sR=b(x),sS=[0,[11,b(nw),[2,0,[2,0,0]]],b(", %s%s")],tn=[0,[11,b(it),[2,0,[12,10,0]]],b(oo)],to=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tm=b("Fatal error: out of memory in uncaught exception handler"),tj=[0,[11,b(it),[2,0,[12,10,0]]],b(oo)],te=[0,[2,0,[12,10,0]],b("%s\n")],tf=[0,[11,b(nT),0],b(nT)],s7=b("Raised at"),s8=b("Re-raised at"),s9=b("Raised by primitive operation at"),s_=b("Called from"),s$=b(" (inlined)"),tb=b(x),ta=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nV),EW]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tc=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],s0=b("Out of memory"),s1=b("Stack overflow"),s2=b("Pattern matching failed"),s3=b("Assertion failed"),s4=b("Undefined recursive module"),sU=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sV=b(x),sW=b(x),sX=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sQ=[0,[4,0,0,0,0],b(fX)],sO=[0,[3,0,0],b("%S")],sP=b(n8),tg=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],ts=b("x"),tC=b("Hashtbl: unsupported hash table format"),EU=b("OCAMLRUNPARAM"),ES=b("CAMLRUNPARAM"),tx=b(x),uk=[3,0,3],ul=b(cx),ue=b(oz),uf=b("<\/"),ug=b(x),ua=b(oz),ub=b("<"),uc=b(x),t_=b("\n"),tZ=[0,b(x)],tS=b(x),tT=b(x),tU=b(x),tV=b(x),tO=[0,b(x),0,b(x)],tN=b(x),tJ=b("Stdlib.Format.String_tag"),us=b("Z.Overflow"),ut=b(n3),uA=b("int_of_big_int"),uO=[0,0],u3=[0,0],xr=[0,0],xe=[0,0,0],AH=b(n7),AG=b("image"),AE=b("expected a finite number"),AC=b("a digit in base 16"),AA=b(ox),Av=b("joint"),Aw=b("nothing"),Ax=b(oB),Ay=b("nothing, prices or joint"),Au=b(om),At=b(oB),An=b("activation"),Ao=b("others"),Ap=b("patch"),Ar=b("a patch"),Aq=b(ox),Am=b("a prototype"),Ak=b("certificate"),Al=b(om),Ah=b(of),Ai=b("as many prototypes as coordinates"),Aj=b("positive scales"),Ac=b(nX),Ad=b("maximum"),Ae=b("soft_tree"),Af=b("a readout"),z7=b("masked_max"),z8=b("max"),z9=b("max_minus_mean"),z_=b("max_minus_mean_distance"),z$=b("top_mean"),Aa=b("a pooling"),zX=b("exp_distance"),zY=b("exponential"),zZ=b("identity"),z0=b("log_ratio"),z1=b("negated"),z2=b("quadratic"),z3=b("rectified"),z4=b("threshold"),z5=b("a similarity"),zQ=b("cosine"),zR=b("euclidean"),zS=b("inner_product"),zT=b("rooted_cosine"),zU=b("softmax"),zV=b("a geometry"),zM=b("a child that is a node or a leaf of the tree"),zN=b("a child that is a greater node"),zO=b("every node and every leaf in the tree"),zK=b("a row of 0 and 1 with a 1"),zI=b("a number from 1"),zH=b(n9),zE=b(ip),zF=b("some"),zG=b("none or some"),zA=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zB=[0,[4,6,0,0,0],b(ch)],zC=b(" or "),zD=b("a list of "),zy=[0,[4,6,0,0,0],b(ch)],zz=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zv=b(ch),zw=b("a natural number"),zx=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zt=b(ch),zu=b("a positive integer"),zs=b(ip),zp=b(x),zq=b("an integer in base 16"),zn=b("expected the end of the line, found another item"),zm=b("at most 1025 bytes"),zl=b("expected another item, found the end of the line"),zi=[0,[11,b(n9),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zg=b("Reader.Wrong"),zh=b("Reader.Too_large"),Bm=b("picture"),Bn=b(n7),Bk=b("a layer before this one"),Bh=b(ot),Bi=b("a positive std"),Bj=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],A4=b(nX),A$=b("add"),Ba=b("avg_pool2d"),Bb=b("concat"),Bc=b("conv2d"),Bd=b("flatten"),Be=b("leaky_relu"),A5=b("max_pool2d"),A6=b("relu"),A7=b("sigmoid"),A8=b("tanh"),A9=b("upsample_nearest"),A_=b("a layer of as many inputs as its kind has"),A2=b("inputs with the same rows and columns"),A0=b("inputs of one shape"),AY=b("a slope from 0 to 1"),AU=b("a pooling without dilation"),AV=[0,1,1],AW=b("a padding of at most half the kernel"),AT=b("a layer without rows and columns before a linear one"),AQ=b("groups that divide the channels"),AR=b("groups that divide the rows of weights"),AO=b("a row of weights"),AN=b("windows that are no larger than what they slide over"),AL=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AM=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AJ=b("a layer is larger than 2^24"),Br=[0,0],Bt=[0,1],Bs=[0,2],Cb=[0,1],Cc=[0,fQ],B$=b("a patch without views"),B9=[0,1],B_=[0,fQ],Ce=[0,0.03,[0,1.,0]],Cj=[0,0],CF=[0,40,[0,24,[0,12,0]]],CN=[0,1.],Dg=[0,0,0],De=[0,dG,[0,nz,[0,op,[0,fS,[0,0.3,0]]]]],DF=[0,160,192],DR=[1,0],DN=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DW=[0,0,[0,dI,[0,1152,0]]],Ed=b("unclaimed"),Ee=b("at_least "),Ef=b("at_most "),Ea=b("some "),Eb=b(ip),D$=[0,[4,6,0,0,0],b(ch)],D_=b(ch),Ew=b("minimal"),ED=b("entailment_hints"),EE=b("entails"),EF=b(of),EG=b("instance"),EH=b("instance_settings"),EI=b(nJ),Ex=b("needed"),Ey=b(ot),Ez=b("pictured"),EA=b("refuted"),EC=b(nJ),EB=b("a question: the head first, and only once; so the network before pictures"),En=b("proved"),Eo=b("not proved"),Ep=b("not covered: "),Eq=b(oj),Er=b(oj),EN=b("limit: "),EO=b("limit: there is no more memory"),EP=b("limit: a list is too long"),EQ=b("the input ends within a line"),EL=b("error: "),EK=b("expected one line, found more"),ER=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+EY(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}Fb();var
+eK=[ak,b(ow),-1],i7=[ak,b(nE),-2],i5=[ak,b(ij),-3],i4=[ak,b(n6),-4],gj=[ak,b(nI),-5],bZ=[ak,b(oa),-7],i6=[ak,b(nR),-8],gi=[ak,b(oc),-9],af=[ak,b(or),-11],i8=[ak,b(nu),-12],EX=[4,0,0,0,[12,45,[4,0,0,0,0]]],gC=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nV),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d6=[0,0,0],mO=[0,0,0],mR=[0,0,0],m3=[0,0,-1],h5=[0,0,0],eq=[0,0,1,0,0,0],er=[0,58,62],h6=[0,96,cY],m8=[0,1,0,0],ng=[0,0,[0,64,0]];by(11,i8,nu);by(10,af,or);by(9,[ak,b(n2),-10],n2);by(8,gi,oc);by(7,i6,nR);by(6,bZ,oa);by(5,[ak,b(oh),-6],oh);by(4,gj,nI);by(3,i4,n6);by(2,i5,ij);by(1,i7,nE);by(0,eK,ow);var
+pm=b("output_substring"),pi=b("%.12g"),pg=b(cx),pd=b("true"),pe=b("false"),o$=c3(0,0,n$),pa=c3(0,0,65520),pb=c3(1,0,n$),pq=b("option is None"),px=b("\\\\"),py=b("\\'"),pz=b("\\b"),pA=b("\\t"),pB=b("\\n"),pC=b("\\r"),pv=b("Char.chr"),pE=b("4.13.1"),pQ=b("List.map2"),pS=b("List.fold_left2"),pU=b("List.exists2"),pY=b("List.combine"),pN=b("List.init"),pL=b(nG),pJ=b("nth"),pK=b(nG),pI=b("tl"),pG=b("hd"),p4=b("String.blit / Bytes.blit_string"),p3=b("Bytes.blit"),p2=b("String.sub / Bytes.sub"),qf=b("String.contains_from / Bytes.contains_from"),qa=b(x),p8=b("String.concat"),qr=[0,b("array.ml"),322,4],qn=b("Array.map2: arrays must have the same length"),qm=b("Array.blit"),ql=b("Array.fill"),qk=b("Array.sub"),qj=b("Array.init"),qq=b("Stdlib.Array.Bottom"),qu=b("Stdlib.Queue.Empty"),qA=b("CamlinternalLazy.Undefined"),qJ=b("Buffer.add_substring/add_subbytes"),qH=b("Buffer.add: cannot grow buffer"),qG=[0,b(og),93,2],qF=[0,b(og),94,2],qU=b("%c"),qV=b("%s"),qW=b(nt),qX=b(nQ),qY=b(n4),qZ=b(ny),q0=b("%f"),q1=b("%B"),q2=b("%{"),q3=b("%}"),q4=b("%("),q5=b("%)"),q6=b("%a"),q7=b("%t"),q8=b("%?"),q9=b("%r"),q_=b("%_r"),q$=[0,b(az),850,23],rk=[0,b(az),814,21],rc=[0,b(az),815,21],rl=[0,b(az),818,21],rd=[0,b(az),819,21],rm=[0,b(az),822,19],re=[0,b(az),823,19],rn=[0,b(az),826,22],rf=[0,b(az),827,22],ro=[0,b(az),831,30],rg=[0,b(az),832,30],ri=[0,b(az),836,26],ra=[0,b(az),837,26],rj=[0,b(az),846,28],rb=[0,b(az),847,28],rh=[0,b(az),851,23],sC=b(n1),sA=[0,b(az),1558,4],sB=b("Printf: bad conversion %["),sD=[0,b(az),1626,39],sE=[0,b(az),1649,31],sF=[0,b(az),1650,31],sG=b("Printf: bad conversion %_"),sH=b(nZ),sI=b(n5),sJ=b(nZ),sK=b(n5),sv=b(io),st=b("neg_infinity"),su=b(ov),ss=b(cx),sn=[0,nB],sb=b("%+nd"),sc=b("% nd"),se=b("%+ni"),sf=b("% ni"),sg=b("%nx"),sh=b("%#nx"),si=b("%nX"),sj=b("%#nX"),sk=b("%no"),sl=b("%#no"),sa=b("%nd"),sd=b(n4),sm=b("%nu"),rZ=b("%+ld"),r0=b("% ld"),r2=b("%+li"),r3=b("% li"),r4=b("%lx"),r5=b("%#lx"),r6=b("%lX"),r7=b("%#lX"),r8=b("%lo"),r9=b("%#lo"),rY=b("%ld"),r1=b(nQ),r_=b("%lu"),rL=b("%+Ld"),rM=b("% Ld"),rO=b("%+Li"),rP=b("% Li"),rQ=b("%Lx"),rR=b("%#Lx"),rS=b("%LX"),rT=b("%#LX"),rU=b("%Lo"),rV=b("%#Lo"),rK=b("%Ld"),rN=b(ny),rW=b("%Lu"),rx=b("%+d"),ry=b("% d"),rA=b("%+i"),rB=b("% i"),rC=b(ch),rD=b("%#x"),rE=b("%X"),rF=b("%#X"),rG=b("%o"),rH=b("%#o"),rw=b(fZ),rz=b(nt),rI=b(n1),qM=b("@]"),qN=b("@}"),qO=b("@?"),qP=b("@\n"),qQ=b("@."),qR=b("@@"),qS=b("@%"),qT=b("@"),rp=b("CamlinternalFormat.Type_mismatch"),sR=b(x),sS=[0,[11,b(nw),[2,0,[2,0,0]]],b(", %s%s")],tn=[0,[11,b(iu),[2,0,[12,10,0]]],b(oo)],to=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tm=b("Fatal error: out of memory in uncaught exception handler"),tj=[0,[11,b(iu),[2,0,[12,10,0]]],b(oo)],te=[0,[2,0,[12,10,0]],b("%s\n")],tf=[0,[11,b(nT),0],b(nT)],s7=b("Raised at"),s8=b("Re-raised at"),s9=b("Raised by primitive operation at"),s_=b("Called from"),s$=b(" (inlined)"),tb=b(x),ta=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nV),EX]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tc=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],s0=b("Out of memory"),s1=b("Stack overflow"),s2=b("Pattern matching failed"),s3=b("Assertion failed"),s4=b("Undefined recursive module"),sU=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sV=b(x),sW=b(x),sX=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sQ=[0,[4,0,0,0,0],b(fZ)],sO=[0,[3,0,0],b("%S")],sP=b(n8),tg=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],ts=b("x"),tC=b("Hashtbl: unsupported hash table format"),EV=b("OCAMLRUNPARAM"),ET=b("CAMLRUNPARAM"),tx=b(x),uk=[3,0,3],ul=b(cx),ue=b(oz),uf=b("<\/"),ug=b(x),ua=b(oz),ub=b("<"),uc=b(x),t_=b("\n"),tZ=[0,b(x)],tS=b(x),tT=b(x),tU=b(x),tV=b(x),tO=[0,b(x),0,b(x)],tN=b(x),tJ=b("Stdlib.Format.String_tag"),us=b("Z.Overflow"),ut=b(n3),uA=b("int_of_big_int"),uO=[0,0],u3=[0,0],xr=[0,0],xe=[0,0,0],AH=b(n7),AG=b("image"),AE=b("expected a finite number"),AC=b("a digit in base 16"),AA=b(ox),Av=b("joint"),Aw=b("nothing"),Ax=b(oB),Ay=b("nothing, prices or joint"),Au=b(om),At=b(oB),An=b("activation"),Ao=b("others"),Ap=b("patch"),Ar=b("a patch"),Aq=b(ox),Am=b("a prototype"),Ak=b("certificate"),Al=b(om),Ah=b(of),Ai=b("as many prototypes as coordinates"),Aj=b("positive scales"),Ac=b(nX),Ad=b("maximum"),Ae=b("soft_tree"),Af=b("a readout"),z7=b("masked_max"),z8=b("max"),z9=b("max_minus_mean"),z_=b("max_minus_mean_distance"),z$=b("top_mean"),Aa=b("a pooling"),zX=b("exp_distance"),zY=b("exponential"),zZ=b("identity"),z0=b("log_ratio"),z1=b("negated"),z2=b("quadratic"),z3=b("rectified"),z4=b("threshold"),z5=b("a similarity"),zQ=b("cosine"),zR=b("euclidean"),zS=b("inner_product"),zT=b("rooted_cosine"),zU=b("softmax"),zV=b("a geometry"),zM=b("a child that is a node or a leaf of the tree"),zN=b("a child that is a greater node"),zO=b("every node and every leaf in the tree"),zK=b("a row of 0 and 1 with a 1"),zI=b("a number from 1"),zH=b(n9),zE=b(iq),zF=b("some"),zG=b("none or some"),zA=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zB=[0,[4,6,0,0,0],b(ch)],zC=b(" or "),zD=b("a list of "),zy=[0,[4,6,0,0,0],b(ch)],zz=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zv=b(ch),zw=b("a natural number"),zx=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zt=b(ch),zu=b("a positive integer"),zs=b(iq),zp=b(x),zq=b("an integer in base 16"),zn=b("expected the end of the line, found another item"),zm=b("at most 1025 bytes"),zl=b("expected another item, found the end of the line"),zi=[0,[11,b(n9),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zg=b("Reader.Wrong"),zh=b("Reader.Too_large"),Bm=b("picture"),Bn=b(n7),Bk=b("a layer before this one"),Bh=b(ot),Bi=b("a positive std"),Bj=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],A4=b(nX),A$=b("add"),Ba=b("avg_pool2d"),Bb=b("concat"),Bc=b("conv2d"),Bd=b("flatten"),Be=b("leaky_relu"),A5=b("max_pool2d"),A6=b("relu"),A7=b("sigmoid"),A8=b("tanh"),A9=b("upsample_nearest"),A_=b("a layer of as many inputs as its kind has"),A2=b("inputs with the same rows and columns"),A0=b("inputs of one shape"),AY=b("a slope from 0 to 1"),AU=b("a pooling without dilation"),AV=[0,1,1],AW=b("a padding of at most half the kernel"),AT=b("a layer without rows and columns before a linear one"),AQ=b("groups that divide the channels"),AR=b("groups that divide the rows of weights"),AO=b("a row of weights"),AN=b("windows that are no larger than what they slide over"),AL=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AM=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AJ=b("a layer is larger than 2^24"),Br=[0,0],Bt=[0,1],Bs=[0,2],Cb=[0,1],Cc=[0,fS],B$=b("a patch without views"),B9=[0,1],B_=[0,fS],Ce=[0,0.03,[0,1.,0]],Cj=[0,0],CF=[0,40,[0,24,[0,12,0]]],CN=[0,1.],Dg=[0,0,0],De=[0,dG,[0,nz,[0,op,[0,fU,[0,0.3,0]]]]],DF=[0,160,192],DR=[1,0],DN=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DW=[0,0,[0,dI,[0,1152,0]]],Ee=b("unclaimed"),Ef=b("at_least "),Eg=b("at_most "),Eb=b("some "),Ec=b(iq),Ea=[0,[4,6,0,0,0],b(ch)],D$=b(ch),Ex=b("minimal"),EE=b("entailment_hints"),EF=b("entails"),EG=b(of),EH=b("instance"),EI=b("instance_settings"),EJ=b(nJ),Ey=b("needed"),Ez=b(ot),EA=b("pictured"),EB=b("refuted"),ED=b(nJ),EC=b("a question: the head first, and only once; so the network before pictures"),Eo=b("proved"),Ep=b("not proved"),Eq=b("not covered: "),Er=b(oj),Es=b(oj),EO=b("limit: "),EP=b("limit: there is no more memory"),EQ=b("limit: a list is too long"),ER=b("the input ends within a line"),EM=b("error: "),EL=b("expected one line, found more"),ES=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ah(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -938,15 +938,15 @@ E=a[1];return[21,E,aa(a[2],b)];case
 23:var
 F=a[1];return[23,F,aa(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
-ge(a){return[0,a]}function
-gf(a){return a[1]}function
-i2(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dS(a){throw[0,i4,a]}function
-ae(a){throw[0,i3,a]}function
-c6(b,a){return Fx(b,a)?b:a}function
-ar(b,a){return Fc(b,a)?b:a}function
+gg(a){return[0,a]}function
+gh(a){return a[1]}function
+i3(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dS(a){throw[0,i5,a]}function
+ae(a){throw[0,i4,a]}function
+c6(b,a){return Fy(b,a)?b:a}function
+ar(b,a){return Fd(b,a)?b:a}function
 eL(a){return 0<=a?a:-a|0}var
-K=dM(o$),W=dM(pa),bz=dM(pb),o_=iq;function
+K=dM(o$),W=dM(pa),bz=dM(pb),o_=ir;function
 aX(d,c){var
 a=J(d),e=J(c),b=av(a+e|0);bF(d,0,b,0,a);bF(c,0,b,a,e);return dP(b)}function
 pc(a){return a?pd:pe}function
@@ -956,36 +956,36 @@ b=f;for(;;){if(e<=b)return aX(a,pg);var
 c=aw(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-ph(a){return pf(iK(pi,a))}function
+ph(a){return pf(iL(pi,a))}function
 cj(a,b){if(a){var
-c=a[1];return[0,c,cj(a[2],b)]}return b}FD(0);var
-pj=oU(1),bI=oU(2);function
+c=a[1];return[0,c,cj(a[2],b)]}return b}FE(0);var
+pj=oU(1),bJ=oU(2);function
 pk(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{f8(d)}catch(a){a=bH(a);if(a[1]!==i6)throw a;var
+c=a[2],d=a[1];try{f_(d)}catch(a){a=bI(a);if(a[1]!==i7)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(FE(0))}function
-dT(b,a){return iS(b,a,0,J(a))}function
-pl(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iS(d,c,b,a);return ae(pm)}function
-i8(a){dT(bI,a);oV(bI,10);return f8(bI)}var
-gi=ge(pk);function
+a=c;continue}return 0}}return a(FF(0))}function
+dT(b,a){return iT(b,a,0,J(a))}function
+pl(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iT(d,c,b,a);return ae(pm)}function
+i9(a){dT(bJ,a);oV(bJ,10);return f_(bJ)}var
+gk=gg(pk);function
 pn(c){for(;;){var
-d=ge(1),a=gf(gi),b=1-i2(gi,a,function(a,b){return function(d){if(i2(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gj(a){return f(gf(gi),0)}iW(b(nv),gj);function
+d=gg(1),a=gh(gk),b=1-i3(gk,a,function(a,b){return function(d){if(i3(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gl(a){return f(gh(gk),0)}iX(b(nv),gl);function
 po(b,a){return oV(b,a)}function
-eM(a){return f8(a)}function
+eM(a){return f_(a)}function
 eN(a,b){return a?a[1]:b}function
 pp(a){return a?a[1]:ae(pq)}function
 pr(a){return a?a[1]:0}function
 c7(b,a){return a?[0,f(b,a[1])]:0}function
 ps(b,a){return a?f(b,a[1]):0}function
-i9(a){return a?1:0}function
+i_(a){return a?1:0}function
 eO(a){return 0===a[0]?[0,a[1]]:0}function
 pt(a){return a}function
-pu(a){if(0<=a&&!(ij<a))return a;return ae(pv)}function
+pu(a){if(0<=a&&!(ik<a))return a;return ae(pv)}function
 pw(a){var
-c=0;if(40<=a){if(92===a)return px;if(!(ir<=a))c=1}else
+c=0;if(40<=a){if(92===a)return px;if(!(is<=a))c=1}else
 if(32<=a){if(39<=a)return py;c=1}else
 if(!(14<=a))switch(a){case
 8:return pz;case
@@ -994,19 +994,19 @@ if(!(14<=a))switch(a){case
 13:return pC}if(c){var
 d=av(1);ap(d,0,a);return dP(d)}var
 b=av(4);ap(b,0,92);ap(b,1,48+(a/cW|0)|0);ap(b,2,48+((a/10|0)%10|0)|0);ap(b,3,48+(a%10|0)|0);return dP(b)}function
-pD(a){return 25<a+iv>>>0?a:a+os|0}var
-gk=FR(0),dU=(4*gk|0)-1|0;function
+pD(a){return 25<a+iw>>>0?a:a+os|0}var
+gm=FS(0),dU=(4*gm|0)-1|0;function
 pF(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 ai(a){return pF(0,a)}function
-i_(a){return a?a[1]:dS(pG)}function
+i$(a){return a?a[1]:dS(pG)}function
 pH(a){return a?a[2]:dS(pI)}function
 bo(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
 a=e,b=b-1|0;continue}return dS(pJ)}}(b,a):ae(pK)}function
-gl(b,a){return 0<=a?function(d,c){var
+gn(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
 a=e,b=b-1|0;continue}return 0}}(b,a):ae(pL)}function
@@ -1017,14 +1017,14 @@ bp(a){return c8(a,0)}function
 pM(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-i$(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,i$(a+1|0,c,b)]}function
-aH(a,b){return 0<=a?50<a?bp(pM(0,0,a,b)):i$(0,a,b):ae(pN)}function
+ja(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,ja(a+1|0,c,b)]}function
+aH(a,b){return 0<=a?50<a?bp(pM(0,0,a,b)):ja(0,a,b):ae(pN)}function
 G(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,G(b,c)]}return 0}function
-ja(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,ja(c+1|0,b,d)]}return 0}function
-c9(b,a){return ja(0,b,a)}function
+jb(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,jb(c+1|0,b,d)]}return 0}function
+c9(b,a){return jb(0,b,a)}function
 pO(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
@@ -1040,8 +1040,8 @@ c_(b,a){return pP(0,b,a)}function
 al(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-gm(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gm(c,e,d)]}}else
+go(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,go(c,e,d)]}}else
 if(!a)return 0;return ae(pQ)}function
 pR(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
@@ -1060,7 +1060,7 @@ b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
 if(!a)return 0;return ae(pU)}}function
-gn(d,c){var
+gp(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===a4(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
@@ -1072,8 +1072,8 @@ pW(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===a4(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-jb(b,a){if(a){var
-c=a[2],d=a[1];return 0===a4(d[1],b)?c:[0,d,jb(b,c)]}return 0}function
+jc(b,a){if(a){var
+c=a[2],d=a[1];return 0===a4(d[1],b)?c:[0,d,jc(b,c)]}return 0}function
 eP(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
@@ -1085,10 +1085,10 @@ c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bp(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bJ(e,a){return function(h,g,f){var
+bK(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bp(b)}}(0,0,a)}function
-bK(e){function
+bL(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
@@ -1104,8 +1104,8 @@ e=a[2],d=a[1];if(f(g,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
 k=bp(b);return[0,bp(c),k]}}(0,0,a)}function
-jc(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],jc(b[2],a[2])]}}else
+jd(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],jd(b[2],a[2])]}}else
 if(!a)return 0;return ae(pY)}function
 eQ(a,b){function
 q(i,h,g){var
@@ -1142,18 +1142,18 @@ eR(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-go(b,a){return b<=a?b:a}function
-jd(b,a){return a<=b?b:a}function
-je(a){return b(x+a)}function
+gq(b,a){return b<=a?b:a}function
+je(b,a){return a<=b?b:a}function
+jf(a){return b(x+a)}function
 cD(a,c){var
-b=av(a);E_(b,0,a,c);return b}function
-jf(a){var
+b=av(a);E$(b,0,a,c);return b}function
+jg(a){var
 b=bn(a),c=av(b);cz(a,0,c,0,b);return c}function
-p0(a){return jf(cA(a))}function
+p0(a){return jg(cA(a))}function
 p1(c,b,a){if(0<=b&&0<=a&&!((bn(c)-a|0)<b)){var
 d=av(a);cz(c,b,d,0,a);return d}return ae(p2)}function
-jg(c,b,a){return dP(p1(c,b,a))}function
-jh(e,c,d,b,a){if(0<=a&&0<=c&&!((bn(e)-a|0)<c)&&0<=b&&!((bn(d)-a|0)<b))return cz(e,c,d,b,a);return ae(p3)}function
+jh(c,b,a){return dP(p1(c,b,a))}function
+ji(e,c,d,b,a){if(0<=a&&0<=c&&!((bn(e)-a|0)<c)&&0<=b&&!((bn(d)-a|0)<b))return cz(e,c,d,b,a);return ae(p3)}function
 b0(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bn(d)-a|0)<b))return bF(e,c,d,b,a);return ae(p4)}function
 p5(e){var
 a=[0,0],m=bn(e)-1|0,o=0;if(!(m<0)){var
@@ -1169,12 +1169,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bn(e))return jf(e);var
+i=r;continue}break}}if(a[1]===bn(e))return jg(e);var
 b=av(a[1]);a[1]=0;var
 n=bn(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
 c=eA(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ir<=c)d=1;else
+if(is<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1189,16 +1189,16 @@ switch(c){case
 3:ap(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-ji(g,b){var
+jj(g,b){var
 c=bn(b);if(0===c)return b;var
 d=av(c),e=c-1|0,h=0;if(!(e<0)){var
 a=h;for(;;){ap(d,a,f(g,eA(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-p6(a){return ji(pD,a)}function
-gp(a){return cA(a)}function
+p6(a){return jj(pD,a)}function
+gr(a){return cA(a)}function
 bq(a){return dP(a)}function
-gq(b,a){return bq(cD(b,a))}function
+gs(b,a){return bq(cD(b,a))}function
 p7(a,b){return b<=a?a:ae(p8)}function
 p9(f,e,d){var
 b=f,a=d;for(;;){if(a){var
@@ -1211,20 +1211,20 @@ i=c[2];bF(a,0,b,d,J(a));bF(g,0,b,d+J(a)|0,e);var
 d=(d+J(a)|0)+e|0,c=i;continue}bF(a,0,b,d,J(a));return b}return b}}function
 p$(b,a){if(a){var
 c=J(b);return bq(p_(av(p9(0,c,a)),0,b,c,a))}return qa}function
-qb(b,a){return bq(ji(b,gp(a)))}function
+qb(b,a){return bq(jj(b,gr(a)))}function
 qc(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
 c=eI(b,a)+os|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bq(p5(gp(b)));var
+if(2===c)d=1;if(d)return bq(p5(gr(b)));var
 a=a+1|0;continue}}(a,J(a),0)}function
 qd(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw bZ;if(eI(e,a)===b)return a;var
 a=a+1|0;continue}}function
 qe(b,a,d){var
 c=J(b);if(0<=a&&!(c<a))try{qd(b,c,a,d);var
-e=1;return e}catch(a){a=bH(a);if(a===bZ)return 0;throw a}return ae(qf)}function
+e=1;return e}catch(a){a=bI(a);if(a===bZ)return 0;throw a}return ae(qf)}function
 qg(b,a){return qe(b,0,a)}function
-qh(a){return bq(p6(gp(a)))}function
+qh(a){return bq(p6(gr(a)))}function
 qi(a){return 1-(typeof
 a==="number"?1:0)}function
 as(b,c){if(0===b)return[0];if(0<=b){var
@@ -1232,18 +1232,18 @@ d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
 a=h;continue}break}}return d}return ae(qj)}function
-jj(b,f,e){var
+jk(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bL(a){var
-b=a.length-1;return 0===b?[0]:iF(a,0,b)}function
+bM(a){var
+b=a.length-1;return 0===b?[0]:iG(a,0,b)}function
 ck(b,a){var
-c=b.length-1;return 0===c?bL(a):0===a.length-1?iF(b,0,c):EZ(b,a)}function
-eS(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iF(c,b,a);return ae(qk)}function
-jk(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return E1(c,b,a,d);return ae(ql)}function
-jl(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return E0(e,c,d,b,a);return ae(qm)}function
+c=b.length-1;return 0===c?bM(a):0===a.length-1?iG(b,0,c):E0(b,a)}function
+eS(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iG(c,b,a);return ae(qk)}function
+jl(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return E2(c,b,a,d);return ae(ql)}function
+jm(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return E1(e,c,d,b,a);return ae(qm)}function
 dV(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
@@ -1288,7 +1288,7 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-jm(c,b){var
+jn(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1296,33 +1296,33 @@ cE(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gr=[ak,qq,cB(0)];function
-qp(b){if(bW(b,[0]))return[0,[0],[0]];var
+gt=[ak,qq,cB(0)];function
+qp(b){if(bH(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jn(e,a){function
+jo(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gr,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gt,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bH(b);if(b[1]===gr){var
+g=l(f,b,d);return g}catch(b){b=bI(b);if(b[1]===gt){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bH(a);if(a[1]===gr)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bI(a);if(a[1]===gt)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
@@ -1348,9 +1348,9 @@ m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jl(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jm(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jl(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jm(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1367,9 +1367,9 @@ e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
 da(a){return a!=a?1:0}function
 a7(b,a){if(!(b<a)){var
-c=0;if(f$(a)||!f$(b))c=1;if(c)return da(b)?b:a}return da(a)?a:b}function
+c=0;if(gb(a)||!gb(b))c=1;if(c)return da(b)?b:a}return da(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(f$(a)||!f$(b))c=1;if(c)return da(a)?a:b}return da(b)?b:a}function
+c=0;if(gb(a)||!gb(b))c=1;if(c)return da(a)?a:b}return da(b)?b:a}function
 dX(a){return[0,0,0]}function
 dY(a){a[1]=0;a[2]=0;return 0}function
 db(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
@@ -1381,55 +1381,55 @@ a=b[1];return a?[0,a[1]]:0}function
 qt(b,a){return aI(b,a[1])}var
 qv=[ak,qu,cB(0)];function
 qw(a){return[0,0,0,0]}function
-gs(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jo(d,a){var
+gu(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+jp(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
 qx(b){var
 a=b[2];return a?[0,a[1]]:0}function
 qy(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gs(a);return c}throw qv}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gu(a);return c}throw qv}function
 qz(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gs(a);return[0,c]}return 0}var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gu(a);return[0,c]}return 0}var
 qB=[ak,qA,cB(0)];function
 qC(a){throw qB}function
 bc(a){var
 c=a[1];a[1]=qC;try{var
-b=f(c,0);FH(a,b);return b}catch(b){b=bH(b);a[1]=function(a){throw b};throw b}}function
+b=f(c,0);FI(a,b);return b}catch(b){b=bI(b);a[1]=function(a){throw b};throw b}}function
 eT(a){var
 b=1<=a?a:1,c=dU<b?dU:b,d=av(c);return[0,d,0,c,d]}function
-eU(a){return jg(a[1],0,a[2])}function
+eU(a){return jh(a[1],0,a[2])}function
 qD(a){return a[2]}function
 qE(a){a[2]=0;return 0}function
-gt(a,c){var
+gv(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dU<b[1])if((d+c|0)<=dU)b[1]=dU;else
 dS(qH);var
-e=av(b[1]);jh(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,af,qF]}throw[0,af,qG]}}function
-gu(a,c){var
-b=a[2];if(a[3]<=b)gt(a,1);ap(a[1],b,c);a[2]=b+1|0;return 0}function
+e=av(b[1]);ji(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,af,qF]}throw[0,af,qG]}}function
+gw(a,c){var
+b=a[2];if(a[3]<=b)gv(a,1);ap(a[1],b,c);a[2]=b+1|0;return 0}function
 qI(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
 h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ae(qJ);var
-g=a[2]+b|0;if(a[3]<g)gt(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
+g=a[2]+b|0;if(a[3]<g)gv(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cl(a,c){var
-b=J(c),d=a[2]+b|0;if(a[3]<d)gt(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gv(a){return 5===a[2]?12:-6}function
-jp(a){return[0,0,av(a)]}function
-jq(a,g){var
+b=J(c),d=a[2]+b|0;if(a[3]<d)gv(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gx(a){return 5===a[2]?12:-6}function
+jq(a){return[0,0,av(a)]}function
+jr(a,g){var
 b=bn(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=av(jd(b*2|0,c));jh(a[2],0,e,0,b);a[2]=e;var
+e=av(je(b*2|0,c));ji(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-de(a,b){jq(a,1);dK(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+de(a,b){jr(a,1);dK(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aL(a,c){var
-b=J(c);jq(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jr(a){return jg(a[2],0,a[1])}function
+b=J(c);jr(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+js(a){return jh(a[2],0,a[1])}function
 qK(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
@@ -1443,7 +1443,7 @@ c=a?a[1]:70;switch(b[2]){case
 qL(a,b){switch(b[1]){case
 0:break;case
 1:de(a,43);break;default:de(a,32)}return 8<=b[2]?de(a,35):0}function
-js(a){if(typeof
+jt(a){if(typeof
 a==="number")switch(a){case
 0:return qM;case
 1:return qN;case
@@ -1453,8 +1453,8 @@ a==="number")switch(a){case
 5:return qR;default:return qS}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aX(qT,gq(1,a[1]))}}function
-gw(b,c){var
+1:return a[1];default:return aX(qT,gs(1,a[1]))}}function
+gy(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -1483,10 +1483,10 @@ a=j;continue;case
 k=a[1];aL(b,q1);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aL(b,q2);gw(b,m);aL(b,q3);var
+l=a[2],m=a[1];aL(b,q2);gy(b,m);aL(b,q3);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aL(b,q4);gw(b,o);aL(b,q5);var
+n=a[3],o=a[1];aL(b,q4);gy(b,o);aL(b,q5);var
 a=n;continue;case
 10:var
 p=a[1];aL(b,q6);var
@@ -1893,14 +1893,14 @@ e=0;if(0<b){var
 i=0;if(43!==aw(a,0)&&45!==aw(a,0)&&32!==aw(a,0)){e=1;i=1}if(!i){dK(c,0,aw(a,0));b0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===aw(a,0)){var
-j=0;if(fT!==aw(a,1)&&88!==aw(a,1)){f=1;j=1}if(!j){dK(c,1,aw(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(fV!==aw(a,1)&&88!==aw(a,1)){f=1;j=1}if(!j){dK(c,1,aw(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)b0(a,0,c,d-b|0,b)}}return bq(c)}function
 df(k,b){var
-c=eL(k),a=J(b),d=aw(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iv>>>0))e=1}else
+c=eL(k),a=J(b),d=aw(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iw>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fT===aw(b,1)||88===aw(b,1))j=1;if(j){var
+j=0;if(fV===aw(b,1)||88===aw(b,1))j=1;if(j){var
 h=cD(c+2|0,48);dK(h,1,aw(b,1));b0(b,2,h,(c-a|0)+4|0,a-2|0);return bq(h)}}e=1;f=1;break;case
 0:case
 2:break;case
@@ -1972,29 +1972,29 @@ r$(a){switch(a){case
 13:return sa;case
 3:case
 14:return sd;default:return sm}}function
-jt(b,c){var
-d=eL(c),e=qK(sn,b),a=jp(16);de(a,37);qL(a,b);de(a,46);aL(a,je(d));de(a,e);return jr(a)}function
+ju(b,c){var
+d=eL(c),e=qK(sn,b),a=jq(16);de(a,37);qL(a,b);de(a,46);aL(a,jf(d));de(a,e);return js(a)}function
 eW(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eI(a,c)+ih>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eI(a,c)+ii>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=av(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dK(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eI(a,b);if(9<f+ih>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eI(a,b);if(9<f+ii>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bq(j)}return a}function
-so(a,b){return eW(a,f5(rv(a),b))}function
-sp(a,b){return eW(a,f5(rX(a),b))}function
-sq(a,b){return eW(a,f5(r$(a),b))}function
-sr(a,b){return eW(a,Fm(rJ(a),b))}function
+so(a,b){return eW(a,f7(rv(a),b))}function
+sp(a,b){return eW(a,f7(rX(a),b))}function
+sq(a,b){return eW(a,f7(r$(a),b))}function
+sr(a,b){return eW(a,Fn(rJ(a),b))}function
 b1(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Fi(a,c,d)}function
+d=32}return Fj(a,c,d)}function
 f(a){var
 e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
@@ -2002,15 +2002,15 @@ c=aw(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
 b=b+1|0;continue}}(0)?a:aX(a,ss)}function
 e(c){var
-b=E7(a);return 3===b?a<0.?st:su:4<=b?sv:c}switch(b[2]){case
-5:return e(f(iK(jt(b,c),a)));case
+b=E8(a);return 3===b?a<0.?st:su:4<=b?sv:c}switch(b[2]){case
+5:return e(f(iL(ju(b,c),a)));case
 6:return d(0);case
 7:return qh(d(0));case
-8:return e(d(0));default:return iK(jt(b,c),a)}}function
+8:return e(d(0));default:return iL(ju(b,c),a)}}function
 sw(d){var
 a=pw(d),b=J(a),c=cD(b+2|0,39);bF(a,0,c,1,b);return bq(c)}function
 sx(b){var
-a=jp(16);gw(a,b);return jr(a)}function
+a=jq(16);gy(a,b);return js(a)}function
 ew(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
@@ -2020,14 +2020,14 @@ p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
 q=a[1];return function(a){return M(c,[4,b,sw(a)],q)};case
 2:var
-r=a[2],s=a[1];return gx(c,b,r,s,function(a){return a});case
-3:return gx(c,b,a[2],a[1],ru);case
+r=a[2],s=a[1];return gz(c,b,r,s,function(a){return a});case
+3:return gz(c,b,a[2],a[1],ru);case
 4:return eX(c,b,a[4],a[2],a[3],so,a[1]);case
 5:return eX(c,b,a[4],a[2],a[3],sp,a[1]);case
 6:return eX(c,b,a[4],a[2],a[3],sq,a[1]);case
 7:return eX(c,b,a[4],a[2],a[3],sr,a[1]);case
 8:return sy(c,b,a[4],a[2],a[3],a[1]);case
-9:return gx(c,b,a[2],a[1],pc);case
+9:return gz(c,b,a[2],a[1],pc);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2052,12 +2052,12 @@ C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]]
 20:var
 F=a[3],G=[8,b,sB];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,f5(sC,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,f7(sC,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
 g=a[2],h=a[1];return d<50?nr(d+1|0,c,b,h,g):aA(nr,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?ia(d+1|0,c,b,i,j,k):aA(ia,[0,c,b,i,j,k])}}function
+i=a[3],j=a[1],k=f(a[2],0);return d<50?ib(d+1|0,c,b,i,j,k):aA(ib,[0,c,b,i,j,k])}}function
 nr(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
@@ -2074,9 +2074,9 @@ switch(e[0]){case
 7:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
 8:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?ib(d+1|0,c,b,f,a):aA(ib,[0,c,b,f,a]);case
+f=e[2];return d<50?ic(d+1|0,c,b,f,a):aA(ic,[0,c,b,f,a]);case
 10:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a])}}function
-ib(e,d,c,a,b){if(typeof
+ic(e,d,c,a,b){if(typeof
 a==="number")return e<50?S(e+1|0,d,c,b):aA(S,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2108,13 +2108,13 @@ t=a[1];return function(a){return bi(d,c,t,b)};case
 13:throw[0,af,sE];default:throw[0,af,sF]}}function
 S(d,b,e,a){var
 c=[8,e,sG];return d<50?ew(d+1|0,b,c,a):aA(ew,[0,b,c,a])}function
-ia(h,b,e,a,d,c){if(d){var
+ib(h,b,e,a,d,c){if(d){var
 i=d[1];return function(d){return sz(b,e,a,i,f(c,d))}}var
 g=[4,e,c];return h<50?ew(h+1|0,b,g,a):aA(ew,[0,b,g,a])}function
-M(a,b,c){return iX(ew(0,a,b,c))}function
-bi(a,b,c,d){return iX(ib(0,a,b,c,d))}function
-sz(a,b,c,d,e){return iX(ia(0,a,b,c,d,e))}function
-gx(e,d,c,a,b){if(typeof
+M(a,b,c){return iY(ew(0,a,b,c))}function
+bi(a,b,c,d){return iY(ic(0,a,b,c,d))}function
+sz(a,b,c,d,e){return iY(ib(0,a,b,c,d,e))}function
+gz(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return M(e,[4,d,be(h,g,f(b,a))],c)}}var
 i=a[1];return function(g,a){return M(e,[4,d,be(i,g,f(b,a))],c)}}}function
@@ -2130,20 +2130,20 @@ c==="number")return c?function(h,g,c){return M(f,[4,e,be(j,h,df(g,n(b,a,c)))],d)
 m=c[1];return function(g,c){return M(f,[4,e,be(j,g,df(m,n(b,a,c)))],d)}}}function
 sy(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b1(a,f,b)],c)}:function(b){return M(e,[4,d,b1(a,gv(a),b)],c)};var
+b==="number")return b?function(f,b){return M(e,[4,d,b1(a,f,b)],c)}:function(b){return M(e,[4,d,b1(a,gx(a),b)],c)};var
 j=b[1];return function(b){return M(e,[4,d,b1(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b1(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b1(a,gv(a),b))],c)};var
+b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b1(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b1(a,gx(a),b))],c)};var
 k=b[1];return function(b){return M(e,[4,d,be(h,g,b1(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b1(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b1(a,gv(a),b))],c)};var
+b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b1(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b1(a,gx(a),b))],c)};var
 l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b1(a,l,b))],c)}}}function
 b2(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=js(a[2]);b2(b,g);return dT(b,h);case
+g=a[1],h=jt(a[2]);b2(b,g);return dT(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
 i=c[1];b2(b,d);dT(b,sH);var
@@ -2164,7 +2164,7 @@ a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=js(a[2]);cm(b,g);return cl(b,h);case
+g=a[1],h=jt(a[2]);cm(b,g);return cl(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
 i=c[1];cm(b,d);cl(b,sJ);var
@@ -2180,99 +2180,99 @@ n=a[2];cm(b,a[1]);return ae(n);case
 2:case
 4:var
 k=a[2];cm(b,a[1]);return cl(b,k);default:var
-l=a[2];cm(b,a[1]);return gu(b,l)}}function
+l=a[2];cm(b,a[1]);return gw(b,l)}}function
 sL(c,a,b){var
 d=b[1],e=0;return M(function(b){b2(a,b);return f(c,a)},e,d)}function
-gy(b,a){return sL(function(a){return 0},b,a)}function
-gz(a){return gy(bI,a)}function
+gA(b,a){return sL(function(a){return 0},b,a)}function
+gB(a){return gA(bJ,a)}function
 sM(b,a){var
 c=a[1];return M(function(c){var
 a=eT(64);cm(a,c);return f(b,eU(a))},0,c)}function
 au(a){return sM(function(a){return a},a)}var
-sN=ge(0);function
-gB(c,b){var
-a=c[1+b];return qi(a)?aP(a)===f0?f(au(sO),a):aP(a)===253?ph(a):sP:f(au(sQ),a)}function
-ju(b,a){if(b.length-1<=a)return sR;var
-c=ju(b,a+1|0),d=gB(b,a);return n(au(sS),d,c)}function
+sN=gg(0);function
+gD(c,b){var
+a=c[1+b];return qi(a)?aP(a)===f2?f(au(sO),a):aP(a)===253?ph(a):sP:f(au(sQ),a)}function
+jv(b,a){if(b.length-1<=a)return sR;var
+c=jv(b,a+1|0),d=gD(b,a);return n(au(sS),d,c)}function
 sT(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ju(a,2),d=gB(a,1);return n(au(sU),d,c)}switch(b){case
+c=jv(a,2),d=gD(a,1);return n(au(sU),d,c)}switch(b){case
 0:return sV;case
 1:return sW;default:var
-e=gB(a,1);return f(au(sX),e)}}function
+e=gD(a,1);return f(au(sX),e)}}function
 sY(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gf(sN))}function
-sZ(a){if(a===eK)return s0;if(a===gg)return s1;if(a[1]===i5){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cT(au(gA),i,h,e,e+5|0,s2)}if(a[1]===af){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cT(au(gA),k,j,f,f+6|0,s3)}if(a[1]===i7){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cT(au(gA),m,l,g,g+6|0,s4)}if(0===aP(a)){var
+a=g;continue}return 0}}return a(gh(sN))}function
+sZ(a){if(a===eK)return s0;if(a===gi)return s1;if(a[1]===i6){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cT(au(gC),i,h,e,e+5|0,s2)}if(a[1]===af){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cT(au(gC),k,j,f,f+6|0,s3)}if(a[1]===i8){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cT(au(gC),m,l,g,g+6|0,s4)}if(0===aP(a)){var
 n=a[1][1];return aX(n,sT(a))}return a[1]}function
 eY(a){var
 b=sY(a);return b?b[1]:sZ(a)}function
 s5(a){var
-b=[0,E8(a)];return b}function
+b=[0,E9(a)];return b}function
 s6(b,a){function
 c(a){return a?0===b?s7:s8:0===b?s9:s_}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?s$:tb,i=a[2],j=a[7],k=c(a[1]);return[0,EX(au(ta),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+d=a[5],e=a[4],g=a[3],h=a[6]?s$:tb,i=a[2],j=a[7],k=c(a[1]);return[0,EY(au(ta),k,j,i,h,g,e,d)]}if(a[1])return 0;var
 l=c(0);return[0,f(au(tc),l)]}function
 td(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
 h=s6(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gy(d,te),j)}var
+j=h[1];f(gA(d,te),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gy(d,tf)}function
-gC(b,a){return td(b,s5(a))}var
+a=k;continue}break}}return 0}return gA(d,tf)}function
+gE(b,a){return td(b,s5(a))}var
 th=tg.slice();function
 ti(e,d){var
-g=eY(e);f(gz(tj),g);gC(bI,d);var
-a=FC(0);if(a<0){var
-b=eL(a);i8(c(th,b)[1+b])}return eM(bI)}var
+g=eY(e);f(gB(tj),g);gE(bJ,d);var
+a=FD(0);if(a<0){var
+b=eL(a);i9(c(th,b)[1+b])}return eM(bJ)}var
 tk=[0];function
-jv(b){var
-a=Fb(0);return a}function
+jw(b){var
+a=Fc(0);return a}function
 tl(b,a){try{var
-c=a?tk:jv(0);try{gj(0)}catch(a){}try{var
-i=ti(b,c),d=i}catch(a){a=bH(a);var
-e=jv(0),g=eY(b);f(gz(tn),g);gC(bI,c);var
-h=eY(a);f(gz(to),h);gC(bI,e);var
-d=eM(bI)}return d}catch(a){a=bH(a);if(a===eK)return i8(tm);throw a}}iW(b(nC),function(b,a){try{var
+c=a?tk:jw(0);try{gl(0)}catch(a){}try{var
+i=ti(b,c),d=i}catch(a){a=bI(a);var
+e=jw(0),g=eY(b);f(gB(tn),g);gE(bJ,c);var
+h=eY(a);f(gB(to),h);gE(bJ,e);var
+d=eM(bJ)}return d}catch(a){a=bI(a);if(a===eK)return i9(tm);throw a}}iX(b(nC),function(b,a){try{var
 c=tl(b,a);return c}catch(a){return 0}});function
-tp(a){return FB(a,0,J(a))}function
+tp(a){return FC(a,0,J(a))}function
 tq(a){return[0,p(55,0),0]}function
 tr(d,g){function
-l(b,a){return tp(aX(b,je(a)))}function
+l(b,a){return tp(aX(b,jf(a)))}function
 m(a){var
 b=aw(a,3)<<24,c=aw(a,2)<<16,d=aw(a,1)<<8;return((aw(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,ts],j=54+jd(55,i)|0,n=0;if(!(j<0)){var
+f=[0,ts],j=54+je(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=f9(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+e=b%55|0,k=f$(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
 p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nL;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
 tt(b){var
 a=tq(0);tr(a,b);return a}function
-tu(a){return tt(FS(0))}function
+tu(a){return tt(FT(0))}function
 tv(a){a[2]=(a[2]+1|0)%55|0;var
 b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nL,g=a[2];c(a[1],g)[1+g]=f;return f}function
 tw(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-EV=o0(EU),jx=EV}catch(a){a=bH(a);if(a!==bZ)throw a;try{var
-ET=o0(ES),jw=ET}catch(a){a=bH(a);if(a!==bZ)throw a;var
-jw=tx}var
-jx=jw}var
-ty=qg(jx,82),eZ=[V,function(a){return tu(0)}];function
+EW=o0(EV),jy=EW}catch(a){a=bI(a);if(a!==bZ)throw a;try{var
+EU=o0(ET),jx=EU}catch(a){a=bI(a);if(a!==bZ)throw a;var
+jx=tx}var
+jy=jx}var
+ty=qg(jy,82),eZ=[V,function(a){return tu(0)}];function
 tz(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gk<(a*2|0))return a;var
+a=c;for(;;){if(b<=a)return a;if(gm<(a*2|0))return a;var
 a=a*2|0;continue}}function
-gD(a,e){var
+e0(a,e){var
 f=a?a[1]:ty,b=tz(16,e);if(f)var
 c=aP(eZ),g=aU===c?eZ[1]:V===c?bc(eZ):eZ,d=tv(g);else
 var
@@ -2296,14 +2296,14 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jy(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gk?1:0;if(d){var
+jz(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gm?1:0;if(d){var
 e=p(c,0),h=1-tw(a);a[2]=e;return tA(f(g,a),h,b,e)}return d}function
 tB(c,b,a){return oQ(c,b,0,a)}function
 cF(a,b){return 4<=a.length-1?oQ(10,cW,a[3],b)&(a[2].length-1-1|0):ae(tC)}function
 tD(a,d,f){var
 b=cF(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jy(cF,a):e}function
+e=a[2].length-1<<1<a[1]?1:0;return e?jz(cF,a):e}function
 tE(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===a4(c,a[1]))return d;var
@@ -2317,7 +2317,7 @@ tG(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===a4(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-jz(f,a){var
+gF(f,a){var
 g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===a4(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===a4(a,d[1]))return[0,i];if(e){var
@@ -2332,9 +2332,9 @@ tI(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===a4(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-gE(a,d,e){var
+e1(a,d,e){var
 b=cF(a,d),f=c(a[2],b)[1+b],g=tI(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jy(cF,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jz(cF,a);var
 i=h}else
 var
 i=g;return i}function
@@ -2342,24 +2342,24 @@ cn(a){return a}var
 jA=0,jB=-1;function
 jC(a){return 0<=a?1:0}var
 jD=[ak,tJ,cB(0)];function
-e0(a,b){a[13]=a[13]+b[3]|0;return jo(b,a[28])}function
-tK(a){a[12]=1;a[13]=1;return gs(a[28])}var
+e2(a,b){a[13]=a[13]+b[3]|0;return jp(b,a[28])}function
+tK(a){a[12]=1;a[13]=1;return gu(a[28])}var
 jE=1000000010;function
-gF(b,a){return aT(b[17],a,0,J(a))}function
-e1(a){return f(a[19],0)}function
+gG(b,a){return aT(b[17],a,0,J(a))}function
+e3(a){return f(a[19],0)}function
 tL(b,a){return f(b[20],a)}function
 tM(b,a){return f(b[21],a)}function
-jF(a,c,b){a[9]=a[9]-c|0;gF(a,b);a[11]=0;return 0}function
-e2(c,a){var
+jF(a,c,b){a[9]=a[9]-c|0;gG(a,b);a[11]=0;return 0}function
+e4(c,a){var
 b=z(a,tN);return b?jF(c,J(a),a):b}function
 cG(a,b,c){var
-d=b[3],e=b[2];e2(a,b[1]);e1(a);a[11]=1;a[10]=go(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tM(a,a[10]);return e2(a,d)}function
+d=b[3],e=b[2];e4(a,b[1]);e3(a);a[11]=1;a[10]=gq(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tM(a,a[10]);return e4(a,d)}function
 jG(b,a){return cG(b,tO,a)}function
 dg(a,b){var
-c=b[2],d=b[3];e2(a,b[1]);a[9]=a[9]-c|0;tL(a,c);return e2(a,d)}function
+c=b[2],d=b[3];e4(a,b[1]);a[9]=a[9]-c|0;tL(a,c);return e4(a,d)}function
 tP(a){var
 b=dd(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jG(a,d):e}return e1(a)}function
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jG(a,d):e}return e3(a)}function
 tQ(a){var
 b=qz(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
@@ -2369,14 +2369,14 @@ b==="number")switch(b){case
 0:var
 j=dd(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Fy(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return Fz(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:dc(a[2]);return 0;case
 2:dc(a[3]);return 0;case
 3:var
-m=dd(a[2]);return m?jG(a,m[1][2]):e1(a);case
+m=dd(a[2]);return m?jG(a,m[1][2]):e3(a);case
 4:var
 n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tQ(a):n;default:var
-o=dc(a[5]);return o?gF(a,f(a[25],o[1])):0}else
+o=dc(a[5]);return o?gG(a,f(a[25],o[1])):0}else
 switch(b[0]){case
 0:return jF(a,g,b[1]);case
 1:var
@@ -2401,18 +2401,18 @@ v=i-h|0;return 0<=v?dg(a,[0,tT,v+A|0,tS]):cG(a,[0,tV,i+z|0,tU],a[6])}return 0;ca
 w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tP(a);var
 E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return db([0,F,E],a[2]);case
 4:return db(b[1],a[3]);default:var
-x=b[1];gF(a,f(a[24],x));return db(x,a[5])}}function
+x=b[1];gG(a,f(a[24],x));return db(x,a[5])}}function
 jH(a){for(;;){var
 d=qx(a[28]);if(d){var
 b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jC(c),e=i||(a[9]<=h?1:0);if(e){qy(a[28]);var
 j=jC(c)?cn(c):jE;tR(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tW(a,b){e0(a,b);return jH(a)}function
+tW(a,b){e2(a,b);return jH(a)}function
 tX(c,a,b){return tW(c,[0,a,[0,b],cn(a)])}function
 tY(b,a){return tX(b,cn(J(a)),a)}function
-gG(a){dY(a);return db([0,-1,[0,jB,tZ,0]],a)}function
-gH(a,c){var
+gH(a){dY(a);return db([0,-1,[0,jB,tZ,0]],a)}function
+gI(a,c){var
 d=dd(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cn(b[1]);if(i<a[12])return gG(a[1]);var
+e=d[1],b=e[2],i=e[1],f=cn(b[1]);if(i<a[12])return gH(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
@@ -2420,29 +2420,29 @@ h=1-c,k=h?(b[1]=cn(a[13]+f|0),dc(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=cn(a[13]+f|0),dc(a[1]),0):c;return j}return 0}return 0}function
-t0(a,c,b){e0(a,b);if(c)gH(a,1);return db([0,a[13],b],a[1])}function
+t0(a,c,b){e2(a,b);if(c)gI(a,1);return db([0,a[13],b],a[1])}function
 t1(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return t0(a,0,[0,cn(-a[13]|0),[3,d,c],0]);var
 b=a[14]===a[15]?1:0;return b?tY(a,a[16]):b}function
 t2(a){return t1(a,0,3)}function
 t3(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e0(a,[0,jA,1,0]);gH(a,1);gH(a,0)}a[14]=a[14]-1|0;var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e2(a,[0,jA,1,0]);gI(a,1);gI(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-t4(a,e){if(a[23])e0(a,[0,jA,5,0]);var
+t4(a,e){if(a[23])e2(a,[0,jA,5,0]);var
 b=a[22];if(b){var
 c=dc(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
 t5(a,b){return t4(a,0)}function
-t6(a){tK(a);gG(a[1]);dY(a[2]);dY(a[3]);dY(a[4]);dY(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t2(a)}function
+t6(a){tK(a);gH(a[1]);dY(a[2]);dY(a[3]);dY(a[4]);dY(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t2(a)}function
 t7(a){var
 b=a[4];return qt(function(b){return t5(a,0)},b)}function
-t8(a,b){t7(a);for(;;){if(1<a[14]){t3(a,0);continue}a[13]=jE;jH(a);if(b)e1(a);return t6(a)}}function
+t8(a,b){t7(a);for(;;){if(1<a[14]){t3(a,0);continue}a[13]=jE;jH(a);if(b)e3(a);return t6(a)}}function
 jI(a,b){t8(a,0);return f(a[18],0)}function
 t9(a,b){return aT(a[17],t_,0,1)}var
-jJ=gq(80,32);function
+jJ=gs(80,32);function
 jK(b,d){var
 a=d;for(;;){var
 c=0<a?1:0;if(c){if(80<a){aT(b[17],jJ,0,80);var
@@ -2452,8 +2452,8 @@ ud(a){return a[1]===jD?aX(uf,aX(a[2],ue)):ug}function
 uh(a){return 0}function
 ui(a){return 0}function
 uj(h,g,f,e,d){var
-b=qw(0),c=[0,jB,uk,0];jo(c,b);var
-a=dX(0);gG(a);db([0,1,c],a);var
+b=qw(0),c=[0,jB,uk,0];jp(c,b);var
+a=dX(0);gH(a);db([0,1,c],a);var
 i=dX(0),j=dX(0),k=dX(0);return[0,a,dX(0),k,j,i,78,10,68,78,0,1,1,1,1,o_,ul,h,g,f,e,d,0,0,t$,ud,uh,ui,b]}function
 jL(c,b){function
 d(a){return 0}function
@@ -2463,12 +2463,12 @@ jM(a){function
 b(b){return eM(a)}return jL(function(b,c,d){return pl(a,b,c,d)},b)}function
 um(a){function
 b(a){return 0}return jL(function(b,c,d){return qI(a,b,c,d)},b)}var
-un=ig,uo=function(a){return eT(un)}(0),up=jM(pj),uq=jM(bI);um(uo);pn(function(a){jI(up,0);return jI(uq,0)});function
+un=ih,uo=function(a){return eT(un)}(0),up=jM(pj),uq=jM(bJ);um(uo);pn(function(a){jI(up,0);return jI(uq,0)});function
 ur(b,a){var
-c=aP(a)===ak?a:a[1];return iW(b,c)}var
-jN=[ak,us,cB(0)];F2(0);ur(ut,jN);function
+c=aP(a)===ak?a:a[1];return iX(b,c)}var
+jN=[ak,us,cB(0)];F3(0);ur(ut,jN);function
 s(a){if(typeof
-a==="number"&&a!==iD)return-a|0;return F5(a)}function
+a==="number"&&a!==iE)return-a|0;return F6(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
@@ -2479,47 +2479,47 @@ b==="number"){var
 c=a-b|0;return 0<=((a^b)&(c^a))?c:o8(a,b)}return o8(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!F4(b,a))return aO(b,a);return F3(b,a)}function
+a==="number"&&!F5(b,a))return aO(b,a);return F4(b,a)}function
 uu(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?f3(b,a):iZ(b,a):iZ(b,a)}function
+b==="number"?f5(b,a):i0(b,a):i0(b,a)}function
 w(a){if(typeof
-a==="number"&&a!==iq)return a+1|0;return F$(a)}function
+a==="number"&&a!==ir)return a+1|0;return Ga(a)}function
 uv(a){if(typeof
-a==="number"&&a!==iD)return a-1|0;return F7(a)}function
+a==="number"&&a!==iE)return a-1|0;return F8(a)}function
 b3(a){return typeof
-a==="number"?0<=a?a:a!==iD?-a|0:o5(a):o5(a)}function
+a==="number"?0<=a?a:a!==iE?-a|0:o5(a):o5(a)}function
 O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:o7(b,a)}return o7(b,a)}function
 co(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return F9(b,a)}function
+c=a<32?a:31;return b>>c}return F_(b,a)}function
 cH(a){return typeof
-a==="number"?a:Ga(a)}var
+a==="number"?a:Gb(a)}var
 d=0,j=1;function
 Y(b,a){return 0<ax(b,a)?a:b}function
 r(b,a){return 0<=ax(b,a)?b:a}function
 jO(b,a){return ax(b,a)<=0?1:0}function
 uw(b,a){return 0<=ax(b,a)?1:0}function
 ux(b,a){return ax(b,a)<0?1:0}function
-gI(b,a){return 0<ax(b,a)?1:0}function
-uy(b,a){return F6(b,a,0,J(a))}function
+gJ(b,a){return 0<ax(b,a)?1:0}function
+uy(b,a){return F7(b,a,0,J(a))}function
 b4(e,a){var
-d=F0(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
+d=F1(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
 f=k(b,a);return[0,uv(c),f]}var
 g=l(b,a);return[0,w(c),g]}function
 i(c,b){return a(c,b)}function
-uz(a){return F_(a)}function
+uz(a){return F$(a)}function
 d0(a){return P(a)}function
-C(b,a){return gc(b,a)}function
+C(b,a){return ge(b,a)}function
 o(b,a){return ax(b,a)<=0?1:0}function
 y(b,a){return ax(b,a)<0?1:0}function
 E(a){return a}function
 d1(a){try{var
-b=cH(a);return b}catch(a){a=bH(a);if(a===jN)return dS(uA);throw a}}function
-uB(c,b,a){return F1(c,b,a)}function
-bM(a){return a?0:1}function
+b=cH(a);return b}catch(a){a=bI(a);if(a===jN)return dS(uA);throw a}}function
+uB(c,b,a){return F2(c,b,a)}function
+bN(a){return a?0:1}function
 ab(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 g(a){return a[1]}function
@@ -2540,18 +2540,18 @@ c(b){return jP(a,jQ(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 cJ(b,a){return b<=a?1:0}function
 $(b,a){return b<a?1:0}function
-gJ(b,a){function
+gK(b,a){function
 c(b){function
-c(a){return gJ(b,a)+1|0}function
+c(a){return gK(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 jR(b,a){function
 c(a){return jQ(b,jR(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bB(b,a){return 0===a?0:f3(b,a)}function
-gK(b,a){return 0===a?b:f9(b,a)}var
-e3=function
-c(a,b){return c.fun(a,b)};FT(e3,function(b,a){function
+bB(b,a){return 0===a?0:f5(b,a)}function
+gL(b,a){return 0===a?b:f$(b,a)}var
+e5=function
+c(a,b){return c.fun(a,b)};FU(e5,function(b,a){function
 f(h){function
 e(a){return w(i(2,j))}function
 f(a){return i(2,w(a))}function
@@ -2560,12 +2560,12 @@ b=b4(a,E(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,w(b))}function
 g(a){return w(i(2,k(b,a)))}function
-h(a){return i(2,n(e3,b,a))}if(o(a,j))return f(0);var
+h(a){return i(2,n(e5,b,a))}if(o(a,j))return f(0);var
 c=b4(a,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return w(i(2,w(b)))}function
-g(a){return i(2,n(e3,b,a))}function
-h(a){return w(i(2,n(e3,b,a)))}if(o(a,j))return f(0);var
+g(a){return i(2,n(e5,b,a))}function
+h(a){return w(i(2,n(e5,b,a)))}if(o(a,j))return f(0);var
 c=b4(a,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
 c=b4(b,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
 d2(a,b,c){function
@@ -2583,7 +2583,7 @@ h(a){return j}var
 b=d0(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
 bf(a){return 0<=d0(a)?d1(a):0}function
 v(b,a){return 0===d0(a)?d:c5(b,a)}function
-bN(a){return 0<d0(a)?E(a5(a)-1|0):d}function
+bO(a){return 0<d0(a)?E(a5(a)-1|0):d}function
 br(a){return 0<=d0(a)?uz(a):d}function
 aZ(b,c){var
 a=d1(c);return 0<=a?O(b,a):co(b,-a|0)}function
@@ -2595,8 +2595,8 @@ b=a?a[2]:a;return b}function
 R(c,a,b){function
 d(c){return a?R(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bO(a,b){function
-c(b){return a?bO(a[2],b):a}function
+bP(a,b){function
+c(b){return a?bP(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
 uE(d,c){var
@@ -2650,26 +2650,26 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bt(b,a){function
 c(a){return[0,b,bt(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-uF(a,b){return C(R(gJ(b,cI(u(a),1)),a,d),j)}function
+uF(a,b){return C(R(gK(b,cI(u(a),1)),a,d),j)}function
 ac(c,b){if(c){if(b){var
 e=ac(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
 ad(a){if(a){var
 b=ad(a[2]);return k(a[1],b)}return d}function
-gL(c,b,a){if(b){if(a){var
-d=gL(c,b[2],a[2]),e=aZ(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aZ(a,c)},a)}function
+gM(c,b,a){if(b){if(a){var
+d=gM(c,b[2],a[2]),e=aZ(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aZ(a,c)},a)}function
 jT(b,a){if(a){var
-c=jT(b,a[2]);return gL(b,a[1],c)}return a}function
+c=jT(b,a[2]);return gM(b,a[1],c)}return a}function
 jU(c,a){if(a){var
 b=a[2];if(b){var
-d=jU(c,b[2]);return[0,gL(c,a[1],b[1]),d]}return a}return a}function
-gM(d,c,b){if(b){if(b[2]){var
+d=jU(c,b[2]);return[0,gM(c,a[1],b[1]),d]}return a}return a}function
+gN(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=jU(c,b);return gM(d,a(i(2,j),c),e)},g=function(a){return jT(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=jU(c,b);return gN(d,a(i(2,j),c),e)},g=function(a){return jT(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-gN(c,b){if(b){var
-e=a(c,gN(c,b[2]));return k(b[1],e)}return d}function
+gO(c,b){if(b){var
+e=a(c,gO(c,b[2]));return k(b[1],e)}return d}function
 jV(c,b,a){var
 d=d1(a);return uB(c,d1(b),d)}function
 uG(a){var
@@ -2681,37 +2681,37 @@ h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
 jW(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d3=jR(2,6),gO=6;function
-gP(b,a){function
+d3=jR(2,6),gP=6;function
+gQ(b,a){function
 c(c){if(a)var
-d=gP(c,b7(d3,a)),b=[0,cp(d3,a),d];else
+d=gQ(c,b7(d3,a)),b=[0,cp(d3,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-e4(a){var
+e6(a){var
 c=aZ(j,a),d=aZ(j,l(a,j));return function(e,b){var
-f=gP(e,b);return m(function(b){var
-e=gM(gO,a,b);return[0,gN(c,bt(d,u(b))),e]},f)}}function
-e5(b,a){return m(function(b){return jW(d,a,h(b))},b)}function
+f=gQ(e,b);return m(function(b){var
+e=gN(gP,a,b);return[0,gO(c,bt(d,u(b))),e]},f)}}function
+e7(b,a){return m(function(b){return jW(d,a,h(b))},b)}function
 jX(e,c,b){if(c)if(b)var
 f=jX(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-e6(i,h,c){var
+e8(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(C(g,d)){var
 b=f,a=e;continue}var
-j=e6(f,e,c);return jX(g,a[1],j)}return c}return c}}function
+j=e8(f,e,c);return jX(g,a[1],j)}return c}return c}}function
 jY(d,c,b,a){if(b){if(a){var
-f=jY(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cU(uG(d),gO,c,g,f)}var
+f=jY(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cU(uG(d),gP,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-gQ(b,e,d,c){return cp(e,jY(b,a(b,E(d3)),d,c))}function
-e7(b,a){if(b)if(a)var
-d=e7(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+gR(b,e,d,c){return cp(e,jY(b,a(b,E(d3)),d,c))}function
+e9(b,a){if(b)if(a)var
+d=e9(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
@@ -2721,8 +2721,8 @@ f=aZ(j,l(b,j));return function(c,g){var
 h=E(d3),e=bf(v(E(c),h)),i=a(b,E(cI(c,aj(e,d3))));return m(function(a){return l(jV(R(e,a,d),i,b),f)},g)}}function
 d5(a){if(a){var
 b=d5(a[2]);return k(b3(a[1]),b)}return d}function
-gR(c,b){var
-e=i(2,j);return k(bN(a(b,am(function(b,a){return r(d5(b),a)},d,c))),e)}function
+gS(c,b){var
+e=i(2,j);return k(bO(a(b,am(function(b,a){return r(d5(b),a)},d,c))),e)}function
 F(b,a){return s(v(s(b),a))}function
 bu(d,c,b){var
 e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
@@ -2732,16 +2732,16 @@ uH(a){var
 b=s(g(a));return[0,s(h(a)),b]}function
 uI(b,a){var
 c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
-e8(b,c){if(o(d,b)){var
+e_(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,g(c)),e]}var
 f=a(b,g(c));return[0,a(b,h(c)),f]}function
-gS(d,c,b){var
+gT(d,c,b){var
 e=h(b),f=F(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
 uJ(b,a){var
 c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-gT(b,c){var
+gU(b,c){var
 d=g(c),e=F(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
-e9(d,c,b){var
+e$(d,c,b){var
 e=F(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
 uK(b){var
 a=b[4];if(typeof
@@ -2773,26 +2773,26 @@ h(c){var
 h=bv(b,j3(g,f,e,j,k(a(i(2,j),d),j)));return j4(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-e_(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bN(h),l),b=bB(aY(g,3),4)+1|0,c=j0(bC(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(j2(a,b),m),e=k(i(2,w(i(2,j))),n),o=bf(i(2,i(2,i(2,i(2,i(2,j)))))),f=j4(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,R(bf(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+fa(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bO(h),l),b=bB(aY(g,3),4)+1|0,c=j0(bC(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(j2(a,b),m),e=k(i(2,w(i(2,j))),n),o=bf(i(2,i(2,i(2,i(2,i(2,j)))))),f=j4(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,R(bf(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
 uL(d,c,b){var
 e=s(a9(s(a(h(b),c)),d));return[0,a9(a(g(b),c),d),e]}function
 j5(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=bf(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bO(b[4],r);else
+r=bf(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bP(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=j3(b[1],b[2],b[3],t,s),w=bv(c[1],u),x=bv(e8(p,b[5]),w),m=[0,uL(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=j3(b[1],b[2],b[3],t,s),w=bv(c[1],u),x=bv(e_(p,b[5]),w),m=[0,uL(b[1],q,x)];else
 var
 m=c;return m}function
 uM(c,b,a){return o(d,a)?[0,c,aZ(b,a)]:[0,aZ(c,s(a)),b]}function
 uN(m,k,e,c){var
 n=y(d,e),p=n?y(d,c):n;if(p){var
-q=bN(c),f=l(bN(e),q),b=uM(e,c,f),r=g(b);if(o(h(b),r)){var
+q=bO(c),f=l(bO(e),q),b=uM(e,c,f),r=g(b);if(o(h(b),r)){var
 s=h(b);return j5(m,k,f,g(b),s)}var
 t=h(b),u=g(b),v=a(i(2,j),u);return j5(m,k,l(f,j),v,t)}return p}function
-gU(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return uF(b,a)?[0,e,gU(b,a,d)]:gU(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+gV(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return uF(b,a)?[0,e,gV(b,a,d)]:gV(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
 j6(b,a){if(b)if(a)var
 d=j6(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
@@ -2810,25 +2810,25 @@ j8(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e$(a,d,c,g,b){if(b){var
+fb(a,d,c,g,b){if(b){var
 h=b[2],e=b[1],i=j8(a,c,e);if(i){var
-m=e$(a,d,c,g,h);return[0,i[1],m]}var
+m=fb(a,d,c,g,h);return[0,i[1],m]}var
 j=j8(a,g,e);if(j){var
-n=e$(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,e$(a,d,[0,[0,e,k]],c,h)]}else
+n=fb(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,fb(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-uP(c,b,a){return e$(c,b,0,0,a)}function
+uP(c,b,a){return fb(c,b,0,0,a)}function
 j9(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
 uQ(b,a){var
 d=g(a),c=j9(g(b),d);if(c){var
 e=h(a);return j9(h(b),e)}return c}function
-fa(b,a){if(b){var
+fc(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
 di(b,a){if(b){var
 c=b[1];return a?[0,Y(c,a[1])]:[0,c]}return a}function
 dj(b,a){var
-c=h(a),d=di(h(b),c),e=g(a);return[0,fa(g(b),e),d]}function
+c=h(a),d=di(h(b),c),e=g(a);return[0,fc(g(b),e),d]}function
 j_(c,b,a){if(a){var
 d=a[2],e=a[1],f=function(a){return[0,e,j_(a,b,d)]},g=function(a){return[0,dj(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
 dk(c,b,e,d){var
@@ -2839,19 +2839,19 @@ uR(f,e){var
 b=f,a=e;for(;;){if(a){var
 c=a[1],d=cJ(b,g(c));if(d){var
 h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-gV(e,d,c,b,a){if(b){if(a){var
+gW(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=gV(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dj(dk(e,d,g(h(f)),l),j),k]}return[0,j,gV(e,d,c+1|0,b,i)]}return a}return a}function
-uS(d,c,a,b){return uR(0,a)?gV(d,c,0,a,b):j$(d,c,a,b)}function
+k=gW(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dj(dk(e,d,g(h(f)),l),j),k]}return[0,j,gW(e,d,c+1|0,b,i)]}return a}return a}function
+uS(d,c,a,b){return uR(0,a)?gW(d,c,0,a,b):j$(d,c,a,b)}function
 a$(c){var
 b=br(c);return C(a(b,b),c)?b:k(b,j)}function
-uT(a){return o(a,d)?d:aZ(j,k(a9(bN(a),j),j))}function
+uT(a){return o(a,d)?d:aZ(j,k(a9(bO(a),j),j))}function
 uU(b,e,c){var
 f=o(d,e),g=f?y(d,c):f;if(g)var
 i=a$(F(a(a(b,b),e),c)),h=[0,[0,br(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-fb(p,o,n,m){var
+fd(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],l=c[2],g=c[1];if(C(g,d)){var
 c=l,b=j;continue}var
@@ -2867,15 +2867,15 @@ uV(h,b,e,c){if(y(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=C(b,d),g=f?C(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
 uW(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=fb(d,n,a(b,l),p);if(c){var
+p=a(b,h),c=fd(d,n,a(b,l),p);if(c){var
 e=c[1],q=ac(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uV(o,e[1],e[2],s)}return c}var
 uX=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uY=bC(i(2,j),uX);function
 U(a){return a[8]}function
 d7(b,a){return R(a,b[9],0)}function
-gW(b){var
+gX(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gX(f,e,c){var
+gY(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
 d8(b){var
@@ -2889,7 +2889,7 @@ kb(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gY(b){var
+gZ(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
 uZ(a){var
@@ -2903,12 +2903,12 @@ f=c;return f}function
 aQ(b){var
 a=b[4];if(typeof
 a!=="number"&&2!==a[0])return uY;return j}function
-fc(c,b){var
+fe(c,b){var
 d=ac(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
 g=aQ(c),f=a(a(aQ(c),g),d),h=a$(f),i=br(f);return[0,d,ad(b),i,h]}return[0,d,ad(b),j,j]}function
-fd(a){var
-h=a[9],b=m(function(b){return fc(a,b)},h),f=kb(a);if(f)var
+ff(a){var
+h=a[9],b=m(function(b){return fe(a,b)},h),f=kb(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2917,44 +2917,44 @@ c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
 g=e?I(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-gZ(b,e,d,a,f){if(a){var
+g0(b,e,d,a,f){if(a){var
 g=a[2],c=a[1];if(cJ(d,c)){var
-h=b7(cI(c,d),f),j=gZ(b,e,c,g,h);return[0,bk(b,h),j]}var
-k=gZ(b,e,d,g,f),i=[0,R(c,e,b),k]}else
+h=b7(cI(c,d),f),j=g0(b,e,c,g,h);return[0,bk(b,h),j]}var
+k=g0(b,e,d,g,f),i=[0,R(c,e,b),k]}else
 var
 i=a;return i}function
-dl(c,b,a){return gZ(c,a,0,b,a)}function
-g0(e,c,b,a){if(c)if(b)if(a)var
-f=g0(e,c[2],b[2],a[2]),d=[0,aT(e,c[1],b[1],a[1]),f];else
+dl(c,b,a){return g0(c,a,0,b,a)}function
+g1(e,c,b,a){if(c)if(b)if(a)var
+f=g1(e,c[2],b[2],a[2]),d=[0,aT(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-g1=i(2,i(2,i(2,i(2,w(i(2,j))))));function
-u0(a){return k(bN(am(function(b,a){return r(b[1],a)},d,a)),j)}function
-kc(a){return k(k(u0(a),g1),j)}function
+g2=i(2,i(2,i(2,i(2,w(i(2,j))))));function
+u0(a){return k(bO(am(function(b,a){return r(b[1],a)},d,a)),j)}function
+kc(a){return k(k(u0(a),g2),j)}function
 u1(a,b){var
-c=a[9],d=u(a[9]);return n(e4(kc(b)),d,c)}function
+c=a[9],d=u(a[9]);return n(e6(kc(b)),d,c)}function
 u2(a){var
 b=a[9];return m(function(a){return 0},b)}function
 kd(g,e,d,b,a){if(b)if(a){var
 h=a[1],k=kd(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?e5(g,b[1]):j;var
+j=f(e,d),i=j?e7(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fe(c,b){if(b)var
-e=b[1],f=fe(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fg(c,b){if(b)var
+e=b[1],f=fg(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-g2(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=g2(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bj(n(d4(g),k,d),j),h]}return fe(c,b)}return fe(c,b)}return fe(c,b)}function
+g3(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=g3(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bj(n(d4(g),k,d),j),h]}return fg(c,b)}return fg(c,b)}return fg(c,b)}function
 ke(a){if(a){var
 b=a[1];if(b)var
 c=ke(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
@@ -2969,17 +2969,17 @@ d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
 dm(e,c,b){var
 f=aQ(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-g3(c,b,a){return s(dm(c,b,s(a)))}function
-g4(f,c,b,e){var
+g4(c,b,a){return s(dm(c,b,s(a)))}function
+g5(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aQ(f)),h)}function
 ki(b,l,e,c){var
-f=gX(b,l,e[1]);if(y(d,d8(b)))var
+f=gY(b,l,e[1]);if(y(d,d8(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return k(f,dm(b,e,a(s(d8(b)),c)))},j),p=ab(function(c){return k(f,g3(b,e,a(s(d8(b)),c)))},i);return[0,gW(b),p,o]}function
+o=ab(function(c){return k(f,dm(b,e,a(s(d8(b)),c)))},j),p=ab(function(c){return k(f,g4(b,e,a(s(d8(b)),c)))},i);return[0,gX(b),p,o]}function
 kj(b,g){var
-e=gY(b);if(e)var
+e=gZ(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=U(b),r=[0,s(a(a(g,a(U(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
@@ -2993,7 +2993,7 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=b8(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-g5(b){var
+g6(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return U(b);var
 d=U(b);return a(U(b),d)}function
@@ -3002,14 +3002,14 @@ g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=U(c),q=a(U(c),p),t=a$(r(d,F(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-n=v(dm(c,e,s(a(a(b,g5(c)),i))),h);return[0,i,a$(e[1]),n]}var
+n=v(dm(c,e,s(a(a(b,g6(c)),i))),h);return[0,i,a$(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
 x=U(c),y=a(U(c),x),z=br(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(dm(c,e,a(a(b,g5(c)),f)),h);return[1,f,a$(e[1]),w]}}function
+w=v(dm(c,e,a(a(b,g6(c)),f)),h);return[1,f,a$(e[1]),w]}}function
 u5(f,b,e,c){var
 g=a(f,e);return a$(r(d,F(l(a(b,c),g),b)))}function
 u6(m,h,c,g,e,b,d){var
@@ -3023,7 +3023,7 @@ g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
 u8(i,f,e,d,a,c,b){if(typeof
 a==="number")return b;else{if(0===a[0]){if(u6(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fa([0,a[1]],k),j]}return b}if(u7(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,fc([0,a[1]],k),j]}return b}if(u7(i,f,e,d,a[2],a[3],c)){var
 l=h(b),m=di([0,a[1]],l);return[0,g(b),m]}return b}}function
 kk(d,c,b,a){if(c){if(b){if(a){var
 e=kk(d,c[2],b[2],a[2]);return[0,aT(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
@@ -3051,9 +3051,9 @@ h=a[2],i=kn(b,f,k(e,b),h,c),g=[0,u$(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
 va(f,e,a){var
-b=gR(a,e),c=aZ(j,l(b,j)),g=bt(c,u(a)),h=gN(aZ(j,b),g),i=km(f,gM(gO,b,a));return kn(b,c,d,a,m(function(a){return k(h,a)},i))}function
+b=gS(a,e),c=aZ(j,l(b,j)),g=bt(c,u(a)),h=gO(aZ(j,b),g),i=km(f,gN(gP,b,a));return kn(b,c,d,a,m(function(a){return k(h,a)},i))}function
 ko(c,a){var
-b=u9(c),d=u_(b),e=gP(u(a),a);return bs(function(a){return va(b,d,a)},e)}function
+b=u9(c),d=u_(b),e=gQ(u(a),a);return bs(function(a){return va(b,d,a)},e)}function
 kp(b,a){if(b){if(a){var
 c=kp(b[2],a[2]),d=a[1];return[0,k(b3(b[1]),d),c]}return a}return a}function
 kq(a){if(a){var
@@ -3071,7 +3071,7 @@ f=a(e,b);return l(a(d,c),f)}}function
 vd(g,f,e,d,c,b){var
 h=a(d,uT(a(E(c),b)));return F(k(a$(a(f,e)),h),g)}function
 kr(g,f){var
-a=fb(f,g,d,d);if(a)var
+a=fd(f,g,d,d);if(a)var
 b=a[1],c=C(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
@@ -3117,15 +3117,15 @@ e=b[4];if(typeof
 e==="number"&&!e){var
 n=U(b),o=a(U(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,g5(b));return function(g,e,i,d){var
-h=[0,s(g4(b,g,a(c,l(s(e),d)),f))];return[0,[0,g4(b,g,a(c,l(e,d)),f)],h]}}function
+f=a(d,g6(b));return function(g,e,i,d){var
+h=[0,s(g5(b,g,a(c,l(s(e),d)),f))];return[0,[0,g5(b,g,a(c,l(e,d)),f)],h]}}function
 kv(a){var
 b=a?[0,a[1][2],0]:a;return b}function
 kw(a){return bs(function(a){var
 b=kv(h(a)[2]);return bj(kv(h(a)[1]),b)},a)}function
 kx(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-g6(a,g){if(a)var
-b=a[1],c=b[2],d=kx(c[1],g),e=kx(c[2],d[2]),h=g6(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+g7(a,g){if(a)var
+b=a[1],c=b[2],d=kx(c[1],g),e=kx(c[2],d[2]),h=g7(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
 dn(b){var
@@ -3133,10 +3133,10 @@ a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
 ky(b,c){var
 d=d8(b);return a(c,a(dn(b),d))}function
-ff(b,h,s,r,q,e,p,c){if(c){var
+fh(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=y(d,f);if(k){var
-t=j[2],u=a(a(q,dn(b)),f),v=e[1],w=gX(b,h,e[1]),x=gW(b),g=uW(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],z=a(a(l[2],f),s),m=[0,g4(b,e,l[1],z)];else
+t=j[2],u=a(a(q,dn(b)),f),v=e[1],w=gY(b,h,e[1]),x=gX(b),g=uW(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],z=a(a(l[2],f),s),m=[0,g5(b,e,l[1],z)];else
 var
 m=g;var
 n=m}else
@@ -3147,17 +3147,17 @@ var
 o=c;return o}function
 vi(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=bj(f(q,o),w),x=h(c),y=di(ab(s,ff(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fa(ff(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=bj(f(q,o),B),C=h(c),D=di(ab(s,ff(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fa(ff(k,i,e,d,j,b,u,n),E),D]}return c}function
-g7(k,j,i,h,g,f,c,o,n,a){if(c){var
+v=b[2],w=m(function(b){return a(v,b)},r),t=bj(f(q,o),w),x=h(c),y=di(ab(s,fh(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fc(fh(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=bj(f(q,o),B),C=h(c),D=di(ab(s,fh(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fc(fh(k,i,e,d,j,b,u,n),E),D]}return c}function
+g8(k,j,i,h,g,f,c,o,n,a){if(c){var
 l=c[1],b=l[1],d=b7(b,n);if(d){var
 e=b7(b,a);if(e){var
-m=aY(o,b),p=g7(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vi(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bj(cp(b,a),q)}return a}return a}return a}var
+m=aY(o,b),p=g8(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vi(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bj(cp(b,a),q)}return a}return a}return a}var
 kz=[0,d,d,j,j];function
 vj(a){var
 b=a[4];return bs(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 vk(f,e,a,c,b){var
-g=e6(c,b,m(function(a){return d},a));return gQ(e,u(f[9]),a,g)}function
+g=e8(c,b,m(function(a){return d},a));return gR(e,u(f[9]),a,g)}function
 kA(e,c,b){if(c)if(b)var
 f=kA(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
@@ -3165,9 +3165,9 @@ d=b;else
 var
 d=c;return d}function
 vl(A,z,x,w,f,e,v,t,s,r,a){var
-g=cp(u(e),a),b=fb(a,t,d,d);if(b){var
+g=cp(u(e),a),b=fd(a,t,d,d);if(b){var
 h=b[1],k=C(h[1],f),l=k?y(d,f):k;if(l)var
-B=bC(i(2,j),g1),c=o(d5(g),B);else
+B=bC(i(2,j),g2),c=o(d5(g),B);else
 var
 c=l;if(c)var
 m=ac(b7(u(e),a),r),n=vk(A,x,w,g,v),D=h[2],E=ka(a,s),F=C(m,d)?n:kA(m,z,n),p=[0,[0,F,E,D]];else
@@ -3181,15 +3181,15 @@ g=a[1],h=a[2],i=u5(b,d,a[3],a[2]);return kk(function(a,c,d){return u8(f,b,i,h,a,
 vn(e,c,b){var
 f=a(e,b[3]);return r(d,F(l(a(c,b[2]),f),c))}function
 vo(c,b,i,h,g){var
-e=fb(m(s,g),h,d,d);if(e){var
+e=fd(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(C(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
 kB(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
 h=a[1],e=d[1],i=b[1],j=c[1],k=kB(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cT(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
 vp(h,C,B,q,p,a,g,l,A,z,x,w,b,f,e){var
 c=f[3],k=f[2];if(y(d,k)&&I(function(a){var
-b=bC(i(2,j),g1);return o(d5(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e7(p,e6(a,A,D))},c),E=m(function(a){return m(function(b){return bk(d,n(d4(q),b,[0,a,0]))},l)},r),F=dl(d,l,b[1]),s=m(function(a){return ac(a,F)},c),t=ks(g,a,z,c,s);if(t){var
+b=bC(i(2,j),g2);return o(d5(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return e9(p,e8(a,A,D))},c),E=m(function(a){return m(function(b){return bk(d,n(d4(q),b,[0,a,0]))},l)},r),F=dl(d,l,b[1]),s=m(function(a){return ac(a,F)},c),t=ks(g,a,z,c,s);if(t){var
 G=t[1],H=vb(kt(c,E)),v=vn(a,g,b),J=vo(a,g,b,x,w),K=vf(h,a,b[2]),L=vc(k,H),M=vh(h,C,a,J,v),N=function(j,i,d,c,g){var
 l=cp(j,r),b=vg(h,a,n(d4(q),i,l),s),e=ac(b,b),f=n(K,d,c),m=u(b);return dj(cU(M,d,c,f,vd(k,v,n(L,f,e),G,m,e)),g)};return kB(N,f[4],0,B,b[1],e)}return e}return e}function
 vq(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
@@ -3199,12 +3199,12 @@ vr(a,o,f,e,d,l,v,W,V,k,U,c){var
 w=o[3],i=b8(U,o[4]),b=m(g,i),x=I(function(b){return $(b,a[2])},b);if(x){var
 p=uS(o[3],f,i,k);if(c[1]){var
 q=kf(v,b);if(q)var
-y=q[1],z=kg(w,f),A=z[1],j=A[1],B=z[2],X=A[2],C=dl(kz,b,e),Y=function(d,c,b){return ki(a,j,c,kh(X,B,h(d),b))},D=g0(Y,i,C,dl(d6,b,k)),E=kj(a,j),F=bj(D,m(h,E)),r=m(g,E),G=m(function(a){return e7(l,a)},y),H=g2(a,d,b,m(function(a){return a[2]},C),G,r),Z=vq(a,f,e,d,l,W,V,j,b,y,D,F,H,r,c,p),_=ko(H,kw(c[5])),aa=g6(c[5],_),ab=0,ac=function(a){return n(d4(d),a,G)},J=[0,g7(a,j,ky(a,B),F,r,ac,aa,ab,e,Z)];else
+y=q[1],z=kg(w,f),A=z[1],j=A[1],B=z[2],X=A[2],C=dl(kz,b,e),Y=function(d,c,b){return ki(a,j,c,kh(X,B,h(d),b))},D=g1(Y,i,C,dl(d6,b,k)),E=kj(a,j),F=bj(D,m(h,E)),r=m(g,E),G=m(function(a){return e9(l,a)},y),H=g3(a,d,b,m(function(a){return a[2]},C),G,r),Z=vq(a,f,e,d,l,W,V,j,b,y,D,F,H,r,c,p),_=ko(H,kw(c[5])),aa=g7(c[5],_),ab=0,ac=function(a){return n(d4(d),a,G)},J=[0,g8(a,j,ky(a,B),F,r,ac,aa,ab,e,Z)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
 K=[0,s[1],s[2]],t=kf(v,b);if(t)var
-L=kg(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dl(kz,b,e),ae=function(d,c,b){return ki(a,u,c,kh(ad,N,h(d),b))},af=g0(ae,i,O,dl(d6,b,k)),P=kj(a,u),ag=bj(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return e7(l,a)},ah),ai=g2(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g6(K,ko(ai,kw(K))),ak=0,al=function(a){return n(d4(d),a,R)},S=[0,g7(a,u,ky(a,N),ag,Q,al,aj,ak,e,p)];else
+L=kg(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dl(kz,b,e),ae=function(d,c,b){return ki(a,u,c,kh(ad,N,h(d),b))},af=g1(ae,i,O,dl(d6,b,k)),P=kj(a,u),ag=bj(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return e9(l,a)},ah),ai=g3(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g7(K,ko(ai,kw(K))),ak=0,al=function(a){return n(d4(d),a,R)},S=[0,g8(a,u,ky(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
@@ -3216,7 +3216,7 @@ kC(d,c,b,a){if(a)var
 e=a[1],h=kC(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b6(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-fg=[0,d,0];function
+fi=[0,d,0];function
 kD(e,b,a){var
 f=di([0,e],h(a)),i=di(h(b),f),c=g(b);if(c)var
 j=c[1],d=r(g(a),j);else
@@ -3225,20 +3225,20 @@ d=g(a);return[0,d,i]}function
 vs(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
 f=a[2],g=dk(e,c,a[3],a[4]);return d9(function(a){return kD(c,g,a)},f,b)}return b}return b}function
 vt(d,a,c,b){var
-e=bt(fg,c),f=a[4],g=a[3];return b5(function(a,c){return vs(d,g,b,a,c)},f,e)}function
+e=bt(fi,c),f=a[4],g=a[3];return b5(function(a,c){return vs(d,g,b,a,c)},f,e)}function
 vu(b,a){return r(d,l(b,ad(m(g,a))))}function
 kE(b){var
 a=h(b);return a?a[1]:d}function
-fh(a){return h(a)?0:1}function
-vv(a){return u(cK(fh,a))}function
-g8(b,a){var
+fj(a){return h(a)?0:1}function
+vv(a){return u(cK(fj,a))}function
+g9(b,a){var
 c=h(a);if(c){var
 d=k(g(a),b);return Y(c[1],d)}return k(g(a),b)}function
 vw(h,f,e,d,a){var
-b=fh(a),i=b?1:b;if(d===i)var
+b=fj(a),i=b?1:b;if(d===i)var
 j=l(h,l(e,kE(a))),c=r(g(a),j);else
 var
-c=g(a);return[0,[0,c],[0,g8(f,a)]]}function
+c=g(a);return[0,[0,c],[0,g9(f,a)]]}function
 dp(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
@@ -3250,39 +3250,39 @@ kG(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
 d_(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fi(b){var
+fk(b){var
 a=b[11];return a?o(a[1],d):a}function
 vy(b,a){var
 c=d_(b),e=c?y(a,d):c;if(e)var
 f=e;else{var
-g=fi(b);if(g)return y(d,a);var
+g=fk(b);if(g)return y(d,a);var
 f=g}return f}function
-fj(c,b){return ad(m(function(b){return vy(c,b)?d:a(b,b)},b))}function
-g9(b,a){return d_(b)?a:m(s,a)}function
-g_(a){return am(r,bk(d,a),a)}function
+fl(c,b){return ad(m(function(b){return vy(c,b)?d:a(b,b)},b))}function
+g_(b,a){return d_(b)?a:m(s,a)}function
+g$(a){return am(r,bk(d,a),a)}function
 kH(a,c){var
-e=d_(a),b=e||fi(a);return b?y(g_(g9(a,c)),d):b}function
+e=d_(a),b=e||fk(a);return b?y(g$(g_(a,c)),d):b}function
 vz(e,d,c,b){var
 f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
 kI(b,e,d,c){function
 f(a){return bv([0,b,b],vz(b,e,c,kI(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
 kJ(c,b,a){function
-d(b){return kJ(c,b,gS(c,a,a))}function
+d(b){return kJ(c,b,gT(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
 vA(b,n,e,c,m){var
 p=aZ(m,E(e)),f=bu(b,b3(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kI(b,j,n,f),r=o(d,c)?k:gT(b,k),l=[0,kJ(b,e,r)];else
+k=kI(b,j,n,f),r=o(d,c)?k:gU(b,k),l=[0,kJ(b,e,r)];else
 var
 l=g;return l}function
 vB(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,v(a(w(i(2,j)),e),p)),q=bN(c),f=r(d,k(l(bN(b3(e)),q),j)),g=k(k(bN(o),b),f),s=k(br(g),j),t=br(b),h=Y(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),x=bf(k(k(b,m),u)),y=bf(m);return[0,[0,bf(h),y],x]}function
+p=a(i(2,j),c),b=r(d,v(a(w(i(2,j)),e),p)),q=bO(c),f=r(d,k(l(bO(b3(e)),q),j)),g=k(k(bO(o),b),f),s=k(br(g),j),t=br(b),h=Y(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),x=bf(k(k(b,m),u)),y=bf(m);return[0,[0,bf(h),y],x]}function
 kK(a,h,d,c){var
-e=vB(a,h,d,c),f=e[1],g=aZ(a,E(e[2])),b=vA(g,f[1],f[2],d,c),i=b?[0,e9(g,a,b[1])]:b;return i}var
+e=vB(a,h,d,c),f=e[1],g=aZ(a,E(e[2])),b=vA(g,f[1],f[2],d,c),i=b?[0,e$(g,a,b[1])]:b;return i}var
 vC=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kL=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
 cq(g,f,c,b){if(o(b,d))return 0;if(y(a(vC,b),c))return 0;if(y(c,a(s(kL),b))){var
 e=kK(g,f,s(kL),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kK(g,f,c,b)}function
-g$(f,e,d,c){var
+ha(f,e,d,c){var
 a=cq(f,e,g(c),d);if(a){var
 b=cq(f,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,g(a[1]),k]];else
@@ -3291,29 +3291,29 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-ha(a,h,f){var
+hb(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
 i=a[8],e=cq(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
 vD(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,ha(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(ha(c,b,d),h);return[0,[0,v(a(b,ha(c,b,d)),i)],g]}function
+e=l(E(c[2]),j),f=k(b,a(e,hb(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hb(c,b,d),h);return[0,[0,v(a(b,hb(c,b,d)),i)],g]}function
 kM(d,c){var
 e=U(d);return function(b,f){var
-g=a(b[2],e),h=fj(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
+g=a(b[2],e),h=fl(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
 kN(e,b,h,f,c){if(C(h[1],d)&&kH(e,c)){var
-g=g_(g9(e,c)),i=a(g,g);return s(br(v(a(a(b,b),i),f)))}var
-j=fj(e,c);return a$(F(a(a(b,b),j),f))}function
-hb(a){return a?a[1][2]:j}function
+g=g$(g_(e,c)),i=a(g,g);return s(br(v(a(a(b,b),i),f)))}var
+j=fl(e,c);return a$(F(a(a(b,b),j),f))}function
+hc(a){return a?a[1][2]:j}function
 kO(b){var
 c=U(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
 kP(b,c){var
-e=hb(c);function
+e=hc(c);function
 g(b){return a(e,b)}function
 d(a){return ab(g,a)}var
 h=f(kO(b),c),i=[0,ab(s,f(kO(b),c)),h],j=d(b[11]);return dj([0,d(b[10]),j],i)}function
 kQ(c,b){var
 d=U(c);return function(f,e){var
-g=a(a(d,hb(f)),d),h=kP(c,f),i=h[1];if(i){var
+g=a(a(d,hc(f)),d),h=kP(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,F(a(b,ad(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ad(m(function(b){var
@@ -3342,7 +3342,7 @@ e=a[1]===a[2]?1:0;if(e)var
 i=a[2],f=[0,bt(kR(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fd(a);if(g)var
+g=ff(a);if(g)var
 j=a[9],h=[0,m(function(d){return kR(a,c,b,d)},j)];else
 var
 h=g;return h}var
@@ -3355,16 +3355,16 @@ vH(e,d,c,a,j,i,h,b,g,f){var
 k=kl(e,c,b,a,g),l=kc(a),m=d[2],n=0;return a_(kS(function(f,g){return vr(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
 d$(a){return y(d,a[1])}function
 vI(a){return y(a[1],a[2])}function
-fk(c,b,d,a){function
+fm(c,b,d,a){function
 e(d){if(a){var
-e=fk(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fk(c,b,d,0)]}function
+e=fm(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fm(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
 b9(a){var
-b=fk(a[17],[0,d,j],a[2],a[18]);return Z(fk(a[15],[0,j,j],a[2],a[16]),b)}function
+b=fm(a[17],[0,d,j],a[2],a[18]);return Z(fm(a[15],[0,j,j],a[2],a[16]),b)}function
 dq(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bP(b,c){var
+bQ(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
 1:return d$(g(c))?0:2;case
@@ -3378,7 +3378,7 @@ vJ(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fl(c,i,b,h){var
+fn(c,i,b,h){var
 a=cq(c,i,b,h);if(a)var
 e=a[1],f=e[2],j=o(b,d)?Y(f,c):f,g=[0,[0,e[1],j]];else
 var
@@ -3390,23 +3390,23 @@ f==="number")switch(f){case
 1:var
 C=a(i,c);return[0,bu(b,s(a(h,e)),C)];case
 2:if(dq(u)){var
-D=a(i,c);return fl(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fl(b,j,s(a(h,l(c,e))),E);case
+D=a(i,c);return fn(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fn(b,j,s(a(h,l(c,e))),E);case
 3:return 0;default:return[0,bu(b,r(d,e),c)]}else
 switch(f[0]){case
 0:var
 v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uN(b,B,a(k(a(h,e),I),w),H);case
 1:var
 m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=uU(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fl(b,j,s(x[2]),b);if(p)var
-q=fl(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+x=n[1],p=fn(b,j,s(x[2]),b);if(p)var
+q=fn(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
 A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bu(b,e,c)]:[0,[0,d,d]]}}function
-hc(b,a){var
+hd(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
 kT(b,j,i,h,f,e,a){if(a)return ab(g,cr(b,j,i,h,f,e,a[1]));var
 c=vJ(b),k=c?[0,d]:c;return k}function
@@ -3425,14 +3425,14 @@ k=c;return k}function
 vM(a){var
 c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
 vN(b,a){return dq(b)?vM(a):a}function
-hd(b,e,d,i,f,a,c){switch(bP(b,a)){case
+he(b,e,d,i,f,a,c){switch(bQ(b,a)){case
 0:var
-k=kU(b,e,d,i,f,a,g(c));return hc(kT(b,e,d,i,f,a,h(c)),k);case
+k=kU(b,e,d,i,f,a,g(c));return hd(kT(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=kU(b,e,d,i,f,a,h(c));return hc(kT(b,e,d,i,f,a,g(c)),l);default:var
+l=kU(b,e,d,i,f,a,h(c));return hd(kT(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
 j==="number"&&3===j)return vL(e,d,a,c);return 0}}function
-fm(a,f,e,d,c,b,p){var
+fo(a,f,e,d,c,b,p){var
 i=vN(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(C(g,k)){var
@@ -3440,13 +3440,13 @@ l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cr(a,f,e,d,c,b,g)}return hd(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hd(a,f,e,d,c,b,[0,[0,g],0])}return hd(a,f,e,d,c,b,[0,0,h])}function
+n=1;if(n)return cr(a,f,e,d,c,b,g)}return he(a,f,e,d,c,b,[0,[0,g],[0,k]])}return he(a,f,e,d,c,b,[0,[0,g],0])}return he(a,f,e,d,c,b,[0,0,h])}function
 kV(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bW(d,g(b)))return h(b);var
-a=a[2];continue}return fg}}function
+b=a[1];if(bH(d,g(b)))return h(b);var
+a=a[2];continue}return fi}}function
 kW(c,a,b){if(b){var
-e=b[2],d=b[1];return bW(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,kW(c,a,e)]}return[0,[0,a,f(c,fg)],0]}function
+e=b[2],d=b[1];return bH(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,kW(c,a,e)]}return[0,[0,a,f(c,fi)],0]}function
 vO(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&$(d,f)){var
 h=dk(g,c,a[3],a[4]);return kW(function(a){return kD(c,h,a)},d,b)}return b}return b}function
@@ -3454,25 +3454,25 @@ vP(d,a,c,b){var
 e=0,f=a[4],g=a[3];return b5(function(a,e){return vO(d,g,c,b,a,e)},f,e)}function
 vQ(a){return g(h(a))}function
 vR(b,a){return r(d,l(b,ad(m(vQ,a))))}function
-fn(a,b){var
+fp(a,b){var
 c=a[4];return b6(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
 vS(a,e,d,c){var
 b=vP(a,e,d,c);return[0,vR(a,b),b]}function
-vT(c,b,a){return fh(b)?a:r(a,g8(c,b))}function
+vT(c,b,a){return fj(b)?a:r(a,g9(c,b))}function
 vU(b,a){var
 c=h(a);return b5(function(c,b){var
 d=g(b),e=h(b),f=g(a);return d9(function(a){return vT(f,e,a)},d,c)},c,b)}function
 vV(f,a,b){var
-c=an(0,a[2]),g=cK(function(b){return fn(a,b)},c),e=m(function(c){return vS(f,a,b,c)},g),h=b5(vU,e,bt(d,b));return[0,e,E(u(cK(function(b){return bM(fn(a,b))},c))),h]}function
-he(b,a){if(b)if(a)var
-d=he(b[2],a[2]),c=[0,dj(b[1],a[1]),d];else
+c=an(0,a[2]),g=cK(function(b){return fp(a,b)},c),e=m(function(c){return vS(f,a,b,c)},g),h=b5(vU,e,bt(d,b));return[0,e,E(u(cK(function(b){return bN(fp(a,b))},c))),h]}function
+hf(b,a){if(b)if(a)var
+d=hf(b[2],a[2]),c=[0,dj(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
 vW(c,b,a,g){var
 d=dp(b);if(d)var
-e=function(a){return he(g,vx(c,a))},h=e(bt(fg,b[2])),i=function(d){return fn(a,d)?e(vt(c,a,b[2],d)):h},f=[0,m(i,an(0,a[2]))];else
+e=function(a){return hf(g,vx(c,a))},h=e(bt(fi,b[2])),i=function(d){return fp(a,d)?e(vt(c,a,b[2],d)):h},f=[0,m(i,an(0,a[2]))];else
 var
 f=d;return f}function
 ea(b,a){return b5(r,a,b)}function
@@ -3482,16 +3482,16 @@ var
 d=a;return d}function
 kX(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-hf(d,b,a){if(b){var
+hg(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
 vY(b,a){var
-c=h(a),d=hf(Y,h(b),c),e=g(a);return[0,kX(Y,g(b),e),d]}function
+c=h(a),d=hg(Y,h(b),c),e=g(a);return[0,kX(Y,g(b),e),d]}function
 vZ(b,a){var
-c=h(a),d=kX(r,h(b),c),e=g(a);return[0,hf(r,g(b),e),d]}function
-hg(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,hg(b,c)):d}return d6}function
+c=h(a),d=kX(r,h(b),c),e=g(a);return[0,hg(r,g(b),e),d]}function
+hh(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,hh(b,c)):d}return d6}function
 v0(e,a,c){var
-b=kV(e,h(c)),d=g8(g(c),b);if(!y(h(a),d)){var
+b=kV(e,h(c)),d=g9(g(c),b);if(!y(h(a),d)){var
 j=g(b);if(!y(g(a),j))return a}var
 f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
 v1(e,a,c){var
@@ -3501,35 +3501,35 @@ c=b[2];return $(aY(u(h(a)),1),c)}function
 v3(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b9(a);return I(function(b){return 1===bP(a,b)?1:0},c)}return 0}function
+c=b9(a);return I(function(b){return 1===bQ(a,b)?1:0},c)}return 0}function
 v4(a,j,i,c,f){var
 d=v3(a),e=d?$(1,a[2]):d;if(e)var
 k=c[1],b=I(function(b){return v2(a,b)},k);else
 var
 b=e;if(b){var
-l=an(0,a[2]),o=he(f,m(function(a){return v1(j,c,a)},l)),p=Z(b9(a),o);return a_(m(function(a){var
+l=an(0,a[2]),o=hf(f,m(function(a){return v1(j,c,a)},l)),p=Z(b9(a),o);return a_(m(function(a){var
 b=h(a);return n(i,g(a),b)},p))}return b}function
-fo(a){return a[12]}function
+fq(a){return a[12]}function
 aC(b,a){return R(a,b[13],0)}function
 dr(b,a){return R(a,b[14],d)}function
 v5(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-hh(c,b,a){if(c){if(b){if(a){var
-e=hh(c[2],b[2],a[2]),f=a[1];return k(v5(l(c[1],b[1]),f),e)}return d}return d}return d}function
+hi(c,b,a){if(c){if(b){if(a){var
+e=hi(c[2],b[2],a[2]),f=a[1];return k(v5(l(c[1],b[1]),f),e)}return d}return d}return d}function
 cL(b,a){var
 c=b[2];return u(a)===c?1:0}function
-fp(b,i,h,d,c){var
+fr(b,i,h,d,c){var
 e=cL(b,aC(b,d)),f=e?cL(b,aC(b,c)):e;if(f)var
-j=dr(b,c),m=a(i,l(dr(b,d),j)),n=aC(b,c),g=[0,k(hh(aC(b,d),n,h),m)];else
+j=dr(b,c),m=a(i,l(dr(b,d),j)),n=aC(b,c),g=[0,k(hi(aC(b,d),n,h),m)];else
 var
 g=f;return g}function
 kY(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fo(f))),g)}return b}function
+g=a(b[1],c);return o(a(d,a(e,fq(f))),g)}return b}function
 kZ(g,f){var
 b=g,a=f;for(;;){if(a){var
 c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kZ(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
 v6(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&fh(kV(g(b),f)))return e;return c}function
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&fj(kV(g(b),f)))return e;return c}function
 v7(c,b,a){return b5(function(a,d){return v6(c,b,a,d)},a,d)}function
 v8(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
@@ -3543,7 +3543,7 @@ c=kZ(0,d),f=k0(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ad(m(function(a){return k0
 wa(b,a){var
 c=b[3];return Z(m(g,a),c)}function
 wb(f,b,e,i,h,d,c){var
-j=aC(b,c),g=v9(e,h,aC(b,d),j),n=v$(f,e,g),o=ad(m(v_,g)),p=dr(b,c),q=a(f,l(dr(b,d),p)),r=wa(e,i),s=aC(b,c);return l(l(k(hh(aC(b,d),s,r),q),o),n)}function
+j=aC(b,c),g=v9(e,h,aC(b,d),j),n=v$(f,e,g),o=ad(m(v_,g)),p=dr(b,c),q=a(f,l(dr(b,d),p)),r=wa(e,i),s=aC(b,c);return l(l(k(hi(aC(b,d),s,r),q),o),n)}function
 wc(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
@@ -3569,7 +3569,7 @@ wf(c,b,a){switch(a[0]){case
 1:var
 d=a[1],e=n(c,a[2],a[3]);return d9(function(a){return k1(e,a)},d,b);default:var
 g=a[1],f=0,h=n(c,a[2],a[3]);return kC(function(a){return k1(h,a)},g,f,b)}}function
-hi(c,b,a){return b5(function(a,b){return wf(c,a,b)},a,b)}function
+hj(c,b,a){return b5(function(a,b){return wf(c,a,b)},a,b)}function
 wg(g){function
 b(c,a){function
 d(a){if(c){if(a){var
@@ -3602,7 +3602,7 @@ k2(b,a){var
 c=f(wi[5],a);return R(uC(b),c,d)}function
 wj(b,a){return u(cK(function(a){return y(b,a)},a))}function
 wk(p,c){var
-b=gJ(p,u(c)),d=m(g,c),e=m(h,c),f=k2(b,d),i=k2(b,e),j=eb(f,cI(b,wj(f,d)),d),l=$(0,b),n=l?j[2]===b?1:0:l;if(n)var
+b=gK(p,u(c)),d=m(g,c),e=m(h,c),f=k2(b,d),i=k2(b,e),j=eb(f,cI(b,wj(f,d)),d),l=$(0,b),n=l?j[2]===b?1:0:l;if(n)var
 q=E(b),r=wh(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
@@ -3640,7 +3640,7 @@ var
 f=d;return f}function
 wu(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b6(function(b){return function(a){return k5(a,b)}}(c),a)?a:[0,c,cK(function(b){return function(a){return bM(k5(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+c=b[1],f=b[2],g=b6(function(b){return function(a){return k5(a,b)}}(c),a)?a:[0,c,cK(function(b){return function(a){return bN(k5(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
 k6(i,h,g,f,e,d,c,b){return cr(i,a(h,E(c)),g,f,e,d,b)}function
 wv(j,i,f,e,d,c,o,b){var
 a=cr(j,i,f,e,d,c,g(b));if(a){var
@@ -3655,7 +3655,7 @@ a=b[1],n=a?[0,ea(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
 wx(a){var
-b=0;return am(function(b,a){return hf(Y,h(b),a)},b,a)}function
+b=0;return am(function(b,a){return hg(Y,h(b),a)},b,a)}function
 wy(b,a){return am(function(c,a){return k(r(g(c),b),a)},d,a)}function
 wz(j,i,h,g,f,e,a){var
 k=wx(a);if(k){var
@@ -3665,41 +3665,41 @@ var
 n=b;return n}return[0,d]}function
 wA(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bP(a,b))return 0;var
-h=m(wo,i),j=ww(a,f,e,d,c,b,h);return hc(wz(a,f,e,d,c,b,h),j)}return 0}function
-hj(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hj(e,dh(d),g,f),i=a[1],j=b[1],c=[0,aT(e,bk(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bQ(a,b))return 0;var
+h=m(wo,i),j=ww(a,f,e,d,c,b,h);return hd(wz(a,f,e,d,c,b,h),j)}return 0}function
+hk(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hk(e,dh(d),g,f),i=a[1],j=b[1],c=[0,aT(e,bk(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hk(e,d,c,b,a){function
-f(f,g){return fm(e,d,c,b,a,f,g)}return function(b,a){return a_(uP(uQ,function(a){return f(b,a)},a))}}function
+hl(e,d,c,b,a){function
+f(f,g){return fo(e,d,c,b,a,f,g)}return function(b,a){return a_(uP(uQ,function(a){return f(b,a)},a))}}function
 k7(c,h,g,f,e){function
-i(a,b){return fm(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bP(c,b)){case
-0:return i(b,hg(vY,a));case
-1:return i(b,hg(vZ,a));default:var
-d=n(hk(c,h,g,f,e),b,a);return d?vX(d[1]):d}return a}}function
+i(a,b){return fo(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bQ(c,b)){case
+0:return i(b,hh(vY,a));case
+1:return i(b,hh(vZ,a));default:var
+d=n(hl(c,h,g,f,e),b,a);return d?vX(d[1]):d}return a}}function
 k8(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
 0:return n(k7(b,g,f,e,d),c,a);case
 1:var
-i=n(hk(b,g,f,e,d),c,a);return i?wn(i[1]):i;default:return wA(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gU(k,u(a),a);return n(k7(b,g,f,e,d),c,l)}var
-j=n(hk(b,g,f,e,d),c,a);return j?wk(h[1],j[1]):j}}function
+i=n(hl(b,g,f,e,d),c,a);return i?wn(i[1]):i;default:return wA(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gV(k,u(a),a);return n(k7(b,g,f,e,d),c,l)}var
+j=n(hl(b,g,f,e,d),c,a);return j?wk(h[1],j[1]):j}}function
 k9(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hl(a,f,e,d,c,b){var
-g=j7(a[2],b),h=b9(a),i=k9(a[6]);return a_(hj(function(b,g,h){return k8(a,f,e,d,c,b,g,h)},i,h,g))}function
+hm(a,f,e,d,c,b){var
+g=j7(a[2],b),h=b9(a),i=k9(a[6]);return a_(hk(function(b,g,h){return k8(a,f,e,d,c,b,g,h)},i,h,g))}function
 k_(b,a){return r(d,Y(b,a))}function
 wB(b,e,d,c){var
 i=y(c,d)?h(e):g(e),f=k_(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
-hm(m,k,i,h,g,b,a){if(y(a,d))return[0,f(g,bf(l(s(j),a)))];function
+hn(m,k,i,h,g,b,a){if(y(a,d))return[0,f(g,bf(l(s(j),a)))];function
 c(o){var
 b=bf(a);function
-j(a){return hm(m,k,i,h,g,o,a)}var
-c=bO(m,b);if(c){var
+j(a){return hn(m,k,i,h,g,o,a)}var
+c=bP(m,b);if(c){var
 e=j(R(b,i,d));if(e)var
 f=j(R(b,h,d)),p=f?[0,aT(k,c[1],e[1],f[1])]:f,l=p;else
 var
@@ -3712,10 +3712,10 @@ k$(c,g,f,e,b){var
 h=R(b,aC(c,e),d);return a(g,l(R(b,aC(c,f),d),h))}function
 wC(a,b,i,h,g,f,e){var
 c=jZ(a);if(c){var
-j=a[2],k=function(c){return k$(a,b,f,e,c)};return hm(i,function(a,c,d){return wB(b,a,c,d)},h,g,k,j,d)}return c}function
+j=a[2],k=function(c){return k$(a,b,f,e,c)};return hn(i,function(a,c,d){return wB(b,a,c,d)},h,g,k,j,d)}return c}function
 la(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dh(h),l=la(e,j,i,c[2],n,m),o=fo(e);if(C(c[1],o)){var
-p=a(j,bk(d,h)),q=fo(e);return[0,k(a(f(i,b[1]),q),p),l]}var
+m=b[2],n=dh(h),l=la(e,j,i,c[2],n,m),o=fq(e);if(C(c[1],o)){var
+p=a(j,bk(d,h)),q=fq(e);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
@@ -3732,7 +3732,7 @@ var
 e=b;return e}function
 wE(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lb(a,f,e,d,c):fp(a,f,e,d,c):wC(a,f,e,b[1],b[2],d,c)}function
+b==="number"?b?lb(a,f,e,d,c):fr(a,f,e,d,c):wC(a,f,e,b[1],b[2],d,c)}function
 lc(b,a,g,f,e,d,c){return kY(b,a,wE(b,a,g,f,e),d,c)}function
 ds(d,c,b){return a(b,l(a(d,b),c))}function
 wF(c,f,e,b){if(y(d,c)){if(f)var
@@ -3756,7 +3756,7 @@ h=b;return h}return[0,d]}function
 wG(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bO(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+c=bP(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
 wH(a,n){var
 g=n[2]===1?1:0,h=g?kb(a):g;if(h){var
 i=a[5],m=0;if(typeof
@@ -3800,28 +3800,28 @@ wK(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aQ(b)),k=c[3],g=v(a(f,aQ(b)),k),m=l(g3(b,c,g),f);return[0,g,r(l(f,dm(b,c,g)),m)];case
+f=a(e,aQ(b)),k=c[3],g=v(a(f,aQ(b)),k),m=l(g4(b,c,g),f);return[0,g,r(l(f,dm(b,c,g)),m)];case
 1:var
-h=a(e,aQ(b)),n=c[3],i=v(a(h,aQ(b)),n),o=l(g3(b,c,i),h);return[0,i,r(l(h,dm(b,c,i)),o)]}return[0,e,d]}function
+h=a(e,aQ(b)),n=c[3],i=v(a(h,aQ(b)),n),o=l(g4(b,c,i),h);return[0,i,r(l(h,dm(b,c,i)),o)]}return[0,e,d]}function
 lf(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fi(a),f=c?[0,d]:c,e=d_(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+c=fk(a),f=c?[0,d]:c,e=d_(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
 wL(b,d,c){var
-e=ad(d),f=gW(b);return k(a(a(dn(b),f),e),c)}function
+e=ad(d),f=gX(b);return k(a(a(dn(b),f),e),c)}function
 wM(b,c){var
-e=bt(d,b[1]),f=e6(c,b[9],e),g=dn(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+e=bt(d,b[1]),f=e8(c,b[9],e),g=dn(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
 wN(b,d,c){var
-e=ac(c,m(function(a){return gX(b,j,a[1])},d));return a(dn(b),e)}function
+e=ac(c,m(function(a){return gY(b,j,a[1])},d));return a(dn(b),e)}function
 wO(c){var
-a=gY(c);if(a){var
+a=gZ(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
 lg(b,n,u,j,i,f,L,K){var
-e=n[3],p=f[1],v=b8(0,n[4]),w=gY(b)?r(d,f[3]):d,x=wH(b,n),y=x?cL(b,aC(b,j)):x,z=y?cL(b,aC(b,i)):y,A=z?I(function(a){var
+e=n[3],p=f[1],v=b8(0,n[4]),w=gZ(b)?r(d,f[3]):d,x=wH(b,n),y=x?cL(b,aC(b,j)):x,z=y?cL(b,aC(b,i)):y,A=z?I(function(a){var
 c=b[2];return $(g(a),c)},v):z;if(A){var
 M=wJ(b,p,j,i),q=le(v,f[2],M);if(q){var
 B=q[1],N=Z(u,B[1]),C=m(function(a){return wK(b,a[1],a[2])},N),s=m(g,C),O=wM(b,s),P=h(lf(b)),Q=g(lf(b)),t=ld(wL(b,s,w),Q,P,O);if(t){var
-D=wO(b),c=D[2],E=D[1],F=U(b),R=d8(b),G=a(dn(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),W=wN(b,u,s),X=l(a(k(t[1],W),V),T),Y=a(ad(m(h,C)),e),_=dr(b,i),aa=l(dr(b,j),_),ab=a(a(a(p,b[15]),aa),e),ac=k(B[2],ab),ae=l(a(aQ(b),ac),Y),af=a(ae,a(G,a(c,c))),ag=a(k(a(X,e),af),K),ah=fo(b),ai=b[15],aj=aQ(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+D=wO(b),c=D[2],E=D[1],F=U(b),R=d8(b),G=a(dn(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),W=wN(b,u,s),X=l(a(k(t[1],W),V),T),Y=a(ad(m(h,C)),e),_=dr(b,i),aa=l(dr(b,j),_),ab=a(a(a(p,b[15]),aa),e),ac=k(B[2],ab),ae=l(a(aQ(b),ac),Y),af=a(ae,a(G,a(c,c))),ag=a(k(a(X,e),af),K),ah=fq(b),ai=b[15],aj=aQ(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
 H=t}else
 var
 H=q;var
@@ -3836,7 +3836,7 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ec(c,i,h,g,f,b,a){if(bP(c,b))return 0;var
+ec(c,i,h,g,f,b,a){if(bQ(c,b))return 0;var
 e=o(d,a);return e?cr(c,i,h,g,f,b,a):e}function
 wP(o,n,m,l,k,c){var
 a=c[2];if(a){var
@@ -3856,7 +3856,7 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-hn(c,b){var
+ho(c,b){var
 d=ac(b,b),e=ac(c,b),f=a(i(2,j),e);return k(l(ac(c,c),f),d)}function
 li(c,b,d){var
 e=o(k(c,b),d);if(e){var
@@ -3865,12 +3865,12 @@ dt(b,c){var
 d=U(b);return a(c,a(U(b),d))}function
 wR(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
-s=dt(c,k[1]),t=a(e,hn(n,d7(c,j)));if(li(dt(c,i),t,s)){var
+s=dt(c,k[1]),t=a(e,ho(n,d7(c,j)));if(li(dt(c,i),t,s)){var
 l=ec(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=Y(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
 wS(c,e,s,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
-t=dt(c,i),u=a(e,hn(n,d7(c,j)));if(li(dt(c,k[1]),u,t)){var
+t=dt(c,i),u=a(e,ho(n,d7(c,j)));if(li(dt(c,k[1]),u,t)){var
 l=ec(c,e,s,q,p,m,i);if(l){var
 v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
 ed(e,d,c,b,a){if(d){if(c){if(b){if(a){var
@@ -3887,7 +3887,7 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ee(b,g,f,e,d,a,c){return 1===bP(b,a)?cr(b,g,f,e,d,a,c):0}function
+ee(b,g,f,e,d,a,c){return 1===bQ(b,a)?cr(b,g,f,e,d,a,c):0}function
 wU(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
@@ -3906,7 +3906,7 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-ho(g,f,e,c,b){var
+hp(g,f,e,c,b){var
 i=aQ(g),h=a(aQ(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
@@ -3916,18 +3916,18 @@ m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}
 ll(b,a){return R(a,b,[0,d,d,j,j])}function
 wW(d,c,v,u,t,s,r,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,r,0);if(o){if($(e,d[2])){var
-w=ac(q,d7(d,e)),x=ll(s,e),y=ho(d,c,h(i),x,w),z=a(m,o[1]);if(lk(c,l(a(n,c),z),m,y)){var
+w=ac(q,d7(d,e)),x=ll(s,e),y=hp(d,c,h(i),x,w),z=a(m,o[1]);if(lk(c,l(a(n,c),z),m,y)){var
 p=ee(d,c,v,u,t,g(i),n);if(p){var
 A=h(p[1]),B=Y(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
 wX(d,c,w,v,u,t,s,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,s,0);if(o){if($(e,d[2])){var
-x=ac(q,d7(d,e)),y=ll(t,e),z=ho(d,c,h(i),y,x),A=a(n,c);if(lk(c,l(a(m,o[1]),A),m,z)){var
+x=ac(q,d7(d,e)),y=ll(t,e),z=hp(d,c,h(i),y,x),A=a(n,c);if(lk(c,l(a(m,o[1]),A),m,z)){var
 p=ee(d,c,w,v,u,g(i),n);if(p){var
 B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
 wY(a,f,e,d,c,g,j,i,b){if(lj(a)){var
 h=b9(a),k=Z(h,g),l=j[1],n=Z(Z(h,b),l),o=m(function(b){return wU(a,f,e,d,c,b)},n),p=i[1],q=Z(Z(h,b),p),r=m(function(b){return wV(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ed(function(b,h,i,j){return wW(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ed(function(b,h,i,j){return wX(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
 wZ(b,a){var
-c=fd(b),d=u2(b),e=vF(b,a[1],a[3]),f=c?u1(b,c[1]):c;return[0,b,a,e_(a[2],a[3]),c,f,e,d]}function
+c=ff(b),d=u2(b),e=vF(b,a[1],a[3]),f=c?u1(b,c[1]):c;return[0,b,a,fa(a[2],a[3]),c,f,e,d]}function
 w0(a){var
 b=vj(a);return function(a){function
 c(b,a){return b===a?1:0}return b6(function(b){return c(a,b)},b)}}function
@@ -3935,7 +3935,7 @@ w1(a,b){var
 c=a[7],d=a[1][9],e=w0(b),f=kd(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
 lm(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bW(b[1],d))return[0,b[2]];var
+b=a[1];if(bH(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
 w2(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
@@ -3951,7 +3951,7 @@ b=a[1],e=a[2][1],c=dp(b),f=c?[0,vV(e,d,b[2])]:c;return f}function
 w4(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return v4(d,e,function(a,b){return fm(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return v4(d,e,function(a,b){return fo(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
@@ -3961,11 +3961,11 @@ f=a[2][3],g=wT(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wY(c,d,e,f,a[3],h[1],b[
 w6(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
 c=f(w4(a),j);if(c)return[0,c[1]];var
-b=w2(a,e,d);return b?hl(g,h,i,a[2][3],a[3],b[1]):b}}function
+b=w2(a,e,d);return b?hm(g,h,i,a[2][3],a[3],b[1]):b}}function
 w7(b,a,c){var
 d=b[2][2];return function(e){var
 g=f(w6(b,a,c),e);return ab(function(e){var
-g=a[4],h=a[3],i=hi(function(a,b){return dk(h,d,a,b)},e,g);return f(w5(b,c),i)},g)}}function
+g=a[4],h=a[3],i=hj(function(a,b){return dk(h,d,a,b)},e,g);return f(w5(b,c),i)},g)}}function
 w8(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
 b=lm(e,i[4]);if(b){var
@@ -3995,7 +3995,7 @@ f=j}return f}}function
 w$(b,a,d){var
 j=b[1],e=$(0,a[2]);if(e){var
 g=w3(b,a),c=f(w7(b,a,d),g);if(c)var
-k=c[1],l=an(0,j[3]),h=[0,cK(function(c){return bM(aT(w_(b,a,d),g,k,c))},l)];else
+k=c[1],l=an(0,j[3]),h=[0,cK(function(c){return bN(aT(w_(b,a,d),g,k,c))},l)];else
 var
 h=c;var
 i=h}else
@@ -4008,7 +4008,7 @@ b=ac(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
 e=ln(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hp(a,b,c){if(C(a,d))return[0,[0,d,d]];var
+hq(a,b,c){if(C(a,d))return[0,[0,d,d]];var
 e=y(d,b);if(e){if(y(d,a))var
 h=F(a,b),f=[0,v(a,c),h];else
 var
@@ -4030,7 +4030,7 @@ u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bu(a(b,b),x,u),y=a$(h(p)),q=[0,[0
 var
 q=n;return q}return[0,[0,d,d]]}function
 xa(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hp(a(a(a(b,b),b),j),n,l);if(c)var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hq(a(a(a(b,b),b),j),n,l);if(c)var
 f=c[1],o=Y(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
@@ -4047,15 +4047,15 @@ a=a[2];continue}var
 a=a[3];continue}}function
 xc(c,f,b){var
 d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hq(g,c,f,e,b,d){if($(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gS(a(g,c),d,k),m=hq(g,c,f,j,aY(b,i),l),n=hq(g,c,f,j,b,d);return[1,aY(b,i),n,m]}return xc(c,b,d)}function
+hr(g,c,f,e,b,d){if($(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gT(a(g,c),d,k),m=hr(g,c,f,j,aY(b,i),l),n=hr(g,c,f,j,b,d);return[1,aY(b,i),n,m]}return xc(c,b,d)}function
 ls(g,f,e,c,b,d){function
 h(e){var
-h=gS(a(g,f),b,b);return ls(g,f,e,aY(c,c),h,[0,[0,c,b],d])}function
+h=gT(a(g,f),b,b);return ls(g,f,e,aY(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
 xd(c,b,h,g,f,e){var
 i=s(j),d=cq(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hq(c,b,g,ls(c,b,e,1,d[1],0),0,l)}return xe}function
+k=a(c,b),l=[0,a(c,b),k];return hr(c,b,g,ls(c,b,e,1,d[1],0),0,l)}return xe}function
 xf(n,m,i,b,h){var
 c=a9(h,b),u=E(n);if(o(s(c),u)){var
 e=l(h,aZ(c,b)),f=lr(m,bf(s(c)));if(f)var
@@ -4088,12 +4088,12 @@ a=xi(e,l,k,lt(c),c);if(a)var
 b=a[1],n=ad(m(h,b)),f=[0,ad(m(g,b)),n],i=y(d,g(f)),o=i?[0,m(function(a){return xj(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xk=i(2,i(2,w(i(2,w(i(2,i(2,j))))))),hr=bC(i(2,j),xk),xl=i(2,i(2,i(2,w(i(2,j))))),xm=bC(i(2,j),xl),fq=i(2,i(2,i(2,j))),hs=i(2,i(2,w(i(2,w(i(2,j)))))),ht=bC(i(2,j),fq),lv=bf(a(w(i(2,w(i(2,w(i(2,w(i(2,j)))))))),ht)),xn=k(fq,hs),fr=bC(i(2,j),xn);function
-xo(b,a){return xd(hr,xm,ht,lv,b,a)}function
+xk=i(2,i(2,w(i(2,w(i(2,i(2,j))))))),hs=bC(i(2,j),xk),xl=i(2,i(2,i(2,w(i(2,j))))),xm=bC(i(2,j),xl),fs=i(2,i(2,i(2,j))),ht=i(2,i(2,w(i(2,w(i(2,j)))))),hu=bC(i(2,j),fs),lv=bf(a(w(i(2,w(i(2,w(i(2,w(i(2,j)))))))),hu)),xn=k(fs,ht),ft=bC(i(2,j),xn);function
+xo(b,a){return xd(hs,xm,hu,lv,b,a)}function
 xp(r,c,q,p){var
-t=k(fq,hs),b=l(bN(c),t),e=C(a9(c,b),fr),f=e?C(a9(fr,s(b)),c):e;if(f){var
-d=xh(ht,lv,r,fq,hs,b,a9(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fr)),n=[0,[0,l(m,F(m,fr)),u]];else
+t=k(fs,ht),b=l(bO(c),t),e=C(a9(c,b),ft),f=e?C(a9(ft,s(b)),c):e;if(f){var
+d=xh(hu,lv,r,fs,ht,b,a9(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),ft)),n=[0,[0,l(m,F(m,ft)),u]];else
 var
 n=d;var
 o=n}else
@@ -4102,13 +4102,13 @@ o=f;return o}function
 xq(e,p,b,o,n,m){var
 c=cq(e,p,l(m,n),o);if(c){var
 f=c[1],i=y(d,g(b));if(i)var
-q=g(b),r=Y(e,F(a(hr,h(f)),q)),s=h(b),j=[0,[0,v(a(hr,g(f)),s),r]];else
+q=g(b),r=Y(e,F(a(hs,h(f)),q)),s=h(b),j=[0,[0,v(a(hs,g(f)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-fs(a){var
+fu(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
 lw(a,g){var
 c=a[4];if(typeof
@@ -4127,8 +4127,8 @@ xt(a){return am(xs,d,a)}var
 xu=8;function
 xv(e,b){var
 a=e[9];if(cJ(xu,u(b))){var
-c=gR(a,xt(b)),f=u(a),d=n(e4(c),f,a);return function(b){var
-e=e5(d,b);return gQ(c,u(a),d,e)}}return function(b){return m(function(a){return ac(b,a)},a)}}function
+c=gS(a,xt(b)),f=u(a),d=n(e6(c),f,a);return function(b){var
+e=e7(d,b);return gR(c,u(a),d,e)}}return function(b){return m(function(a){return ac(b,a)},a)}}function
 xw(e,d,k,a,c,j){var
 i=ac(a,a),b=lp(d,e,c,i);if(b){var
 l=b[1],n=Z(f(k,a),j);return a_(m(function(a){var
@@ -4137,12 +4137,12 @@ xx(b,d,j,i,h,a,g){var
 c=R(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=lu(d,j,a[1],c);return ab(function(a){return m(fs,a)},l)}var
-n=xw(b,d,i,c,a[1],h);return ab(function(a){return m(fs,a)},n)}return e}function
+l=lu(d,j,a[1],c);return ab(function(a){return m(fu,a)},l)}var
+n=xw(b,d,i,c,a[1],h);return ab(function(a){return m(fu,a)},n)}return e}function
 xy(b,d,e,a){var
 c=lw(b,d);if(c){var
 f=an(0,u(a[2])),g=c[1],h=xv(b,a[2]);return a_(m(function(c){return xx(b,d,e,h,g,a,c)},f))}return c}function
-hu(b,d){var
+hv(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4159,31 +4159,31 @@ e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ac(c,c),m),l)}return i}return 1}var
-g=bM(C(e[1][1],d));return g?g:y(d,ac(c,c))}}function
+g=bN(C(e[1][1],d));return g?g:y(d,ac(c,c))}}function
 lx(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?I(hu(b,c),a):d;return e?xz(b,c,a):e}function
+f=b[1],d=u(a)===f?1:0,e=d?I(hv(b,c),a):d;return e?xz(b,c,a):e}function
 xA(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
 xB(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hv(c,b,a,f,e){var
+hw(c,b,a,f,e){var
 d=xA(c,b,g(a),f);return d?xB(c,b,h(a),e):d}function
 ly(e,d,a,c,b){var
-f=[0,h(a)];return hv(d,e,[0,[0,g(a)],f],c,b)}function
+f=[0,h(a)];return hw(d,e,[0,[0,g(a)],f],c,b)}function
 xC(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
 k=function(b,a){return b===a?1:0},l=b6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||ly(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
 lz(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bO(i,a[1]);if(c){var
-d=bO(c[1],a[2]);if(d)return hv(b,j,d[1],a[3],a[4]);var
+c=bP(i,a[1]);if(c){var
+d=bP(c[1],a[2]);if(d)return hw(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bO(f,a[1]);return e?ly(g,b,e[1],a[2],a[3]):e;default:return xC(g,b,a[1],a[2],a[3],0,f)}}function
-ft(a){return 0===a[0]?1:0}function
+e=bP(f,a[1]);return e?ly(g,b,e[1],a[2],a[3]):e;default:return xC(g,b,a[1],a[2],a[3],0,f)}}function
+fv(a){return 0===a[0]?1:0}function
 lA(i,b,h,g,f,e,a){var
 j=b[2],d=u(a[2])===j?1:0;if(d)var
 k=a[2],l=a[1],c=I(function(a){return lx(i,l,a)},k);else
@@ -4191,20 +4191,20 @@ var
 c=d;if(c){var
 m=b[4],n=b[3];return I(function(a){return lz(h,g,f,e,n,a)},m)}return c}var
 xD=w(i(2,w(i(2,i(2,j))))),xE=bC(i(2,j),xD),xF=bf(w(i(2,i(2,w(i(2,j))))));function
-hw(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=fs(a[1]);return hv(d[3],c,i,f,e)}return a}function
+hx(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=fu(a[1]);return hw(d[3],c,i,f,e)}return a}function
 xG(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
 m=a[9],d=R(g(c),m,0),n=a[1],e=cJ(u(d),n);if(e){var
-o=h(c);return hw(f,b,xb(b,a,l,i,k,j,lo(b,a,d)),o)}return e}}function
+o=h(c);return hx(f,b,xb(b,a,l,i,k,j,lo(b,a,d)),o)}return e}}function
 xH(d,c,b,a){var
-e=h(a);return hw(d,c,bO(b,g(a)),e)}function
+e=h(a);return hx(d,c,bP(b,g(a)),e)}function
 xI(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
 f=lt(b),c=xp(a[1],e,f,b);if(c){var
 m=c[1];return I(function(c){var
-a=bO(b,g(c));if(a){var
-i=h(c);return hw(k,d,xq(d,j,m,e,f,a[1]),i)}return a},l)}var
+a=bP(b,g(c));if(a){var
+i=h(c);return hx(k,d,xq(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
@@ -4242,13 +4242,13 @@ var
 e=d;if(e){var
 n=a[2];return xK(c,b,h,f,a,xM(c,f,a),0,n)}return e}function
 xO(c,b,m,l,f,e,k,a){var
-g=lA(c,b,m,l,f,e,k),h=g?$(a,c[3]):g,i=h?bM(a===b[1]?1:0):h;return i?lc(c,f,e,a,b[1],d,j):i}function
+g=lA(c,b,m,l,f,e,k),h=g?$(a,c[3]):g,i=h?bN(a===b[1]?1:0):h;return i?lc(c,f,e,a,b[1],d,j):i}function
 lB(c,a,b){return xy(c,a[1],a[3],b)}function
 lC(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e_(b,a[3]);return hl(c,d,b,a[3],f,e)}}function
+f=fa(b,a[3]);return hm(c,d,b,a[3],f,e)}}function
 lD(c,a,d,b){var
-h=a[1],m=a[2],i=$(0,u(b[2]));if(i){if(I(ft,d[4]))return xN(c,d,h,a[3],b);var
+h=a[1],m=a[2],i=$(0,u(b[2]));if(i){if(I(fv,d[4]))return xN(c,d,h,a[3],b);var
 e=lB(c,a,b);if(e){var
 j=e[1],g=f(lC(c,a),j);if(g)return lA(c,d,h,j,m,g[1],b);var
 k=g}else
@@ -4283,16 +4283,16 @@ j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
 lE(e,b,h,f,c){if(C(h[1],d)&&kH(e,c)){var
-g=g_(g9(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
-j=fj(e,c);return br(v(a(a(b,b),j),f))}function
+g=g$(g_(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
+j=fl(e,c);return br(v(a(a(b,b),j),f))}function
 xS(d,b,c,a){var
 e=ac(a,a),f=Y(b,lE(d,b,c,e,a)),g=s(lE(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
 lF(d,c){var
 e=U(d);return function(b,f){var
-g=a(b[2],e),h=fj(d,f),i=a(b[1],b[1]);return v(br(a(a(a(c,c),i),h)),g)}}function
+g=a(b[2],e),h=fl(d,f),i=a(b[1],b[1]);return v(br(a(a(a(c,c),i),h)),g)}}function
 xT(e,d){var
 f=U(e);return function(h,g){var
-i=a(a(f,hb(h)),f),j=kP(e,h),b=j[1];if(b){var
+i=a(a(f,hc(h)),f),j=kP(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=v(a(d,ad(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ad(m(function(b){var
@@ -4328,21 +4328,21 @@ b==="number"?0===b?[0,f(xR(a,c),d)]:lG(a,c,e):2===b[0]?xU(a,c,b[1],d):[0,xS(a,c,
 xW(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bt(lG(a,c,b),e)}if(fd(a)){var
+e=a[2];return bt(lG(a,c,b),e)}if(ff(a)){var
 f=a[9];return m(function(d){return xV(a,c,b,d)},f)}return bt(0,a[2])}function
 xX(a){var
-b=d_(a),c=b?fi(a):b;return bM(c)}function
+b=d_(a),c=b?fk(a):b;return bN(c)}function
 lH(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-hx(e,d,c,b){switch(bP(e,c)){case
+hy(e,d,c,b){switch(bQ(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
 f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-lI(e,d,c,b){switch(bP(e,c)){case
+lI(e,d,c,b){switch(bQ(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
 f=h(c)[2];return lH(v(a(d,h(c)[1]),f),b)}}function
 xY(f,e,a){if(a){var
-b=a[2],c=a[1];if(bP(f,e))var
+b=a[2],c=a[1];if(bQ(f,e))var
 i=h(g(c)),d=am(function(a){var
 b=h(g(a));return function(a){return r(b,a)}},i,b);else
 var
@@ -4350,11 +4350,11 @@ j=g(h(c)),d=am(function(a){var
 b=g(h(a));return function(a){return Y(b,a)}},j,b);return m(function(a){return lH(d,a)},a)}return a}function
 lJ(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lJ(d,c,b,a,f);return[0,hx(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hx(d,c,b,a)},f);return[0,lI(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+e=lJ(d,c,b,a,f);return[0,hy(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hy(d,c,b,a)},f);return[0,lI(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
 xZ(p,o,f,d,c){function
 b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bP(p,o)){var
+e(a){return h(h(a))}if(bQ(p,o)){var
 q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return y(k(a(l(f,j),u),t),s)}var
 v=b(c),i=y(b(d),v);if(i)var
 m=i;else{var
@@ -4368,7 +4368,7 @@ x1(c,d,b,a){if(a){var
 e=a[2],f=[0,0,a[1]];return lJ(c,d,b,x0(c,b,E(u(a)),1,f,e),a)}return a}function
 x2(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xY(a,c,b);return m(function(b){return hx(a,e,c,b)},b)}function
+d==="number"&&d)return xY(a,c,b);return m(function(b){return hy(a,e,c,b)},b)}function
 x3(a,d,c,b){var
 e=a[6];if(typeof
 e==="number"&&e)return x1(a,d,c,b);return m(function(b){return lI(a,d,c,b)},b)}function
@@ -4410,7 +4410,7 @@ x8(b,a){var
 c=b8(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
 x9(e,b,a,c){var
-f=x8(b,c),g=bt([0,d,a],e[2]),h=b[3];return hi(function(b,c){return lL(h,a,b,c)},g,f)}function
+f=x8(b,c),g=bt([0,d,a],e[2]),h=b[3];return hj(function(b,c){return lL(h,a,b,c)},g,f)}function
 lM(b,a){var
 c=h(a),d=Y(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
 x_(b,d,c,a){var
@@ -4429,21 +4429,21 @@ lN(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a[2],g=a[1];return k(n(ya(d),g,b),f)}return ac(a[1],b)}function
-fu(e,c){var
+fw(e,c){var
 b=U(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
 yb(e,h,c,b,g,f){var
-i=a(a(b,aQ(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fu(e,h),j)),i)}function
+i=a(a(b,aQ(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fw(e,h),j)),i)}function
 yc(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fu(e,h),i));return o(a(a(b,aQ(e)),f),j)}function
+i=o(d,b)?c[3]:c[4],j=a(g,a(fw(e,h),i));return o(a(a(b,aQ(e)),f),j)}function
 yd(b,n,a,m,c){var
 d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lN(b,a,m,g[1]),j=n[3],k=f?yb(b,a,h,i,f[1],j):1;if(k){if(e)return yc(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fv(b,c){var
+fx(b,c){var
 d=U(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ac(e,e),i),h)}}function
 lO(f,d,c,b,e){var
@@ -4460,22 +4460,22 @@ k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
 q=p[1];if(aT(ye(a),f,m,q)){var
-v=b[1];return n(fv(a,c),f,v)}return lO(a,c,m,q,b[1])}var
-w=b[1];return n(fv(a,c),f,w)}var
-x=b[1];return n(fv(a,c),f,x)}var
+v=b[1];return n(fx(a,c),f,v)}return lO(a,c,m,q,b[1])}var
+w=b[1];return n(fx(a,c),f,w)}var
+x=b[1];return n(fx(a,c),f,x)}var
 g=a[10];if(g){var
 h=a[11];if(h)return lO(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fv(a,c),[0,j,j],t)}}return i}function
-hy(e,c,b,a){var
+t=b[1];return n(fx(a,c),[0,j,j],t)}}return i}function
+hz(e,c,b,a){var
 f=b8(a,c[4]);return m(function(a){var
 c=h(a),f=R(g(a),b,[0,d,d,j,j]);return[0,[0,d7(e,g(a)),f],c]},f)}function
-hz(c,f,b,e,a){var
+hA(c,f,b,e,a){var
 d=yf(c,b,a);return d?I(function(d){return yd(c,f,b,a,d)},e):d}function
-hA(b,g,f,c,i,h){var
-e=lN(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fu(b,f),j),l=aQ(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fu(b,f),n),q=aQ(b);return[0,v(a(a(g,e),q),p),m]}function
+hB(b,g,f,c,i,h){var
+e=lN(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fw(b,f),j),l=aQ(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fw(b,f),n),q=aQ(b);return[0,v(a(a(g,e),q),p),m]}function
 yg(b,a,e){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
@@ -4485,11 +4485,11 @@ f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=g(a),c=Y(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
 yi(f,e,d,c,a){return m(function(a){var
-b=hz(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+b=hA(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
 yj(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=R(s,i,0);if(b){var
 c=R(r,i,0);if(c)if(a){var
-t=a[1],d=hA(l,k,j,n,o,b[1]),u=s===r?d:hA(l,k,j,n,o,c[1]),e=yg(t,d,u);if(e)var
+t=a[1],d=hB(l,k,j,n,o,b[1]),u=s===r?d:hB(l,k,j,n,o,c[1]),e=yg(t,d,u);if(e)var
 f=yh(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
@@ -4502,7 +4502,7 @@ w=g}else
 var
 w=b;return w}function
 yk(a,c,h,f,e,d,b){var
-i=hy(a,c,e,d),j=a[2];if(u(b[3])===j){var
+i=hz(a,c,e,d),j=a[2];if(u(b[3])===j){var
 k=b8(d,c[4]);if(I(function(b){var
 c=a[2];return $(g(b),c)},k)){var
 l=yi(a,c,b[1],i,b[2]),n=Z(a[9],e),o=Z(Z(f,b[3]),n),p=b[1];return m(function(b){return yj(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
@@ -4512,27 +4512,27 @@ ym(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
 j=a[2],h=u(b)===j?1:0;return h?lb(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fp(a,c,b,g,f):i}var
+k=a[2],i=u(b)===k?1:0;return i?fr(a,c,b,g,f):i}var
 l=a[2];function
 m(b){return k$(a,c,g,f,b)}var
-n=e[2],o=e[1];return hm(b,function(a,b,d){return yl(c,a,b,d)},o,n,m,l,d)}function
+n=e[2],o=e[1];return hn(b,function(a,b,d){return yl(c,a,b,d)},o,n,m,l,d)}function
 lP(b,a){return v(a,b[3])}function
-hB(e,d,c,b){if(b){var
+hC(e,d,c,b){if(b){var
 f=b[1];return a(lP(e,d),f)}return c}function
 lQ(c,b,e){var
-a=c[4];return r(d,l(b,ad(m(function(a){return 0===a[0]?a[1]===e?r(d,hB(c,b,d,a[3])):d:d},a))))}function
+a=c[4];return r(d,l(b,ad(m(function(a){return 0===a[0]?a[1]===e?r(d,hC(c,b,d,a[3])):d:d},a))))}function
 yn(c,b,e){var
 a=c[4];return am(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=lQ(c,b,a[1]),g=k(r(d,hB(c,b,d,a[3])),f);return Y(hB(c,b,b,a[4]),g)}return d}return d},a))}function
+f=lQ(c,b,a[1]),g=k(r(d,hC(c,b,d,a[3])),f);return Y(hC(c,b,b,a[4]),g)}return d}return d},a))}function
 yo(c,b,a){var
 d=an(0,c[2]);return m(function(c){return yn(b,a,c)},d)}function
 lR(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bW(b,a)},c=bM(b6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bH(b,a)},c=bN(b6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
 yp(e,m,k,j,i,c){var
 b=c[2],f=c[1],n=R(b,j,d),g=l(R(b,i,d),n),o=R(b,k,d),h=l(lQ(e,m,f),o);if(y(d,g)&&y(d,h)){var
-p=e[4];if(bM(b6(function(a){return xQ(f,b,a)},p)))return a(g,h)}return d}function
+p=e[4];if(bN(b6(function(a){return xQ(f,b,a)},p)))return a(g,h)}return d}function
 yq(b,f,e,q,p,n,k,c){var
 x=lP(f,e),r=C(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
@@ -4541,7 +4541,7 @@ i=r;var
 s=i?I(function(a){var
 d=f[2],c=$(g(a),d);if(c){var
 e=b[2];return $(h(a),e)}return c},c):i,t=s?lR(m(g,c)):s,v=t?lR(m(h,c)):t;if(v){var
-j=fp(b,e,Z(m(g,q),k),p,n);if(j){var
+j=fr(b,e,Z(m(g,q),k),p,n);if(j){var
 z=aC(b,n),A=aC(b,p),B=ad(m(function(a){return yp(f,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
 w=j}else
 var
@@ -4550,13 +4550,13 @@ yr(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
 ys(a,c,j,i,f,b,e,d){var
 k=Z(a[9],b),l=Z(b9(a),k);return a_(m(function(b){var
-k=g(h(b)),l=yr(hA(a,c,e,h(h(b)),k,d));return fm(a,c,j,i,f,g(b),l)},l))}function
+k=g(h(b)),l=yr(hB(a,c,e,h(h(b)),k,d));return fo(a,c,j,i,f,g(b),l)},l))}function
 yt(a,b,x,i,w,v,h,t,f){var
 j=f[2],k=f[1],y=b8(0,b[4]),l=I(function(b){var
-c=a[2];return $(g(b),c)},y),m=l?hz(a,b,k,hy(a,b,h,0),j):l;if(m){var
+c=a[2];return $(g(b),c)},y),m=l?hA(a,b,k,hz(a,b,h,0),j):l;if(m){var
 c=ys(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fp(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+e=fr(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4570,7 +4570,7 @@ yu(a){return xW(a[1],a[2][1],a[2][3])}function
 yv(a){return a?x7(a[1]):a}function
 lS(a){return m(yv,a)}function
 lT(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fn(c,a)){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fp(c,a)){var
 h=b[4];if(h){var
 k=f(i,a);return yk(d,c,e,g,h[1],a,k)}return lS(x$(d,c,e,g,a))}return j}}function
 yw(a){var
@@ -4580,7 +4580,7 @@ lU(b){var
 a=b[1];return function(c){var
 d=I(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=j7(a[2],c),f=b9(a),g=k9(a[6]);return a_(hj(yw(b),g,f,e))}return d}}function
+e=j7(a[2],c),f=b9(a),g=k9(a[6]);return a_(hk(yw(b),g,f,e))}return d}}function
 yx(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
@@ -4591,13 +4591,13 @@ e=a[4];if(e){var
 q=n(f[5],i,b);return yt(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
 yy(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=$(a,g[3]),j=i?bM(a===c[1]?1:0):i;if(j)var
+i=$(a,g[3]),j=i?bN(a===c[1]?1:0):i;if(j)var
 e=ym(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
 f=j;return f?cT(yx(b,l,k),c,p,n,h,a):f}}function
 yz(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=hi(function(a,b){return lL(r,m,a,b)},q,p),s=1===e?yo(k,a,l):0,t=I(ft,a[4]),i=t||I(function(a){var
+p=a[4],q=c[1],r=a[3],f=hj(function(a,b){return lL(r,m,a,b)},q,p),s=1===e?yo(k,a,l):0,t=I(fv,a[4]),i=t||I(function(a){var
 b=h(a);return o(g(a),b)},f);if(i){var
 u=d[1];return b6(cU(yy(b,e,d),a,n,s,f),u)}var
 j=i}else
@@ -4611,15 +4611,15 @@ c=a;return c}function
 yB(a,q,d){var
 i=a[1];return function(b){var
 e=yu(a),j=lS(e),k=an(0,b[2]),l=m(function(c){var
-f=d[2];return cT(lT(a),e,j,b,c,f)},k),r=I(ft,b[4])?0:f(lU(a),l),c=$(0,b[2]),n=c?xX(i):c;return function(c){var
-o=ef(c,b),i=bO(b[4],c);if(n){if(i&&0===i[1][0])var
+f=d[2];return cT(lT(a),e,j,b,c,f)},k),r=I(fv,b[4])?0:f(lU(a),l),c=$(0,b[2]),n=c?xX(i):c;return function(c){var
+o=ef(c,b),i=bP(b[4],c);if(n){if(i&&0===i[1][0])var
 s=Z(k,l),t=m(function(b){if(yA(g(b),i)){var
 k=f(d[3],c),l=g(b);return cT(lT(a),e,j,o,l,k)}return h(b)},s),p=f(lU(a),t);else
 var
 p=r;return aT(yz(a,q,d),o,c,p)}return n}}}function
 lV(e,d,c,b,a){var
 f=aj(a,cI(d,1));return aY(bB(cI(cI(aY(e,aj(2,b)),f),1),c),1)}function
-hC(a,e,d,c,b){var
+hD(a,e,d,c,b){var
 f=E(h(a[3])),i=aj(b,h(a[4])),j=l(E(aY(aj(d,h(a[2])),i)),f),k=E(g(a[3])),m=aj(c,g(a[4]));return[0,l(E(aY(aj(e,g(a[2])),m)),k),j]}function
 lW(i,f,a){var
 c=o(d,g(a));if(c)var
@@ -4633,9 +4633,9 @@ f(b){return a}function
 g(b){return i(2,du(b,a))}function
 h(b){return w(i(2,du(b,a)))}if(o(b,j))return f(0);var
 c=b4(b,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
-hD=0;function
-fw(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fw(a,h)},l=function(a){return fw(a,f)};if(o(b,j))return i(0);var
+hE=0;function
+fy(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fy(a,h)},l=function(a){return fy(a,f)};if(o(b,j))return i(0);var
 c=b4(b,E(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
 eg(c,a,b){if(b){var
 e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eg(b,a,f),g,e]},p=function(b){return[0,f,g,eg(b,a,e)]};if(o(c,j))return m(0);var
@@ -4644,33 +4644,33 @@ q(b){return[0,0,[0,a],0]}function
 r(b){return[0,eg(b,a,0),0,0]}function
 s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
 k=b4(c,E(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
-hE(d,l,k,h){var
+hF(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=du(a,w(i(2,j))),n=hE(d,g,c,du(a,i(2,j))),b=e,c=aT(d,a,f[1],n),a=m;continue}var
-o=du(a,w(i(2,j))),b=e,c=hE(d,g,c,du(a,i(2,j))),a=o;continue}return c}}var
-b_=[0,d,d],eh=[0,0,0,0,hD];function
-yC(c,b,a){return hE(c,b,a,j)}function
+m=du(a,w(i(2,j))),n=hF(d,g,c,du(a,i(2,j))),b=e,c=aT(d,a,f[1],n),a=m;continue}var
+o=du(a,w(i(2,j))),b=e,c=hF(d,g,c,du(a,i(2,j))),a=o;continue}return c}}var
+b_=[0,d,d],eh=[0,0,0,0,hE];function
+yC(c,b,a){return hF(c,b,a,j)}function
 lX(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
 g=eg(c,a[1],b),h=a[2],c=w(c),a=h,b=g;continue}return b}}function
 cs(a,e,d,c){var
-f=a[4],g=a[1],b=fw(jS(aY(aj(aY(aj(d,a[3]),c),g),e)),f);return b?b[1]:b_}function
-fx(d,b,a,c){var
+f=a[4],g=a[1],b=fy(jS(aY(aj(aY(aj(d,a[3]),c),g),e)),f);return b?b[1]:b_}function
+fz(d,b,a,c){var
 e=an(0,b);return[0,d,b,a,lX(j,bs(function(b){var
-d=an(0,a);return bs(f(c,b),d)},e),hD)]}function
-cM(a,d,c,b){return fx(a,d,c,function(d,c){var
+d=an(0,a);return bs(f(c,b),d)},e),hE)]}function
+cM(a,d,c,b){return fz(a,d,c,function(d,c){var
 e=an(0,a);return m(function(a){return aT(b,a,d,c)},e)})}function
-hF(b,a){if(b){if(a){var
-c=hF(b[2],a[2]);return bv(e8(b[1],a[1]),c)}return b_}return b_}function
+hG(b,a){if(b){if(a){var
+c=hG(b[2],a[2]);return bv(e_(b[1],a[1]),c)}return b_}return b_}function
 lY(b,a){var
 c=F(h(b),a);return[0,v(g(b),a),c]}function
 lZ(a){var
 b=g(a);return l(h(a),b)}function
 yD(a){return m(function(a){return Y(d,a)},a)}function
 l0(d,a){var
-b=u(a),c=gR(a,d),e=m(yD,a),f=n(e4(c),b,e);return[0,b,c,n(e4(c),b,a),f]}function
-yE(d,c,a,b){return c===1?e5(a,b):gQ(d,c,a,e5(a,b))}function
+b=u(a),c=gS(a,d),e=m(yD,a),f=n(e6(c),b,e);return[0,b,c,n(e6(c),b,a),f]}function
+yE(d,c,a,b){return c===1?e7(a,b):gR(d,c,a,e7(a,b))}function
 yF(h,g,f,e,d,b){var
 c=k(a(h,f),e),i=k(c,l(d,b));return lY([0,k(c,b),i],g)}function
 l1(h,g,f,c,b,a){if(c)if(b)if(a)var
@@ -4688,7 +4688,7 @@ d=m(lZ,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return l1(h,f,e,b(a[3],n),l,k)}functi
 l3(a){var
 b=a[4];return yC(function(d,a,b){var
 c=b3(lZ(a));return r(r(b3(g(a)),c),b)},b,d)}function
-fy(a){return am(bv,b_,a)}function
+fA(a){return am(bv,b_,a)}function
 l4(a){if(a){var
 b=a[2],c=a[1];return b?uJ(c,l4(b)):c}return b_}function
 l5(c,b,a){var
@@ -4696,16 +4696,16 @@ d=bf(h(a));return cs(c,b,bf(g(a)),d)}function
 yG(a,c,b){return lW(a[2],a[3],b)?l5(a,c,b):b_}function
 l6(a,e,d,c,b){var
 f=an(0,g(a[1]));return bs(function(f){var
-g=an(0,h(a[1]));return m(function(g){return yG(e,b,hC(a,d,c,f,g))},g)},f)}function
+g=an(0,h(a[1]));return m(function(g){return yG(e,b,hD(a,d,c,f,g))},g)},f)}function
 yH(f,e,d,c,b,a){var
 g=an(0,b);return bs(function(b){return l6(f,e,d,c,aY(a,b))},g)}function
 yI(a,b,d,c,i){var
 e=an(0,g(a[1]));return bs(function(e){var
 f=an(0,h(a[1]));return bs(function(f){var
-h=hC(a,d,c,e,f),g=lW(b[2],b[3],h),j=g?[0,l5(b,i,hC(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hG(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return lV(b[2],f,e,d,c)}function
+h=hD(a,d,c,e,f),g=lW(b[2],b[3],h),j=g?[0,l5(b,i,hD(a,d,c,e,f)),0]:g;return j},f)},e)}function
 hH(a,b){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return lV(b[2],f,e,d,c)}function
+hI(a,b){var
 c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lV(b[3],f,e,d,c)}function
 yJ(a){var
 b=r(d,h(a));return[0,r(d,g(a)),b]}function
@@ -4717,40 +4717,40 @@ f=g(b);else
 var
 i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
 yL(a,e,c){var
-b=g$(a,e,a,uH(c));return b?gT(a,bv([0,a,a],b[1])):[0,d,a]}function
+b=ha(a,e,a,uH(c));return b?gU(a,bv([0,a,a],b[1])):[0,d,a]}function
 yM(a,d,c){var
-b=g$(a,d,a,e8(i(2,j),c));if(b){var
-e=gT(a,bv([0,a,a],b[1]));return uI([0,a,a],e8(i(2,j),e))}return[0,s(a),a]}function
+b=ha(a,d,a,e_(i(2,j),c));if(b){var
+e=gU(a,bv([0,a,a],b[1]));return uI([0,a,a],e_(i(2,j),e))}return[0,s(a),a]}function
 yN(k,d,c,j,b,i,a){var
 f=bB(a[1],c),e=bB(u(b),c),l=l3(a),n=an(0,c),o=m(function(a){var
 c=l0(l,cp(e,b7(aj(a,e),b))),d=[0,b7(aj(a,e),i),c];return[0,aj(a,f),d]},n);function
 p(e,c){return bs(function(b){var
 i=yH(d,a,e,c,f,g(b)),l=h(h(b));return l2(k,j,g(h(b)),l,i)},o)}var
-q=hH(d,a),r=hG(d,a);return fx(u(b),r,q,p)}function
+q=hI(d,a),r=hH(d,a);return fz(u(b),r,q,p)}function
 yO(e,d,b,c,a){var
 f=l0(l3(a),b);function
 g(h,g){var
-b=an(0,a[1]);return l2(e,d,c,f,m(function(b){return cs(a,b,0,0)},b))}return fx(u(b),1,1,g)}function
+b=an(0,a[1]);return l2(e,d,c,f,m(function(b){return cs(a,b,0,0)},b))}return fz(u(b),1,1,g)}function
 yP(b){var
 a=bk(eh,b);function
-c(d,c,a){return fy(m(function(b){return cs(b,d,c,a)},b))}return cM(a[1],a[2],a[3],c)}function
+c(d,c,a){return fA(m(function(b){return cs(b,d,c,a)},b))}return cM(a[1],a[2],a[3],c)}function
 yQ(a){var
 b=bk(eh,a);function
 c(c,b){return bs(function(a){var
 d=an(0,a[1]);return m(function(d){return cs(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fx(am(function(b,a){return aY(b[1],a)},f,a),e,d,c)}function
-fz(b,a){function
+d=b[3],e=b[2],f=0;return fz(am(function(b,a){return aY(b[1],a)},f,a),e,d,c)}function
+fB(b,a){function
 c(e,d,c){return f(b,cs(a,e,d,c))}return cM(a[1],a[2],a[3],c)}function
 yR(b,a){function
 c(e,d,c){return l4(yI(b,a,d,c,e))}var
-d=hH(b,a),e=hG(b,a);return cM(a[1],e,d,c)}function
+d=hI(b,a),e=hH(b,a);return cM(a[1],e,d,c)}function
 yS(a,b){var
 c=h(a[1]),d=E(aj(g(a[1]),c));function
-e(f,e,c){return lY(fy(l6(a,b,e,c,f)),d)}var
-f=hH(a,b),i=hG(a,b);return cM(b[1],i,f,e)}function
+e(f,e,c){return lY(fA(l6(a,b,e,c,f)),d)}var
+f=hI(a,b),i=hH(a,b);return cM(b[1],i,f,e)}function
 yT(a){function
 b(b,h,g){var
-c=gK(b,a[3]),d=a[2],e=gK(bB(b,a[3]),d),f=a[2];return cs(a,bB(bB(b,a[3]),f),e,c)}var
+c=gL(b,a[3]),d=a[2],e=gL(bB(b,a[3]),d),f=a[2];return cs(a,bB(bB(b,a[3]),f),e,c)}var
 c=a[3];return cM(aj(aj(a[1],a[2]),c),1,1,b)}function
 yU(b,a){function
 c(e,d,c){var
@@ -4769,9 +4769,9 @@ a==="number")switch(a){case
 q=yP(c);return dv(I(function(a){return yV(b,a)},c),q);case
 1:var
 r=yQ(c);return dv(I(function(a){return l7(b,a)},c),r);case
-2:return[0,fz(yJ,b)];case
-3:return[0,fz(function(a){return yL(e,k,a)},b)];case
-4:return[0,fz(function(a){return yM(e,k,a)},b)];default:return[0,yT(b)]}else
+2:return[0,fB(yJ,b)];case
+3:return[0,fB(function(a){return yL(e,k,a)},b)];case
+4:return[0,fB(function(a){return yM(e,k,a)},b)];default:return[0,yT(b)]}else
 switch(a[0]){case
 0:var
 i=a[4],f=a[2],s=yN(e,a[1],f,a[3],i,a[5],b),l=$(0,f);if(l)var
@@ -4781,7 +4781,7 @@ m=l;return dv(m,s);case
 1:var
 v=yO(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dv(w,v);case
 2:var
-p=a[1],x=fz(function(a){return yK(p,a)},b);return dv(o(d,p[1]),x);case
+p=a[1],x=fB(function(a){return yK(p,a)},b);return dv(o(d,p[1]),x);case
 3:return[0,yR(a[1],b)];case
 4:var
 j=a[1],y=yS(j,b),z=h(j[1]);return dv($(0,aj(g(j[1]),z)),y);default:return[0,yU(a[1],b)]}}function
@@ -4794,8 +4794,8 @@ yZ(a){var
 c=u(a[5]),b=cJ(a[1],c);if(b){var
 e=a[5];return I(function(a){return y(d,a[1])},e)}return b}function
 y0(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=lX(j,m(function(a){return[0,a,a]},b),hD);return cM(f,c,e,function(b,l,k){var
-f=fw(jS(aY(aj(aY(aj(b,c),l),e),k)),i),m=f?g(f[1]):d,n=R(b,a[5],[0,j,j]);return yX(h,R(b,a[4],[0,d,j]),n,m)})}function
+c=a[2],e=a[3],f=a[1],i=lX(j,m(function(a){return[0,a,a]},b),hE);return cM(f,c,e,function(b,l,k){var
+f=fy(jS(aY(aj(aY(aj(b,c),l),e),k)),i),m=f?g(f[1]):d,n=R(b,a[5],[0,j,j]);return yX(h,R(b,a[4],[0,d,j]),n,m)})}function
 y1(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
 d=a[1],i=d[1],j=m(function(b){return function(a){return R(a,b,eh)}}(b),i),c=yW(h,g,d[2],j);if(c){var
@@ -4805,14 +4805,14 @@ d=yY(a,b),e=d?yZ(a):d;if(e){var
 g=a[6],h=y1(c,f,[0,y0(c,a,b),0],g);return ab(function(a){return uE(a,eh)},h)}return e}function
 l8(b){var
 f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hI(a){return fy(m(l8,a))}function
+hJ(a){return fA(m(l8,a))}function
 y3(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
 l9(e,c,b,a){if(a){var
 f=a[2],g=l9(e,c,dh(b),f),h=a[1],i=bk(d,b);return bv(l8(n(y3(e,c),i,h)),g)}return b_}function
 y4(b,r,i,q){var
-s=a(b,b),j=e9(a(i,i),s,q);function
+s=a(b,b),j=e$(a(i,i),s,q);function
 k(a){var
 b=a$(h(a));return[0,br(g(a)),b]}var
 c=r[4];if(typeof
@@ -4828,23 +4828,23 @@ u=f[2],v=f[1],p=[0,k(bv(j,bu(a(b,b),v,u)))];else
 var
 p=n;return p}return[0,b_]}function
 y5(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hp(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hp(a(a(a(b,b),b),p),i,j);if(l){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hq(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hq(a(a(a(b,b),b),p),i,j);if(l){var
 q=Y(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
 y6(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=l9(d,b,c[1],g),k=a(b,f);return[0,e9(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hF(c[1],g);return[0,e9(a(b,f),e,m)]}var
-l=c[3];return[0,y5(e,b,hF(c[1],g),l,i)]}}}function
+j=l9(d,b,c[1],g),k=a(b,f);return[0,e$(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hG(c[1],g);return[0,e$(a(b,f),e,m)]}var
+l=c[3];return[0,y5(e,b,hG(c[1],g),l,i)]}}}function
 y7(e,d,c,a,b){return a_(m(function(b){var
-f=l(h(b),a);return g$(e,d,c,[0,l(g(b),a),f])},b))}function
+f=l(h(b),a);return ha(e,d,c,[0,l(g(b),a),f])},b))}function
 y8(c,e,b){var
 j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=y(d,i)?Y(c,F(a(c,h(b)),i)):c,q=y(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
 y9(c,g,f,a){var
 i=m(h,a),b=y7(c,g,f,am(r,h(bk(b_,a)),i),a);if(b)var
-d=b[1],j=fy(d),e=[0,m(function(a){return y8(c,j,a)},d)];else
+d=b[1],j=fA(d),e=[0,m(function(a){return y8(c,j,a)},d)];else
 var
 e=b;return e}function
 y_(l,f,e){var
@@ -4852,30 +4852,30 @@ c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hI(e)),p),n)}return k}return 1}var
-i=bM(C(c[1][1],d));return i?i:y(d,g(hI(e)))}}function
+m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hJ(e)),p),n)}return k}return 1}var
+i=bN(C(c[1][1],d));return i?i:y(d,g(hJ(e)))}}function
 y$(b,a,c){var
 d=I(function(c){var
-e=g(c),d=f(hu(b,a),e);if(d){var
-i=h(c);return f(hu(b,a),i)}return d},c);return d?y_(b,a,c):d}function
+e=g(c),d=f(hv(b,a),e);if(d){var
+i=h(c);return f(hv(b,a),i)}return d},c);return d?y_(b,a,c):d}function
 za(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
 h=y9(c,f[3],a,d);j=1}if(!j){var
-e=y4(c,b,a,hI(d));if(e)var
+e=y4(c,b,a,hJ(d));if(e)var
 l=e[1],i=a_(m(n(y6(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return ab(function(a){return m(fs,a)},h)}}function
+h=i}return ab(function(a){return m(fu,a)},h)}}function
 zb(c,b,d){var
 e=b[1];return function(g){var
 a=lw(c,e);if(a){var
 h=a[1];return a_(m(f(za(c,b,d),h),g))}return a}}function
 zc(h,b,a){var
-e=a[1],c=a[2];return function(f){if(I(ft,b[4]))var
+e=a[1],c=a[2];return function(f){if(I(fv,b[4]))var
 g=0;else{var
-k=e_(c,a[3]),d=hl(h,e,c,a[3],k,f);if(!d)return d;var
+k=fa(c,a[3]),d=hm(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
 i=b[4],j=b[3];return I(function(a){return lz(e,f,c,g,j,a)},i)}}function
 zd(b,h,g,e,a){var
@@ -4892,7 +4892,7 @@ k=j;return k}function
 ze(a){var
 b=an(0,aj(a[2],a[3]));return m(function(b){var
 c=an(0,a[1]);return m(function(c){var
-d=gK(b,a[3]);return cs(a,c,bB(b,a[3]),d)},c)},b)}function
+d=gL(b,a[3]);return cs(a,c,bB(b,a[3]),d)},c)},b)}function
 zf(d,j,c,b,i,h){var
 a=y2(b,c[3],i,h);if(a){var
 e=a[1],f=e[1]===d[1]?1:0;if(f)return zd(d,j,c,b,ze(e));var
@@ -4904,23 +4904,23 @@ aR(b,a){throw[0,b$,n(au(zi),b,a)]}function
 zj(a){var
 b=J(a),c=0,d=p0(a);return[0,function(a){return 0},d,c,b]}function
 zk(a){return[0,a,eT(64),0]}function
-fA(c){var
+fC(c){var
 a=c[1];if(a[3]===a[4]){var
-b=f(a[1],a[2]);if(0===b)throw gh;a[4]=b;a[3]=0}var
-d=f2(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fB(b){var
+b=f(a[1],a[2]);if(0===b)throw gj;a[4]=b;a[3]=0}var
+d=f4(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fD(b){var
 a=b[3];if(a)throw[0,b$,zl];return a}function
-bw(a){fB(a);qE(a[2]);(function(d){for(;;){var
-b=fA(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(qD(a[2])===1025)return aR(zm,eU(a[2]));gu(a[2],b);continue}return c}}(0));return eU(a[2])}function
+bw(a){fD(a);qE(a[2]);(function(d){for(;;){var
+b=fC(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(qD(a[2])===1025)return aR(zm,eU(a[2]));gw(a[2],b);continue}return c}}(0));return eU(a[2])}function
 dw(a,d){var
 b=bw(d),c=z(b,a);return c?aR(a,b):c}function
 cN(b){var
 a=1-b[3];if(a)throw[0,b$,zn];return a}var
-hJ=as(dI,function(b){var
-a=pu(b);if(58<=a){if(!(5<a+iv>>>0))return a-87|0}else
-if(48<=a)return a+ih|0;return 16});function
-zo(a){return c(hJ,a)[1+a]<16?1:0}function
+hK=as(dI,function(b){var
+a=pu(b);if(58<=a){if(!(5<a+iw>>>0))return a-87|0}else
+if(48<=a)return a+ii|0;return 16});function
+zo(a){return c(hK,a)[1+a]<16?1:0}function
 l_(a){var
 e=z(a,zp),f=e?45===aw(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
@@ -4937,35 +4937,35 @@ i=c<=dF?1:0,j=i?l(b):i;else
 var
 j=d;if(1-j)aR(zq,a);return uy(16,a)}function
 zr(b,a){return 0===b?a:k(O(b,28),a)}function
-a0(d){fB(d);var
+a0(d){fD(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=f2(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==f2(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zr(f,b)]}}var
-i=c(hJ,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=f4(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==f4(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zr(f,b)]}}var
+i=c(hK,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
 a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l_(bw(d))}function
 dx(c){var
 a=bw(c),b=z(a,zs);return b?[0,l_(a)]:b}function
 ca(b){var
-a=a0(b);if(P(a)<=0)aR(zu,i0(zt,a));return a}var
+a=a0(b);if(P(a)<=0)aR(zu,i1(zt,a));return a}var
 l$=1048576;function
 dy(b){var
-a=a0(b);if(P(a)<0)aR(zw,i0(zv,a));if(gI(a,l$))throw[0,ei,f(au(zx),l$)];return cH(a)}function
+a=a0(b);if(P(a)<0)aR(zw,i1(zv,a));if(gJ(a,l$))throw[0,ei,f(au(zx),l$)];return cH(a)}function
 dz(d,b,c){var
 a=dy(c);if(b<=a){var
 e=f(au(zy),a);aR(n(au(zz),d,b),e)}return a}function
-hK(a,d,c){return function(g,e){var
+hL(a,d,c){return function(g,e){var
 b=g,a=e;for(;;){if(0===b)return bp(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-ct(b,a){return hK(dy(a),b,a)}function
+ct(b,a){return hL(dy(a),b,a)}function
 bg(b,d,c){var
-a=ct(d,c);if(1-gn(ai(a),b)){var
+a=ct(d,c);if(1-gp(ai(a),b)){var
 e=ai(a),g=f(au(zA),e);aR(aX(zD,p$(zC,G(au(zB),b))),g)}return a}function
 ma(c,b,a){var
 d=[0,b,0];return bg(c,function(a){return bg(d,a0,a)},a)}function
-hL(e,b){var
+hM(e,b){var
 a=bw(b),c=z(a,zE);if(c){if(z(a,zF))return aR(zG,a);var
 d=[0,f(e,b)]}else
 var
@@ -4978,7 +4978,7 @@ cc(b){var
 a=dy(b);aD(0<a?1:0,zI);return a}function
 zJ(e){var
 a=ct(a0,e);function
-b(b,a){return gc(a,b)}var
+b(b,a){return ge(a,b)}var
 c=bA(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
 f=1,d=c$(function(a){return b(f,a)},a);else
@@ -4992,7 +4992,7 @@ a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zN);c(d,g)[1+g]=1;re
 zP(b){var
 a=bw(b);if(z(a,zQ)){var
 c=z(a,zR);if(c){if(z(a,zS))return z(a,zT)?z(a,zU)?aR(zV,a):1:[1,cb(b)];var
-d=[2,hL(cb,b)]}else
+d=[2,hM(cb,b)]}else
 var
 d=c;return d}return[0,cb(b)]}function
 zW(b){var
@@ -5016,7 +5016,7 @@ g=d;return g}function
 Ag(a){dw(Ah,a);var
 c=cc(a),b=cc(a),d=cc(a),e=zP(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,Ai);var
 j=zW(a),k=z6(b,a),f=Ab(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=ma([0,l,0],c,a),q=hL(a0,a),r=hL(a0,a),s=ca(a),t=ma([0,d,0],m,a),u=bg([0,n,0],a0,a),v=ca(a),g=bg([0,0,[0,b,0]],a0,a);aD(bA(function(a){return 0<P(a)?1:0},g),Aj);var
+f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=ma([0,l,0],c,a),q=hM(a0,a),r=hM(a0,a),s=ca(a),t=ma([0,d,0],m,a),u=bg([0,n,0],a0,a),v=ca(a),g=bg([0,0,[0,b,0]],a0,a);aD(bA(function(a){return 0<P(a)?1:0},g),Aj);var
 w=ca(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bg([0,0,[0,b,0]],a0,a)]}function
 ej(b,a){dw(Ak,a);var
 e=dz(Al,b[3],a),d=dy(a);function
@@ -5037,26 +5037,26 @@ var
 c=b;return c}return 2}function
 Az(b,a){return dz(AA,ai(b[4]),a)}function
 AB(d){var
-a=fA(d),b=c(hJ,a)[1+a];if(16===b)aR(AC,gq(1,a));return b}function
-fC(e,d,c){var
+a=fC(d),b=c(hK,a)[1+a];if(16===b)aR(AC,gs(1,a));return b}function
+fE(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
 b=b-1|0,a=a<<4|AB(c);continue}}function
-hM(a){return 1===(a&1)?0:1+hM(a>>>1|0)|0}function
+hN(a){return 1===(a&1)?0:1+hN(a>>>1|0)|0}function
 AD(e){var
-g=fC(3,0,e),h=fC(6,0,e),a=fC(7,0,e),f=g&ic;if(ic===f)throw[0,b$,AE];var
+g=fE(3,0,e),h=fE(6,0,e),a=fE(7,0,e),f=g&id;if(id===f)throw[0,b$,AE];var
 b=0===f?h:h|nx;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hM(b):hM(a),i=0===a?b>>>c|0:co(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+c=0===a?hN(b):hN(a),i=0===a?b>>>c|0:co(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
 AF(d,a){dw(AG,a);var
-b=ct(function(a){fB(a);var
-c=hK(d[1],AD,a),b=fA(a);if(10===b)a[3]=1;else
+b=ct(function(a){fD(a);var
+c=hL(d[1],AD,a),b=fC(a);if(10===b)a[3]=1;else
 if(32!==b)throw[0,b$,AH];return c},a),e=0;function
-f(b,a){return go(b,a[2])}var
+f(b,a){return gq(b,a[2])}var
 c=al(function(a,b){return al(f,a,b)},e,b);function
 g(a){return O(a[1],a[2]-c|0)}var
 h=G(function(a){return G(g,a)},b);return[0,O(j,-c|0),h]}var
 AI=nx;function
 cO(c){var
-b=al(function(c,b){return a(c,b)},j,c);if(gI(b,AI))throw[0,ei,AJ];return cH(b)}var
+b=al(function(c,b){return a(c,b)},j,c);if(gJ(b,AI))throw[0,ei,AJ];return cH(b)}var
 AK=cZ;function
 ek(d,c){var
 a=dy(c),b=dy(c),e=f(au(AL),d);aD(d<=c6(a,b)?1:0,e);if(cZ<ar(a,b))throw[0,ei,f(au(AM),AK)];return[0,a,b]}function
@@ -5064,32 +5064,32 @@ mc(a){var
 b=ek(1,a),c=ek(1,a),d=ek(0,a);return[0,b,c,d,ek(1,a)]}function
 md(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aO(f(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AN);return f3(c,f(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aO(f(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AN);return f5(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
 me(c,a){var
 d=ca(a),e=[0,c,0],b=ct(function(a){return bg(e,a0,a)},a);aD(0!==b?1:0,AO);return[0,d,b,bg([0,ai(b),0],a0,a)]}function
 AP(f,c){var
-g=f[1],b=mc(c),a=cc(c);aD(0===f9(g,a)?1:0,AQ);var
-i=[0,b[1][1],[0,b[1][2],0]],d=me(cO([0,f3(g,a),i]),c),h=d[2],e=ai(h);aD(0===f9(e,a)?1:0,AR);cO([0,e,[0,a,0]]);var
+g=f[1],b=mc(c),a=cc(c);aD(0===f$(g,a)?1:0,AQ);var
+i=[0,b[1][1],[0,b[1][2],0]],d=me(cO([0,f5(g,a),i]),c),h=d[2],e=ai(h);aD(0===f$(e,a)?1:0,AR);cO([0,e,[0,a,0]]);var
 j=md(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
 AS(a,e){var
 c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AT);var
 b=me(a[1],e),d=b[2],g=[0,ai(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
 mf(b,e){var
-a=mc(e);aD(bW(a[4],AV),AU);function
+a=mc(e);aD(bH(a[4],AV),AU);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
 d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aD(g,AW);return[0,a,md(a,b[1],b)]}function
 AX(c){var
 a=cb(c),b=0<=P(a[1])?1:0,d=b?jO(a[1],a[2]):b;aD(d,AY);return a}function
 AZ(a){var
-b=i_(a);function
-c(b,a){return bW(b,a)}aD(bA(function(a){return c(b,a)},a),A0);return b}function
+b=i$(a);function
+c(b,a){return bH(b,a)}aD(bA(function(a){return c(b,a)},a),A0);return b}function
 A1(a){var
-b=i_(a),c=b[3],d=b[2];aD(bA(function(a){var
-b=bW(a[2],d),e=b?bW(a[3],c):b;return e},a),A2);var
+b=i$(a),c=b[3],d=b[2];aD(bA(function(a){var
+b=bH(a[2],d),e=b?bH(a[3],c):b;return e},a),A2);var
 e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
 A3(a,c){var
 b=bw(c),g=oZ(b,A4);if(0<=g){if(0<g){if(z(b,A5)){if(z(b,A6)){if(z(b,A7)){if(z(b,A8)){if(!z(b,A9)&&a&&!a[2]){var
@@ -5118,23 +5118,23 @@ i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
 b=k,e=j;for(;;){if(g<b)return bp(e);var
 f=ct(function(b){return function(a){return dz(Bk,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=A3(G(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cO([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-Bl(b,a){dw(Bm,a);fB(a);function
-d(a){return fC(2,0,a)}var
-e=hK(aO(aO(b[1],b[2]),b[3]),d,a),c=fA(a);if(10===c)a[3]=1;else
+Bl(b,a){dw(Bm,a);fD(a);function
+d(a){return fE(2,0,a)}var
+e=hL(aO(aO(b[1],b[2]),b[3]),d,a),c=fC(a);if(10===c)a[3]=1;else
 if(32!==c)throw[0,b$,Bn];return e}var
 mg=30;function
-hN(a){var
+hO(a){var
 c=a5(a);if(c<=30)return[0,cH(a),0];var
 d=0<=P(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:co(d,b),f=co(e,mg),i=cH(l(e,O(f,mg))),g=bm(cH(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
 ba(c,b){var
-a=hN(b);return bm(a[1],a[2]-c|0)}function
+a=hO(b);return bm(a[1],a[2]-c|0)}function
 a1(e,d,c){var
-a=hN(d),b=hN(c);return bm(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=hO(d),b=hO(c);return bm(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 bb(d,c){var
 a=bm(c,d),e=Math.abs(a);if(e<n0)return Math.floor(a+dH)|0;if(e<n0)return a|0;var
-f=iL(c),g=bm(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bm(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):co(i,-b|0)}function
+f=iM(c),g=bm(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bm(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):co(i,-b|0)}function
 aN(a){return Math.abs(a)<K?1:0}function
-mh(b,a){return go(b.length-1,a.length-1)-1|0}function
+mh(b,a){return gq(b.length-1,a.length-1)-1|0}function
 N(c,b){var
 e=mh(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
@@ -5151,18 +5151,18 @@ cP(c,b){var
 a=[0,0.];dV(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 dA(a){return a*a}function
-bQ(b,a){if(0===c(b[10],a)[1+a].length-1){var
+bR(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return N(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
 Bo(a,d,b){var
-i=d?d[1]:3,f=bQ(a,b);function
+i=d?d[1]:3,f=bR(a,b);function
 g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+nO):2.*e(f,b)-e(a[8],b)}function
 j(a){return a}var
 k=aH(a[2],j),h=pX(function(d){var
 e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=eQ(function(b,a){var
-c=g(b);return f4(g(a),c)},l),n=bJ(function(a,b){return a<i?1:0},m);return cj(h[1],n)}function
+c=g(b);return f6(g(a),c)},l),n=bK(function(a,b){return a<i?1:0},m);return cj(h[1],n)}function
 Bp(a){var
-b=gD(0,a.length-1);return Q(function(e,d){var
-f=tB(cW,cW,d),h=tH(b,f),g=eP(function(b){return bW(c(a,b)[1+b],d)},h);return g?g[1]:(tD(b,f,e),e)},a)}function
+b=e0(0,a.length-1);return Q(function(e,d){var
+f=tB(cW,cW,d),h=tH(b,f),g=eP(function(b){return bH(c(a,b)[1+b],d)},h);return g?g[1]:(tD(b,f,e),e)},a)}function
 Bq(a){return typeof
 a==="number"?0===a?Br:0:2===a[0]?Bt:Bs}function
 Bu(c,a){var
@@ -5173,7 +5173,7 @@ Bv(c,b,a){var
 d=cP(a,function(a){return dA(A(a-c,b-a))});return[0,cP(a,function(a){return dA(A(0.,A(c-a,a-b)))}),d]}function
 mi(b,a,c){if(b!=W&&a!=K){var
 d=cP(c,function(c){return A(b*c,a*c)});return[0,cP(c,function(c){return a7(b*c,a*c)}),d]}return[0,W,K]}function
-hO(e,d,b){function
+hP(e,d,b){function
 a(c){return e*Math.sqrt(cP(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
@@ -5182,7 +5182,7 @@ b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(cX),c]}function
 Bw(a,g,d){var
-b=X(a7,K,d),c=X(A,W,d),h=hO(a,g,d),e=h[2],f=h[1];switch(g){case
+b=X(a7,K,d),c=X(A,W,d),h=hP(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
@@ -5222,7 +5222,7 @@ E=0;function
 aa(a){switch(d){case
 0:return Bv(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a7(i,b),c=mi(A(h,-b),f,a),e=hO(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mi(h,i,a);default:return E?Bw(1.,l,a):hO(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a7(i,b),c=mi(A(h,-b),f,a),e=hP(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mi(h,i,a);default:return E?Bw(1.,l,a):hP(1.,l,a)}}var
 ab=2===d?j:g,F=q(aa,ab),H=a(k,k),ac=L(b[9]);function
 ad(a){return 2===d?ba(0,a):a1(-2*f|0,a,H)}if(2===d)var
 ae=0,I=function(a,b){return a1(ae,a,b)};else
@@ -5253,14 +5253,14 @@ switch(a[0]){case
 d=a[1],f=ax(d[1],d[2])<0?1:0;if(c&&b&&mj(d)&&f)return 0;return 2;case
 1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mj(a[1])?1:2}}function
 BA(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=gl(a[13],i),h=0;if(typeof
+f=p(b,0),g=p(b,0),d=a[7],e=gn(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=ax(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aI(k,a[13]);h=1}if(!h){jk(f,0,b,1);jk(g,0,b,1)}return[0,f,g]}function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aI(k,a[13]);h=1}if(!h){jl(f,0,b,1);jl(g,0,b,1)}return[0,f,g]}function
 BB(b,a){return p(b,[0,3,3,as(a,function(a){return a})])}function
 BC(a,m,b,e){var
 n=a[16],g=L(G(function(a){return 0<P(a)?1:0},n)),o=mk(a,1),p=[0,mk(a,0),o],h=BA(a,m,b),i=h[2],j=h[1];function
@@ -5275,7 +5275,7 @@ if(0===d[0]){var
 l=L(d[1]);return as(b,function(a){if(a<l.length-1)var
 b=L(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c6(f,b.length-1-1|0),e=gc(c(b,d)[1+d],1);else
+d=c6(f,b.length-1-1|0),e=ge(c(b,d)[1+d],1);else
 var
 e=a;return e},h=aH(e,function(a){return a}),d=L(f(aJ(g),h));else
 var
@@ -5284,24 +5284,24 @@ BD(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
 i=bo(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=P(d)?d:s(d),f=0<ax(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aI(function(b){return c_(j,gm(l,i,bo(a[13],b)))},g);var
+e=0<=P(d)?d:s(d),f=0<ax(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aI(function(b){return c_(j,go(l,i,bo(a[13],b)))},g);var
 k=function(a){return a},e=as(a[2],k);qs(function(d,a){var
 e=c(b,d)[1+d];return ax(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);D(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
 ml(a){return[0,-1,[0]]}function
-fD(a,g,b){var
-h=a[1],d=bQ(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bQ(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+fF(a,g,b){var
+h=a[1],d=bR(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bR(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 cd(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hP(a,b){var
-c=bT*a[17];return c<cd(a,b)?1:0}function
+hQ(a,b){var
+c=bU*a[17];return c<cd(a,b)?1:0}function
 BE(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
 BF(a,b){var
 c=BE(a,b);return(a[3]*a[15]-c)/2.}function
 BG(a,b){var
 c=a[3]==0.?0.:cd(a,a[4]);return(cd(a,b)+c)/2.}function
-fE(r,q,g,o){var
+fG(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5318,7 +5318,7 @@ i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
 l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,N(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fD(b,m,f),o=a-1|0,y=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fF(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5326,12 +5326,12 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-hQ(c,b,a){var
+hR(c,b,a){var
 d=N(a,a);return A(0.,e(c[8],b)-d)}function
 ce(a,b){var
-d=bL(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+d=bM(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];aS(d,1.,c(a[1][6],f)[1+f])}return d}function
-hR(c,a){var
+hS(c,a){var
 b=1;for(;;){aI(function(b){return aS(a,N(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
@@ -5344,8 +5344,8 @@ x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];D(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=ai(i[1]),c=ai(g[1])-b|0,e=g[1],f=bp(bJ(function(a,b){return a<c?1:0},e));aI(function(b){var
-c=i[1],e=ce(a,d(b));i[1]=[0,mm(hR(i[1],e)),c];return 0},f);return i[1]}function
+b=ai(i[1]),c=ai(g[1])-b|0,e=g[1],f=bp(bK(function(a,b){return a<c?1:0},e));aI(function(b){var
+c=i[1],e=ce(a,d(b));i[1]=[0,mm(hS(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5355,41 +5355,41 @@ E(b){var
 g=e(p,b);if(dG*u(b)<g)var
 c=g;else
 var
-n=ce(a,d(b)),l=hR(y(0),n),c=N(l,l);var
+n=ce(a,d(b)),l=hS(y(0),n),c=N(l,l);var
 h=BG(a,b),i=1e-22*u(b)<c?1:0;if(i)var
 j=cw<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bT*a[17],k=[0,[0,cd(a,b)<=m?1:0,c,b]];else
+m=bU*a[17],k=[0,[0,cd(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bK(E),F);if(i){var
-w=al(ar,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bK(function(c){return function(b){var
+F=n[1],i=f(bL(E),F);if(i){var
+w=al(ar,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bL(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
 G=d(b),j=Math.sqrt(z),H=dG*u(b)<z?1:0,I=o[1],J=h[1],K=BF(a,b),L=pR(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=as(x,function(c){return function(b){return fD(a,c,d(b))}}(b)),M=h[1];aI(function(b,c){return function(a){return aS(c,e(a,b),a)}}(b,A),M);var
+A=as(x,function(c){return function(b){return fF(a,c,d(b))}}(b)),M=h[1];aI(function(b,c){return function(a){return aS(c,e(a,b),a)}}(b,A),M);var
 O=0,P=q(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
-Q=ce(a,G),m=mm(hR(y(0),Q));if(0.<a[3])var
+Q=ce(a,G),m=mm(hS(y(0),Q));if(0.<a[3])var
 C=d(a[4]),v=N(m,c(l[6],C)[1+C]);else
 var
 v=0.;var
 R=[0,[0,m,v]],S=as(x,function(e,f){return function(b){var
 a=d(b);return N(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);D(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
 j(a){return L(bp(a))}var
-v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fE(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
+v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fG(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
 e=Math.abs(b)*cd(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
 F=cd(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fW*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,O,M]}function
+G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fY*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,O,M]}function
 mn(l,a,k,j,i,g,f,d,c){var
 m=Math.abs(c)+cw,h=X(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
 n=ml(0);return BH([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ez*h<b[1]?1:0,n])}function
 BI(a,b){var
 d=[0,0];D(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=bQ(a,g);function
+i=d[1],g=c(b,i)[1+i][1],m=bR(a,g);function
 n(b){var
 f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dG*f<h)return h;var
-d=bL(c(a[6],b)[1+b]);aS(d,1.,c(a[6],g)[1+g]);return N(d,d)}var
+d=bM(c(a[6],b)[1+b]);aS(d,1.,c(a[6],g)[1+g]);return N(d,d)}var
 h=as(a[2],n);t(h,g,0.);function
 j(c){return q(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
@@ -5397,16 +5397,16 @@ k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function
 BJ(c,b,g,a){function
 d(g,d){var
 h=[ao,d];return ck(q(function(b){var
-d=a[1]*e(c[9],b[1]);return fV*(f(g,b)-d)},b),h)}var
+d=a[1]*e(c[9],b[1]);return fX*(f(g,b)-d)},b),h)}var
 h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mn(c,b,0.,b.length-1,g,d(function(a){return a[3]},W),k,i,h)}function
 mo(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,BI(a,b),0];var
 c=a[14];return c9(function(c,d){return BJ(a,b,c,d)},c)}function
-hS(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bo(a[1][14],a[5]);return b/fV+d[1]*e(a[1][9],c)}function
+hT(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bo(a[1][14],a[5]);return b/fX+d[1]*e(a[1][9],c)}function
 BK(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bo(a[1][14],a[5]);return fV*(b-d[1]*e(a[1][9],c))}function
+d=bo(a[1][14],a[5]);return fX*(b-d[1]*e(a[1][9],c))}function
 BL(a,d,b){var
-c=dB(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hQ(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+c=dB(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hR(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 cQ(a){return a[6].length-1}function
 BM(a,k,b,j){var
 f=dB(a,b),l=f.length-1;function
@@ -5417,7 +5417,7 @@ c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=N(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
 BN(a,d){if(d===a[9].length-1)return a;function
 b(a){return eS(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=ml(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fE(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=ml(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fG(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
 mp(a,e,d){var
 b=ce(a,e);D(function(d,f){var
 e=c(a[9],d)[1+d];return aS(b,f,ce(a,c(a[2],e)[1+e][1]))},d);return b}function
@@ -5432,12 +5432,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fE(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mp(a,i,l);return[0,l,N(m,m)]}function
-fF(n,j,a,m,f){var
-F=n?n[1]:fU,G=j?j[1]:j,o=dB(a,f),q=fE(a[9],a[10],a[11],o),r=hQ(a,f,o),E=0;if(!G&&r<io*e(a[8],f)){var
+w=fG(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mp(a,i,l);return[0,l,N(m,m)]}function
+fH(n,j,a,m,f){var
+F=n?n[1]:fW,G=j?j[1]:j,o=dB(a,f),q=fG(a[9],a[10],a[11],o),r=hR(a,f,o),E=0;if(!G&&r<ip*e(a[8],f)){var
 D=BO(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],fY*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cQ(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],f0*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cQ(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5458,24 +5458,24 @@ L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
 K=g*N(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-BP=48,BQ=16,fG=400000000;function
+BP=48,BQ=16,fI=400000000;function
 BR(a){function
 d(a){return a}var
 b=as(cQ(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!jm(function(a){return a===b?1:0},e)){var
+e=a[9];if(!jn(function(a){return a===b?1:0},e)){var
 c=cd(a,b);d=1}}if(!d)var
-c=cX;return[0,c,b]},b);jn(function(b,a){return a4(b,a)},c);var
+c=cX;return[0,c,b]},b);jo(function(b,a){return a4(b,a)},c);var
 e=eS(c,0,ar(BP,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
 BS(a){var
 b=BR(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fD(a,e,c(a[2],b)[1+b][1]);return 0.}var
+f(e,b){if(!(d<=e)&&!(d<=b))return fF(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
 mq(b,a){var
-d=c(b[2],a)[1+a];return hP(b[1],d)}function
+d=c(b[2],a)[1+a];return hQ(b[1],d)}function
 BT(a,c){var
-d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fD(a[1],b,c)},b)}function
+d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fF(a[1],b,c)},b)}function
 mr(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
@@ -5530,7 +5530,7 @@ a=H;continue}break}}return l}function
 ms(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=ix*b[1][17],g=Q(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=iy*b[1][17],g=Q(function(b,h){var
 g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aH(l.length-1,function(a){return a}),h=L(f(aJ(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
@@ -5538,12 +5538,12 @@ f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-
 p(b){return q(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=p(b),c=BU(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aK(b),d=bJ(function(h){return function(d,b){var
+h=p(b),c=BU(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aK(b),d=bK(function(h){return function(d,b){var
 c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eR(d,b.length-1))return[0,b,g,c];var
 b=L(d);continue}}var
 u=p(h),v=[0,h,g,dW(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
 BV(g,b,a,j){var
-k=a[3],l=a[2],c=bL(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
+k=a[3],l=a[2],c=bM(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
 b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mq(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
@@ -5554,7 +5554,7 @@ BX(a){var
 b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
 BY(a,c,h,g,f){var
 i=BT(a,g),d=a[2].length-1;c[1]=c[1]-aO(aO(d,d),10+(d/3|0)|0)|0;var
-u=ix*a[1][17];function
+u=iy*a[1][17];function
 k(b,j,f){var
 c=BV(a,b,j,f),d=c[2],e=c[1],k=oq*BX(e);return A(0.02*b[2],k)<d?mr(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
 l(b,g,f,e){var
@@ -5575,24 +5575,24 @@ q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
 o=f[2],r=a[2],b=n(mr(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BQ),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=ms(a,b)[1],v=m[2],w=m[1],x=cE(function(b){return Math.abs(e(v,b))<=fQ*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+m=ms(a,b)[1],v=m[2],w=m[1],x=cE(function(b){return Math.abs(e(v,b))<=fS*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
 BZ=60;function
 B0(a,j,b,c){var
-d=dB(a,b),f=dB(a,c),g=N(a[13],f),h=hQ(a,b,d);if(bT*e(a[8],b)<h)var
+d=dB(a,b),f=dB(a,c),g=N(a[13],f),h=hR(a,b,d);if(bU*e(a[8],b)<h)var
 k=ce(a,c),l=N(ce(a,b),k),m=l-N(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hS(a,c,a[3]*a[15]-2.*i)}function
+i=g;return hT(a,c,a[3]*a[15]-2.*i)}function
 mt(a,u,h,s,b){var
 d=ai(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hP(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hQ(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
 x=aH(a[2].length-1,w),o=f(aJ(function(a){return 1-pW(a,b)}),x),y=[0,s,G(n,o)],z=L(cj(G(function(a){return n(a[1])},b),y)),A=Bz(a[1],z),B=mo(A,L(c9(v,b))),i=eP(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fF(0,0,j,h,d),k=p(cQ(a),0.),l=[0,0.],m=[0,0];c_(function(n,f){var
+j=i[1],g=fH(0,0,j,h,d),k=p(cQ(a),0.),l=[0,0.],m=[0,0];c_(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hP(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hQ(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*cd(a,b);l[1]=l[1]+o;var
@@ -5600,9 +5600,9 @@ j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
 C=e(g[1],d);t(k,cQ(a)-1|0,C)}var
-q=u*hS(j,d,h*(g[3]-l[1])),D=c9(function(i,b){var
+q=u*hT(j,d,h*(g[3]-l[1])),D=c9(function(i,b){var
 e=c(a[2],b)[1+b],f=B0(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bK(function(a){return a}),D),F=eQ(function(b,a){return f4(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bJ(function(a,b){return a<2?1:0},H);if(da(q))return 0;var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bL(function(a){return a}),D),F=eQ(function(b,a){return f6(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bK(function(a,b){return a<2?1:0},H);if(da(q))return 0;var
 r=[0,[0,b,k,g[2],q,m[1],I]]}else
 var
 r=i;return r}function
@@ -5619,9 +5619,9 @@ B2(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
 g=mu(a,d),b=eQ(function(b,a){var
-c=f(b);return f4(f(a),c)},g);function
+c=f(b);return f6(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bJ(function(a,b){return a<c?1:0},b)}return[0,b,aH(c6(8,ai(b)),h)]}function
+c=a+1|0;return bK(function(a,b){return a<c?1:0},b)}return[0,b,aH(c6(8,ai(b)),h)]}function
 B3(a,k,j,e,i,d){var
 g=a[2].length-1;function
 h(c,b){return al(function(b,f){var
@@ -5637,10 +5637,10 @@ b=a[1],m=aH(g,function(a){return a}),n=f(aJ(function(d){var
 g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cC(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cj(G(function(b){return B2(a,b)},i),q),s=0;return al(function(a,d){var
 e=h(d,0),b=c7(function(a){return l(a,BZ)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-el=fT;function
+el=fV;function
 B4(a){var
 b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);D(function(b,h){var
-f=bL(h),j=1;for(;;){var
+f=bM(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=N(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aS(f,n,g[1+a])}var
@@ -5670,11 +5670,11 @@ a=f(b[5],c);return h?dW(l,a,f(b[5],h[1])):a}var
 o=i(n),p=q(function(a){return O(a,el)},o),j=q(i,g),r=b[4];function
 s(a){return ba(r,a)}var
 t=B4(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
-m=bL(p);D(function(f){return function(b,d){var
+m=bM(p);D(function(f){return function(b,d){var
 e=0!==P(d)?1:0;if(e){var
 g=c(j,b)[1+b];return D(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fT|0,v=B5(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
+u=b[4]+fV|0,v=B5(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
 e=aN(b);if(e){var
 g=bb(el,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
@@ -5684,47 +5684,47 @@ w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
 cu(a){return a?cX:1.}function
 bD(b,a){return 0.<b[3]?cu(a):-cu(a)}function
-fH(b,a,d,c){var
-e=hS(b,d,bD(b,a)*c);return cu(a)*e}function
+fJ(b,a,d,c){var
+e=hT(b,d,bD(b,a)*c);return cu(a)*e}function
 B7(b,a,d,c){var
 e=BK(b,d,cu(a)*c);return bD(b,a)*e}function
-fI(b,a){return b[4]<a[4]?a:b}function
-fJ(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+fK(b,a){return b[4]<a[4]?a:b}function
+fL(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
 mv(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hT(f,e,a,d,c){var
-g=bD(a[1],d),b=fF(f,e,a[1],g,c),h=fH(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hU(c,b,a){return 0<a[2].length-1?a:hT(0,0,a[1],c,b)}function
+hU(f,e,a,d,c){var
+g=bD(a[1],d),b=fH(f,e,a[1],g,c),h=fJ(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hV(c,b,a){return 0<a[2].length-1?a:hU(0,0,a[1],c,b)}function
 B8(d,c,b){var
-a=d[1];return a[18]?hT(B_,B9,d,c,b):[0,d,[0],0.,fH(a,c,b,BL(a,bD(a,c),b))]}function
+a=d[1];return a[18]?hU(B_,B9,d,c,b):[0,d,[0],0.,fJ(a,c,b,BL(a,bD(a,c),b))]}function
 mw(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ey*d[17])return a;var
 i=p(cQ(d),0.);t(i,b,-bD(d,f));return[0,a[1],i,0.,h]}return a}function
 mx(c,b){var
-a=G(b,c[4]);return a?al(fI,a[1],a[2]):ae(B$)}function
+a=G(b,c[4]);return a?al(fK,a[1],a[2]):ae(B$)}function
 em(c,b,a){return mx(c,function(d){return mw(c,b,a,B8(d,b,a))})}function
 Ca(k,c,b,f,e){var
-g=e[1],a=g[1],h=bD(a,c),d=fF(Cc,Cb,BN(a,BM(a,h,b,B7(a,c,b,f))),h,b),j=fH(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+g=e[1],a=g[1],h=bD(a,c),d=fH(Cc,Cb,BN(a,BM(a,h,b,B7(a,c,b,f))),h,b),j=fJ(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
 Cd(d,g,a){var
 b=a[1][1],h=mu(b,a[2]),i=bD(b,d),e=mt(b,cu(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-ey*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
 Cf(k,c,a,b){var
-e=b[1],h=bD(e,c),l=hT(0,0,b,c,a);return function(r,q){var
+e=b[1],h=bD(e,c),l=hU(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fF([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aU===m?g[1]:V===m?bc(g):g,n=BY(u,t,h,a,s),i=n[1],v=fH(e,c,a,i[3]),o=fI(d,[0,b,i[1],i[2],v]);if(n[2])return Cd(c,a,o);var
+s=fH([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aU===m?g[1]:V===m?bc(g):g,n=BY(u,t,h,a,s),i=n[1],v=fJ(e,c,a,i[3]),o=fK(d,[0,b,i[1],i[2],v]);if(n[2])return Cd(c,a,o);var
 d=o,f=f[2];continue}var
 w=k[8],x=[0,d[2],[0,l[2],0]],p=B3(e,cu(c),h,a,x,w);if(p){var
-j=p[1];return fI(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Ce)}function
+j=p[1];return fK(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Ce)}function
 my(a){var
 b=a[4];return c$(function(a){return a[1][18]},b)}function
 cR(a){var
 b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
-fK(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&my(a))return fI(c,mx(a,function(c){return mw(a,d,b,Cf(a,d,b,c))}));return c}function
+fM(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&my(a))return fK(c,mx(a,function(c){return mw(a,d,b,Cf(a,d,b,c))}));return c}function
 en(a){return bo(a[1][14],a[5])}function
 mz(a,f){var
 b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ck(d,[ao,c*en(a)[3]]):d}function
-hV(e,d,h,a){var
+hW(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
 h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
@@ -5739,20 +5739,20 @@ Cg(b,d,a){if(0<=b[5]){var
 h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fL(a){return Math.log(a)/0.693147180559945286}function
+fN(a){return Math.log(a)/0.693147180559945286}function
 Ch(b,a,g,d){var
-c=a[2].length-1+1|0,h=fL(c*b[17]/(a[3]*d))/2.,i=b[18]?fL(c*b[17]/d):0.,j=fL(iw*c/a[3]),k=fL(X(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+c=a[2].length-1+1|0,h=fN(c*b[17]/(a[3]*d))/2.,i=b[18]?fN(c*b[17]/d):0.,j=fN(ix*c/a[3]),k=fN(X(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
 Ci(l,k,j,i,a){var
 b=a[1][1],d=mz(b,j);function
 g(a){return cE(aN,a)}if(g(a[2])&&g(d)){var
 f=0.<a[3]?Ch(b,a,d,i):Cj;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];mA(b,bD(b,k),o,c,n,h);return hV(l,b,c,h)}return f}return 0}function
+c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];mA(b,bD(b,k),o,c,n,h);return hW(l,b,c,h)}return f}return 0}function
 mB(a,b){var
-c=A(a[15],fY*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+c=A(a[15],f0*a[17]);return Math.sqrt(e(a[8],b)/c)}function
 Ck(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aH(b,function(a){return a}),j=f(aJ(function(a){return e(n[2],a)!=0.?1:0}),z),d=gn(a[4],j)?a[4]:al(c6,b,j),k=L(f(aJ(function(b){var
+z=aH(b,function(a){return a}),j=f(aJ(function(a){return e(n[2],a)!=0.?1:0}),z),d=gp(a[4],j)?a[4]:al(c6,b,j),k=L(f(aJ(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aO(200*(k.length-1)|0,a[1][3])|0;var
 r=mB(a,h)*bm(1.,-84);if(0<=a[5])var
 A=en(a)[3],l=r*e(a[1][7],h)*A;else
@@ -5761,10 +5761,10 @@ l=r;var
 t=aN(l),m=t?bb(el,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
 u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=B6(a[1],B,C,h),w=bD(a,y),g=p(cQ(a),0);D(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mA(a,w,d,el,m,g);return hV(i,a,el,g)}}return 0}function
-hW(b,e,a,h,o){var
-d=hU(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=ey*mB(i,a),k=d[3]<p?1:0,g=k?h<fW*i[17]?1:0:k;else
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mA(a,w,d,el,m,g);return hW(i,a,el,g)}}return 0}function
+hX(b,e,a,h,o){var
+d=hV(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ey*mB(i,a),k=d[3]<p?1:0,g=k?h<fY*i[17]?1:0:k;else
 var
 g=j;var
 l=g?0<b[8][1]?1:0:g,q=l?Ck(b,e,a,d):l,f=q||Ci(b,e,a,h,d);if(f){var
@@ -5772,7 +5772,7 @@ m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-fM(b,a){return bo(b[4],a)}function
+fO(b,a){return bo(b[4],a)}function
 mC(b){var
 a=mz(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
 mD(a){var
@@ -5803,8 +5803,8 @@ b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
 Cn(h,d){var
-f=q(mE,d);jn(function(b,a){return f4(b,a)},f);var
-b=47-iL(A(e(f,((f.length-1)*9|0)/10|0),fY))[2]|0;if(10<=b&&!(60<b)){var
+f=q(mE,d);jo(function(b,a){return f6(b,a)},f);var
+b=47-iM(A(e(f,((f.length-1)*9|0)/10|0),f0))[2]|0;if(10<=b&&!(60<b)){var
 g=O(1,b);if(0<=c(d,0)[1][5]){var
 l=en(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dH){var
 i=O(g,1);k=1}if(!k)var
@@ -5813,7 +5813,7 @@ j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
 Co(i,x,U,T){var
-g=T[1],a=fM(x,U)[1];if(bm(1.,48-g|0)<=mE(a))return 0;var
+g=T[1],a=fO(x,U)[1];if(bm(1.,48-g|0)<=mE(a))return 0;var
 W=a[2].length-1,y=mC(a),X=mD(a),j=Q(function(b,a){return bb(g,a*e(y,b))},X);Cg(a,g,j);var
 k=Q(function(b,a){var
 c=e(y,b);return ba(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,Y=0;if(F<0)var
@@ -5826,17 +5826,17 @@ u=q,s=o;var
 P=b<W?1:0;if(P)var
 R=b!==a[4]?1:0,S=R?f!=0.?1:0:R;else
 var
-S=P;if(S){aS(d,-f,bQ(i,c(a[2],b)[1+b][1]));var
+S=P;if(S){aS(d,-f,bR(i,c(a[2],b)[1+b][1]));var
 ad=n+f,w=[0,b,r],v=ad}else
 var
 w=r,v=n;var
 ae=b+1|0;if(F!==b){var
 b=ae,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];aS(d,G,bQ(i,L));var
+K=a[4],L=c(a[2],K)[1+K][1];aS(d,G,bR(i,L));var
 Z=e(d,L);D(function(b,a){return t(d,b,a-Z)},d)}var
 _=0.,h=al(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=hV(x,a,g,j);if(l)var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=hW(x,a,g,j);if(l)var
 m=Math.sqrt(A(0.,h+H)),M=[V,function(b){return Cl(a,d,h,m)}],N=function(b){return[V,function(c){return Cm(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
 var
 O=l;return O}function
@@ -5857,12 +5857,12 @@ c=0.,d=-X(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
 Cr(a){var
 b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
 Cs(b,d,t,r){var
-h=fM(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Cp(a),j=q(function(b){return Cq(a,b)},u),v=0.,w=X(function(d,c){var
+h=fO(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Cp(a),j=q(function(b){return Cq(a,b)},u),v=0.,w=X(function(d,c){var
 b=[0,0.];D(function(d,c){var
 e=Math.abs(c)*cd(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=X(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
 l=q(function(a){return Q(y,a)},j),z=nO,m=X(function(b,a){return A(b,Cr(a))},z,l);if(m*Math.sqrt(x)<nP){var
-n=47-iL(m)[2]|0,B=function(h){var
+n=47-iM(m)[2]|0,B=function(h){var
 b=q(function(a){return bb(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
@@ -5883,8 +5883,8 @@ z=e(a[1][9],c),B=en(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fY*f<g?1:0]}}(0,f)}function
-hX(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,f0*f<g?1:0]}}(0,f)}function
+hY(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
 g=Ct(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
@@ -5895,7 +5895,7 @@ h=m}else
 var
 h=l;if(g[3]){var
 p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-Cu(b,a){return iA*aO(b,a+1|0)}function
+Cu(b,a){return iB*aO(b,a+1|0)}function
 Cv(a){return 3.+0.4*a}function
 Cw(a){return 4.+0.04*aO(a+1|0,a+1|0)}function
 Cx(a){var
@@ -5913,7 +5913,7 @@ d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[
 mG(f,w,e,l,v){function
 m(a){var
 b=mF(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cW,a=iA,y=dH,x=0.;for(;;){if(0<n){var
+d=2.*w+e,n=cW,a=iB,y=dH,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5921,12 +5921,12 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/iw:(g+j)/2.;var
-G=Math.abs(k-a)<=fW*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/ix:(g+j)/2.;var
+G=Math.abs(k-a)<=fY*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
 mH(f,h,a,e){if(h==W){var
-c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,fV*c*c/a,c/a,-0.5/a]}var
+c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,fX*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cX/i]}function
 mI(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
 Cy(e,f,c,b){var
@@ -5938,13 +5938,13 @@ h=mF(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cX/
 eo(c,d,b){var
 a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
-hY(b,a){var
-c=bL(b[2][2]),d=b[1];D(function(b,f){var
+hZ(b,a){var
+c=bM(b[2][2]),d=b[1];D(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?aS(c,e(a,b),f[2]):d},d);return c}function
 mJ(a){var
 b=a[3][1]==W?1:0,c=b||(a[3][2]==K?1:0);return c}function
 CA(a,c){var
-d=eo(a,c,function(a){return a[1]}),j=hY(a,c),g=a[3],h=g[2],i=g[1];function
+d=eo(a,c,function(a){return a[1]}),j=hZ(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
 b=[0,eo(a,c,function(a){return a[3]})];dV(function(c){if(0.<d)var
 e=f(c,A(i,a7(h,c/(2.*d))));else
@@ -5959,8 +5959,8 @@ g=0}else
 var
 g=f;return g},k);return b[1]}function
 mK(b,m,d){var
-j=d.length-1,n=eo(b,d,function(a){return a[1]}),f=hY(b,d);if(mJ(b)&&n<=0.)return 0;var
-g=[0,eo(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jj(j,j,0.);D(function(o,s){var
+j=d.length-1,n=eo(b,d,function(a){return a[1]}),f=hZ(b,d);if(mJ(b)&&n<=0.)return 0;var
+g=[0,eo(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jk(j,j,0.);D(function(o,s){var
 d=Cy(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
@@ -5977,7 +5977,7 @@ b=Cz(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
 a=aN(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
 mL(o,n){var
-l=n.length-1,h=q(bL,o),p=l-1|0,C=0;if(!(p<0)){var
+l=n.length-1,h=q(bM,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -5992,7 +5992,7 @@ T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bL(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bM(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6017,20 +6017,20 @@ CC(d,b,n,m){var
 a=n,f=m;for(;;){var
 h=0===f?0:mK(d,b,a);if(h){var
 g=h[1],i=g[2],o=g[1],j=mL(g[3],i),k=N(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bT)return 0;var
+a=j;for(;;){if(a<bU)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
 i=W<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cE(function(a){return a},k),l=i+nz*a*o-fW*Math.abs(i),h=g?mK(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fS*b<k){var
+g=f;return g},f),g=cE(function(a){return a},k),l=i+nz*a*o-fY*Math.abs(i),h=g?mK(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fU*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
 CD=3;function
 CE(b,a){var
-g=a.length-1,d=0.,f=X(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bT*f<Math.abs(a)?1:0},a);function
+g=a.length-1,d=0.,f=X(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bU*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=eo(b,a,function(a){return a[1]}),h=jj(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=eo(b,a,function(a){return a[1]}),h=jk(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a7(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -6041,7 +6041,7 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);D(o,hY(b,a));var
+a=x;continue}break}}return 0}}(m,f,h,n);D(o,hZ(b,a));var
 q=b[1];D(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
@@ -6054,7 +6054,7 @@ var
 m=k;return m}}(a,f,h),q);var
 r=mL(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),CD)}function
 CG(b,a){var
-c=G(function(b){return q(function(a){return bm(FM(bm(a,b)),-b|0)},a)},CF);return[0,CE(b,a),c]}function
+c=G(function(b){return q(function(a){return bm(FN(bm(a,b)),-b|0)},a)},CF);return[0,CE(b,a),c]}function
 CH(a,c){function
 d(a){return aN(a)?Math.abs(a):0.}function
 g(c,a){var
@@ -6064,7 +6064,7 @@ f(c){var
 d=CA(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
 d=CC(a,b*i,c,CB);f(d);var
-e=ix<b?1:0;if(e){b/=10.;var
+e=iy<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];D(function(d,c){var
 a=Math.abs(c)<dG?1:0;if(a){var
@@ -6110,16 +6110,16 @@ w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
 e=function(b,a){return a?n(d[17],a[1],v):b},b=mM(d,c),f=e(K,a[4]),g=[ao,e(W,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aJ(x),y),m=f(bK(w),q);if(CJ(g,b)&&0===pZ(m,q)&&!(0<eR(m,CI))){var
-h=[V,function(a){return eN(fd(g),0)}],r=function(a,d){var
-e=b[5],f=bo(b[6],a),i=b[1],c=aP(h),j=aU===c?h[1]:V===c?bc(h):h;return lg(g,b,j,i,a,d,f,e)},C=CK(g),o=L(G(L,g[13])),t=b[1],D=c(o,t)[1+t],u=CL(d,g),i=CM(d,g),z=function(a){return mM(d,a)},E=as(d[2],z),j=i?[0,[0,cX,p(d[3],0.),i[1],[ao,0.,K]]]:[0],k=ck(L(m),j),A=aH(o.length-1,function(a){return a});return f(bK(function(h){if(h===b[1])return 0;var
+y=b[4],q=f(aJ(x),y),m=f(bL(w),q);if(CJ(g,b)&&0===pZ(m,q)&&!(0<eR(m,CI))){var
+h=[V,function(a){return eN(ff(g),0)}],r=function(a,d){var
+e=b[5],f=bo(b[6],a),i=b[1],c=aP(h),j=aU===c?h[1]:V===c?bc(h):h;return lg(g,b,j,i,a,d,f,e)},C=CK(g),o=L(G(L,g[13])),t=b[1],D=c(o,t)[1+t],u=CL(d,g),i=CM(d,g),z=function(a){return mM(d,a)},E=as(d[2],z),j=i?[0,[0,cX,p(d[3],0.),i[1],[ao,0.,K]]]:[0],k=ck(L(m),j),A=aH(o.length-1,function(a){return a});return f(bL(function(h){if(h===b[1])return 0;var
 q=Q(function(b,d){var
 e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=P(a)?a:s(a)}var
 v=X(function(b,a){return 0<ax(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=X(function(f,g){var
 a=f[2],d=f[1],b=a1(0,g,v),e=c(E,d)[1+d];if(b!=0.)aS(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],H=Q(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dG}return 0.}return a[2]==K?fS:a[1]==W?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dG}return 0.}return a[2]==K?fU:a[1]==W?-0.1:0.},k);function
 x(d,b){var
 c=aN(b);return c?a(bb(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
@@ -6160,7 +6160,7 @@ k=a[4];aI(function(a){switch(a[0]){case
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=p(b,0),l=a[1];aI(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hZ=14;function
+h0=14;function
 mQ(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
 h=50,i=0<=P(a)?a:s(a),b=co(i,h),d=0<P(b)?b:1;function
@@ -6177,7 +6177,7 @@ d=i,e=h,a=g;for(;;){var
 b=co(k(d,e),1);if(0!==a&&0!==ax(b,d)&&0!==ax(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,hZ)]:j(a,d,hZ);return c7(function(a){return n(a[1],a[2],hZ)},o)}function
+o=f(c,a)?[0,m(a,d,h0)]:j(a,d,h0);return c7(function(a){return n(a[1],a[2],h0)},o)}function
 CR(h,g,i,K,J,d){var
 j=h[2],q=mP(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(b9(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
@@ -6193,7 +6193,7 @@ l=i;return l}var
 z=j-1|0,N=0;if(!(z<0)){var
 b=N;for(;;){var
 R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=bQ(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=bR(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
 I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 W=f+1|0;if(H!==f){var
@@ -6213,7 +6213,7 @@ var
 h=b;return h},n=ba(0,r),h=x(a)*n,j=aN(h);if(j){var
 o=bb(0,h),p=d?-1:1;return mQ(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dt(g,1),P=aK(Q(function(e,o){var
 b=o[2],f=b===e?0:c(C,b)[1+b];if(f)var
-h=dt(g,f[1]),p=c(E,b)[1+b],i=a(r,hn(c(E,e)[1+e],p)),j=k(h,i),m=a$(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
+h=dt(g,f[1]),p=c(E,b)[1+b],i=a(r,ho(c(E,e)[1+e],p)),j=k(h,i),m=a$(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
 n=f;return n},o));return[0,aK(C),P]}function
 CS(d,c,a){var
@@ -6239,7 +6239,7 @@ k=h;return k}var
 A=i-1|0,K=0;if(!(A<0)){var
 b=K;for(;;){var
 P=c(u,b)[1+b],R=P||c(t,b)[1+b];if(R){var
-G=bQ(m,b),H=i-1|0,S=0;if(!(H<0)){var
+G=bR(m,b),H=i-1|0,S=0;if(!(H<0)){var
 g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
 U=g+1|0;if(H!==g){var
 g=U;continue}break}}}var
@@ -6255,13 +6255,13 @@ e=b[1];if(d)return ax(e[2],g)<0?1:0;var
 i=0<ax(e[1],g)?1:0}else
 var
 i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aN(i);if(k){var
-p=bb(0,i),q=d?1:-1;return mQ(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[V,function(b){return fc(h,a)}]},s);function
+p=bb(0,i),q=d?1:-1;return mQ(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[V,function(b){return fe(h,a)}]},s);function
 E(b){var
 a=c(M,b)[1+b],d=aP(a);return aU===d?a[1]:V===d?bc(a):a}var
 N=aK(Q(function(g,w){var
 b=w[2],j=b===g?0:c(C,b)[1+b];if(j){var
-x=e(n,b),y=mS(d,e(bQ(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aN(o)&&0.<=o){var
-i=bb(0,o),A=c(s,b)[1+b],B=ac(c(s,g)[1+g],A),D=E(b),G=ho(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+x=e(n,b),y=mS(d,e(bR(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aN(o)&&0.<=o){var
+i=bb(0,o),A=c(s,b)[1+b],B=ac(c(s,g)[1+g],A),D=E(b),G=hp(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
 t=j;return t},o));return[0,aK(C),N]}function
 CU(a){var
@@ -6272,7 +6272,7 @@ b=CU(c);if(b)switch(d[1]){case
 1:return 0;default:return lj(a)}return b}var
 cS=[0,mO,mO,mR,mR];function
 CV(b,d,a,c){if(mT(b,d,c)){var
-e=e_(a[2],a[3]),f=function(f){var
+e=fa(a[2],a[3]),f=function(f){var
 g=ns(f,b,d,a,c,e,1);return[0,ns(f,b,d,a,c,e,0),g]};if(b[1]){var
 g=f(CT);return[0,cS[1],cS[2],g[1],g[2]]}var
 h=f(CR);return[0,h[1],h[2],cS[3],cS[4]]}return cS}function
@@ -6339,7 +6339,7 @@ e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
 z(a){return a}var
 A=aH(a[2],z),r=L(f(aJ(y),A)),B=q(function(a){return ba(0,c(k,a)[1+a])},d),C=CX(q(function(a){var
 f=p(b[2],1),j=c(g,a)[1+a];aI(function(a){c(f,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(f,b)[1+b]){var
-g=c(i,b)[1+b];if(gI(c(n,a)[1+a],g)){var
+g=c(i,b)[1+b];if(gJ(c(n,a)[1+a],g)){var
 j=c(i,b)[1+b],k=a1(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return G(function(a){var
 b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(r,e)[1+e],f]},C)}function
 ep(f,e){var
@@ -6361,7 +6361,7 @@ C1(d){var
 a=d;for(;;){var
 b=C0(q(function(b){return function(a){return q(function(b){return ep(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aK(a),a=L(bJ(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+e=b[1],f=aK(a),a=L(bK(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
 C2(b,k,q,e,p,d){var
 m=O(q,1),c=k[8];function
 n(c){var
@@ -6380,13 +6380,13 @@ o=d[1],v=[0,o],w=d[2],x=G(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
 j=C1(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-h0(a){return O(a[2],a[5])}function
+h1(a){return O(a[2],a[5])}function
 C3(h,s,b,g,r){var
 t=b[1],u=q(function(a){var
 b=ep(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ep(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
 f=b[1];return D(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=h0(b),i=b[4];if(i)var
+e=h1(b),i=b[4];if(i)var
 j=i[1],m=s[8],z=f(h[5],j[1]),n=dW(function(c,b){return l(c,a(e,b))},d,z),A=ep(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(c5(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
@@ -6413,9 +6413,9 @@ c=p(b[3],a[1]),d=a[2];function
 e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mV(c,a)},e,W,d]}function
 C8(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bK(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=C6(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(K,a[4]),f=e-d<fQ*g?1:0,l=(d+e)/2.,m=ez*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mW(b),i=a?[0,C7(b,a[1]),0]:a;return cj(e,i)}function
-C9(b,a){return a7(iA*(a[6]-a[5]),bT*b)}function
+d=c[4],e=f(bL(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=C6(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(K,a[4]),f=e-d<fS*g?1:0,l=(d+e)/2.,m=ez*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mW(b),i=a?[0,C7(b,a[1]),0]:a;return cj(e,i)}function
+C9(b,a){return a7(iB*(a[6]-a[5]),bU*b)}function
 mX(e,a,d){var
 b=f(a[3],d),c=C9(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
 C_(f,h){var
@@ -6447,20 +6447,20 @@ C$(g,a,i,b){var
 j=q(function(a){return f(a[3],b)},a);function
 d(d,b){var
 f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
-k=e(bQ(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
+k=e(bR(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
 l=c(i,b)[1+b];return N(c(i,d)[1+d],l)}return Q(function(b,c){return as(a.length-1,function(a){return d(b,a)})},a)}function
 mY(n,m,h,b,a){function
 d(r,p,o){var
 d=r,i=p,a=o;for(;;){var
-e=G(function(b){return function(a){return mX(h,a,b)!=0.?1:0}}(a),b);if(cE(aN,a)){if(gn(1,e)){if(0===d)return 0;var
-j=n?gm(function(b,a){var
-c=b||a;return c},i,e):e,s=jc(b,j),g=L(f(bK(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return mX(h,a,b)}}(a),g),u=C$(m,g,k,a),l=bL(a),v=C_(u,t);D(function(d,e){return function(a,b){return aS(e,-b,c(d,a)[1+a])}}(k,l),v);var
+e=G(function(b){return function(a){return mX(h,a,b)!=0.?1:0}}(a),b);if(cE(aN,a)){if(gp(1,e)){if(0===d)return 0;var
+j=n?go(function(b,a){var
+c=b||a;return c},i,e):e,s=jd(b,j),g=L(f(bL(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return mX(h,a,b)}}(a),g),u=C$(m,g,k,a),l=bM(a),v=C_(u,t);D(function(d,e){return function(a,b){return aS(e,-b,c(d,a)[1+a])}}(k,l),v);var
 d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(C4,G(function(a){return 0},b),a)}function
 mZ(d,c,b,a){var
 e=mY(1,d,c,b,a);return e?[0,e[1]]:mY(0,d,c,b,a)}function
 Da(d,k,j,i){var
-a=k[1][1],l=hU(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
+a=k[1][1],l=hV(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
 h(b,a){return aS(f,-b,a)}function
 n(b){return ce(a,b)}if(0.<g){var
 s=n(i);h(bD(a,j)/g,s);var
@@ -6477,20 +6477,20 @@ Db(c,e,b){if(0===c[1]){var
 a=al(function(c,a){var
 d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a7(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aN(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
 Dc(f,k,a,i,d,b){var
-g=a[1][1],h=hU(i,d,a)[2],j=1.,l=X(function(b,a){return A(b,Math.abs(a))},j,h);return G(function(a){if(0<=a[1]){var
+g=a[1][1],h=hV(i,d,a)[2],j=1.,l=X(function(b,a){return A(b,Math.abs(a))},j,h);return G(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];D(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<io*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<ip*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
 m1(b,e){function
 d(a){return N(a,a)}var
 a=p(b[3]+1|0,0.),c=[0,0.];aI(function(b){var
 e=b[2],f=b[1];aS(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-Dd=io;function
+Dd=ip;function
 m2(k,a,b,d){if(2<=a[1])var
 l=(a5(k[8])-1|0)+b|0,g=function(a){return bb(l,a)};else
 var
@@ -6501,22 +6501,22 @@ var
 n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},h);var
 j=e(d,a[3]),m=bb(2*(a[4]+b|0)|0,j*j);return[0,q(g,i),m]}function
-h1(b,a,g,c,i){var
+h2(b,a,g,c,i){var
 d=cR(g),e=C8(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bA(function(a){return a[6]==K?1:0},e):m,j=f(aJ(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a5(c[3])+cY|0;function
-s(c){return fc(b,aK(f(a[5],c)))[3]}var
-u=c[4],v=f(bK(function(a){if(0===a[0]){var
+s(c){return fe(b,aK(f(a[5],c)))[3]}var
+u=c[4],v=f(bL(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
 d=a[2];if(a[1]===i&&c$(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=C2(a,b,c[3],o,s,v),h=[V,function(d){var
-a=b[9];return hy(b,c,G(function(a){return fc(b,a)},a),i)}];function
+a=b[9];return hz(b,c,G(function(a){return fe(b,a)},a),i)}];function
 w(d){var
 c=m2(b,a,o,d);return C3(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=em(g,b,c),i=op*d<r?fK(g,b,c,h):h,f=Db(a,e,Da(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(m0*d));var
+h=em(g,b,c),i=op*d<r?fM(g,b,c,h):h,f=Db(a,e,Da(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(m0*d));var
 k=mZ(a,d,Dc(a,d,i,b,c,e),f),m=k?[0,k[1]]:mZ(a,d,e,f);return[0,f,m]}function
 y(d){var
-a=aP(h),e=aU===a?h[1]:V===a?bc(h):h;return hz(b,c,h0(l),e,d)}return[0,h0(l),n,x,w,0!==j?1:0,y]}function
-h2(c,a,b){if(0===b)return function(a){return m3};var
+a=aP(h),e=aU===a?h[1]:V===a?bc(h):h;return hA(b,c,h1(l),e,d)}return[0,h1(l),n,x,w,0!==j?1:0,y]}function
+h3(c,a,b){if(0===b)return function(a){return m3};var
 g=1./ai(b),d=m1(c,G(function(a){return[0,g,a]},b));function
 e(b,e){var
 g=m1(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
@@ -6527,28 +6527,28 @@ b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
 g=c[1];return a[5]?e(Dd,g):f(a[4],g)}var
 h=cE(aN,d),j=h?De:h;return i(d,j)}}function
-h3(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bK(function(a){return a[2]}),d)}function
+h4(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bL(function(a){return a[2]}),d)}function
 Df(k,b,j,i,h,e){var
-a=h1(k,b,j,i,h);function
+a=h2(k,b,j,i,h);function
 l(a){return a}var
 m=aH(b[2],l),o=f(aJ(e),m),g=G(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=h2(b,a,cC(function(b){return h3(a,b)},g)),p=f(d,[0,[ao,K],0]),c=[0,-1],q=cC(function(a){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=h3(b,a,cC(function(b){return h4(a,b)},g)),p=f(d,[0,[ao,K],0]),c=[0,-1],q=cC(function(a){var
 b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
 r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Dg}var
 s=aH(b[2],r);return[0,a[1],[0,p,q],s]}function
 Dh(m,d,l,k,j,c,a){var
-b=h1(m,d,l,k,j);if(gc(b[1],a[1])){var
+b=h2(m,d,l,k,j);if(ge(b[1],a[1])){var
 e=G(function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=h2(d,b,cC(function(a){return h3(b,a)},e)),o=cC(function(a){var
-b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=ai(a[2]),i=gD(0,16);c_(function(a,b){return gE(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
-p=function(b,a){return eN(jz(i,b),a)},q=c9(p,a[3]),r=cj(a[2],o);return[0,a[1],r,q]}return a}function
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=h3(d,b,cC(function(a){return h4(b,a)},e)),o=cC(function(a){var
+b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=ai(a[2]),i=e0(0,16);c_(function(a,b){return e1(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return eN(gF(i,b),a)},q=c9(p,a[3]),r=cj(a[2],o);return[0,a[1],r,q]}return a}function
 Di(a,g){var
 e=p(a[3],0.);D(function(d,b){var
 f=b!=0.?1:0;return f?aS(e,-b,c(a[6],d)[1+d]):f},g);var
 k=0.,h=X(function(b,a){return b+a},k,g),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bT*j<Math.abs(h))var
+if(bU*j<Math.abs(h))var
 G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
 I=0,J=q(function(a){return nP*a/(j+cw)},e),i=I,d=J;function
@@ -6562,11 +6562,11 @@ f=e[1],h=Math.sqrt(N(b,b))+cw,i=oi*Math.sqrt(f[2]),j=[ao,0.];return ck(q(functio
 k=0===g?0.:Math.sqrt(m0);return ck(b,[ao,k])}function
 Dk(c,o,m,l,k){var
 d=Di(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=h1(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aH(a[2]-1|0,q),s=f(h2(a,b,cC(function(a){return h3(b,a)},r)),p);return[0,b[1],s]}var
+b=h2(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aH(a[2]-1|0,q),s=f(h3(a,b,cC(function(a){return h4(b,a)},r)),p);return[0,b[1],s]}var
 h=ar(0,80-a[4]|0),i=m2(c,a,h,Dj(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aK(i[1]),t];return[0,O(1,h),u]}function
 Dl(i,e,h,g,d){var
-j=aK(d),a=L(f(aJ(function(a){return i9(c(e,a)[1+a])}),j));function
+j=aK(d),a=L(f(aJ(function(a){return i_(c(e,a)[1+a])}),j));function
 b(b,g){var
 j=[V,function(a){return p(i[2],b)}];function
 d(b){var
@@ -6576,12 +6576,12 @@ o(b,a){return c(b,a)[1+a]}var
 r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pp(c(e,a)[1+a])},a),r,n,m,l,k]}function
 Dm(j,e,i,b,a){function
 d(f,d){var
-g=em(d,b,a),k=mv(d,b,a),l=A(fJ(j,b,a),k),h=cR(d);function
+g=em(d,b,a),k=mv(d,b,a),l=A(fL(j,b,a),k),h=cR(d);function
 m(f){var
-c=fK(d,b,a,g),e=l+fU*h<c[4]?1:0;return e?hW(d,b,a,i[2]*h,c):e}var
-n=[V,function(a){return g[1]}];return hX(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
+c=fM(d,b,a,g),e=l+fW*h<c[4]?1:0;return e?hX(d,b,a,i[2]*h,c):e}var
+n=[V,function(a){return g[1]}];return hY(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
 m4(j,f,e,d){var
-g=fJ(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+g=fL(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
 i=mv(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
@@ -6590,7 +6590,7 @@ Dn(d,f,b,a){function
 e(a){return bb(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
 Do(w,i,v,d,b){var
-N=fJ(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+N=fL(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
 j=g.length-1,l=m4(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aU===z?m[1]:V===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
@@ -6607,16 +6607,16 @@ u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
 n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&my(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fK(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,em(c(g,a)[1+a],d,b));continue}}(0),F=N+fU*cR(c(g,0)[1])<f?1:0;if(F){var
+t=n[1];E(a,fM(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,em(c(g,a)[1+a],d,b));continue}}(0),F=N+fW*cR(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=cR(n);if(f+bT*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=cR(n);if(f+bU*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
 L=[V,function(e,f){return function(g){var
 a=c(o,e)[1+e];return a?a[1]:em(f,d,b)}}(a,n)],S=[V,function(a){return function(d){var
 b=aP(a),c=aU===b?a[1]:V===b?bc(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=aP(c),a=aU===g?c[1]:V===g?bc(c):c,h=f+2e-09*e<a[4]?Ca(j,d,b,f+fS*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hW(j,d,b,k,h)}}(n,s,L);hX(n,c(i[2],a)[1+a],d,b,S,f+bT*s,T);var
+g=aP(c),a=aU===g?c[1]:V===g?bc(c):c,h=f+2e-09*e<a[4]?Ca(j,d,b,f+fU*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hX(j,d,b,k,h)}}(n,s,L);hY(n,c(i[2],a)[1+a],d,b,S,f+bU*s,T);var
 K=r}var
 u=K}else
 var
@@ -6632,10 +6632,10 @@ var
 J=y;return J}var
 Dp=3;function
 Dq(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=m4(o,f,d,b),q=X(A,fJ(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aU===s?j[1]:V===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+g=f[1],h=g.length-1,G=m4(o,f,d,b),q=X(A,fL(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aU===s?j[1]:V===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
-N=bT*cR(C);t(i,a,cu(d)*D+N)}var
+N=bU*cR(C);t(i,a,cu(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6653,10 +6653,10 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fK(c(g,a)[1+a],d,b,s));var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fM(c(g,a)[1+a],d,b,s));var
 j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,em(c(g,a)[1+a],d,b));continue}return 0}}(Dp);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cR(n),z=q+fU*y<m[4]?1:0;if(z){var
-J=function(a){return hW(n,d,b,F[2]*y,m)},L=[V,function(a){return m[1]}];return hX(n,c(f[2],k)[1+k],d,b,L,K,J)}var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cR(n),z=q+fW*y<m[4]?1:0;if(z){var
+J=function(a){return hX(n,d,b,F[2]*y,m)},L=[V,function(a){return m[1]}];return hY(n,c(f[2],k)[1+k],d,b,L,K,J)}var
 B=z}else
 var
 B=l;return B}function
@@ -6666,7 +6666,7 @@ m5(e,d,c,b,a,f){switch(f){case
 2:return Do(e,d,c,b,a);default:return Dm(e,d,c,b,a)}}function
 Dr(a){return[0,a,By(a)]}function
 Ds(a){return typeof
-a==="number"?fG:40000000}function
+a==="number"?fI:40000000}function
 Dt(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
 Du(a){var
@@ -6676,8 +6676,8 @@ Dv(b,a){function
 c(a){return aN(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=X(d,X(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],iw*e];return a},a)}function
-fN(a,b){var
+e=X(d,X(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ix*e];return a},a)}function
+fP(a,b){var
 g=b[3],d=p(b[2],0),e=b[4];aI(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
 k=c(d,f)[1+f],l=m6(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,m6(a,g,a[11],e,b[3]),l],k];var
@@ -6685,11 +6685,11 @@ j=0}else
 var
 j=i;return j}return 0},e);return q(function(b){return Dv(a,L(bp(b)))},d)}function
 Dw(l,a){var
-d=gD(0,16),g=[0,0];D(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=jz(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return gE(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gE(d,f,[0,a,[0,e,e]])},a);var
+d=e0(0,16),g=[0,0];D(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=gF(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return e1(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return e1(d,f,[0,a,[0,e,e]])},a);var
 b=g[1];return qp(L(pO(function(a){return tF(d,a)},b)))}function
-fO(b,a){var
+fQ(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(cE(function(a){var
 b=aN(a[2]);return b?aN(a[3]):b},b)){var
 h=Dw(a,b),i=h[1],d=p(a[2],W),f=p(a[2],K);dV(function(a){var
@@ -6698,20 +6698,20 @@ c=a7(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);D(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
 n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[V,function(b){return BS(a)}]]},g=mo(a,i);if(g)var
-s=p(a[2],h4),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
+s=p(a[2],h5),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
 Dx(d,c){var
-g=aK(c),a=f(bK(function(a){return a}),g);if(a){var
+g=aK(c),a=f(bL(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return al(function(c,a){return c+fM(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,aH(ai(a[1][4]),i)),j=Cn(d,L(G(function(a){return fM(a,b)[1]},a)));return c7(function(a){function
+c=0.;return al(function(c,a){return c+fO(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,aH(ai(a[1][4]),i)),j=Cn(d,L(G(function(a){return fO(a,b)[1]},a)));return c7(function(a){function
 e(c){return Co(d,c,b,a)}function
 f(a){return c7(e,a)}var
 g=q(function(a){return pr(f(a))},c);return[0,a[2],b,g]},j)}return a}function
 Dy(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==h4){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===h4){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==h5){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===h5){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
@@ -6719,7 +6719,7 @@ g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
 Dz(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,Ds(d)],m=Dt(d),z=fN(a,k),b=q(f(fO([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,Ds(d)],m=Dt(d),z=fP(a,k),b=q(f(fQ([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
 h=Dx(a,b);if(h)var
@@ -6738,14 +6738,14 @@ o=1;r=1}if(!r)var
 o=c[2];m5(a,i,n,0,d,c[1]);return m5(a,i,n,1,d,o)},A);dV(function(a){return ps(Cx,a)},j);var
 G=aK(Q(function(b,f){if(f){var
 d=c(g,b)[1+b],i=d?d[1][1]:d,k=Dy(f[1][9]),e=[0,i,eq[2],eq[3],eq[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(jm(function(a){return 0<a?1:0},l)){var
-m=X(ar,0,a[4]),n=e[5],o=aK(a[4]),p=a[2],q=bJ(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eq},b));return[0,o,aK(s),G]}function
+a=h[1],l=a[4];if(jn(function(a){return 0<a?1:0},l)){var
+m=X(ar,0,a[4]),n=e[5],o=aK(a[4]),p=a[2],q=bK(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eq},b));return[0,o,aK(s),G]}function
 L(a){return eq}return[0,1,0,aH(k[2],L)]}function
 DA(b,d,c,a){var
 e=a[1],f=b[1];return Dz(function(a,b){return BC(f,e,a,b)},b,d,c,a)}function
 DB(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=i9(c[2]);return a?c$(d,b[4]):a}function
+a=i_(c[2]);return a?c$(d,b[4]):a}function
 DC(b,c){var
 a=b[2];return a?CP(a[1],b[1],c):a}function
 DD(a,d,c){var
@@ -6762,11 +6762,11 @@ DG(g,b,f){var
 c=f[3],a=g[2],d=a?ar(0,c6(a[1][16],cZ)):a,e=b[2]+d|0,h=O(1,e),i=a5(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
 DH(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(fN(b,d),a)[1+a],g=n(fO(0,b),[0,fG],i);return g?Df(e[1],b,g[1],d,a,h):m8}return m8}function
+b=f[1],i=c(fP(b,d),a)[1+a],g=n(fQ(0,b),[0,fI],i);return g?Df(e[1],b,g[1],d,a,h):m8}return m8}function
 DI(g,f,e,d,b){var
-h=ef(e,f),i=g[2],j=gl(f[4],e);if(i&&j){var
+h=ef(e,f),i=g[2],j=gn(f[4],e);if(i&&j){var
 k=j[1],a=i[1];if(0===k[0]){var
-m=c(fN(a,h),d)[1+d],l=n(fO(0,a),[0,fG],m);if(l){var
+m=c(fP(a,h),d)[1+d],l=n(fQ(0,a),[0,fI],m);if(l){var
 o=Bo(a,0,k[2]);return Dh(g[1],a,l[1],h,d,o,b)}return b}}return b}function
 DJ(a,f,e){if(!(a[2]<=cW)&&0===a[7]){var
 b=function(b){return L(bo(a[13],b))},g=b(f),d=p(a[2],0);aI(function(a){var
@@ -6776,7 +6776,7 @@ h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return fun
 DK(e,a,g){var
 f=e[2];if(f){var
 d=f[1],b=e[1],i=L(bo(b[13],a[1])),j=L(bo(b[13],g)),h=function(a){var
-g=gl(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+g=gn(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-a1(0,g[1],b[15]);else
 if(h)f=1;else
@@ -6784,12 +6784,12 @@ var
 e=cX;if(f)var
 e=1.;var
 k=b[12],m=c(j,a)[1+a];return a1(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(fN(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fO(0,b),[0,fG],d)};return Dk(b,d,k,a,as(d[2],h))}return[0,1,m3]}function
-DL(a){return[0,a,Dr(a),0]}function
+d=c(fP(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fQ(0,b),[0,fI],d)};return Dk(b,d,k,a,as(d[2],h))}return[0,1,m3]}function
+DL(a){return[0,a,Dr(a),0,0]}function
 es(a){return O(j,(((ar(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fP(c,b,a){return[0,c,b,ar(0,a)]}function
-h6(b,e,d){var
-a=DG(b[2],e,d),c=es(a[2]),f=1===b[1][4]?c:es(a[1]);return fP(f,c,a[3])}function
+fR(c,b,a){return[0,c,b,ar(0,a)]}function
+h7(b,e,d){var
+a=DG(b[2],e,d),c=es(a[2]),f=1===b[1][4]?c:es(a[1]);return fR(f,c,a[3])}function
 DM(a){function
 b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
 c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
@@ -6798,7 +6798,7 @@ c=pV(a,b[3]),g=0;if(c){var
 d=c[1];if(DM(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
 e=wZ(b[1],a);var
-f=w1(e,h),i=jb(a,b[3]);b[3]=[0,[0,a,f],bJ(function(a,b){return a<1?1:0},i)];return f}function
+f=w1(e,h),i=jc(a,b[3]);b[3]=[0,[0,a,f],bK(function(a,b){return a<1?1:0},i)];return f}function
 m_(a){if(typeof
 a[7]!=="number"&&!jZ(a))return DN;return 0}function
 et(c,b){var
@@ -6806,7 +6806,7 @@ a=m_(c);return a?[0,a[1]]:f(b,0)?0:1}function
 m$(c,b){var
 a=m_(c);return a?[0,a[1]]:eN(f(b,0),1)}function
 DO(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return FZ(a(b,f),e)},g);return[0,b[1],h]}function
+e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return F0(a(b,f),e)},g);return[0,b[1],h]}function
 DP(a){var
 c=a[5],b=bA(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bA(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
 DQ=aJ(function(a){return 0<P(a[2][1])?1:0});function
@@ -6821,7 +6821,7 @@ b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
 ne(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=h6(b,m,a),g=f(l,c),d=f(k,c),p=nc(d[4]),q=nc(d[3]),r=nb(d[2]),s=nb(d[1]),t=b[1],u=G(function(a){return DO(c,t,a)},n),v=G(DP,g[3]),h=[0,g[1],g[2],v,u,o,s,r,q,p],i=w$(m9(b,c,a),a,h);if(i){var
+o=e?e[1]:e,c=h7(b,m,a),g=f(l,c),d=f(k,c),p=nc(d[4]),q=nc(d[3]),r=nb(d[2]),s=nb(d[1]),t=b[1],u=G(function(a){return DO(c,t,a)},n),v=G(DP,g[3]),h=[0,g[1],g[2],v,u,o,s,r,q,p],i=w$(m9(b,c,a),a,h);if(i){var
 j=i[1];return j?[1,j]:[0,[0,c,h]]}return DR}function
 o(a){return[0,j,0,0]}function
 d(d,c){return DA(b[2],d,c,a)}function
@@ -6833,7 +6833,7 @@ c(c,b,a){return eO(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
 c=DE(b[2],a);if(c){var
 f=2;return eO(e(0,DF,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(h5,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+a=2;return c(h6,function(b){return d(a,b)},h)},k],m=[0,function(g){var
 e=m7(b[2],a);if(e){var
 f=1;return c(er,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
 a=1;return c(er,function(b){return d(a,b)},g)},m];return nd([0,function(a){return 0===i?0:c(er,o,g)},n])}function
@@ -6862,19 +6862,19 @@ j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
 h=l(g,f);return 0<P(h)?ar(b,k-a5(h)|0):b}return b}return al(b,DU,a[4])+8|0}function
 nf(g,b){var
-a=h6(g,h5,b),c=a[3],d=a[2],e=a[1],h=DV(b);function
+a=h7(g,h6,b),c=a[3],d=a[2],e=a[1],h=DV(b);function
 f(a){return O(j,ar(0,c6(a5(a)-1|0,h)))}var
-i=f(d),k=fP(f(e),i,c);return[0,k,G(function(a){var
-b=O(d,a);return fP(O(e,a),b,c+(a/3|0)|0)},DW)]}function
-h7(b,d,a,c){var
+i=f(d),k=fR(f(e),i,c);return[0,k,G(function(a){var
+b=O(d,a);return fR(O(e,a),b,c+(a/3|0)|0)},DW)]}function
+h8(b,d,a,c){var
 e=nf(b,a);return eP(function(e){return cU(d,b[1],e,a,c)},e)}function
 DX(a,c,b){function
-d(d){return 0!==h7(a,lD,c,b)?1:0}return et(a[1],d)}function
+d(d){return 0!==h8(a,lD,c,b)?1:0}return et(a[1],d)}function
 DY(a,c,b){function
 d(e){var
-d=h7(a,lD,c,b);return c7(function(a){return[2,a]},d)}return m$(a[1],d)}function
+d=h8(a,lD,c,b);return c7(function(a){return[2,a]},d)}return m$(a[1],d)}function
 DZ(a,c,b){function
-d(d){return 0!==h7(a,xP,c,b)?1:0}return et(a[1],d)}function
+d(d){return 0!==h8(a,xP,c,b)?1:0}return et(a[1],d)}function
 D0(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return a5(ai(f[1])-1|0)}else
@@ -6891,13 +6891,13 @@ f=a[1],g=0,h=al(function(d,a){return ar(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+D0(a)|0
 d=ai(a[6]);return 48+c(b,d)[1+d]|0}function
 D2(a,c,b,d){function
 e(h){var
-e=D1(c),f=pH(nf(a,b)),g=bJ(function(a,b){return a<ai(ng)?1:0},f);return pT(function(g,f){var
+e=D1(c),f=pH(nf(a,b)),g=bK(function(a,b){return a<ai(ng)?1:0},f);return pT(function(g,f){var
 h=O(j,e+f|0);return zf(a[1],b,g,h,c,d)},g,ng)}return et(a[1],e)}function
 D3(b,g,c){var
-d=h6(b,g,c),h=es(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+d=h7(b,g,c),h=es(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=es(i),k=r(es(c[3]),j),f=r(d[1],k);return fP(f,e,d[3])}function
+j=es(i),k=r(es(c[3]),j),f=r(d[1],k);return fR(f,e,d[3])}function
 D4(a){var
 b=a[6],c=c9(function(b,a){return[0,a,b]},b),d=f(aJ(function(b){return b[2]!==a[1]?1:0}),c),e=eQ(function(b,a){return a4(b,a)},d);return G(function(a){return a[2]},e)}function
 nh(a){function
@@ -6921,36 +6921,45 @@ n(d,c){if(h[1])var
 g=e(ef(d,a),c);else
 var
 i=f(c),g=DI(b[2],a,d,c,i);return nh(g)}return[0,d,function(a){return nh(f(a))},n,m,l]}function
-ni(b,i,a,h){function
-c(l){var
+D8(b,i,a){var
 c=D4(a),d=[0,0];function
 e(c){var
 e=c[2],g=c[1];return[V,function(j){var
 c=D3(b,g,a),h=D7(b,c,e,d,a);return f(yB(m9(b,c,a),i,h),a)}]}var
-g=e([0,er,bJ(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,h5,c])],0]]];function
+g=e([0,er,bK(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,h6,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
-c=aP(a),g=aU===c?a[1]:V===c?bc(a):a;return f(g,e)}return bA(function(a){return c$(function(b){return k(a,b)},j)},h)}return et(b[1],c)}function
-D8(c,b,a){function
+c=aP(a),g=aU===c?a[1]:V===c?bc(a):a;return f(g,e)}var
+h=e0(0,64);return function(a){var
+b=gF(h,a);if(b)return b[1];var
+c=c$(function(b){return k(a,b)},j);e1(h,a,c);return c}}function
+ni(a,c,b,i){function
+d(k){var
+d=a[4],h=0;if(d){var
+e=d[1];if(bH(e[1],[0,c,b])){var
+j=e[2],f=j;h=1}}if(!h){var
+g=D8(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
+f=g}return bA(f,i)}return et(a[1],d)}function
+D9(c,b,a){function
 d(a){return a}return ni(c,b,a,aH(ai(a[4]),d))}function
-D9(d,c,b,a){return ni(d,c,b,[0,a,0])}function
-aE(b,a){return cl(b,i0(D_,a))}function
-cv(b,a){return cl(b,f(au(D$),a))}function
+D_(d,c,b,a){return ni(d,c,b,[0,a,0])}function
+aE(b,a){return cl(b,i1(D$,a))}function
+cv(b,a){return cl(b,f(au(Ea),a))}function
 eu(b,a){return cl(b,a)}function
-h8(a){return gu(a,32)}function
-aF(d,c,a,b){n(d,a,b[1]);h8(a);return n(c,a,b[2])}function
-a2(c,a,b){cv(a,ai(b));return aI(function(b){h8(a);return n(c,a,b)},b)}function
-dC(c,a,b){return b?(eu(a,Ea),n(c,a,b[1])):eu(a,Eb)}function
-Ec(a,b){return typeof
-b==="number"?eu(a,Ed):0===b[0]?(eu(a,Ee),aE(a,b[1])):(eu(a,Ef),aE(a,b[1]))}function
-Eg(a,b){return a2(aE,a,b)}function
-nj(a,b){return aF(aE,Eg,a,b)}function
-Eh(b,a){var
+h9(a){return gw(a,32)}function
+aF(d,c,a,b){n(d,a,b[1]);h9(a);return n(c,a,b[2])}function
+a2(c,a,b){cv(a,ai(b));return aI(function(b){h9(a);return n(c,a,b)},b)}function
+dC(c,a,b){return b?(eu(a,Eb),n(c,a,b[1])):eu(a,Ec)}function
+Ed(a,b){return typeof
+b==="number"?eu(a,Ee):0===b[0]?(eu(a,Ef),aE(a,b[1])):(eu(a,Eg),aE(a,b[1]))}function
+Eh(a,b){return a2(aE,a,b)}function
+nj(a,b){return aF(aE,Eh,a,b)}function
+Ei(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return dC(nj,a,b)}return aF(function(a,b){return dC(nj,a,b)},d,b,c)}function
-Ei(b,a){var
+Ej(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aF(cv,Eh,a,b)}function
+d(a,b){return aF(cv,Ei,a,b)}function
 e(a,b){return a2(d,a,b)}function
 f(a,b){return a2(cv,a,b)}function
 g(a,b){return aF(f,e,a,b)}function
@@ -6958,7 +6967,7 @@ h(a,b){return a2(aE,a,b)}function
 i(a,b){return a2(h,a,b)}function
 j(a,b){return aF(i,g,a,b)}function
 k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return a2(aE,a,b)},k,b,c)}function
-Ej(c,b){var
+Ek(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
 e(a,b){return a2(aE,a,b)}function
 f(a,b){return aF(e,aE,a,b)}return aF(cv,function(a,b){return aF(aE,f,a,b)},c,d)}function
@@ -6977,55 +6986,55 @@ g(a,b){return a2(f,a,b)}function
 h(a,b){return dC(aE,a,b)}return aF(function(a,b){return a2(h,a,b)},g,b,c)}function
 nm(b,a){var
 c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cv,a,b)},b,c)}function
-Ek(c,a){aE(c,a[1]);function
-b(b,a){h8(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return a2(Ec,a,b)},d);var
-e=a[3];b(function(a,b){return a2(Ei,a,b)},e);var
+El(c,a){aE(c,a[1]);function
+b(b,a){h9(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return a2(Ed,a,b)},d);var
+e=a[3];b(function(a,b){return a2(Ej,a,b)},e);var
 f=a[4];function
 g(a,b){return a2(aE,a,b)}function
 h(a,b){return aF(cv,g,a,b)}b(function(a,b){return a2(h,a,b)},f);var
-i=a[5];b(function(a,b){return a2(Ej,a,b)},i);b(nk,a[6]);b(nk,a[7]);b(nl,a[8]);return b(nl,a[9])}function
+i=a[5];b(function(a,b){return a2(Ek,a,b)},i);b(nk,a[6]);b(nk,a[7]);b(nl,a[8]);return b(nl,a[9])}function
 nn(c,b){var
 a=eT(cZ);n(c,a,b);return eU(a)}function
-El(a){var
+Em(a){var
 b=Ag(a);cN(a);return[0,b,DL(b),0]}function
-Em(b,a){var
+En(b,a){var
 c=Bg(a);cN(a);return[0,b[1],b[2],[0,c]]}function
 ev(a){if(typeof
-a==="number")return 0===a?En:Eo;else
+a==="number")return 0===a?Eo:Ep;else
 switch(a[0]){case
-0:return aX(Ep,a[1]);case
+0:return aX(Eq,a[1]);case
 1:var
-b=a[1];return aX(Eq,nn(function(a,b){return aF(nm,Ek,a,b)},b));default:return aX(Er,nn(nm,a[1]))}}function
+b=a[1];return aX(Er,nn(function(a,b){return aF(nm,El,a,b)},b));default:return aX(Es,nn(nm,a[1]))}}function
 no(b,c,a){var
 d=ej(b[1],a),e=As(b[1],a);cN(a);return ev(aT(c,b[2],d,e))}function
-Es(b,a){var
-c=ej(b[1],a),d=mb(a);cN(a);return ev(D8(b[2],d,c))}function
 Et(b,a){var
-c=ej(b[1],a),d=mb(a),e=Az(c,a);cN(a);return ev(D9(b[2],d,c,e))}function
-h9(b,c,a){var
+c=ej(b[1],a),d=mb(a);cN(a);return ev(D9(b[2],d,c))}function
+Eu(b,a){var
+c=ej(b[1],a),d=mb(a),e=Az(c,a);cN(a);return ev(D_(b[2],d,c,e))}function
+h_(b,c,a){var
 d=ej(b[1],a),e=AF(b[1],a);cN(a);return ev(aT(c,b[2],d,e))}function
-Eu(c,b,a){var
+Ev(c,b,a){var
 d=ej(c[1],a),e=Bl(b,a);cN(a);return ev(D2(c[2],b,d,e))}function
-Ev(a,b,c){var
-d=oZ(b,Ew);if(0<=d){if(0<d){if(z(b,Ex)){if(z(b,Ey)){if(z(b,Ez)){if(!z(b,EA)&&a)return[0,a,h9(a[1],DZ,c)]}else
+Ew(a,b,c){var
+d=oZ(b,Ex);if(0<=d){if(0<d){if(z(b,Ey)){if(z(b,Ez)){if(z(b,EA)){if(!z(b,EB)&&a)return[0,a,h_(a[1],DZ,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Eu(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,Ev(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,Em(g,c)],EC]}}else
+g=a[1];if(!g[3])return[0,[0,En(g,c)],ED]}}else
+if(a)return[0,a,Eu(a[1],c)]}else
 if(a)return[0,a,Et(a[1],c)]}else
-if(a)return[0,a,Es(a[1],c)]}else
-if(z(b,ED)){if(z(b,EE)){if(z(b,EF)){if(z(b,EG)){if(!z(b,EH)&&a)return[0,a,h9(a[1],DY,c)]}else
-if(a)return[0,a,h9(a[1],DX,c)]}else
-if(!a)return[0,[0,El(c)],EI]}else
+if(z(b,EE)){if(z(b,EF)){if(z(b,EG)){if(z(b,EH)){if(!z(b,EI)&&a)return[0,a,h_(a[1],DY,c)]}else
+if(a)return[0,a,h_(a[1],DX,c)]}else
+if(!a)return[0,[0,Em(c)],EJ]}else
 if(a)return[0,a,no(a[1],DS,c)]}else
-if(a)return[0,a,no(a[1],DT,c)];return aR(EB,b)}function
-h_(a){return qb(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+if(a)return[0,a,no(a[1],DT,c)];return aR(EC,b)}function
+h$(a){return qb(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
 np=[0,0],nq=[0,0];function
-EJ(d){var
-a=zj(d),b=zk(a),e=bw(b),c=Ev(np[1],e,b);if(a[3]<a[4])throw[0,b$,EK];np[1]=c[1];return h_(c[2])}function
-h$(b){var
-a=aX(EL,h_(b));nq[1]=[0,a];return a}function
-EM(b){var
+EK(d){var
+a=zj(d),b=zk(a),e=bw(b),c=Ew(np[1],e,b);if(a[3]<a[4])throw[0,b$,EL];np[1]=c[1];return h$(c[2])}function
+ia(b){var
+a=aX(EM,h$(b));nq[1]=[0,a];return a}function
+EN(b){var
 a=nq[1];if(a)return a[1];try{var
-c=EJ(b);return c}catch(a){a=bH(a);return a[1]===ei?aX(EN,h_(a[2])):a===eK?EO:a===gg?EP:a[1]===b$?h$(a[2]):a===gh?h$(EQ):h$(eY(a))}}Gc(f(au(ER),pE),EM);gj(0);return}(globalThis));
+c=EK(b);return c}catch(a){a=bI(a);return a[1]===ei?aX(EO,h$(a[2])):a===eK?EP:a===gi?EQ:a[1]===b$?ia(a[2]):a===gj?ia(ER):ia(eY(a))}}Gd(f(au(ES),pE),EN);gl(0);return}(globalThis));
