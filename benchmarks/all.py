@@ -77,6 +77,7 @@ PAGES = (
         f"benchmarks.proved --data {{data}} --heads {TRAINED},{SYNTHETIC} --images 4 --repeat 2 --kernels "
         "arb,proved --out {out}",
     ),
+    Page("photographs.md", "benchmarks.audits {explained} --parent {parent} --out {out}"),
     Page("sizes.md", "benchmarks.sizes --data {data} --out {out}"),
     Page(
         "digits.md",
