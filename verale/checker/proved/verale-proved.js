@@ -4,77 +4,77 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(H){"use strict";var
-oq=1e-13,n6="Invalid_argument",f0=0.001,f1='"',n5="@[",op=0.01,il=1255,oo="Fatal error: exception %s\n",ik=255,ez=1e-11,on=0x800,nK="jsError",bS=0x8000,n4="%ni",dI=256,nJ="ready",n3="ml_z_overflow",cZ=4096,nI="End_of_file",om="a class",ij="Failure",ci=0xff,nH="\n",ey=1e-12,iA="ENOENT",bh="0",ol="([^/]+)",oB="prices",iz=0xf,nG="List.nth",cY=128,ii=-48,nF=0xdc00,n2="Sys_blocked_io",oA="fd ",oj="hints: ",ok="ENOTEMPTY",ak=248,oi=0.999999999999,az="camlinternalFormat.ml",oh="Division_by_zero",oz=">",oy=1027,nE="Sys_error",iy=1e-14,V=246,n1="%u",nD="EEXIST",fZ="%d",nC="Printexc.handle_uncaught_exception",ox="a statement",cw=1e-280,og="buffer.ml",n0=1000000000.,is=127,dF=1024,nZ="@{",iE=-2147483648,iF="e",fV=120,nB=103,nY=" : flags Open_rdonly and Open_wronly are not compatible",bU=1e-09,nX="linear",of="head",ih=512,cV="-",nA=0x7ff0,fY=1e-15,iD=": Not a directory",nW=" : file already exists",cg=0xffffff,ig="0x",nz=0.0001,ow="Out_of_memory",ao=254,iC="index out of bounds",cW=100,f3="_bigarr02",ny="%Li",oe=" : flags Open_text and Open_binary are not compatible",cX=-1.,ir=2147483647,dH=0.5,nV=", characters ",bV=0xffff,iq="none",nU=12520,ix=64.,nT="(Program not linked with -g, cannot print stack backtrace)\n",nx=16777216,fU=0.1,od="Unix.Unix_error",ov="infinity",ie="mkdir",ex=1000,x="",oc="Stack_overflow",nS="^",fT=": No such file or directory",fX=-2.,ob="/static/",dE=0x3f,iw=-97,oa="Not_found",fW=1e-16,fS=1e-08,nR="Match_failure",nw=", ",ch="%x",f2=252,cx=".",dD="+",iv="rmdir",ou=0xf0,n$=32752,ot="network",nQ="%li",n_=1026,id=2047,ip=1e-07,nP=10000.,iB=0.25,os=-32,nv="Pervasives.do_at_exit",cf=" ",nO=1e-300,iu="Fatal error: exception ",bx=0x80,bE=1023,nu="Undefined_recursive_module",dG=1e-06,io="nan",n9="expected ",nN=0xe0,nM=0xdfff,n8="_",bT="/",it="compare: functional value",or="Assert_failure",nt="%i",im="ENOTDIR",nL=1073741823,aU=250,n7="expected fewer digits";function
-E0(c,d){var
+oS=1e-13,ow="Invalid_argument",ga=0.001,gb='"',ov="@[",oR=0.01,iC=1255,oQ="Fatal error: exception %s\n",iB=255,eF=1e-11,oP=0x800,oa="jsError",bV=0x8000,ou="%ni",dM=256,n$="ready",ot="ml_z_overflow",c3=4096,n_="End_of_file",oO="a class",iA="Failure",cj=0xff,n9="\n",eE=1e-12,iP="ENOENT",bi="0",oN="([^/]+)",o3="prices",iO=0xf,n8="List.nth",c2=128,iz=-48,n7=0xdc00,os="Sys_blocked_io",o2="fd ",oL="hints: ",oM="ENOTEMPTY",ao=248,oK=0.999999999999,aC="camlinternalFormat.ml",oJ="Division_by_zero",o1=">",o0=1027,n6="Sys_error",iN=1e-14,Y=246,or="%u",n5="EEXIST",f$="%d",n4="Printexc.handle_uncaught_exception",oZ="a statement",cA=1e-280,oI="buffer.ml",oq=1000000000.,iH=127,dJ=1024,op="@{",iT=-2147483648,iU="e",f6=120,n3=103,oo=" : flags Open_rdonly and Open_wronly are not compatible",bX=1e-09,on="linear",oH="head",iy=512,cZ="-",n2=0x7ff0,f_=1e-15,iS=": Not a directory",om=" : file already exists",ch=0xffffff,ix="0x",n1=0.0001,oY="Out_of_memory",as=254,iR="index out of bounds",c0=100,gd="_bigarr02",n0="%Li",oG=" : flags Open_text and Open_binary are not compatible",c1=-1.,iG=2147483647,dL=0.5,ol=", characters ",bY=0xffff,f7="none",ok=12520,iM=64.,oj="(Program not linked with -g, cannot print stack backtrace)\n",nZ=16777216,f5=0.1,oF="Unix.Unix_error",oX="infinity",iw="mkdir",eD=1000,y="",oE="Stack_overflow",oi="^",f4=": No such file or directory",f9=-2.,oD="/static/",dI=0x3f,iL=-97,oC="Not_found",f8=1e-16,f3=1e-08,oh="Match_failure",nY=", ",ci="%x",gc=252,cB=".",dH="+",iK="rmdir",oW=0xf0,oB=32752,oV="network",og="%li",oA=1026,iv=2047,iF=1e-07,of=10000.,iQ=0.25,oU=-32,nX="Pervasives.do_at_exit",cg=" ",oe=1e-300,iJ="Fatal error: exception ",bx=0x80,bE=1023,nW="Undefined_recursive_module",dK=1e-06,iE="nan",oz="expected ",od=0xe0,oc=0xdfff,oy="_",bW="/",iI="compare: functional value",oT="Assert_failure",nV="%i",iD="ENOTDIR",ob=1073741823,aW=250,ox="expected fewer digits";function
+FF(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-E1(d,b,e,c,f){if(c<=b)for(var
+FG(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-E2(b,d,c,e){for(var
+FH(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-FM(b,a){throw[0,b,a]}function
-dO(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
-d=x,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-gc(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=cZ&&a==c.length)return d.apply(null,c);var
-e=x;for(;0<a;b+=dF,a-=dF)e+=d.apply(null,c.slice(b,b+Math.min(a,dF)));return e}function
-c1(a){if(a.t==2)a.c+=dO(a.l-a.c.length,"\0");else
-a.c=gc(a.c,0,a.c.length);a.t=0}function
-o4(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>is)return false;return true}else
+Gr(b,a){throw[0,b,a]}function
+dS(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
+d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+go(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=c3&&a==c.length)return d.apply(null,c);var
+e=y;for(;0<a;b+=dJ,a-=dJ)e+=d.apply(null,c.slice(b,b+Math.min(a,dJ)));return e}function
+c5(a){if(a.t==2)a.c+=dS(a.l-a.c.length,"\0");else
+a.c=go(a.c,0,a.c.length);a.t=0}function
+pu(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>iH)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iZ(e){for(var
-j=x,c=x,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bx){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bx;d++);if(d-b>ih){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(f<<6);if(f<nN){a=g-0x3080;if(a<bx)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY){g=h+(g<<6);if(f<ou){a=g-0xe2080;if(a<on||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cY&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bV)c+=String.fromCharCode(0xd7c0+(a>>10),nF+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dF){c.substr(0,1);j+=c;c=x}}return j+c}function
-bW(c,a,b){this.t=c;this.c=a;this.l=b}bW.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c1(this);case
-0:if(o4(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bW.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iZ(a)};bW.prototype.slice=function(){var
+jc(e){for(var
+j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bx){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bx;d++);if(d-b>iy){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2){g=h+(f<<6);if(f<od){a=g-0x3080;if(a<bx)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2){g=h+(g<<6);if(f<oW){a=g-0xe2080;if(a<oP||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bY)c+=String.fromCharCode(0xd7c0+(a>>10),n7+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dJ){c.substr(0,1);j+=c;c=y}}return j+c}function
+bZ(c,a,b){this.t=c;this.c=a;this.l=b}bZ.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:c5(this);case
+0:if(pu(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bZ.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return jc(a)};bZ.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bW(this.t,a,this.l)};function
-oL(a){return new
-bW(0,a,a.length)}function
-b(a){return oL(a)}function
-iW(c,a){FM(c,b(a))}var
-ag=[0];function
-_(a){iW(ag.Invalid_argument,a)}function
-c0(){_(iC)}function
-e(b,a){if(a<0||a>=b.length-1)c0();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)c0();b[a+1]=c;return 0}function
-iG(e,f,d){var
+bZ(this.t,a,this.l)};function
+pb(a){return new
+bZ(0,a,a.length)}function
+b(a){return pb(a)}function
+i$(c,a){Gr(c,b(a))}var
+aj=[0];function
+ab(a){i$(aj.Invalid_argument,a)}function
+c4(){ab(iR)}function
+e(b,a){if(a<0||a>=b.length-1)c4();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)c4();b[a+1]=c;return 0}function
+iV(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iJ(b){if(H.Uint8Array)var
+iY(b){if(H.Uint8Array)var
 c=new(H.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gc(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?gc(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iJ(b);var
+cD(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?go(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?go(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iY(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cA(a){return a}function
-bF(a,b,c,d,e){cz(cA(a),b,c,d,e);return 0}function
-oJ(){_(iC)}function
-eA(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cE(a){return a}function
+bF(a,b,c,d,e){cD(cE(a),b,c,d,e);return 0}function
+o$(){ab(iR)}function
+eG(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-f4(b,a){if(a>>>0>=b.l)oJ();return eA(b,a)}function
-ap(a,c,b){b&=ci;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iJ(a)}a.c[c]=b;return 0}function
-dK(b,a,c){if(a>>>0>=b.l)oJ();return ap(b,a,c)}function
+ge(b,a){if(a>>>0>=b.l)o$();return eG(b,a)}function
+at(a,c,b){b&=cj;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iY(a)}a.c[c]=b;return 0}function
+dO(b,a,c){if(a>>>0>=b.l)o$();return at(b,a,c)}function
 bG(c,a){if(c.fun)return bG(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
@@ -85,63 +85,63 @@ e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bG(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)c0();return a}function
-E8(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bl(a){a.t&6&&c1(a);return a.c}var
-FY=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-o3(a){if(FY)return Math.floor(Math.log2(a));var
+c(a,b){if(b>>>0>=a.length-1)c4();return a}function
+FN(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bm(a){a.t&6&&c5(a);return a.c}var
+GD=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+pt(a){if(GD)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iP(c){var
+i4(c){var
 a=new(H.Float32Array)(1);a[0]=c;var
 b=new(H.Int32Array)(a.buffer);return b[0]|0}var
-oR=Math.pow(2,-24);function
-iV(a){throw a}function
-eH(){iV(ag.Division_by_zero)}function
-B(b,c,a){this.lo=b&cg;this.mi=c&cg;this.hi=a&bV}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
-B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
+ph=Math.pow(2,-24);function
+i_(a){throw a}function
+eN(){i_(aj.Division_by_zero)}function
+C(b,c,a){this.lo=b&ch;this.mi=c&ch;this.hi=a&bY}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
+C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-B(a,b,c)};B.prototype.add=function(a){var
+C(a,b,c)};C.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-B(b,c,d)};B.prototype.sub=function(a){var
+C(b,c,d)};C.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-B(b,c,d)};B.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*oR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
-B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
-B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
-B(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};B.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-B(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-B(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-B(0,0,this.lo<<a-48)};B.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-B(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-B(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+C(b,c,d)};C.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*ph|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ph|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
+C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
+C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
+C(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};C.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+C(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+C(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+C(0,0,this.lo<<a-48)};C.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+C(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+C(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bV);return new
-B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cg;this.lo=this.lo<<1&cg};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cg;this.mi=(this.mi>>>1|this.hi<<23)&cg;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
+C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bY);return new
+C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ch;this.lo=this.lo<<1&ch};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ch;this.mi=(this.mi>>>1|this.hi<<23)&ch;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
-b=this;if(a.isZero())eH();var
-d=b.hi^a.hi;if(b.hi&bS)b=b.neg();if(a.hi&bS)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bS)c=c.neg();return c};B.prototype.mod=function(b){var
-a=this;if(b.isZero())eH();var
-d=a.hi;if(a.hi&bS)a=a.neg();if(b.hi&bS)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bS)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ci,this.mi>>16,this.mi>>8&ci,this.mi&ci,this.lo>>16,this.lo>>8&ci,this.lo&ci]};B.prototype.lo32=function(){return this.lo|(this.mi&ci)<<24};B.prototype.hi32=function(){return this.mi>>>8&bV|this.hi<<16};function
-c3(b,c,a){return new
-B(b,c,a)}function
-f8(a){if(!isFinite(a)){if(isNaN(a))return c3(1,0,nA);return a>0?c3(0,0,nA):c3(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bS:a>=0?0:bS;if(f)a=-a;var
-b=o3(a)+bE;if(b<=0){b=0;a/=Math.pow(2,-n_)}else{a/=Math.pow(2,b-oy);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
+b=this;if(a.isZero())eN();var
+d=b.hi^a.hi;if(b.hi&bV)b=b.neg();if(a.hi&bV)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bV)c=c.neg();return c};C.prototype.mod=function(b){var
+a=this;if(b.isZero())eN();var
+d=a.hi;if(a.hi&bV)a=a.neg();if(b.hi&bV)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bV)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cj,this.mi>>16,this.mi>>8&cj,this.mi&cj,this.lo>>16,this.lo>>8&cj,this.lo&cj]};C.prototype.lo32=function(){return this.lo|(this.mi&cj)<<24};C.prototype.hi32=function(){return this.mi>>>8&bY|this.hi<<16};function
+c7(b,c,a){return new
+C(b,c,a)}function
+gi(a){if(!isFinite(a)){if(isNaN(a))return c7(1,0,n2);return a>0?c7(0,0,n2):c7(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bV:a>=0?0:bV;if(f)a=-a;var
+b=pt(a)+bE;if(b<=0){b=0;a/=Math.pow(2,-oA)}else{a/=Math.pow(2,b-o0);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&iz|f|b<<4;return c3(g,e,c)}function
-eE(a){return a.toArray()}function
-oI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==f3)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bV)c.write(16,b.dims[a]);else{c.write(16,bV);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&iO|f|b<<4;return c7(g,e,c)}function
+eK(a){return a.toArray()}function
+o_(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gd)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bY)c.write(16,b.dims[a]);else{c.write(16,bY);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,29 +158,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eE(b.get(a));for(var
+e=eK(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eE(f8(b.get(a)));for(var
+e=eK(gi(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iP(b.get(a));c.write(32,e)}break;case
+e=i4(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iP(d[1]));c.write(32,iP(d[2]))}break;case
+d=b.get(a);c.write(32,i4(d[1]));c.write(32,i4(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eE(f8(f[1]));for(var
+f=b.get(a),e=eK(gi(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eE(f8(f[2]));for(var
+e=eK(gi(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-oG(a){switch(a){case
+o8(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-E3(c,e){var
+FI(c,e){var
 b=H,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -194,51 +194,51 @@ b=H,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)_("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)ab("Bigarray.create: unsupported kind");var
 d=new
-a(e*oG(c));return d}function
-iQ(c){var
+a(e*o8(c));return d}function
+i5(c){var
 a=new(H.Int32Array)(1);a[0]=c;var
 b=new(H.Float32Array)(a.buffer);return b[0]}function
-eD(a){return new
-B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dM(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==id)return(f|g|b&iz)==0?b&bS?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&iz);if(c>0){a+=16;a*=Math.pow(2,c-oy)}else
-a*=Math.pow(2,-n_);if(b&bS)a=-a;return a}function
-iH(b){var
+eJ(a){return new
+C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+dQ(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iv)return(f|g|b&iO)==0?b&bV?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&iO);if(c>0){a+=16;a*=Math.pow(2,c-o0)}else
+a*=Math.pow(2,-oA);if(b&bV)a=-a;return a}function
+iW(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)_("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Fm(b,a){return new
-B(b&cg,b>>>24&ci|(a&bV)<<8,a>>>16&bV)}function
-iR(a){return a.hi32()}function
-iS(a){return a.lo32()}var
-E4=f3;function
-cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=E4;cy.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)ab("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+F3(b,a){return new
+C(b&ch,b>>>24&cj|(a&bY)<<8,a>>>16&bY)}function
+i6(a){return a.hi32()}function
+i7(a){return a.lo32()}var
+FJ=gd;function
+cC(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cC.prototype.caml_custom=FJ;cC.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))_("bigarray.js: invalid offset");if(this.dims.length!=b.length)_("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c0();c=c*this.dims[a]+b[a]}else
+Array))ab("bigarray.js: invalid offset");if(this.dims.length!=b.length)ab("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c4();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c0();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c4();c=c*this.dims[a]+(b[a]-1)}return c};cC.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Fm(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return F3(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};cy.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iS(b);this.data[a*2+1]=iR(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cC.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=i7(b);this.data[a*2+1]=i6(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cy.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cC.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iS(b),e=iR(b);if(c==e)this.data.fill(c);else
+c=i7(b),e=i6(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cy.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cC.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dJ.prototype=new
-cy();dJ.prototype.offset=function(a){if(typeof
+dN(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dN.prototype=new
+cC();dN.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-_("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c0();return a};dJ.prototype.get=function(a){return this.data[a]};dJ.prototype.set=function(a,b){this.data[a]=b;return 0};dJ.prototype.fill=function(a){this.data.fill(a);return 0};function
-oE(c,d,a,b){var
-e=oG(c);if(iH(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dJ(c,d,a,b);return new
-cy(c,d,a,b)}function
-c2(a){if(!ag.Failure)ag.Failure=[ak,b(ij),-3];iW(ag.Failure,a)}function
-oF(b,v,r){var
-i=b.read32s();if(i<0||i>16)c2("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==f3)for(var
+ab("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c4();return a};dN.prototype.get=function(a){return this.data[a]};dN.prototype.set=function(a,b){this.data[a]=b;return 0};dN.prototype.fill=function(a){this.data.fill(a);return 0};function
+o6(c,d,a,b){var
+e=o8(c);if(iW(a)*e!=b.length)ab("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dN(c,d,a,b);return new
+cC(c,d,a,b)}function
+c6(a){if(!aj.Failure)aj.Failure=[ao,b(iA),-3];i$(aj.Failure,a)}function
+o7(b,v,r){var
+i=b.read32s();if(i<0||i>16)c6("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cj,o=p>>8&1,h=[];if(r==gd)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bV){var
-t=b.read32u(),u=b.read32u();if(t!=0)c2("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bY){var
+t=b.read32u(),u=b.read32u();if(t!=0)c6("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=iH(h),f=E3(j,d),g=oE(j,o,h,f);switch(j){case
+d=iW(h),f=FI(j,d),g=o6(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)c2("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)c6("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eD(e);g.set(a,q)}break;case
+q=eJ(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dM(eD(e));g.set(a,k)}break;case
+k=dQ(eJ(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iQ(b.read32s());g.set(a,k)}break;case
+k=i5(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iQ(b.read32s()),l=iQ(b.read32s());g.set(a,[ao,m,l])}break;case
+m=i5(b.read32s()),l=i5(b.read32s());g.set(a,[as,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dM(eD(e));for(var
+m=dQ(eJ(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dM(eD(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return oE(j,o,h,f)}function
-oD(a,b,c){return a.compare(b,c)}function
-aO(a,b){return Math.imul(a,b)}function
-aV(b,a){a=aO(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aO(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Fh(a,b){a=aV(a,iS(b));a=aV(a,iR(b));return a}function
-iN(a,b){return Fh(a,f8(b))}function
-oH(c){var
-b=iH(c.dims),d=0;switch(c.kind){case
+l=dQ(eJ(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return o6(j,o,h,f)}function
+o5(a,b,c){return a.compare(b,c)}function
+aR(a,b){return Math.imul(a,b)}function
+aY(b,a){a=aR(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aR(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+FY(a,b){a=aY(a,i7(b));a=aY(a,i6(b));return a}function
+i2(a,b){return FY(a,gi(b))}function
+o9(c){var
+b=iW(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dI)b=dI;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aV(d,e)}e=0;switch(b&3){case
+12:if(b>dM)b=dM;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aY(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aV(d,e)}break;case
+1:e|=c.data[a+0];d=aY(d,e)}break;case
 4:case
-5:if(b>cY)b=cY;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aV(d,e)}if((b&1)!=0)d=aV(d,c.data[a]);break;case
+5:if(b>c2)b=c2;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aY(d,e)}if((b&1)!=0)d=aY(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aV(d,c.data[a]);break;case
+a=0;a<b;a++)d=aY(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aV(d,c.data[a]);break;case
+a=0;a<b;a++)d=aY(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aV(d,c.data[a]);break;case
+a=0;a<b;a++)d=aY(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iN(d,c.data[a]);break;case
+a=0;a<b;a++)d=i2(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iN(d,c.data[a]);break}return d}function
-Fk(a,b){b[0]=4;return a.read32s()}function
-FH(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=i2(d,c.data[a]);break}return d}function
+F1(a,b){b[0]=4;return a.read32s()}function
+Gm(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:c2("input_value: native integer value too large");default:c2("input_value: ill-formed native integer")}}function
-Fv(c,d){var
+2:c6("input_value: native integer value too large");default:c6("input_value: ill-formed native integer")}}function
+Ga(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eD(b)}function
-Fr(e,d,b){var
-c=eE(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eJ(b)}function
+F8(e,d,b){var
+c=eK(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Fl(a,b,c){return a.compare(b)}function
-Fo(a){return a.lo32()^a.hi32()}var
-eC={"_j":{deserialize:Fv,serialize:Fr,fixed_length:8,compare:Fl,hash:Fo},"_i":{deserialize:Fk,fixed_length:4},"_n":{deserialize:FH,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oF(a,b,"_bigarray")},serialize:oI,compare:oD,hash:oH},"_bigarr02":{deserialize:function(a,b){return oF(a,b,f3)},serialize:oI,compare:oD,hash:oH}};function
-iI(a){return eC[a.caml_custom]&&eC[a.caml_custom].compare}function
-oM(f,c,d,e){var
-b=iI(c);if(b){var
+F2(a,b,c){return a.compare(b)}function
+F5(a){return a.lo32()^a.hi32()}var
+eI={"_j":{deserialize:Ga,serialize:F8,fixed_length:8,compare:F2,hash:F5},"_i":{deserialize:F1,fixed_length:4},"_n":{deserialize:Gm,fixed_length:4},"_bigarray":{deserialize:function(a,b){return o7(a,b,"_bigarray")},serialize:o_,compare:o5,hash:o9},"_bigarr02":{deserialize:function(a,b){return o7(a,b,gd)},serialize:o_,compare:o5,hash:o9}};function
+iX(a){return eI[a.caml_custom]&&eI[a.caml_custom].compare}function
+pc(f,c,d,e){var
+b=iX(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eF(a){return a
+eL(a){return a
 instanceof
-bW}function
-f9(a){return eF(a)}function
-oN(a){if(typeof
-a==="number")return ex;else
-if(eF(a))return f2;else
-if(f9(a))return 1252;else
+bZ}function
+gj(a){return eL(a)}function
+pd(a){if(typeof
+a==="number")return eD;else
+if(eL(a))return gc;else
+if(gj(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ik){var
-b=a[0]|0;return b==ao?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=iB){var
+b=a[0]|0;return b==as?0:b}else
 if(a
 instanceof
-String)return nU;else
+String)return ok;else
 if(typeof
-a=="string")return nU;else
+a=="string")return ok;else
 if(a
 instanceof
-Number)return ex;else
-if(a&&a.caml_custom)return il;else
+Number)return eD;else
+if(a&&a.caml_custom)return iC;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-Fw(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-oK(a,b){a.t&6&&c1(a);b.t&6&&c1(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-oZ(a,b){return oK(a,b)}function
-dL(a,b,d){var
+Gb(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+pa(a,b){a.t&6&&c5(a);b.t&6&&c5(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+pp(a,b){return pa(a,b)}function
+dP(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=oN(a);if(f==aU){a=a[1];continue}var
-g=oN(b);if(g==aU){b=b[1];continue}if(f!==g){if(f==ex){if(g==il)return oM(a,b,-1,d);return-1}if(g==ex){if(f==il)return oM(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:_(it);break;case
+f=pd(a);if(f==aW){a=a[1];continue}var
+g=pd(b);if(g==aW){b=b[1];continue}if(f!==g){if(f==eD){if(g==iC)return pc(a,b,-1,d);return-1}if(g==eD){if(f==iC)return pc(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ab(iI);break;case
 248:var
-c=Fw(a[2],b[2]);if(c!=0)return c|0;break;case
-249:_(it);break;case
-250:_("equal: got Forward_tag, should not happen");break;case
-251:_("equal: abstract value");break;case
+c=Gb(a[2],b[2]);if(c!=0)return c|0;break;case
+249:ab(iI);break;case
+250:ab("equal: got Forward_tag, should not happen");break;case
+251:ab("equal: abstract value");break;case
 252:if(a!==b){var
-c=oK(a,b);if(c!=0)return c|0}break;case
-253:_("equal: got Double_tag, should not happen");break;case
-254:_("equal: got Double_array_tag, should not happen");break;case
-255:_("equal: got Custom_tag, should not happen");break;case
-1247:_(it);break;case
+c=pa(a,b);if(c!=0)return c|0}break;case
+253:ab("equal: got Double_tag, should not happen");break;case
+254:ab("equal: got Double_array_tag, should not happen");break;case
+255:ab("equal: got Custom_tag, should not happen");break;case
+1247:ab(iI);break;case
 1255:var
-i=iI(a);if(i!=iI(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
+i=iX(a);if(i!=iX(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ab("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -421,240 +421,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bl(a),b=bl(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bm(a),b=bm(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-a4(a,b){return dL(a,b,true)}function
-E9(){return[0]}function
-av(a){if(a<0)_("Bytes.create");return new
-bW(a?2:9,x,a)}function
-f5(b,a){if(a==0)eH();return b/a|0}function
-bH(a,b){return+(dL(a,b,false)==0)}function
-E$(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dO(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iJ(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-f6(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iU(d){d=bl(d);var
-e=d.length;if(e>31)_("format_int: format too long");var
-a={justify:dD,signstyle:cV,filler:cf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aX(a,b){return dP(a,b,true)}function
+FO(){return[0]}function
+az(a){if(a<0)ab("Bytes.create");return new
+bZ(a?2:9,y,a)}function
+gf(b,a){if(a==0)eN();return b/a|0}function
+bH(a,b){return+(dP(a,b,false)==0)}function
+FQ(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dS(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iY(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gg(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+i9(d){d=bm(d);var
+e=d.length;if(e>31)ab("format_int: format too long");var
+a={justify:dH,signstyle:cZ,filler:cg,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cV;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bh;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iK(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cV))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=x;if(a.justify==dD&&a.filler==cf)for(var
-d=e;d<a.width;d++)c+=cf;if(a.signedconv)if(a.sign<0)c+=cV;else
-if(a.signstyle!=cV)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bh;if(a.alternate&&a.base==16)c+=ig;if(a.justify==dD&&a.filler==bh)for(var
-d=e;d<a.width;d++)c+=bh;c+=f;if(a.justify==cV)for(var
-d=e;d<a.width;d++)c+=cf;return b(c)}function
-iL(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cZ;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bi;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+iZ(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cZ))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=y;if(a.justify==dH&&a.filler==cg)for(var
+d=e;d<a.width;d++)c+=cg;if(a.signedconv)if(a.sign<0)c+=cZ;else
+if(a.signstyle!=cZ)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bi;if(a.alternate&&a.base==16)c+=ix;if(a.justify==dH&&a.filler==bi)for(var
+d=e;d<a.width;d++)c+=bi;c+=f;if(a.justify==cZ)for(var
+d=e;d<a.width;d++)c+=cg;return b(c)}function
+i0(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dD)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bh);if(b>0)a=a+cx+new
-Array(b+1).join(bh);return a}else
+c=parseInt(a.toString().split(dH)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bi);if(b>0)a=a+cB+new
+Array(b+1).join(bi);return a}else
 return a.toFixed(b)}}var
-a,e=iU(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=io;e.filler=cf}else
-if(!isFinite(c)){a="inf";e.filler=cf}else
+a,e=i9(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iE;e.filler=cg}else
+if(!isFinite(c)){a="inf";e.filler=cg}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iF)a=a.slice(0,b-1)+bh+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(iF),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iF)a=a.slice(0,b-1)+bh+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iU)a=a.slice(0,b-1)+bi+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(iU),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cB)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iU)a=a.slice(0,b-1)+bi+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iK(e,a)}function
-f7(e,c){if(bl(e)==fZ)return b(x+c);var
-a=iU(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cB)b--;a=a.slice(0,b+1)}}break}return iZ(e,a)}function
+gh(e,c){if(bm(e)==f$)return b(y+c);var
+a=i9(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=cf;var
-f=a.prec-d.length;if(f>0)d=dO(f,bh)+d}return iK(a,d)}var
-FJ=0;function
-cB(){return FJ++}function
-iM(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=cg;var
+f=a.prec-d.length;if(f>0)d=dS(f,bi)+d}return iZ(a,d)}var
+Go=0;function
+cF(){return Go++}function
+i1(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bE,o3(a)+1);a*=Math.pow(2,-b);while(a<dH){a*=2;b--}while(a>=1){a*=dH;b++}if(c)a=-a;return[0,a,b]}function
-oS(a){return a.toUtf16()}function
-eJ(){return false}function
-FZ(){function
-a(a){if(a.charAt(0)===bT)return[x,a.substring(1)];return}function
+b=Math.max(-bE,pt(a)+1);a*=Math.pow(2,-b);while(a<dL){a*=2;b--}while(a>=1){a*=dL;b++}if(c)a=-a;return[0,a,b]}function
+pi(a){return a.toUtf16()}function
+eP(){return false}function
+GE(){function
+a(a){if(a.charAt(0)===bW)return[y,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||x,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eJ()&&H.process&&H.process.platform?H.process.platform==="win32"?b:a:a}var
-i2=FZ();function
-o1(a){return a.slice(-1)!==bT?a+bT:a}if(eJ()&&H.process&&H.process.cwd)var
-eB=H.process.cwd().replace(/\\/g,bT);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eP()&&H.process&&H.process.platform?H.process.platform==="win32"?b:a:a}var
+jf=GE();function
+pr(a){return a.slice(-1)!==bW?a+bW:a}if(eP()&&H.process&&H.process.cwd)var
+eH=H.process.cwd().replace(/\\/g,bW);else
 var
-eB="/static";eB=o1(eB);function
-FA(a){a=oS(a);if(!i2(a))a=eB+a;var
-e=i2(a),d=e[1].split(bT),b=[];for(var
+eH="/static";eH=pr(eH);function
+Gf(a){a=pi(a);if(!jf(a))a=eH+a;var
+e=jf(a),d=e[1].split(bW),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-FV(e){for(var
-f=x,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bx){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bx;d++);if(d-c>ih){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<on){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bx|a&dE)}else
-if(a<0xd800||a>=nM)b+=String.fromCharCode(nN|a>>12,bx|a>>6&dE,bx|a&dE);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nF||h>nM)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ou|a>>18,bx|a>>12&dE,bx|a>>6&dE,bx|a&dE)}if(b.length>dF){b.substr(0,1);f+=b;b=x}}return f+b}function
-E7(a){var
-b=9;if(!o4(a))b=8,a=FV(a);return new
-bW(b,a,a.length)}function
-bY(a){return E7(a)}var
-Gc=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nD,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iA,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",im,ok,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dR(d,f,e,a){var
-b=Gc.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bY(f||x),bY(e||x)];return c}var
-oW={};function
-c4(a){return oW[a]}function
-dN(b,a){throw[0,b].concat(a)}function
-E6(a){return new
-bW(4,a,a.length)}function
-aq(a){iW(ag.Sys_error,a)}function
-FK(a){aq(a+fT)}function
-bn(a){return a.l}function
-EZ(){}function
-aG(a){this.data=a}aG.prototype=new
-EZ();aG.prototype.truncate=function(a){var
-b=this.data;this.data=av(a|0);cz(b,0,this.data,0,a)};aG.prototype.length=function(){return bn(this.data)};aG.prototype.write=function(b,d,g,a){var
+GA(e){for(var
+f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bx){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bx;d++);if(d-c>iy){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<oP){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bx|a&dI)}else
+if(a<0xd800||a>=oc)b+=String.fromCharCode(od|a>>12,bx|a>>6&dI,bx|a&dI);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<n7||h>oc)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oW|a>>18,bx|a>>12&dI,bx|a>>6&dI,bx|a&dI)}if(b.length>dJ){b.substr(0,1);f+=b;b=y}}return f+b}function
+FM(a){var
+b=9;if(!pu(a))b=8,a=GA(a);return new
+bZ(b,a,a.length)}function
+b1(a){return FM(a)}var
+GT=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",n5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iP,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iD,oM,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dV(d,f,e,a){var
+b=GT.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,b1(f||y),b1(e||y)];return c}var
+pm={};function
+c8(a){return pm[a]}function
+dR(b,a){throw[0,b].concat(a)}function
+FL(a){return new
+bZ(4,a,a.length)}function
+au(a){i$(aj.Sys_error,a)}function
+Gp(a){au(a+f4)}function
+bo(a){return a.l}function
+FE(){}function
+aJ(a){this.data=a}aJ.prototype=new
+FE();aJ.prototype.truncate=function(a){var
+b=this.data;this.data=az(a|0);cD(b,0,this.data,0,a)};aJ.prototype.length=function(){return bo(this.data)};aJ.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=av(b+a),f=this.data;this.data=e;cz(f,0,this.data,0,c)}bF(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
-e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return f4(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
-a3(b,a){this.content={};this.root=b;this.lookupFun=a}a3.prototype.nm=function(a){return this.root+a};a3.prototype.create_dir_if_needed=function(d){var
-c=d.split(bT),b=x;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bT;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a3.prototype.slash=function(a){return/\/$/.test(a)?a:a+bT};a3.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=az(b+a),f=this.data;this.data=e;cD(f,0,this.data,0,c)}bF(d,g,this.data,b,a);return 0};aJ.prototype.read=function(c,a,d,b){var
+e=this.length();cD(this.data,c,a,d,b);return 0};aJ.prototype.read_one=function(a){return ge(this.data,a)};aJ.prototype.close=function(){};aJ.prototype.constructor=aJ;function
+a4(b,a){this.content={};this.root=b;this.lookupFun=a}a4.prototype.nm=function(a){return this.root+a};a4.prototype.create_dir_if_needed=function(d){var
+c=d.split(bW),b=y;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bW;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a4.prototype.slash=function(a){return/\/$/.test(a)?a:a+bW};a4.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aG(cA(c[1]))}}};a3.prototype.exists=function(a){if(a==x)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a3.prototype.mkdir=function(c,e,d){var
-b=d&&c4(od);if(this.exists(c))if(b)dN(b,dR(nD,ie,this.nm(c)));else
-aq(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dN(b,dR(iA,ie,this.nm(a)));else
-aq(a+fT);if(!this.is_dir(a))if(b)dN(b,dR(im,ie,this.nm(a)));else
-aq(a+iD);this.create_dir_if_needed(this.slash(c))};a3.prototype.rmdir=function(a,f){var
-b=f&&c4(od),c=a==x?x:this.slash(a),e=new
-RegExp(nS+c+ol);if(!this.exists(a))if(b)dN(b,dR(iA,iv,this.nm(a)));else
-aq(a+fT);if(!this.is_dir(a))if(b)dN(b,dR(im,iv,this.nm(a)));else
-aq(a+iD);for(var
+aJ(cE(c[1]))}}};a4.prototype.exists=function(a){if(a==y)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a4.prototype.mkdir=function(c,e,d){var
+b=d&&c8(oF);if(this.exists(c))if(b)dR(b,dV(n5,iw,this.nm(c)));else
+au(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dR(b,dV(iP,iw,this.nm(a)));else
+au(a+f4);if(!this.is_dir(a))if(b)dR(b,dV(iD,iw,this.nm(a)));else
+au(a+iS);this.create_dir_if_needed(this.slash(c))};a4.prototype.rmdir=function(a,f){var
+b=f&&c8(oF),c=a==y?y:this.slash(a),e=new
+RegExp(oi+c+oN);if(!this.exists(a))if(b)dR(b,dV(iP,iK,this.nm(a)));else
+au(a+f4);if(!this.is_dir(a))if(b)dR(b,dV(iD,iK,this.nm(a)));else
+au(a+iS);for(var
 d
 in
-this.content)if(d.match(e))if(b)dN(b,dR(ok,iv,this.nm(a)));else
-aq(this.nm(a)+": Directory not empty");delete
-this.content[c]};a3.prototype.readdir=function(a){var
-f=a==x?x:this.slash(a);if(!this.exists(a))aq(a+fT);if(!this.is_dir(a))aq(a+iD);var
+this.content)if(d.match(e))if(b)dR(b,dV(oM,iK,this.nm(a)));else
+au(this.nm(a)+": Directory not empty");delete
+this.content[c]};a4.prototype.readdir=function(a){var
+f=a==y?y:this.slash(a);if(!this.exists(a))au(a+f4);if(!this.is_dir(a))au(a+iS);var
 g=new
-RegExp(nS+f+ol),d={},c=[];for(var
+RegExp(oi+f+oN),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a3.prototype.is_dir=function(a){if(a==x)return true;var
-b=this.slash(a);return this.content[b]?1:0};a3.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a4.prototype.is_dir=function(a){if(a==y)return true;var
+b=this.slash(a);return this.content[b]?1:0};a4.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a3.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aq(this.nm(a)+nY);if(b.text&&b.binary)aq(this.nm(a)+oe);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aq(this.nm(a)+" : is a directory");if(b.create&&b.excl)aq(this.nm(a)+nW);var
+this.content[a];return b};a4.prototype.open=function(a,b){if(b.rdonly&&b.wronly)au(this.nm(a)+oo);if(b.text&&b.binary)au(this.nm(a)+oG);this.lookup(a);if(this.content[a]){if(this.is_dir(a))au(this.nm(a)+" : is a directory");if(b.create&&b.excl)au(this.nm(a)+om);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aG(av(0));return this.content[a]}else
-FK(this.nm(a))};a3.prototype.register=function(c,a){var
-b;if(this.content[c])aq(this.nm(c)+nW);if(eF(a))b=new
-aG(a);if(f9(a))b=new
-aG(cA(a));else
+aJ(az(0));return this.content[a]}else
+Gp(this.nm(a))};a4.prototype.register=function(c,a){var
+b;if(this.content[c])au(this.nm(c)+om);if(eL(a))b=new
+aJ(a);if(gj(a))b=new
+aJ(cE(a));else
 if(a
 instanceof
 Array)b=new
-aG(E6(a));else
+aJ(FL(a));else
 if(typeof
 a==="string")b=new
-aG(oL(a));else
+aJ(pb(a));else
 if(a.toString){var
-d=cA(bY(a.toString()));b=new
-aG(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-aq(this.nm(c)+" : registering file with invalid content type")};a3.prototype.constructor=a3;function
-oC(){}function
-oP(b){var
-a=i2(b);if(!a)return;return a[0]+bT}var
-ga=oP(eB)||c2("unable to compute caml_root"),dQ=[];if(eJ())dQ.push({path:ga,device:new
-oC(ga)});else
-dQ.push({path:ga,device:new
-a3(ga)});dQ.push({path:ob,device:new
-a3(ob)});function
-o9(b){var
-g=FA(b),b=g.join(bT),f=o1(b),c;for(var
-e=0;e<dQ.length;e++){var
-a=dQ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eJ()){var
-d=oP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cE(b1(a.toString()));b=new
+aJ(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+au(this.nm(c)+" : registering file with invalid content type")};a4.prototype.constructor=a4;function
+o4(){}function
+pf(b){var
+a=jf(b);if(!a)return;return a[0]+bW}var
+gm=pf(eH)||c6("unable to compute caml_root"),dU=[];if(eP())dU.push({path:gm,device:new
+o4(gm)});else
+dU.push({path:gm,device:new
+a4(gm)});dU.push({path:oD,device:new
+a4(oD)});function
+pz(b){var
+g=Gf(b),b=g.join(bW),f=pr(b),c;for(var
+e=0;e<dU.length;e++){var
+a=dU[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eP()){var
+d=pf(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-oC(d)};dQ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aq("no device found for "+f)}function
-E_(c,b){var
-a=o9(c);if(!a.device.register)c2("cannot register file");a.device.register(a.rest,b);return 0}function
-o2(c,a){var
-c=b(c),a=b(a);return E_(c,a)}function
-Fb(){var
+o4(d)};dU.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;au("no device found for "+f)}function
+FP(c,b){var
+a=pz(c);if(!a.device.register)c6("cannot register file");a.device.register(a.rest,b);return 0}function
+ps(c,a){var
+c=b(c),a=b(a);return FP(c,a)}function
+FS(){var
 b=H.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)o2(b[a].name,b[a].content);H.jsoo_create_file=o2;H.caml_fs_tmp=[];return 0}function
-Fc(){return[0]}function
-Fd(a,b){return+(dL(a,b,false)>=0)}function
-iO(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aV(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)ps(b[a].name,b[a].content);H.jsoo_create_file=ps;H.caml_fs_tmp=[];return 0}function
+FT(){return[0]}function
+FU(a,b){return+(dP(a,b,false)>=0)}function
+i3(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aY(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aV(d,c)}d^=e;return d}function
-Fi(a,b){return iO(a,bl(b))}function
-Ff(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aV(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aY(d,c)}d^=e;return d}function
+FZ(a,b){return i3(a,bm(b))}function
+FW(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aY(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aV(d,c)}d^=e;return d}function
-oT(a){switch(a.t&6){default:c1(a);case
+1:c|=b[a];d=aY(d,c)}d^=e;return d}function
+pj(a){switch(a.t&6){default:c5(a);case
 0:return a.c;case
 4:return a.c}}function
-Fe(b,c){var
-a=oT(c);return typeof
-a==="string"?iO(b,a):Ff(b,a)}function
-Fg(a){a^=a>>>16;a=aO(a,0x85ebca6b|0);a^=a>>>13;a=aO(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-oQ(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eC[a.caml_custom]&&eC[a.caml_custom].hash){var
-k=eC[a.caml_custom].hash(a);b=aV(b,k);c--}}else
+FV(b,c){var
+a=pj(c);return typeof
+a==="string"?i3(b,a):FW(b,a)}function
+FX(a){a^=a>>>16;a=aR(a,0x85ebca6b|0);a^=a>>>13;a=aR(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+pg(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dM)d=dM;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eI[a.caml_custom]&&eI[a.caml_custom].hash){var
+k=eI[a.caml_custom].hash(a);b=aY(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aV(b,a[2]);c--;break;case
+248:b=aY(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aV(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eF(a)){b=Fe(b,a);c--}else
-if(f9(a)){b=Fi(b,a);c--}else
+o=a.length-1<<10|a[0];b=aY(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eL(a)){b=FV(b,a);c--}else
+if(gj(a)){b=FZ(b,a);c--}else
 if(typeof
-a==="string"){b=iO(b,a);c--}else
-if(a===(a|0)){b=aV(b,a+a+1);c--}else
-if(a===+a){b=iN(b,a);c--}}b=Fg(b);return b&0x3FFFFFFF}function
-Fj(a,c,k){if(!isFinite(a)){if(isNaN(a))return bY(io);return bY(a>0?ov:"-infinity")}var
+a==="string"){b=i3(b,a);c--}else
+if(a===(a|0)){b=aY(b,a+a+1);c--}else
+if(a===+a){b=i2(b,a);c--}}b=FX(b);return b&0x3FFFFFFF}function
+F0(a,c,k){if(!isFinite(a)){if(isNaN(a))return b1(iE);return b1(a>0?oX:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?x:dD,e=x;if(i)e=cV;else
+j=d<0?y:dH,e=y;if(i)e=cZ;else
 switch(k){case
-43:e=dD;break;case
-32:e=cf;break;default:break}if(c>=0&&c<13){var
+43:e=dH;break;case
+32:e=cg;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cx);if(h<0)b+=cx+dO(c,bh);else{var
-f=h+1+c;if(b.length<f)b+=dO(f-b.length,bh);else
-b=b.substr(0,f)}}return bY(e+ig+b+"p"+j+d.toString(10))}function
-Fq(a){return+a.isZero()}function
-Ft(a){return new
-B(a&cg,a>>24&cg,a>>31&bV)}function
-Fu(a){return a.toInt()}function
-Fp(a){return+a.isNeg()}function
-Fs(a){return a.neg()}function
-Fn(g,c){var
-a=iU(g);if(a.signedconv&&Fp(c)){a.sign=-1;c=Fs(c)}var
-b=x,h=Ft(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Fu(e.modulus))+b}while(!Fq(c));if(a.prec>=0){a.filler=cf;var
-d=a.prec-b.length;if(d>0)b=dO(d,bh)+b}return iK(a,b)}function
-bm(b,a){a|=0;if(a>bE){a-=bE;b*=Math.pow(2,bE);if(a>bE){a-=bE;b*=Math.pow(2,bE)}}if(a<-bE){a+=bE;b*=Math.pow(2,-bE)}b*=Math.pow(2,a);return b}function
-Fy(a,b){return+(dL(a,b,false)<=0)}function
-Fz(a,b){return+(dL(a,b,false)<0)}function
-p(a,d){if(a<0)c0();var
+h=b.indexOf(cB);if(h<0)b+=cB+dS(c,bi);else{var
+f=h+1+c;if(b.length<f)b+=dS(f-b.length,bi);else
+b=b.substr(0,f)}}return b1(e+ix+b+"p"+j+d.toString(10))}function
+F7(a){return+a.isZero()}function
+F_(a){return new
+C(a&ch,a>>24&ch,a>>31&bY)}function
+F$(a){return a.toInt()}function
+F6(a){return+a.isNeg()}function
+F9(a){return a.neg()}function
+F4(g,c){var
+a=i9(g);if(a.signedconv&&F6(c)){a.sign=-1;c=F9(c)}var
+b=y,h=F_(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(F$(e.modulus))+b}while(!F7(c));if(a.prec>=0){a.filler=cg;var
+d=a.prec-b.length;if(d>0)b=dS(d,bi)+b}return iZ(a,b)}function
+bn(b,a){a|=0;if(a>bE){a-=bE;b*=Math.pow(2,bE);if(a>bE){a-=bE;b*=Math.pow(2,bE)}}if(a<-bE){a+=bE;b*=Math.pow(2,-bE)}b*=Math.pow(2,a);return b}function
+Gd(a,b){return+(dP(a,b,false)<=0)}function
+Ge(a,b){return+(dP(a,b,false)<0)}function
+p(a,d){if(a<0)c4();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-FR(a){return b(gc(a,0,a.length))}var
-FB=function(){function
+Gw(a){return b(go(a,0,a.length))}var
+Gg=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -669,35 +669,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=oT(i);if(typeof
+e=[],h=pj(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return FR(k(e,f))}}();function
-FC(c,b,a){return FB(cA(c),b,a)}function
-FD(){return 0}var
-bX=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Gw(k(e,f))}}();function
+Gh(c,b,a){return Gg(cE(c),b,a)}function
+Gi(){return 0}var
+b0=new
 Array();function
-f_(c){var
-a=bX[c];if(!a.opened)aq("Cannot flush a closed channel");if(!a.buffer||a.buffer==x)return 0;if(a.fd&&ag.fds[a.fd]&&ag.fds[a.fd].output){var
-b=ag.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=x;return 0}function
-J(a){return bn(a)}function
-oY(e,f){var
-a=bX[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-FW(a){var
-a=iZ(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+gk(c){var
+a=b0[c];if(!a.opened)au("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&aj.fds[a.fd]&&aj.fds[a.fd].output){var
+b=aj.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
+J(a){return bo(a)}function
+po(e,f){var
+a=b0[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+GB(a){var
+a=jc(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-FX(a){var
-a=iZ(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+GC(a){var
+a=jc(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-gd(c,e,d,a){if(ag.fds===undefined)ag.fds=new
+gp(c,e,d,a){if(aj.fds===undefined)aj.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ag.fds[c]=b;if(!ag.fd_last_idx||c>ag.fd_last_idx)ag.fd_last_idx=c;return c}function
-Ge(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aj.fds[c]=b;if(!aj.fd_last_idx||c>aj.fd_last_idx)aj.fd_last_idx=c;return c}function
+GV(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,417 +707,422 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aq(bl(c)+nY);if(a.text&&a.binary)aq(bl(c)+oe);var
-d=o9(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return gd(f+1,oY,e,a)}gd(0,oY,new
-aG(av(0)));gd(1,FX,new
-aG(av(0)));gd(2,FW,new
-aG(av(0)));function
-FE(a){var
-c=ag.fds[a];if(c.flags.wronly)aq(oA+a+" is writeonly");var
-d=null;if(a==0&&eJ()){var
-e=require("fs");d=function(){return bY(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bX[b.fd]=b;return b.fd}function
-oU(c){var
-b=ag.fds[c];if(b.flags.rdonly)aq(oA+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:x};bX[a.fd]=a;return a.fd}function
-FF(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)au(bm(c)+oo);if(a.text&&a.binary)au(bm(c)+oG);var
+d=pz(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return gp(f+1,po,e,a)}gp(0,po,new
+aJ(az(0)));gp(1,GC,new
+aJ(az(0)));gp(2,GB,new
+aJ(az(0)));function
+Gj(a){var
+c=aj.fds[a];if(c.flags.wronly)au(o2+a+" is writeonly");var
+d=null;if(a==0&&eP()){var
+e=require("fs");d=function(){return b1(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b0[b.fd]=b;return b.fd}function
+pk(c){var
+b=aj.fds[c];if(b.flags.rdonly)au(o2+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b0[a.fd]=a;return a.fd}function
+Gk(){var
 b=0;for(var
-a=0;a<bX.length;a++)if(bX[a]&&bX[a].opened&&bX[a].out)b=[0,bX[a].fd,b];return b}function
-dP(a){return a}function
-FG(g,d,h,f){var
-b=bX[g];if(!b.opened)aq("Cannot output to a closed channel");var
-a;if(h==0&&bn(d)==f)a=d;else{a=av(f);cz(d,h,a,0,f)}var
-i=dP(a),c=bl(i),e=c.lastIndexOf(nH);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f_(g);b.buffer+=c.substr(e+1)}return 0}function
-iT(b,a,d,c){return FG(b,cA(a),d,c)}function
-oV(c,a){var
-d=b(String.fromCharCode(a));iT(c,d,0,1);return 0}function
-f$(b,a){if(a==0)eH();return b%a}function
-eG(a,b){return+(dL(a,b,false)!=0)}function
-FI(a,b){a[0]=aU;a[1]=b;return 0}function
-aP(a){if(a
+a=0;a<b0.length;a++)if(b0[a]&&b0[a].opened&&b0[a].out)b=[0,b0[a].fd,b];return b}function
+dT(a){return a}function
+Gl(g,d,h,f){var
+b=b0[g];if(!b.opened)au("Cannot output to a closed channel");var
+a;if(h==0&&bo(d)==f)a=d;else{a=az(f);cD(d,h,a,0,f)}var
+i=dT(a),c=bm(i),e=c.lastIndexOf(n9);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gk(g);b.buffer+=c.substr(e+1)}return 0}function
+i8(b,a,d,c){return Gl(b,cE(a),d,c)}function
+pl(c,a){var
+d=b(String.fromCharCode(a));i8(c,d,0,1);return 0}function
+gl(b,a){if(a==0)eN();return b%a}function
+eM(a,b){return+(dP(a,b,false)!=0)}function
+Gn(a,b){a[0]=aW;a[1]=b;return 0}function
+aS(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eF(a))return f2;else
-if(f9(a))return f2;else
+if(eL(a))return gc;else
+if(gj(a))return gc;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ik;else
-return ex}function
-by(b,c,a){if(a&&H.toplevelReloc)b=H.toplevelReloc(a);ag[b+1]=c;if(a)ag[a]=c}function
-iX(a,b){oW[bl(a)]=b;return 0}function
-FN(a){return Math.round(a)}function
-gb(a){if(a==0)a=1/a;return a<0?1:0}function
-FP(){_(iC)}function
-eI(b,a){return eA(b,a)}function
-aw(b,a){if(a>>>0>=J(b))FP();return eI(b,a)}function
-E5(a,b){if(a===b)return 1;a.t&6&&c1(a);b.t&6&&c1(b);return a.c==b.c?1:0}function
-FQ(a,b){return E5(a,b)}function
-z(a,b){return 1-FQ(a,b)}function
-FS(){return 0x7FFFFFFF/4|0}function
-FL(){iV(ag.Not_found)}function
-o0(c){var
-a=H,b=oS(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bY(a.process.env[b]);if(H.jsoo_static_env&&H.jsoo_static_env[b])return bY(H.jsoo_static_env[b]);FL()}function
-FT(){if(H.crypto)if(typeof
+if(a&&a.caml_custom)return iB;else
+return eD}function
+by(b,c,a){if(a&&H.toplevelReloc)b=H.toplevelReloc(a);aj[b+1]=c;if(a)aj[a]=c}function
+ja(a,b){pm[bm(a)]=b;return 0}function
+Gs(a){return Math.round(a)}function
+gn(a){if(a==0)a=1/a;return a<0?1:0}function
+Gu(){ab(iR)}function
+eO(b,a){return eG(b,a)}function
+aA(b,a){if(a>>>0>=J(b))Gu();return eO(b,a)}function
+FK(a,b){if(a===b)return 1;a.t&6&&c5(a);b.t&6&&c5(b);return a.c==b.c?1:0}function
+Gv(a,b){return FK(a,b)}function
+w(a,b){return 1-Gv(a,b)}function
+Gx(){return 0x7FFFFFFF/4|0}function
+Gq(){i_(aj.Not_found)}function
+pq(c){var
+a=H,b=pi(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b1(a.process.env[b]);if(H.jsoo_static_env&&H.jsoo_static_env[b])return b1(H.jsoo_static_env[b]);Gq()}function
+Gy(){if(H.crypto)if(typeof
 H.crypto.getRandomValues==="function"){var
 a=new(H.Uint32Array)(1);H.crypto.getRandomValues(a);return[0,a[0]]}else
 if(H.crypto.randomBytes==="function"){var
 b=H.crypto.randomBytes(4),a=new(H.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iY(a){var
+jb(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aA(b,a){return{joo_tramp:b,joo_args:a}}function
-FU(c,a){if(typeof
+aD(b,a){return{joo_tramp:b,joo_args:a}}function
+Gz(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-oX(a){return a}function
+pn(a){return a}function
 bI(a){if(a
 instanceof
 Array)return a;if(H.RangeError&&a
 instanceof
-H.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oX(ag.Stack_overflow);if(H.InternalError&&a
+H.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pn(aj.Stack_overflow);if(H.InternalError&&a
 instanceof
-H.InternalError&&a.message&&a.message.match(/too much recursion/i))return oX(ag.Stack_overflow);if(a
+H.InternalError&&a.message&&a.message.match(/too much recursion/i))return pn(aj.Stack_overflow);if(a
 instanceof
-H.Error&&c4(nK))return[0,c4(nK),a];return[0,ag.Failure,bY(String(a))]}function
+H.Error&&c8(oa))return[0,c8(oa),a];return[0,aj.Failure,b1(String(a))]}function
 a6(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-o5(b){var
+pv(b){var
 a=BigInt(b);return a6(a<0?-a:a)}function
-o6(a,b){return a6(BigInt(a)+BigInt(b))}function
-gf(a){if(a===0)eH();return BigInt(a)}function
-F0(e,g){var
-b=BigInt(e),a=gf(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
-ax(a,b){return a<b?-1:a>b?1:0}function
-i0(a,b){return a6(BigInt(a)/gf(b))}function
-F9(a,b){return a6(BigInt(a)%gf(b))}function
-F1(a,b){return[0,i0(a,b),F9(a,b)]}function
-ge(a,b){return a===b?1:0}function
-F2(c,a,b){if(a<0||b<1)_("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-c5(e,f){var
-b=BigInt(e),a=gf(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
-i1(d,c){var
-a=bl(d);if(a!==fZ&&a!==ch)_("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
-F3(){return 0}function
-F4(a,b){return a6(BigInt(a)*BigInt(b))}function
-F5(b,c){var
-a=b*c;return a<-2147483648||a>ir?1:0}function
-F6(a){return a6(-BigInt(a))}function
+pw(a,b){return a6(BigInt(a)+BigInt(b))}function
+gr(a){if(a===0)eN();return BigInt(a)}function
+GF(e,g){var
+b=BigInt(e),a=gr(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
+ap(a,b){return a<b?-1:a>b?1:0}function
+jd(a,b){return a6(BigInt(a)/gr(b))}function
+GO(a,b){return a6(BigInt(a)%gr(b))}function
+GG(a,b){return[0,jd(a,b),GO(a,b)]}function
+gq(a,b){return a===b?1:0}function
+GH(c,a,b){if(a<0||b<1)ab("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+c9(e,f){var
+b=BigInt(e),a=gr(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
+je(d,c){var
+a=bm(d);if(a!==f$&&a!==ci)ab("Z.format: the format must be %d or %x");return b(c.toString(a===ci?16:10))}function
+GI(){return 0}function
+GJ(a,b){return a6(BigInt(a)*BigInt(b))}function
+GK(b,c){var
+a=b*c;return a<-2147483648||a>iG?1:0}function
+GL(a){return a6(-BigInt(a))}function
 a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-F7(c,i,b,e){var
-f=bl(i);if(b<0||e<0||b>f.length-e)_("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,x),d=c===10||c===0;if(!d&&c!==16)_("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))_("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:ig+a);return a6(a===g?h:-h)}function
-F8(a){return a6(BigInt(a)-BigInt(1))}function
-o7(b,a){if(a<0)_("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
-F_(b,a){if(a<0)_("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
+GM(c,i,b,e){var
+f=bm(i);if(b<0||e<0||b>f.length-e)ab("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ab("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ab("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:ix+a);return a6(a===g?h:-h)}function
+GN(a){return a6(BigInt(a)-BigInt(1))}function
+px(b,a){if(a<0)ab("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
+GP(b,a){if(a<0)ab("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
 P(a){return a<0?-1:a>0?1:0}function
-F$(b){if(b<0)_("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+GQ(b){if(b<0)ab("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a6(a)}function
-o8(a,b){return a6(BigInt(a)-BigInt(b))}function
-Ga(a){return a6(BigInt(a)+BigInt(1))}function
-Gb(a){if(typeof
-a!=="number")iV(c4(n3));return a}function
-Gd(a,c){H.verale={greeting:bl(a),ask:function(a){return bl(bG(c,[b(a)]))}};return 0}function
-Fx(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Fa(b){var
-a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fx(b[1]))var
+py(a,b){return a6(BigInt(a)-BigInt(b))}function
+GR(a){return a6(BigInt(a)+BigInt(1))}function
+GS(a){if(typeof
+a!=="number")i_(c8(ot));return a}function
+GU(a,c){H.verale={greeting:bm(a),ask:function(a){return bm(bG(c,[b(a)]))}};return 0}function
+Gc(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+FR(b){var
+a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Gc(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=nw;var
+d=f;d<e.length;d++){if(d>f)a+=nY;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bW)a+=f1+c.toString()+f1;else
+bZ)a+=gb+c.toString()+gb;else
 if(typeof
-c=="string")a+=f1+c.toString()+f1;else
-a+=n8}a+=")"}else
-if(b[0]==ak)a+=b[1];return a}function
-oO(a){if(a
+c=="string")a+=gb+c.toString()+gb;else
+a+=oy}a+=")"}else
+if(b[0]==ao)a+=b[1];return a}function
+pe(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ak)){var
-c=c4(nC);if(c)c(a,false);else{var
-d=Fa(a),b=c4(nv);if(b)b(0);H.console.error(iu+d+nH)}}else
+Array&&(a[0]==0||a[0]==ao)){var
+c=c8(n4);if(c)c(a,false);else{var
+d=FR(a),b=c8(nX);if(b)b(0);H.console.error(iJ+d+n9)}}else
 throw a}function
-FO(){var
-a=H;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oO(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oO(a.error)})}FO();function
+Gt(){var
+a=H;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pe(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pe(a.error)})}Gt();function
 f(a,b){return a.length==1?a(b):bG(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):bG(a,[b,c])}function
-aT(a,b,c,d){return a.length==3?a(b,c,d):bG(a,[b,c,d])}function
-cU(a,b,c,d,e){return a.length==4?a(b,c,d,e):bG(a,[b,c,d,e])}function
-cT(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bG(a,[b,c,d,e,f])}function
-ns(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bG(a,[b,c,d,e,f,g])}function
-EY(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}Fb();var
-eK=[ak,b(ow),-1],i7=[ak,b(nE),-2],i5=[ak,b(ij),-3],i4=[ak,b(n6),-4],gj=[ak,b(nI),-5],bZ=[ak,b(oa),-7],i6=[ak,b(nR),-8],gi=[ak,b(oc),-9],af=[ak,b(or),-11],i8=[ak,b(nu),-12],EX=[4,0,0,0,[12,45,[4,0,0,0,0]]],gC=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nV),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d6=[0,0,0],mO=[0,0,0],mR=[0,0,0],m3=[0,0,-1],h5=[0,0,0],eq=[0,0,1,0,0,0],er=[0,58,62],h6=[0,96,cY],m8=[0,1,0,0],ng=[0,0,[0,64,0]];by(11,i8,nu);by(10,af,or);by(9,[ak,b(n2),-10],n2);by(8,gi,oc);by(7,i6,nR);by(6,bZ,oa);by(5,[ak,b(oh),-6],oh);by(4,gj,nI);by(3,i4,n6);by(2,i5,ij);by(1,i7,nE);by(0,eK,ow);var
-pm=b("output_substring"),pi=b("%.12g"),pg=b(cx),pd=b("true"),pe=b("false"),o$=c3(0,0,n$),pa=c3(0,0,65520),pb=c3(1,0,n$),pq=b("option is None"),px=b("\\\\"),py=b("\\'"),pz=b("\\b"),pA=b("\\t"),pB=b("\\n"),pC=b("\\r"),pv=b("Char.chr"),pE=b("4.13.1"),pQ=b("List.map2"),pS=b("List.fold_left2"),pU=b("List.exists2"),pY=b("List.combine"),pN=b("List.init"),pL=b(nG),pJ=b("nth"),pK=b(nG),pI=b("tl"),pG=b("hd"),p4=b("String.blit / Bytes.blit_string"),p3=b("Bytes.blit"),p2=b("String.sub / Bytes.sub"),qf=b("String.contains_from / Bytes.contains_from"),qa=b(x),p8=b("String.concat"),qr=[0,b("array.ml"),322,4],qn=b("Array.map2: arrays must have the same length"),qm=b("Array.blit"),ql=b("Array.fill"),qk=b("Array.sub"),qj=b("Array.init"),qq=b("Stdlib.Array.Bottom"),qu=b("Stdlib.Queue.Empty"),qA=b("CamlinternalLazy.Undefined"),qJ=b("Buffer.add_substring/add_subbytes"),qH=b("Buffer.add: cannot grow buffer"),qG=[0,b(og),93,2],qF=[0,b(og),94,2],qU=b("%c"),qV=b("%s"),qW=b(nt),qX=b(nQ),qY=b(n4),qZ=b(ny),q0=b("%f"),q1=b("%B"),q2=b("%{"),q3=b("%}"),q4=b("%("),q5=b("%)"),q6=b("%a"),q7=b("%t"),q8=b("%?"),q9=b("%r"),q_=b("%_r"),q$=[0,b(az),850,23],rk=[0,b(az),814,21],rc=[0,b(az),815,21],rl=[0,b(az),818,21],rd=[0,b(az),819,21],rm=[0,b(az),822,19],re=[0,b(az),823,19],rn=[0,b(az),826,22],rf=[0,b(az),827,22],ro=[0,b(az),831,30],rg=[0,b(az),832,30],ri=[0,b(az),836,26],ra=[0,b(az),837,26],rj=[0,b(az),846,28],rb=[0,b(az),847,28],rh=[0,b(az),851,23],sC=b(n1),sA=[0,b(az),1558,4],sB=b("Printf: bad conversion %["),sD=[0,b(az),1626,39],sE=[0,b(az),1649,31],sF=[0,b(az),1650,31],sG=b("Printf: bad conversion %_"),sH=b(nZ),sI=b(n5),sJ=b(nZ),sK=b(n5),sv=b(io),st=b("neg_infinity"),su=b(ov),ss=b(cx),sn=[0,nB],sb=b("%+nd"),sc=b("% nd"),se=b("%+ni"),sf=b("% ni"),sg=b("%nx"),sh=b("%#nx"),si=b("%nX"),sj=b("%#nX"),sk=b("%no"),sl=b("%#no"),sa=b("%nd"),sd=b(n4),sm=b("%nu"),rZ=b("%+ld"),r0=b("% ld"),r2=b("%+li"),r3=b("% li"),r4=b("%lx"),r5=b("%#lx"),r6=b("%lX"),r7=b("%#lX"),r8=b("%lo"),r9=b("%#lo"),rY=b("%ld"),r1=b(nQ),r_=b("%lu"),rL=b("%+Ld"),rM=b("% Ld"),rO=b("%+Li"),rP=b("% Li"),rQ=b("%Lx"),rR=b("%#Lx"),rS=b("%LX"),rT=b("%#LX"),rU=b("%Lo"),rV=b("%#Lo"),rK=b("%Ld"),rN=b(ny),rW=b("%Lu"),rx=b("%+d"),ry=b("% d"),rA=b("%+i"),rB=b("% i"),rC=b(ch),rD=b("%#x"),rE=b("%X"),rF=b("%#X"),rG=b("%o"),rH=b("%#o"),rw=b(fZ),rz=b(nt),rI=b(n1),qM=b("@]"),qN=b("@}"),qO=b("@?"),qP=b("@\n"),qQ=b("@."),qR=b("@@"),qS=b("@%"),qT=b("@"),rp=b("CamlinternalFormat.Type_mismatch"),sR=b(x),sS=[0,[11,b(nw),[2,0,[2,0,0]]],b(", %s%s")],tn=[0,[11,b(iu),[2,0,[12,10,0]]],b(oo)],to=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tm=b("Fatal error: out of memory in uncaught exception handler"),tj=[0,[11,b(iu),[2,0,[12,10,0]]],b(oo)],te=[0,[2,0,[12,10,0]],b("%s\n")],tf=[0,[11,b(nT),0],b(nT)],s7=b("Raised at"),s8=b("Re-raised at"),s9=b("Raised by primitive operation at"),s_=b("Called from"),s$=b(" (inlined)"),tb=b(x),ta=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nV),EX]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tc=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],s0=b("Out of memory"),s1=b("Stack overflow"),s2=b("Pattern matching failed"),s3=b("Assertion failed"),s4=b("Undefined recursive module"),sU=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sV=b(x),sW=b(x),sX=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sQ=[0,[4,0,0,0,0],b(fZ)],sO=[0,[3,0,0],b("%S")],sP=b(n8),tg=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],ts=b("x"),tC=b("Hashtbl: unsupported hash table format"),EV=b("OCAMLRUNPARAM"),ET=b("CAMLRUNPARAM"),tx=b(x),uk=[3,0,3],ul=b(cx),ue=b(oz),uf=b("<\/"),ug=b(x),ua=b(oz),ub=b("<"),uc=b(x),t_=b("\n"),tZ=[0,b(x)],tS=b(x),tT=b(x),tU=b(x),tV=b(x),tO=[0,b(x),0,b(x)],tN=b(x),tJ=b("Stdlib.Format.String_tag"),us=b("Z.Overflow"),ut=b(n3),uA=b("int_of_big_int"),uO=[0,0],u3=[0,0],xr=[0,0],xe=[0,0,0],AH=b(n7),AG=b("image"),AE=b("expected a finite number"),AC=b("a digit in base 16"),AA=b(ox),Av=b("joint"),Aw=b("nothing"),Ax=b(oB),Ay=b("nothing, prices or joint"),Au=b(om),At=b(oB),An=b("activation"),Ao=b("others"),Ap=b("patch"),Ar=b("a patch"),Aq=b(ox),Am=b("a prototype"),Ak=b("certificate"),Al=b(om),Ah=b(of),Ai=b("as many prototypes as coordinates"),Aj=b("positive scales"),Ac=b(nX),Ad=b("maximum"),Ae=b("soft_tree"),Af=b("a readout"),z7=b("masked_max"),z8=b("max"),z9=b("max_minus_mean"),z_=b("max_minus_mean_distance"),z$=b("top_mean"),Aa=b("a pooling"),zX=b("exp_distance"),zY=b("exponential"),zZ=b("identity"),z0=b("log_ratio"),z1=b("negated"),z2=b("quadratic"),z3=b("rectified"),z4=b("threshold"),z5=b("a similarity"),zQ=b("cosine"),zR=b("euclidean"),zS=b("inner_product"),zT=b("rooted_cosine"),zU=b("softmax"),zV=b("a geometry"),zM=b("a child that is a node or a leaf of the tree"),zN=b("a child that is a greater node"),zO=b("every node and every leaf in the tree"),zK=b("a row of 0 and 1 with a 1"),zI=b("a number from 1"),zH=b(n9),zE=b(iq),zF=b("some"),zG=b("none or some"),zA=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zB=[0,[4,6,0,0,0],b(ch)],zC=b(" or "),zD=b("a list of "),zy=[0,[4,6,0,0,0],b(ch)],zz=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zv=b(ch),zw=b("a natural number"),zx=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zt=b(ch),zu=b("a positive integer"),zs=b(iq),zp=b(x),zq=b("an integer in base 16"),zn=b("expected the end of the line, found another item"),zm=b("at most 1025 bytes"),zl=b("expected another item, found the end of the line"),zi=[0,[11,b(n9),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zg=b("Reader.Wrong"),zh=b("Reader.Too_large"),Bm=b("picture"),Bn=b(n7),Bk=b("a layer before this one"),Bh=b(ot),Bi=b("a positive std"),Bj=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],A4=b(nX),A$=b("add"),Ba=b("avg_pool2d"),Bb=b("concat"),Bc=b("conv2d"),Bd=b("flatten"),Be=b("leaky_relu"),A5=b("max_pool2d"),A6=b("relu"),A7=b("sigmoid"),A8=b("tanh"),A9=b("upsample_nearest"),A_=b("a layer of as many inputs as its kind has"),A2=b("inputs with the same rows and columns"),A0=b("inputs of one shape"),AY=b("a slope from 0 to 1"),AU=b("a pooling without dilation"),AV=[0,1,1],AW=b("a padding of at most half the kernel"),AT=b("a layer without rows and columns before a linear one"),AQ=b("groups that divide the channels"),AR=b("groups that divide the rows of weights"),AO=b("a row of weights"),AN=b("windows that are no larger than what they slide over"),AL=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AM=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AJ=b("a layer is larger than 2^24"),Br=[0,0],Bt=[0,1],Bs=[0,2],Cb=[0,1],Cc=[0,fS],B$=b("a patch without views"),B9=[0,1],B_=[0,fS],Ce=[0,0.03,[0,1.,0]],Cj=[0,0],CF=[0,40,[0,24,[0,12,0]]],CN=[0,1.],Dg=[0,0,0],De=[0,dG,[0,nz,[0,op,[0,fU,[0,0.3,0]]]]],DF=[0,160,192],DR=[1,0],DN=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DW=[0,0,[0,dI,[0,1152,0]]],Ee=b("unclaimed"),Ef=b("at_least "),Eg=b("at_most "),Eb=b("some "),Ec=b(iq),Ea=[0,[4,6,0,0,0],b(ch)],D$=b(ch),Ex=b("minimal"),EE=b("entailment_hints"),EF=b("entails"),EG=b(of),EH=b("instance"),EI=b("instance_settings"),EJ=b(nJ),Ey=b("needed"),Ez=b(ot),EA=b("pictured"),EB=b("refuted"),ED=b(nJ),EC=b("a question: the head first, and only once; so the network before pictures"),Eo=b("proved"),Ep=b("not proved"),Eq=b("not covered: "),Er=b(oj),Es=b(oj),EO=b("limit: "),EP=b("limit: there is no more memory"),EQ=b("limit: a list is too long"),ER=b("the input ends within a line"),EM=b("error: "),EL=b("expected one line, found more"),ES=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-ah(a){if(typeof
+aQ(a,b,c,d){return a.length==3?a(b,c,d):bG(a,[b,c,d])}function
+cY(a,b,c,d,e){return a.length==4?a(b,c,d,e):bG(a,[b,c,d,e])}function
+cX(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bG(a,[b,c,d,e,f])}function
+nU(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bG(a,[b,c,d,e,f,g])}function
+FD(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}FS();var
+eQ=[ao,b(oY),-1],jk=[ao,b(n6),-2],ji=[ao,b(iA),-3],jh=[ao,b(ow),-4],gv=[ao,b(n_),-5],bJ=[ao,b(oC),-7],jj=[ao,b(oh),-8],gu=[ao,b(oE),-9],ah=[ao,b(oT),-11],jl=[ao,b(nW),-12],FC=[4,0,0,0,[12,45,[4,0,0,0,0]]],gN=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(ol),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dk=[0,0,0],na=[0,0,0],nd=[0,0,0],np=[0,0,-1],ii=[0,0,0],ex=[0,0,1,0,0,0],cW=[0,58,62],ey=[0,96,c2],nx=[0,1,0,0],nI=[0,0,[0,64,0]];by(11,jl,nW);by(10,ah,oT);by(9,[ao,b(os),-10],os);by(8,gu,oE);by(7,jj,oh);by(6,bJ,oC);by(5,[ao,b(oJ),-6],oJ);by(4,gv,n_);by(3,jh,ow);by(2,ji,iA);by(1,jk,n6);by(0,eQ,oY);var
+pO=b("output_substring"),pK=b("%.12g"),pI=b(cB),pF=b("true"),pG=b("false"),pB=c7(0,0,oB),pC=c7(0,0,65520),pD=c7(1,0,oB),pS=b("option is None"),p0=b("\\\\"),p1=b("\\'"),p2=b("\\b"),p3=b("\\t"),p4=b("\\n"),p5=b("\\r"),pY=b("Char.chr"),p7=b("4.13.1"),qh=b("List.map2"),qj=b("List.fold_left2"),ql=b("List.exists2"),qq=b("List.combine"),qe=b("List.init"),qc=b(n8),qa=b("nth"),qb=b(n8),p$=b("tl"),p9=b("hd"),qw=b("String.blit / Bytes.blit_string"),qv=b("Bytes.blit"),qu=b("String.sub / Bytes.sub"),qJ=b("String.contains_from / Bytes.contains_from"),qE=b(y),qA=b("String.concat"),qV=[0,b("array.ml"),322,4],qR=b("Array.map2: arrays must have the same length"),qQ=b("Array.blit"),qP=b("Array.fill"),qO=b("Array.sub"),qN=b("Array.init"),qU=b("Stdlib.Array.Bottom"),qY=b("Stdlib.Queue.Empty"),q4=b("CamlinternalLazy.Undefined"),rb=b("Buffer.add_substring/add_subbytes"),q$=b("Buffer.add: cannot grow buffer"),q_=[0,b(oI),93,2],q9=[0,b(oI),94,2],rm=b("%c"),rn=b("%s"),ro=b(nV),rp=b(og),rq=b(ou),rr=b(n0),rs=b("%f"),rt=b("%B"),ru=b("%{"),rv=b("%}"),rw=b("%("),rx=b("%)"),ry=b("%a"),rz=b("%t"),rA=b("%?"),rB=b("%r"),rC=b("%_r"),rD=[0,b(aC),850,23],rO=[0,b(aC),814,21],rG=[0,b(aC),815,21],rP=[0,b(aC),818,21],rH=[0,b(aC),819,21],rQ=[0,b(aC),822,19],rI=[0,b(aC),823,19],rR=[0,b(aC),826,22],rJ=[0,b(aC),827,22],rS=[0,b(aC),831,30],rK=[0,b(aC),832,30],rM=[0,b(aC),836,26],rE=[0,b(aC),837,26],rN=[0,b(aC),846,28],rF=[0,b(aC),847,28],rL=[0,b(aC),851,23],s6=b(or),s4=[0,b(aC),1558,4],s5=b("Printf: bad conversion %["),s7=[0,b(aC),1626,39],s8=[0,b(aC),1649,31],s9=[0,b(aC),1650,31],s_=b("Printf: bad conversion %_"),s$=b(op),ta=b(ov),tb=b(op),tc=b(ov),sZ=b(iE),sX=b("neg_infinity"),sY=b(oX),sW=b(cB),sR=[0,n3],sF=b("%+nd"),sG=b("% nd"),sI=b("%+ni"),sJ=b("% ni"),sK=b("%nx"),sL=b("%#nx"),sM=b("%nX"),sN=b("%#nX"),sO=b("%no"),sP=b("%#no"),sE=b("%nd"),sH=b(ou),sQ=b("%nu"),sr=b("%+ld"),ss=b("% ld"),su=b("%+li"),sv=b("% li"),sw=b("%lx"),sx=b("%#lx"),sy=b("%lX"),sz=b("%#lX"),sA=b("%lo"),sB=b("%#lo"),sq=b("%ld"),st=b(og),sC=b("%lu"),sd=b("%+Ld"),se=b("% Ld"),sg=b("%+Li"),sh=b("% Li"),si=b("%Lx"),sj=b("%#Lx"),sk=b("%LX"),sl=b("%#LX"),sm=b("%Lo"),sn=b("%#Lo"),sc=b("%Ld"),sf=b(n0),so=b("%Lu"),r1=b("%+d"),r2=b("% d"),r4=b("%+i"),r5=b("% i"),r6=b(ci),r7=b("%#x"),r8=b("%X"),r9=b("%#X"),r_=b("%o"),r$=b("%#o"),r0=b(f$),r3=b(nV),sa=b(or),re=b("@]"),rf=b("@}"),rg=b("@?"),rh=b("@\n"),ri=b("@."),rj=b("@@"),rk=b("@%"),rl=b("@"),rT=b("CamlinternalFormat.Type_mismatch"),tj=b(y),tk=[0,[11,b(nY),[2,0,[2,0,0]]],b(", %s%s")],tR=[0,[11,b(iJ),[2,0,[12,10,0]]],b(oQ)],tS=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tQ=b("Fatal error: out of memory in uncaught exception handler"),tN=[0,[11,b(iJ),[2,0,[12,10,0]]],b(oQ)],tI=[0,[2,0,[12,10,0]],b("%s\n")],tJ=[0,[11,b(oj),0],b(oj)],tz=b("Raised at"),tA=b("Re-raised at"),tB=b("Raised by primitive operation at"),tC=b("Called from"),tD=b(" (inlined)"),tF=b(y),tE=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(ol),FC]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tG=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],ts=b("Out of memory"),tt=b("Stack overflow"),tu=b("Pattern matching failed"),tv=b("Assertion failed"),tw=b("Undefined recursive module"),tm=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tn=b(y),to=b(y),tp=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],ti=[0,[4,0,0,0,0],b(f$)],tg=[0,[3,0,0],b("%S")],th=b(oy),tK=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tW=b("x"),t6=b("Hashtbl: unsupported hash table format"),FA=b("OCAMLRUNPARAM"),Fy=b("CAMLRUNPARAM"),t1=b(y),uM=[3,0,3],uN=b(cB),uG=b(o1),uH=b("<\/"),uI=b(y),uC=b(o1),uD=b("<"),uE=b(y),uA=b("\n"),up=[0,b(y)],ui=b(y),uj=b(y),uk=b(y),ul=b(y),ue=[0,b(y),0,b(y)],ud=b(y),t$=b("Stdlib.Format.String_tag"),uU=b("Z.Overflow"),uV=b(ot),u2=b("int_of_big_int"),ve=[0,0],vt=[0,0],xP=[0,0],xC=[0,0,0],A$=b(ox),A_=b("image"),A8=b("expected a finite number"),A6=b("a digit in base 16"),A4=b(oZ),AZ=b("joint"),A0=b("nothing"),A1=b(o3),A2=b("nothing, prices or joint"),AY=b(oO),AX=b(o3),AR=b("activation"),AS=b("others"),AT=b("patch"),AV=b("a patch"),AU=b(oZ),AQ=b("a prototype"),AO=b("certificate"),AP=b(oO),AL=b(oH),AM=b("as many prototypes as coordinates"),AN=b("positive scales"),AG=b(on),AH=b("maximum"),AI=b("soft_tree"),AJ=b("a readout"),Az=b("masked_max"),AA=b("max"),AB=b("max_minus_mean"),AC=b("max_minus_mean_distance"),AD=b("top_mean"),AE=b("a pooling"),Ap=b("exp_distance"),Aq=b("exponential"),Ar=b("identity"),As=b("log_ratio"),At=b("negated"),Au=b("quadratic"),Av=b("rectified"),Aw=b("threshold"),Ax=b("a similarity"),Ai=b("cosine"),Aj=b("euclidean"),Ak=b("inner_product"),Al=b("rooted_cosine"),Am=b("softmax"),An=b("a geometry"),Ae=b("a child that is a node or a leaf of the tree"),Af=b("a child that is a greater node"),Ag=b("every node and every leaf in the tree"),Ac=b("a row of 0 and 1 with a 1"),Aa=b("a number from 1"),z$=b(oz),z8=b(f7),z9=b("some"),z_=b("none or some"),z4=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],z5=[0,[4,6,0,0,0],b(ci)],z6=b(" or "),z7=b("a list of "),z2=[0,[4,6,0,0,0],b(ci)],z3=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zZ=b(ci),z0=b("a natural number"),z1=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zX=b(ci),zY=b("a positive integer"),zW=b(f7),zT=b(y),zU=b("an integer in base 16"),zR=b("expected the end of the line, found another item"),zQ=b("at most 1025 bytes"),zP=b("expected another item, found the end of the line"),zM=[0,[11,b(oz),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zK=b("Reader.Wrong"),zL=b("Reader.Too_large"),BP=b("picture"),BQ=b(ox),BO=b("a layer before this one"),BL=b(oV),BM=b("a positive std"),BN=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Bw=b(on),BD=b("add"),BE=b("avg_pool2d"),BF=b("concat"),BG=b("conv2d"),BH=b("flatten"),BI=b("leaky_relu"),Bx=b("max_pool2d"),By=b("relu"),Bz=b("sigmoid"),BA=b("tanh"),BB=b("upsample_nearest"),BC=b("a layer of as many inputs as its kind has"),Bu=b("inputs with the same rows and columns"),Bs=b("inputs of one shape"),Bq=b("a slope from 0 to 1"),Bm=b("a pooling without dilation"),Bn=[0,1,1],Bo=b("a padding of at most half the kernel"),Bl=b("a layer without rows and columns before a linear one"),Bi=b("groups that divide the channels"),Bj=b("groups that divide the rows of weights"),Bg=b("a row of weights"),Bf=b("windows that are no larger than what they slide over"),Bd=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Be=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Bb=b("a layer is larger than 2^24"),BU=[0,0],BW=[0,1],BV=[0,2],CF=[0,1],CG=[0,f3],CD=b("a patch without views"),CB=[0,1],CC=[0,f3],CI=[0,0.03,[0,1.,0]],CN=[0,0],C9=[0,40,[0,24,[0,12,0]]],Df=[0,1.],DK=[0,0,0],DI=[0,dK,[0,n1,[0,oR,[0,f5,[0,0.3,0]]]]],D7=[0,160,192],Ei=[1,0],Ef=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Ep=[0,0,[0,dM,[0,1152,0]]],EH=b("some "),EI=b(f7),EG=[0,[4,6,0,0,0],b(ci)],EF=b(ci),EK=b("unclaimed"),EL=b("at_least "),EM=b("at_most "),ES=b(f7),E$=b("minimal"),Fi=b("entailment_hints"),Fj=b("entails"),Fk=b(oH),Fl=b("instance"),Fm=b("instance_settings"),Fn=b("latents"),Fo=b(n$),Fa=b("needed"),Fb=b(oV),Fc=b("numbers"),Fd=b("pictured"),Fe=b("refuted"),Ff=b("values"),Fh=b(n$),Fg=b("a question: the head first, and only once; so the network before pictures"),EY=b("proved"),EZ=b("not proved"),E0=b("not covered: "),E1=b(oL),E2=b(oL),E3=b("numbers: "),E4=b("values: "),E5=b("latents: "),Ft=b("limit: "),Fu=b("limit: there is no more memory"),Fv=b("limit: a list is too long"),Fw=b("the input ends within a line"),Fr=b("error: "),Fq=b("expected one line, found more"),Fx=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+ak(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ah(a[1])];case
-1:return[1,ah(a[1])];case
-2:return[2,ah(a[1])];case
-3:return[3,ah(a[1])];case
-4:return[4,ah(a[1])];case
-5:return[5,ah(a[1])];case
-6:return[6,ah(a[1])];case
-7:return[7,ah(a[1])];case
+0:return[0,ak(a[1])];case
+1:return[1,ak(a[1])];case
+2:return[2,ak(a[1])];case
+3:return[3,ak(a[1])];case
+4:return[4,ak(a[1])];case
+5:return[5,ak(a[1])];case
+6:return[6,ak(a[1])];case
+7:return[7,ak(a[1])];case
 8:var
-c=a[1];return[8,c,ah(a[2])];case
+c=a[1];return[8,c,ak(a[2])];case
 9:var
-b=a[1];return[9,b,b,ah(a[3])];case
-10:return[10,ah(a[1])];case
-11:return[11,ah(a[1])];case
-12:return[12,ah(a[1])];case
-13:return[13,ah(a[1])];default:return[14,ah(a[1])]}}function
-aW(a,b){if(typeof
+b=a[1];return[9,b,b,ak(a[3])];case
+10:return[10,ak(a[1])];case
+11:return[11,ak(a[1])];case
+12:return[12,ak(a[1])];case
+13:return[13,ak(a[1])];default:return[14,ak(a[1])]}}function
+aZ(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aW(a[1],b)];case
-1:return[1,aW(a[1],b)];case
-2:return[2,aW(a[1],b)];case
-3:return[3,aW(a[1],b)];case
-4:return[4,aW(a[1],b)];case
-5:return[5,aW(a[1],b)];case
-6:return[6,aW(a[1],b)];case
-7:return[7,aW(a[1],b)];case
+0:return[0,aZ(a[1],b)];case
+1:return[1,aZ(a[1],b)];case
+2:return[2,aZ(a[1],b)];case
+3:return[3,aZ(a[1],b)];case
+4:return[4,aZ(a[1],b)];case
+5:return[5,aZ(a[1],b)];case
+6:return[6,aZ(a[1],b)];case
+7:return[7,aZ(a[1],b)];case
 8:var
-c=a[1];return[8,c,aW(a[2],b)];case
+c=a[1];return[8,c,aZ(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aW(a[3],b)];case
-10:return[10,aW(a[1],b)];case
-11:return[11,aW(a[1],b)];case
-12:return[12,aW(a[1],b)];case
-13:return[13,aW(a[1],b)];default:return[14,aW(a[1],b)]}}function
-aa(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aZ(a[3],b)];case
+10:return[10,aZ(a[1],b)];case
+11:return[11,aZ(a[1],b)];case
+12:return[12,aZ(a[1],b)];case
+13:return[13,aZ(a[1],b)];default:return[14,aZ(a[1],b)]}}function
+ad(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aa(a[1],b)];case
-1:return[1,aa(a[1],b)];case
+0:return[0,ad(a[1],b)];case
+1:return[1,ad(a[1],b)];case
 2:var
-c=a[1];return[2,c,aa(a[2],b)];case
+c=a[1];return[2,c,ad(a[2],b)];case
 3:var
-d=a[1];return[3,d,aa(a[2],b)];case
+d=a[1];return[3,d,ad(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,aa(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,ad(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,aa(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,ad(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,aa(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,ad(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,aa(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,ad(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,aa(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,ad(a[4],b)];case
 9:var
-t=a[1];return[9,t,aa(a[2],b)];case
-10:return[10,aa(a[1],b)];case
+t=a[1];return[9,t,ad(a[2],b)];case
+10:return[10,ad(a[1],b)];case
 11:var
-u=a[1];return[11,u,aa(a[2],b)];case
+u=a[1];return[11,u,ad(a[2],b)];case
 12:var
-v=a[1];return[12,v,aa(a[2],b)];case
+v=a[1];return[12,v,ad(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,aa(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,ad(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,aa(a[3],b)];case
-15:return[15,aa(a[1],b)];case
-16:return[16,aa(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,ad(a[3],b)];case
+15:return[15,ad(a[1],b)];case
+16:return[16,ad(a[1],b)];case
 17:var
-A=a[1];return[17,A,aa(a[2],b)];case
+A=a[1];return[17,A,ad(a[2],b)];case
 18:var
-B=a[1];return[18,B,aa(a[2],b)];case
-19:return[19,aa(a[1],b)];case
+B=a[1];return[18,B,ad(a[2],b)];case
+19:return[19,ad(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,aa(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,ad(a[3],b)];case
 21:var
-E=a[1];return[21,E,aa(a[2],b)];case
-22:return[22,aa(a[1],b)];case
+E=a[1];return[21,E,ad(a[2],b)];case
+22:return[22,ad(a[1],b)];case
 23:var
-F=a[1];return[23,F,aa(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
-gg(a){return[0,a]}function
-gh(a){return a[1]}function
-i3(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dS(a){throw[0,i5,a]}function
-ae(a){throw[0,i4,a]}function
-c6(b,a){return Fy(b,a)?b:a}function
-ar(b,a){return Fd(b,a)?b:a}function
-eL(a){return 0<=a?a:-a|0}var
-K=dM(o$),W=dM(pa),bz=dM(pb),o_=ir;function
-aX(d,c){var
-a=J(d),e=J(c),b=av(a+e|0);bF(d,0,b,0,a);bF(c,0,b,a,e);return dP(b)}function
-pc(a){return a?pd:pe}function
-pf(a){var
+F=a[1];return[23,F,ad(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,ad(a[3],b)]}}function
+gs(a){return[0,a]}function
+gt(a){return a[1]}function
+jg(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dW(a){throw[0,ji,a]}function
+ag(a){throw[0,jh,a]}function
+c_(b,a){return Gd(b,a)?b:a}function
+av(b,a){return FU(b,a)?b:a}function
+eR(a){return 0<=a?a:-a|0}var
+K=dQ(pB),Z=dQ(pC),bz=dQ(pD),pA=iG;function
+aE(d,c){var
+a=J(d),e=J(c),b=az(a+e|0);bF(d,0,b,0,a);bF(c,0,b,a,e);return dT(b)}function
+pE(a){return a?pF:pG}function
+pH(a){var
 e=J(a);return function(f){var
-b=f;for(;;){if(e<=b)return aX(a,pg);var
-c=aw(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+b=f;for(;;){if(e<=b)return aE(a,pI);var
+c=aA(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-ph(a){return pf(iL(pi,a))}function
-cj(a,b){if(a){var
-c=a[1];return[0,c,cj(a[2],b)]}return b}FE(0);var
-pj=oU(1),bJ=oU(2);function
-pk(b){function
+pJ(a){return pH(i0(pK,a))}function
+ck(a,b){if(a){var
+c=a[1];return[0,c,ck(a[2],b)]}return b}Gj(0);var
+pL=pk(1),bK=pk(2);function
+pM(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{f_(d)}catch(a){a=bI(a);if(a[1]!==i7)throw a;var
+c=a[2],d=a[1];try{gk(d)}catch(a){a=bI(a);if(a[1]!==jk)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(FF(0))}function
-dT(b,a){return iT(b,a,0,J(a))}function
-pl(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iT(d,c,b,a);return ae(pm)}function
-i9(a){dT(bJ,a);oV(bJ,10);return f_(bJ)}var
-gk=gg(pk);function
-pn(c){for(;;){var
-d=gg(1),a=gh(gk),b=1-i3(gk,a,function(a,b){return function(d){if(i3(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gl(a){return f(gh(gk),0)}iX(b(nv),gl);function
-po(b,a){return oV(b,a)}function
-eM(a){return f_(a)}function
-eN(a,b){return a?a[1]:b}function
-pp(a){return a?a[1]:ae(pq)}function
-pr(a){return a?a[1]:0}function
-c7(b,a){return a?[0,f(b,a[1])]:0}function
-ps(b,a){return a?f(b,a[1]):0}function
-i_(a){return a?1:0}function
-eO(a){return 0===a[0]?[0,a[1]]:0}function
-pt(a){return a}function
-pu(a){if(0<=a&&!(ik<a))return a;return ae(pv)}function
-pw(a){var
-c=0;if(40<=a){if(92===a)return px;if(!(is<=a))c=1}else
-if(32<=a){if(39<=a)return py;c=1}else
+a=c;continue}return 0}}return a(Gk(0))}function
+dX(b,a){return i8(b,a,0,J(a))}function
+pN(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return i8(d,c,b,a);return ag(pO)}function
+jm(a){dX(bK,a);pl(bK,10);return gk(bK)}var
+gw=gs(pM);function
+pP(c){for(;;){var
+d=gs(1),a=gt(gw),b=1-jg(gw,a,function(a,b){return function(d){if(jg(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gx(a){return f(gt(gw),0)}ja(b(nX),gx);function
+pQ(b,a){return pl(b,a)}function
+eS(a){return gk(a)}function
+eT(a,b){return a?a[1]:b}function
+pR(a){return a?a[1]:ag(pS)}function
+pT(a,b){return a?f(b,a[1]):0}function
+pU(a){return a?a[1]:0}function
+cl(b,a){return a?[0,f(b,a[1])]:0}function
+pV(b,a){return a?f(b,a[1]):0}function
+jn(a){return a?1:0}function
+eU(a){return 0===a[0]?[0,a[1]]:0}function
+pW(a){return a}function
+pX(a){if(0<=a&&!(iB<a))return a;return ag(pY)}function
+pZ(a){var
+c=0;if(40<=a){if(92===a)return p0;if(!(iH<=a))c=1}else
+if(32<=a){if(39<=a)return p1;c=1}else
 if(!(14<=a))switch(a){case
-8:return pz;case
-9:return pA;case
-10:return pB;case
-13:return pC}if(c){var
-d=av(1);ap(d,0,a);return dP(d)}var
-b=av(4);ap(b,0,92);ap(b,1,48+(a/cW|0)|0);ap(b,2,48+((a/10|0)%10|0)|0);ap(b,3,48+(a%10|0)|0);return dP(b)}function
-pD(a){return 25<a+iw>>>0?a:a+os|0}var
-gm=FS(0),dU=(4*gm|0)-1|0;function
-pF(d,c){var
+8:return p2;case
+9:return p3;case
+10:return p4;case
+13:return p5}if(c){var
+d=az(1);at(d,0,a);return dT(d)}var
+b=az(4);at(b,0,92);at(b,1,48+(a/c0|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return dT(b)}function
+p6(a){return 25<a+iL>>>0?a:a+oU|0}var
+gy=Gx(0),dY=(4*gy|0)-1|0;function
+p8(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ai(a){return pF(0,a)}function
-i$(a){return a?a[1]:dS(pG)}function
-pH(a){return a?a[2]:dS(pI)}function
-bo(b,a){return 0<=a?function(d,c){var
+al(a){return p8(0,a)}function
+jo(a){return a?a[1]:dW(p9)}function
+p_(a){return a?a[2]:dW(p$)}function
+bp(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dS(pJ)}}(b,a):ae(pK)}function
-gn(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dW(qa)}}(b,a):ag(qb)}function
+gz(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ae(pL)}function
-c8(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ag(qc)}function
+c$(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bp(a){return c8(a,0)}function
-pM(g,e,d,c){var
+bj(a){return c$(a,0)}function
+qd(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-ja(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,ja(a+1|0,c,b)]}function
-aH(a,b){return 0<=a?50<a?bp(pM(0,0,a,b)):ja(0,a,b):ae(pN)}function
+jp(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,jp(a+1|0,c,b)]}function
+aK(a,b){return 0<=a?50<a?bj(qd(0,0,a,b)):jp(0,a,b):ag(qe)}function
 G(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,G(b,c)]}return 0}function
-jb(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,jb(c+1|0,b,d)]}return 0}function
-c9(b,a){return jb(0,b,a)}function
-pO(c,a){return function(e,d){var
+jq(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,jq(c+1|0,b,d)]}return 0}function
+cm(b,a){return jq(0,b,a)}function
+qf(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-aI(c,b){var
+aF(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-pP(e,d,c){var
+qg(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-c_(b,a){return pP(0,b,a)}function
-al(e,d,c){var
+da(b,a){return qg(0,b,a)}function
+am(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-go(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,go(c,e,d)]}}else
-if(!a)return 0;return ae(pQ)}function
-pR(g,f,e,d){var
+gA(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gA(c,e,d)]}}else
+if(!a)return 0;return ag(qh)}function
+qi(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=aT(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ae(pS)}}function
+h=a[2],i=b[2],c=aQ(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ag(qj)}}function
 bA(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-c$(d,c){var
+db(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pT(f,e,d){var
+qk(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ae(pU)}}function
-gp(d,c){var
+if(!a)return 0;return ag(ql)}}function
+eV(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===a4(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aX(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pV(d,c){var
+qm(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===a4(b[1],d))return[0,f];var
-a=e;continue}return 0}}function
-pW(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return f;var
+a=e;continue}throw bJ}}function
+qn(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===a4(a[1][1],d)?1:0;if(b)return b;var
+b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-jc(b,a){if(a){var
-c=a[2],d=a[1];return 0===a4(d[1],b)?c:[0,d,jc(b,c)]}return 0}function
-eP(d,c){var
+qo(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===aX(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+jr(b,a){if(a){var
+c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,jr(b,c)]}return 0}function
+eW(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aJ(e){function
+aL(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bp(b)}}var
+a=c;continue}return bj(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bK(e,a){return function(h,g,f){var
+bL(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bp(b)}}(0,0,a)}function
-bL(e){function
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bj(b)}}(0,0,a)}function
+bM(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bp(b)}}var
+a=c;continue}return bj(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cC(b,a){return function(e,d,c){var
+cG(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=c8(f(e,a[1]),b),a=g;continue}return bp(b)}}(b,0,a)}function
-pX(g,a){return function(j,i,h){var
+g=a[2],b=c$(f(e,a[1]),b),a=g;continue}return bj(b)}}(b,0,a)}function
+qp(g,a){return function(j,i,h){var
 c=j,b=i,a=h;for(;;){if(a){var
 e=a[2],d=a[1];if(f(g,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
-k=bp(b);return[0,bp(c),k]}}(0,0,a)}function
-jd(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],jd(b[2],a[2])]}}else
-if(!a)return 0;return ae(pY)}function
-eQ(a,b){function
+k=bj(b);return[0,bj(c),k]}}(0,0,a)}function
+js(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],js(b[2],a[2])]}}else
+if(!a)return 0;return ag(qq)}function
+eX(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return c8(d,b)}return c8(c,b)}}function
+d=k,b=[0,f,b];continue}return c$(d,b)}return c$(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return c8(d,b)}return c8(c,b)}}function
+c=j,b=[0,e,b];continue}return c$(d,b)}return c$(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1134,31 +1139,31 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=ai(b);return 2<=c?g(c,b)[1]:b}function
-pZ(d,c){var
+c=al(b);return 2<=c?g(c,b)[1]:b}function
+qr(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eR(d,c){var
+eY(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gq(b,a){return b<=a?b:a}function
-je(b,a){return a<=b?b:a}function
-jf(a){return b(x+a)}function
-cD(a,c){var
-b=av(a);E$(b,0,a,c);return b}function
-jg(a){var
-b=bn(a),c=av(b);cz(a,0,c,0,b);return c}function
-p0(a){return jg(cA(a))}function
-p1(c,b,a){if(0<=b&&0<=a&&!((bn(c)-a|0)<b)){var
-d=av(a);cz(c,b,d,0,a);return d}return ae(p2)}function
-jh(c,b,a){return dP(p1(c,b,a))}function
-ji(e,c,d,b,a){if(0<=a&&0<=c&&!((bn(e)-a|0)<c)&&0<=b&&!((bn(d)-a|0)<b))return cz(e,c,d,b,a);return ae(p3)}function
-b0(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bn(d)-a|0)<b))return bF(e,c,d,b,a);return ae(p4)}function
-p5(e){var
-a=[0,0],m=bn(e)-1|0,o=0;if(!(m<0)){var
+gB(b,a){return b<=a?b:a}function
+jt(b,a){return a<=b?b:a}function
+ju(a){return b(y+a)}function
+cH(a,c){var
+b=az(a);FQ(b,0,a,c);return b}function
+jv(a){var
+b=bo(a),c=az(b);cD(a,0,c,0,b);return c}function
+qs(a){return jv(cE(a))}function
+qt(c,b,a){if(0<=b&&0<=a&&!((bo(c)-a|0)<b)){var
+d=az(a);cD(c,b,d,0,a);return d}return ag(qu)}function
+jw(c,b,a){return dT(qt(c,b,a))}function
+jx(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cD(e,c,d,b,a);return ag(qv)}function
+b2(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return bF(e,c,d,b,a);return ag(qw)}function
+qx(e){var
+a=[0,0],m=bo(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eA(e,i),g=0;if(32<=f){var
+f=eG(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1169,82 +1174,82 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bn(e))return jg(e);var
-b=av(a[1]);a[1]=0;var
-n=bn(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===bo(e))return jv(e);var
+b=az(a[1]);a[1]=0;var
+n=bo(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eA(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(is<=c)d=1;else
+c=eG(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(iH<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:ap(b,a[1],92);a[1]++;ap(b,a[1],98);break;case
-9:ap(b,a[1],92);a[1]++;ap(b,a[1],116);break;case
-10:ap(b,a[1],92);a[1]++;ap(b,a[1],110);break;case
-13:ap(b,a[1],92);a[1]++;ap(b,a[1],114);break;default:d=1}switch(d){case
-1:ap(b,a[1],92);a[1]++;ap(b,a[1],48+(c/cW|0)|0);a[1]++;ap(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ap(b,a[1],48+(c%10|0)|0);break;case
-2:ap(b,a[1],92);a[1]++;ap(b,a[1],c);break;case
-3:ap(b,a[1],c);break}a[1]++;var
+8:at(b,a[1],92);a[1]++;at(b,a[1],98);break;case
+9:at(b,a[1],92);a[1]++;at(b,a[1],116);break;case
+10:at(b,a[1],92);a[1]++;at(b,a[1],110);break;case
+13:at(b,a[1],92);a[1]++;at(b,a[1],114);break;default:d=1}switch(d){case
+1:at(b,a[1],92);a[1]++;at(b,a[1],48+(c/c0|0)|0);a[1]++;at(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;at(b,a[1],48+(c%10|0)|0);break;case
+2:at(b,a[1],92);a[1]++;at(b,a[1],c);break;case
+3:at(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jj(g,b){var
-c=bn(b);if(0===c)return b;var
-d=av(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ap(d,a,f(g,eA(b,a)));var
+jy(g,b){var
+c=bo(b);if(0===c)return b;var
+d=az(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){at(d,a,f(g,eG(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-p6(a){return jj(pD,a)}function
-gr(a){return cA(a)}function
-bq(a){return dP(a)}function
-gs(b,a){return bq(cD(b,a))}function
-p7(a,b){return b<=a?a:ae(p8)}function
-p9(f,e,d){var
+qy(a){return jy(p6,a)}function
+gC(a){return cE(a)}function
+bq(a){return dT(a)}function
+gD(b,a){return bq(cH(b,a))}function
+qz(a,b){return b<=a?a:ag(qA)}function
+qB(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=p7((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
-p_(b,h,g,e,f){var
+g=a[2],b=qz((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
+qC(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
 i=c[2];bF(a,0,b,d,J(a));bF(g,0,b,d+J(a)|0,e);var
 d=(d+J(a)|0)+e|0,c=i;continue}bF(a,0,b,d,J(a));return b}return b}}function
-p$(b,a){if(a){var
-c=J(b);return bq(p_(av(p9(0,c,a)),0,b,c,a))}return qa}function
-qb(b,a){return bq(jj(b,gr(a)))}function
-qc(a){return function(b,f,e){var
+qD(b,a){if(a){var
+c=J(b);return bq(qC(az(qB(0,c,a)),0,b,c,a))}return qE}function
+qF(b,a){return bq(jy(b,gC(a)))}function
+qG(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eI(b,a)+os|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bq(p5(gr(b)));var
+c=eO(b,a)+oU|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bq(qx(gC(b)));var
 a=a+1|0;continue}}(a,J(a),0)}function
-qd(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bZ;if(eI(e,a)===b)return a;var
+qH(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bJ;if(eO(e,a)===b)return a;var
 a=a+1|0;continue}}function
-qe(b,a,d){var
-c=J(b);if(0<=a&&!(c<a))try{qd(b,c,a,d);var
-e=1;return e}catch(a){a=bI(a);if(a===bZ)return 0;throw a}return ae(qf)}function
-qg(b,a){return qe(b,0,a)}function
-qh(a){return bq(p6(gr(a)))}function
-qi(a){return 1-(typeof
+qI(b,a,d){var
+c=J(b);if(0<=a&&!(c<a))try{qH(b,c,a,d);var
+e=1;return e}catch(a){a=bI(a);if(a===bJ)return 0;throw a}return ag(qJ)}function
+qK(b,a){return qI(b,0,a)}function
+qL(a){return bq(qy(gC(a)))}function
+qM(a){return 1-(typeof
 a==="number"?1:0)}function
-as(b,c){if(0===b)return[0];if(0<=b){var
+aw(b,c){if(0===b)return[0];if(0<=b){var
 d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ae(qj)}function
-jk(b,f,e){var
+a=h;continue}break}}return d}return ag(qN)}function
+jz(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bM(a){var
-b=a.length-1;return 0===b?[0]:iG(a,0,b)}function
-ck(b,a){var
-c=b.length-1;return 0===c?bM(a):0===a.length-1?iG(b,0,c):E0(b,a)}function
-eS(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iG(c,b,a);return ae(qk)}function
-jl(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return E2(c,b,a,d);return ae(ql)}function
-jm(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return E1(e,c,d,b,a);return ae(qm)}function
-dV(d,b){var
+bN(a){var
+b=a.length-1;return 0===b?[0]:iV(a,0,b)}function
+cn(b,a){var
+c=b.length-1;return 0===c?bN(a):0===a.length-1?iV(b,0,c):FF(b,a)}function
+eZ(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iV(c,b,a);return ag(qO)}function
+jA(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return FH(c,b,a,d);return ag(qP)}function
+jB(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return FG(e,c,d,b,a);return ag(qQ)}function
+dZ(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1255,8 +1260,8 @@ e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-dW(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ae(qn);if(0===b)return[0];var
+d0(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ag(qR);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1272,63 +1277,63 @@ e=p(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aK(c){return function(e,d){var
+aM(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-qo(d,c){var
+qS(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 L(a){if(a){var
-b=a[2],d=a[1],c=p(qo(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=p(qS(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-X(f,e,c){var
+_(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-jn(c,b){var
+jC(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cE(c,b){var
+cI(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gt=[ak,qq,cB(0)];function
-qp(b){if(bH(b,[0]))return[0,[0],[0]];var
+gE=[ao,qU,cF(0)];function
+qT(b){if(bH(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jo(e,a){function
+jD(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gt,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gE,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bI(b);if(b[1]===gt){var
+g=l(f,b,d);return g}catch(b){b=bI(b);if(b[1]===gE){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bI(a);if(a[1]===gt)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bI(a);if(a[1]===gE)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,af,qr]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ah,qV]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1342,15 +1347,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-qs(l,a){function
+qW(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jm(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jB(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jm(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jB(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1365,196 +1370,196 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-da(a){return a!=a?1:0}function
+dc(a){return a!=a?1:0}function
 a7(b,a){if(!(b<a)){var
-c=0;if(gb(a)||!gb(b))c=1;if(c)return da(b)?b:a}return da(a)?a:b}function
+c=0;if(gn(a)||!gn(b))c=1;if(c)return dc(b)?b:a}return dc(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(gb(a)||!gb(b))c=1;if(c)return da(a)?a:b}return da(b)?b:a}function
-dX(a){return[0,0,0]}function
-dY(a){a[1]=0;a[2]=0;return 0}function
-db(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-dc(a){var
+c=0;if(gn(a)||!gn(b))c=1;if(c)return dc(a)?a:b}return dc(b)?b:a}function
+d1(a){return[0,0,0]}function
+d2(a){a[1]=0;a[2]=0;return 0}function
+dd(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+de(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-dd(b){var
+df(b){var
 a=b[1];return a?[0,a[1]]:0}function
-qt(b,a){return aI(b,a[1])}var
-qv=[ak,qu,cB(0)];function
-qw(a){return[0,0,0,0]}function
-gu(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jp(d,a){var
+qX(b,a){return aF(b,a[1])}var
+qZ=[ao,qY,cF(0)];function
+q0(a){return[0,0,0,0]}function
+gF(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+jE(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-qx(b){var
+q1(b){var
 a=b[2];return a?[0,a[1]]:0}function
-qy(a){var
+q2(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gu(a);return c}throw qv}function
-qz(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gF(a);return c}throw qZ}function
+q3(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gu(a);return[0,c]}return 0}var
-qB=[ak,qA,cB(0)];function
-qC(a){throw qB}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gF(a);return[0,c]}return 0}var
+q5=[ao,q4,cF(0)];function
+q6(a){throw q5}function
 bc(a){var
-c=a[1];a[1]=qC;try{var
-b=f(c,0);FI(a,b);return b}catch(b){b=bI(b);a[1]=function(a){throw b};throw b}}function
-eT(a){var
-b=1<=a?a:1,c=dU<b?dU:b,d=av(c);return[0,d,0,c,d]}function
-eU(a){return jh(a[1],0,a[2])}function
-qD(a){return a[2]}function
-qE(a){a[2]=0;return 0}function
-gv(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dU<b[1])if((d+c|0)<=dU)b[1]=dU;else
-dS(qH);var
-e=av(b[1]);ji(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,af,qF]}throw[0,af,qG]}}function
-gw(a,c){var
-b=a[2];if(a[3]<=b)gv(a,1);ap(a[1],b,c);a[2]=b+1|0;return 0}function
-qI(a,d,c,b){var
+c=a[1];a[1]=q6;try{var
+b=f(c,0);Gn(a,b);return b}catch(b){b=bI(b);a[1]=function(a){throw b};throw b}}function
+e0(a){var
+b=1<=a?a:1,c=dY<b?dY:b,d=az(c);return[0,d,0,c,d]}function
+e1(a){return jw(a[1],0,a[2])}function
+q7(a){return a[2]}function
+q8(a){a[2]=0;return 0}function
+gG(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dY<b[1])if((d+c|0)<=dY)b[1]=dY;else
+dW(q$);var
+e=az(b[1]);jx(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ah,q9]}throw[0,ah,q_]}}function
+gH(a,c){var
+b=a[2];if(a[3]<=b)gG(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
+ra(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ae(qJ);var
-g=a[2]+b|0;if(a[3]<g)gv(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cl(a,c){var
-b=J(c),d=a[2]+b|0;if(a[3]<d)gv(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gx(a){return 5===a[2]?12:-6}function
-jq(a){return[0,0,av(a)]}function
-jr(a,g){var
-b=bn(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=av(je(b*2|0,c));ji(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ag(rb);var
+g=a[2]+b|0;if(a[3]<g)gG(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
+co(a,c){var
+b=J(c),d=a[2]+b|0;if(a[3]<d)gG(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gI(a){return 5===a[2]?12:-6}function
+jF(a){return[0,0,az(a)]}function
+jG(a,g){var
+b=bo(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=az(jt(b*2|0,c));jx(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-de(a,b){jr(a,1);dK(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aL(a,c){var
-b=J(c);jr(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-js(a){return jh(a[2],0,a[1])}function
-qK(a,b){var
+dg(a,b){jG(a,1);dO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aN(a,c){var
+b=J(c);jG(a,b);b2(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jH(a){return jw(a[2],0,a[1])}function
+rc(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return nB;case
+3:return n3;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-qL(a,b){switch(b[1]){case
+rd(a,b){switch(b[1]){case
 0:break;case
-1:de(a,43);break;default:de(a,32)}return 8<=b[2]?de(a,35):0}function
-jt(a){if(typeof
+1:dg(a,43);break;default:dg(a,32)}return 8<=b[2]?dg(a,35):0}function
+jI(a){if(typeof
 a==="number")switch(a){case
-0:return qM;case
-1:return qN;case
-2:return qO;case
-3:return qP;case
-4:return qQ;case
-5:return qR;default:return qS}else
+0:return re;case
+1:return rf;case
+2:return rg;case
+3:return rh;case
+4:return ri;case
+5:return rj;default:return rk}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aX(qT,gs(1,a[1]))}}function
-gy(b,c){var
+1:return a[1];default:return aE(rl,gD(1,a[1]))}}function
+gJ(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aL(b,qU);var
+d=a[1];aN(b,rm);var
 a=d;continue;case
 1:var
-e=a[1];aL(b,qV);var
+e=a[1];aN(b,rn);var
 a=e;continue;case
 2:var
-f=a[1];aL(b,qW);var
+f=a[1];aN(b,ro);var
 a=f;continue;case
 3:var
-g=a[1];aL(b,qX);var
+g=a[1];aN(b,rp);var
 a=g;continue;case
 4:var
-h=a[1];aL(b,qY);var
+h=a[1];aN(b,rq);var
 a=h;continue;case
 5:var
-i=a[1];aL(b,qZ);var
+i=a[1];aN(b,rr);var
 a=i;continue;case
 6:var
-j=a[1];aL(b,q0);var
+j=a[1];aN(b,rs);var
 a=j;continue;case
 7:var
-k=a[1];aL(b,q1);var
+k=a[1];aN(b,rt);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aL(b,q2);gy(b,m);aL(b,q3);var
+l=a[2],m=a[1];aN(b,ru);gJ(b,m);aN(b,rv);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aL(b,q4);gy(b,o);aL(b,q5);var
+n=a[3],o=a[1];aN(b,rw);gJ(b,o);aN(b,rx);var
 a=n;continue;case
 10:var
-p=a[1];aL(b,q6);var
+p=a[1];aN(b,ry);var
 a=p;continue;case
 11:var
-q=a[1];aL(b,q7);var
+q=a[1];aN(b,rz);var
 a=q;continue;case
 12:var
-r=a[1];aL(b,q8);var
+r=a[1];aN(b,rA);var
 a=r;continue;case
 13:var
-s=a[1];aL(b,q9);var
+s=a[1];aN(b,rB);var
 a=s;continue;default:var
-t=a[1];aL(b,q_);var
+t=a[1];aN(b,rC);var
 a=t;continue}}function
-at(a){if(typeof
+ax(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,at(a[1])];case
-1:return[1,at(a[1])];case
-2:return[2,at(a[1])];case
-3:return[3,at(a[1])];case
-4:return[4,at(a[1])];case
-5:return[5,at(a[1])];case
-6:return[6,at(a[1])];case
-7:return[7,at(a[1])];case
+0:return[0,ax(a[1])];case
+1:return[1,ax(a[1])];case
+2:return[2,ax(a[1])];case
+3:return[3,ax(a[1])];case
+4:return[4,ax(a[1])];case
+5:return[5,ax(a[1])];case
+6:return[6,ax(a[1])];case
+7:return[7,ax(a[1])];case
 8:var
-b=a[1];return[8,b,at(a[2])];case
+b=a[1];return[8,b,ax(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,at(a[3])];case
-10:return[10,at(a[1])];case
-11:return[11,at(a[1])];case
-12:return[12,at(a[1])];case
-13:return[13,at(a[1])];default:return[14,at(a[1])]}}function
-aM(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ax(a[3])];case
+10:return[10,ax(a[1])];case
+11:return[11,ax(a[1])];case
+12:return[12,ax(a[1])];case
+13:return[13,ax(a[1])];default:return[14,ax(a[1])]}}function
+aO(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aM(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=aO(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=aM(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=aO(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=aM(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=aO(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=aM(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=aO(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-g=aM(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+g=aO(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=aM(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=aO(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=aM(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=aO(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
 7:var
-j=aM(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=aO(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
 8:var
-k=aM(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=aO(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aM(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aM(ay(at(an),am)),as=m[4],au=m[3],av=m[2],aw=m[1],ax=function(a){f(as,0);f(ao,0);return 0},az=function(a){f(ap,0);f(au,0);return 0},aA=function(a){f(av,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(aw,0);return 0},aA,az,ax];case
+am=a[2],an=a[1],l=aO(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aO(aB(ax(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){f(as,0);f(ao,0);return 0},ay=function(a){f(ap,0);f(at,0);return 0},az=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(av,0);return 0},az,ay,aw];case
 10:var
-n=aM(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aC,aB];case
+n=aO(a[1]),aA=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aC,aA];case
 11:var
-o=aM(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
+o=aO(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aM(a[1]),aL=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aL];case
+p=aO(a[1]),aL=p[4],aM=p[3],aN=p[2],aP=p[1],aQ=function(a){f(aN,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aM,aL];case
 13:var
-q=aM(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=aM(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-ay(c,b){var
+q=aO(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=aO(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+aB(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1565,12 +1570,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,af,q$]}else
+9:a=6;break;default:throw[0,ah,rD]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ay(t,b[1])];case
+0:return[0,aB(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1581,7 +1586,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ay(u,b[1])];case
+1:return[1,aB(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1593,7 +1598,7 @@ b!=="number")switch(b[0]){case
 g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,ay(v,b[1])];case
+2:return[2,aB(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1605,7 +1610,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ay(w,b[1])];case
+3:return[3,aB(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1617,7 +1622,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ay(x,b[1])];case
+4:return[4,aB(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1629,7 +1634,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ay(y,b[1])];case
+5:return[5,aB(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1641,7 +1646,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ay(z,b[1])];case
+6:return[6,aB(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1653,7 +1658,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ay(A,b[1])];case
+7:return[7,aB(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1666,40 +1671,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ay(B,b[2]);return[8,ay(C,D),E];case
+D=b[1],E=aB(B,b[2]);return[8,aB(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,af,ri];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ah,rM];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aM(ay(at(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ay(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aO(aB(ax(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aB(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,af,rj];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ah,rN];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ay(M,b[1])];throw[0,af,rk];case
+b!=="number"&&10===b[0])return[10,aB(M,b[1])];throw[0,ah,rO];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ay(N,b[1])];default:o=1}if(o)throw[0,af,rl];break;case
+11:return[11,aB(N,b[1])];default:o=1}if(o)throw[0,ah,rP];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ay(O,b[1])];default:p=1}if(p)throw[0,af,rm];break;case
+12:return[12,aB(O,b[1])];default:p=1}if(p)throw[0,ah,rQ];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1707,7 +1712,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ay(P,b[1])];default:q=1}if(q)throw[0,af,rn];break;default:var
+13:return[13,aB(P,b[1])];default:q=1}if(q)throw[0,ah,rR];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1715,25 +1720,25 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ay(Q,b[1])];default:r=1}if(r)throw[0,af,ro]}switch(a){case
-0:throw[0,af,rc];case
-1:throw[0,af,rd];case
-2:throw[0,af,re];case
-3:throw[0,af,rf];case
-4:throw[0,af,rg];case
-5:throw[0,af,ra];case
-6:throw[0,af,rb];default:throw[0,af,rh]}}var
-aB=[ak,rp,cB(0)];function
-eV(b,a){if(typeof
+14:return[14,aB(Q,b[1])];default:r=1}if(r)throw[0,ah,rS]}switch(a){case
+0:throw[0,ah,rG];case
+1:throw[0,ah,rH];case
+2:throw[0,ah,rI];case
+3:throw[0,ah,rJ];case
+4:throw[0,ah,rK];case
+5:throw[0,ah,rE];case
+6:throw[0,ah,rF];default:throw[0,ah,rL]}}var
+aG=[ao,rT,cF(0)];function
+e2(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aB}}function
-dZ(e,b,d){var
-a=eV(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aG}}function
+d3(e,b,d){var
+a=e2(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aB}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aG}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 a8(b,c,a){if(typeof
-b==="number")return[0,0,T(c,a)];else
+b==="number")return[0,0,U(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
@@ -1761,14 +1766,14 @@ a!=="number"&&7===a[0]){var
 n=a8(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eG([0,b[1]],[0,o]))throw aB;var
+o=a[1],w=a[2],x=b[2];if(eM([0,b[1]],[0,o]))throw aG;var
 p=a8(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ah(e)];if(eG([0,ah(B)],C))throw aB;var
-D=[0,ah(d)];if(eG([0,ah(A)],D))throw aB;var
-q=aM(ay(at(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=a8(ah(z),c,y),F=r[2];return[0,[9,e,d,at(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ak(e)];if(eM([0,ak(B)],C))throw aG;var
+D=[0,ak(d)];if(eM([0,ak(A)],D))throw aG;var
+q=aO(aB(ax(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=a8(ak(z),c,y),F=r[2];return[0,[9,e,d,ax(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=a8(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1780,91 +1785,91 @@ a!=="number"&&13===a[0]){var
 u=a8(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a8(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aB}function
-T(a,b){if(typeof
+v=a8(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aG}function
+U(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=T(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=U(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=T(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=U(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eV(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=e2(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=T(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aB;case
+s=U(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aG;case
 3:var
-R=a[2],t=eV(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=e2(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=T(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aB;case
+u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aG;case
 4:var
-U=a[4],V=a[1],e=dZ(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+T=a[4],V=a[1],e=d3(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=T(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aB;case
+X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aG;case
 5:var
-Y=a[4],Z=a[1],g=dZ(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=d3(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=T(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aB;case
+$=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aG;case
 6:var
-aa=a[4],ab=a[1],i=dZ(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=d3(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=T(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aB;case
+ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aG;case
 7:var
-ae=a[4],af=a[1],k=dZ(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=d3(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=T(ae,l[1]);return[0,[7,af,ag,ai,y[1]],y[2]]}throw aB;case
+ah=k[2],y=U(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aG;case
 8:var
-aj=a[4],ak=a[1],m=dZ(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+ai=a[4],aj=a[1],m=d3(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=T(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw aB;case
+am=m[2],z=U(ai,n[1]);return[0,[8,aj,al,am,z[1]],z[2]]}throw aG;case
 9:var
-an=a[2],A=eV(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=e2(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=T(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aB;case
+B=U(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aG;case
 10:var
-C=T(a[1],b);return[0,[10,C[1]],C[2]];case
+C=U(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=T(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+ap=a[1],D=U(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-aq=a[1],E=T(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+aq=a[1],E=U(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eG([0,a[2]],[0,F]))throw aB;var
-G=T(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eM([0,a[2]],[0,F]))throw aG;var
+G=U(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ah(H)];if(eG([0,ah(aw)],ay))throw aB;var
-I=T(av,ah(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ak(H)];if(eM([0,ak(aw)],ay))throw aG;var
+I=U(av,ak(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=T(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+J=U(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=T(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-az=a[1],L=T(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return rr(a[1],a[2],b);case
+az=a[1],L=U(a[2],b);return[0,[17,az,L[1]],L[2]];case
+18:return rV(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=T(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aA=a[2],aC=a[1],N=T(a[3],b[1]);return[0,[20,aC,aA,N[1]],N[2]]}break;case
+aA=a[2],aB=a[1],N=U(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],O=T(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return rs(a[1],a[2],b)}throw aB}function
-rr(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=T(d[1],b),k=e[1],f=T(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=T(g[1],b),m=h[1],i=T(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-rs(a,c,b){if(typeof
+aC=a[1],O=U(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
+23:return rW(a[1],a[2],b)}throw aG}function
+rV(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+rW(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return bd(a,c,b);case
 1:return bd(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aB;default:return bd(a,c,b)}else
+d=U(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aG;default:return bd(a,c,b)}else
 switch(a[0]){case
 0:return bd(a,c,b);case
 1:return bd(a,c,b);case
@@ -1879,155 +1884,155 @@ switch(a[0]){case
 g=a[1],e=a8(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return bd(a,c,b);default:return bd(a,c,b)}}function
 bd(d,c,b){var
-a=T(c,b);return[0,[23,d,a[1]],a[2]]}function
-rq(c,b){var
-a=T(c,b);if(typeof
-a[2]==="number")return a[1];throw aB}function
-rt(b,a){return rq(b,ah(at(a)))}function
+a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
+rU(c,b){var
+a=U(c,b);if(typeof
+a[2]==="number")return a[1];throw aG}function
+rX(b,a){return rU(b,ak(ax(a)))}function
 be(k,g,a){var
-b=J(a),h=0<=g?k:0,d=eL(g);if(d<=b)return a;var
-l=2===h?48:32,c=cD(d,l);switch(h){case
-0:b0(a,0,c,0,b);break;case
-1:b0(a,0,c,d-b|0,b);break;default:var
+b=J(a),h=0<=g?k:0,d=eR(g);if(d<=b)return a;var
+l=2===h?48:32,c=cH(d,l);switch(h){case
+0:b2(a,0,c,0,b);break;case
+1:b2(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==aw(a,0)&&45!==aw(a,0)&&32!==aw(a,0)){e=1;i=1}if(!i){dK(c,0,aw(a,0));b0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aA(a,0)&&45!==aA(a,0)&&32!==aA(a,0)){e=1;i=1}if(!i){dO(c,0,aA(a,0));b2(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===aw(a,0)){var
-j=0;if(fV!==aw(a,1)&&88!==aw(a,1)){f=1;j=1}if(!j){dK(c,1,aw(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b0(a,0,c,d-b|0,b)}}return bq(c)}function
-df(k,b){var
-c=eL(k),a=J(b),d=aw(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iw>>>0))e=1}else
+f=0;if(1<b&&48===aA(a,0)){var
+j=0;if(f6!==aA(a,1)&&88!==aA(a,1)){f=1;j=1}if(!j){dO(c,1,aA(a,1));b2(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)b2(a,0,c,d-b|0,b)}}return bq(c)}function
+dh(k,b){var
+c=eR(k),a=J(b),d=aA(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iL>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fV===aw(b,1)||88===aw(b,1))j=1;if(j){var
-h=cD(c+2|0,48);dK(h,1,aw(b,1));b0(b,2,h,(c-a|0)+4|0,a-2|0);return bq(h)}}e=1;f=1;break;case
+j=0;if(f6===aA(b,1)||88===aA(b,1))j=1;if(j){var
+h=cH(c+2|0,48);dO(h,1,aA(b,1));b2(b,2,h,(c-a|0)+4|0,a-2|0);return bq(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cD(c+1|0,48);dK(g,0,d);b0(b,1,g,(c-a|0)+2|0,a-1|0);return bq(g)}}if(e&&a<c){var
-i=cD(c,48);b0(b,0,i,c-a|0,a);return bq(i)}return b}function
-ru(d){var
-a=qc(d),b=J(a),c=cD(b+2|0,34);bF(a,0,c,1,b);return bq(c)}function
-rv(a){switch(a){case
-1:return rx;case
-2:return ry;case
-4:return rA;case
-5:return rB;case
-6:return rC;case
-7:return rD;case
-8:return rE;case
-9:return rF;case
-10:return rG;case
-11:return rH;case
+g=cH(c+1|0,48);dO(g,0,d);b2(b,1,g,(c-a|0)+2|0,a-1|0);return bq(g)}}if(e&&a<c){var
+i=cH(c,48);b2(b,0,i,c-a|0,a);return bq(i)}return b}function
+rY(d){var
+a=qG(d),b=J(a),c=cH(b+2|0,34);bF(a,0,c,1,b);return bq(c)}function
+rZ(a){switch(a){case
+1:return r1;case
+2:return r2;case
+4:return r4;case
+5:return r5;case
+6:return r6;case
+7:return r7;case
+8:return r8;case
+9:return r9;case
+10:return r_;case
+11:return r$;case
 0:case
-13:return rw;case
+13:return r0;case
 3:case
-14:return rz;default:return rI}}function
-rJ(a){switch(a){case
-1:return rL;case
-2:return rM;case
-4:return rO;case
-5:return rP;case
-6:return rQ;case
-7:return rR;case
-8:return rS;case
-9:return rT;case
-10:return rU;case
-11:return rV;case
+14:return r3;default:return sa}}function
+sb(a){switch(a){case
+1:return sd;case
+2:return se;case
+4:return sg;case
+5:return sh;case
+6:return si;case
+7:return sj;case
+8:return sk;case
+9:return sl;case
+10:return sm;case
+11:return sn;case
 0:case
-13:return rK;case
+13:return sc;case
 3:case
-14:return rN;default:return rW}}function
-rX(a){switch(a){case
-1:return rZ;case
-2:return r0;case
-4:return r2;case
-5:return r3;case
-6:return r4;case
-7:return r5;case
-8:return r6;case
-9:return r7;case
-10:return r8;case
-11:return r9;case
+14:return sf;default:return so}}function
+sp(a){switch(a){case
+1:return sr;case
+2:return ss;case
+4:return su;case
+5:return sv;case
+6:return sw;case
+7:return sx;case
+8:return sy;case
+9:return sz;case
+10:return sA;case
+11:return sB;case
 0:case
-13:return rY;case
+13:return sq;case
 3:case
-14:return r1;default:return r_}}function
-r$(a){switch(a){case
-1:return sb;case
-2:return sc;case
-4:return se;case
-5:return sf;case
-6:return sg;case
-7:return sh;case
-8:return si;case
-9:return sj;case
-10:return sk;case
-11:return sl;case
+14:return st;default:return sC}}function
+sD(a){switch(a){case
+1:return sF;case
+2:return sG;case
+4:return sI;case
+5:return sJ;case
+6:return sK;case
+7:return sL;case
+8:return sM;case
+9:return sN;case
+10:return sO;case
+11:return sP;case
 0:case
-13:return sa;case
+13:return sE;case
 3:case
-14:return sd;default:return sm}}function
-ju(b,c){var
-d=eL(c),e=qK(sn,b),a=jq(16);de(a,37);qL(a,b);de(a,46);aL(a,jf(d));de(a,e);return js(a)}function
-eW(m,a){if(13<=m){var
+14:return sH;default:return sQ}}function
+jJ(b,c){var
+d=eR(c),e=rc(sR,b),a=jF(16);dg(a,37);rd(a,b);dg(a,46);aN(a,ju(d));dg(a,e);return jH(a)}function
+e3(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eI(a,c)+ii>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eO(a,c)+iz>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=av(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dK(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=az(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dO(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eI(a,b);if(9<f+ii>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eO(a,b);if(9<f+iz>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bq(j)}return a}function
-so(a,b){return eW(a,f7(rv(a),b))}function
-sp(a,b){return eW(a,f7(rX(a),b))}function
-sq(a,b){return eW(a,f7(r$(a),b))}function
-sr(a,b){return eW(a,Fn(rJ(a),b))}function
-b1(b,c,a){function
+sS(a,b){return e3(a,gh(rZ(a),b))}function
+sT(a,b){return e3(a,gh(sp(a),b))}function
+sU(a,b){return e3(a,gh(sD(a),b))}function
+sV(a,b){return e3(a,F4(sb(a),b))}function
+b3(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Fj(a,c,d)}function
+d=32}return F0(a,c,d)}function
 f(a){var
 e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=aw(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=aA(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aX(a,ss)}function
+b=b+1|0;continue}}(0)?a:aE(a,sW)}function
 e(c){var
-b=E8(a);return 3===b?a<0.?st:su:4<=b?sv:c}switch(b[2]){case
-5:return e(f(iL(ju(b,c),a)));case
+b=FN(a);return 3===b?a<0.?sX:sY:4<=b?sZ:c}switch(b[2]){case
+5:return e(f(i0(jJ(b,c),a)));case
 6:return d(0);case
-7:return qh(d(0));case
-8:return e(d(0));default:return iL(ju(b,c),a)}}function
-sw(d){var
-a=pw(d),b=J(a),c=cD(b+2|0,39);bF(a,0,c,1,b);return bq(c)}function
-sx(b){var
-a=jq(16);gy(a,b);return js(a)}function
-ew(d,o,m,l){var
+7:return qL(d(0));case
+8:return e(d(0));default:return i0(jJ(b,c),a)}}function
+s0(d){var
+a=pZ(d),b=J(a),c=cH(b+2|0,39);bF(a,0,c,1,b);return bq(c)}function
+s1(b){var
+a=jF(16);gJ(a,b);return jH(a)}function
+eC(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,sw(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,s0(a)],q)};case
 2:var
-r=a[2],s=a[1];return gz(c,b,r,s,function(a){return a});case
-3:return gz(c,b,a[2],a[1],ru);case
-4:return eX(c,b,a[4],a[2],a[3],so,a[1]);case
-5:return eX(c,b,a[4],a[2],a[3],sp,a[1]);case
-6:return eX(c,b,a[4],a[2],a[3],sq,a[1]);case
-7:return eX(c,b,a[4],a[2],a[3],sr,a[1]);case
-8:return sy(c,b,a[4],a[2],a[3],a[1]);case
-9:return gz(c,b,a[2],a[1],pc);case
+r=a[2],s=a[1];return gK(c,b,r,s,function(a){return a});case
+3:return gK(c,b,a[2],a[1],rY);case
+4:return e4(c,b,a[4],a[2],a[3],sS,a[1]);case
+5:return e4(c,b,a[4],a[2],a[3],sT,a[1]);case
+6:return e4(c,b,a[4],a[2],a[3],sU,a[1]);case
+7:return e4(c,b,a[4],a[2],a[3],sV,a[1]);case
+8:return s2(c,b,a[4],a[2],a[3],a[1]);case
+9:return gK(c,b,a[2],a[1],pE);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2035,9 +2040,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=sx(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=s1(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,aa(rt(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,ad(rX(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2048,236 +2053,236 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,af,sA];case
+19:throw[0,ah,s4];case
 20:var
-F=a[3],G=[8,b,sB];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,s5];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,f7(sC,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,gh(s6,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?nr(d+1|0,c,b,h,g):aA(nr,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?ib(d+1|0,c,b,i,j,k):aA(ib,[0,c,b,i,j,k])}}function
-nr(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?nT(d+1|0,c,b,h,g):aD(nT,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?it(d+1|0,c,b,i,j,k):aD(it,[0,c,b,i,j,k])}}function
+nT(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-1:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-2:throw[0,af,sD];default:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a])}else
+0:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+1:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+2:throw[0,ah,s7];default:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-1:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-2:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-3:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-4:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-5:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-6:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-7:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
-8:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);case
+0:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+1:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+2:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+3:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+4:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+5:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+6:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+7:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+8:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?ic(d+1|0,c,b,f,a):aA(ic,[0,c,b,f,a]);case
-10:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):aA(S,[0,c,b,a])}}function
-ic(e,d,c,a,b){if(typeof
-a==="number")return e<50?S(e+1|0,d,c,b):aA(S,[0,d,c,b]);else
+f=e[2];return d<50?iu(d+1|0,c,b,f,a):aD(iu,[0,c,b,f,a]);case
+10:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);default:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a])}}function
+iu(e,d,c,a,b){if(typeof
+a==="number")return e<50?T(e+1|0,d,c,b):aD(T,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bi(d,c,f,b)};case
+f=a[1];return function(a){return bk(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bi(d,c,g,b)};case
+g=a[1];return function(a){return bk(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bi(d,c,h,b)};case
+h=a[1];return function(a){return bk(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bi(d,c,i,b)};case
+i=a[1];return function(a){return bk(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bi(d,c,j,b)};case
+j=a[1];return function(a){return bk(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bi(d,c,k,b)};case
+k=a[1];return function(a){return bk(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bi(d,c,l,b)};case
+l=a[1];return function(a){return bk(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bi(d,c,m,b)};case
+m=a[1];return function(a){return bk(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bi(d,c,n,b)};case
+n=a[2];return function(a){return bk(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ay(at(a[1]),p);return function(a){return bi(d,c,aW(q,o),b)};case
+o=a[3],p=a[2],q=aB(ax(a[1]),p);return function(a){return bk(d,c,aZ(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bi(d,c,r,b)};case
+r=a[1];return function(e,a){return bk(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bi(d,c,s,b)};case
+s=a[1];return function(a){return bk(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bi(d,c,t,b)};case
-13:throw[0,af,sE];default:throw[0,af,sF]}}function
-S(d,b,e,a){var
-c=[8,e,sG];return d<50?ew(d+1|0,b,c,a):aA(ew,[0,b,c,a])}function
-ib(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return sz(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?ew(h+1|0,b,g,a):aA(ew,[0,b,g,a])}function
-M(a,b,c){return iY(ew(0,a,b,c))}function
-bi(a,b,c,d){return iY(ic(0,a,b,c,d))}function
-sz(a,b,c,d,e){return iY(ib(0,a,b,c,d,e))}function
-gz(e,d,c,a,b){if(typeof
+t=a[1];return function(a){return bk(d,c,t,b)};case
+13:throw[0,ah,s8];default:throw[0,ah,s9]}}function
+T(d,b,e,a){var
+c=[8,e,s_];return d<50?eC(d+1|0,b,c,a):aD(eC,[0,b,c,a])}function
+it(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return s3(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?eC(h+1|0,b,g,a):aD(eC,[0,b,g,a])}function
+M(a,b,c){return jb(eC(0,a,b,c))}function
+bk(a,b,c,d){return jb(iu(0,a,b,c,d))}function
+s3(a,b,c,d,e){return jb(it(0,a,b,c,d,e))}function
+gK(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return M(e,[4,d,be(h,g,f(b,a))],c)}}var
 i=a[1];return function(g,a){return M(e,[4,d,be(i,g,f(b,a))],c)}}}function
-eX(f,e,d,g,c,b,a){if(typeof
+e4(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,df(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return M(f,[4,e,df(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return M(f,[4,e,dh(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return M(f,[4,e,dh(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,be(i,h,df(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,be(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return M(f,[4,e,be(i,h,df(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return M(f,[4,e,be(i,h,dh(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,be(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return M(f,[4,e,be(i,h,dh(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return M(f,[4,e,be(j,h,df(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,be(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return M(f,[4,e,be(j,g,df(m,n(b,a,c)))],d)}}}function
-sy(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return M(f,[4,e,be(j,h,dh(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,be(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return M(f,[4,e,be(j,g,dh(m,n(b,a,c)))],d)}}}function
+s2(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b1(a,f,b)],c)}:function(b){return M(e,[4,d,b1(a,gx(a),b)],c)};var
-j=b[1];return function(b){return M(e,[4,d,b1(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return M(e,[4,d,b3(a,f,b)],c)}:function(b){return M(e,[4,d,b3(a,gI(a),b)],c)};var
+j=b[1];return function(b){return M(e,[4,d,b3(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b1(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b1(a,gx(a),b))],c)};var
-k=b[1];return function(b){return M(e,[4,d,be(h,g,b1(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b3(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b3(a,gI(a),b))],c)};var
+k=b[1];return function(b){return M(e,[4,d,be(h,g,b3(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b1(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b1(a,gx(a),b))],c)};var
-l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b1(a,l,b))],c)}}}function
-b2(b,e){var
+b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b3(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b3(a,gI(a),b))],c)};var
+l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b3(a,l,b))],c)}}}function
+b4(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jt(a[2]);b2(b,g);return dT(b,h);case
+g=a[1],h=jI(a[2]);b4(b,g);return dX(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b2(b,d);dT(b,sH);var
+i=c[1];b4(b,d);dX(b,s$);var
 a=i;continue}var
-j=c[1];b2(b,d);dT(b,sI);var
+j=c[1];b4(b,d);dX(b,ta);var
 a=j;continue;case
 6:var
-m=a[2];b2(b,a[1]);return f(m,b);case
-7:b2(b,a[1]);return eM(b);case
+m=a[2];b4(b,a[1]);return f(m,b);case
+7:b4(b,a[1]);return eS(b);case
 8:var
-n=a[2];b2(b,a[1]);return ae(n);case
+n=a[2];b4(b,a[1]);return ag(n);case
 2:case
 4:var
-k=a[2];b2(b,a[1]);return dT(b,k);default:var
-l=a[2];b2(b,a[1]);return po(b,l)}}function
-cm(b,e){var
+k=a[2];b4(b,a[1]);return dX(b,k);default:var
+l=a[2];b4(b,a[1]);return pQ(b,l)}}function
+cp(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jt(a[2]);cm(b,g);return cl(b,h);case
+g=a[1],h=jI(a[2]);cp(b,g);return co(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cm(b,d);cl(b,sJ);var
+i=c[1];cp(b,d);co(b,tb);var
 a=i;continue}var
-j=c[1];cm(b,d);cl(b,sK);var
+j=c[1];cp(b,d);co(b,tc);var
 a=j;continue;case
 6:var
-m=a[2];cm(b,a[1]);return cl(b,f(m,0));case
+m=a[2];cp(b,a[1]);return co(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cm(b,a[1]);return ae(n);case
+n=a[2];cp(b,a[1]);return ag(n);case
 2:case
 4:var
-k=a[2];cm(b,a[1]);return cl(b,k);default:var
-l=a[2];cm(b,a[1]);return gw(b,l)}}function
-sL(c,a,b){var
-d=b[1],e=0;return M(function(b){b2(a,b);return f(c,a)},e,d)}function
-gA(b,a){return sL(function(a){return 0},b,a)}function
-gB(a){return gA(bJ,a)}function
-sM(b,a){var
+k=a[2];cp(b,a[1]);return co(b,k);default:var
+l=a[2];cp(b,a[1]);return gH(b,l)}}function
+td(c,a,b){var
+d=b[1],e=0;return M(function(b){b4(a,b);return f(c,a)},e,d)}function
+gL(b,a){return td(function(a){return 0},b,a)}function
+gM(a){return gL(bK,a)}function
+te(b,a){var
 c=a[1];return M(function(c){var
-a=eT(64);cm(a,c);return f(b,eU(a))},0,c)}function
-au(a){return sM(function(a){return a},a)}var
-sN=gg(0);function
-gD(c,b){var
-a=c[1+b];return qi(a)?aP(a)===f2?f(au(sO),a):aP(a)===253?ph(a):sP:f(au(sQ),a)}function
-jv(b,a){if(b.length-1<=a)return sR;var
-c=jv(b,a+1|0),d=gD(b,a);return n(au(sS),d,c)}function
-sT(a){var
+a=e0(64);cp(a,c);return f(b,e1(a))},0,c)}function
+ay(a){return te(function(a){return a},a)}var
+tf=gs(0);function
+gO(c,b){var
+a=c[1+b];return qM(a)?aS(a)===gc?f(ay(tg),a):aS(a)===253?pJ(a):th:f(ay(ti),a)}function
+jK(b,a){if(b.length-1<=a)return tj;var
+c=jK(b,a+1|0),d=gO(b,a);return n(ay(tk),d,c)}function
+tl(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jv(a,2),d=gD(a,1);return n(au(sU),d,c)}switch(b){case
-0:return sV;case
-1:return sW;default:var
-e=gD(a,1);return f(au(sX),e)}}function
-sY(d){function
+c=jK(a,2),d=gO(a,1);return n(ay(tm),d,c)}switch(b){case
+0:return tn;case
+1:return to;default:var
+e=gO(a,1);return f(ay(tp),e)}}function
+tq(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gh(sN))}function
-sZ(a){if(a===eK)return s0;if(a===gi)return s1;if(a[1]===i6){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cT(au(gC),i,h,e,e+5|0,s2)}if(a[1]===af){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cT(au(gC),k,j,f,f+6|0,s3)}if(a[1]===i8){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cT(au(gC),m,l,g,g+6|0,s4)}if(0===aP(a)){var
-n=a[1][1];return aX(n,sT(a))}return a[1]}function
-eY(a){var
-b=sY(a);return b?b[1]:sZ(a)}function
-s5(a){var
-b=[0,E9(a)];return b}function
-s6(b,a){function
-c(a){return a?0===b?s7:s8:0===b?s9:s_}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?s$:tb,i=a[2],j=a[7],k=c(a[1]);return[0,EY(au(ta),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(au(tc),l)]}function
-td(d,b){if(b){var
+a=g;continue}return 0}}return a(gt(tf))}function
+tr(a){if(a===eQ)return ts;if(a===gu)return tt;if(a[1]===jj){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cX(ay(gN),i,h,e,e+5|0,tu)}if(a[1]===ah){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cX(ay(gN),k,j,f,f+6|0,tv)}if(a[1]===jl){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cX(ay(gN),m,l,g,g+6|0,tw)}if(0===aS(a)){var
+n=a[1][1];return aE(n,tl(a))}return a[1]}function
+e5(a){var
+b=tq(a);return b?b[1]:tr(a)}function
+tx(a){var
+b=[0,FO(a)];return b}function
+ty(b,a){function
+c(a){return a?0===b?tz:tA:0===b?tB:tC}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?tD:tF,i=a[2],j=a[7],k=c(a[1]);return[0,FD(ay(tE),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(ay(tG),l)]}function
+tH(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=s6(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gA(d,te),j)}var
+h=ty(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gL(d,tI),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gA(d,tf)}function
-gE(b,a){return td(b,s5(a))}var
-th=tg.slice();function
-ti(e,d){var
-g=eY(e);f(gB(tj),g);gE(bJ,d);var
-a=FD(0);if(a<0){var
-b=eL(a);i9(c(th,b)[1+b])}return eM(bJ)}var
-tk=[0];function
-jw(b){var
-a=Fc(0);return a}function
-tl(b,a){try{var
-c=a?tk:jw(0);try{gl(0)}catch(a){}try{var
-i=ti(b,c),d=i}catch(a){a=bI(a);var
-e=jw(0),g=eY(b);f(gB(tn),g);gE(bJ,c);var
-h=eY(a);f(gB(to),h);gE(bJ,e);var
-d=eM(bJ)}return d}catch(a){a=bI(a);if(a===eK)return i9(tm);throw a}}iX(b(nC),function(b,a){try{var
-c=tl(b,a);return c}catch(a){return 0}});function
-tp(a){return FC(a,0,J(a))}function
-tq(a){return[0,p(55,0),0]}function
-tr(d,g){function
-l(b,a){return tp(aX(b,jf(a)))}function
+a=k;continue}break}}return 0}return gL(d,tJ)}function
+gP(b,a){return tH(b,tx(a))}var
+tL=tK.slice();function
+tM(e,d){var
+g=e5(e);f(gM(tN),g);gP(bK,d);var
+a=Gi(0);if(a<0){var
+b=eR(a);jm(c(tL,b)[1+b])}return eS(bK)}var
+tO=[0];function
+jL(b){var
+a=FT(0);return a}function
+tP(b,a){try{var
+c=a?tO:jL(0);try{gx(0)}catch(a){}try{var
+i=tM(b,c),d=i}catch(a){a=bI(a);var
+e=jL(0),g=e5(b);f(gM(tR),g);gP(bK,c);var
+h=e5(a);f(gM(tS),h);gP(bK,e);var
+d=eS(bK)}return d}catch(a){a=bI(a);if(a===eQ)return jm(tQ);throw a}}ja(b(n4),function(b,a){try{var
+c=tP(b,a);return c}catch(a){return 0}});function
+tT(a){return Gh(a,0,J(a))}function
+tU(a){return[0,p(55,0),0]}function
+tV(d,g){function
+l(b,a){return tT(aE(b,ju(a)))}function
 m(a){var
-b=aw(a,3)<<24,c=aw(a,2)<<16,d=aw(a,1)<<8;return((aw(a,0)+d|0)+c|0)+b|0}var
+b=aA(a,3)<<24,c=aA(a,2)<<16,d=aA(a,1)<<8;return((aA(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,ts],j=54+je(55,i)|0,n=0;if(!(j<0)){var
+f=[0,tW],j=54+jt(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=f$(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nL;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=gl(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ob;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-tt(b){var
-a=tq(0);tr(a,b);return a}function
-tu(a){return tt(FT(0))}function
-tv(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nL,g=a[2];c(a[1],g)[1+g]=f;return f}function
-tw(a){var
+tX(b){var
+a=tU(0);tV(a,b);return a}function
+tY(a){return tX(Gy(0))}function
+tZ(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ob,g=a[2];c(a[1],g)[1+g]=f;return f}function
+t0(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-EW=o0(EV),jy=EW}catch(a){a=bI(a);if(a!==bZ)throw a;try{var
-EU=o0(ET),jx=EU}catch(a){a=bI(a);if(a!==bZ)throw a;var
-jx=tx}var
-jy=jx}var
-ty=qg(jy,82),eZ=[V,function(a){return tu(0)}];function
-tz(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gm<(a*2|0))return a;var
+FB=pq(FA),jN=FB}catch(a){a=bI(a);if(a!==bJ)throw a;try{var
+Fz=pq(Fy),jM=Fz}catch(a){a=bI(a);if(a!==bJ)throw a;var
+jM=t1}var
+jN=jM}var
+t2=qK(jN,82),e6=[Y,function(a){return tY(0)}];function
+t3(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gy<(a*2|0))return a;var
 a=a*2|0;continue}}function
-e0(a,e){var
-f=a?a[1]:ty,b=tz(16,e);if(f)var
-c=aP(eZ),g=aU===c?eZ[1]:V===c?bc(eZ):eZ,d=tv(g);else
+d4(a,e){var
+f=a?a[1]:t2,b=t3(16,e);if(f)var
+c=aS(e6),g=aW===c?e6[1]:Y===c?bc(e6):e6,d=tZ(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-tA(n,d,g,h){var
+t4(n,d,g,h){var
 i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2296,99 +2301,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jz(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gm?1:0;if(d){var
-e=p(c,0),h=1-tw(a);a[2]=e;return tA(f(g,a),h,b,e)}return d}function
-tB(c,b,a){return oQ(c,b,0,a)}function
-cF(a,b){return 4<=a.length-1?oQ(10,cW,a[3],b)&(a[2].length-1-1|0):ae(tC)}function
-tD(a,d,f){var
-b=cF(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jz(cF,a):e}function
-tE(c,b){var
+jO(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gy?1:0;if(d){var
+e=p(c,0),h=1-t0(a);a[2]=e;return t4(f(g,a),h,b,e)}return d}function
+t5(c,b,a){return pg(c,b,0,a)}function
+cJ(a,b){return 4<=a.length-1?pg(10,c0,a[3],b)&(a[2].length-1-1|0):ag(t6)}function
+jP(a,d,f){var
+b=cJ(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?jO(cJ,a):e}function
+t7(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===a4(c,a[1]))return d;var
-a=e;continue}throw bZ}}function
-tF(f,a){var
-g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===a4(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===a4(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===a4(a,e[1])?j:tE(a,k)}throw bZ}throw bZ}throw bZ}function
-tG(c,b){var
+d=a[2],e=a[3];if(0===aX(c,a[1]))return d;var
+a=e;continue}throw bJ}}function
+t8(f,a){var
+g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aX(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aX(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aX(a,e[1])?j:t7(a,k)}throw bJ}throw bJ}throw bJ}function
+t9(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===a4(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aX(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-gF(f,a){var
-g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===a4(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===a4(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===a4(a,e[1])?[0,j]:tG(a,k)}return 0}return 0}return 0}function
-tH(a,b){function
+gQ(f,a){var
+g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aX(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aX(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aX(a,e[1])?[0,j]:t9(a,k)}return 0}return 0}return 0}function
+jQ(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===a4(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aX(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cF(a,b);return d(c(a[2],e)[1+e])}function
-tI(b,d,c){var
+e=cJ(a,b);return d(c(a[2],e)[1+e])}function
+t_(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===a4(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aX(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-e1(a,d,e){var
-b=cF(a,d),f=c(a[2],b)[1+b],g=tI(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jz(cF,a);var
+e7(a,d,e){var
+b=cJ(a,d),f=c(a[2],b)[1+b],g=t_(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jO(cJ,a);var
 i=h}else
 var
 i=g;return i}function
-cn(a){return a}var
-jA=0,jB=-1;function
-jC(a){return 0<=a?1:0}var
-jD=[ak,tJ,cB(0)];function
-e2(a,b){a[13]=a[13]+b[3]|0;return jp(b,a[28])}function
-tK(a){a[12]=1;a[13]=1;return gu(a[28])}var
-jE=1000000010;function
-gG(b,a){return aT(b[17],a,0,J(a))}function
-e3(a){return f(a[19],0)}function
-tL(b,a){return f(b[20],a)}function
-tM(b,a){return f(b[21],a)}function
-jF(a,c,b){a[9]=a[9]-c|0;gG(a,b);a[11]=0;return 0}function
-e4(c,a){var
-b=z(a,tN);return b?jF(c,J(a),a):b}function
-cG(a,b,c){var
-d=b[3],e=b[2];e4(a,b[1]);e3(a);a[11]=1;a[10]=gq(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tM(a,a[10]);return e4(a,d)}function
-jG(b,a){return cG(b,tO,a)}function
-dg(a,b){var
-c=b[2],d=b[3];e4(a,b[1]);a[9]=a[9]-c|0;tL(a,c);return e4(a,d)}function
-tP(a){var
-b=dd(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jG(a,d):e}return e3(a)}function
-tQ(a){var
-b=qz(a[28]);if(b){var
+cq(a){return a}var
+jR=0,jS=-1;function
+jT(a){return 0<=a?1:0}var
+jU=[ao,t$,cF(0)];function
+e8(a,b){a[13]=a[13]+b[3]|0;return jE(b,a[28])}function
+ua(a){a[12]=1;a[13]=1;return gF(a[28])}var
+jV=1000000010;function
+gR(b,a){return aQ(b[17],a,0,J(a))}function
+e9(a){return f(a[19],0)}function
+ub(b,a){return f(b[20],a)}function
+uc(b,a){return f(b[21],a)}function
+jW(a,c,b){a[9]=a[9]-c|0;gR(a,b);a[11]=0;return 0}function
+e_(c,a){var
+b=w(a,ud);return b?jW(c,J(a),a):b}function
+cK(a,b,c){var
+d=b[3],e=b[2];e_(a,b[1]);e9(a);a[11]=1;a[10]=gB(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uc(a,a[10]);return e_(a,d)}function
+jX(b,a){return cK(b,ue,a)}function
+di(a,b){var
+c=b[2],d=b[3];e_(a,b[1]);a[9]=a[9]-c|0;ub(a,c);return e_(a,d)}function
+uf(a){var
+b=df(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jX(a,d):e}return e9(a)}function
+ug(a){var
+b=q3(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cn(d);a[9]=a[9]+e|0;return 0}return 0}function
-tR(a,g,b){if(typeof
+e=cq(d);a[9]=a[9]+e|0;return 0}return 0}function
+uh(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=dd(a[3]);if(j){var
+j=df(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Fz(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:dc(a[2]);return 0;case
-2:dc(a[3]);return 0;case
+c=a[1],d=a[2];return Ge(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:de(a[2]);return 0;case
+2:de(a[3]);return 0;case
 3:var
-m=dd(a[2]);return m?jG(a,m[1][2]):e3(a);case
+m=df(a[2]);return m?jX(a,m[1][2]):e9(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tQ(a):n;default:var
-o=dc(a[5]);return o?gG(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ug(a):n;default:var
+o=de(a[5]);return o?gR(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jF(a,g,b[1]);case
+0:return jW(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=dd(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=df(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return dg(a,e);case
-1:return cG(a,c,d);case
-2:return cG(a,c,d);case
-3:return a[9]<(g+J(p)|0)?cG(a,c,d):dg(a,e);case
-4:return a[11]?dg(a,e):a[9]<(g+J(p)|0)?cG(a,c,d):((a[6]-d|0)+y|0)<a[10]?cG(a,c,d):dg(a,e);default:return dg(a,e)}}return 0;case
+0:return di(a,e);case
+1:return cK(a,c,d);case
+2:return cK(a,c,d);case
+3:return a[9]<(g+J(p)|0)?cK(a,c,d):di(a,e);case
+4:return a[11]?di(a,e):a[9]<(g+J(p)|0)?cK(a,c,d):((a[6]-d|0)+y|0)<a[10]?cK(a,c,d):di(a,e);default:return di(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=dd(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=df(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2396,225 +2401,227 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?dg(a,[0,tT,v+A|0,tS]):cG(a,[0,tV,i+z|0,tU],a[6])}return 0;case
+v=i-h|0;return 0<=v?di(a,[0,uj,v+A|0,ui]):cK(a,[0,ul,i+z|0,uk],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tP(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return db([0,F,E],a[2]);case
-4:return db(b[1],a[3]);default:var
-x=b[1];gG(a,f(a[24],x));return db(x,a[5])}}function
-jH(a){for(;;){var
-d=qx(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jC(c),e=i||(a[9]<=h?1:0);if(e){qy(a[28]);var
-j=jC(c)?cn(c):jE;tR(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tW(a,b){e2(a,b);return jH(a)}function
-tX(c,a,b){return tW(c,[0,a,[0,b],cn(a)])}function
-tY(b,a){return tX(b,cn(J(a)),a)}function
-gH(a){dY(a);return db([0,-1,[0,jB,tZ,0]],a)}function
-gI(a,c){var
-d=dd(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cn(b[1]);if(i<a[12])return gH(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uf(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dd([0,F,E],a[2]);case
+4:return dd(b[1],a[3]);default:var
+x=b[1];gR(a,f(a[24],x));return dd(x,a[5])}}function
+jY(a){for(;;){var
+d=q1(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jT(c),e=i||(a[9]<=h?1:0);if(e){q2(a[28]);var
+j=jT(c)?cq(c):jV;uh(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+um(a,b){e8(a,b);return jY(a)}function
+un(c,a,b){return um(c,[0,a,[0,b],cq(a)])}function
+uo(b,a){return un(b,cq(J(a)),a)}function
+gS(a){d2(a);return dd([0,-1,[0,jS,up,0]],a)}function
+gT(a,c){var
+d=df(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cq(b[1]);if(i<a[12])return gS(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cn(a[13]+f|0),dc(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cq(a[13]+f|0),de(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cn(a[13]+f|0),dc(a[1]),0):c;return j}return 0}return 0}function
-t0(a,c,b){e2(a,b);if(c)gI(a,1);return db([0,a[13],b],a[1])}function
-t1(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return t0(a,0,[0,cn(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tY(a,a[16]):b}function
-t2(a){return t1(a,0,3)}function
-t3(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e2(a,[0,jA,1,0]);gI(a,1);gI(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cq(a[13]+f|0),de(a[1]),0):c;return j}return 0}return 0}function
+uq(a,c,b){e8(a,b);if(c)gT(a,1);return dd([0,a[13],b],a[1])}function
+ur(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return uq(a,0,[0,cq(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?uo(a,a[16]):b}function
+us(a){return ur(a,0,3)}function
+ut(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e8(a,[0,jR,1,0]);gT(a,1);gT(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-t4(a,e){if(a[23])e2(a,[0,jA,5,0]);var
+uu(a,e){if(a[23])e8(a,[0,jR,5,0]);var
 b=a[22];if(b){var
-c=dc(a[4]);if(c)return f(a[27],c[1]);var
+c=de(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-t5(a,b){return t4(a,0)}function
-t6(a){tK(a);gH(a[1]);dY(a[2]);dY(a[3]);dY(a[4]);dY(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t2(a)}function
-t7(a){var
-b=a[4];return qt(function(b){return t5(a,0)},b)}function
-t8(a,b){t7(a);for(;;){if(1<a[14]){t3(a,0);continue}a[13]=jE;jH(a);if(b)e3(a);return t6(a)}}function
-jI(a,b){t8(a,0);return f(a[18],0)}function
-t9(a,b){return aT(a[17],t_,0,1)}var
-jJ=gs(80,32);function
-jK(b,d){var
+uv(a,b){return uu(a,0)}function
+uw(a){ua(a);gS(a[1]);d2(a[2]);d2(a[3]);d2(a[4]);d2(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return us(a)}function
+ux(a){var
+b=a[4];return qX(function(b){return uv(a,0)},b)}function
+uy(a,b){ux(a);for(;;){if(1<a[14]){ut(a,0);continue}a[13]=jV;jY(a);if(b)e9(a);return uw(a)}}function
+jZ(a,b){uy(a,0);return f(a[18],0)}function
+uz(a,b){return aQ(a[17],uA,0,1)}var
+j0=gD(80,32);function
+j1(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aT(b[17],jJ,0,80);var
-a=a-80|0;continue}return aT(b[17],jJ,0,a)}return c}}function
-t$(a){return a[1]===jD?aX(ub,aX(a[2],ua)):uc}function
-ud(a){return a[1]===jD?aX(uf,aX(a[2],ue)):ug}function
-uh(a){return 0}function
-ui(a){return 0}function
-uj(h,g,f,e,d){var
-b=qw(0),c=[0,jB,uk,0];jp(c,b);var
-a=dX(0);gH(a);db([0,1,c],a);var
-i=dX(0),j=dX(0),k=dX(0);return[0,a,dX(0),k,j,i,78,10,68,78,0,1,1,1,1,o_,ul,h,g,f,e,d,0,0,t$,ud,uh,ui,b]}function
-jL(c,b){function
+c=0<a?1:0;if(c){if(80<a){aQ(b[17],j0,0,80);var
+a=a-80|0;continue}return aQ(b[17],j0,0,a)}return c}}function
+uB(a){return a[1]===jU?aE(uD,aE(a[2],uC)):uE}function
+uF(a){return a[1]===jU?aE(uH,aE(a[2],uG)):uI}function
+uJ(a){return 0}function
+uK(a){return 0}function
+uL(h,g,f,e,d){var
+b=q0(0),c=[0,jS,uM,0];jE(c,b);var
+a=d1(0);gS(a);dd([0,1,c],a);var
+i=d1(0),j=d1(0),k=d1(0);return[0,a,d1(0),k,j,i,78,10,68,78,0,1,1,1,1,pA,uN,h,g,f,e,d,0,0,uB,uF,uJ,uK,b]}function
+j2(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=uj(c,b,function(a){return 0},e,d);a[19]=function(b){return t9(a,b)};a[20]=function(b){return jK(a,b)};a[21]=function(b){return jK(a,b)};return a}function
-jM(a){function
-b(b){return eM(a)}return jL(function(b,c,d){return pl(a,b,c,d)},b)}function
-um(a){function
-b(a){return 0}return jL(function(b,c,d){return qI(a,b,c,d)},b)}var
-un=ih,uo=function(a){return eT(un)}(0),up=jM(pj),uq=jM(bJ);um(uo);pn(function(a){jI(up,0);return jI(uq,0)});function
-ur(b,a){var
-c=aP(a)===ak?a:a[1];return iX(b,c)}var
-jN=[ak,us,cB(0)];F3(0);ur(ut,jN);function
+a=uL(c,b,function(a){return 0},e,d);a[19]=function(b){return uz(a,b)};a[20]=function(b){return j1(a,b)};a[21]=function(b){return j1(a,b)};return a}function
+j3(a){function
+b(b){return eS(a)}return j2(function(b,c,d){return pN(a,b,c,d)},b)}function
+uO(a){function
+b(a){return 0}return j2(function(b,c,d){return ra(a,b,c,d)},b)}var
+uP=iy,uQ=function(a){return e0(uP)}(0),uR=j3(pL),uS=j3(bK);uO(uQ);pP(function(a){jZ(uR,0);return jZ(uS,0)});function
+uT(b,a){var
+c=aS(a)===ao?a:a[1];return ja(b,c)}var
+j4=[ao,uU,cF(0)];GI(0);uT(uV,j4);function
 s(a){if(typeof
-a==="number"&&a!==iE)return-a|0;return F6(a)}function
+a==="number"&&a!==iT)return-a|0;return GL(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:o6(b,a)}return o6(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:pw(b,a)}return pw(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:o8(a,b)}return o8(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:py(a,b)}return py(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!F5(b,a))return aO(b,a);return F4(b,a)}function
-uu(b,a){return typeof
+a==="number"&&!GK(b,a))return aR(b,a);return GJ(b,a)}function
+uW(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?f5(b,a):i0(b,a):i0(b,a)}function
-w(a){if(typeof
-a==="number"&&a!==ir)return a+1|0;return Ga(a)}function
-uv(a){if(typeof
-a==="number"&&a!==iE)return a-1|0;return F8(a)}function
-b3(a){return typeof
-a==="number"?0<=a?a:a!==iE?-a|0:o5(a):o5(a)}function
-O(b,a){if(typeof
+b==="number"?gf(b,a):jd(b,a):jd(b,a)}function
+x(a){if(typeof
+a==="number"&&a!==iG)return a+1|0;return GR(a)}function
+uX(a){if(typeof
+a==="number"&&a!==iT)return a-1|0;return GN(a)}function
+b5(a){return typeof
+a==="number"?0<=a?a:a!==iT?-a|0:pv(a):pv(a)}function
+N(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:o7(b,a)}return o7(b,a)}function
-co(b,a){if(typeof
+c=b<<a;return c>>a===b?c:px(b,a)}return px(b,a)}function
+cr(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return F_(b,a)}function
-cH(a){return typeof
-a==="number"?a:Gb(a)}var
+c=a<32?a:31;return b>>c}return GP(b,a)}function
+cL(a){return typeof
+a==="number"?a:GS(a)}var
 d=0,j=1;function
-Y(b,a){return 0<ax(b,a)?a:b}function
-r(b,a){return 0<=ax(b,a)?b:a}function
-jO(b,a){return ax(b,a)<=0?1:0}function
-uw(b,a){return 0<=ax(b,a)?1:0}function
-ux(b,a){return ax(b,a)<0?1:0}function
-gJ(b,a){return 0<ax(b,a)?1:0}function
-uy(b,a){return F7(b,a,0,J(a))}function
-b4(e,a){var
-d=F1(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
-f=k(b,a);return[0,uv(c),f]}var
-g=l(b,a);return[0,w(c),g]}function
+$(b,a){return 0<ap(b,a)?a:b}function
+r(b,a){return 0<=ap(b,a)?b:a}function
+j5(b,a){return ap(b,a)<=0?1:0}function
+uY(b,a){return 0<=ap(b,a)?1:0}function
+uZ(b,a){return ap(b,a)<0?1:0}function
+gU(b,a){return 0<ap(b,a)?1:0}function
+u0(b,a){return GM(b,a,0,J(a))}function
+b6(e,a){var
+d=GG(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
+f=k(b,a);return[0,uX(c),f]}var
+g=l(b,a);return[0,x(c),g]}function
 i(c,b){return a(c,b)}function
-uz(a){return F$(a)}function
-d0(a){return P(a)}function
-C(b,a){return ge(b,a)}function
-o(b,a){return ax(b,a)<=0?1:0}function
-y(b,a){return ax(b,a)<0?1:0}function
+u1(a){return GQ(a)}function
+d5(a){return P(a)}function
+B(b,a){return gq(b,a)}function
+o(b,a){return ap(b,a)<=0?1:0}function
+z(b,a){return ap(b,a)<0?1:0}function
 E(a){return a}function
-d1(a){try{var
-b=cH(a);return b}catch(a){a=bI(a);if(a===jN)return dS(uA);throw a}}function
-uB(c,b,a){return F2(c,b,a)}function
-bN(a){return a?0:1}function
-ab(b,a){var
+d6(a){try{var
+b=cL(a);return b}catch(a){a=bI(a);if(a===j4)return dW(u2);throw a}}function
+u3(c,b,a){return GH(c,b,a)}function
+bO(a){return a?0:1}function
+R(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 g(a){return a[1]}function
 h(a){return a[2]}function
 u(a){var
 b=a?u(a[2])+1|0:a;return b}function
-bj(a,b){if(a){var
-c=bj(a[2],b);return[0,a[1],c]}return b}function
-uC(a){return ar(0,a-1|0)}function
-aY(b,a){return b+a|0}function
-aj(b,a){return aO(b,a)}function
-cI(b,a){return ar(0,b-a|0)}function
-jP(b,a){function
-c(b){return jP(b,a)+1|0}function
+bf(a,b){if(a){var
+c=bf(a[2],b);return[0,a[1],c]}return b}function
+u4(a){return av(0,a-1|0)}function
+a0(b,a){return b+a|0}function
+an(b,a){return aR(b,a)}function
+cM(b,a){return av(0,b-a|0)}function
+j6(b,a){function
+c(b){return j6(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-jQ(b,a){function
-c(b){return jP(a,jQ(b,a))}function
+j7(b,a){function
+c(b){return j6(a,j7(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cJ(b,a){return b<=a?1:0}function
-$(b,a){return b<a?1:0}function
-gK(b,a){function
+cN(b,a){return b<=a?1:0}function
+V(b,a){return b<a?1:0}function
+gV(b,a){function
 c(b){function
-c(a){return gK(b,a)+1|0}function
+c(a){return gV(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jR(b,a){function
-c(a){return jQ(b,jR(b,a))}function
+j8(b,a){function
+c(a){return j7(b,j8(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bB(b,a){return 0===a?0:f5(b,a)}function
-gL(b,a){return 0===a?b:f$(b,a)}var
-e5=function
-c(a,b){return c.fun(a,b)};FU(e5,function(b,a){function
+bB(b,a){return 0===a?0:gf(b,a)}function
+gW(b,a){return 0===a?b:gl(b,a)}var
+e$=function
+c(a,b){return c.fun(a,b)};Gz(e$,function(b,a){function
 f(h){function
-e(a){return w(i(2,j))}function
-f(a){return i(2,w(a))}function
-g(a){return w(i(2,w(a)))}if(o(a,j))return e(0);var
-b=b4(a,E(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
+e(a){return x(i(2,j))}function
+f(a){return i(2,x(a))}function
+g(a){return x(i(2,x(a)))}if(o(a,j))return e(0);var
+b=b6(a,E(2)),c=b[1];return B(b[2],d)?f(c):g(c)}function
 g(b){function
-f(a){return i(2,w(b))}function
-g(a){return w(i(2,k(b,a)))}function
-h(a){return i(2,n(e5,b,a))}if(o(a,j))return f(0);var
-c=b4(a,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
+f(a){return i(2,x(b))}function
+g(a){return x(i(2,k(b,a)))}function
+h(a){return i(2,n(e$,b,a))}if(o(a,j))return f(0);var
+c=b6(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}function
 h(b){function
-f(a){return w(i(2,w(b)))}function
-g(a){return i(2,n(e5,b,a))}function
-h(a){return w(i(2,n(e5,b,a)))}if(o(a,j))return f(0);var
-c=b4(a,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=b4(b,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
-d2(a,b,c){function
+f(a){return x(i(2,x(b)))}function
+g(a){return i(2,n(e$,b,a))}function
+h(a){return x(i(2,n(e$,b,a)))}if(o(a,j))return f(0);var
+c=b6(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=b6(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)});function
+d7(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return d2(a,d2(a,b,c),c)}function
-k(c){return f(a,d2(a,d2(a,b,c),c))}if(o(c,j))return h(0);var
-e=b4(c,E(2)),g=e[1];return C(e[2],d)?i(g):k(g)}function
-jS(a){return E(a+1|0)}function
-uD(b){function
-c(c){return a(b,c)}return function(a){return d2(c,j,a)}}function
+i(c){return d7(a,d7(a,b,c),c)}function
+k(c){return f(a,d7(a,d7(a,b,c),c))}if(o(c,j))return h(0);var
+e=b6(c,E(2)),g=e[1];return B(e[2],d)?i(g):k(g)}function
+j9(a){return E(a+1|0)}function
+u5(b){function
+c(c){return a(b,c)}return function(a){return d7(c,j,a)}}function
 bC(c,a){function
 e(a){return d}function
-g(a){return f(uD(c),a)}function
+g(a){return f(u5(c),a)}function
 h(a){return j}var
-b=d0(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
-bf(a){return 0<=d0(a)?d1(a):0}function
-v(b,a){return 0===d0(a)?d:c5(b,a)}function
-bO(a){return 0<d0(a)?E(a5(a)-1|0):d}function
-br(a){return 0<=d0(a)?uz(a):d}function
-aZ(b,c){var
-a=d1(c);return 0<=a?O(b,a):co(b,-a|0)}function
+b=d5(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+bg(a){return 0<=d5(a)?d6(a):0}function
+v(b,a){return 0===d5(a)?d:c9(b,a)}function
+bP(a){return 0<d5(a)?E(a5(a)-1|0):d}function
+br(a){return 0<=d5(a)?u1(a):d}function
+a1(b,c){var
+a=d6(c);return 0<=a?N(b,a):cr(b,-a|0)}function
 a9(b,c){var
-a=d1(c);return 0<=a?co(b,a):O(b,-a|0)}function
-bk(b,a){return a?a[1]:b}function
-dh(a){var
+a=d6(c);return 0<=a?cr(b,a):N(b,-a|0)}function
+bl(b,a){return a?a[1]:b}function
+dj(a){var
 b=a?a[2]:a;return b}function
-R(c,a,b){function
-d(c){return a?R(c,a[2],b):b}function
+S(c,a,b){function
+d(c){return a?S(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bP(a,b){function
-c(b){return a?bP(a[2],b):a}function
+bQ(a,b){function
+c(b){return a?bQ(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-uE(d,c){var
+u6(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
+j_(a){if(a){var
+b=[0,a[1],0];return bf(j_(a[2]),b)}return a}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
 bs(b,a){if(a){var
-c=bs(b,a[2]);return bj(f(b,a[1]),c)}return a}function
-b5(e,d,c){var
+c=bs(b,a[2]);return bf(f(b,a[1]),c)}return a}function
+b7(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-am(c,b,a){if(a){var
-d=am(c,b,a[2]);return n(c,a[1],d)}return b}function
-b6(e,d){var
+aq(c,b,a){if(a){var
+d=aq(c,b,a[2]);return n(c,a[1],d)}return b}function
+b8(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2625,274 +2632,274 @@ I(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cK(b,e){var
+cO(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cK(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cO(b,c)];var
 a=c;continue}return a}}function
-Z(b,a){if(b)if(a)var
-d=Z(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+W(b,a){if(b)if(a)var
+d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cp(b,a){function
+cs(b,a){function
 c(c){if(a)var
-d=cp(c,a[2]),b=[0,a[1],d];else
+d=cs(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-b7(b,a){function
-c(b){return a?b7(b,a[2]):a}function
+b9(b,a){function
+c(b){return a?b9(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-an(b,a){function
-c(a){return[0,b,an(b+1|0,a)]}function
+ai(b,a){function
+c(a){return[0,b,ai(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bt(b,a){function
 c(a){return[0,b,bt(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-uF(a,b){return C(R(gK(b,cI(u(a),1)),a,d),j)}function
-ac(c,b){if(c){if(b){var
-e=ac(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
-ad(a){if(a){var
-b=ad(a[2]);return k(a[1],b)}return d}function
-gM(c,b,a){if(b){if(a){var
-d=gM(c,b[2],a[2]),e=aZ(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aZ(a,c)},a)}function
-jT(b,a){if(a){var
-c=jT(b,a[2]);return gM(b,a[1],c)}return a}function
-jU(c,a){if(a){var
+u7(a,b){return B(S(gV(b,cM(u(a),1)),a,d),j)}function
+ae(c,b){if(c){if(b){var
+e=ae(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
+af(a){if(a){var
+b=af(a[2]);return k(a[1],b)}return d}function
+gX(c,b,a){if(b){if(a){var
+d=gX(c,b[2],a[2]),e=a1(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a1(a,c)},a)}function
+j$(b,a){if(a){var
+c=j$(b,a[2]);return gX(b,a[1],c)}return a}function
+ka(c,a){if(a){var
 b=a[2];if(b){var
-d=jU(c,b[2]);return[0,gM(c,a[1],b[1]),d]}return a}return a}function
-gN(d,c,b){if(b){if(b[2]){var
+d=ka(c,b[2]);return[0,gX(c,a[1],b[1]),d]}return a}return a}function
+gY(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=jU(c,b);return gN(d,a(i(2,j),c),e)},g=function(a){return jT(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=ka(c,b);return gY(d,a(i(2,j),c),e)},g=function(a){return j$(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-gO(c,b){if(b){var
-e=a(c,gO(c,b[2]));return k(b[1],e)}return d}function
-jV(c,b,a){var
-d=d1(a);return uB(c,d1(b),d)}function
-uG(a){var
-e=aZ(j,l(a,j));function
+gZ(c,b){if(b){var
+e=a(c,gZ(c,b[2]));return k(b[1],e)}return d}function
+kb(c,b,a){var
+d=d6(a);return u3(c,d6(b),d)}function
+u8(a){var
+e=a1(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=a9(g,j),f=a9(c,a),h=b(e,a,f,d);return b(e,a,l(c,aZ(f,a)),h)}function
+a=a9(g,j),f=a9(c,a),h=b(e,a,f,d);return b(e,a,l(c,a1(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jW(g,f,e){var
+kc(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d3=jR(2,6),gP=6;function
-gQ(b,a){function
+d8=j8(2,6),g0=6;function
+g1(b,a){function
 c(c){if(a)var
-d=gQ(c,b7(d3,a)),b=[0,cp(d3,a),d];else
+d=g1(c,b9(d8,a)),b=[0,cs(d8,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-e6(a){var
-c=aZ(j,a),d=aZ(j,l(a,j));return function(e,b){var
-f=gQ(e,b);return m(function(b){var
-e=gN(gP,a,b);return[0,gO(c,bt(d,u(b))),e]},f)}}function
-e7(b,a){return m(function(b){return jW(d,a,h(b))},b)}function
-jX(e,c,b){if(c)if(b)var
-f=jX(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+fa(a){var
+c=a1(j,a),d=a1(j,l(a,j));return function(e,b){var
+f=g1(e,b);return m(function(b){var
+e=gY(g0,a,b);return[0,gZ(c,bt(d,u(b))),e]},f)}}function
+fb(b,a){return m(function(b){return kc(d,a,h(b))},b)}function
+kd(e,c,b){if(c)if(b)var
+f=kd(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-e8(i,h,c){var
+fc(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-e=a[2],f=b[2],g=b[1];if(C(g,d)){var
+e=a[2],f=b[2],g=b[1];if(B(g,d)){var
 b=f,a=e;continue}var
-j=e8(f,e,c);return jX(g,a[1],j)}return c}return c}}function
-jY(d,c,b,a){if(b){if(a){var
-f=jY(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cU(uG(d),gP,c,g,f)}var
+j=fc(f,e,c);return kd(g,a[1],j)}return c}return c}}function
+ke(d,c,b,a){if(b){if(a){var
+f=ke(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cY(u8(d),g0,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-gR(b,e,d,c){return cp(e,jY(b,a(b,E(d3)),d,c))}function
-e9(b,a){if(b)if(a)var
-d=e9(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+g2(b,e,d,c){return cs(e,ke(b,a(b,E(d8)),d,c))}function
+fd(b,a){if(b)if(a)var
+d=fd(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d4(b){var
-f=aZ(j,l(b,j));return function(c,g){var
-h=E(d3),e=bf(v(E(c),h)),i=a(b,E(cI(c,aj(e,d3))));return m(function(a){return l(jV(R(e,a,d),i,b),f)},g)}}function
-d5(a){if(a){var
-b=d5(a[2]);return k(b3(a[1]),b)}return d}function
-gS(c,b){var
-e=i(2,j);return k(bO(a(b,am(function(b,a){return r(d5(b),a)},d,c))),e)}function
+d9(b){var
+f=a1(j,l(b,j));return function(c,g){var
+h=E(d8),e=bg(v(E(c),h)),i=a(b,E(cM(c,an(e,d8))));return m(function(a){return l(kb(S(e,a,d),i,b),f)},g)}}function
+d_(a){if(a){var
+b=d_(a[2]);return k(b5(a[1]),b)}return d}function
+g3(c,b){var
+e=i(2,j);return k(bP(a(b,aq(function(b,a){return r(d_(b),a)},d,c))),e)}function
 F(b,a){return s(v(s(b),a))}function
 bu(d,c,b){var
 e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
 bv(b,a){var
 c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
-uH(a){var
+u9(a){var
 b=s(g(a));return[0,s(h(a)),b]}function
-uI(b,a){var
+u_(b,a){var
 c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
-e_(b,c){if(o(d,b)){var
+fe(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,g(c)),e]}var
 f=a(b,g(c));return[0,a(b,h(c)),f]}function
-gT(d,c,b){var
+g4(d,c,b){var
 e=h(b),f=F(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
-uJ(b,a){var
+u$(b,a){var
 c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-gU(b,c){var
+g5(b,c){var
 d=g(c),e=F(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
-e$(d,c,b){var
+ff(d,c,b){var
 e=F(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
-uK(b){var
+va(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-jZ(a){var
+kf(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=uK(a);if(e){var
+e=va(a);if(e){var
 f=a[16];return I(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-j0(d,c,b){function
+kg(d,c,b){function
 e(b){var
-e=j0(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=kg(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-j1(e,c,b){if(b){var
-f=a9(a(c,j1(e,c,b[2])),e);return k(b[1],f)}return d}function
-j2(c,b){function
+kh(e,c,b){if(b){var
+f=a9(a(c,kh(e,c,b[2])),e);return k(b[1],f)}return d}function
+ki(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(j2(c,a),b);return k(w(i(2,w(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(ki(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
 e(d){var
 b=bC(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-j3(b,h,g,f,e){var
-c=v(aZ(f,b),e),l=j1(b,a9(a(c,c),b),h),d=a9(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-j4(g,f,e,d,c,b){function
+kj(b,h,g,f,e){var
+c=v(a1(f,b),e),l=kh(b,a9(a(c,c),b),h),d=a9(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+kk(g,f,e,d,c,b){function
 h(c){var
-h=bv(b,j3(g,f,e,j,k(a(i(2,j),d),j)));return j4(g,f,e,k(d,j),c,h)}function
+h=bv(b,kj(g,f,e,j,k(a(i(2,j),d),j)));return kk(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-fa(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bO(h),l),b=bB(aY(g,3),4)+1|0,c=j0(bC(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(j2(a,b),m),e=k(i(2,w(i(2,j))),n),o=bf(i(2,i(2,i(2,i(2,i(2,j)))))),f=j4(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,R(bf(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-uL(d,c,b){var
+d$(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bP(h),l),b=bB(a0(g,3),4)+1|0,c=kg(bC(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(ki(a,b),m),e=k(i(2,x(i(2,j))),n),o=bg(i(2,i(2,i(2,i(2,i(2,j)))))),f=kk(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,S(bg(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+vb(d,c,b){var
 e=s(a9(s(a(h(b),c)),d));return[0,a9(a(g(b),c),d),e]}function
-j5(q,b,p,n,f){var
+kl(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=bf(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bP(b[4],r);else
+r=bg(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bQ(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=j3(b[1],b[2],b[3],t,s),w=bv(c[1],u),x=bv(e_(p,b[5]),w),m=[0,uL(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=kj(b[1],b[2],b[3],t,s),w=bv(c[1],u),x=bv(fe(p,b[5]),w),m=[0,vb(b[1],q,x)];else
 var
 m=c;return m}function
-uM(c,b,a){return o(d,a)?[0,c,aZ(b,a)]:[0,aZ(c,s(a)),b]}function
-uN(m,k,e,c){var
-n=y(d,e),p=n?y(d,c):n;if(p){var
-q=bO(c),f=l(bO(e),q),b=uM(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return j5(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return j5(m,k,l(f,j),v,t)}return p}function
-gV(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return uF(b,a)?[0,e,gV(b,a,d)]:gV(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-j6(b,a){if(b)if(a)var
-d=j6(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+vc(c,b,a){return o(d,a)?[0,c,a1(b,a)]:[0,a1(c,s(a)),b]}function
+vd(m,k,e,c){var
+n=z(d,e),p=n?z(d,c):n;if(p){var
+q=bP(c),f=l(bP(e),q),b=vc(e,c,f),r=g(b);if(o(h(b),r)){var
+s=h(b);return kl(m,k,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return kl(m,k,l(f,j),v,t)}return p}function
+g6(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return u7(b,a)?[0,e,g6(b,a,d)]:g6(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+km(b,a){if(b)if(a)var
+d=km(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-j7(b,a){var
-c=bt(0,b);return b5(function(b,a){return j6(a,b)},a,c)}function
+g7(b,a){var
+c=bt(0,b);return b7(function(b,a){return km(a,b)},a,c)}function
 a_(a){if(a){var
 b=a[1];if(b)var
 c=a_(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return uO}function
-j8(f,a,e){if(a)var
+d=b;return d}return ve}function
+kn(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-fb(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=j8(a,c,e);if(i){var
-m=fb(a,d,c,g,h);return[0,i[1],m]}var
-j=j8(a,g,e);if(j){var
-n=fb(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,fb(a,d,[0,[0,e,k]],c,h)]}else
+fg(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=kn(a,c,e);if(i){var
+m=fg(a,d,c,g,h);return[0,i[1],m]}var
+j=kn(a,g,e);if(j){var
+n=fg(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,fg(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-uP(c,b,a){return fb(c,b,0,0,a)}function
-j9(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
-uQ(b,a){var
-d=g(a),c=j9(g(b),d);if(c){var
-e=h(a);return j9(h(b),e)}return c}function
-fc(b,a){if(b){var
+vf(c,b,a){return fg(c,b,0,0,a)}function
+ko(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
+vg(b,a){var
+d=g(a),c=ko(g(b),d);if(c){var
+e=h(a);return ko(h(b),e)}return c}function
+fh(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-di(b,a){if(b){var
-c=b[1];return a?[0,Y(c,a[1])]:[0,c]}return a}function
-dj(b,a){var
-c=h(a),d=di(h(b),c),e=g(a);return[0,fc(g(b),e),d]}function
-j_(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,j_(a,b,d)]},g=function(a){return[0,dj(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dk(c,b,e,d){var
-f=ab(function(d){return F(a(b,d),c)},d);return[0,ab(function(d){return v(a(b,d),c)},e),f]}function
-j$(e,d,a,c){if(a){var
-b=a[1],f=j$(e,d,a[2],c),i=h(h(b)),j=dk(e,d,g(h(b)),i);return j_(g(b),j,f)}return c}function
-uR(f,e){var
+dl(b,a){if(b){var
+c=b[1];return a?[0,$(c,a[1])]:[0,c]}return a}function
+dm(b,a){var
+c=h(a),d=dl(h(b),c),e=g(a);return[0,fh(g(b),e),d]}function
+kp(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,kp(a,b,d)]},g=function(a){return[0,dm(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cP(c,b,e,d){var
+f=R(function(d){return F(a(b,d),c)},d);return[0,R(function(d){return v(a(b,d),c)},e),f]}function
+kq(e,d,a,c){if(a){var
+b=a[1],f=kq(e,d,a[2],c),i=h(h(b)),j=cP(e,d,g(h(b)),i);return kp(g(b),j,f)}return c}function
+vh(f,e){var
 b=f,a=e;for(;;){if(a){var
-c=a[1],d=cJ(b,g(c));if(d){var
+c=a[1],d=cN(b,g(c));if(d){var
 h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-gW(e,d,c,b,a){if(b){if(a){var
+g8(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=gW(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dj(dk(e,d,g(h(f)),l),j),k]}return[0,j,gW(e,d,c+1|0,b,i)]}return a}return a}function
-uS(d,c,a,b){return uR(0,a)?gW(d,c,0,a,b):j$(d,c,a,b)}function
+k=g8(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dm(cP(e,d,g(h(f)),l),j),k]}return[0,j,g8(e,d,c+1|0,b,i)]}return a}return a}function
+vi(d,c,a,b){return vh(0,a)?g8(d,c,0,a,b):kq(d,c,a,b)}function
 a$(c){var
-b=br(c);return C(a(b,b),c)?b:k(b,j)}function
-uT(a){return o(a,d)?d:aZ(j,k(a9(bO(a),j),j))}function
-uU(b,e,c){var
-f=o(d,e),g=f?y(d,c):f;if(g)var
+b=br(c);return B(a(b,b),c)?b:k(b,j)}function
+vj(a){return o(a,d)?d:a1(j,k(a9(bP(a),j),j))}function
+vk(b,e,c){var
+f=o(d,e),g=f?z(d,c):f;if(g)var
 i=a$(F(a(a(b,b),e),c)),h=[0,[0,br(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-fd(p,o,n,m){var
+fi(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(C(g,d)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,d)){var
 c=l,b=j;continue}var
-i=y(d,g)?h[3]:h[2];if(i){var
+i=z(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-ka(m,l){var
+kr(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
-h=b[2],f=c[2],g=c[1];if(C(g,d)){var
+h=b[2],f=c[2],g=c[1];if(B(g,d)){var
 c=f,b=h;continue}var
-n=ka(f,h),o=ac(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-uV(h,b,e,c){if(y(d,b)){var
+n=kr(f,h),o=ae(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+vl(h,b,e,c){if(z(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
-f=C(b,d),g=f?C(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-uW(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=fd(d,n,a(b,l),p);if(c){var
-e=c[1],q=ac(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uV(o,e[1],e[2],s)}return c}var
-uX=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uY=bC(i(2,j),uX);function
-U(a){return a[8]}function
-d7(b,a){return R(a,b[9],0)}function
-gX(b){var
+f=B(b,d),g=f?B(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
+vm(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=fi(d,n,a(b,l),p);if(c){var
+e=c[1],q=ae(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vl(o,e[1],e[2],s)}return c}var
+vn=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vo=bC(i(2,j),vn);function
+X(a){return a[8]}function
+ea(b,a){return S(a,b[9],0)}function
+g9(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gY(f,e,c){var
+g_(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-d8(b){var
+eb(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=U(b);return a(U(b),d)}}else
+d=X(b);return a(X(b),d)}}else
 if(2!==c[0]){var
-g=U(b);return a(s(i(2,j)),g)}var
-e=U(b),f=a(U(b),e);return a(s(i(2,j)),f)}function
-kb(b){var
+g=X(b);return a(s(i(2,j)),g)}var
+e=X(b),f=a(X(b),e);return a(s(i(2,j)),f)}function
+ks(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gZ(b){var
+g$(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-uZ(a){var
+vp(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2900,15 +2907,15 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aQ(b){var
+aT(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return uY;return j}function
-fe(c,b){var
-d=ac(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return vo;return j}function
+fj(c,b){var
+d=ae(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aQ(c),f=a(a(aQ(c),g),d),h=a$(f),i=br(f);return[0,d,ad(b),i,h]}return[0,d,ad(b),j,j]}function
-ff(a){var
-h=a[9],b=m(function(b){return fe(a,b)},h),f=kb(a);if(f)var
+g=aT(c),f=a(a(aT(c),g),d),h=a$(f),i=br(f);return[0,d,af(b),i,h]}return[0,d,af(b),j,j]}function
+fk(a){var
+h=a[9],b=m(function(b){return fj(a,b)},h),f=ks(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2916,227 +2923,227 @@ j=a[9],e=I(function(b){var
 c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
-g=e?I(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-g0(b,e,d,a,f){if(a){var
-g=a[2],c=a[1];if(cJ(d,c)){var
-h=b7(cI(c,d),f),j=g0(b,e,c,g,h);return[0,bk(b,h),j]}var
-k=g0(b,e,d,g,f),i=[0,R(c,e,b),k]}else
+g=e?I(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
+ha(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(cN(d,c)){var
+h=b9(cM(c,d),f),j=ha(b,e,c,g,h);return[0,bl(b,h),j]}var
+k=ha(b,e,d,g,f),i=[0,S(c,e,b),k]}else
 var
 i=a;return i}function
-dl(c,b,a){return g0(c,a,0,b,a)}function
-g1(e,c,b,a){if(c)if(b)if(a)var
-f=g1(e,c[2],b[2],a[2]),d=[0,aT(e,c[1],b[1],a[1]),f];else
+dn(c,b,a){return ha(c,a,0,b,a)}function
+hb(e,c,b,a){if(c)if(b)if(a)var
+f=hb(e,c[2],b[2],a[2]),d=[0,aQ(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-g2=i(2,i(2,i(2,i(2,w(i(2,j))))));function
-u0(a){return k(bO(am(function(b,a){return r(b[1],a)},d,a)),j)}function
-kc(a){return k(k(u0(a),g2),j)}function
-u1(a,b){var
-c=a[9],d=u(a[9]);return n(e6(kc(b)),d,c)}function
-u2(a){var
+hc=i(2,i(2,i(2,i(2,x(i(2,j))))));function
+vq(a){return k(bP(aq(function(b,a){return r(b[1],a)},d,a)),j)}function
+kt(a){return k(k(vq(a),hc),j)}function
+vr(a,b){var
+c=a[9],d=u(a[9]);return n(fa(kt(b)),d,c)}function
+vs(a){var
 b=a[9];return m(function(a){return 0},b)}function
-kd(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=kd(g,e,d+1|0,b[2],a[2]);if(h)var
+ku(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=ku(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?e7(g,b[1]):j;var
+j=f(e,d),i=j?fb(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fg(c,b){if(b)var
-e=b[1],f=fg(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fl(c,b){if(b)var
+e=b[1],f=fl(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-g3(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=g3(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bj(n(d4(g),k,d),j),h]}return fg(c,b)}return fg(c,b)}return fg(c,b)}function
-ke(a){if(a){var
+hd(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=hd(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bf(n(d9(g),k,d),j),h]}return fl(c,b)}return fl(c,b)}return fl(c,b)}function
+kv(a){if(a){var
 b=a[1];if(b)var
-c=ke(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=kv(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return u3}function
-kf(b,a){return ke(dl(0,a,b))}function
-kg(c,b){var
-d=v(b,c);if(C(b,a(c,d)))return[0,[0,b,d],j];var
-e=v(c,b);return C(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kh(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
+d=b;return d}return vt}function
+kw(b,a){return kv(dn(0,a,b))}function
+kx(c,b){var
+d=v(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
+e=v(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+ky(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:R(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
-dm(e,c,b){var
-f=aQ(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-g4(c,b,a){return s(dm(c,b,s(a)))}function
-g5(f,c,b,e){var
-g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aQ(f)),h)}function
-ki(b,l,e,c){var
-f=gY(b,l,e[1]);if(y(d,d8(b)))var
+dp(e,c,b){var
+f=aT(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
+he(c,b,a){return s(dp(c,b,s(a)))}function
+hf(f,c,b,e){var
+g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aT(f)),h)}function
+kz(b,l,e,c){var
+f=g_(b,l,e[1]);if(z(d,eb(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return k(f,dm(b,e,a(s(d8(b)),c)))},j),p=ab(function(c){return k(f,g4(b,e,a(s(d8(b)),c)))},i);return[0,gX(b),p,o]}function
-kj(b,g){var
-e=gZ(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=U(b),r=[0,s(a(a(g,a(U(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+o=R(function(c){return k(f,dp(b,e,a(s(eb(b)),c)))},j),p=R(function(c){return k(f,he(b,e,a(s(eb(b)),c)))},i);return[0,g9(b),p,o]}function
+kA(b,g){var
+e=g$(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=X(b),r=[0,s(a(a(g,a(X(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=uZ(b);if(f)var
+f=vp(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return bj(o,h)}function
-b8(d,e){var
+o=f;return bf(o,h)}function
+b_(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b8(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b_(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-g6(b){var
+hg(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return U(b);var
-d=U(b);return a(U(b),d)}function
-u4(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return X(b);var
+d=X(b);return a(X(b),d)}function
+vu(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=U(c),q=a(U(c),p),t=a$(r(d,F(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-n=v(dm(c,e,s(a(a(b,g6(c)),i))),h);return[0,i,a$(e[1]),n]}var
+p=X(c),q=a(X(c),p),t=a$(r(d,F(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
+n=v(dp(c,e,s(a(a(b,hg(c)),i))),h);return[0,i,a$(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=U(c),y=a(U(c),x),z=br(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=X(c),y=a(X(c),x),z=br(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(dm(c,e,a(a(b,g6(c)),f)),h);return[1,f,a$(e[1]),w]}}function
-u5(f,b,e,c){var
+w=v(dp(c,e,a(a(b,hg(c)),f)),h);return[1,f,a$(e[1]),w]}}function
+vv(f,b,e,c){var
 g=a(f,e);return a$(r(d,F(l(a(b,c),g),b)))}function
-u6(m,h,c,g,e,b,d){var
+vw(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-u7(n,m,c,h,e,b,d){var
+vx(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-u8(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(u6(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fc([0,a[1]],k),j]}return b}if(u7(i,f,e,d,a[2],a[3],c)){var
-l=h(b),m=di([0,a[1]],l);return[0,g(b),m]}return b}}function
-kk(d,c,b,a){if(c){if(b){if(a){var
-e=kk(d,c[2],b[2],a[2]);return[0,aT(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kl(f,e,d,b,a){if(b)if(a)var
-g=kl(f,e,d,b[2],a[2]),c=[0,u4(f,e,d,b[1],a[1]),g];else
+vy(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(vw(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,fh([0,a[1]],k),j]}return b}if(vx(i,f,e,d,a[2],a[3],c)){var
+l=h(b),m=dl([0,a[1]],l);return[0,g(b),m]}return b}}function
+kB(d,c,b,a){if(c){if(b){if(a){var
+e=kB(d,c[2],b[2],a[2]);return[0,aQ(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kC(f,e,d,b,a){if(b)if(a)var
+g=kC(f,e,d,b[2],a[2]),c=[0,vu(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-u9(b){return m(function(b){if(b)var
+vz(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-u_(a){return am(function(b,a){return am(function(b,a){return r(b3(b),a)},a,b)},d,a)}function
-km(a,b){if(a)var
-e=dh(b),f=km(a[2],e),c=[0,jW(d,a[1],b),f];else
+vA(a){return aq(function(b,a){return aq(function(b,a){return r(b5(b),a)},a,b)},d,a)}function
+kD(a,b){if(a)var
+e=dj(b),f=kD(a[2],e),c=[0,kc(d,a[1],b),f];else
 var
 c=a;return c}function
-u$(o,f,n,m,j,i,h){var
+vB(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,jV(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kn(b,f,e,a,c){if(a)var
-h=a[2],i=kn(b,f,k(e,b),h,c),g=[0,u$(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kb(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+kE(b,f,e,a,c){if(a)var
+h=a[2],i=kE(b,f,k(e,b),h,c),g=[0,vB(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-va(f,e,a){var
-b=gS(a,e),c=aZ(j,l(b,j)),g=bt(c,u(a)),h=gO(aZ(j,b),g),i=km(f,gN(gP,b,a));return kn(b,c,d,a,m(function(a){return k(h,a)},i))}function
-ko(c,a){var
-b=u9(c),d=u_(b),e=gQ(u(a),a);return bs(function(a){return va(b,d,a)},e)}function
-kp(b,a){if(b){if(a){var
-c=kp(b[2],a[2]),d=a[1];return[0,k(b3(b[1]),d),c]}return a}return a}function
-kq(a){if(a){var
+vC(f,e,a){var
+b=g3(a,e),c=a1(j,l(b,j)),g=bt(c,u(a)),h=gZ(a1(j,b),g),i=kD(f,gY(g0,b,a));return kE(b,c,d,a,m(function(a){return k(h,a)},i))}function
+kF(c,a){var
+b=vz(c),d=vA(b),e=g1(u(a),a);return bs(function(a){return vC(b,d,a)},e)}function
+kG(b,a){if(b){if(a){var
+c=kG(b[2],a[2]),d=a[1];return[0,k(b5(b[1]),d),c]}return a}return a}function
+kH(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kp(c,kq(a[2])),g=d5(c),d=[0,k(b[1],g),f];else
+c=b[2],f=kG(c,kH(a[2])),g=d_(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-vb(a){return am(r,d,kq(a))}function
-vc(b,c){var
+vD(a){return aq(r,d,kH(a))}function
+vE(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-vd(g,f,e,d,c,b){var
-h=a(d,uT(a(E(c),b)));return F(k(a$(a(f,e)),h),g)}function
-kr(g,f){var
-a=fd(f,g,d,d);if(a)var
-b=a[1],c=C(b[1],d),h=c?[0,b[2]]:c,e=h;else
+vF(g,f,e,d,c,b){var
+h=a(d,vj(a(E(c),b)));return F(k(a$(a(f,e)),h),g)}function
+kI(g,f){var
+a=fi(f,g,d,d);if(a)var
+b=a[1],c=B(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-ve(b,h,g,f,e){var
-c=kr(g,f);if(c){var
-d=kr(g,m(s,f));if(d)var
+vG(b,h,g,f,e){var
+c=kI(g,f);if(c){var
+d=kI(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(r(l(a(a(i(2,j),b),e),t),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-ks(h,g,f,b,a){if(b){if(a){var
-c=ve(h,g,f,b[1],a[1]);if(c)var
-e=ks(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+kJ(h,g,f,b,a){if(b){if(a){var
+c=vG(h,g,f,b[1],a[1]);if(c)var
+e=kJ(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kt(b,a){if(b)if(a)var
-d=a[1],e=kt(b[2],a[2]),c=[0,m(function(a){return ac(a,d)},b),e];else
+kK(b,a){if(b)if(a)var
+d=a[1],e=kK(b[2],a[2]),c=[0,m(function(a){return ae(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-vf(e,b,d){var
+vH(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-ku(e,c,b){if(c)if(b)var
-f=ku(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+kL(e,c,b){if(c)if(b)var
+f=kL(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vg(e,d,a,c){var
+vI(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return ku(d,a,c);return a}function
-vh(b,c,d,m,h){var
+b==="number"&&!b)return kL(d,a,c);return a}function
+vJ(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=U(b),o=a(U(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+n=X(b),o=a(X(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,g6(b));return function(g,e,i,d){var
-h=[0,s(g5(b,g,a(c,l(s(e),d)),f))];return[0,[0,g5(b,g,a(c,l(e,d)),f)],h]}}function
-kv(a){var
+f=a(d,hg(b));return function(g,e,i,d){var
+h=[0,s(hf(b,g,a(c,l(s(e),d)),f))];return[0,[0,hf(b,g,a(c,l(e,d)),f)],h]}}function
+kM(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-kw(a){return bs(function(a){var
-b=kv(h(a)[2]);return bj(kv(h(a)[1]),b)},a)}function
-kx(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-g7(a,g){if(a)var
-b=a[1],c=b[2],d=kx(c[1],g),e=kx(c[2],d[2]),h=g7(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+kN(a){return bs(function(a){var
+b=kM(h(a)[2]);return bf(kM(h(a)[1]),b)},a)}function
+kO(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+hh(a,g){if(a)var
+b=a[1],c=b[2],d=kO(c[1],g),e=kO(c[2],d[2]),h=hh(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
-dn(b){var
+dq(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-ky(b,c){var
-d=d8(b);return a(c,a(dn(b),d))}function
-fh(b,h,s,r,q,e,p,c){if(c){var
-i=c[1],j=i[1],f=j[1],k=y(d,f);if(k){var
-t=j[2],u=a(a(q,dn(b)),f),v=e[1],w=gY(b,h,e[1]),x=gX(b),g=uW(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],z=a(a(l[2],f),s),m=[0,g5(b,e,l[1],z)];else
+kP(b,c){var
+d=eb(b);return a(c,a(dq(b),d))}function
+fm(b,h,s,r,q,e,p,c){if(c){var
+i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
+t=j[2],u=a(a(q,dq(b)),f),v=e[1],w=g_(b,h,e[1]),x=g9(b),g=vm(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],y=a(a(l[2],f),s),m=[0,hf(b,e,l[1],y)];else
 var
 m=g;var
 n=m}else
@@ -3145,432 +3152,432 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-vi(k,i,e,d,r,q,p,b,o,c){var
+vK(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=bj(f(q,o),w),x=h(c),y=di(ab(s,fh(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fc(fh(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=bj(f(q,o),B),C=h(c),D=di(ab(s,fh(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fc(fh(k,i,e,d,j,b,u,n),E),D]}return c}function
-g8(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=b7(b,n);if(d){var
-e=b7(b,a);if(e){var
-m=aY(o,b),p=g8(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vi(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bj(cp(b,a),q)}return a}return a}return a}var
-kz=[0,d,d,j,j];function
-vj(a){var
+v=b[2],w=m(function(b){return a(v,b)},r),t=bf(f(q,o),w),x=h(c),y=dl(R(s,fm(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fh(fm(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=bf(f(q,o),B),C=h(c),D=dl(R(s,fm(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fh(fm(k,i,e,d,j,b,u,n),E),D]}return c}function
+hi(k,j,i,h,g,f,c,o,n,a){if(c){var
+l=c[1],b=l[1],d=b9(b,n);if(d){var
+e=b9(b,a);if(e){var
+m=a0(o,b),p=hi(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vK(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bf(cs(b,a),q)}return a}return a}return a}var
+kQ=[0,d,d,j,j];function
+vL(a){var
 b=a[4];return bs(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-vk(f,e,a,c,b){var
-g=e8(c,b,m(function(a){return d},a));return gR(e,u(f[9]),a,g)}function
-kA(e,c,b){if(c)if(b)var
-f=kA(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+vM(f,e,a,c,b){var
+g=fc(c,b,m(function(a){return d},a));return g2(e,u(f[9]),a,g)}function
+kR(e,c,b){if(c)if(b)var
+f=kR(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vl(A,z,x,w,f,e,v,t,s,r,a){var
-g=cp(u(e),a),b=fd(a,t,d,d);if(b){var
-h=b[1],k=C(h[1],f),l=k?y(d,f):k;if(l)var
-B=bC(i(2,j),g2),c=o(d5(g),B);else
+vN(A,y,x,w,f,e,v,t,s,r,a){var
+g=cs(u(e),a),b=fi(a,t,d,d);if(b){var
+h=b[1],k=B(h[1],f),l=k?z(d,f):k;if(l)var
+C=bC(i(2,j),hc),c=o(d_(g),C);else
 var
 c=l;if(c)var
-m=ac(b7(u(e),a),r),n=vk(A,x,w,g,v),D=h[2],E=ka(a,s),F=C(m,d)?n:kA(m,z,n),p=[0,[0,F,E,D]];else
+m=ae(b9(u(e),a),r),n=vM(A,x,w,g,v),D=h[2],E=kr(a,s),F=B(m,d)?n:kR(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-vm(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=u5(b,d,a[3],a[2]);return kk(function(a,c,d){return u8(f,b,i,h,a,c,d)},e,g,c)}function
-vn(e,c,b){var
+vO(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=vv(b,d,a[3],a[2]);return kB(function(a,c,d){return vy(f,b,i,h,a,c,d)},e,g,c)}function
+vP(e,c,b){var
 f=a(e,b[3]);return r(d,F(l(a(c,b[2]),f),c))}function
-vo(c,b,i,h,g){var
-e=fd(m(s,g),h,d,d);if(e){var
-f=e[1],j=s(c);if(C(f[1],j)){var
+vQ(c,b,i,h,g){var
+e=fi(m(s,g),h,d,d);if(e){var
+f=e[1],j=s(c);if(B(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-kB(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=kB(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cT(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-vp(h,C,B,q,p,a,g,l,A,z,x,w,b,f,e){var
-c=f[3],k=f[2];if(y(d,k)&&I(function(a){var
-b=bC(i(2,j),g2);return o(d5(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e9(p,e8(a,A,D))},c),E=m(function(a){return m(function(b){return bk(d,n(d4(q),b,[0,a,0]))},l)},r),F=dl(d,l,b[1]),s=m(function(a){return ac(a,F)},c),t=ks(g,a,z,c,s);if(t){var
-G=t[1],H=vb(kt(c,E)),v=vn(a,g,b),J=vo(a,g,b,x,w),K=vf(h,a,b[2]),L=vc(k,H),M=vh(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=cp(j,r),b=vg(h,a,n(d4(q),i,l),s),e=ac(b,b),f=n(K,d,c),m=u(b);return dj(cU(M,d,c,f,vd(k,v,n(L,f,e),G,m,e)),g)};return kB(N,f[4],0,B,b[1],e)}return e}return e}function
-vq(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=vl(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=vm(c,b,r,h,m,d);return a[4]?vp(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-vr(a,o,f,e,d,l,v,W,V,k,U,c){var
-w=o[3],i=b8(U,o[4]),b=m(g,i),x=I(function(b){return $(b,a[2])},b);if(x){var
-p=uS(o[3],f,i,k);if(c[1]){var
-q=kf(v,b);if(q)var
-y=q[1],z=kg(w,f),A=z[1],j=A[1],B=z[2],X=A[2],C=dl(kz,b,e),Y=function(d,c,b){return ki(a,j,c,kh(X,B,h(d),b))},D=g1(Y,i,C,dl(d6,b,k)),E=kj(a,j),F=bj(D,m(h,E)),r=m(g,E),G=m(function(a){return e9(l,a)},y),H=g3(a,d,b,m(function(a){return a[2]},C),G,r),Z=vq(a,f,e,d,l,W,V,j,b,y,D,F,H,r,c,p),_=ko(H,kw(c[5])),aa=g7(c[5],_),ab=0,ac=function(a){return n(d4(d),a,G)},J=[0,g8(a,j,ky(a,B),F,r,ac,aa,ab,e,Z)];else
+kS(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kS(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cX(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+vR(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
+c=f[3],k=f[2];if(z(d,k)&&I(function(a){var
+b=bC(i(2,j),hc);return o(d_(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return fd(p,fc(a,A,D))},c),E=m(function(a){return m(function(b){return bl(d,n(d9(q),b,[0,a,0]))},l)},r),F=dn(d,l,b[1]),s=m(function(a){return ae(a,F)},c),t=kJ(g,a,y,c,s);if(t){var
+G=t[1],H=vD(kK(c,E)),v=vP(a,g,b),J=vQ(a,g,b,x,w),K=vH(h,a,b[2]),L=vE(k,H),M=vJ(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=cs(j,r),b=vI(h,a,n(d9(q),i,l),s),e=ae(b,b),f=n(K,d,c),m=u(b);return dm(cY(M,d,c,f,vF(k,v,n(L,f,e),G,m,e)),g)};return kS(N,f[4],0,B,b[1],e)}return e}return e}function
+vS(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=vN(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=vO(c,b,r,h,m,d);return a[4]?vR(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+vT(a,o,f,e,d,l,v,X,W,k,U,c){var
+w=o[3],i=b_(U,o[4]),b=m(g,i),x=I(function(b){return V(b,a[2])},b);if(x){var
+p=vi(o[3],f,i,k);if(c[1]){var
+q=kw(v,b);if(q)var
+y=q[1],z=kx(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dn(kQ,b,e),Z=function(d,c,b){return kz(a,j,c,ky(Y,B,h(d),b))},D=hb(Z,i,C,dn(dk,b,k)),E=kA(a,j),F=bf(D,m(h,E)),r=m(g,E),G=m(function(a){return fd(l,a)},y),H=hd(a,d,b,m(function(a){return a[2]},C),G,r),_=vS(a,f,e,d,l,X,W,j,b,y,D,F,H,r,c,p),$=kF(H,kN(c[5])),aa=hh(c[5],$),ab=0,ac=function(a){return n(d9(d),a,G)},J=[0,hi(a,j,kP(a,B),F,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kf(v,b);if(t)var
-L=kg(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dl(kz,b,e),ae=function(d,c,b){return ki(a,u,c,kh(ad,N,h(d),b))},af=g1(ae,i,O,dl(d6,b,k)),P=kj(a,u),ag=bj(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return e9(l,a)},ah),ai=g3(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g7(K,ko(ai,kw(K))),ak=0,al=function(a){return n(d4(d),a,R)},S=[0,g8(a,u,ky(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kw(v,b);if(t)var
+L=kx(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dn(kQ,b,e),ae=function(d,c,b){return kz(a,u,c,ky(ad,N,h(d),b))},af=hb(ae,i,O,dn(dk,b,k)),P=kA(a,u),ag=bf(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fd(l,a)},ah),ai=hd(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hh(K,kF(ai,kN(K))),ak=0,al=function(a){return n(d9(d),a,R)},S=[0,hi(a,u,kP(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
-d9(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,d9(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-kC(d,c,b,a){if(a)var
-e=a[1],h=kC(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b6(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+ec(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,ec(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+kT(d,c,b,a){if(a)var
+e=a[1],h=kT(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b8(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-fi=[0,d,0];function
-kD(e,b,a){var
-f=di([0,e],h(a)),i=di(h(b),f),c=g(b);if(c)var
+fn=[0,d,0];function
+kU(e,b,a){var
+f=dl([0,e],h(a)),i=dl(h(b),f),c=g(b);if(c)var
 j=c[1],d=r(g(a),j);else
 var
 d=g(a);return[0,d,i]}function
-vs(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dk(e,c,a[3],a[4]);return d9(function(a){return kD(c,g,a)},f,b)}return b}return b}function
-vt(d,a,c,b){var
-e=bt(fi,c),f=a[4],g=a[3];return b5(function(a,c){return vs(d,g,b,a,c)},f,e)}function
-vu(b,a){return r(d,l(b,ad(m(g,a))))}function
-kE(b){var
+vU(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cP(e,c,a[3],a[4]);return ec(function(a){return kU(c,g,a)},f,b)}return b}return b}function
+vV(d,a,c,b){var
+e=bt(fn,c),f=a[4],g=a[3];return b7(function(a,c){return vU(d,g,b,a,c)},f,e)}function
+vW(b,a){return r(d,l(b,af(m(g,a))))}function
+kV(b){var
 a=h(b);return a?a[1]:d}function
-fj(a){return h(a)?0:1}function
-vv(a){return u(cK(fj,a))}function
-g9(b,a){var
+fo(a){return h(a)?0:1}function
+vX(a){return u(cO(fo,a))}function
+hj(b,a){var
 c=h(a);if(c){var
-d=k(g(a),b);return Y(c[1],d)}return k(g(a),b)}function
-vw(h,f,e,d,a){var
-b=fj(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,kE(a))),c=r(g(a),j);else
+d=k(g(a),b);return $(c[1],d)}return k(g(a),b)}function
+vY(h,f,e,d,a){var
+b=fo(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,kV(a))),c=r(g(a),j);else
 var
-c=g(a);return[0,[0,c],[0,g9(f,a)]]}function
-dp(a){var
+c=g(a);return[0,[0,c],[0,hj(f,a)]]}function
+dr(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-vx(b,a){var
-c=vv(a),d=ad(m(kE,a)),e=vu(b,a);return m(function(a){return vw(b,e,d,c,a)},a)}function
-kF(c,b){var
+vZ(b,a){var
+c=vX(a),d=af(m(kV,a)),e=vW(b,a);return m(function(a){return vY(b,e,d,c,a)},a)}function
+kW(c,b){var
 e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-kG(e,d,b){var
+kX(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-d_(b){var
+ed(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fk(b){var
+fp(b){var
 a=b[11];return a?o(a[1],d):a}function
-vy(b,a){var
-c=d_(b),e=c?y(a,d):c;if(e)var
+v0(b,a){var
+c=ed(b),e=c?z(a,d):c;if(e)var
 f=e;else{var
-g=fk(b);if(g)return y(d,a);var
+g=fp(b);if(g)return z(d,a);var
 f=g}return f}function
-fl(c,b){return ad(m(function(b){return vy(c,b)?d:a(b,b)},b))}function
-g_(b,a){return d_(b)?a:m(s,a)}function
-g$(a){return am(r,bk(d,a),a)}function
-kH(a,c){var
-e=d_(a),b=e||fk(a);return b?y(g$(g_(a,c)),d):b}function
-vz(e,d,c,b){var
+fq(c,b){return af(m(function(b){return v0(c,b)?d:a(b,b)},b))}function
+hk(b,a){return ed(b)?a:m(s,a)}function
+hl(a){return aq(r,bl(d,a),a)}function
+kY(a,c){var
+e=ed(a),b=e||fp(a);return b?z(hl(hk(a,c)),d):b}function
+v1(e,d,c,b){var
 f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
-kI(b,e,d,c){function
-f(a){return bv([0,b,b],vz(b,e,c,kI(b,k(e,j),a,c)))}function
+kZ(b,e,d,c){function
+f(a){return bv([0,b,b],v1(b,e,c,kZ(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-kJ(c,b,a){function
-d(b){return kJ(c,b,gT(c,a,a))}function
+k0(c,b,a){function
+d(b){return k0(c,b,g4(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-vA(b,n,e,c,m){var
-p=aZ(m,E(e)),f=bu(b,b3(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kI(b,j,n,f),r=o(d,c)?k:gU(b,k),l=[0,kJ(b,e,r)];else
+v2(b,n,e,c,m){var
+p=a1(m,E(e)),f=bu(b,b5(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=kZ(b,j,n,f),r=o(d,c)?k:g5(b,k),l=[0,k0(b,e,r)];else
 var
 l=g;return l}function
-vB(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,v(a(w(i(2,j)),e),p)),q=bO(c),f=r(d,k(l(bO(b3(e)),q),j)),g=k(k(bO(o),b),f),s=k(br(g),j),t=br(b),h=Y(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),x=bf(k(k(b,m),u)),y=bf(m);return[0,[0,bf(h),y],x]}function
-kK(a,h,d,c){var
-e=vB(a,h,d,c),f=e[1],g=aZ(a,E(e[2])),b=vA(g,f[1],f[2],d,c),i=b?[0,e$(g,a,b[1])]:b;return i}var
-vC=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kL=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cq(g,f,c,b){if(o(b,d))return 0;if(y(a(vC,b),c))return 0;if(y(c,a(s(kL),b))){var
-e=kK(g,f,s(kL),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kK(g,f,c,b)}function
-ha(f,e,d,c){var
-a=cq(f,e,g(c),d);if(a){var
-b=cq(f,e,h(c),d);if(b)var
+v3(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,v(a(x(i(2,j)),e),p)),q=bP(c),f=r(d,k(l(bP(b5(e)),q),j)),g=k(k(bP(o),b),f),s=k(br(g),j),t=br(b),h=$(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bg(k(k(b,m),u)),y=bg(m);return[0,[0,bg(h),y],w]}function
+k1(a,h,d,c){var
+e=v3(a,h,d,c),f=e[1],g=a1(a,E(e[2])),b=v2(g,f[1],f[2],d,c),i=b?[0,ff(g,a,b[1])]:b;return i}var
+v4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k2=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+ct(g,f,c,b){if(o(b,d))return 0;if(z(a(v4,b),c))return 0;if(z(c,a(s(k2),b))){var
+e=k1(g,f,s(k2),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return k1(g,f,c,b)}function
+hm(f,e,d,c){var
+a=ct(f,e,g(c),d);if(a){var
+b=ct(f,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,g(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hb(a,h,f){var
+hn(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cq(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-vD(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,hb(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hb(c,b,d),h);return[0,[0,v(a(b,hb(c,b,d)),i)],g]}function
-kM(d,c){var
-e=U(d);return function(b,f){var
-g=a(b[2],e),h=fl(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
-kN(e,b,h,f,c){if(C(h[1],d)&&kH(e,c)){var
-g=g$(g_(e,c)),i=a(g,g);return s(br(v(a(a(b,b),i),f)))}var
-j=fl(e,c);return a$(F(a(a(b,b),j),f))}function
-hc(a){return a?a[1][2]:j}function
-kO(b){var
-c=U(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-kP(b,c){var
-e=hc(c);function
+i=a[8],e=ct(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
+v5(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(E(c[2]),j),f=k(b,a(e,hn(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hn(c,b,d),h);return[0,[0,v(a(b,hn(c,b,d)),i)],g]}function
+k3(d,c){var
+e=X(d);return function(b,f){var
+g=a(b[2],e),h=fq(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
+k4(e,b,h,f,c){if(B(h[1],d)&&kY(e,c)){var
+g=hl(hk(e,c)),i=a(g,g);return s(br(v(a(a(b,b),i),f)))}var
+j=fq(e,c);return a$(F(a(a(b,b),j),f))}function
+ho(a){return a?a[1][2]:j}function
+k5(b){var
+c=X(b);return function(b){return R(function(b){return a(b[1],c)},b)}}function
+k6(b,c){var
+e=ho(c);function
 g(b){return a(e,b)}function
-d(a){return ab(g,a)}var
-h=f(kO(b),c),i=[0,ab(s,f(kO(b),c)),h],j=d(b[11]);return dj([0,d(b[10]),j],i)}function
-kQ(c,b){var
-d=U(c);return function(f,e){var
-g=a(a(d,hc(f)),d),h=kP(c,f),i=h[1];if(i){var
+d(a){return R(g,a)}var
+h=f(k5(b),c),i=[0,R(s,f(k5(b),c)),h],j=d(b[11]);return dm([0,d(b[10]),j],i)}function
+k7(c,b){var
+d=X(c);return function(f,e){var
+g=a(a(d,ho(f)),d),h=k6(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,F(a(b,ad(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ad(m(function(b){var
-c=a(k,b);return Y(a(l,b),c)},e))),g)],n]}return d6}return d6}}function
-vE(b,f){var
-c=U(b);return function(g){var
+k=j[1],l=i[1],n=[0,F(a(b,af(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,af(m(function(b){var
+c=a(k,b);return $(a(l,b),c)},e))),g)],n]}return dk}return dk}}function
+v6(b,f){var
+c=X(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ad(m(function(a){return kG(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,af(m(function(a){return kX(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,ad(m(function(a){return kF(b,a)},g))),n)],i]}}function
-kR(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,af(m(function(a){return kW(b,a)},g))),n)],i]}}function
+k8(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(vE(b,c),a):vD(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(v6(b,c),a):v5(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(kQ(b,c),[0,e],a),o=[0,n(kM(b,c),e,a)],p=m(s,a);return dj([0,[0,s(n(kM(b,c),e,p))],o],l)}return n(kQ(b,c),0,a)}var
-g=d[1],h=ac(a,a),k=[0,kN(b,c,g,h,a)];return[0,[0,s(kN(b,c,g,h,m(s,a)))],k]}}function
-vF(a,c,b){var
+e=i[1],l=n(k7(b,c),[0,e],a),o=[0,n(k3(b,c),e,a)],p=m(s,a);return dm([0,[0,s(n(k3(b,c),e,p))],o],l)}return n(k7(b,c),0,a)}var
+g=d[1],h=ae(a,a),k=[0,k4(b,c,g,h,a)];return[0,[0,s(k4(b,c,g,h,m(s,a)))],k]}}function
+v7(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bt(kR(a,c,b,0),i)];else
+i=a[2],f=[0,bt(k8(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=ff(a);if(g)var
-j=a[9],h=[0,m(function(d){return kR(a,c,b,d)},j)];else
+g=fk(a);if(g)var
+j=a[9],h=[0,m(function(d){return k8(a,c,b,d)},j)];else
 var
 h=g;return h}var
-vG=[0,0,j,0,0,0];function
-kS(d,c,b,a){function
+v8=[0,0,j,0,0,0];function
+k9(d,c,b,a){function
 e(b){var
-e=kS(d,c+1|0,b,dh(a));return[0,n(d,c,bk(vG,a)),e]}function
+e=k9(d,c+1|0,b,dj(a));return[0,n(d,c,bl(v8,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-vH(e,d,c,a,j,i,h,b,g,f){var
-k=kl(e,c,b,a,g),l=kc(a),m=d[2],n=0;return a_(kS(function(f,g){return vr(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-d$(a){return y(d,a[1])}function
-vI(a){return y(a[1],a[2])}function
-fm(c,b,d,a){function
+v9(e,d,c,a,j,i,h,b,g,f){var
+k=kC(e,c,b,a,g),l=kt(a),m=d[2],n=0;return a_(k9(function(f,g){return vT(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ee(a){return z(d,a[1])}function
+v_(a){return z(a[1],a[2])}function
+fr(c,b,d,a){function
 e(d){if(a){var
-e=fm(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fm(c,b,d,0)]}function
+e=fr(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fr(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b9(a){var
-b=fm(a[17],[0,d,j],a[2],a[18]);return Z(fm(a[15],[0,j,j],a[2],a[16]),b)}function
-dq(b){var
+bR(a){var
+b=fr(a[17],[0,d,j],a[2],a[18]);return W(fr(a[15],[0,j,j],a[2],a[16]),b)}function
+ds(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bQ(b,c){var
+bS(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return d$(g(c))?0:2;case
-2:return d$(g(c))?dq(b)?0:1:2;case
+1:return ee(g(c))?0:2;case
+2:return ee(g(c))?ds(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dq(b)&&d$(g(c))&&d$(e)&&vI(e))return 0;return 2;case
-1:if(dq(b)&&o(d,a[1][1]))return 0;return 2;default:return d$(a[1])?1:2}}function
-vJ(c){var
+e=a[1];if(ds(b)&&ee(g(c))&&ee(e)&&v_(e))return 0;return 2;case
+1:if(ds(b)&&o(d,a[1][1]))return 0;return 2;default:return ee(a[1])?1:2}}function
+v$(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fn(c,i,b,h){var
-a=cq(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?Y(f,c):f,g=[0,[0,e[1],j]];else
+fs(c,i,b,h){var
+a=ct(c,i,b,h);if(a)var
+e=a[1],f=e[2],j=o(b,d)?$(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-cr(u,c,b,j,B,t,e){var
+cu(u,c,b,j,B,t,e){var
 h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
 0:return[0,bu(b,e,c)];case
 1:var
 C=a(i,c);return[0,bu(b,s(a(h,e)),C)];case
-2:if(dq(u)){var
-D=a(i,c);return fn(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fn(b,j,s(a(h,l(c,e))),E);case
+2:if(ds(u)){var
+D=a(i,c);return fs(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fs(b,j,s(a(h,l(c,e))),E);case
 3:return 0;default:return[0,bu(b,r(d,e),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uN(b,B,a(k(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vd(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=uU(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fn(b,j,s(x[2]),b);if(p)var
-q=fn(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vk(b,k(a(e,m[2]),K),J);if(n){var
+x=n[1],p=fs(b,j,s(x[2]),b);if(p)var
+q=fs(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
 A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bu(b,e,c)]:[0,[0,d,d]]}}function
-hd(b,a){var
+hp(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kT(b,j,i,h,f,e,a){if(a)return ab(g,cr(b,j,i,h,f,e,a[1]));var
-c=vJ(b),k=c?[0,d]:c;return k}function
-kU(g,f,e,d,c,b,a){return a?ab(h,cr(g,f,e,d,c,b,a[1])):a}function
-vK(f,e,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=y(d,c)?a(c,c):y(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
-vL(b,m,g,f){var
+k_(b,j,i,h,f,e,a){if(a)return R(g,cu(b,j,i,h,f,e,a[1]));var
+c=v$(b),k=c?[0,d]:c;return k}function
+k$(g,f,e,d,c,b,a){return a?R(h,cu(g,f,e,d,c,b,a[1])):a}function
+wa(f,e,c,b){var
+g=a(b,b),h=r(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
+wb(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,vK(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wa(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-vM(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
-vN(b,a){return dq(b)?vM(a):a}function
-he(b,e,d,i,f,a,c){switch(bQ(b,a)){case
+wc(a){var
+c=h(a),e=R(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
+wd(b,a){return ds(b)?wc(a):a}function
+hq(b,e,d,i,f,a,c){switch(bS(b,a)){case
 0:var
-k=kU(b,e,d,i,f,a,g(c));return hd(kT(b,e,d,i,f,a,h(c)),k);case
+k=k$(b,e,d,i,f,a,g(c));return hp(k_(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=kU(b,e,d,i,f,a,h(c));return hd(kT(b,e,d,i,f,a,g(c)),l);default:var
+l=k$(b,e,d,i,f,a,h(c));return hp(k_(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return vL(e,d,a,c);return 0}}function
-fo(a,f,e,d,c,b,p){var
-i=vN(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return wb(e,d,a,c);return 0}}function
+ef(a,f,e,d,c,b,p){var
+i=wd(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(C(g,k)){var
+k=h[1];if(B(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cr(a,f,e,d,c,b,g)}return he(a,f,e,d,c,b,[0,[0,g],[0,k]])}return he(a,f,e,d,c,b,[0,[0,g],0])}return he(a,f,e,d,c,b,[0,0,h])}function
-kV(d,c){var
+n=1;if(n)return cu(a,f,e,d,c,b,g)}return hq(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hq(a,f,e,d,c,b,[0,[0,g],0])}return hq(a,f,e,d,c,b,[0,0,h])}function
+la(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bH(d,g(b)))return h(b);var
-a=a[2];continue}return fi}}function
-kW(c,a,b){if(b){var
-e=b[2],d=b[1];return bH(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,kW(c,a,e)]}return[0,[0,a,f(c,fi)],0]}function
-vO(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&$(d,f)){var
-h=dk(g,c,a[3],a[4]);return kW(function(a){return kD(c,h,a)},d,b)}return b}return b}function
-vP(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b5(function(a,e){return vO(d,g,c,b,a,e)},f,e)}function
-vQ(a){return g(h(a))}function
-vR(b,a){return r(d,l(b,ad(m(vQ,a))))}function
-fp(a,b){var
-c=a[4];return b6(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vS(a,e,d,c){var
-b=vP(a,e,d,c);return[0,vR(a,b),b]}function
-vT(c,b,a){return fj(b)?a:r(a,g9(c,b))}function
-vU(b,a){var
-c=h(a);return b5(function(c,b){var
-d=g(b),e=h(b),f=g(a);return d9(function(a){return vT(f,e,a)},d,c)},c,b)}function
-vV(f,a,b){var
-c=an(0,a[2]),g=cK(function(b){return fp(a,b)},c),e=m(function(c){return vS(f,a,b,c)},g),h=b5(vU,e,bt(d,b));return[0,e,E(u(cK(function(b){return bN(fp(a,b))},c))),h]}function
-hf(b,a){if(b)if(a)var
-d=hf(b[2],a[2]),c=[0,dj(b[1],a[1]),d];else
+a=a[2];continue}return fn}}function
+lb(c,a,b){if(b){var
+e=b[2],d=b[1];return bH(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lb(c,a,e)]}return[0,[0,a,f(c,fn)],0]}function
+we(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&V(d,f)){var
+h=cP(g,c,a[3],a[4]);return lb(function(a){return kU(c,h,a)},d,b)}return b}return b}function
+wf(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b7(function(a,e){return we(d,g,c,b,a,e)},f,e)}function
+wg(a){return g(h(a))}function
+wh(b,a){return r(d,l(b,af(m(wg,a))))}function
+ft(a,b){var
+c=a[4];return b8(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+wi(a,e,d,c){var
+b=wf(a,e,d,c);return[0,wh(a,b),b]}function
+wj(c,b,a){return fo(b)?a:r(a,hj(c,b))}function
+wk(b,a){var
+c=h(a);return b7(function(c,b){var
+d=g(b),e=h(b),f=g(a);return ec(function(a){return wj(f,e,a)},d,c)},c,b)}function
+wl(f,a,b){var
+c=ai(0,a[2]),g=cO(function(b){return ft(a,b)},c),e=m(function(c){return wi(f,a,b,c)},g),h=b7(wk,e,bt(d,b));return[0,e,E(u(cO(function(b){return bO(ft(a,b))},c))),h]}function
+hr(b,a){if(b)if(a)var
+d=hr(b[2],a[2]),c=[0,dm(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vW(c,b,a,g){var
-d=dp(b);if(d)var
-e=function(a){return hf(g,vx(c,a))},h=e(bt(fi,b[2])),i=function(d){return fp(a,d)?e(vt(c,a,b[2],d)):h},f=[0,m(i,an(0,a[2]))];else
+wm(c,b,a,g){var
+d=dr(b);if(d)var
+e=function(a){return hr(g,vZ(c,a))},h=e(bt(fn,b[2])),i=function(d){return ft(a,d)?e(vV(c,a,b[2],d)):h},f=[0,m(i,ai(0,a[2]))];else
 var
 f=d;return f}function
-ea(b,a){return b5(r,a,b)}function
-vX(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=ea(h(c),e),i=m(g,b),d=[0,[0,ea(g(c),i),f]];else
+eg(b,a){return b7(r,a,b)}function
+wn(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),f=eg(h(c),e),i=m(g,b),d=[0,[0,eg(g(c),i),f]];else
 var
 d=a;return d}function
-kX(c,b,a){var
+lc(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-hg(d,b,a){if(b){var
+hs(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vY(b,a){var
-c=h(a),d=hg(Y,h(b),c),e=g(a);return[0,kX(Y,g(b),e),d]}function
-vZ(b,a){var
-c=h(a),d=kX(r,h(b),c),e=g(a);return[0,hg(r,g(b),e),d]}function
-hh(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,hh(b,c)):d}return d6}function
-v0(e,a,c){var
-b=kV(e,h(c)),d=g9(g(c),b);if(!y(h(a),d)){var
-j=g(b);if(!y(g(a),j))return a}var
+wo(b,a){var
+c=h(a),d=hs($,h(b),c),e=g(a);return[0,lc($,g(b),e),d]}function
+wp(b,a){var
+c=h(a),d=lc(r,h(b),c),e=g(a);return[0,hs(r,g(b),e),d]}function
+ht(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,ht(b,c)):d}return dk}function
+wq(e,a,c){var
+b=la(e,h(c)),d=hj(g(c),b);if(!z(h(a),d)){var
+j=g(b);if(!z(g(a),j))return a}var
 f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
-v1(e,a,c){var
-f=C(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b5(function(a,b){return v0(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-v2(b,a){var
-c=b[2];return $(aY(u(h(a)),1),c)}function
-v3(a){var
+wr(e,a,c){var
+f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b7(function(a,b){return wq(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+ws(b,a){var
+c=b[2];return V(a0(u(h(a)),1),c)}function
+wt(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b9(a);return I(function(b){return 1===bQ(a,b)?1:0},c)}return 0}function
-v4(a,j,i,c,f){var
-d=v3(a),e=d?$(1,a[2]):d;if(e)var
-k=c[1],b=I(function(b){return v2(a,b)},k);else
+c=bR(a);return I(function(b){return 1===bS(a,b)?1:0},c)}return 0}function
+wu(a,j,i,c,f){var
+d=wt(a),e=d?V(1,a[2]):d;if(e)var
+k=c[1],b=I(function(b){return ws(a,b)},k);else
 var
 b=e;if(b){var
-l=an(0,a[2]),o=hf(f,m(function(a){return v1(j,c,a)},l)),p=Z(b9(a),o);return a_(m(function(a){var
+l=ai(0,a[2]),o=hr(f,m(function(a){return wr(j,c,a)},l)),p=W(bR(a),o);return a_(m(function(a){var
 b=h(a);return n(i,g(a),b)},p))}return b}function
-fq(a){return a[12]}function
-aC(b,a){return R(a,b[13],0)}function
-dr(b,a){return R(a,b[14],d)}function
-v5(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-hi(c,b,a){if(c){if(b){if(a){var
-e=hi(c[2],b[2],a[2]),f=a[1];return k(v5(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cL(b,a){var
+fu(a){return a[12]}function
+aH(b,a){return S(a,b[13],0)}function
+dt(b,a){return S(a,b[14],d)}function
+wv(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
+hu(c,b,a){if(c){if(b){if(a){var
+e=hu(c[2],b[2],a[2]),f=a[1];return k(wv(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cQ(b,a){var
 c=b[2];return u(a)===c?1:0}function
-fr(b,i,h,d,c){var
-e=cL(b,aC(b,d)),f=e?cL(b,aC(b,c)):e;if(f)var
-j=dr(b,c),m=a(i,l(dr(b,d),j)),n=aC(b,c),g=[0,k(hi(aC(b,d),n,h),m)];else
+fv(b,i,h,d,c){var
+e=cQ(b,aH(b,d)),f=e?cQ(b,aH(b,c)):e;if(f)var
+j=dt(b,c),m=a(i,l(dt(b,d),j)),n=aH(b,c),g=[0,k(hu(aH(b,d),n,h),m)];else
 var
 g=f;return g}function
-kY(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fq(f))),g)}return b}function
-kZ(g,f){var
+ld(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,fu(f))),g)}return b}function
+le(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kZ(b+1|0,c)];var
+c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],le(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-v6(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&fj(kV(g(b),f)))return e;return c}function
-v7(c,b,a){return b5(function(a,d){return v6(c,b,a,d)},a,d)}function
-v8(a){var
+ww(d,f,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fo(la(g(b),f)))return e;return c}function
+wx(c,b,a){return b7(function(a,d){return ww(c,b,a,d)},a,d)}function
+wy(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-v9(d,c,b,a){var
-e=Z(d[3],c);return m(v8,Z(Z(b,a),e))}function
-v_(a){return y(d,a[1])?a[3]:d}function
-k0(b,a){var
-c=h(a);return v7(g(a),c,b)}function
-v$(e,b,d){var
-c=kZ(0,d),f=k0(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ad(m(function(a){return k0(c,a)},h)),g)}function
-wa(b,a){var
-c=b[3];return Z(m(g,a),c)}function
-wb(f,b,e,i,h,d,c){var
-j=aC(b,c),g=v9(e,h,aC(b,d),j),n=v$(f,e,g),o=ad(m(v_,g)),p=dr(b,c),q=a(f,l(dr(b,d),p)),r=wa(e,i),s=aC(b,c);return l(l(k(hi(aC(b,d),s,r),q),o),n)}function
-wc(a){var
+wz(d,c,b,a){var
+e=W(d[3],c);return m(wy,W(W(b,a),e))}function
+wA(a){return z(d,a[1])?a[3]:d}function
+lf(b,a){var
+c=h(a);return wx(g(a),c,b)}function
+wB(e,b,d){var
+c=le(0,d),f=lf(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(af(m(function(a){return lf(c,a)},h)),g)}function
+wC(b,a){var
+c=b[3];return W(m(g,a),c)}function
+wD(f,b,e,i,h,d,c){var
+j=aH(b,c),g=wz(e,h,aH(b,d),j),n=wB(f,e,g),o=af(m(wA,g)),p=dt(b,c),q=a(f,l(dt(b,d),p)),r=wC(e,i),s=aH(b,c);return l(l(k(hu(aH(b,d),s,r),q),o),n)}function
+wE(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dp(a);return 0}return 0}return 0}function
-wd(m,a,l,k,b,e,c){var
-f=wc(a),g=f?cL(a,aC(a,e)):f,h=g?cL(a,aC(a,c)):g,i=h?cL(a,b):h,j=i?I(function(a){return o(d,a)},b):i,n=j?[0,wb(m,a,l,k,b,e,c)]:j;return n}function
-we(c,b,a,j,i,h,g,f,e){var
-d=$(0,b[2]);return d?kY(c,a,wd(a,c,j,i,h,b[1],g),f,e):d}function
-k1(b,a){var
+d==="number"&&!d)return dr(a);return 0}return 0}return 0}function
+lg(m,a,l,k,b,e,c){var
+f=wE(a),g=f?cQ(a,aH(a,e)):f,h=g?cQ(a,aH(a,c)):g,i=h?cQ(a,b):h,j=i?I(function(a){return o(d,a)},b):i,n=j?[0,wD(m,a,l,k,b,e,c)]:j;return n}function
+wF(c,b,a,j,i,h,g,f,e){var
+d=V(0,b[2]);return d?ld(c,a,lg(a,c,j,i,h,b[1],g),f,e):d}function
+lh(b,a){var
 c=h(b);if(c)var
-i=c[1],d=Y(h(a),i);else
+i=c[1],d=$(h(a),i);else
 var
 d=h(a);var
 e=g(b);if(e)var
 j=e[1],f=r(g(a),j);else
 var
 f=g(a);return[0,f,d]}function
-wf(c,b,a){switch(a[0]){case
+wG(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return d9(function(a){return k1(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return kC(function(a){return k1(h,a)},g,f,b)}}function
-hj(c,b,a){return b5(function(a,b){return wf(c,a,b)},a,b)}function
-wg(g){function
+d=a[1],e=n(c,a[2],a[3]);return ec(function(a){return lh(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return kT(function(a){return lh(h,a)},g,f,b)}}function
+hv(c,b,a){return b7(function(a,b){return wG(c,a,b)},a,b)}function
+wH(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3589,176 +3596,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bj(c[1],f)}var
+f=e(b);return bf(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-wh(b,a){return am(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
-eb(a,b,f){if(f){var
-c=f[2],e=f[1];if(y(a,e)){var
-g=eb(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
-i=function(f){if(C(e,a)){var
-d=eb(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return eb(a,b,c)},j=function(b){return eb(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-wi=wg([0,function(b,a){return o(a,b)}]);function
-k2(b,a){var
-c=f(wi[5],a);return R(uC(b),c,d)}function
-wj(b,a){return u(cK(function(a){return y(b,a)},a))}function
-wk(p,c){var
-b=gK(p,u(c)),d=m(g,c),e=m(h,c),f=k2(b,d),i=k2(b,e),j=eb(f,cI(b,wj(f,d)),d),l=$(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=wh(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
+wI(b,a){return aq(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
+eh(a,b,f){if(f){var
+c=f[2],e=f[1];if(z(a,e)){var
+g=eh(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+i=function(f){if(B(e,a)){var
+d=eh(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return eh(a,b,c)},j=function(b){return eh(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+wJ=wH([0,function(b,a){return o(a,b)}]);function
+li(b,a){var
+c=f(wJ[5],a);return S(u4(b),c,d)}function
+wK(b,a){return u(cO(function(a){return z(b,a)},a))}function
+wL(p,c){var
+b=gV(p,u(c)),d=m(g,c),e=m(h,c),f=li(b,d),i=li(b,e),j=eh(f,cM(b,wK(f,d)),d),l=V(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=E(b),r=wI(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-k3(a){return am(k,d,a)}function
-wl(b,a){return k3(m(function(a){return r(d,l(b,h(a)))},a))}function
-k4(c,b){var
+lj(a){return aq(k,d,a)}function
+wM(b,a){return lj(m(function(a){return r(d,l(b,h(a)))},a))}function
+lk(c,b){var
 d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
-wm(b,a){var
-c=E(u([0,b,a])),d=m(g,a),e=ea(g(b),d),f=m(function(a){return k4(c,a)},a),h=ea(k4(c,b),f),i=F(l(h,k3(m(g,[0,b,a]))),c);return[0,v(wl(e,[0,b,a]),c),i]}function
-wn(a){var
-b=a?[0,wm(a[1],a[2])]:a;return b}function
-wo(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
-wp(a){return am(function(c,a){var
+wN(b,a){var
+c=E(u([0,b,a])),d=m(g,a),e=eg(g(b),d),f=m(function(a){return lk(c,a)},a),h=eg(lk(c,b),f),i=F(l(h,lj(m(g,[0,b,a]))),c);return[0,v(wM(e,[0,b,a]),c),i]}function
+wO(a){var
+b=a?[0,wN(a[1],a[2])]:a;return b}function
+wP(a){var
+c=h(a),e=R(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
+wQ(a){return aq(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-wq(a){var
-b=0;return am(function(b,a){return h(b)?a:a+1|0},b,a)}function
-wr(b,a,d){var
+wR(a){var
+b=0;return aq(function(b,a){return h(b)?a:a+1|0},b,a)}function
+wS(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-ws(c,b,a){var
-d=wr(c,b,a),e=g(a),f=ab(function(a){return k(e,a)},d);return[0,g(a),f]}function
-wt(a){var
-b=wq(a),c=wp(a);return m(function(a){return ws(c,b,a)},a)}function
-k5(c,b){var
+wT(c,b,a){var
+d=wS(c,b,a),e=g(a),f=R(function(a){return k(e,a)},d);return[0,g(a),f]}function
+wU(a){var
+b=wR(a),c=wQ(a);return m(function(a){return wT(c,b,a)},a)}function
+ll(c,b){var
 i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-wu(e,d){var
+wV(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b6(function(b){return function(a){return k5(a,b)}}(c),a)?a:[0,c,cK(function(b){return function(a){return bN(k5(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-k6(i,h,g,f,e,d,c,b){return cr(i,a(h,E(c)),g,f,e,d,b)}function
-wv(j,i,f,e,d,c,o,b){var
-a=cr(j,i,f,e,d,c,g(b));if(a){var
+c=b[1],f=b[2],g=b8(function(b){return function(a){return ll(a,b)}}(c),a)?a:[0,c,cO(function(b){return function(a){return bO(ll(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+lm(i,h,g,f,e,d,c,b){return cu(i,a(h,E(c)),g,f,e,d,b)}function
+wW(j,i,f,e,d,c,o,b){var
+a=cu(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=k6(j,i,f,e,d,c,o,m[1]);return ab(function(a){return l(k,g(a))},p)}var
+p=lm(j,i,f,e,d,c,o,m[1]);return R(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-ww(j,i,h,g,f,e,c){var
-k=wu(0,wt(c)),l=u(c),b=a_(m(function(a){return wv(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,ea(a[1],a[2])]:a,d=n;else
+wX(j,i,h,g,f,e,c){var
+k=wV(0,wU(c)),l=u(c),b=a_(m(function(a){return wW(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,eg(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-wx(a){var
-b=0;return am(function(b,a){return hg(Y,h(b),a)},b,a)}function
-wy(b,a){return am(function(c,a){return k(r(g(c),b),a)},d,a)}function
-wz(j,i,h,g,f,e,a){var
-k=wx(a);if(k){var
-m=k[1],b=cr(j,i,h,g,f,e,m);if(b)var
-o=wy(m,a),c=k6(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+wY(a){var
+b=0;return aq(function(b,a){return hs($,h(b),a)},b,a)}function
+wZ(b,a){return aq(function(c,a){return k(r(g(c),b),a)},d,a)}function
+w0(j,i,h,g,f,e,a){var
+k=wY(a);if(k){var
+m=k[1],b=cu(j,i,h,g,f,e,m);if(b)var
+o=wZ(m,a),c=lm(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-wA(a,f,e,d,c,b,i){var
+w1(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bQ(a,b))return 0;var
-h=m(wo,i),j=ww(a,f,e,d,c,b,h);return hd(wz(a,f,e,d,c,b,h),j)}return 0}function
-hk(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hk(e,dh(d),g,f),i=a[1],j=b[1],c=[0,aT(e,bk(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bS(a,b))return 0;var
+h=m(wP,i),j=wX(a,f,e,d,c,b,h);return hp(w0(a,f,e,d,c,b,h),j)}return 0}function
+hw(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hw(e,dj(d),g,f),i=a[1],j=b[1],c=[0,aQ(e,bl(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hl(e,d,c,b,a){function
-f(f,g){return fo(e,d,c,b,a,f,g)}return function(b,a){return a_(uP(uQ,function(a){return f(b,a)},a))}}function
-k7(c,h,g,f,e){function
-i(a,b){return fo(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bQ(c,b)){case
-0:return i(b,hh(vY,a));case
-1:return i(b,hh(vZ,a));default:var
-d=n(hl(c,h,g,f,e),b,a);return d?vX(d[1]):d}return a}}function
-k8(b,g,f,e,d,k,c,a){var
+hx(e,d,c,b,a){function
+f(f,g){return ef(e,d,c,b,a,f,g)}return function(b,a){return a_(vf(vg,function(a){return f(b,a)},a))}}function
+ln(c,h,g,f,e){function
+i(a,b){return ef(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bS(c,b)){case
+0:return i(b,ht(wo,a));case
+1:return i(b,ht(wp,a));default:var
+d=n(hx(c,h,g,f,e),b,a);return d?wn(d[1]):d}return a}}function
+lo(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(k7(b,g,f,e,d),c,a);case
+0:return n(ln(b,g,f,e,d),c,a);case
 1:var
-i=n(hl(b,g,f,e,d),c,a);return i?wn(i[1]):i;default:return wA(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gV(k,u(a),a);return n(k7(b,g,f,e,d),c,l)}var
-j=n(hl(b,g,f,e,d),c,a);return j?wk(h[1],j[1]):j}}function
-k9(a){if(typeof
+i=n(hx(b,g,f,e,d),c,a);return i?wO(i[1]):i;default:return w1(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=g6(k,u(a),a);return n(ln(b,g,f,e,d),c,l)}var
+j=n(hx(b,g,f,e,d),c,a);return j?wL(h[1],j[1]):j}}function
+lp(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hm(a,f,e,d,c,b){var
-g=j7(a[2],b),h=b9(a),i=k9(a[6]);return a_(hk(function(b,g,h){return k8(a,f,e,d,c,b,g,h)},i,h,g))}function
-k_(b,a){return r(d,Y(b,a))}function
-wB(b,e,d,c){var
-i=y(c,d)?h(e):g(e),f=k_(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
-hn(m,k,i,h,g,b,a){if(y(a,d))return[0,f(g,bf(l(s(j),a)))];function
+hy(a,f,e,d,c,b){var
+g=g7(a[2],b),h=bR(a),i=lp(a[6]);return a_(hw(function(b,g,h){return lo(a,f,e,d,c,b,g,h)},i,h,g))}function
+lq(b,a){return r(d,$(b,a))}function
+w2(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=lq(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
+hz(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bg(l(s(j),a)))];function
 c(o){var
-b=bf(a);function
-j(a){return hn(m,k,i,h,g,o,a)}var
-c=bP(m,b);if(c){var
-e=j(R(b,i,d));if(e)var
-f=j(R(b,h,d)),p=f?[0,aT(k,c[1],e[1],f[1])]:f,l=p;else
+b=bg(a);function
+j(a){return hz(m,k,i,h,g,o,a)}var
+c=bQ(m,b);if(c){var
+e=j(S(b,i,d));if(e)var
+f=j(S(b,h,d)),p=f?[0,aQ(k,c[1],e[1],f[1])]:f,l=p;else
 var
 l=e;var
 n=l}else
 var
 n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-k$(c,g,f,e,b){var
-h=R(b,aC(c,e),d);return a(g,l(R(b,aC(c,f),d),h))}function
-wC(a,b,i,h,g,f,e){var
-c=jZ(a);if(c){var
-j=a[2],k=function(c){return k$(a,b,f,e,c)};return hn(i,function(a,c,d){return wB(b,a,c,d)},h,g,k,j,d)}return c}function
-la(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dh(h),l=la(e,j,i,c[2],n,m),o=fq(e);if(C(c[1],o)){var
-p=a(j,bk(d,h)),q=fq(e);return[0,k(a(f(i,b[1]),q),p),l]}var
+lr(c,g,f,e,b){var
+h=S(b,aH(c,e),d);return a(g,l(S(b,aH(c,f),d),h))}function
+w3(a,b,i,h,g,f,e){var
+c=kf(a);if(c){var
+j=a[2],k=function(c){return lr(a,b,f,e,c)};return hz(i,function(a,c,d){return w2(b,a,c,d)},h,g,k,j,d)}return c}function
+ls(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dj(h),l=ls(e,j,i,c[2],n,m),o=fu(e);if(B(c[1],o)){var
+p=a(j,bl(d,h)),q=fu(e);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-wD(a){var
-b=a?[0,am(r,a[1],a[2])]:a;return b}function
-lb(a,k,j,i,f){function
+w4(a){var
+b=a?[0,aq(r,a[1],a[2])]:a;return b}function
+lt(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return wD(la(a,k,c,aC(a,b),d,j))}var
+d=a[14];return w4(ls(a,k,c,aH(a,b),d,j))}var
 b=d(g,i);if(b)var
 c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-wE(a,f,e,d,c){var
+fw(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lb(a,f,e,d,c):fr(a,f,e,d,c):wC(a,f,e,b[1],b[2],d,c)}function
-lc(b,a,g,f,e,d,c){return kY(b,a,wE(b,a,g,f,e),d,c)}function
-ds(d,c,b){return a(b,l(a(d,b),c))}function
-wF(c,f,e,b){if(y(d,c)){if(f)var
+b==="number"?b?lt(a,f,e,d,c):fv(a,f,e,d,c):w3(a,f,e,b[1],b[2],d,c)}function
+lu(b,a,g,f,e,d,c){return ld(b,a,fw(b,a,g,f,e),d,c)}function
+du(d,c,b){return a(b,l(a(d,b),c))}function
+w5(c,f,e,b){if(z(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 u=e[1],h=o(a(a(i(2,j),c),u),b);else
 var
-h=e;if(g)return ab(function(a){return ds(c,b,a)},f);if(h)return ab(function(a){return ds(c,b,a)},e);var
+h=e;if(g)return R(function(a){return du(c,b,a)},f);if(h)return R(function(a){return du(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=ds(c,b,e[1]);return[0,Y(ds(c,b,k),x)]}var
-l=C(c,d),m=l?o(b,d):l,z=m?[0,ds(c,b,k)]:m;return z}if(e){var
-n=C(c,d),p=n?o(d,b):n,A=p?[0,ds(c,b,e[1])]:p;return A}var
-q=C(c,d),r=q?C(b,d):q,B=r?[0,d]:r;return B}function
-ld(g,f,e,a){if(a){var
-b=wF(g,f,e,a[1]);if(b)var
-c=ld(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+x=du(c,b,e[1]);return[0,$(du(c,b,k),x)]}var
+l=B(c,d),m=l?o(b,d):l,y=m?[0,du(c,b,k)]:m;return y}if(e){var
+n=B(c,d),p=n?o(d,b):n,A=p?[0,du(c,b,e[1])]:p;return A}var
+q=B(c,d),r=q?B(b,d):q,C=r?[0,d]:r;return C}function
+lv(g,f,e,a){if(a){var
+b=w5(g,f,e,a[1]);if(b)var
+c=lv(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-wG(a,d){var
+w6(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bP(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-wH(a,n){var
-g=n[2]===1?1:0,h=g?kb(a):g;if(h){var
+c=bQ(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+w7(a,n){var
+g=n[2]===1?1:0,h=g?ks(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3771,7 +3778,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=$(0,b[1]);else
+d=V(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3782,102 +3789,107 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-wI(d,b){var
+w8(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-wJ(a,d,c,b){var
-e=an(0,a[2]),f=m(function(b){return wG(a,b)},e),g=aC(a,b),h=Z(Z(aC(a,c),g),f);return m(function(a){return wI(d,a)},h)}function
-le(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=le(f[2],e[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(C(b,d))return[0,[0,o,n]];var
-h=y(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,d9(function(a){return l(a,b)},s,o),r]];else
+w9(a,d,c,b){var
+e=ai(0,a[2]),f=m(function(b){return w6(a,b)},e),g=aH(a,b),h=W(W(aH(a,c),g),f);return m(function(a){return w8(d,a)},h)}function
+lw(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=lw(f[2],e[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(B(b,d))return[0,[0,o,n]];var
+h=z(d,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ec(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-wK(b,c,e){var
+w_(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aQ(b)),k=c[3],g=v(a(f,aQ(b)),k),m=l(g4(b,c,g),f);return[0,g,r(l(f,dm(b,c,g)),m)];case
+f=a(e,aT(b)),k=c[3],g=v(a(f,aT(b)),k),m=l(he(b,c,g),f);return[0,g,r(l(f,dp(b,c,g)),m)];case
 1:var
-h=a(e,aQ(b)),n=c[3],i=v(a(h,aQ(b)),n),o=l(g4(b,c,i),h);return[0,i,r(l(h,dm(b,c,i)),o)]}return[0,e,d]}function
-lf(a){var
+h=a(e,aT(b)),n=c[3],i=v(a(h,aT(b)),n),o=l(he(b,c,i),h);return[0,i,r(l(h,dp(b,c,i)),o)]}return[0,e,d]}function
+lx(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fk(a),f=c?[0,d]:c,e=d_(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-wL(b,d,c){var
-e=ad(d),f=gX(b);return k(a(a(dn(b),f),e),c)}function
-wM(b,c){var
-e=bt(d,b[1]),f=e8(c,b[9],e),g=dn(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-wN(b,d,c){var
-e=ac(c,m(function(a){return gY(b,j,a[1])},d));return a(dn(b),e)}function
-wO(c){var
-a=gZ(c);if(a){var
+c=fp(a),f=c?[0,d]:c,e=ed(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+w$(b,d,c){var
+e=af(d),f=g9(b);return k(a(a(dq(b),f),e),c)}function
+xa(b,c){var
+e=bt(d,b[1]),f=fc(c,b[9],e),g=dq(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+xb(b,d,c){var
+e=ae(c,m(function(a){return g_(b,j,a[1])},d));return a(dq(b),e)}function
+xc(c){var
+a=g$(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lg(b,n,u,j,i,f,L,K){var
-e=n[3],p=f[1],v=b8(0,n[4]),w=gZ(b)?r(d,f[3]):d,x=wH(b,n),y=x?cL(b,aC(b,j)):x,z=y?cL(b,aC(b,i)):y,A=z?I(function(a){var
-c=b[2];return $(g(a),c)},v):z;if(A){var
-M=wJ(b,p,j,i),q=le(v,f[2],M);if(q){var
-B=q[1],N=Z(u,B[1]),C=m(function(a){return wK(b,a[1],a[2])},N),s=m(g,C),O=wM(b,s),P=h(lf(b)),Q=g(lf(b)),t=ld(wL(b,s,w),Q,P,O);if(t){var
-D=wO(b),c=D[2],E=D[1],F=U(b),R=d8(b),G=a(dn(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),W=wN(b,u,s),X=l(a(k(t[1],W),V),T),Y=a(ad(m(h,C)),e),_=dr(b,i),aa=l(dr(b,j),_),ab=a(a(a(p,b[15]),aa),e),ac=k(B[2],ab),ae=l(a(aQ(b),ac),Y),af=a(ae,a(G,a(c,c))),ag=a(k(a(X,e),af),K),ah=fq(b),ai=b[15],aj=aQ(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
-H=t}else
+ly(b,n,t,j,i,f){var
+e=n[3],o=f[1],u=b_(0,n[4]),v=g$(b)?r(d,f[3]):d,w=w7(b,n),x=w?cQ(b,aH(b,j)):w,y=x?cQ(b,aH(b,i)):x,z=y?I(function(a){var
+c=b[2];return V(g(a),c)},u):y;if(z){var
+K=w9(b,o,j,i),p=lw(u,f[2],K);if(p){var
+A=p[1],L=W(t,A[1]),B=m(function(a){return w_(b,a[1],a[2])},L),q=m(g,B),M=xa(b,q),N=h(lx(b)),O=g(lx(b)),s=lv(w$(b,q,v),O,N,M);if(s)var
+C=xc(b),c=C[2],D=C[1],E=X(b),P=eb(b),F=a(dq(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),T=xb(b,t,q),U=l(a(k(s[1],T),S),R),Y=a(af(m(h,B)),e),Z=dt(b,i),_=l(dt(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aT(b),aa),Y),ac=b[15],ad=aT(b),ae=a(a(a(a(a(F,a(c,c)),e),ad),o),ac),ag=a(ab,a(F,a(c,c))),G=[0,[0,k(a(U,e),ag),ae]];else
 var
-H=q;var
+G=s;var
+H=G}else
+var
+H=p;var
 J=H}else
 var
-J=A;return J}function
-lh(a){var
+J=z;return J}function
+lz(c,k,j,i,h,g,f,e){var
+b=ly(c,k,j,i,h,g);if(b){var
+d=b[1],l=a(d[1],e),m=fu(c);return o(a(f,a(d[2],m)),l)}return b}function
+lA(a){var
 f=a[9],b=I(function(b){var
-c=a[1];return cJ(u(b),c)},f),c=b?dq(a):b;if(c){var
+c=a[1];return cN(u(b),c)},f),c=b?ds(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ec(c,i,h,g,f,b,a){if(bQ(c,b))return 0;var
-e=o(d,a);return e?cr(c,i,h,g,f,b,a):e}function
-wP(o,n,m,l,k,c){var
+ei(c,i,h,g,f,b,a){if(bS(c,b))return 0;var
+e=o(d,a);return e?cu(c,i,h,g,f,b,a):e}function
+xd(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ec(o,n,m,l,k,e[1],d);if(b)var
-p=g(b[1]),f=y(h(e[2]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ei(o,n,m,l,k,e[1],d);if(b)var
+p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wQ(o,n,m,l,k,c){var
+xe(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ec(o,n,m,l,k,e[1],d);if(b)var
-p=g(e[2]),f=y(h(b[1]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ei(o,n,m,l,k,e[1],d);if(b)var
+p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-ho(c,b){var
-d=ac(b,b),e=ac(c,b),f=a(i(2,j),e);return k(l(ac(c,c),f),d)}function
-li(c,b,d){var
+hA(c,b){var
+d=ae(b,b),e=ae(c,b),f=a(i(2,j),e);return k(l(ae(c,c),f),d)}function
+lB(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dt(b,c){var
-d=U(b);return a(c,a(U(b),d))}function
-wR(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
-s=dt(c,k[1]),t=a(e,ho(n,d7(c,j)));if(li(dt(c,i),t,s)){var
-l=ec(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=Y(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-wS(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
-t=dt(c,i),u=a(e,ho(n,d7(c,j)));if(li(dt(c,k[1]),u,t)){var
-l=ec(c,e,s,q,p,m,i);if(l){var
+dv(b,c){var
+d=X(b);return a(c,a(X(b),d))}function
+xf(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=S(j,o,0);if(k){var
+s=dv(c,k[1]),t=a(e,hA(n,ea(c,j)));if(lB(dv(c,i),t,s)){var
+l=ei(c,e,r,q,p,m,i);if(l){var
+u=h(l[1]),v=$(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
+xg(c,e,s,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=S(j,o,0);if(k){var
+t=dv(c,i),u=a(e,hA(n,ea(c,j)));if(lB(dv(c,k[1]),u,t)){var
+l=ei(c,e,s,q,p,m,i);if(l){var
 v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
-ed(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ed(e,d[2],c[2],b[2],a[2]);return[0,cU(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wT(a,f,e,d,c,i,h,b){if(lh(a)){var
-g=b9(a),j=i[1],k=Z(Z(g,b),j),l=m(function(b){return wP(a,f,e,d,c,b)},k),n=h[1],o=Z(Z(g,b),n),p=m(function(b){return wQ(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ed(function(b,g,h,i){return wR(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ed(function(b,g,h,i){return wS(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lj(b){var
+ej(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ej(e,d[2],c[2],b[2],a[2]);return[0,cY(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+xh(a,f,e,d,c,i,h,b){if(lA(a)){var
+g=bR(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xd(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xe(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ej(function(b,g,h,i){return xf(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ej(function(b,g,h,i){return xg(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lC(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3887,141 +3899,141 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ee(b,g,f,e,d,a,c){return 1===bQ(b,a)?cr(b,g,f,e,d,a,c):0}function
-wU(o,n,m,l,k,c){var
+ek(b,g,f,e,d,a,c){return 1===bS(b,a)?cu(b,g,f,e,d,a,c):0}function
+xi(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
-p=g(b[1]),f=y(h(e[2]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
+p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wV(o,n,m,l,k,c){var
+xj(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
-p=g(e[2]),f=y(h(b[1]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
+p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hp(g,f,e,c,b){var
-i=aQ(g),h=a(aQ(g),i);if(o(d,b)){var
+hB(g,f,e,c,b){var
+i=aT(g),h=a(aT(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-lk(c,e,b,h){var
+lD(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-ll(b,a){return R(a,b,[0,d,d,j,j])}function
-wW(d,c,v,u,t,s,r,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,r,0);if(o){if($(e,d[2])){var
-w=ac(q,d7(d,e)),x=ll(s,e),y=hp(d,c,h(i),x,w),z=a(m,o[1]);if(lk(c,l(a(n,c),z),m,y)){var
-p=ee(d,c,v,u,t,g(i),n);if(p){var
-A=h(p[1]),B=Y(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-wX(d,c,w,v,u,t,s,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,s,0);if(o){if($(e,d[2])){var
-x=ac(q,d7(d,e)),y=ll(t,e),z=hp(d,c,h(i),y,x),A=a(n,c);if(lk(c,l(a(m,o[1]),A),m,z)){var
-p=ee(d,c,w,v,u,g(i),n);if(p){var
+lE(b,a){return S(a,b,[0,d,d,j,j])}function
+xk(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,r,0);if(o){if(V(e,d[2])){var
+w=ae(q,ea(d,e)),x=lE(s,e),y=hB(d,c,h(i),x,w),z=a(m,o[1]);if(lD(c,l(a(n,c),z),m,y)){var
+p=ek(d,c,v,u,t,g(i),n);if(p){var
+A=h(p[1]),B=$(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
+xl(d,c,w,v,u,t,s,q,i,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,s,0);if(o){if(V(e,d[2])){var
+x=ae(q,ea(d,e)),y=lE(t,e),z=hB(d,c,h(i),y,x),A=a(n,c);if(lD(c,l(a(m,o[1]),A),m,z)){var
+p=ek(d,c,w,v,u,g(i),n);if(p){var
 B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
-wY(a,f,e,d,c,g,j,i,b){if(lj(a)){var
-h=b9(a),k=Z(h,g),l=j[1],n=Z(Z(h,b),l),o=m(function(b){return wU(a,f,e,d,c,b)},n),p=i[1],q=Z(Z(h,b),p),r=m(function(b){return wV(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ed(function(b,h,i,j){return wW(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ed(function(b,h,i,j){return wX(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wZ(b,a){var
-c=ff(b),d=u2(b),e=vF(b,a[1],a[3]),f=c?u1(b,c[1]):c;return[0,b,a,fa(a[2],a[3]),c,f,e,d]}function
-w0(a){var
-b=vj(a);return function(a){function
-c(b,a){return b===a?1:0}return b6(function(b){return c(a,b)},b)}}function
-w1(a,b){var
-c=a[7],d=a[1][9],e=w0(b),f=kd(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-lm(d,c){var
+xm(a,f,e,d,c,g,j,i,b){if(lC(a)){var
+h=bR(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xi(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xj(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ej(function(b,h,i,j){return xk(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ej(function(b,h,i,j){return xl(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+xn(b,a){var
+c=fk(b),d=vs(b),e=v7(b,a[1],a[3]),f=c?vr(b,c[1]):c;return[0,b,a,d$(a[2],a[3]),c,f,e,d]}function
+xo(a){var
+b=vL(a);return function(a){function
+c(b,a){return b===a?1:0}return b8(function(b){return c(a,b)},b)}}function
+xp(a,b){var
+c=a[7],d=a[1][9],e=xo(b),f=ku(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+fx(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bH(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-w2(a,g,b){var
+xq(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vW(h,c,g,d[1]):d}var
+d=a[6];return d?wm(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return vH(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return v9(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-w3(a,d){var
-b=a[1],e=a[2][1],c=dp(b),f=c?[0,vV(e,d,b[2])]:c;return f}function
-w4(a){var
+lF(a,d){var
+b=a[1],e=a[2][1],c=dr(b),f=c?[0,wl(e,d,b[2])]:c;return f}function
+xr(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return v4(d,e,function(a,b){return fo(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return wu(d,e,function(a,b){return ef(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-w5(a,b){var
+xs(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wT(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wY(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-w6(a,e,d){var
+f=a[2][3],g=xh(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xm(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+xt(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(w4(a),j);if(c)return[0,c[1]];var
-b=w2(a,e,d);return b?hm(g,h,i,a[2][3],a[3],b[1]):b}}function
-w7(b,a,c){var
+c=f(xr(a),j);if(c)return[0,c[1]];var
+b=xq(a,e,d);return b?hy(g,h,i,a[2][3],a[3],b[1]):b}}function
+lG(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(w6(b,a,c),e);return ab(function(e){var
-g=a[4],h=a[3],i=hj(function(a,b){return dk(h,d,a,b)},e,g);return f(w5(b,c),i)},g)}}function
-w8(a,c,i){var
+g=f(xt(b,a,c),e);return R(function(e){var
+g=a[4],h=a[3],i=hv(function(a,b){return cP(h,d,a,b)},e,g);return f(xs(b,c),i)},g)}}function
+xu(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=lm(e,i[4]);if(b){var
-f=C(d,k);if(f)return we(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=fx(e,i[4]);if(b){var
+f=B(d,k);if(f)return wF(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-w9(d,a,g){var
+xv(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=lm(e,g[5]);if(c)return lg(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=fx(e,g[5]);if(c)return lz(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-w_(c,a,g){var
+xw(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
-e=R(b,a[6],d),i=b===a[1]?1:0;if(i)var
+e=S(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=y(d,e);if(j){var
-p=lc(l,m,h,a[1],b,e,a[5]),k=p||cU(w8(c,a,g),o,h,b,e);if(!k)return n(w9(c,a,g),b,e);var
+j=z(d,e);if(j){var
+p=lu(l,m,h,a[1],b,e,a[5]),k=p||cY(xu(c,a,g),o,h,b,e);if(!k)return n(xv(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-w$(b,a,d){var
-j=b[1],e=$(0,a[2]);if(e){var
-g=w3(b,a),c=f(w7(b,a,d),g);if(c)var
-k=c[1],l=an(0,j[3]),h=[0,cK(function(c){return bN(aT(w_(b,a,d),g,k,c))},l)];else
+xx(b,a,d){var
+j=b[1],e=V(0,a[2]);if(e){var
+g=lF(b,a),c=f(lG(b,a,d),g);if(c)var
+k=c[1],l=ai(0,j[3]),h=[0,cO(function(c){return bO(aQ(xw(b,a,d),g,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-ln(b,c){var
+lH(b,c){var
 d=a$(a(a(b,b),c));return[0,br(a(a(b,b),c)),d]}function
-lo(h,g,a){var
-b=ac(a,a),f=0,c=g[4];if(typeof
+lI(h,g,a){var
+b=ae(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=ln(h,b);f=1}if(!f)var
+e=lH(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hq(a,b,c){if(C(a,d))return[0,[0,d,d]];var
-e=y(d,b);if(e){if(y(d,a))var
+hC(a,b,c){if(B(a,d))return[0,[0,d,d]];var
+e=z(d,b);if(e){if(z(d,a))var
 h=F(a,b),f=[0,v(a,c),h];else
 var
 i=F(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-lp(b,r,f,j){var
+lJ(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bu(b,a(f,i[1]),s),m=[0,bv(ln(b,j),t)];else
+s=i[2],t=bu(b,a(f,i[1]),s),m=[0,bv(lH(b,j),t)];else
 var
 m=l;return m;case
 1:var
@@ -4029,120 +4041,120 @@ e=c[1],n=o(d,e[1]);if(n)var
 u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bu(a(b,b),x,u),y=a$(h(p)),q=[0,[0,br(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-xa(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hq(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=Y(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
+xy(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hC(a(a(a(b,b),b),j),n,l);if(c)var
+f=c[1],o=$(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-lq(e,h,d,b,n,m,g){var
+lK(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
 o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bu(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bu(e,d,a(b,c))]:xa(e,d,g[3],m)}function
-xb(g,f,e,d,c,b,a){return lq(g,f,ac(e,a[1]),d,c,b,a)}function
-lr(d,b){var
+return 2===f[0]?[0,bu(e,d,a(b,c))]:xy(e,d,g[3],m)}function
+xz(g,f,e,d,c,b,a){return lK(g,f,ae(e,a[1]),d,c,b,a)}function
+lL(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if($(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(V(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-xc(c,f,b){var
+xA(c,f,b){var
 d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hr(g,c,f,e,b,d){if($(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gT(a(g,c),d,k),m=hr(g,c,f,j,aY(b,i),l),n=hr(g,c,f,j,b,d);return[1,aY(b,i),n,m]}return xc(c,b,d)}function
-ls(g,f,e,c,b,d){function
+hD(g,c,f,e,b,d){if(V(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=g4(a(g,c),d,k),m=hD(g,c,f,j,a0(b,i),l),n=hD(g,c,f,j,b,d);return[1,a0(b,i),n,m]}return xA(c,b,d)}function
+lM(g,f,e,c,b,d){function
 h(e){var
-h=gT(a(g,f),b,b);return ls(g,f,e,aY(c,c),h,[0,[0,c,b],d])}function
+h=g4(a(g,f),b,b);return lM(g,f,e,a0(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-xd(c,b,h,g,f,e){var
-i=s(j),d=cq(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hr(c,b,g,ls(c,b,e,1,d[1],0),0,l)}return xe}function
-xf(n,m,i,b,h){var
+xB(c,b,h,g,f,e){var
+i=s(j),d=ct(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hD(c,b,g,lM(c,b,e,1,d[1],0),0,l)}return xC}function
+xD(n,m,i,b,h){var
 c=a9(h,b),u=E(n);if(o(s(c),u)){var
-e=l(h,aZ(c,b)),f=lr(m,bf(s(c)));if(f)var
+e=l(h,a1(c,b)),f=lL(m,bg(s(c)));if(f)var
 p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a9(a(p,k(e,a9(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=lr(m,n);if(g)var
-r=C(g[1],d),t=r?[0,[0,d,d]]:r;else
+g=lL(m,n);if(g)var
+r=B(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-xg(u,t,s,r,q,p,n,m,j){var
+xE(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
 f=l(a9(a[1],q),p),g=o(f,d);if(g){var
-e=xf(u,t,s,r,f);if(e){var
+e=xD(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-xh(g,s,r,f,e,q,p,c){var
-b=xg(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(w(i(2,j)),t)),x=k(f,e),y=bC(i(2,j),x),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,w(i(2,j))),A)),z),v)]];else
+xF(g,s,r,f,e,q,p,c){var
+b=xE(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bC(i(2,j),w),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-lt(a){return am(r,bk(d,a),a)}function
-xi(e,d,c,b,a){return a_(m(function(a){return cq(e,d,l(a,b),c)},a))}function
-xj(b,d,c){var
-e=g(d),f=Y(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
-lu(e,l,k,c){var
-a=xi(e,l,k,lt(c),c);if(a)var
-b=a[1],n=ad(m(h,b)),f=[0,ad(m(g,b)),n],i=y(d,g(f)),o=i?[0,m(function(a){return xj(e,f,a)},b)]:i,j=o;else
+lN(a){return aq(r,bl(d,a),a)}function
+xG(e,d,c,b,a){return a_(m(function(a){return ct(e,d,l(a,b),c)},a))}function
+xH(b,d,c){var
+e=g(d),f=$(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
+lO(e,l,k,c){var
+a=xG(e,l,k,lN(c),c);if(a)var
+b=a[1],n=af(m(h,b)),f=[0,af(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return xH(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xk=i(2,i(2,w(i(2,w(i(2,i(2,j))))))),hs=bC(i(2,j),xk),xl=i(2,i(2,i(2,w(i(2,j))))),xm=bC(i(2,j),xl),fs=i(2,i(2,i(2,j))),ht=i(2,i(2,w(i(2,w(i(2,j)))))),hu=bC(i(2,j),fs),lv=bf(a(w(i(2,w(i(2,w(i(2,w(i(2,j)))))))),hu)),xn=k(fs,ht),ft=bC(i(2,j),xn);function
-xo(b,a){return xd(hs,xm,hu,lv,b,a)}function
-xp(r,c,q,p){var
-t=k(fs,ht),b=l(bO(c),t),e=C(a9(c,b),ft),f=e?C(a9(ft,s(b)),c):e;if(f){var
-d=xh(hu,lv,r,fs,ht,b,a9(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),ft)),n=[0,[0,l(m,F(m,ft)),u]];else
+xI=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hE=bC(i(2,j),xI),xJ=i(2,i(2,i(2,x(i(2,j))))),xK=bC(i(2,j),xJ),fy=i(2,i(2,i(2,j))),hF=i(2,i(2,x(i(2,x(i(2,j)))))),hG=bC(i(2,j),fy),lP=bg(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hG)),xL=k(fy,hF),fz=bC(i(2,j),xL);function
+xM(b,a){return xB(hE,xK,hG,lP,b,a)}function
+xN(r,c,q,p){var
+t=k(fy,hF),b=l(bP(c),t),e=B(a9(c,b),fz),f=e?B(a9(fz,s(b)),c):e;if(f){var
+d=xF(hG,lP,r,fy,hF,b,a9(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fz)),n=[0,[0,l(m,F(m,fz)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-xq(e,p,b,o,n,m){var
-c=cq(e,p,l(m,n),o);if(c){var
-f=c[1],i=y(d,g(b));if(i)var
-q=g(b),r=Y(e,F(a(hs,h(f)),q)),s=h(b),j=[0,[0,v(a(hs,g(f)),s),r]];else
+xO(e,p,b,o,n,m){var
+c=ct(e,p,l(m,n),o);if(c){var
+f=c[1],i=z(d,g(b));if(i)var
+q=g(b),r=$(e,F(a(hE,h(f)),q)),s=h(b),j=[0,[0,v(a(hE,g(f)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-fu(a){var
+el(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-lw(a,g){var
+lQ(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dp(a),h=d?xr:d;return h}var
+d=dr(a),h=d?xP:d;return h}var
 i=a[2],e=u(a[9])===i?1:0;if(e)var
 j=a[9],b=I(function(b){var
-c=a[1];return cJ(u(b),c)},j);else
+c=a[1];return cN(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return lo(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return lI(g,a,b)},k)];else
 var
 f=b;return f}function
-xs(b,a){return am(function(b,a){return r(b3(b),a)},a,b)}function
-xt(a){return am(xs,d,a)}var
-xu=8;function
-xv(e,b){var
-a=e[9];if(cJ(xu,u(b))){var
-c=gS(a,xt(b)),f=u(a),d=n(e6(c),f,a);return function(b){var
-e=e7(d,b);return gR(c,u(a),d,e)}}return function(b){return m(function(a){return ac(b,a)},a)}}function
-xw(e,d,k,a,c,j){var
-i=ac(a,a),b=lp(d,e,c,i);if(b){var
-l=b[1],n=Z(f(k,a),j);return a_(m(function(a){var
-b=h(a);return lq(d,e,g(a),c,i,l,b)},n))}return b}function
-xx(b,d,j,i,h,a,g){var
-c=R(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
+xQ(b,a){return aq(function(b,a){return r(b5(b),a)},a,b)}function
+xR(a){return aq(xQ,d,a)}var
+xS=8;function
+xT(e,b){var
+a=e[9];if(cN(xS,u(b))){var
+c=g3(a,xR(b)),f=u(a),d=n(fa(c),f,a);return function(b){var
+e=fb(d,b);return g2(c,u(a),d,e)}}return function(b){return m(function(a){return ae(b,a)},a)}}function
+xU(e,d,k,a,c,j){var
+i=ae(a,a),b=lJ(d,e,c,i);if(b){var
+l=b[1],n=W(f(k,a),j);return a_(m(function(a){var
+b=h(a);return lK(d,e,g(a),c,i,l,b)},n))}return b}function
+xV(b,d,j,i,h,a,g){var
+c=S(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=lu(d,j,a[1],c);return ab(function(a){return m(fu,a)},l)}var
-n=xw(b,d,i,c,a[1],h);return ab(function(a){return m(fu,a)},n)}return e}function
-xy(b,d,e,a){var
-c=lw(b,d);if(c){var
-f=an(0,u(a[2])),g=c[1],h=xv(b,a[2]);return a_(m(function(c){return xx(b,d,e,h,g,a,c)},f))}return c}function
-hv(b,d){var
+l=lO(d,j,a[1],c);return R(function(a){return m(el,a)},l)}var
+n=xU(b,d,i,c,a[1],h);return R(function(a){return m(el,a)},n)}return e}function
+xW(b,d,e,a){var
+c=lQ(b,d);if(c){var
+f=ai(0,u(a[2])),g=c[1],h=xT(b,a[2]);return a_(m(function(c){return xV(b,d,e,h,g,a,c)},f))}return c}function
+hH(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4153,344 +4165,344 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-xz(j,f,c){var
+xX(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ac(c,c),m),l)}return i}return 1}var
-g=bN(C(e[1][1],d));return g?g:y(d,ac(c,c))}}function
-lx(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?I(hv(b,c),a):d;return e?xz(b,c,a):e}function
-xA(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ae(c,c),m),l)}return i}return 1}var
+g=bO(B(e[1][1],d));return g?g:z(d,ae(c,c))}}function
+lR(b,c,a){var
+f=b[1],d=u(a)===f?1:0,e=d?I(hH(b,c),a):d;return e?xX(b,c,a):e}function
+xY(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-xB(e,d,b,c){if(c){if(b){var
+xZ(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hw(c,b,a,f,e){var
-d=xA(c,b,g(a),f);return d?xB(c,b,h(a),e):d}function
-ly(e,d,a,c,b){var
-f=[0,h(a)];return hw(d,e,[0,[0,g(a)],f],c,b)}function
-xC(j,i,h,g,f,e,d){var
+hI(c,b,a,f,e){var
+d=xY(c,b,g(a),f);return d?xZ(c,b,h(a),e):d}function
+lS(e,d,a,c,b){var
+f=[0,h(a)];return hI(d,e,[0,[0,g(a)],f],c,b)}function
+x0(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||ly(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b8(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lS(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-lz(j,i,g,f,b,a){switch(a[0]){case
+lT(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bP(i,a[1]);if(c){var
-d=bP(c[1],a[2]);if(d)return hw(b,j,d[1],a[3],a[4]);var
+c=bQ(i,a[1]);if(c){var
+d=bQ(c[1],a[2]);if(d)return hI(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bP(f,a[1]);return e?ly(g,b,e[1],a[2],a[3]):e;default:return xC(g,b,a[1],a[2],a[3],0,f)}}function
-fv(a){return 0===a[0]?1:0}function
-lA(i,b,h,g,f,e,a){var
+e=bQ(f,a[1]);return e?lS(g,b,e[1],a[2],a[3]):e;default:return x0(g,b,a[1],a[2],a[3],0,f)}}function
+fA(a){return 0===a[0]?1:0}function
+lU(i,b,h,g,f,e,a){var
 j=b[2],d=u(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=I(function(a){return lx(i,l,a)},k);else
+k=a[2],l=a[1],c=I(function(a){return lR(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return I(function(a){return lz(h,g,f,e,n,a)},m)}return c}var
-xD=w(i(2,w(i(2,i(2,j))))),xE=bC(i(2,j),xD),xF=bf(w(i(2,i(2,w(i(2,j))))));function
-hx(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=fu(a[1]);return hw(d[3],c,i,f,e)}return a}function
-xG(a,f,b,c){var
+m=b[4],n=b[3];return I(function(a){return lT(h,g,f,e,n,a)},m)}return c}var
+x1=x(i(2,x(i(2,i(2,j))))),x2=bC(i(2,j),x1),x3=bg(x(i(2,i(2,x(i(2,j))))));function
+hJ(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=el(a[1]);return hI(d[3],c,i,f,e)}return a}function
+x4(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=R(g(c),m,0),n=a[1],e=cJ(u(d),n);if(e){var
-o=h(c);return hx(f,b,xb(b,a,l,i,k,j,lo(b,a,d)),o)}return e}}function
-xH(d,c,b,a){var
-e=h(a);return hx(d,c,bP(b,g(a)),e)}function
-xI(k,d,j,b,a){var
+m=a[9],d=S(g(c),m,0),n=a[1],e=cN(u(d),n);if(e){var
+o=h(c);return hJ(f,b,xz(b,a,l,i,k,j,lI(b,a,d)),o)}return e}}function
+x5(d,c,b,a){var
+e=h(a);return hJ(d,c,bQ(b,g(a)),e)}function
+x6(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=lt(b),c=xp(a[1],e,f,b);if(c){var
+f=lN(b),c=xN(a[1],e,f,b);if(c){var
 m=c[1];return I(function(c){var
-a=bP(b,g(c));if(a){var
-i=h(c);return hx(k,d,xq(d,j,m,e,f,a[1]),i)}return a},l)}var
+a=bQ(b,g(c));if(a){var
+i=h(c);return hJ(k,d,xO(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-xJ(d,c,a,k,e,r){var
+x7(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b8(s,c[4]);if(f){var
+f=b_(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dp(d);if(o){var
-p=n(xI(c,a,k,e,r),b,g);if(p)var
+o=dr(d);if(o){var
+p=n(x6(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=lu(a,k,l,b);if(i){var
-t=i[1];return I(function(b){return xH(c,a,t,b)},g)}var
+i=lO(a,k,l,b);if(i){var
+t=i[1];return I(function(b){return x5(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ac(b,b),j=lp(a,d,l,q);if(j){var
-u=j[1];return I(aT(xG(d,c,a,e),b,q,u),g)}return j}return 1}}function
-xK(k,j,i,h,g,f,e,d){var
+q=ae(b,b),j=lJ(a,d,l,q);if(j){var
+u=j[1];return I(aQ(x4(d,c,a,e),b,q,u),g)}return j}return 1}}function
+x8(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(xJ(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(x7(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-xL(b,a){return 0===a[0]?$(a[1],b):0}function
-xM(b,f,e){var
+x9(b,a){return 0===a[0]?V(a[1],b):0}function
+x_(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(u(e[2])),d=o(xE,a(E(b[1]),g)),h=d?[0,xo(f,xF)]:d;return h}return 0}function
-xN(c,b,h,f,a){var
+g=E(u(e[2])),d=o(x2,a(E(b[1]),g)),h=d?[0,xM(f,x3)]:d;return h}return 0}function
+x$(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=I(function(a){return lx(c,i,a)},k);else
+k=a[2],d=I(function(a){return lR(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=u(a[2]),e=I(function(a){return xL(m,a)},l);else
+l=b[4],m=u(a[2]),e=I(function(a){return x9(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return xK(c,b,h,f,a,xM(c,f,a),0,n)}return e}function
-xO(c,b,m,l,f,e,k,a){var
-g=lA(c,b,m,l,f,e,k),h=g?$(a,c[3]):g,i=h?bN(a===b[1]?1:0):h;return i?lc(c,f,e,a,b[1],d,j):i}function
-lB(c,a,b){return xy(c,a[1],a[3],b)}function
-lC(c,a){var
+n=a[2];return x8(c,b,h,f,a,x_(c,f,a),0,n)}return e}function
+ya(c,b,m,l,f,e,k,a){var
+g=lU(c,b,m,l,f,e,k),h=g?V(a,c[3]):g,i=h?bO(a===b[1]?1:0):h;return i?lu(c,f,e,a,b[1],d,j):i}function
+hK(c,a,b){return xW(c,a[1],a[3],b)}function
+hL(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fa(b,a[3]);return hm(c,d,b,a[3],f,e)}}function
-lD(c,a,d,b){var
-h=a[1],m=a[2],i=$(0,u(b[2]));if(i){if(I(fv,d[4]))return xN(c,d,h,a[3],b);var
-e=lB(c,a,b);if(e){var
-j=e[1],g=f(lC(c,a),j);if(g)return lA(c,d,h,j,m,g[1],b);var
+f=d$(b,a[3]);return hy(c,d,b,a[3],f,e)}}function
+lV(c,a,d,b){var
+h=a[1],m=a[2],i=V(0,u(b[2]));if(i){if(I(fA,d[4]))return x$(c,d,h,a[3],b);var
+e=hK(c,a,b);if(e){var
+j=e[1],g=f(hL(c,a),j);if(g)return lU(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-xP(b,a,k,c){var
-l=a[1],m=a[2],g=$(0,u(c[2]));if(g){var
-d=lB(b,a,c);if(d){var
-h=d[1],e=f(lC(b,a),h);if(e){var
-n=an(0,b[3]),o=e[1];return b6(function(a){return xO(b,k,l,h,m,o,c,a)},n)}var
+yb(b,a,k,c){var
+l=a[1],m=a[2],g=V(0,u(c[2]));if(g){var
+d=hK(b,a,c);if(d){var
+h=d[1],e=f(hL(b,a),h);if(e){var
+n=ai(0,b[3]),o=e[1];return b8(function(a){return ya(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-xQ(d,c,a){if(0===a[0]){var
+yc(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-ef(b,a){var
-c=a[6],d=a[5],e=b7(b+1|0,a[4]),f=bj(cp(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xR(c,b){var
-d=U(c);return function(f){var
-l=a(d,d),e=F(a(b,ad(m(function(a){return kF(c,a)},f))),l),g=c[10];if(g){var
+em(b,a){var
+c=a[6],d=a[5],e=b9(b+1|0,a[4]),f=bf(cs(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+yd(c,b){var
+d=X(c);return function(f){var
+l=a(d,d),e=F(a(b,af(m(function(a){return kW(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,ad(m(function(a){return kG(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,af(m(function(a){return kX(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-lE(e,b,h,f,c){if(C(h[1],d)&&kH(e,c)){var
-g=g$(g_(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
-j=fl(e,c);return br(v(a(a(b,b),j),f))}function
-xS(d,b,c,a){var
-e=ac(a,a),f=Y(b,lE(d,b,c,e,a)),g=s(lE(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-lF(d,c){var
-e=U(d);return function(b,f){var
-g=a(b[2],e),h=fl(d,f),i=a(b[1],b[1]);return v(br(a(a(a(c,c),i),h)),g)}}function
-xT(e,d){var
-f=U(e);return function(h,g){var
-i=a(a(f,hc(h)),f),j=kP(e,h),b=j[1];if(b){var
+lW(e,b,h,f,c){if(B(h[1],d)&&kY(e,c)){var
+g=hl(hk(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
+j=fq(e,c);return br(v(a(a(b,b),j),f))}function
+ye(d,b,c,a){var
+e=ae(a,a),f=$(b,lW(d,b,c,e,a)),g=s(lW(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+lX(d,c){var
+e=X(d);return function(b,f){var
+g=a(b[2],e),h=fq(d,f),i=a(b[1],b[1]);return v(br(a(a(a(c,c),i),h)),g)}}function
+yf(e,d){var
+f=X(e);return function(h,g){var
+i=a(a(f,ho(h)),f),j=k6(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=v(a(d,ad(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ad(m(function(b){var
-c=a(k,b);return Y(a(l,b),c)},g))),i),p]];else
+k=c[1],l=b[1],p=v(a(d,af(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,af(m(function(b){var
+c=a(k,b);return $(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-xU(e,c,b,a){var
-f=n(xT(e,c),b,a);if(f){var
+yg(e,c,b,a){var
+f=n(yf(e,c),b,a);if(f){var
 i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lF(e,c),j,a),t=Y(h(i),q),u=m(s,a),v=s(n(lF(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
+q=n(lX(e,c),j,a),t=$(h(i),q),u=m(s,a),v=s(n(lX(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=f;return p}function
-lG(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+lY(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cq(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=ct(b,m,l(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
 o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
-xV(a,c,e,d){var
+yh(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(xR(a,c),d)]:lG(a,c,e):2===b[0]?xU(a,c,b[1],d):[0,xS(a,c,b[1],d)]}function
-xW(a,c,b){var
+b==="number"?0===b?[0,f(yd(a,c),d)]:lY(a,c,e):2===b[0]?yg(a,c,b[1],d):[0,ye(a,c,b[1],d)]}function
+yi(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bt(lG(a,c,b),e)}if(ff(a)){var
-f=a[9];return m(function(d){return xV(a,c,b,d)},f)}return bt(0,a[2])}function
-xX(a){var
-b=d_(a),c=b?fk(a):b;return bN(c)}function
-lH(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-hy(e,d,c,b){switch(bQ(e,c)){case
+e=a[2];return bt(lY(a,c,b),e)}if(fk(a)){var
+f=a[9];return m(function(d){return yh(a,c,b,d)},f)}return bt(0,a[2])}function
+yj(a){var
+b=ed(a),c=b?fp(a):b;return bO(c)}function
+lZ(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+hM(e,d,c,b){switch(bS(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
 f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-lI(e,d,c,b){switch(bQ(e,c)){case
+l0(e,d,c,b){switch(bS(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
-f=h(c)[2];return lH(v(a(d,h(c)[1]),f),b)}}function
-xY(f,e,a){if(a){var
-b=a[2],c=a[1];if(bQ(f,e))var
-i=h(g(c)),d=am(function(a){var
+f=h(c)[2];return lZ(v(a(d,h(c)[1]),f),b)}}function
+yk(f,e,a){if(a){var
+b=a[2],c=a[1];if(bS(f,e))var
+i=h(g(c)),d=aq(function(a){var
 b=h(g(a));return function(a){return r(b,a)}},i,b);else
 var
-j=g(h(c)),d=am(function(a){var
-b=g(h(a));return function(a){return Y(b,a)}},j,b);return m(function(a){return lH(d,a)},a)}return a}function
-lJ(d,c,b,e,a){if(a){var
+j=g(h(c)),d=aq(function(a){var
+b=g(h(a));return function(a){return $(b,a)}},j,b);return m(function(a){return lZ(d,a)},a)}return a}function
+l1(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lJ(d,c,b,a,f);return[0,hy(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hy(d,c,b,a)},f);return[0,lI(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xZ(p,o,f,d,c){function
+e=l1(d,c,b,a,f);return[0,hM(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hM(d,c,b,a)},f);return[0,l0(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+yl(p,o,f,d,c){function
 b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bQ(p,o)){var
-q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return y(k(a(l(f,j),u),t),s)}var
-v=b(c),i=y(b(d),v);if(i)var
+e(a){return h(h(a))}if(bS(p,o)){var
+q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
+v=b(c),i=z(b(d),v);if(i)var
 m=i;else{var
-w=b(c),n=C(b(d),w);if(n){var
-x=e(c);return y(e(d),x)}var
+w=b(c),n=B(b(d),w);if(n){var
+x=e(c);return z(e(d),x)}var
 m=n}return m}function
-x0(l,k,j,i,f,e){var
+ym(l,k,j,i,f,e){var
 c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xZ(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-x1(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lJ(c,d,b,x0(c,b,E(u(a)),1,f,e),a)}return a}function
-x2(a,e,c,b){var
+d=a[1],m=a[2],n=yl(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+yn(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return l1(c,d,b,ym(c,b,E(u(a)),1,f,e),a)}return a}function
+yo(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xY(a,c,b);return m(function(b){return hy(a,e,c,b)},b)}function
-x3(a,d,c,b){var
+d==="number"&&d)return yk(a,c,b);return m(function(b){return hM(a,e,c,b)},b)}function
+yp(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return x1(a,d,c,b);return m(function(b){return lI(a,d,c,b)},b)}function
-x4(a,b){function
+e==="number"&&e)return yn(a,d,c,b);return m(function(b){return l0(a,d,c,b)},b)}function
+yq(a,b){function
 d(b){var
-d=g(b),c=C(g(a),d);if(c){var
-e=h(b);return C(h(a),e)}return c}var
+d=g(b),c=B(g(a),d);if(c){var
+e=h(b);return B(h(a),e)}return c}var
 j=d(g(b)),e=j||d(h(b));if(e)var
 f=e;else{var
-k=h(a),i=C(g(a),k);if(i)var
+k=h(a),i=B(g(a),k);if(i)var
 l=g(a),c=o(h(g(b)),l);else
 var
 c=i;if(c){var
 m=g(h(b));return o(g(a),m)}var
 f=c}return f}function
-x5(f,e){var
+yr(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=x4(b[1],a[1]);if(c){var
+c=yq(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-lK(l,k,j,i,f,e,d,a,c){var
-b=x5(a,c);return b?k8(l,k,j,i,f,d,e,m(function(a){var
+l2(l,k,j,i,f,e,d,a,c){var
+b=yr(a,c);return b?lo(l,k,j,i,f,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-x6(d,c,j,i,h,b,g,a){var
-e=lK(d,c,j,i,h,b,g,x2(d,c,b,a),a);if(e)var
-f=lK(d,c,j,i,h,b,g,x3(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+ys(d,c,j,i,h,b,g,a){var
+e=l2(d,c,j,i,h,b,g,yo(d,c,b,a),a);if(e)var
+f=l2(d,c,j,i,h,b,g,yp(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-x7(a){var
+yt(a){var
 d=h(a),b=o(g(a),d);if(b)var
 e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
-lL(c,b,e,d){var
-f=ab(function(d){return v(a(b,d),c)},d);return[0,ab(function(d){return F(a(b,d),c)},e),f]}function
-x8(b,a){var
-c=b8(a,b[4]);return m(function(a){var
+l3(c,b,e,d){var
+f=R(function(d){return v(a(b,d),c)},d);return[0,R(function(d){return F(a(b,d),c)},e),f]}function
+yu(b,a){var
+c=b_(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-x9(e,b,a,c){var
-f=x8(b,c),g=bt([0,d,a],e[2]),h=b[3];return hj(function(b,c){return lL(h,a,b,c)},g,f)}function
-lM(b,a){var
-c=h(a),d=Y(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-x_(b,d,c,a){var
-e=l(b,l(d,g(a)));return lM(a,[0,l(b,l(c,h(a))),e])}function
-x$(b,f,e,d,c){var
-a=x9(b,f,e,c);if(dp(b)){var
-i=b8(c,f[4]);if(I(function(a){var
-c=b[2];return $(g(a),c)},i)&&I(function(a){var
+yv(e,b,a,c){var
+f=yu(b,c),g=bt([0,d,a],e[2]),h=b[3];return hv(function(b,c){return l3(h,a,b,c)},g,f)}function
+l4(b,a){var
+c=h(a),d=$(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
+yw(b,d,c,a){var
+e=l(b,l(d,g(a)));return l4(a,[0,l(b,l(c,h(a))),e])}function
+yx(b,f,e,d,c){var
+a=yv(b,f,e,c);if(dr(b)){var
+i=b_(c,f[4]);if(I(function(a){var
+c=b[2];return V(g(a),c)},i)&&I(function(a){var
 b=h(a);return o(g(a),b)},a)){var
-j=ad(m(g,a)),k=ad(m(h,a)),l=Z(d,a);return m(function(a){var
-b=g(a),c=x_(e,j,k,h(a));return ab(function(a){return lM(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-ya(g){function
+j=af(m(g,a)),k=af(m(h,a)),l=W(d,a);return m(function(a){var
+b=g(a),c=yw(e,j,k,h(a));return R(function(a){return l4(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+yy(g){function
 e(c,b){if(c){if(b){var
 h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
-lN(e,d,a,b){var
+l5(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2],g=a[1];return k(n(ya(d),g,b),f)}return ac(a[1],b)}function
-fw(e,c){var
-b=U(e),d=e[4];if(typeof
+f=a[2],g=a[1];return k(n(yy(d),g,b),f)}return ae(a[1],b)}function
+fB(e,c){var
+b=X(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-yb(e,h,c,b,g,f){var
-i=a(a(b,aQ(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fw(e,h),j)),i)}function
-yc(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fw(e,h),i));return o(a(a(b,aQ(e)),f),j)}function
-yd(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lN(b,a,m,g[1]),j=n[3],k=f?yb(b,a,h,i,f[1],j):1;if(k){if(e)return yc(b,a,h,i,e[1],j);var
+yz(e,h,c,b,g,f){var
+i=a(a(b,aT(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fB(e,h),j)),i)}function
+yA(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fB(e,h),i));return o(a(a(b,aT(e)),f),j)}function
+yB(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=l5(b,a,m,g[1]),j=n[3],k=f?yz(b,a,h,i,f[1],j):1;if(k){if(e)return yA(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fx(b,c){var
-d=U(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ac(e,e),i),h)}}function
-lO(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(ad(m(function(f){var
+fC(b,c){var
+d=X(b);return function(b,e){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ae(e,e),i),h)}}function
+l6(f,d,c,b,e){var
+g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(af(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-ye(c){var
-d=U(c);return function(b,f,e){var
+yC(c){var
+d=X(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-yf(a,c,b){var
+yD(a,c,b){var
 s=a[1],i=u(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aT(ye(a),f,m,q)){var
-v=b[1];return n(fx(a,c),f,v)}return lO(a,c,m,q,b[1])}var
-w=b[1];return n(fx(a,c),f,w)}var
-x=b[1];return n(fx(a,c),f,x)}var
+q=p[1];if(aQ(yC(a),f,m,q)){var
+v=b[1];return n(fC(a,c),f,v)}return l6(a,c,m,q,b[1])}var
+w=b[1];return n(fC(a,c),f,w)}var
+x=b[1];return n(fC(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return lO(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return l6(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fx(a,c),[0,j,j],t)}}return i}function
-hz(e,c,b,a){var
-f=b8(a,c[4]);return m(function(a){var
-c=h(a),f=R(g(a),b,[0,d,d,j,j]);return[0,[0,d7(e,g(a)),f],c]},f)}function
-hA(c,f,b,e,a){var
-d=yf(c,b,a);return d?I(function(d){return yd(c,f,b,a,d)},e):d}function
-hB(b,g,f,c,i,h){var
-e=lN(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fw(b,f),j),l=aQ(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fw(b,f),n),q=aQ(b);return[0,v(a(a(g,e),q),p),m]}function
-yg(b,a,e){var
+t=b[1];return n(fC(a,c),[0,j,j],t)}}return i}function
+hN(e,c,b,a){var
+f=b_(a,c[4]);return m(function(a){var
+c=h(a),f=S(g(a),b,[0,d,d,j,j]);return[0,[0,ea(e,g(a)),f],c]},f)}function
+hO(c,f,b,e,a){var
+d=yD(c,b,a);return d?I(function(d){return yB(c,f,b,a,d)},e):d}function
+hP(b,g,f,c,i,h){var
+e=l5(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fB(b,f),j),l=aT(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fB(b,f),n),q=aT(b);return[0,v(a(a(g,e),q),p),m]}function
+yE(b,a,e){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(g(b),j),k=g(e),d=o(c,Y(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-yh(b,e,a){var
+j=h(a),c=r(g(b),j),k=g(e),d=o(c,$(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+yF(b,e,a){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=g(a),c=Y(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-yi(f,e,d,c,a){return m(function(a){var
-b=hA(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-yj(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=R(s,i,0);if(b){var
-c=R(r,i,0);if(c)if(a){var
-t=a[1],d=hB(l,k,j,n,o,b[1]),u=s===r?d:hB(l,k,j,n,o,c[1]),e=yg(t,d,u);if(e)var
-f=yh(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+j=g(a),c=$(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+yG(f,e,d,c,a){return m(function(a){var
+b=hO(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+yH(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=S(s,i,0);if(b){var
+c=S(r,i,0);if(c)if(a){var
+t=a[1],d=hP(l,k,j,n,o,b[1]),u=s===r?d:hP(l,k,j,n,o,c[1]),e=yE(t,d,u);if(e)var
+f=yF(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4501,62 +4513,62 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-yk(a,c,h,f,e,d,b){var
-i=hz(a,c,e,d),j=a[2];if(u(b[3])===j){var
-k=b8(d,c[4]);if(I(function(b){var
-c=a[2];return $(g(b),c)},k)){var
-l=yi(a,c,b[1],i,b[2]),n=Z(a[9],e),o=Z(Z(f,b[3]),n),p=b[1];return m(function(b){return yj(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
-yl(b,e,d,c){var
-i=y(c,d)?h(e):g(e),f=k_(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
-ym(a,c,b,g,f){var
+yI(a,c,h,f,e,d,b){var
+i=hN(a,c,e,d),j=a[2];if(u(b[3])===j){var
+k=b_(d,c[4]);if(I(function(b){var
+c=a[2];return V(g(b),c)},k)){var
+l=yG(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return m(function(b){return yH(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
+yJ(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=lq(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
+yK(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?lb(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fr(a,c,b,g,f):i}var
+j=a[2],h=u(b)===j?1:0;return h?lt(a,c,b,g,f):h}var
+k=a[2],i=u(b)===k?1:0;return i?fv(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return k$(a,c,g,f,b)}var
-n=e[2],o=e[1];return hn(b,function(a,b,d){return yl(c,a,b,d)},o,n,m,l,d)}function
-lP(b,a){return v(a,b[3])}function
-hC(e,d,c,b){if(b){var
-f=b[1];return a(lP(e,d),f)}return c}function
-lQ(c,b,e){var
-a=c[4];return r(d,l(b,ad(m(function(a){return 0===a[0]?a[1]===e?r(d,hC(c,b,d,a[3])):d:d},a))))}function
-yn(c,b,e){var
-a=c[4];return am(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=lQ(c,b,a[1]),g=k(r(d,hC(c,b,d,a[3])),f);return Y(hC(c,b,b,a[4]),g)}return d}return d},a))}function
-yo(c,b,a){var
-d=an(0,c[2]);return m(function(c){return yn(b,a,c)},d)}function
-lR(d){var
+m(b){return lr(a,c,g,f,b)}var
+n=e[2],o=e[1];return hz(b,function(a,b,d){return yJ(c,a,b,d)},o,n,m,l,d)}function
+l7(b,a){return v(a,b[3])}function
+hQ(e,d,c,b){if(b){var
+f=b[1];return a(l7(e,d),f)}return c}function
+l8(c,b,e){var
+a=c[4];return r(d,l(b,af(m(function(a){return 0===a[0]?a[1]===e?r(d,hQ(c,b,d,a[3])):d:d},a))))}function
+yL(c,b,e){var
+a=c[4];return aq(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=l8(c,b,a[1]),g=k(r(d,hQ(c,b,d,a[3])),f);return $(hQ(c,b,b,a[4]),g)}return d}return d},a))}function
+yM(c,b,a){var
+d=ai(0,c[2]);return m(function(c){return yL(b,a,c)},d)}function
+l9(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bH(b,a)},c=bN(b6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bH(b,a)},c=bO(b8(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-yp(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=R(b,j,d),g=l(R(b,i,d),n),o=R(b,k,d),h=l(lQ(e,m,f),o);if(y(d,g)&&y(d,h)){var
-p=e[4];if(bN(b6(function(a){return xQ(f,b,a)},p)))return a(g,h)}return d}function
-yq(b,f,e,q,p,n,k,c){var
-x=lP(f,e),r=C(e,a(f[3],x));if(r)var
+yN(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=S(b,j,d),g=l(S(b,i,d),n),o=S(b,k,d),h=l(l8(e,m,f),o);if(z(d,g)&&z(d,h)){var
+p=e[4];if(bO(b8(function(a){return yc(f,b,a)},p)))return a(g,h)}return d}function
+yO(b,f,e,q,p,n,k,c){var
+x=l7(f,e),r=B(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
 s=i?I(function(a){var
-d=f[2],c=$(g(a),d);if(c){var
-e=b[2];return $(h(a),e)}return c},c):i,t=s?lR(m(g,c)):s,v=t?lR(m(h,c)):t;if(v){var
-j=fr(b,e,Z(m(g,q),k),p,n);if(j){var
-z=aC(b,n),A=aC(b,p),B=ad(m(function(a){return yp(f,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
+d=f[2],c=V(g(a),d);if(c){var
+e=b[2];return V(h(a),e)}return c},c):i,t=s?l9(m(g,c)):s,v=t?l9(m(h,c)):t;if(v){var
+j=fv(b,e,W(m(g,q),k),p,n);if(j){var
+z=aH(b,n),A=aH(b,p),C=af(m(function(a){return yN(f,e,k,A,z,a)},c));return o(l(j[1],C),d)}var
 w=j}else
 var
 w=v;return w}function
-yr(a){var
+yP(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-ys(a,c,j,i,f,b,e,d){var
-k=Z(a[9],b),l=Z(b9(a),k);return a_(m(function(b){var
-k=g(h(b)),l=yr(hB(a,c,e,h(h(b)),k,d));return fo(a,c,j,i,f,g(b),l)},l))}function
-yt(a,b,x,i,w,v,h,t,f){var
-j=f[2],k=f[1],y=b8(0,b[4]),l=I(function(b){var
-c=a[2];return $(g(b),c)},y),m=l?hA(a,b,k,hz(a,b,h,0),j):l;if(m){var
-c=ys(a,x,i,w,v,h,k,j);if(c){var
+yQ(a,c,j,i,f,b,e,d){var
+k=W(a[9],b),l=W(bR(a),k);return a_(m(function(b){var
+k=g(h(b)),l=yP(hP(a,c,e,h(h(b)),k,d));return ef(a,c,j,i,f,g(b),l)},l))}function
+yR(a,b,x,i,w,v,h,t,f){var
+j=f[2],k=f[1],y=b_(0,b[4]),l=I(function(b){var
+c=a[2];return V(g(b),c)},y),m=l?hO(a,b,k,hN(a,b,h,0),j):l;if(m){var
+c=yQ(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fr(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+e=fv(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4566,253 +4578,253 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-yu(a){return xW(a[1],a[2][1],a[2][3])}function
-yv(a){return a?x7(a[1]):a}function
-lS(a){return m(yv,a)}function
-lT(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fp(c,a)){var
+yS(a){return yi(a[1],a[2][1],a[2][3])}function
+yT(a){return a?yt(a[1]):a}function
+l_(a){return m(yT,a)}function
+l$(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(ft(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return yk(d,c,e,g,h[1],a,k)}return lS(x$(d,c,e,g,a))}return j}}function
-yw(a){var
+k=f(i,a);return yI(d,c,e,g,h[1],a,k)}return l_(yx(d,c,e,g,a))}return j}}function
+yU(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a_(g);return b?x6(c,d,e,f,a[3],h,i,b[1]):b}}function
-lU(b){var
+b=a_(g);return b?ys(c,d,e,f,a[3],h,i,b[1]):b}}function
+ma(b){var
 a=b[1];return function(c){var
 d=I(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=j7(a[2],c),f=b9(a),g=k9(a[6]);return a_(hk(yw(b),g,f,e))}return d}}function
-yx(a,k,f){var
+e=g7(a[2],c),f=bR(a),g=lp(a[6]);return a_(hw(yU(b),g,f,e))}return d}}function
+yV(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
-j=C(c,h);if(j){var
-p=n(f[4],i,b);return yq(g,d,c,m,d[1],b,o,p)}return j;default:var
+j=B(c,h);if(j){var
+p=n(f[4],i,b);return yO(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return yt(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-yy(b,l,k){var
+q=n(f[5],i,b);return yR(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+yW(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=$(a,g[3]),j=i?bN(a===c[1]?1:0):i;if(j)var
-e=ym(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+i=V(a,g[3]),j=i?bO(a===c[1]?1:0):i;if(j)var
+e=yK(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cT(yx(b,l,k),c,p,n,h,a):f}}function
-yz(b,e,d){var
+f=j;return f?cX(yV(b,l,k),c,p,n,h,a):f}}function
+yX(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=hj(function(a,b){return lL(r,m,a,b)},q,p),s=1===e?yo(k,a,l):0,t=I(fv,a[4]),i=t||I(function(a){var
+p=a[4],q=c[1],r=a[3],f=hv(function(a,b){return l3(r,m,a,b)},q,p),s=1===e?yM(k,a,l):0,t=I(fA,a[4]),i=t||I(function(a){var
 b=h(a);return o(g(a),b)},f);if(i){var
-u=d[1];return b6(cU(yy(b,e,d),a,n,s,f),u)}var
+u=d[1];return b8(cY(yW(b,e,d),a,n,s,f),u)}var
 j=i}else
 var
 j=c;return j}}function
-yA(d,a){if(a){var
+yY(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-yB(a,q,d){var
+yZ(a,q,d){var
 i=a[1];return function(b){var
-e=yu(a),j=lS(e),k=an(0,b[2]),l=m(function(c){var
-f=d[2];return cT(lT(a),e,j,b,c,f)},k),r=I(fv,b[4])?0:f(lU(a),l),c=$(0,b[2]),n=c?xX(i):c;return function(c){var
-o=ef(c,b),i=bP(b[4],c);if(n){if(i&&0===i[1][0])var
-s=Z(k,l),t=m(function(b){if(yA(g(b),i)){var
-k=f(d[3],c),l=g(b);return cT(lT(a),e,j,o,l,k)}return h(b)},s),p=f(lU(a),t);else
+e=yS(a),j=l_(e),k=ai(0,b[2]),l=m(function(c){var
+f=d[2];return cX(l$(a),e,j,b,c,f)},k),r=I(fA,b[4])?0:f(ma(a),l),c=V(0,b[2]),n=c?yj(i):c;return function(c){var
+o=em(c,b),i=bQ(b[4],c);if(n){if(i&&0===i[1][0])var
+s=W(k,l),t=m(function(b){if(yY(g(b),i)){var
+k=f(d[3],c),l=g(b);return cX(l$(a),e,j,o,l,k)}return h(b)},s),p=f(ma(a),t);else
 var
-p=r;return aT(yz(a,q,d),o,c,p)}return n}}}function
-lV(e,d,c,b,a){var
-f=aj(a,cI(d,1));return aY(bB(cI(cI(aY(e,aj(2,b)),f),1),c),1)}function
-hD(a,e,d,c,b){var
-f=E(h(a[3])),i=aj(b,h(a[4])),j=l(E(aY(aj(d,h(a[2])),i)),f),k=E(g(a[3])),m=aj(c,g(a[4]));return[0,l(E(aY(aj(e,g(a[2])),m)),k),j]}function
-lW(i,f,a){var
+p=r;return aQ(yX(a,q,d),o,c,p)}return n}}}function
+mb(e,d,c,b,a){var
+f=an(a,cM(d,1));return a0(bB(cM(cM(a0(e,an(2,b)),f),1),c),1)}function
+hR(a,e,d,c,b){var
+f=E(h(a[3])),i=an(b,h(a[4])),j=l(E(a0(an(d,h(a[2])),i)),f),k=E(g(a[3])),m=an(c,g(a[4]));return[0,l(E(a0(an(e,g(a[2])),m)),k),j]}function
+mc(i,f,a){var
 c=o(d,g(a));if(c)var
-j=E(i),b=y(g(a),j);else
+j=E(i),b=z(g(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
-k=E(f);return y(h(a),k)}return e}function
-du(b,a){function
+k=E(f);return z(h(a),k)}return e}function
+dw(b,a){function
 f(b){return a}function
-g(b){return i(2,du(b,a))}function
-h(b){return w(i(2,du(b,a)))}if(o(b,j))return f(0);var
-c=b4(b,E(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
-hE=0;function
-fy(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fy(a,h)},l=function(a){return fy(a,f)};if(o(b,j))return i(0);var
-c=b4(b,E(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
-eg(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eg(b,a,f),g,e]},p=function(b){return[0,f,g,eg(b,a,e)]};if(o(c,j))return m(0);var
-h=b4(c,E(2)),i=h[1];return C(h[2],d)?n(i):p(i)}function
+g(b){return i(2,dw(b,a))}function
+h(b){return x(i(2,dw(b,a)))}if(o(b,j))return f(0);var
+c=b6(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}var
+hS=0;function
+fD(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fD(a,h)},l=function(a){return fD(a,f)};if(o(b,j))return i(0);var
+c=b6(b,E(2)),e=c[1];return B(c[2],d)?k(e):l(e)}return a}function
+en(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,en(b,a,f),g,e]},p=function(b){return[0,f,g,en(b,a,e)]};if(o(c,j))return m(0);var
+h=b6(c,E(2)),i=h[1];return B(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,eg(b,a,0),0,0]}function
-s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
-k=b4(c,E(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
-hF(d,l,k,h){var
+r(b){return[0,en(b,a,0),0,0]}function
+s(b){return[0,0,0,en(b,a,0)]}if(o(c,j))return q(0);var
+k=b6(c,E(2)),l=k[1];return B(k[2],d)?r(l):s(l)}function
+hT(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=du(a,w(i(2,j))),n=hF(d,g,c,du(a,i(2,j))),b=e,c=aT(d,a,f[1],n),a=m;continue}var
-o=du(a,w(i(2,j))),b=e,c=hF(d,g,c,du(a,i(2,j))),a=o;continue}return c}}var
-b_=[0,d,d],eh=[0,0,0,0,hE];function
-yC(c,b,a){return hF(c,b,a,j)}function
-lX(f,e,d){var
+m=dw(a,x(i(2,j))),n=hT(d,g,c,dw(a,i(2,j))),b=e,c=aQ(d,a,f[1],n),a=m;continue}var
+o=dw(a,x(i(2,j))),b=e,c=hT(d,g,c,dw(a,i(2,j))),a=o;continue}return c}}var
+b$=[0,d,d],eo=[0,0,0,0,hS];function
+y0(c,b,a){return hT(c,b,a,j)}function
+md(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=eg(c,a[1],b),h=a[2],c=w(c),a=h,b=g;continue}return b}}function
-cs(a,e,d,c){var
-f=a[4],g=a[1],b=fy(jS(aY(aj(aY(aj(d,a[3]),c),g),e)),f);return b?b[1]:b_}function
-fz(d,b,a,c){var
-e=an(0,b);return[0,d,b,a,lX(j,bs(function(b){var
-d=an(0,a);return bs(f(c,b),d)},e),hE)]}function
-cM(a,d,c,b){return fz(a,d,c,function(d,c){var
-e=an(0,a);return m(function(a){return aT(b,a,d,c)},e)})}function
-hG(b,a){if(b){if(a){var
-c=hG(b[2],a[2]);return bv(e_(b[1],a[1]),c)}return b_}return b_}function
-lY(b,a){var
+g=en(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
+cv(a,e,d,c){var
+f=a[4],g=a[1],b=fD(j9(a0(an(a0(an(d,a[3]),c),g),e)),f);return b?b[1]:b$}function
+fE(d,b,a,c){var
+e=ai(0,b);return[0,d,b,a,md(j,bs(function(b){var
+d=ai(0,a);return bs(f(c,b),d)},e),hS)]}function
+cR(a,d,c,b){return fE(a,d,c,function(d,c){var
+e=ai(0,a);return m(function(a){return aQ(b,a,d,c)},e)})}function
+hU(b,a){if(b){if(a){var
+c=hU(b[2],a[2]);return bv(fe(b[1],a[1]),c)}return b$}return b$}function
+me(b,a){var
 c=F(h(b),a);return[0,v(g(b),a),c]}function
-lZ(a){var
+mf(a){var
 b=g(a);return l(h(a),b)}function
-yD(a){return m(function(a){return Y(d,a)},a)}function
-l0(d,a){var
-b=u(a),c=gS(a,d),e=m(yD,a),f=n(e6(c),b,e);return[0,b,c,n(e6(c),b,a),f]}function
-yE(d,c,a,b){return c===1?e7(a,b):gR(d,c,a,e7(a,b))}function
-yF(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return lY([0,k(c,b),i],g)}function
-l1(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=l1(h,g,dh(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yF(h,g,bk(d,f),o,n,m),l];else
+y1(a){return m(function(a){return $(d,a)},a)}function
+mg(d,a){var
+b=u(a),c=g3(a,d),e=m(y1,a),f=n(fa(c),b,e);return[0,b,c,n(fa(c),b,a),f]}function
+y2(d,c,a,b){return c===1?fb(a,b):g2(d,c,a,fb(a,b))}function
+y3(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return me([0,k(c,b),i],g)}function
+mh(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=mh(h,g,dj(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,y3(h,g,bl(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-l2(h,f,e,a,c){var
+mi(h,f,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return yE(j,i,a,b)}var
-d=m(lZ,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return l1(h,f,e,b(a[3],n),l,k)}function
-l3(a){var
-b=a[4];return yC(function(d,a,b){var
-c=b3(lZ(a));return r(r(b3(g(a)),c),b)},b,d)}function
-fA(a){return am(bv,b_,a)}function
-l4(a){if(a){var
-b=a[2],c=a[1];return b?uJ(c,l4(b)):c}return b_}function
-l5(c,b,a){var
-d=bf(h(a));return cs(c,b,bf(g(a)),d)}function
-yG(a,c,b){return lW(a[2],a[3],b)?l5(a,c,b):b_}function
-l6(a,e,d,c,b){var
-f=an(0,g(a[1]));return bs(function(f){var
-g=an(0,h(a[1]));return m(function(g){return yG(e,b,hD(a,d,c,f,g))},g)},f)}function
-yH(f,e,d,c,b,a){var
-g=an(0,b);return bs(function(b){return l6(f,e,d,c,aY(a,b))},g)}function
-yI(a,b,d,c,i){var
-e=an(0,g(a[1]));return bs(function(e){var
-f=an(0,h(a[1]));return bs(function(f){var
-h=hD(a,d,c,e,f),g=lW(b[2],b[3],h),j=g?[0,l5(b,i,hD(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hH(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return lV(b[2],f,e,d,c)}function
-hI(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lV(b[3],f,e,d,c)}function
-yJ(a){var
+b(a,b){return y2(j,i,a,b)}var
+d=m(mf,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mh(h,f,e,b(a[3],n),l,k)}function
+mj(a){var
+b=a[4];return y0(function(d,a,b){var
+c=b5(mf(a));return r(r(b5(g(a)),c),b)},b,d)}function
+fF(a){return aq(bv,b$,a)}function
+mk(a){if(a){var
+b=a[2],c=a[1];return b?u$(c,mk(b)):c}return b$}function
+ml(c,b,a){var
+d=bg(h(a));return cv(c,b,bg(g(a)),d)}function
+y4(a,c,b){return mc(a[2],a[3],b)?ml(a,c,b):b$}function
+mm(a,e,d,c,b){var
+f=ai(0,g(a[1]));return bs(function(f){var
+g=ai(0,h(a[1]));return m(function(g){return y4(e,b,hR(a,d,c,f,g))},g)},f)}function
+y5(f,e,d,c,b,a){var
+g=ai(0,b);return bs(function(b){return mm(f,e,d,c,a0(a,b))},g)}function
+y6(a,b,d,c,i){var
+e=ai(0,g(a[1]));return bs(function(e){var
+f=ai(0,h(a[1]));return bs(function(f){var
+h=hR(a,d,c,e,f),g=mc(b[2],b[3],h),j=g?[0,ml(b,i,hR(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hV(a,b){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mb(b[2],f,e,d,c)}function
+hW(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mb(b[3],f,e,d,c)}function
+y7(a){var
 b=r(d,h(a));return[0,r(d,g(a)),b]}function
-yK(c,b){if(o(d,h(b)))var
+y8(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
 k=c[2],l=c[1],e=F(a(h(b),l),k);if(o(d,g(b)))var
 f=g(b);else
 var
 i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
-yL(a,e,c){var
-b=ha(a,e,a,uH(c));return b?gU(a,bv([0,a,a],b[1])):[0,d,a]}function
-yM(a,d,c){var
-b=ha(a,d,a,e_(i(2,j),c));if(b){var
-e=gU(a,bv([0,a,a],b[1]));return uI([0,a,a],e_(i(2,j),e))}return[0,s(a),a]}function
-yN(k,d,c,j,b,i,a){var
-f=bB(a[1],c),e=bB(u(b),c),l=l3(a),n=an(0,c),o=m(function(a){var
-c=l0(l,cp(e,b7(aj(a,e),b))),d=[0,b7(aj(a,e),i),c];return[0,aj(a,f),d]},n);function
+y9(a,e,c){var
+b=hm(a,e,a,u9(c));return b?g5(a,bv([0,a,a],b[1])):[0,d,a]}function
+y_(a,d,c){var
+b=hm(a,d,a,fe(i(2,j),c));if(b){var
+e=g5(a,bv([0,a,a],b[1]));return u_([0,a,a],fe(i(2,j),e))}return[0,s(a),a]}function
+y$(k,d,c,j,b,i,a){var
+f=bB(a[1],c),e=bB(u(b),c),l=mj(a),n=ai(0,c),o=m(function(a){var
+c=mg(l,cs(e,b9(an(a,e),b))),d=[0,b9(an(a,e),i),c];return[0,an(a,f),d]},n);function
 p(e,c){return bs(function(b){var
-i=yH(d,a,e,c,f,g(b)),l=h(h(b));return l2(k,j,g(h(b)),l,i)},o)}var
-q=hI(d,a),r=hH(d,a);return fz(u(b),r,q,p)}function
-yO(e,d,b,c,a){var
-f=l0(l3(a),b);function
+i=y5(d,a,e,c,f,g(b)),l=h(h(b));return mi(k,j,g(h(b)),l,i)},o)}var
+q=hW(d,a),r=hV(d,a);return fE(u(b),r,q,p)}function
+za(e,d,b,c,a){var
+f=mg(mj(a),b);function
 g(h,g){var
-b=an(0,a[1]);return l2(e,d,c,f,m(function(b){return cs(a,b,0,0)},b))}return fz(u(b),1,1,g)}function
-yP(b){var
-a=bk(eh,b);function
-c(d,c,a){return fA(m(function(b){return cs(b,d,c,a)},b))}return cM(a[1],a[2],a[3],c)}function
-yQ(a){var
-b=bk(eh,a);function
+b=ai(0,a[1]);return mi(e,d,c,f,m(function(b){return cv(a,b,0,0)},b))}return fE(u(b),1,1,g)}function
+zb(b){var
+a=bl(eo,b);function
+c(d,c,a){return fF(m(function(b){return cv(b,d,c,a)},b))}return cR(a[1],a[2],a[3],c)}function
+zc(a){var
+b=bl(eo,a);function
 c(c,b){return bs(function(a){var
-d=an(0,a[1]);return m(function(d){return cs(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fz(am(function(b,a){return aY(b[1],a)},f,a),e,d,c)}function
-fB(b,a){function
-c(e,d,c){return f(b,cs(a,e,d,c))}return cM(a[1],a[2],a[3],c)}function
-yR(b,a){function
-c(e,d,c){return l4(yI(b,a,d,c,e))}var
-d=hI(b,a),e=hH(b,a);return cM(a[1],e,d,c)}function
-yS(a,b){var
-c=h(a[1]),d=E(aj(g(a[1]),c));function
-e(f,e,c){return lY(fA(l6(a,b,e,c,f)),d)}var
-f=hI(a,b),i=hH(a,b);return cM(b[1],i,f,e)}function
-yT(a){function
+d=ai(0,a[1]);return m(function(d){return cv(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fE(aq(function(b,a){return a0(b[1],a)},f,a),e,d,c)}function
+fG(b,a){function
+c(e,d,c){return f(b,cv(a,e,d,c))}return cR(a[1],a[2],a[3],c)}function
+zd(b,a){function
+c(e,d,c){return mk(y6(b,a,d,c,e))}var
+d=hW(b,a),e=hV(b,a);return cR(a[1],e,d,c)}function
+ze(a,b){var
+c=h(a[1]),d=E(an(g(a[1]),c));function
+e(f,e,c){return me(fF(mm(a,b,e,c,f)),d)}var
+f=hW(a,b),i=hV(a,b);return cR(b[1],i,f,e)}function
+zf(a){function
 b(b,h,g){var
-c=gL(b,a[3]),d=a[2],e=gL(bB(b,a[3]),d),f=a[2];return cs(a,bB(bB(b,a[3]),f),e,c)}var
-c=a[3];return cM(aj(aj(a[1],a[2]),c),1,1,b)}function
-yU(b,a){function
+c=gW(b,a[3]),d=a[2],e=gW(bB(b,a[3]),d),f=a[2];return cv(a,bB(bB(b,a[3]),f),e,c)}var
+c=a[3];return cR(an(an(a[1],a[2]),c),1,1,b)}function
+zg(b,a){function
 c(e,d,c){var
-f=bB(c,h(b));return cs(a,e,bB(d,g(b)),f)}var
-d=h(b),e=aj(a[3],d),f=g(b),i=aj(a[2],f);return cM(a[1],i,e,c)}function
-l7(b,a){var
+f=bB(c,h(b));return cv(a,e,bB(d,g(b)),f)}var
+d=h(b),e=an(a[3],d),f=g(b),i=an(a[2],f);return cR(a[1],i,e,c)}function
+mn(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yV(b,a){var
-c=a[1]===b[1]?1:0;return c?l7(b,a):c}function
-dv(a,b){var
+zh(b,a){var
+c=a[1]===b[1]?1:0;return c?mn(b,a):c}function
+dx(a,b){var
 c=a?[0,b]:a;return c}function
-yW(e,k,a,c){var
-b=bk(eh,c);if(typeof
+zi(e,k,a,c){var
+b=bl(eo,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=yP(c);return dv(I(function(a){return yV(b,a)},c),q);case
+q=zb(c);return dx(I(function(a){return zh(b,a)},c),q);case
 1:var
-r=yQ(c);return dv(I(function(a){return l7(b,a)},c),r);case
-2:return[0,fB(yJ,b)];case
-3:return[0,fB(function(a){return yL(e,k,a)},b)];case
-4:return[0,fB(function(a){return yM(e,k,a)},b)];default:return[0,yT(b)]}else
+r=zc(c);return dx(I(function(a){return mn(b,a)},c),r);case
+2:return[0,fG(y7,b)];case
+3:return[0,fG(function(a){return y9(e,k,a)},b)];case
+4:return[0,fG(function(a){return y_(e,k,a)},b)];default:return[0,zf(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],f=a[2],s=yN(e,a[1],f,a[3],i,a[5],b),l=$(0,f);if(l)var
-t=u(i),m=aj(f,bB(u(i),f))===t?1:0;else
+i=a[4],f=a[2],s=y$(e,a[1],f,a[3],i,a[5],b),l=V(0,f);if(l)var
+t=u(i),m=an(f,bB(u(i),f))===t?1:0;else
 var
-m=l;return dv(m,s);case
+m=l;return dx(m,s);case
 1:var
-v=yO(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dv(w,v);case
+v=za(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dx(w,v);case
 2:var
-p=a[1],x=fB(function(a){return yK(p,a)},b);return dv(o(d,p[1]),x);case
-3:return[0,yR(a[1],b)];case
+p=a[1],x=fG(function(a){return y8(p,a)},b);return dx(o(d,p[1]),x);case
+3:return[0,zd(a[1],b)];case
 4:var
-j=a[1],y=yS(j,b),z=h(j[1]);return dv($(0,aj(g(j[1]),z)),y);default:return[0,yU(a[1],b)]}}function
-yX(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j)))))))))))))),m);return bu(e,a(l(a(d,b[2]),n),k),h)}function
-yY(a,b){var
-e=a[3],f=aj(aj(a[1],a[2]),e),c=u(b)===f?1:0;return c?I(function(a){var
-b=o(d,a);return b?o(a,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,w(i(2,j))))))))))))))):b},b):c}function
-yZ(a){var
-c=u(a[5]),b=cJ(a[1],c);if(b){var
-e=a[5];return I(function(a){return y(d,a[1])},e)}return b}function
-y0(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=lX(j,m(function(a){return[0,a,a]},b),hE);return cM(f,c,e,function(b,l,k){var
-f=fy(jS(aY(aj(aY(aj(b,c),l),e),k)),i),m=f?g(f[1]):d,n=R(b,a[5],[0,j,j]);return yX(h,R(b,a[4],[0,d,j]),n,m)})}function
-y1(h,g,f,e){var
+j=a[1],y=ze(j,b),z=h(j[1]);return dx(V(0,an(g(j[1]),z)),y);default:return[0,zg(a[1],b)]}}function
+zj(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bu(e,a(l(a(d,b[2]),n),k),h)}function
+zk(a,b){var
+e=a[3],f=an(an(a[1],a[2]),e),c=u(b)===f?1:0;return c?I(function(a){var
+b=o(d,a);return b?o(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
+zl(a){var
+c=u(a[5]),b=cN(a[1],c);if(b){var
+e=a[5];return I(function(a){return z(d,a[1])},e)}return b}function
+zm(h,a,b){var
+c=a[2],e=a[3],f=a[1],i=md(j,m(function(a){return[0,a,a]},b),hS);return cR(f,c,e,function(b,l,k){var
+f=fD(j9(a0(an(a0(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=S(b,a[5],[0,j,j]);return zj(h,S(b,a[4],[0,d,j]),n,m)})}function
+zn(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return R(a,b,eh)}}(b),i),c=yW(h,g,d[2],j);if(c){var
-k=a[2],b=bj(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-y2(c,f,a,b){var
-d=yY(a,b),e=d?yZ(a):d;if(e){var
-g=a[6],h=y1(c,f,[0,y0(c,a,b),0],g);return ab(function(a){return uE(a,eh)},h)}return e}function
-l8(b){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return S(a,b,eo)}}(b),i),c=zi(h,g,d[2],j);if(c){var
+k=a[2],b=bf(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+mo(c,f,a,b){var
+d=zk(a,b),e=d?zl(a):d;if(e){var
+g=a[6],h=zn(c,f,[0,zm(c,a,b),0],g);return R(function(a){return u6(a,eo)},h)}return e}function
+mp(b){var
 f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hJ(a){return fA(m(l8,a))}function
-y3(d,b){var
+hX(a){return fF(m(mp,a))}function
+zo(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
-l9(e,c,b,a){if(a){var
-f=a[2],g=l9(e,c,dh(b),f),h=a[1],i=bk(d,b);return bv(l8(n(y3(e,c),i,h)),g)}return b_}function
-y4(b,r,i,q){var
-s=a(b,b),j=e$(a(i,i),s,q);function
+mq(e,c,b,a){if(a){var
+f=a[2],g=mq(e,c,dj(b),f),h=a[1],i=bl(d,b);return bv(mp(n(zo(e,c),i,h)),g)}return b$}function
+zp(b,r,i,q){var
+s=a(b,b),j=ff(a(i,i),s,q);function
 k(a){var
 b=a$(h(a));return[0,br(g(a)),b]}var
 c=r[4];if(typeof
@@ -4826,423 +4838,474 @@ m=l;return m;case
 f=c[1],n=o(d,f[1]);if(n)var
 u=f[2],v=f[1],p=[0,k(bv(j,bu(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,b_]}function
-y5(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hq(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hq(a(a(a(b,b),b),p),i,j);if(l){var
-q=Y(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-y6(e,d,b){var
+p=n;return p}return[0,b$]}function
+zq(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hC(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hC(a(a(a(b,b),b),p),i,j);if(l){var
+q=$(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+zr(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=l9(d,b,c[1],g),k=a(b,f);return[0,e$(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hG(c[1],g);return[0,e$(a(b,f),e,m)]}var
-l=c[3];return[0,y5(e,b,hG(c[1],g),l,i)]}}}function
-y7(e,d,c,a,b){return a_(m(function(b){var
-f=l(h(b),a);return ha(e,d,c,[0,l(g(b),a),f])},b))}function
-y8(c,e,b){var
-j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=y(d,i)?Y(c,F(a(c,h(b)),i)):c,q=y(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
-y9(c,g,f,a){var
-i=m(h,a),b=y7(c,g,f,am(r,h(bk(b_,a)),i),a);if(b)var
-d=b[1],j=fA(d),e=[0,m(function(a){return y8(c,j,a)},d)];else
+j=mq(d,b,c[1],g),k=a(b,f);return[0,ff(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hU(c[1],g);return[0,ff(a(b,f),e,m)]}var
+l=c[3];return[0,zq(e,b,hU(c[1],g),l,i)]}}}function
+zs(e,d,c,a,b){return a_(m(function(b){var
+f=l(h(b),a);return hm(e,d,c,[0,l(g(b),a),f])},b))}function
+zt(c,e,b){var
+j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?$(c,F(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
+zu(c,g,f,a){var
+i=m(h,a),b=zs(c,g,f,aq(r,h(bl(b$,a)),i),a);if(b)var
+d=b[1],j=fF(d),e=[0,m(function(a){return zt(c,j,a)},d)];else
 var
 e=b;return e}function
-y_(l,f,e){var
+zv(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hJ(e)),p),n)}return k}return 1}var
-i=bN(C(c[1][1],d));return i?i:y(d,g(hJ(e)))}}function
-y$(b,a,c){var
+m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hX(e)),p),n)}return k}return 1}var
+i=bO(B(c[1][1],d));return i?i:z(d,g(hX(e)))}}function
+zw(b,a,c){var
 d=I(function(c){var
-e=g(c),d=f(hv(b,a),e);if(d){var
-i=h(c);return f(hv(b,a),i)}return d},c);return d?y_(b,a,c):d}function
-za(b,f,a){var
+e=g(c),d=f(hH(b,a),e);if(d){var
+i=h(c);return f(hH(b,a),i)}return d},c);return d?zv(b,a,c):d}function
+zx(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=y9(c,f[3],a,d);j=1}if(!j){var
-e=y4(c,b,a,hJ(d));if(e)var
-l=e[1],i=a_(m(n(y6(c,b,a),d,l),k));else
+h=zu(c,f[3],a,d);j=1}if(!j){var
+e=zp(c,b,a,hX(d));if(e)var
+l=e[1],i=a_(m(n(zr(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return ab(function(a){return m(fu,a)},h)}}function
-zb(c,b,d){var
+h=i}return R(function(a){return m(el,a)},h)}}function
+zy(c,b,d){var
 e=b[1];return function(g){var
-a=lw(c,e);if(a){var
-h=a[1];return a_(m(f(za(c,b,d),h),g))}return a}}function
-zc(h,b,a){var
-e=a[1],c=a[2];return function(f){if(I(fv,b[4]))var
+a=lQ(c,e);if(a){var
+h=a[1];return a_(m(f(zx(c,b,d),h),g))}return a}}function
+zz(h,b,a){var
+e=a[1],c=a[2];return function(f){if(I(fA,b[4]))var
 g=0;else{var
-k=fa(c,a[3]),d=hm(h,e,c,a[3],k,f);if(!d)return d;var
+k=d$(c,a[3]),d=hy(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return I(function(a){return lz(e,f,c,g,j,a)},i)}}function
-zd(b,h,g,e,a){var
-i=$(0,u(a));if(i)var
+i=b[4],j=b[3];return I(function(a){return lT(e,f,c,g,j,a)},i)}}function
+zA(b,h,g,e,a){var
+i=V(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
 var
 c=i;var
-j=c?I(function(a){return y$(b,e,a)},a):c;if(j){var
-d=f(zb(b,g,e),a);if(d){var
-m=d[1];return f(zc(b,h,g),m)}var
+j=c?I(function(a){return zw(b,e,a)},a):c;if(j){var
+d=f(zy(b,g,e),a);if(d){var
+m=d[1];return f(zz(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-ze(a){var
-b=an(0,aj(a[2],a[3]));return m(function(b){var
-c=an(0,a[1]);return m(function(c){var
-d=gL(b,a[3]);return cs(a,c,bB(b,a[3]),d)},c)},b)}function
-zf(d,j,c,b,i,h){var
-a=y2(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return zd(d,j,c,b,ze(e));var
+mr(a){var
+b=ai(0,an(a[2],a[3]));return m(function(b){var
+c=ai(0,a[1]);return m(function(c){var
+d=gW(b,a[3]);return cv(a,c,bB(b,a[3]),d)},c)},b)}function
+zB(d,j,c,b,i,h){var
+a=mo(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return zA(d,j,c,b,mr(e));var
 g=f}else
 var
-g=a;return g}var
-b$=[ak,zg,cB(0)],ei=[ak,zh,cB(0)];function
-aR(b,a){throw[0,b$,n(au(zi),b,a)]}function
-zj(a){var
-b=J(a),c=0,d=p0(a);return[0,function(a){return 0},d,c,b]}function
-zk(a){return[0,a,eT(64),0]}function
-fC(c){var
+g=a;return g}function
+ms(b,a){if(b){var
+c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
+zC(a,i,h){var
+c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
+b=fx(d,h[4]);if(b){var
+e=B(c,k);if(e)return lg(c,j,a[1],l,b[1],i[1],d);var
+f=e}else
+var
+f=b;var
+g=f}else
+var
+g=a;return g}}function
+zD(b,e,h){var
+i=b[1],j=b[2][2];return function(f){var
+c=b[4];if(c){var
+d=fx(f,h[5]);if(d){var
+k=ly(i,e,c[1],e[1],f,d[1]);return R(function(b){var
+c=b[2];return v(a(j,b[1]),c)},k)}var
+g=d}else
+var
+g=c;return g}}function
+zE(b,a,d){var
+g=b[1],h=b[2][2];return function(i,e,c){if(c===a[1])return 0;var
+j=f(zD(b,a,d),c),k=ms(aQ(zC(b,a,d),i,e,c),j);return ms(fw(g,h,e,a[1],c),k)}}function
+mt(b,a,c){var
+g=b[1],d=V(0,a[2]);if(d){var
+e=lF(b,a),h=f(lG(b,a,c),e);return R(function(d){var
+f=ai(0,g[3]);return[0,d,m(n(zE(b,a,c),e,d),f)]},h)}return d}function
+zF(c,a){var
+d=a[1],e=a[2];return function(h,g,f){var
+b=ef(c,d,e,a[3],h,g,f);return b?el(b[1]):dk}}function
+zG(b,a){var
+c=a[2];return function(d){var
+e=d$(c,a[3]),f=g7(b[2],d),g=W(bR(b),f);return m(function(c){var
+d=j_(c[2]),f=c[1];return m(n(zF(b,a),e,f),d)},g)}}function
+zH(b,d,a){var
+c=d[2];return function(e,d){var
+f=R(s,fw(b,c,e,d,a));return[0,fw(b,c,e,a,d),f]}}function
+zI(a,b,i,d){var
+e=V(0,u(d[2]));if(e){var
+c=hK(a,b,d);if(c){var
+g=c[1],j=f(hL(a,b),g);return R(function(c){var
+d=ai(0,a[3]),e=m(f(zH(a,b,i),c),d);return[0,f(zG(a,b),g),c,e]},j)}var
+h=c}else
+var
+h=e;return h}function
+zJ(i,h,g,f,e){var
+a=mo(h,g,f,e);if(a)var
+b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mr(b)]:c,d=j;else
+var
+d=a;return d}var
+ca=[ao,zK,cF(0)],ep=[ao,zL,cF(0)];function
+aU(b,a){throw[0,ca,n(ay(zM),b,a)]}function
+zN(a){var
+b=J(a),c=0,d=qs(a);return[0,function(a){return 0},d,c,b]}function
+zO(a){return[0,a,e0(64),0]}function
+fH(c){var
 a=c[1];if(a[3]===a[4]){var
-b=f(a[1],a[2]);if(0===b)throw gj;a[4]=b;a[3]=0}var
-d=f4(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fD(b){var
-a=b[3];if(a)throw[0,b$,zl];return a}function
-bw(a){fD(a);qE(a[2]);(function(d){for(;;){var
-b=fC(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(qD(a[2])===1025)return aR(zm,eU(a[2]));gw(a[2],b);continue}return c}}(0));return eU(a[2])}function
-dw(a,d){var
-b=bw(d),c=z(b,a);return c?aR(a,b):c}function
-cN(b){var
-a=1-b[3];if(a)throw[0,b$,zn];return a}var
-hK=as(dI,function(b){var
-a=pu(b);if(58<=a){if(!(5<a+iw>>>0))return a-87|0}else
-if(48<=a)return a+ii|0;return 16});function
-zo(a){return c(hK,a)[1+a]<16?1:0}function
-l_(a){var
-e=z(a,zp),f=e?45===aw(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+b=f(a[1],a[2]);if(0===b)throw gv;a[4]=b;a[3]=0}var
+d=ge(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fI(b){var
+a=b[3];if(a)throw[0,ca,zP];return a}function
+bw(a){fI(a);q8(a[2]);(function(d){for(;;){var
+b=fH(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(q7(a[2])===1025)return aU(zQ,e1(a[2]));gH(a[2],b);continue}return c}}(0));return e1(a[2])}function
+dy(a,d){var
+b=bw(d),c=w(b,a);return c?aU(a,b):c}function
+cw(b){var
+a=1-b[3];if(a)throw[0,ca,zR];return a}var
+hY=aw(dM,function(b){var
+a=pX(b);if(58<=a){if(!(5<a+iL>>>0))return a-87|0}else
+if(48<=a)return a+iz|0;return 16});function
+zS(a){return c(hY,a)[1+a]<16?1:0}function
+mu(a){var
+e=w(a,zT),f=e?45===aA(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==aw(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==aA(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
 c=b===J(a)?1:0;if(c)var
 d=c;else{var
-e=zo(aw(a,b));if(e){var
+e=zS(aA(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dF?1:0,j=i?l(b):i;else
+i=c<=dJ?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aR(zq,a);return uy(16,a)}function
-zr(b,a){return 0===b?a:k(O(b,28),a)}function
-a0(d){fD(d);var
+j=d;if(1-j)aU(zU,a);return u0(16,a)}function
+zV(b,a){return 0===b?a:k(N(b,28),a)}function
+a2(d){fI(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=f4(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==f4(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zr(f,b)]}}var
-i=c(hK,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=ge(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==ge(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zV(f,b)]}}var
+i=c(hY,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l_(bw(d))}function
-dx(c){var
-a=bw(c),b=z(a,zs);return b?[0,l_(a)]:b}function
-ca(b){var
-a=a0(b);if(P(a)<=0)aR(zu,i1(zt,a));return a}var
-l$=1048576;function
-dy(b){var
-a=a0(b);if(P(a)<0)aR(zw,i1(zv,a));if(gJ(a,l$))throw[0,ei,f(au(zx),l$)];return cH(a)}function
-dz(d,b,c){var
-a=dy(c);if(b<=a){var
-e=f(au(zy),a);aR(n(au(zz),d,b),e)}return a}function
-hL(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bp(a);var
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mu(bw(d))}function
+dz(c){var
+a=bw(c),b=w(a,zW);return b?[0,mu(a)]:b}function
+cb(b){var
+a=a2(b);if(P(a)<=0)aU(zY,je(zX,a));return a}var
+mv=1048576;function
+dA(b){var
+a=a2(b);if(P(a)<0)aU(z0,je(zZ,a));if(gU(a,mv))throw[0,ep,f(ay(z1),mv)];return cL(a)}function
+dB(d,b,c){var
+a=dA(c);if(b<=a){var
+e=f(ay(z2),a);aU(n(ay(z3),d,b),e)}return a}function
+hZ(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bj(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-ct(b,a){return hL(dy(a),b,a)}function
-bg(b,d,c){var
-a=ct(d,c);if(1-gp(ai(a),b)){var
-e=ai(a),g=f(au(zA),e);aR(aX(zD,p$(zC,G(au(zB),b))),g)}return a}function
-ma(c,b,a){var
-d=[0,b,0];return bg(c,function(a){return bg(d,a0,a)},a)}function
-hM(e,b){var
-a=bw(b),c=z(a,zE);if(c){if(z(a,zF))return aR(zG,a);var
+cx(b,a){return hZ(dA(a),b,a)}function
+bh(b,d,c){var
+a=cx(d,c);if(1-eV(al(a),b)){var
+e=al(a),g=f(ay(z4),e);aU(aE(z7,qD(z6,G(ay(z5),b))),g)}return a}function
+mw(c,b,a){var
+d=[0,b,0];return bh(c,function(a){return bh(d,a2,a)},a)}function
+h0(e,b){var
+a=bw(b),c=w(a,z8);if(c){if(w(a,z9))return aU(z_,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cb(a){var
-b=a0(a);return[0,b,ca(a)]}function
-aD(c,b){var
-a=1-c;if(a)throw[0,b$,aX(zH,b)];return a}function
-cc(b){var
-a=dy(b);aD(0<a?1:0,zI);return a}function
-zJ(e){var
-a=ct(a0,e);function
-b(b,a){return ge(a,b)}var
+cc(a){var
+b=a2(a);return[0,b,cb(a)]}function
+aI(c,b){var
+a=1-c;if(a)throw[0,ca,aE(z$,b)];return a}function
+cd(b){var
+a=dA(b);aI(0<a?1:0,Aa);return a}function
+Ab(e){var
+a=cx(a2,e);function
+b(b,a){return gq(a,b)}var
 c=bA(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=c$(function(a){return b(f,a)},a);else
+f=1,d=db(function(a){return b(f,a)},a);else
 var
-d=c;aD(d,zK);return a}function
-zL(b,f,e){var
+d=c;aI(d,Ac);return a}function
+Ad(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=uw(e,-1-b|0),i=b-1|0,j=f?jO(e,i):f;aD(j,zM);var
-a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zN);c(d,g)[1+g]=1;return 0}c_(a,f);c_(a,e);c(d,0)[1]=1;return aD(cE(function(a){return a},d),zO)}function
-zP(b){var
-a=bw(b);if(z(a,zQ)){var
-c=z(a,zR);if(c){if(z(a,zS))return z(a,zT)?z(a,zU)?aR(zV,a):1:[1,cb(b)];var
-d=[2,hM(cb,b)]}else
+f=uY(e,-1-b|0),i=b-1|0,j=f?j5(e,i):f;aI(j,Ae);var
+a=cL(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aI(l,Af);c(d,g)[1+g]=1;return 0}da(a,f);da(a,e);c(d,0)[1]=1;return aI(cI(function(a){return a},d),Ag)}function
+Ah(b){var
+a=bw(b);if(w(a,Ai)){var
+c=w(a,Aj);if(c){if(w(a,Ak))return w(a,Al)?w(a,Am)?aU(An,a):1:[1,cc(b)];var
+d=[2,h0(cc,b)]}else
 var
-d=c;return d}return[0,cb(b)]}function
-zW(b){var
-a=bw(b);if(z(a,zX)){if(z(a,zY)){var
-c=z(a,zZ);if(c){if(z(a,z0))return z(a,z1)?z(a,z2)?z(a,z3)?z(a,z4)?aR(z5,a):[2,cb(b)]:4:3:1;var
-d=[0,cb(b)]}else
+d=c;return d}return[0,cc(b)]}function
+Ao(b){var
+a=bw(b);if(w(a,Ap)){if(w(a,Aq)){var
+c=w(a,Ar);if(c){if(w(a,As))return w(a,At)?w(a,Au)?w(a,Av)?w(a,Aw)?aU(Ax,a):[2,cc(b)]:4:3:1;var
+d=[0,cc(b)]}else
 var
-d=c;return d}return 2}return[1,cb(b)]}function
-z6(e,b){var
-a=bw(b);if(z(a,z7)){var
-c=z(a,z8);if(c){if(z(a,z9))return z(a,z_)?z(a,z$)?aR(Aa,a):[1,cc(b)]:2;var
+d=c;return d}return 2}return[1,cc(b)]}function
+Ay(e,b){var
+a=bw(b);if(w(a,Az)){var
+c=w(a,AA);if(c){if(w(a,AB))return w(a,AC)?w(a,AD)?aU(AE,a):[1,cd(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bg([0,e,0],zJ,b)]}function
-Ab(c,b){var
-a=bw(b),d=z(a,Ac);if(d){if(z(a,Ad)){if(z(a,Ae))return aR(Af,a);var
-e=bg([0,c,0],a0,b),f=bg([0,c,0],a0,b);zL(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bh([0,e,0],Ab,b)]}function
+AF(c,b){var
+a=bw(b),d=w(a,AG);if(d){if(w(a,AH)){if(w(a,AI))return aU(AJ,a);var
+e=bh([0,c,0],a2,b),f=bh([0,c,0],a2,b);Ad(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-Ag(a){dw(Ah,a);var
-c=cc(a),b=cc(a),d=cc(a),e=zP(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,Ai);var
-j=zW(a),k=z6(b,a),f=Ab(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=ma([0,l,0],c,a),q=hM(a0,a),r=hM(a0,a),s=ca(a),t=ma([0,d,0],m,a),u=bg([0,n,0],a0,a),v=ca(a),g=bg([0,0,[0,b,0]],a0,a);aD(bA(function(a){return 0<P(a)?1:0},g),Aj);var
-w=ca(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bg([0,0,[0,b,0]],a0,a)]}function
-ej(b,a){dw(Ak,a);var
-e=dz(Al,b[3],a),d=dy(a);function
-c(a){return dz(Am,b[2],a)}function
+AK(a){dy(AL,a);var
+c=cd(a),b=cd(a),d=cd(a),e=Ah(a),h=1!==e?1:0,i=h||(c===b?1:0);aI(i,AM);var
+j=Ao(a),k=Ay(b,a),f=AF(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=cb(a),p=mw([0,l,0],c,a),q=h0(a2,a),r=h0(a2,a),s=cb(a),t=mw([0,d,0],m,a),u=bh([0,n,0],a2,a),v=cb(a),g=bh([0,0,[0,b,0]],a2,a);aI(bA(function(a){return 0<P(a)?1:0},g),AN);var
+w=cb(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bh([0,0,[0,b,0]],a2,a)]}function
+eq(b,a){dy(AO,a);var
+e=dB(AP,b[3],a),d=dA(a);function
+c(a){return dB(AQ,b[2],a)}function
 f(a){var
-b=bw(a);if(z(b,An)){if(z(b,Ao)){if(z(b,Ap))return aR(Aq,b);var
-e=dz(Ar,d,a),f=c(a),g=dx(a);return[0,e,f,g,dx(a)]}var
-h=ct(c,a),i=dx(a);return[2,h,i,dx(a)]}var
-j=c(a),k=dx(a);return[1,j,k,dx(a)]}var
-g=ca(a),h=ct(f,a),i=ca(a);return[0,e,d,g,h,i,bg([0,b[3],0],a0,a)]}function
-As(b,a){dw(At,a);return ct(function(a){var
-c=dz(Au,b[3],a),d=ca(a);return[0,c,d,bg([0,b[2],0],a0,a)]},a)}function
-mb(d){var
-a=bw(d);if(z(a,Av)){var
-b=z(a,Aw);if(b){if(z(a,Ax))return aR(Ay,a);var
+b=bw(a);if(w(b,AR)){if(w(b,AS)){if(w(b,AT))return aU(AU,b);var
+e=dB(AV,d,a),f=c(a),g=dz(a);return[0,e,f,g,dz(a)]}var
+h=cx(c,a),i=dz(a);return[2,h,i,dz(a)]}var
+j=c(a),k=dz(a);return[1,j,k,dz(a)]}var
+g=cb(a),h=cx(f,a),i=cb(a);return[0,e,d,g,h,i,bh([0,b[3],0],a2,a)]}function
+AW(b,a){dy(AX,a);return cx(function(a){var
+c=dB(AY,b[3],a),d=cb(a);return[0,c,d,bh([0,b[2],0],a2,a)]},a)}function
+mx(d){var
+a=bw(d);if(w(a,AZ)){var
+b=w(a,A0);if(b){if(w(a,A1))return aU(A2,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-Az(b,a){return dz(AA,ai(b[4]),a)}function
-AB(d){var
-a=fC(d),b=c(hK,a)[1+a];if(16===b)aR(AC,gs(1,a));return b}function
-fE(e,d,c){var
+A3(b,a){return dB(A4,al(b[4]),a)}function
+A5(d){var
+a=fH(d),b=c(hY,a)[1+a];if(16===b)aU(A6,gD(1,a));return b}function
+fJ(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|AB(c);continue}}function
-hN(a){return 1===(a&1)?0:1+hN(a>>>1|0)|0}function
-AD(e){var
-g=fE(3,0,e),h=fE(6,0,e),a=fE(7,0,e),f=g&id;if(id===f)throw[0,b$,AE];var
-b=0===f?h:h|nx;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hN(b):hN(a),i=0===a?b>>>c|0:co(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-AF(d,a){dw(AG,a);var
-b=ct(function(a){fD(a);var
-c=hL(d[1],AD,a),b=fC(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b$,AH];return c},a),e=0;function
-f(b,a){return gq(b,a[2])}var
-c=al(function(a,b){return al(f,a,b)},e,b);function
-g(a){return O(a[1],a[2]-c|0)}var
-h=G(function(a){return G(g,a)},b);return[0,O(j,-c|0),h]}var
-AI=nx;function
-cO(c){var
-b=al(function(c,b){return a(c,b)},j,c);if(gJ(b,AI))throw[0,ei,AJ];return cH(b)}var
-AK=cZ;function
-ek(d,c){var
-a=dy(c),b=dy(c),e=f(au(AL),d);aD(d<=c6(a,b)?1:0,e);if(cZ<ar(a,b))throw[0,ei,f(au(AM),AK)];return[0,a,b]}function
-mc(a){var
-b=ek(1,a),c=ek(1,a),d=ek(0,a);return[0,b,c,d,ek(1,a)]}function
-md(a,d,b){function
+b=b-1|0,a=a<<4|A5(c);continue}}function
+h1(a){return 1===(a&1)?0:1+h1(a>>>1|0)|0}function
+A7(e){var
+g=fJ(3,0,e),h=fJ(6,0,e),a=fJ(7,0,e),f=g&iv;if(iv===f)throw[0,ca,A8];var
+b=0===f?h:h|nZ;if(0===b&&0===a)return[0,d,0];var
+c=0===a?h1(b):h1(a),i=0===a?b>>>c|0:cr(k(N(b,28),a),c),j=0===a?28+c|0:c,l=(av(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+A9(d,a){dy(A_,a);var
+b=cx(function(a){fI(a);var
+c=hZ(d[1],A7,a),b=fH(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,ca,A$];return c},a),e=0;function
+f(b,a){return gB(b,a[2])}var
+c=am(function(a,b){return am(f,a,b)},e,b);function
+g(a){return N(a[1],a[2]-c|0)}var
+h=G(function(a){return G(g,a)},b);return[0,N(j,-c|0),h]}var
+Ba=nZ;function
+cS(c){var
+b=am(function(c,b){return a(c,b)},j,c);if(gU(b,Ba))throw[0,ep,Bb];return cL(b)}var
+Bc=c3;function
+er(d,c){var
+a=dA(c),b=dA(c),e=f(ay(Bd),d);aI(d<=c_(a,b)?1:0,e);if(c3<av(a,b))throw[0,ep,f(ay(Be),Bc)];return[0,a,b]}function
+my(a){var
+b=er(1,a),c=er(1,a),d=er(0,a);return[0,b,c,d,er(1,a)]}function
+mz(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aO(f(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AN);return f5(c,f(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aR(f(b,a[4]),e-1|0)|0)-1|0;aI(0<=c?1:0,Bf);return gf(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-me(c,a){var
-d=ca(a),e=[0,c,0],b=ct(function(a){return bg(e,a0,a)},a);aD(0!==b?1:0,AO);return[0,d,b,bg([0,ai(b),0],a0,a)]}function
-AP(f,c){var
-g=f[1],b=mc(c),a=cc(c);aD(0===f$(g,a)?1:0,AQ);var
-i=[0,b[1][1],[0,b[1][2],0]],d=me(cO([0,f5(g,a),i]),c),h=d[2],e=ai(h);aD(0===f$(e,a)?1:0,AR);cO([0,e,[0,a,0]]);var
-j=md(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-AS(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AT);var
-b=me(a[1],e),d=b[2],g=[0,ai(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-mf(b,e){var
-a=mc(e);aD(bH(a[4],AV),AU);function
+mA(c,a){var
+d=cb(a),e=[0,c,0],b=cx(function(a){return bh(e,a2,a)},a);aI(0!==b?1:0,Bg);return[0,d,b,bh([0,al(b),0],a2,a)]}function
+Bh(f,c){var
+g=f[1],b=my(c),a=cd(c);aI(0===gl(g,a)?1:0,Bi);var
+i=[0,b[1][1],[0,b[1][2],0]],d=mA(cS([0,gf(g,a),i]),c),h=d[2],e=al(h);aI(0===gl(e,a)?1:0,Bj);cS([0,e,[0,a,0]]);var
+j=mz(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+Bk(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aI(f,Bl);var
+b=mA(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+mB(b,e){var
+a=my(e);aI(bH(a[4],Bn),Bm);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aD(g,AW);return[0,a,md(a,b[1],b)]}function
-AX(c){var
-a=cb(c),b=0<=P(a[1])?1:0,d=b?jO(a[1],a[2]):b;aD(d,AY);return a}function
-AZ(a){var
-b=i$(a);function
-c(b,a){return bH(b,a)}aD(bA(function(a){return c(b,a)},a),A0);return b}function
-A1(a){var
-b=i$(a),c=b[3],d=b[2];aD(bA(function(a){var
-b=bH(a[2],d),e=b?bH(a[3],c):b;return e},a),A2);var
-e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
-A3(a,c){var
-b=bw(c),g=oZ(b,A4);if(0<=g){if(0<g){if(z(b,A5)){if(z(b,A6)){if(z(b,A7)){if(z(b,A8)){if(!z(b,A9)&&a&&!a[2]){var
-d=a[1],e=ek(1,c),j=cO([0,d[3],[0,e[2],0]]),k=cO([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aI(g,Bo);return[0,a,mz(a,b[1],b)]}function
+Bp(c){var
+a=cc(c),b=0<=P(a[1])?1:0,d=b?j5(a[1],a[2]):b;aI(d,Bq);return a}function
+Br(a){var
+b=jo(a);function
+c(b,a){return bH(b,a)}aI(bA(function(a){return c(b,a)},a),Bs);return b}function
+Bt(a){var
+b=jo(a),c=b[3],d=b[2];aI(bA(function(a){var
+b=bH(a[2],d),e=b?bH(a[3],c):b;return e},a),Bu);var
+e=0;return[0,am(function(b,a){return b+a[1]|0},e,a),d,c]}function
+Bv(a,c){var
+b=bw(c),g=pp(b,Bw);if(0<=g){if(0<g){if(w(b,Bx)){if(w(b,By)){if(w(b,Bz)){if(w(b,BA)){if(!w(b,BB)&&a&&!a[2]){var
+d=a[1],e=er(1,c),j=cS([0,d[3],[0,e[2],0]]),k=cS([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=mf(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return AS(a[1],c)}else
-if(z(b,A$)){if(z(b,Ba)){if(z(b,Bb)){if(z(b,Bc)){if(z(b,Bd)){if(!z(b,Be)&&a&&!a[2]){var
-l=a[1];return[0,[2,AX(c)],l]}}else
+h=mB(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return Bk(a[1],c)}else
+if(w(b,BD)){if(w(b,BE)){if(w(b,BF)){if(w(b,BG)){if(w(b,BH)){if(!w(b,BI)&&a&&!a[2]){var
+l=a[1];return[0,[2,Bp(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cO([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return AP(a[1],c)}else
-if(a&&a[2])return[0,1,A1(a)]}else
+f=a[1];return[0,5,[0,cS([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return Bh(a[1],c)}else
+if(a&&a[2])return[0,1,Bt(a)]}else
 if(a&&!a[2]){var
-i=mf(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,AZ(a)];return aR(A_,b)}var
-Bf=cZ;function
-Bg(a){dw(Bh,a);var
-b=cc(a),d=cc(a),e=cc(a);cO([0,b,[0,d,[0,e,0]]]);var
-j=bg([0,b,0],cb,a),h=bg([0,b,0],cb,a);aD(bA(function(a){return 0<P(a[1])?1:0},h),Bi);var
-g=cc(a);if(cZ<g)throw[0,ei,f(au(Bj),Bf)];var
+i=mB(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,Br(a)];return aU(BC,b)}var
+BJ=c3;function
+BK(a){dy(BL,a);var
+b=cd(a),d=cd(a),e=cd(a);cS([0,b,[0,d,[0,e,0]]]);var
+j=bh([0,b,0],cc,a),h=bh([0,b,0],cc,a);aI(bA(function(a){return 0<P(a[1])?1:0},h),BM);var
+g=cd(a);if(c3<g)throw[0,ep,f(ay(BN),BJ)];var
 i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(g<b)return bp(e);var
-f=ct(function(b){return function(a){return dz(Bk,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=A3(G(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cO([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=k,e=j;for(;;){if(g<b)return bj(e);var
+f=cx(function(b){return function(a){return dB(BO,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Bv(G(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cS([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-Bl(b,a){dw(Bm,a);fD(a);function
-d(a){return fE(2,0,a)}var
-e=hL(aO(aO(b[1],b[2]),b[3]),d,a),c=fC(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b$,Bn];return e}var
-mg=30;function
-hO(a){var
-c=a5(a);if(c<=30)return[0,cH(a),0];var
-d=0<=P(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:co(d,b),f=co(e,mg),i=cH(l(e,O(f,mg))),g=bm(cH(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
+mC(b,a){dy(BP,a);fI(a);function
+d(a){return fJ(2,0,a)}var
+e=hZ(aR(aR(b[1],b[2]),b[3]),d,a),c=fH(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,ca,BQ];return e}var
+mD=30;function
+h2(a){var
+c=a5(a);if(c<=30)return[0,cL(a),0];var
+d=0<=P(a)?a:s(a),b=av(0,c-60|0),e=0===b?d:cr(d,b),f=cr(e,mD),i=cL(l(e,N(f,mD))),g=bn(cL(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
 ba(c,b){var
-a=hO(b);return bm(a[1],a[2]-c|0)}function
-a1(e,d,c){var
-a=hO(d),b=hO(c);return bm(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=h2(b);return bn(a[1],a[2]-c|0)}function
+a3(e,d,c){var
+a=h2(d),b=h2(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 bb(d,c){var
-a=bm(c,d),e=Math.abs(a);if(e<n0)return Math.floor(a+dH)|0;if(e<n0)return a|0;var
-f=iM(c),g=bm(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bm(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):co(i,-b|0)}function
-aN(a){return Math.abs(a)<K?1:0}function
-mh(b,a){return gq(b.length-1,a.length-1)-1|0}function
-N(c,b){var
-e=mh(c,b),d=0.,i=0;if(e<0)var
+a=bn(c,d),e=Math.abs(a);if(e<oq)return Math.floor(a+dL)|0;if(e<oq)return a|0;var
+f=i1(c),g=bn(f[1],27),h=Math.floor(g),i=k(N(h|0,26),bn(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?N(i,b):cr(i,-b|0)}function
+aP(a){return Math.abs(a)<K?1:0}function
+mE(b,a){return gB(b.length-1,a.length-1)-1|0}function
+O(c,b){var
+e=mE(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-aS(b,e,c){var
-d=mh(b,c),f=0;if(!(d<0)){var
+aV(b,e,c){var
+d=mE(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cP(c,b){var
-a=[0,0.];dV(function(c){var
+cT(c,b){var
+a=[0,0.];dZ(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dA(a){return a*a}function
-bR(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return N(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-Bo(a,d,b){var
-i=d?d[1]:3,f=bR(a,b);function
-g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+nO):2.*e(f,b)-e(a[8],b)}function
+dC(a){return a*a}function
+bT(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+BR(a,d,b){var
+i=d?d[1]:3,f=bT(a,b);function
+g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+oe):2.*e(f,b)-e(a[8],b)}function
 j(a){return a}var
-k=aH(a[2],j),h=pX(function(d){var
-e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=eQ(function(b,a){var
-c=g(b);return f6(g(a),c)},l),n=bK(function(a,b){return a<i?1:0},m);return cj(h[1],n)}function
-Bp(a){var
-b=e0(0,a.length-1);return Q(function(e,d){var
-f=tB(cW,cW,d),h=tH(b,f),g=eP(function(b){return bH(c(a,b)[1+b],d)},h);return g?g[1]:(tD(b,f,e),e)},a)}function
-Bq(a){return typeof
-a==="number"?0===a?Br:0:2===a[0]?Bt:Bs}function
-Bu(c,a){var
-b=p(c,0.),d=1./ar(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}dV(function(a){return D(f,a)},a);function
+k=aK(a[2],j),h=qp(function(d){var
+e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=eX(function(b,a){var
+c=g(b);return gg(g(a),c)},l),n=bL(function(a,b){return a<i?1:0},m);return ck(h[1],n)}function
+BS(a){var
+b=d4(0,a.length-1);return Q(function(e,d){var
+f=t5(c0,c0,d),h=jQ(b,f),g=eW(function(b){return bH(c(a,b)[1+b],d)},h);return g?g[1]:(jP(b,f,e),e)},a)}function
+BT(a){return typeof
+a==="number"?0===a?BU:0:2===a[0]?BW:BV}function
+BX(c,a){var
+b=p(c,0.),d=1./av(1,a.length-1);function
+f(a,c){return t(b,a,e(b,a)+c*d)}dZ(function(a){return D(f,a)},a);function
 g(c,a){return a-e(b,c)}return q(function(a){return Q(g,a)},a)}function
-Bv(c,b,a){var
-d=cP(a,function(a){return dA(A(a-c,b-a))});return[0,cP(a,function(a){return dA(A(0.,A(c-a,a-b)))}),d]}function
-mi(b,a,c){if(b!=W&&a!=K){var
-d=cP(c,function(c){return A(b*c,a*c)});return[0,cP(c,function(c){return a7(b*c,a*c)}),d]}return[0,W,K]}function
-hP(e,d,b){function
-a(c){return e*Math.sqrt(cP(b,function(a){switch(d){case
+BY(c,b,a){var
+d=cT(a,function(a){return dC(A(a-c,b-a))});return[0,cT(a,function(a){return dC(A(0.,A(c-a,a-b)))}),d]}function
+mF(b,a,c){if(b!=Z&&a!=K){var
+d=cT(c,function(c){return A(b*c,a*c)});return[0,cT(c,function(c){return a7(b*c,a*c)}),d]}return[0,Z,K]}function
+h3(e,d,b){function
+a(c){return e*Math.sqrt(cT(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cX),c]}function
-Bw(a,g,d){var
-b=X(a7,K,d),c=X(A,W,d),h=hP(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(c1),c]}function
+BZ(a,g,d){var
+b=_(a7,K,d),c=_(A,Z,d),h=h3(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-Bx(d,b,v,n){var
-Y=b[9],Z=0;function
-_(b,a){return ar(b,a5(a))}var
-f=al(function(a,b){return al(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(G(function(a){return L(G(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):W,y=b[11],i=y?ba(f,y[1]):K,z=b[10],B=b[11],S=0;if(z&&0<=P(z[1]))var
+B0(d,b,v,n){var
+X=b[9],Y=0;function
+_(b,a){return av(b,a5(a))}var
+f=am(function(a,b){return am(_,a,b)},Y,X),k=b[8],w=1,$=b[9],g=L(G(function(a){return L(G(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):Z,y=b[11],i=y?ba(f,y[1]):K,z=b[10],B=b[11],S=0;if(z&&0<=P(z[1]))var
 l=0;else
 S=1;if(S){var
 T=0;if(B&&!(0<P(B[1])))var
 l=1;else
 T=1;if(T)var
 l=2}var
-C=q(function(a){return 2===d?Math.sqrt(N(a,a)):1.},g);switch(d){case
+C=q(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=Bu(n,g);break;case
+j=BX(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
-U=0;if(2!==d&&h!=W&&i!=K){var
-D=[0,[ao,(h+i)/2.,n*dA((i-h)/2.),dH],0];U=1}if(!U)var
+U=0;if(2!==d&&h!=Z&&i!=K){var
+D=[0,[as,(h+i)/2.,n*dC((i-h)/2.),dL],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 R=o[1];if(R)var
-t=R[1],aq=t[2],as=a1(f,a(k,t[1]),aq),at=1./dA(ba(0,t[2])),au=[0,[ao,0.,dA(as),at],0],m=au;else
+t=R[1],ap=t[2],aq=a3(f,a(k,t[1]),ap),ar=1./dC(ba(0,t[2])),at=[0,[as,0.,dC(aq),ar],0],m=at;else
 u=1}else
 var
-m=[0,[ao,0.,1.,a1(-f|0,w,k)],0];if(u)var
+m=[0,[as,0.,1.,a3(-f|0,w,k)],0];if(u)var
 m=0;var
 r=b[4],V=0;if(typeof
 r!=="number"&&2!==r[0]){var
 E=0===P(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return Bv(h,i,a);case
+0:return BY(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a7(i,b),c=mi(A(h,-b),f,a),e=hP(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mi(h,i,a);default:return E?Bw(1.,l,a):hP(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a7(i,b),c=mF(A(h,-b),f,a),e=h3(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mF(h,i,a);default:return E?BZ(1.,l,a):h3(1.,l,a)}}var
 ab=2===d?j:g,F=q(aa,ab),H=a(k,k),ac=L(b[9]);function
-ad(a){return 2===d?ba(0,a):a1(-2*f|0,a,H)}if(2===d)var
-ae=0,I=function(a,b){return a1(ae,a,b)};else
+ad(a){return 2===d?ba(0,a):a3(-2*f|0,a,H)}if(2===d)var
+ae=0,I=function(a,b){return a3(ae,a,b)};else
 var
-I=function(c,b){return a1(2*f|0,a(c,H),b)};var
-af=2===d?0:2*(a5(k)-f|0)|0,s=b[4],X=0;if(typeof
+I=function(c,b){return a3(2*f|0,a(c,H),b)};var
+af=2===d?0:2*(a5(k)-f|0)|0,s=b[4],W=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
-O=M[1],ap=a(O[2],O[2]),J=ap;X=1}}if(!X)var
+N=M[1],ao=a(N[2],N[2]),J=ao;W=1}}if(!W)var
 J=w;var
-ag=0===d?0:cj(D,m),ah=Bp(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),am=q(function(a){return cP(a,function(a){return a})},j),an=q(function(a){return N(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,am,ak,aj,ai,ah,ag,J,af,I,ad]}function
-By(a){var
-b=a[2],c=a[1],d=0===eR(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bA(function(a){return 0===eR(a,c)?1:0},g),e=Bq(a[4]);if(e&&f&&h)return[0,Bx(e[1],a,b,c)];return 0}function
-Bz(a,d){function
+ag=0===d?0:ck(D,m),ah=BS(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),al=q(function(a){return cT(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+B1(a){var
+b=a[2],c=a[1],d=0===eY(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bA(function(a){return 0===eY(a,c)?1:0},g),e=BT(a[4]);if(e&&f&&h)return[0,B0(e[1],a,b,c)];return 0}function
+B2(a,d){function
 b(b){return q(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-mj(a){return 0<P(a[1])?1:0}function
-mk(e,b){var
+mG(a){return 0<P(a[1])?1:0}function
+mH(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5250,58 +5313,60 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=ax(d[1],d[2])<0?1:0;if(c&&b&&mj(d)&&f)return 0;return 2;case
-1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mj(a[1])?1:2}}function
-BA(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=gn(a[13],i),h=0;if(typeof
+d=a[1],f=ap(d[1],d[2])<0?1:0;if(c&&b&&mG(d)&&f)return 0;return 2;case
+1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mG(a[1])?1:2}}function
+B3(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=gz(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=ax(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=ap(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aI(k,a[13]);h=1}if(!h){jl(f,0,b,1);jl(g,0,b,1)}return[0,f,g]}function
-BB(b,a){return p(b,[0,3,3,as(a,function(a){return a})])}function
-BC(a,m,b,e){var
-n=a[16],g=L(G(function(a){return 0<P(a)?1:0},n)),o=mk(a,1),p=[0,mk(a,0),o],h=BA(a,m,b),i=h[2],j=h[1];function
-k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=pt(m);switch(c(p,k)[1+k]){case
-0:return[0,e,h,b];case
-1:return[0,h,e,b];default:return[0,3,3,b]}}var
-d=a[6];if(typeof
-d==="number"){if(0===d){var
-q=as(e,function(a){return a});return as(b,function(a){return k(q,a)})}}else
-if(0===d[0]){var
-l=L(d[1]);return as(b,function(a){if(a<l.length-1)var
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aF(k,a[13]);h=1}if(!h){jA(f,0,b,1);jA(g,0,b,1)}return[0,f,g]}function
+B4(b,a){return p(b,[0,3,3,aw(a,function(a){return a})])}function
+mI(g,a,e,d){var
+h=g[2],i=g[1],m=a[16],j=L(G(function(a){return 0<P(a)?1:0},m)),n=mH(a,1),o=[0,mH(a,0),n];function
+k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
+l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=pW(m);switch(c(o,k)[1+k]){case
+0:return[0,e,g,b];case
+1:return[0,g,e,b];default:return[0,3,3,b]}}var
+b=a[6];if(typeof
+b==="number"){if(0===b){var
+p=aw(d,function(a){return a});return aw(e,function(a){return k(p,a)})}}else
+if(0===b[0]){var
+l=L(b[1]);return aw(e,function(a){if(a<l.length-1)var
 b=L(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c6(f,b.length-1-1|0),e=ge(c(b,d)[1+d],1);else
+d=c_(f,b.length-1-1|0),e=gq(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aH(e,function(a){return a}),d=L(f(aJ(g),h));else
+e=a;return e},h=aK(d,function(a){return a}),e=L(f(aL(g),h));else
 var
-d=[0];return k(d,a)})}return BB(b,e)}function
-BD(a,h,g){var
+e=[0];return k(e,a)})}return B4(e,d)}function
+B5(b,d,a,c){return mI(B3(b,d,a),b,a,c)}function
+B6(c,a,b){return mI([0,p(a,1),p(a,1)],c,a,b)}function
+B7(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bo(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=P(d)?d:s(d),f=0<ax(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aI(function(b){return c_(j,go(l,i,bo(a[13],b)))},g);var
-k=function(a){return a},e=as(a[2],k);qs(function(d,a){var
-e=c(b,d)[1+d];return ax(c(b,a)[1+a],e)},e);var
+i=bp(a[13],h),b=p(a[2],0),j=function(a,d){var
+e=0<=P(d)?d:s(d),f=0<ap(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aF(function(b){return da(j,gA(l,i,bp(a[13],b)))},g);var
+k=function(a){return a},e=aw(a[2],k);qW(function(d,a){var
+e=c(b,d)[1+d];return ap(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);D(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-ml(a){return[0,-1,[0]]}function
-fF(a,g,b){var
-h=a[1],d=bR(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bR(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-cd(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hQ(a,b){var
-c=bU*a[17];return c<cd(a,b)?1:0}function
-BE(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-BF(a,b){var
-c=BE(a,b);return(a[3]*a[15]-c)/2.}function
-BG(a,b){var
-c=a[3]==0.?0.:cd(a,a[4]);return(cd(a,b)+c)/2.}function
-fG(r,q,g,o){var
+mJ(a){return[0,-1,[0]]}function
+fK(a,g,b){var
+h=a[1],d=bT(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bT(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+ce(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+h4(a,b){var
+c=bX*a[17];return c<ce(a,b)?1:0}function
+B8(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+B9(a,b){var
+c=B8(a,b);return(a[3]*a[15]-c)/2.}function
+B_(a,b){var
+c=a[3]==0.?0.:ce(a,a[4]);return(ce(a,b)+c)/2.}function
+fL(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5312,13 +5377,13 @@ b=w,m=n;continue}var
 l=n;break}}t(f,a,l/e(g,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return f}function
-dB(b,f){var
+dD(b,f){var
 g=b[19];if(g[1]!==f){var
 i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
-l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,N(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fF(b,m,f),o=a-1|0,y=0;if(o<0)var
+l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,O(l[1],w)-v)}else{var
+m=c(b[9],a)[1+a],n=fK(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5326,105 +5391,105 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-hR(c,b,a){var
-d=N(a,a);return A(0.,e(c[8],b)-d)}function
-ce(a,b){var
-d=bM(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aS(d,1.,c(a[1][6],f)[1+f])}return d}function
-hS(c,a){var
-b=1;for(;;){aI(function(b){return aS(a,N(b,a),b)},c);var
+h5(c,b,a){var
+d=O(a,a);return A(0.,e(c[8],b)-d)}function
+cf(a,b){var
+d=bN(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];aV(d,1.,c(a[1][6],f)[1+f])}return d}function
+h6(c,a){var
+b=1;for(;;){aF(function(b){return aV(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-mm(a){var
-b=Math.sqrt(N(a,a));return q(function(a){return a/b},a)}function
-BH(a){var
+mK(a){var
+b=Math.sqrt(O(a,a));return q(function(a){return a/b},a)}function
+B$(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];D(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=ai(i[1]),c=ai(g[1])-b|0,e=g[1],f=bp(bK(function(a,b){return a<c?1:0},e));aI(function(b){var
-c=i[1],e=ce(a,d(b));i[1]=[0,mm(hS(i[1],e)),c];return 0},f);return i[1]}function
+b=al(i[1]),c=al(g[1])-b|0,e=g[1],f=bj(bL(function(a,b){return a<c?1:0},e));aF(function(b){var
+c=i[1],e=cf(a,d(b));i[1]=[0,mK(h6(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dG*u(b)<g)var
+g=e(p,b);if(dK*u(b)<g)var
 c=g;else
 var
-n=ce(a,d(b)),l=hS(y(0),n),c=N(l,l);var
-h=BG(a,b),i=1e-22*u(b)<c?1:0;if(i)var
-j=cw<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=cf(a,d(b)),l=h6(y(0),n),c=O(l,l);var
+h=B_(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+j=cA<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bU*a[17],k=[0,[0,cd(a,b)<=m?1:0,c,b]];else
+m=bX*a[17],k=[0,[0,ce(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bL(E),F);if(i){var
-w=al(ar,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bL(function(c){return function(b){var
+F=n[1],i=f(bM(E),F);if(i){var
+w=am(av,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bM(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dG*u(b)<z?1:0,I=o[1],J=h[1],K=BF(a,b),L=pR(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=as(x,function(c){return function(b){return fF(a,c,d(b))}}(b)),M=h[1];aI(function(b,c){return function(a){return aS(c,e(a,b),a)}}(b,A),M);var
-O=0,P=q(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
-Q=ce(a,G),m=mm(hS(y(0),Q));if(0.<a[3])var
-C=d(a[4]),v=N(m,c(l[6],C)[1+C]);else
+G=d(b),j=Math.sqrt(z),H=dK*u(b)<z?1:0,I=o[1],J=h[1],K=B9(a,b),L=qi(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=aw(x,function(c){return function(b){return fK(a,c,d(b))}}(b)),M=h[1];aF(function(b,c){return function(a){return aV(c,e(a,b),a)}}(b,A),M);var
+N=0,P=q(function(b){return function(a){return a/b}}(j),A),B=N,k=P}else{var
+Q=cf(a,G),m=mK(h6(y(0),Q));if(0.<a[3])var
+C=d(a[4]),v=O(m,c(l[6],C)[1+C]);else
 var
 v=0.;var
-R=[0,[0,m,v]],S=as(x,function(e,f){return function(b){var
-a=d(b);return N(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);D(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return L(bp(a))}var
-v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fG(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*cd(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
-F=cd(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fY*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,O,M]}function
-mn(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cw,h=X(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=ml(0);return BH([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ez*h<b[1]?1:0,n])}function
-BI(a,b){var
+R=[0,[0,m,v]],S=aw(x,function(e,f){return function(b){var
+a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);D(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return L(bj(a))}var
+v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fL(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*ce(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
+F=ce(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=A(I,f_*(a[15]+J)+cA),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,N,M]}function
+mL(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cA,h=_(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
+n=mJ(0);return B$([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eF*h<b[1]?1:0,n])}function
+Ca(a,b){var
 d=[0,0];D(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=bR(a,g);function
+i=d[1],g=c(b,i)[1+i][1],m=bT(a,g);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dG*f<h)return h;var
-d=bM(c(a[6],b)[1+b]);aS(d,1.,c(a[6],g)[1+g]);return N(d,d)}var
-h=as(a[2],n);t(h,g,0.);function
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dK*f<h)return h;var
+d=bN(c(a[6],b)[1+b]);aV(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
+h=aw(a[2],n);t(h,g,0.);function
 j(c){return q(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mn(a,b,1.,d[1],-1,r,p,h,o)}function
-BJ(c,b,g,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mL(a,b,1.,d[1],-1,r,p,h,o)}function
+Cb(c,b,g,a){function
 d(g,d){var
-h=[ao,d];return ck(q(function(b){var
-d=a[1]*e(c[9],b[1]);return fX*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mn(c,b,0.,b.length-1,g,d(function(a){return a[3]},W),k,i,h)}function
-mo(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,BI(a,b),0];var
-c=a[14];return c9(function(c,d){return BJ(a,b,c,d)},c)}function
-hT(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bo(a[1][14],a[5]);return b/fX+d[1]*e(a[1][9],c)}function
-BK(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bo(a[1][14],a[5]);return fX*(b-d[1]*e(a[1][9],c))}function
-BL(a,d,b){var
-c=dB(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hR(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cQ(a){return a[6].length-1}function
-BM(a,k,b,j){var
-f=dB(a,b),l=f.length-1;function
+h=[as,d];return cn(q(function(b){var
+d=a[1]*e(c[9],b[1]);return f9*(f(g,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mL(c,b,0.,b.length-1,g,d(function(a){return a[3]},Z),k,i,h)}function
+mM(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Ca(a,b),0];var
+c=a[14];return cm(function(c,d){return Cb(a,b,c,d)},c)}function
+h7(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bp(a[1][14],a[5]);return b/f9+d[1]*e(a[1][9],c)}function
+Cc(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bp(a[1][14],a[5]);return f9*(b-d[1]*e(a[1][9],c))}function
+Cd(a,d,b){var
+c=dD(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(h5(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cU(a){return a[6].length-1}function
+Ce(a,k,b,j){var
+f=dD(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
-d=N(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-BN(a,d){if(d===a[9].length-1)return a;function
-b(a){return eS(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=ml(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fG(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-mp(a,e,d){var
-b=ce(a,e);D(function(d,f){var
-e=c(a[9],d)[1+d];return aS(b,f,ce(a,c(a[2],e)[1+e][1]))},d);return b}function
-BO(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=mp(a,i,f),v=0;if(!(k<0)){var
+d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
+Cf(a,d){if(d===a[9].length-1)return a;function
+b(a){return eZ(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mJ(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fL(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+mN(a,e,d){var
+b=cf(a,e);D(function(d,f){var
+e=c(a[9],d)[1+d];return aV(b,f,cf(a,c(a[2],e)[1+e][1]))},d);return b}function
+Cg(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=mN(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=N(u,ce(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=O(u,cf(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5432,12 +5497,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fG(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mp(a,i,l);return[0,l,N(m,m)]}function
-fH(n,j,a,m,f){var
-F=n?n[1]:fW,G=j?j[1]:j,o=dB(a,f),q=fG(a[9],a[10],a[11],o),r=hR(a,f,o),E=0;if(!G&&r<ip*e(a[8],f)){var
-D=BO(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+w=fL(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mN(a,i,l);return[0,l,O(m,m)]}function
+fM(n,j,a,m,f){var
+F=n?n[1]:f8,G=j?j[1]:j,o=dD(a,f),q=fL(a[9],a[10],a[11],o),r=h5(a,f,o),E=0;if(!G&&r<iF*e(a[8],f)){var
+D=Cg(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],f0*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cQ(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],ga*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cA),i=p(cU(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5448,8 +5513,8 @@ v=h.length-1-1|0,I=0;if(v<0)var
 w=s;else{var
 d=I,z=s;for(;;){var
 B=g*e(a[14],d)-m*e(h,d);t(i,c(a[9],d)[1+d],B);var
-C=z+B,O=d+1|0;if(v!==d){var
-d=O,z=C;continue}var
+C=z+B,N=d+1|0;if(v!==d){var
+d=N,z=C;continue}var
 w=C;break}}var
 x=g-a[3]*(m+w);t(i,a[4],x);u(a[4],x);var
 y=h.length-1-1|0,J=0;if(!(y<0)){var
@@ -5457,26 +5522,26 @@ b=J;for(;;){var
 L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
-K=g*N(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-BP=48,BQ=16,fI=400000000;function
-BR(a){function
+K=g*O(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
+Ch=48,Ci=16,fN=400000000;function
+Cj(a){function
 d(a){return a}var
-b=as(cQ(a),d);if(b.length-1<=48)return b;var
+b=aw(cU(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!jn(function(a){return a===b?1:0},e)){var
-c=cd(a,b);d=1}}if(!d)var
-c=cX;return[0,c,b]},b);jo(function(b,a){return a4(b,a)},c);var
-e=eS(c,0,ar(BP,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-BS(a){var
-b=BR(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fF(a,e,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!jC(function(a){return a===b?1:0},e)){var
+c=ce(a,b);d=1}}if(!d)var
+c=c1;return[0,c,b]},b);jD(function(b,a){return aX(b,a)},c);var
+e=eZ(c,0,av(Ch,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+Ck(a){var
+b=Cj(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fK(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-mq(b,a){var
-d=c(b[2],a)[1+a];return hQ(b[1],d)}function
-BT(a,c){var
-d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fF(a[1],b,c)},b)}function
-mr(g,o,D,n,f,j){var
+mO(b,a){var
+d=c(b[2],a)[1+a];return h4(b[1],d)}function
+Cl(a,c){var
+d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fK(a[1],b,c)},b)}function
+mP(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5497,11 +5562,11 @@ b=F,z=r;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:W,G=da(y)?W:y;return[0,f,j,h,x,G]}function
-BU(j,i){var
+x=A(0.,w),y=0.<j?-u-x/j:Z,G=dc(y)?Z:y;return[0,f,j,h,x,G]}function
+Cm(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cw);var
+E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cA);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 q=d-1|0,G=0;if(!(q<0)){var
@@ -5527,44 +5592,44 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-ms(b,a){var
+mQ(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=iy*b[1][17],g=Q(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aH(l.length-1,function(a){return a}),h=L(f(aJ(function(b){var
+m=a[4]/(a[2]*a[2]),n=iN*b[1][17],g=Q(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aK(l.length-1,function(a){return a}),h=L(f(aL(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
 p(b){return q(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=p(b),c=BU(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aK(b),d=bK(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eR(d,b.length-1))return[0,b,g,c];var
+h=p(b),c=Cm(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aM(b),d=bL(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eY(d,b.length-1))return[0,b,g,c];var
 b=L(d);continue}}var
-u=p(h),v=[0,h,g,dW(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
-BV(g,b,a,j){var
-k=a[3],l=a[2],c=bM(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mq(g,a)&&h*n<0.){var
+u=p(h),v=[0,h,g,d0(function(a,b){return b/(o(a,a)+cA)},h,u)];return[0,t(h),v]}function
+Cn(g,b,a,j){var
+k=a[3],l=a[2],c=bN(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mO(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-BW(j,i,b){var
+Co(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];D(function(d,b){var
-f=e(i[1],b),g=mq(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-BX(a){var
-b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-BY(a,c,h,g,f){var
-i=BT(a,g),d=a[2].length-1;c[1]=c[1]-aO(aO(d,d),10+(d/3|0)|0)|0;var
-u=iy*a[1][17];function
+f=e(i[1],b),g=mO(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+Cp(a){var
+b=0.;return _(function(b,a){return b+Math.abs(a)},b,a)}function
+Cq(a,c,h,g,f){var
+i=Cl(a,g),d=a[2].length-1;c[1]=c[1]-aR(aR(d,d),10+(d/3|0)|0)|0;var
+u=iN*a[1][17];function
 k(b,j,f){var
-c=BV(a,b,j,f),d=c[2],e=c[1],k=oq*BX(e);return A(0.02*b[2],k)<d?mr(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
+c=Cn(a,b,j,f),d=c[2],e=c[1],k=oS*Cp(e);return A(0.02*b[2],k)<d?mP(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Z]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=ms(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aO(aO(h,h),h+3|0)/3|0)|0)-aO(4*d|0,d)|0;var
-o=BW(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=mQ(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aR(aR(h,h),h+3|0)/3|0)|0)-aR(4*d|0,d)|0;var
+o=Co(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5574,87 +5639,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(mr(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BQ),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=ms(a,b)[1],v=m[2],w=m[1],x=cE(function(b){return Math.abs(e(v,b))<=fS*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-BZ=60;function
-B0(a,j,b,c){var
-d=dB(a,b),f=dB(a,c),g=N(a[13],f),h=hR(a,b,d);if(bU*e(a[8],b)<h)var
-k=ce(a,c),l=N(ce(a,b),k),m=l-N(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(mP(a,h,g,i,q(function(a){return e(f[1],a)},r),o),Ci),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=mQ(a,b)[1],v=m[2],w=m[1],x=cI(function(b){return Math.abs(e(v,b))<=f3*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+Cr=60;function
+Cs(a,j,b,c){var
+d=dD(a,b),f=dD(a,c),g=O(a[13],f),h=h5(a,b,d);if(bX*e(a[8],b)<h)var
+k=cf(a,c),l=O(cf(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hT(a,c,a[3]*a[15]-2.*i)}function
-mt(a,u,h,s,b){var
-d=ai(b);function
+i=g;return h7(a,c,a[3]*a[15]-2.*i)}function
+mR(a,u,h,s,b){var
+d=al(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hQ(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return h4(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aH(a[2].length-1,w),o=f(aJ(function(a){return 1-pW(a,b)}),x),y=[0,s,G(n,o)],z=L(cj(G(function(a){return n(a[1])},b),y)),A=Bz(a[1],z),B=mo(A,L(c9(v,b))),i=eP(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fH(0,0,j,h,d),k=p(cQ(a),0.),l=[0,0.],m=[0,0];c_(function(n,f){var
+x=aK(a[2].length-1,w),o=f(aL(function(a){return 1-qo(a,b)}),x),y=[0,s,G(n,o)],z=L(ck(G(function(a){return n(a[1])},b),y)),A=B2(a[1],z),B=mM(A,L(cm(v,b))),i=eW(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=fM(0,0,j,h,d),k=p(cU(a),0.),l=[0,0.],m=[0,0];da(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hQ(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?h4(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*cd(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*ce(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(g[1],d);t(k,cQ(a)-1|0,C)}var
-q=u*hT(j,d,h*(g[3]-l[1])),D=c9(function(i,b){var
-e=c(a[2],b)[1+b],f=B0(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bL(function(a){return a}),D),F=eQ(function(b,a){return f6(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bK(function(a,b){return a<2?1:0},H);if(da(q))return 0;var
+C=e(g[1],d);t(k,cU(a)-1|0,C)}var
+q=u*h7(j,d,h*(g[3]-l[1])),D=cm(function(i,b){var
+e=c(a[2],b)[1+b],f=Cs(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bM(function(a){return a}),D),F=eX(function(b,a){return gg(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bL(function(a,b){return a<2?1:0},H);if(dc(q))return 0;var
 r=[0,[0,b,k,g[2],q,m[1],I]]}else
 var
 r=i;return r}function
-B1(a){function
+Ct(a){function
 b(b){var
-c=a[1];return f(aJ(function(a){return a[1]!==b?1:0}),c)}var
-c=1<ai(a[1])?1:0,d=c?G(b,a[5]):c;function
+c=a[1];return f(aL(function(a){return a[1]!==b?1:0}),c)}var
+c=1<al(a[1])?1:0,d=c?G(b,a[5]):c;function
 e(c){var
-d=a[1],e=G(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cj(d,cC(e,a[6]))}function
-mu(b,a){function
+d=a[1],e=G(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ck(d,cG(e,a[6]))}function
+mS(b,a){function
 c(a){return a}var
-d=aH(b[2].length-1,c),g=f(aJ(function(b){return e(a,b)!=0.?1:0}),d);return G(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-B2(a,d){function
+d=aK(b[2].length-1,c),g=f(aL(function(b){return e(a,b)!=0.?1:0}),d);return G(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+Cu(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mu(a,d),b=eQ(function(b,a){var
-c=f(b);return f6(f(a),c)},g);function
+g=mS(a,d),b=eX(function(b,a){var
+c=f(b);return gg(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bK(function(a,b){return a<c?1:0},b)}return[0,b,aH(c6(8,ai(b)),h)]}function
-B3(a,k,j,e,i,d){var
+c=a+1|0;return bL(function(a,b){return a<c?1:0},b)}return[0,b,aK(c_(8,al(b)),h)]}function
+Cv(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return al(function(b,f){var
-i=g+a[1][3]|0,l=aO(50*(1+ai(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=mt(a,k,j,e,f);if(b&&c){var
+h(c,b){return am(function(b,f){var
+i=g+a[1][3]|0,l=aR(50*(1+al(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=mR(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(B1(a),[0,a]);if(c){var
+c=h(Ct(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aH(g,function(a){return a}),n=f(aJ(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cC(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cj(G(function(b){return B2(a,b)},i),q),s=0;return al(function(a,d){var
-e=h(d,0),b=c7(function(a){return l(a,BZ)},e);if(a){if(b){var
+b=a[1],m=aK(g,function(a){return a}),n=f(aL(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cG(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ck(G(function(b){return Cu(a,b)},i),q),s=0;return am(function(a,d){var
+e=h(d,0),b=cl(function(a){return l(a,Cr)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-el=fV;function
-B4(a){var
+es=f6;function
+Cw(a){var
 b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);D(function(b,h){var
-f=bM(h),j=1;for(;;){var
+f=bN(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=N(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aS(f,n,g[1+a])}var
+n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aV(f,n,g[1+a])}var
 u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(N(f,f)),k=ez*Math.sqrt(N(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(O(f,f)),k=eF*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-B5(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=as(f,function(a){return 0.<e(c(d,a)[1+a],a)?N(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+Cx(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aw(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5664,213 +5729,213 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-B6(b,h,g,n){function
+Cy(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?dW(l,a,f(b[5],h[1])):a}var
-o=i(n),p=q(function(a){return O(a,el)},o),j=q(i,g),r=b[4];function
+a=f(b[5],c);return h?d0(l,a,f(b[5],h[1])):a}var
+o=i(n),p=q(function(a){return N(a,es)},o),j=q(i,g),r=b[4];function
 s(a){return ba(r,a)}var
-t=B4(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
-m=bM(p);D(function(f){return function(b,d){var
+t=Cw(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
+m=bN(p);D(function(f){return function(b,d){var
 e=0!==P(d)?1:0;if(e){var
 g=c(j,b)[1+b];return D(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fV|0,v=B5(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
-e=aN(b);if(e){var
-g=bb(el,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+f6|0,v=Cx(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
+e=aP(b);if(e){var
+g=bb(es,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cu(a){return a?cX:1.}function
-bD(b,a){return 0.<b[3]?cu(a):-cu(a)}function
-fJ(b,a,d,c){var
-e=hT(b,d,bD(b,a)*c);return cu(a)*e}function
-B7(b,a,d,c){var
-e=BK(b,d,cu(a)*c);return bD(b,a)*e}function
-fK(b,a){return b[4]<a[4]?a:b}function
-fL(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-mv(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hU(f,e,a,d,c){var
-g=bD(a[1],d),b=fH(f,e,a[1],g,c),h=fJ(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hV(c,b,a){return 0<a[2].length-1?a:hU(0,0,a[1],c,b)}function
-B8(d,c,b){var
-a=d[1];return a[18]?hU(B_,B9,d,c,b):[0,d,[0],0.,fJ(a,c,b,BL(a,bD(a,c),b))]}function
-mw(j,f,e,a){var
+cy(a){return a?c1:1.}function
+bD(b,a){return 0.<b[3]?cy(a):-cy(a)}function
+fO(b,a,d,c){var
+e=h7(b,d,bD(b,a)*c);return cy(a)*e}function
+Cz(b,a,d,c){var
+e=Cc(b,d,cy(a)*c);return bD(b,a)*e}function
+fP(b,a){return b[4]<a[4]?a:b}function
+fQ(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+mT(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+h8(f,e,a,d,c){var
+g=bD(a[1],d),b=fM(f,e,a[1],g,c),h=fO(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+h9(c,b,a){return 0<a[2].length-1?a:h8(0,0,a[1],c,b)}function
+CA(d,c,b){var
+a=d[1];return a[18]?h8(CC,CB,d,c,b):[0,d,[0],0.,fO(a,c,b,Cd(a,bD(a,c),b))]}function
+mU(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ey*d[17])return a;var
-i=p(cQ(d),0.);t(i,b,-bD(d,f));return[0,a[1],i,0.,h]}return a}function
-mx(c,b){var
-a=G(b,c[4]);return a?al(fK,a[1],a[2]):ae(B$)}function
-em(c,b,a){return mx(c,function(d){return mw(c,b,a,B8(d,b,a))})}function
-Ca(k,c,b,f,e){var
-g=e[1],a=g[1],h=bD(a,c),d=fH(Cc,Cb,BN(a,BM(a,h,b,B7(a,c,b,f))),h,b),j=fJ(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-Cd(d,g,a){var
-b=a[1][1],h=mu(b,a[2]),i=bD(b,d),e=mt(b,cu(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eE*d[17])return a;var
+i=p(cU(d),0.);t(i,b,-bD(d,f));return[0,a[1],i,0.,h]}return a}function
+mV(c,b){var
+a=G(b,c[4]);return a?am(fP,a[1],a[2]):ag(CD)}function
+et(c,b,a){return mV(c,function(d){return mU(c,b,a,CA(d,b,a))})}function
+CE(k,c,b,f,e){var
+g=e[1],a=g[1],h=bD(a,c),d=fM(CG,CF,Cf(a,Ce(a,h,b,Cz(a,c,b,f))),h,b),j=fO(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+CH(d,g,a){var
+b=a[1][1],h=mS(b,a[2]),i=bD(b,d),e=mR(b,cy(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-ey*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-Cf(k,c,a,b){var
-e=b[1],h=bD(e,c),l=hU(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-eE*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+CJ(k,c,a,b){var
+e=b[1],h=bD(e,c),l=h8(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fH([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aU===m?g[1]:V===m?bc(g):g,n=BY(u,t,h,a,s),i=n[1],v=fJ(e,c,a,i[3]),o=fK(d,[0,b,i[1],i[2],v]);if(n[2])return Cd(c,a,o);var
+s=fM([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aS(g),u=aW===m?g[1]:Y===m?bc(g):g,n=Cq(u,t,h,a,s),i=n[1],v=fO(e,c,a,i[3]),o=fP(d,[0,b,i[1],i[2],v]);if(n[2])return CH(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=B3(e,cu(c),h,a,x,w);if(p){var
-j=p[1];return fK(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Ce)}function
-my(a){var
-b=a[4];return c$(function(a){return a[1][18]},b)}function
-cR(a){var
-b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
-fM(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&my(a))return fK(c,mx(a,function(c){return mw(a,d,b,Cf(a,d,b,c))}));return c}function
-en(a){return bo(a[1][14],a[5])}function
-mz(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ck(d,[ao,c*en(a)[3]]):d}function
-hW(e,d,h,a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=Cv(e,cy(c),h,a,x,w);if(p){var
+j=p[1];return fP(d,[0,b,j[2],j[3],j[4]])}return d}}(l,CI)}function
+mW(a){var
+b=a[4];return db(function(a){return a[1][18]},b)}function
+cV(a){var
+b=a[4],c=0.;return am(function(b,a){return A(b,a[1][17])},c,b)}function
+fR(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&mW(a))return fP(c,mV(a,function(c){return mU(a,d,b,CJ(a,d,b,c))}));return c}function
+eu(a){return bp(a[1][14],a[5])}function
+mX(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cn(d,[as,c*eu(a)[3]]):d}function
+h_(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
 h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aK(b);return[0,[0,O(1,h),k]]}function
-mA(i,h,a,g,f,b){var
+k=aM(b);return[0,[0,N(1,h),k]]}function
+mY(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,_(k,N(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-Cg(b,d,a){if(0<=b[5]){var
-h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+CK(b,d,a){if(0<=b[5]){var
+h=N(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fN(a){return Math.log(a)/0.693147180559945286}function
-Ch(b,a,g,d){var
-c=a[2].length-1+1|0,h=fN(c*b[17]/(a[3]*d))/2.,i=b[18]?fN(c*b[17]/d):0.,j=fN(ix*c/a[3]),k=fN(X(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-Ci(l,k,j,i,a){var
-b=a[1][1],d=mz(b,j);function
-g(a){return cE(aN,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?Ch(b,a,d,i):Cj;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];mA(b,bD(b,k),o,c,n,h);return hW(l,b,c,h)}return f}return 0}function
-mB(a,b){var
-c=A(a[15],f0*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-Ck(i,y,h,n){var
+i=_(k,0,a),j=l(N(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+fS(a){return Math.log(a)/0.693147180559945286}function
+CL(b,a,g,d){var
+c=a[2].length-1+1|0,h=fS(c*b[17]/(a[3]*d))/2.,i=b[18]?fS(c*b[17]/d):0.,j=fS(iM*c/a[3]),k=fS(_(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,av(1,1+(e|0)|0)]:f;return l}function
+CM(l,k,j,i,a){var
+b=a[1][1],d=mX(b,j);function
+g(a){return cI(aP,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?CL(b,a,d,i):CN;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];mY(b,bD(b,k),o,c,n,h);return h_(l,b,c,h)}return f}return 0}function
+mZ(a,b){var
+c=A(a[15],ga*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+CO(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aH(b,function(a){return a}),j=f(aJ(function(a){return e(n[2],a)!=0.?1:0}),z),d=gp(a[4],j)?a[4]:al(c6,b,j),k=L(f(aJ(function(b){var
-c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aO(200*(k.length-1)|0,a[1][3])|0;var
-r=mB(a,h)*bm(1.,-84);if(0<=a[5])var
-A=en(a)[3],l=r*e(a[1][7],h)*A;else
+z=aK(b,function(a){return a}),j=f(aL(function(a){return e(n[2],a)!=0.?1:0}),z),d=eV(a[4],j)?a[4]:am(c_,b,j),k=L(f(aL(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aR(200*(k.length-1)|0,a[1][3])|0;var
+r=mZ(a,h)*bn(1.,-84);if(0<=a[5])var
+A=eu(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aN(l),m=t?bb(el,l):t;if(0<P(m)){var
+t=aP(l),m=t?bb(es,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=B6(a[1],B,C,h),w=bD(a,y),g=p(cQ(a),0);D(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mA(a,w,d,el,m,g);return hW(i,a,el,g)}}return 0}function
-hX(b,e,a,h,o){var
-d=hV(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=ey*mB(i,a),k=d[3]<p?1:0,g=k?h<fY*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=Cy(a[1],B,C,h),w=bD(a,y),g=p(cU(a),0);D(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mY(a,w,d,es,m,g);return h_(i,a,es,g)}}return 0}function
+h$(b,e,a,h,o){var
+d=h9(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=eE*mZ(i,a),k=d[3]<p?1:0,g=k?h<f_*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?Ck(b,e,a,d):l,f=q||Ci(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?CO(b,e,a,d):l,f=q||CM(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-fO(b,a){return bo(b[4],a)}function
-mC(b){var
-a=mz(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-mD(a){var
-b=p(cQ(a),0.),d=a[14];D(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-mE(a){var
-b=[0,0.],f=mC(a),c=mD(a);D(function(c,g){var
+fT(b,a){return bp(b[4],a)}function
+m0(b){var
+a=mX(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
+m1(a){var
+b=p(cU(a),0.),d=a[14];D(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=_(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
+m2(a){var
+b=[0,0.],f=m0(a),c=m1(a);D(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-Cl(d,f,j,g){var
+CP(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=en(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=eu(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-Cm(f,j,r,i,d,q){var
-k=bm(4.,-f[1][4]|0),g=cu(q),c=p(j.length-1,0.);if(0.<f[3]){var
+CQ(f,j,r,i,d,q){var
+k=bn(4.,-f[1][4]|0),g=cy(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
 m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=aP(d),x=aU===n?d[1]:V===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+n=aS(d),x=aW===n?d[1]:Y===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-Cn(h,d){var
-f=q(mE,d);jo(function(b,a){return f6(b,a)},f);var
-b=47-iM(A(e(f,((f.length-1)*9|0)/10|0),f0))[2]|0;if(10<=b&&!(60<b)){var
-g=O(1,b);if(0<=c(d,0)[1][5]){var
-l=en(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dH){var
-i=O(g,1);k=1}if(!k)var
+CR(h,d){var
+f=q(m2,d);jD(function(b,a){return gg(b,a)},f);var
+b=47-i1(A(e(f,((f.length-1)*9|0)/10|0),ga))[2]|0;if(10<=b&&!(60<b)){var
+g=N(1,b);if(0<=c(d,0)[1][5]){var
+l=eu(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dL){var
+i=N(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-Co(i,x,U,T){var
-g=T[1],a=fO(x,U)[1];if(bm(1.,48-g|0)<=mE(a))return 0;var
-W=a[2].length-1,y=mC(a),X=mD(a),j=Q(function(b,a){return bb(g,a*e(y,b))},X);Cg(a,g,j);var
+CS(i,x,U,T){var
+g=T[1],a=fT(x,U)[1];if(bn(1.,48-g|0)<=m2(a))return 0;var
+V=a[2].length-1,y=m0(a),W=m1(a),j=Q(function(b,a){return bb(g,a*e(y,b))},W);CK(a,g,j);var
 k=Q(function(b,a){var
-c=e(y,b);return ba(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,Y=0;if(F<0)var
+c=e(y,b);return ba(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,X=0;if(F<0)var
 J=E,I=C,H=B,G=z;else{var
-b=Y,r=E,q=C,o=B,n=z;for(;;){var
+b=X,r=E,q=C,o=B,n=z;for(;;){var
 f=e(k,b);if(f!=0.)var
 ab=0.<f?e(a[7],b):e(a[6],b),ac=o+f*ab,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ac;else
 var
 u=q,s=o;var
-P=b<W?1:0;if(P)var
+P=b<V?1:0;if(P)var
 R=b!==a[4]?1:0,S=R?f!=0.?1:0:R;else
 var
-S=P;if(S){aS(d,-f,bR(i,c(a[2],b)[1+b][1]));var
+S=P;if(S){aV(d,-f,bT(i,c(a[2],b)[1+b][1]));var
 ad=n+f,w=[0,b,r],v=ad}else
 var
 w=r,v=n;var
 ae=b+1|0;if(F!==b){var
 b=ae,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];aS(d,G,bR(i,L));var
+K=a[4],L=c(a[2],K)[1+K][1];aV(d,G,bT(i,L));var
 Z=e(d,L);D(function(b,a){return t(d,b,a-Z)},d)}var
-_=0.,h=al(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=hW(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[V,function(b){return Cl(a,d,h,m)}],N=function(b){return[V,function(c){return Cm(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
+_=0.,h=am(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=h_(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[Y,function(b){return CP(a,d,h,m)}],N=function(b){return[Y,function(c){return CQ(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
 var
 O=l;return O}function
-Cp(d){var
+CT(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aS(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];aV(g,e(c(d[10],b)[1+b],j),s);var
 u=b+1|0;if(k!==b){var
 b=u;continue}break}}var
 o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-Cq(b,a){if(0.<b[3]){var
-c=0.,d=-X(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-Cr(a){var
-b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-Cs(b,d,t,r){var
-h=fO(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Cp(a),j=q(function(b){return Cq(a,b)},u),v=0.,w=X(function(d,c){var
+CU(b,a){if(0.<b[3]){var
+c=0.,d=-_(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
+CV(a){var
+b=0.;return _(function(b,a){return b+Math.abs(a)},b,a)}function
+CW(b,d,t,r){var
+h=fT(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=CT(a),j=q(function(b){return CU(a,b)},u),v=0.,w=_(function(d,c){var
 b=[0,0.];D(function(d,c){var
-e=Math.abs(c)*cd(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=X(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+e=Math.abs(c)*ce(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=_(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return Q(y,a)},j),z=nO,m=X(function(b,a){return A(b,Cr(a))},z,l);if(m*Math.sqrt(x)<nP){var
-n=47-iM(m)[2]|0,B=function(h){var
+l=q(function(a){return Q(y,a)},j),z=oe,m=_(function(b,a){return A(b,CV(a))},z,l);if(m*Math.sqrt(x)<of){var
+n=47-i1(m)[2]|0,B=function(h){var
 b=q(function(a){return bb(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+i=s(_(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=p(d[1].length-1,0),j=d[5];D(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aK(g)},o=bb(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
-C=p(b[2],0);return[0,[0,o,G(B,aK(l)),w,C,h,t,0]]}return 0}return 0}function
-Ct(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dB(a,c),i=d[4];if(0.<a[3])var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aM(g)},o=bb(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
+C=p(b[2],0);return[0,[0,o,G(B,aM(l)),w,C,h,t,0]]}return 0}return 0}function
+CX(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dD(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -5879,41 +5944,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=en(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=eu(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,f0*f<g?1:0]}}(0,f)}function
-hY(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,ga*f<g?1:0]}}(0,f)}function
+ia(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
-g=Ct(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
+g=CX(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=aP(b),s=aU===n?b[1]:V===n?bc(b):b,h=a[5]===s?1:0;else
+n=aS(b),s=aW===n?b[1]:Y===n?bc(b):b,h=a[5]===s?1:0;else
 var
 h=m}else
 var
 h=l;if(g[3]){var
 p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-Cu(b,a){return iB*aO(b,a+1|0)}function
-Cv(a){return 3.+0.4*a}function
-Cw(a){return 4.+0.04*aO(a+1|0,a+1|0)}function
-Cx(a){var
-d=ai(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aI(function(b){var
+CY(b,a){return iQ*aR(b,a+1|0)}function
+CZ(a){return 3.+0.4*a}function
+C0(a){return 4.+0.04*aR(a+1|0,a+1|0)}function
+C1(a){var
+d=al(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aF(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
 b=q,j=o,g=n;for(;;){var
-s=Cv(b),t=Cw(k)-s,u=Cu(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=CZ(b),t=C0(k)-s,u=CY(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
-r=a[7];aI(function(d){var
+r=a[7];aF(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=ar(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-mF(c,b,a){var
+g=av(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
+m3(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-mG(f,w,e,l,v){function
+m4(f,w,e,l,v){function
 m(a){var
-b=mF(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cW,a=iB,y=dH,x=0.;for(;;){if(0<n){var
+b=m3(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c0,a=iQ,y=dL,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5921,35 +5986,35 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/ix:(g+j)/2.;var
-G=Math.abs(k-a)<=fY*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/iM:(g+j)/2.;var
+G=Math.abs(k-a)<=f_*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[as,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-mH(f,h,a,e){if(h==W){var
-c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,fX*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cX/i]}function
-mI(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-Cy(e,f,c,b){var
-a=f[2],d=f[1];if(W<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?mI(mG(e,-a,g,c,-b)):mG(e,d,g,c,b)}return a<K?mI(mH(e,-a,c,-b)):mH(e,d,c,b)}function
-Cz(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==W)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=mF(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cX/(b*(1./(e*e)+1./(f*f)))]}function
-eo(c,d,b){var
+m5(f,h,a,e){if(h==Z){var
+c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,f9*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c1/i]}function
+m6(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+C2(e,f,c,b){var
+a=f[2],d=f[1];if(Z<d&&a<K){var
+g=a-d;return c*(d+a)-b<0.?m6(m4(e,-a,g,c,-b)):m4(e,d,g,c,b)}return a<K?m6(m5(e,-a,c,-b)):m5(e,d,c,b)}function
+C3(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Z)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=m3(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c1/(b*(1./(e*e)+1./(f*f)))]}function
+ev(c,d,b){var
 a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
-hZ(b,a){var
-c=bM(b[2][2]),d=b[1];D(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?aS(c,e(a,b),f[2]):d},d);return c}function
-mJ(a){var
-b=a[3][1]==W?1:0,c=b||(a[3][2]==K?1:0);return c}function
-CA(a,c){var
-d=eo(a,c,function(a){return a[1]}),j=hZ(a,c),g=a[3],h=g[2],i=g[1];function
+ib(b,a){var
+c=bN(b[2][2]),d=b[1];D(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?aV(c,e(a,b),f[2]):d},d);return c}function
+m7(a){var
+b=a[3][1]==Z?1:0,c=b||(a[3][2]==K?1:0);return c}function
+C4(a,c){var
+d=ev(a,c,function(a){return a[1]}),j=ib(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eo(a,c,function(a){return a[3]})];dV(function(c){if(0.<d)var
+b=[0,ev(a,c,function(a){return a[3]})];dZ(function(c){if(0.<d)var
 e=f(c,A(i,a7(h,c/(2.*d))));else
-if(mJ(a))var
-e=W;else
+if(m7(a))var
+e=Z;else
 var
 g=f(c,h),e=a7(f(c,i),g);b[1]=b[1]+e;return 0},j);var
 k=a[1];D(function(i,h){var
@@ -5958,10 +6023,10 @@ j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-mK(b,m,d){var
-j=d.length-1,n=eo(b,d,function(a){return a[1]}),f=hZ(b,d);if(mJ(b)&&n<=0.)return 0;var
-g=[0,eo(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jk(j,j,0.);D(function(o,s){var
-d=Cy(m,b[3],n,s);g[1]=g[1]+d[1];var
+m8(b,m,d){var
+j=d.length-1,n=ev(b,d,function(a){return a[1]}),f=ib(b,d);if(m7(b)&&n<=0.)return 0;var
+g=[0,ev(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jz(j,j,0.);D(function(o,s){var
+d=C2(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -5973,11 +6038,11 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];D(function(a,f){var
-b=Cz(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+b=C3(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
-a=aN(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-mL(o,n){var
-l=n.length-1,h=q(bM,o),p=l-1|0,C=0;if(!(p<0)){var
+a=aP(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+m9(o,n){var
+l=n.length-1,h=q(bN,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -5987,12 +6052,12 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,oq*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,oS*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bM(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bN(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6012,25 +6077,25 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-CB=12;function
-CC(d,b,n,m){var
+C5=12;function
+C6(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:mK(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=mL(g[3],i),k=N(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bU)return 0;var
+h=0===f?0:m8(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=m9(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bX)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
-i=W<e[1]?1:0,g=i||(a<0.?1:0);else
+i=Z<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cE(function(a){return a},k),l=i+nz*a*o-fY*Math.abs(i),h=g?mK(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fU*b<k){var
+g=f;return g},f),g=cI(function(a){return a},k),l=i+n1*a*o-f_*Math.abs(i),h=g?m8(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f5*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-CD=3;function
-CE(b,a){var
-g=a.length-1,d=0.,f=X(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bU*f<Math.abs(a)?1:0},a);function
+C7=3;function
+C8(b,a){var
+g=a.length-1,d=0.,f=_(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bX*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=eo(b,a,function(a){return a[1]}),h=jk(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=ev(b,a,function(a){return a[1]}),h=jz(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a7(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -6041,7 +6106,7 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);D(o,hZ(b,a));var
+a=x;continue}break}}return 0}}(m,f,h,n);D(o,ib(b,a));var
 q=b[1];D(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
@@ -6052,25 +6117,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=mL(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),CD)}function
-CG(b,a){var
-c=G(function(b){return q(function(a){return bm(FN(bm(a,b)),-b|0)},a)},CF);return[0,CE(b,a),c]}function
-CH(a,c){function
-d(a){return aN(a)?Math.abs(a):0.}function
+r=m9(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),C7)}function
+C_(b,a){var
+c=G(function(b){return q(function(a){return bn(Gs(bn(a,b)),-b|0)},a)},C9);return[0,C8(b,a),c]}function
+C$(a,c){function
+d(a){return aP(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,W],i=X(g,A(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,Z],i=_(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=CA(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=C4(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=CC(a,b*i,c,CB);f(d);var
-e=iy<b?1:0;if(e){b/=10.;var
+d=C6(a,b*i,c,C5);f(d);var
+e=iN<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];D(function(d,c){var
-a=Math.abs(c)<dG?1:0;if(a){var
+a=Math.abs(c)<dK?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-CI=64;function
-CJ(a,j){var
+Da=64;function
+Db(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6084,116 +6149,116 @@ var
 d=b}else
 var
 d=f;return d}function
-CK(a){var
+Dc(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-mM(a,b){var
+m_(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=q(function(a){return ba(h,a)},g),i=[ao,0.,K],j=N(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
-k=[ao,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
-CL(b,a){function
+g=f(a[5],b),h=a[4],d=q(function(a){return ba(h,a)},g),i=[as,0.,K],j=O(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
+k=[as,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
+Dd(b,a){function
 c(c,a){return a?ba(b[4],a[1]):c}var
-d=c(W,a[10]),e=c(K,a[11]);if(2===b[1]){var
-f=e<=0.?0.:K,g=0.<=d?0.:W;return[ao,g,f]}return[ao,d,e]}function
-CM(f,c){var
+d=c(Z,a[10]),e=c(K,a[11]);if(2===b[1]){var
+f=e<=0.?0.:K,g=0.<=d?0.:Z;return[as,g,f]}return[as,d,e]}function
+De(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return CN;var
+b!=="number"){if(2!==b[0])return Df;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dA(a1(f[4],h,g))]}}return 0}var
-mN=64;function
-CO(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dC(a3(f[4],h,g))]}}return 0}var
+m$=64;function
+Dg(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
-CP(d,g,b){var
+Dh(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=mM(d,c),f=e(K,a[4]),g=[ao,e(W,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=m_(d,c),f=e(K,a[4]),g=[as,e(Z,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aJ(x),y),m=f(bL(w),q);if(CJ(g,b)&&0===pZ(m,q)&&!(0<eR(m,CI))){var
-h=[V,function(a){return eN(ff(g),0)}],r=function(a,d){var
-e=b[5],f=bo(b[6],a),i=b[1],c=aP(h),j=aU===c?h[1]:V===c?bc(h):h;return lg(g,b,j,i,a,d,f,e)},C=CK(g),o=L(G(L,g[13])),t=b[1],D=c(o,t)[1+t],u=CL(d,g),i=CM(d,g),z=function(a){return mM(d,a)},E=as(d[2],z),j=i?[0,[0,cX,p(d[3],0.),i[1],[ao,0.,K]]]:[0],k=ck(L(m),j),A=aH(o.length-1,function(a){return a});return f(bL(function(h){if(h===b[1])return 0;var
+y=b[4],q=f(aL(x),y),m=f(bM(w),q);if(Db(g,b)&&0===qr(m,q)&&!(0<eY(m,Da))){var
+h=[Y,function(a){return eT(fk(g),0)}],r=function(a,d){var
+e=b[5],f=bp(b[6],a),i=b[1],c=aS(h),j=aW===c?h[1]:Y===c?bc(h):h;return lz(g,b,j,i,a,d,f,e)},C=Dc(g),o=L(G(L,g[13])),t=b[1],D=c(o,t)[1+t],u=Dd(d,g),i=De(d,g),z=function(a){return m_(d,a)},E=aw(d[2],z),j=i?[0,[0,c1,p(d[3],0.),i[1],[as,0.,K]]]:[0],k=cn(L(m),j),A=aK(o.length-1,function(a){return a});return f(bM(function(h){if(h===b[1])return 0;var
 q=Q(function(b,d){var
 e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=P(a)?a:s(a)}var
-v=X(function(b,a){return 0<ax(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=X(function(f,g){var
-a=f[2],d=f[1],b=a1(0,g,v),e=c(E,d)[1+d];if(b!=0.)aS(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],H=Q(function(c,b){var
+v=_(function(b,a){return 0<ap(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=_(function(f,g){var
+a=f[2],d=f[1],b=a3(0,g,v),e=c(E,d)[1+d];if(b!=0.)aV(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],H=Q(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dG}return 0.}return a[2]==K?fU:a[1]==W?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dK}return 0.}return a[2]==K?f5:a[1]==Z?-0.1:0.},k);function
 x(d,b){var
-c=aN(b);return c?a(bb(d,b),v):c}var
+c=aP(b);return c?a(bb(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+CO(g)|0,d);var
-c=aH(y,function(b){return x(mN,e(a,b))});return[0,O(1,mN),c,b]}var
-A=CH(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+Dg(g)|0,d);var
+c=aK(y,function(b){return x(m$,e(a,b))});return[0,N(1,m$),c,b]}var
+A=C$(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=G(z,CG(w,A)),B=eN(eP(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-CQ(h,c,a){var
+I=G(z,C_(w,A)),B=eT(eW(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+Di(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:K}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a1(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
+d=b[1],e=Math.exp(a),i=a3(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a1(0,f[1],f[2]);return bz}return bz}function
-mP(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a3(0,f[1],f[2]);return bz}return bz}function
+nb(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(ax(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(ap(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dk(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];aI(function(a){switch(a[0]){case
+b=cP(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];aF(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=p(b,0),l=a[1];aI(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=p(b,0),l=a[1];aF(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-h0=14;function
-mQ(c,e,a){function
+ic=14;function
+nc(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=P(a)?a:s(a),b=co(i,h),d=0<P(b)?b:1;function
+h=50,i=0<=P(a)?a:s(a),b=cr(i,h),d=0<P(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=O(b,2),a=a-1|0;continue}}function
+d=e,b=N(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
+d=e,b=N(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=co(k(d,e),1);if(0!==a&&0!==ax(b,d)&&0!==ax(b,e)){if(f(c,b)){var
+b=cr(k(d,e),1);if(0!==a&&0!==ap(b,d)&&0!==ap(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,h0)]:j(a,d,h0);return c7(function(a){return n(a[1],a[2],h0)},o)}function
-CR(h,g,i,K,J,d){var
-j=h[2],q=mP(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(b9(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,ic)]:j(a,d,ic);return cl(function(a){return n(a[1],a[2],ic)},o)}function
+Dj(h,g,i,K,J,d){var
+j=h[2],q=nb(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(bR(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=a1(0,b[1],i[2]),d=c(w,a)[1+a][1];return CQ(g,a1(0,d[1],d[2]),e)}return bz}var
-m=as(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
-c=aN(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+e=a3(0,b[1],i[2]),d=c(w,a)[1+a][1];return Di(g,a3(0,d[1],d[2]),e)}return bz}var
+m=aw(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+c=aP(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aN(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oi?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aP(e(m,a)):h;if(i)var
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oK?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
-z=j-1|0,N=0;if(!(z<0)){var
-b=N;for(;;){var
+z=j-1|0,O=0;if(!(z<0)){var
+b=O;for(;;){var
 R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=bR(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=bT(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
 I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 W=f+1|0;if(H!==f){var
@@ -6204,42 +6269,42 @@ B=p(j,0);D(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
 C=Q(function(a,k){var
 b=c(u,a)[1+a];if(b){var
-f=b[1];if(k&&aN(e(m,a))){var
+f=b[1];if(k&&aP(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=ec(g,r,i[2],i[3],J,k,j);if(b){var
-e=b[1];if(d)return ax(e[2],f)<0?1:0;var
-h=0<ax(e[1],f)?1:0}else
+k=c(w,a)[1+a],b=ei(g,r,i[2],i[3],J,k,j);if(b){var
+e=b[1];if(d)return ap(e[2],f)<0?1:0;var
+h=0<ap(e[1],f)?1:0}else
 var
-h=b;return h},n=ba(0,r),h=x(a)*n,j=aN(h);if(j){var
-o=bb(0,h),p=d?-1:1;return mQ(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dt(g,1),P=aK(Q(function(e,o){var
+h=b;return h},n=ba(0,r),h=x(a)*n,j=aP(h);if(j){var
+o=bb(0,h),p=d?-1:1;return nc(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dv(g,1),P=aM(Q(function(e,o){var
 b=o[2],f=b===e?0:c(C,b)[1+b];if(f)var
-h=dt(g,f[1]),p=c(E,b)[1+b],i=a(r,ho(c(E,e)[1+e],p)),j=k(h,i),m=a$(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
+h=dv(g,f[1]),p=c(E,b)[1+b],i=a(r,hA(c(E,e)[1+e],p)),j=k(h,i),m=a$(N(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aK(C),P]}function
-CS(d,c,a){var
+n=f;return n},o));return[0,aM(C),P]}function
+Dk(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:bz;case
 4:return 0.<=a?a:bz}return bz}function
-mS(f,e,a){var
+ne(f,e,a){var
 b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bz,bz]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,bz,bz]}function
-CT(m,h,j,J,I,d){var
-i=m[2],r=mP(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(b9(h)),f=j[1],n=as(i,function(a){var
+Dl(m,h,j,J,I,d){var
+i=m[2],r=nb(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(bR(h)),f=j[1],n=aw(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a1(0,b[1],j[2]),d=c(x,a)[1+a][1];return CS(h,a1(0,d[1],d[2]),e)}return bz});function
+e=a3(0,b[1],j[2]),d=c(x,a)[1+a][1];return Dk(h,a3(0,d[1],d[2]),e)}return bz});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=as(i,function(a){var
+o=aw(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=mS(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ey<f?1:0:f<i-ey?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=ne(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eE<f?1:0:f<i-eE?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,K=0;if(!(A<0)){var
 b=K;for(;;){var
 P=c(u,b)[1+b],R=P||c(t,b)[1+b];if(R){var
-G=bR(m,b),H=i-1|0,S=0;if(!(H<0)){var
+G=bT(m,b),H=i-1|0,S=0;if(!(H<0)){var
 g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
 U=g+1|0;if(H!==g){var
 g=U;continue}break}}}var
@@ -6250,37 +6315,37 @@ a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
 C=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ee(h,f,j[2],j[3],I,l,k);if(b){var
-e=b[1];if(d)return ax(e[2],g)<0?1:0;var
-i=0<ax(e[1],g)?1:0}else
+l=c(x,a)[1+a],b=ek(h,f,j[2],j[3],I,l,k);if(b){var
+e=b[1];if(d)return ap(e[2],g)<0?1:0;var
+i=0<ap(e[1],g)?1:0}else
 var
-i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aN(i);if(k){var
-p=bb(0,i),q=d?1:-1;return mQ(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[V,function(b){return fe(h,a)}]},s);function
+i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aP(i);if(k){var
+p=bb(0,i),q=d?1:-1;return nc(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[Y,function(b){return fj(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=aP(a);return aU===d?a[1]:V===d?bc(a):a}var
-N=aK(Q(function(g,w){var
+a=c(M,b)[1+b],d=aS(a);return aW===d?a[1]:Y===d?bc(a):a}var
+O=aM(Q(function(g,w){var
 b=w[2],j=b===g?0:c(C,b)[1+b];if(j){var
-x=e(n,b),y=mS(d,e(bR(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aN(o)&&0.<=o){var
-i=bb(0,o),A=c(s,b)[1+b],B=ac(c(s,g)[1+g],A),D=E(b),G=hp(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+x=e(n,b),y=ne(d,e(bT(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aP(o)&&0.<=o){var
+i=bb(0,o),A=c(s,b)[1+b],B=ae(c(s,g)[1+g],A),D=E(b),G=hB(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,N(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
-t=j;return t},o));return[0,aK(C),N]}function
-CU(a){var
-b=a[4];return c$(function(a){return 0===a[0]?0:1},b)}function
-mT(d,a,c){var
-b=CU(c);if(b)switch(d[1]){case
-0:return lh(a);case
-1:return 0;default:return lj(a)}return b}var
-cS=[0,mO,mO,mR,mR];function
-CV(b,d,a,c){if(mT(b,d,c)){var
-e=fa(a[2],a[3]),f=function(f){var
-g=ns(f,b,d,a,c,e,1);return[0,ns(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(CT);return[0,cS[1],cS[2],g[1],g[2]]}var
-h=f(CR);return[0,h[1],h[2],cS[3],cS[4]]}return cS}function
-mU(h){var
+t=j;return t},o));return[0,aM(C),O]}function
+Dm(a){var
+b=a[4];return db(function(a){return 0===a[0]?0:1},b)}function
+nf(d,a,c){var
+b=Dm(c);if(b)switch(d[1]){case
+0:return lA(a);case
+1:return 0;default:return lC(a)}return b}var
+cz=[0,na,na,nd,nd];function
+Dn(b,d,a,c){if(nf(b,d,c)){var
+e=d$(a[2],a[3]),f=function(f){var
+g=nU(f,b,d,a,c,e,1);return[0,nU(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(Dl);return[0,cz[1],cz[2],g[1],g[2]]}var
+h=f(Dj);return[0,h[1],h[2],cz[3],cz[4]]}return cz}function
+ng(h){var
 i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
-a=r;for(;;){t(b,a,X(A,0.,c(h,a)[1+a]));var
+a=r;for(;;){t(b,a,_(A,0.,c(h,a)[1+a]));var
 n=function(a,d){var
-f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=as(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
+f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=aw(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
 j=u;for(;;){var
 m=d-1|0,l=-1,v=0;if(m<0)var
 b=l;else{var
@@ -6299,7 +6364,7 @@ x=B(n,a),p=e(h,b)+x;if(p<e(h,a)){t(h,a,p);c(C,a)[1+a]=b}}var
 y=a+1|0;if(o!==a){var
 a=y;continue}break}}var
 j=[0,b,j];continue}return[0,b,j]}}}(n,k,o,v)(0),l=q[1],w=function(a,c){return function(b){return e(a,c)-e(a,b)}}(k,l);t(b,a,e(b,a)-e(k,l));var
-x=q[2];aI(function(d){return function(a){var
+x=q[2];aF(function(d){return function(a){var
 f=d(a),h=e(b,c(g,a)[1+a])-f;t(b,g[1+a],h);var
 i=d(a);return t(j,a,e(j,a)+i)}}(w),x);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
@@ -6307,28 +6372,28 @@ d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
 a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,o)(l));var
 y=a+1|0;if(m!==a){var
 a=y;continue}break}}var
-s=aK(g),u=c9(function(b,a){return[0,a,b]},s);return f(aJ(function(a){return 0<=a[1]?1:0}),u)}function
-CW(a){function
-b(b){return q(function(a){return c(a,b)[1+b]},a)}return as(c(a,0)[1].length-1,b)}function
-CX(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mU(a);var
-b=mU(CW(a));return G(function(a){return[0,a[2],a[1]]},b)}return 0}function
-CY(n,e,b){var
-o=c5(b,e[3]);function
+s=aM(g),u=cm(function(b,a){return[0,a,b]},s);return f(aL(function(a){return 0<=a[1]?1:0}),u)}function
+Do(a){function
+b(b){return q(function(a){return c(a,b)[1+b]},a)}return aw(c(a,0)[1].length-1,b)}function
+Dp(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ng(a);var
+b=ng(Do(a));return G(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Dq(n,e,b){var
+o=c9(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
 i(a){return r(d,h(d,a))}var
 f=p(e[2],b),g=p(n[2],0);function
 j(b){var
-a=e[4];return aI(function(a){return 0===a[0]?cU(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
+a=e[4];return aF(function(a){return 0===a[0]?cY(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
 d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
 m=q(function(a){return r(d,a)},f);j(function(d,a,f,e){var
-j=c(m,d)[1+d],l=k(i(f),j),n=Y(h(b,e),l);g[1+a]=r(c(g,a)[1+a],n);return 0});return[0,m,g]}function
-CZ(b,a,h,s){function
-j(a){return L(bo(b[13],a))}var
-t=j(a[1]),k=dW(l,j(s),t),m=CY(b,a,h),i=m[2],n=m[1];function
+j=c(m,d)[1+d],l=k(i(f),j),n=$(h(b,e),l);g[1+a]=r(c(g,a)[1+a],n);return 0});return[0,m,g]}function
+Dr(b,a,h,s){function
+j(a){return L(bp(b[13],a))}var
+t=j(a[1]),k=d0(l,j(s),t),m=Dq(b,a,h),i=m[2],n=m[1];function
 u(a){var
-b=0<P(c(k,a)[1+a])?1:0;return b?ux(c(i,a)[1+a],h):b}function
+b=0<P(c(k,a)[1+a])?1:0;return b?uZ(c(i,a)[1+a],h):b}function
 v(a){return a}var
-w=aH(b[2],v),d=L(f(aJ(u),w)),g=p(a[2],0),x=a[4];aI(function(a){if(0===a[0]){var
+w=aK(b[2],v),d=L(f(aL(u),w)),g=p(a[2],0),x=a[4];aF(function(a){if(0===a[0]){var
 b=a[1],d=c(g,b)[1+b];g[1+b]=[0,a[2],d];return 0}return 0},x);var
 o=[0,d.length-1];function
 y(a){var
@@ -6337,88 +6402,88 @@ d=b;else
 var
 e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
 z(a){return a}var
-A=aH(a[2],z),r=L(f(aJ(y),A)),B=q(function(a){return ba(0,c(k,a)[1+a])},d),C=CX(q(function(a){var
-f=p(b[2],1),j=c(g,a)[1+a];aI(function(a){c(f,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(f,b)[1+b]){var
-g=c(i,b)[1+b];if(gJ(c(n,a)[1+a],g)){var
-j=c(i,b)[1+b],k=a1(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return G(function(a){var
+A=aK(a[2],z),r=L(f(aL(y),A)),B=q(function(a){return ba(0,c(k,a)[1+a])},d),C=Dp(q(function(a){var
+f=p(b[2],1),j=c(g,a)[1+a];aF(function(a){c(f,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(f,b)[1+b]){var
+g=c(i,b)[1+b];if(gU(c(n,a)[1+a],g)){var
+j=c(i,b)[1+b],k=a3(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return G(function(a){var
 b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(r,e)[1+e],f]},C)}function
-ep(f,e){var
+ew(f,e){var
 b=[0,d];D(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-C0(b){var
-f=b.length-1,e=Q(function(b,a){return ck(a,as(f,function(c){var
+Ds(b){var
+f=b.length-1,e=Q(function(b,a){return cn(a,aw(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eS(a,f,f)},e)]];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eZ(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===P(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return c5(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return c9(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-C1(d){var
+Dt(d){var
 a=d;for(;;){var
-b=C0(q(function(b){return function(a){return q(function(b){return ep(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Ds(q(function(b){return function(a){return q(function(b){return ew(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aK(a),a=L(bK(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-C2(b,k,q,e,p,d){var
-m=O(q,1),c=k[8];function
+e=b[1],f=aM(a),a=L(bL(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+Du(b,k,q,e,p,d){var
+m=N(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return ep(a,a)}function
-g(a){return c5(O(a,e),m)}function
+a=f(b[5],c);return ew(a,a)}function
+g(a){return c9(N(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aQ(k),i=c5(g(a(e,a(c,f(p,h)))),j);else
+j=aT(k),i=c9(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=c5(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,dW(l,f(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=c9(g(a(l(d[2],h[2]),o)),2),q=l(N(m,e-1|0),p),r=f(b[5],j);return[0,d0(l,f(b[5],i),r),q]}if(b[1])var
 t=0,u=G(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=G(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=C1(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-h1(a){return O(a[2],a[5])}function
-C3(h,s,b,g,r){var
+j=Dt(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+id(a){return N(a[2],a[5])}function
+Dv(h,s,b,g,r){var
 t=b[1],u=q(function(a){var
-b=ep(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ep(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
+b=ew(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ew(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
 f=b[1];return D(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=h1(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=dW(function(c,b){return l(c,a(e,b))},d,z),A=ep(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(c5(a(j[2],E),B),A);else
+e=id(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=f(h[5],j[1]),n=d0(function(c,b){return l(c,a(e,b))},d,z),A=ew(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(c9(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
-p=0===h[1]?1:0,F=p?o:p;return[0,aK(d),F]}var
-C4=12;function
-mV(d,b){var
+p=0===h[1]?1:0,F=p?o:p;return[0,aM(d),F]}var
+Dw=12;function
+nh(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-C5(c,b){var
+Dx(c,b){var
 a=[0,0.];D(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-C6(d,b){var
+Dy(d,b){var
 a=c(d[6],b)[1+b];if(d[1]){var
-e=function(b){return ck(a,[ao,0.])};return[0,function(b){return C5(a,b)},e]}function
+e=function(b){return cn(a,[as,0.])};return[0,function(b){return Dx(a,b)},e]}function
 f(c){var
-b=q(function(a){return 2.*a},c);aS(b,2.,a);return b}return[0,function(b){return mV(a,b)},f]}function
-mW(a){var
-b=a[14],c=0;return al(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-C7(b,a){var
+b=q(function(a){return 2.*a},c);aV(b,2.,a);return b}return[0,function(b){return nh(a,b)},f]}function
+ni(a){var
+b=a[14],c=0;return am(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+Dz(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mV(c,a)},e,W,d]}function
-C8(b,g,c,o){function
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nh(c,a)},e,Z,d]}function
+DA(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bL(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=C6(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(K,a[4]),f=e-d<fS*g?1:0,l=(d+e)/2.,m=ez*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mW(b),i=a?[0,C7(b,a[1]),0]:a;return cj(e,i)}function
-C9(b,a){return a7(iB*(a[6]-a[5]),bU*b)}function
-mX(e,a,d){var
-b=f(a[3],d),c=C9(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-C_(f,h){var
+d=c[4],e=f(bM(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=Dy(b,c),j=i[2],k=i[1],d=h(Z,a[3]),e=h(K,a[4]),f=e-d<f3*g?1:0,l=(d+e)/2.,m=eF*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=ni(b),i=a?[0,Dz(b,a[1]),0]:a;return ck(e,i)}function
+DB(b,a){return a7(iQ*(a[6]-a[5]),bX*b)}function
+nj(e,a,d){var
+b=f(a[3],d),c=DB(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+DC(f,h){var
 i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
 a=z;for(;;){var
 r=i-1|0,q=-1,B=0;if(r<0)var
@@ -6434,168 +6499,168 @@ l=w;var
 y=l?g:j,J=g+1|0;if(r!==g){var
 g=J,j=y;continue}var
 b=y;break}}var
-k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=ez*X(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
+k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eF*_(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
 u=i-1|0,F=0;if(!(u<0)){var
 d=F;for(;;){if(d!==b){var
-v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aS(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
+v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aV(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
 I=d+1|0;if(u!==d){var
 d=I;continue}break}}}var
 G=a+1|0;if(o!==a){var
 a=G;continue}break}}return Q(function(b,a){if(0<=a){var
 d=e(c(f,a)[1+a],b);return e(h,a)/d}return 0.},m)}function
-C$(g,a,i,b){var
+DD(g,a,i,b){var
 j=q(function(a){return f(a[3],b)},a);function
 d(d,b){var
 f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
-k=e(bR(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
-l=c(i,b)[1+b];return N(c(i,d)[1+d],l)}return Q(function(b,c){return as(a.length-1,function(a){return d(b,a)})},a)}function
-mY(n,m,h,b,a){function
+k=e(bT(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
+l=c(i,b)[1+b];return O(c(i,d)[1+d],l)}return Q(function(b,c){return aw(a.length-1,function(a){return d(b,a)})},a)}function
+nk(n,m,h,b,a){function
 d(r,p,o){var
 d=r,i=p,a=o;for(;;){var
-e=G(function(b){return function(a){return mX(h,a,b)!=0.?1:0}}(a),b);if(cE(aN,a)){if(gp(1,e)){if(0===d)return 0;var
-j=n?go(function(b,a){var
-c=b||a;return c},i,e):e,s=jd(b,j),g=L(f(bL(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return mX(h,a,b)}}(a),g),u=C$(m,g,k,a),l=bM(a),v=C_(u,t);D(function(d,e){return function(a,b){return aS(e,-b,c(d,a)[1+a])}}(k,l),v);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(C4,G(function(a){return 0},b),a)}function
-mZ(d,c,b,a){var
-e=mY(1,d,c,b,a);return e?[0,e[1]]:mY(0,d,c,b,a)}function
-Da(d,k,j,i){var
-a=k[1][1],l=hV(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
-h(b,a){return aS(f,-b,a)}function
-n(b){return ce(a,b)}if(0.<g){var
+e=G(function(b){return function(a){return nj(h,a,b)!=0.?1:0}}(a),b);if(cI(aP,a)){if(eV(1,e)){if(0===d)return 0;var
+j=n?gA(function(b,a){var
+c=b||a;return c},i,e):e,s=js(b,j),g=L(f(bM(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return nj(h,a,b)}}(a),g),u=DD(m,g,k,a),l=bN(a),v=DC(u,t);D(function(d,e){return function(a,b){return aV(e,-b,c(d,a)[1+a])}}(k,l),v);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Dw,G(function(a){return 0},b),a)}function
+nl(d,c,b,a){var
+e=nk(1,d,c,b,a);return e?[0,e[1]]:nk(0,d,c,b,a)}function
+DE(d,k,j,i){var
+a=k[1][1],l=h9(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
+h(b,a){return aV(f,-b,a)}function
+n(b){return cf(a,b)}if(0.<g){var
 s=n(i);h(bD(a,j)/g,s);var
 u=a[2];D(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
-v=bo(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
+v=bp(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
 b=w;for(;;){t(f,b,e(f,b)+v);var
 x=b+1|0;if(o!==b){var
 b=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
-m0=bm(1.,60);function
-Db(c,e,b){if(0===c[1]){var
-a=al(function(c,a){var
-d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a7(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aN(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
-Dc(f,k,a,i,d,b){var
-g=a[1][1],h=hV(i,d,a)[2],j=1.,l=X(function(b,a){return A(b,Math.abs(a))},j,h);return G(function(a){if(0<=a[1]){var
+nm=bn(1.,60);function
+DF(c,e,b){if(0===c[1]){var
+a=am(function(c,a){var
+d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a7(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aP(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
+DG(f,k,a,i,d,b){var
+g=a[1][1],h=h9(i,d,a)[2],j=1.,l=_(function(b,a){return A(b,Math.abs(a))},j,h);return G(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];D(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<ip*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-m1(b,e){function
-d(a){return N(a,a)}var
-a=p(b[3]+1|0,0.),c=[0,0.];aI(function(b){var
-e=b[2],f=b[1];aS(a,-f,e);var
+j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<iF*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Z?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+nn(b,e){function
+d(a){return O(a,a)}var
+a=p(b[3]+1|0,0.),c=[0,0.];aF(function(b){var
+e=b[2],f=b[1];aV(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-Dd=ip;function
-m2(k,a,b,d){if(2<=a[1])var
+DH=iF;function
+no(k,a,b,d){if(2<=a[1])var
 l=(a5(k[8])-1|0)+b|0,g=function(a){return bb(l,a)};else
 var
 p=a[4]+b|0,g=function(a){return bb(p,a)};var
-h=eS(d,0,a[3]);if(a[1])var
+h=eZ(d,0,a[3]);if(a[1])var
 i=h;else
 var
 n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},h);var
 j=e(d,a[3]),m=bb(2*(a[4]+b|0)|0,j*j);return[0,q(g,i),m]}function
-h2(b,a,g,c,i){var
-d=cR(g),e=C8(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bA(function(a){return a[6]==K?1:0},e):m,j=f(aJ(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a5(c[3])+cY|0;function
-s(c){return fe(b,aK(f(a[5],c)))[3]}var
-u=c[4],v=f(bL(function(a){if(0===a[0]){var
+ie(b,a,g,c,i){var
+d=cV(g),e=DA(a,d,c,i),p=g[1],q=0.,r=_(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bA(function(a){return a[6]==K?1:0},e):m,j=f(aL(function(a){return a[2]}),e),o=0===j?av(0,80-a[4]|0):a5(c[3])+c2|0;function
+s(c){return fj(b,aM(f(a[5],c)))[3]}var
+u=c[4],v=f(bM(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c$(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=C2(a,b,c[3],o,s,v),h=[V,function(d){var
-a=b[9];return hz(b,c,G(function(a){return fe(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&db(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Du(a,b,c[3],o,s,v),h=[Y,function(d){var
+a=b[9];return hN(b,c,G(function(a){return fj(b,a)},a),i)}];function
 w(d){var
-c=m2(b,a,o,d);return C3(a,b,l,c[1],c[2])}function
+c=no(b,a,o,d);return Dv(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=em(g,b,c),i=op*d<r?fM(g,b,c,h):h,f=Db(a,e,Da(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(m0*d));var
-k=mZ(a,d,Dc(a,d,i,b,c,e),f),m=k?[0,k[1]]:mZ(a,d,e,f);return[0,f,m]}function
+h=et(g,b,c),i=oR*d<r?fR(g,b,c,h):h,f=DF(a,e,DE(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nm*d));var
+k=nl(a,d,DG(a,d,i,b,c,e),f),m=k?[0,k[1]]:nl(a,d,e,f);return[0,f,m]}function
 y(d){var
-a=aP(h),e=aU===a?h[1]:V===a?bc(h):h;return hA(b,c,h1(l),e,d)}return[0,h1(l),n,x,w,0!==j?1:0,y]}function
-h3(c,a,b){if(0===b)return function(a){return m3};var
-g=1./ai(b),d=m1(c,G(function(a){return[0,g,a]},b));function
+a=aS(h),e=aW===a?h[1]:Y===a?bc(h):h;return hO(b,c,id(l),e,d)}return[0,id(l),n,x,w,0!==j?1:0,y]}function
+ig(c,a,b){if(0===b)return function(a){return np};var
+g=1./al(b),d=nn(c,G(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=m1(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=nn(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(Dd,g):f(a[4],g)}var
-h=cE(aN,d),j=h?De:h;return i(d,j)}}function
-h4(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bL(function(a){return a[2]}),d)}function
-Df(k,b,j,i,h,e){var
-a=h2(k,b,j,i,h);function
+g=c[1];return a[5]?e(DH,g):f(a[4],g)}var
+h=cI(aP,d),j=h?DI:h;return i(d,j)}}function
+ih(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bM(function(a){return a[2]}),d)}function
+DJ(k,b,j,i,h,e){var
+a=ie(k,b,j,i,h);function
 l(a){return a}var
-m=aH(b[2],l),o=f(aJ(e),m),g=G(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=h3(b,a,cC(function(b){return h4(a,b)},g)),p=f(d,[0,[ao,K],0]),c=[0,-1],q=cC(function(a){var
+m=aK(b[2],l),o=f(aL(e),m),g=G(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=ig(b,a,cG(function(b){return ih(a,b)},g)),p=f(d,[0,[as,K],0]),c=[0,-1],q=cG(function(a){var
 b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Dg}var
-s=aH(b[2],r);return[0,a[1],[0,p,q],s]}function
-Dh(m,d,l,k,j,c,a){var
-b=h2(m,d,l,k,j);if(ge(b[1],a[1])){var
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):DK}var
+s=aK(b[2],r);return[0,a[1],[0,p,q],s]}function
+DL(m,d,l,k,j,c,a){var
+b=ie(m,d,l,k,j);if(gq(b[1],a[1])){var
 e=G(function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=h3(d,b,cC(function(a){return h4(b,a)},e)),o=cC(function(a){var
-b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=ai(a[2]),i=e0(0,16);c_(function(a,b){return e1(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
-p=function(b,a){return eN(gF(i,b),a)},q=c9(p,a[3]),r=cj(a[2],o);return[0,a[1],r,q]}return a}function
-Di(a,g){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=ig(d,b,cG(function(a){return ih(b,a)},e)),o=cG(function(a){var
+b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=al(a[2]),i=d4(0,16);da(function(a,b){return e7(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return eT(gQ(i,b),a)},q=cm(p,a[3]),r=ck(a[2],o);return[0,a[1],r,q]}return a}function
+DM(a,g){var
 e=p(a[3],0.);D(function(d,b){var
-f=b!=0.?1:0;return f?aS(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=X(function(b,a){return b+a},k,g),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+f=b!=0.?1:0;return f?aV(e,-b,c(a[6],d)[1+d]):f},g);var
+k=0.,h=_(function(b,a){return b+a},k,g),l=0.,j=_(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bU*j<Math.abs(h))var
+if(bX*j<Math.abs(h))var
 G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=q(function(a){return nP*a/(j+cw)},e),i=I,d=J;function
-b(b,a){return ck(b,[0,a])}function
+I=0,J=q(function(a){return of*a/(j+cA)},e),i=I,d=J;function
+b(b,a){return cn(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=p(a[2]+1|0,[0]),z=cP(d,function(a){return a}),A=b(a[9],z),B=N(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
-Dj(a,g){var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],Z),y=p(a[2]+1|0,[0]),z=cT(d,function(a){return a}),A=b(a[9],z),B=O(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
+DN(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=mW(a);if(e){var
-f=e[1],h=Math.sqrt(N(b,b))+cw,i=oi*Math.sqrt(f[2]),j=[ao,0.];return ck(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(m0);return ck(b,[ao,k])}function
-Dk(c,o,m,l,k){var
-d=Di(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=h2(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aH(a[2]-1|0,q),s=f(h3(a,b,cC(function(a){return h4(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=m2(c,a,h,Dj(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aK(i[1]),t];return[0,O(1,h),u]}function
-Dl(i,e,h,g,d){var
-j=aK(d),a=L(f(aJ(function(a){return i_(c(e,a)[1+a])}),j));function
+e=ni(a);if(e){var
+f=e[1],h=Math.sqrt(O(b,b))+cA,i=oK*Math.sqrt(f[2]),j=[as,0.];return cn(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(nm);return cn(b,[as,k])}function
+DO(c,o,m,l,k){var
+d=DM(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=ie(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aK(a[2]-1|0,q),s=f(ig(a,b,cG(function(a){return ih(b,a)},r)),p);return[0,b[1],s]}var
+h=av(0,80-a[4]|0),i=no(c,a,h,DN(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aM(i[1]),t];return[0,N(1,h),u]}function
+DP(i,e,h,g,d){var
+j=aM(d),a=L(f(aL(function(a){return jn(c(e,a)[1+a])}),j));function
 b(b,g){var
-j=[V,function(a){return p(i[2],b)}];function
+j=[Y,function(a){return p(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aP(a);return aU===e?a[1]:V===e?bc(a):a}return[V,function(b){return q(d,a)}]}var
-k=b(K,function(a){return a[8]}),l=b(W,function(a){return a[7]}),m=b(W,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
+d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aS(a);return aW===e?a[1]:Y===e?bc(a):a}return[Y,function(b){return q(d,a)}]}var
+k=b(K,function(a){return a[8]}),l=b(Z,function(a){return a[7]}),m=b(Z,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pp(c(e,a)[1+a])},a),r,n,m,l,k]}function
-Dm(j,e,i,b,a){function
+r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pR(c(e,a)[1+a])},a),r,n,m,l,k]}function
+DQ(j,e,i,b,a){function
 d(f,d){var
-g=em(d,b,a),k=mv(d,b,a),l=A(fL(j,b,a),k),h=cR(d);function
+g=et(d,b,a),k=mT(d,b,a),l=A(fQ(j,b,a),k),h=cV(d);function
 m(f){var
-c=fM(d,b,a,g),e=l+fW*h<c[4]?1:0;return e?hX(d,b,a,i[2]*h,c):e}var
-n=[V,function(a){return g[1]}];return hY(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
-m4(j,f,e,d){var
-g=fL(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+c=fR(d,b,a,g),e=l+f8*h<c[4]?1:0;return e?h$(d,b,a,i[2]*h,c):e}var
+n=[Y,function(a){return g[1]}];return ia(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
+nq(j,f,e,d){var
+g=fQ(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=mv(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=mT(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-Dn(d,f,b,a){function
+DR(d,f,b,a){function
 e(a){return bb(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-Do(w,i,v,d,b){var
-N=fL(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=m4(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aU===z?m[1]:V===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+DS(w,i,v,d,b){var
+N=fQ(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=nq(w,i,d,b),m=d?i[5]:i[4],z=aS(m),B=aW===z?m[1]:Y===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
-W=h+1|0;if(C!==h){var
-h=W;continue}break}}var
+V=h+1|0;if(C!==h){var
+h=V;continue}break}}var
 o=p(j,0),D=p(j,0),E=function(a,b){c(o,a)[1+a]=[0,b];return t(k,a,A(e(l,a),b[4]))},f=function(v){for(;;){var
 m=j-1|0,l=0,r=e(k,0),s=1;if(m<1)var
 a=l;else{var
@@ -6606,36 +6671,36 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&my(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fM(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,em(c(g,a)[1+a],d,b));continue}}(0),F=N+fW*cR(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mW(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,fR(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,et(c(g,a)[1+a],d,b));continue}}(0),F=N+f8*cV(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=cR(n);if(f+bU*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=cV(n);if(f+bX*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
-L=[V,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:em(f,d,b)}}(a,n)],S=[V,function(a){return function(d){var
-b=aP(a),c=aU===b?a[1]:V===b?bc(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=aP(c),a=aU===g?c[1]:V===g?bc(c):c,h=f+2e-09*e<a[4]?Ca(j,d,b,f+fU*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hX(j,d,b,k,h)}}(n,s,L);hY(n,c(i[2],a)[1+a],d,b,S,f+bU*s,T);var
+L=[Y,function(e,f){return function(g){var
+a=c(o,e)[1+e];return a?a[1]:et(f,d,b)}}(a,n)],S=[Y,function(a){return function(d){var
+b=aS(a),c=aW===b?a[1]:Y===b?bc(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=aS(c),a=aW===g?c[1]:Y===g?bc(c):c,h=f+2e-09*e<a[4]?CE(j,d,b,f+f5*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return h$(j,d,b,k,h)}}(n,s,L);ia(n,c(i[2],a)[1+a],d,b,S,f+bX*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return Dn(v,d,b,f+ez*cR(c(g,0)[1]));var
+q=u;break}}if(q)return DR(v,d,b,f+eF*cV(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-Dp=3;function
-Dq(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=m4(o,f,d,b),q=X(A,fL(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aU===s?j[1]:V===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+DT=3;function
+DU(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=nq(o,f,d,b),q=_(A,fQ(o,d,b),G),r=p(h,0),j=f[6],s=aS(j),H=aW===s?j[1]:Y===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
-N=bU*cR(C);t(i,a,cu(d)*D+N)}var
+N=bX*cV(C);t(i,a,cy(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6644,7 +6709,7 @@ l=function(u){var
 j=u;for(;;){var
 o=h-1|0,n=-1,x=0;if(o<0)var
 a=n;else{var
-f=x,l=W,k=n;for(;;){var
+f=x,l=Z,k=n;for(;;){var
 y=k<0?1:0,z=y||(l<e(i,f)?1:0);if(z)var
 t=e(i,f),m=f;else
 var
@@ -6653,202 +6718,266 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fM(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,em(c(g,a)[1+a],d,b));continue}return 0}}(Dp);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cR(n),z=q+fW*y<m[4]?1:0;if(z){var
-J=function(a){return hX(n,d,b,F[2]*y,m)},L=[V,function(a){return m[1]}];return hY(n,c(f[2],k)[1+k],d,b,L,K,J)}var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fR(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,et(c(g,a)[1+a],d,b));continue}return 0}}(DT);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cV(n),z=q+f8*y<m[4]?1:0;if(z){var
+J=function(a){return h$(n,d,b,F[2]*y,m)},L=[Y,function(a){return m[1]}];return ia(n,c(f[2],k)[1+k],d,b,L,K,J)}var
 B=z}else
 var
 B=l;return B}function
-m5(e,d,c,b,a,f){switch(f){case
+nr(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return Dq(e,d,c,b,a);case
-2:return Do(e,d,c,b,a);default:return Dm(e,d,c,b,a)}}function
-Dr(a){return[0,a,By(a)]}function
-Ds(a){return typeof
-a==="number"?fI:40000000}function
-Dt(a){return typeof
+1:return DU(e,d,c,b,a);case
+2:return DS(e,d,c,b,a);default:return DQ(e,d,c,b,a)}}function
+DV(a){return[0,a,B1(a)]}function
+DW(a){return typeof
+a==="number"?fN:40000000}function
+DX(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-Du(a){var
-b=a?-72:-50;return bm(1.,b)}function
-m6(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-Dv(b,a){function
-c(a){return aN(a)?a:0.}function
+DY(a){var
+b=a?-72:-50;return bn(1.,b)}function
+ns(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+DZ(b,a){function
+c(a){return aP(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=X(d,X(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ix*e];return a},a)}function
-fP(a,b){var
-g=b[3],d=p(b[2],0),e=b[4];aI(function(b){if(0===b[0]){var
+e=_(d,_(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],iM*e];return a},a)}function
+fU(a,b){var
+g=b[3],d=p(b[2],0),e=b[4];aF(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=m6(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,m6(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=ns(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,ns(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return q(function(b){return Dv(a,L(bp(b)))},d)}function
-Dw(l,a){var
-d=e0(0,16),g=[0,0];D(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=gF(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return e1(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return e1(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return qp(L(pO(function(a){return tF(d,a)},b)))}function
-fQ(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cE(function(a){var
-b=aN(a[2]);return b?aN(a[3]):b},b)){var
-h=Dw(a,b),i=h[1],d=p(a[2],W),f=p(a[2],K);dV(function(a){var
+j=i;return j}return 0},e);return q(function(b){return DZ(a,L(bj(b)))},d)}function
+D0(l,a){var
+d=d4(0,16),g=[0,0];D(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=gQ(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return e7(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return e7(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return qT(L(qf(function(a){return t8(d,a)},b)))}function
+fV(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cI(function(a){var
+b=aP(a[2]);return b?aP(a[3]):b},b)){var
+h=D0(a,b),i=h[1],d=p(a[2],Z),f=p(a[2],K);dZ(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
 c=a7(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);D(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[V,function(b){return BS(a)}]]},g=mo(a,i);if(g)var
-s=p(a[2],h5),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[Y,function(b){return Ck(a)}]]},g=mM(a,i);if(g)var
+s=p(a[2],ii),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-Dx(d,c){var
-g=aK(c),a=f(bL(function(a){return a}),g);if(a){var
+D1(d,c){var
+g=aM(c),a=f(bM(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return al(function(c,a){return c+fO(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,aH(ai(a[1][4]),i)),j=Cn(d,L(G(function(a){return fO(a,b)[1]},a)));return c7(function(a){function
-e(c){return Co(d,c,b,a)}function
-f(a){return c7(e,a)}var
-g=q(function(a){return pr(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-Dy(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==h5){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===h5){var
+c=0.;return am(function(c,a){return c+fT(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,aK(al(a[1][4]),i)),j=CR(d,L(G(function(a){return fT(a,b)[1]},a)));return cl(function(a){function
+e(c){return CS(d,c,b,a)}function
+f(a){return cl(e,a)}var
+g=q(function(a){return pU(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+D2(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==ii){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===ii){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-Dz(x,w,d,v,k){var
+nt(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,Ds(d)],m=Dt(d),z=fP(a,k),b=q(f(fQ([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,DW(d)],m=DX(d),z=fU(a,k),b=q(f(fV([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=Dx(a,b);if(h)var
+h=D1(a,b);if(h)var
 i=h[1],B=i[3],C=i[2],E=i[1],g=B,r=C,o=E;else
 var
 H=q(function(a){return 0},b),I=0,J=1,g=H,r=I,o=J;var
 j=Q(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return Cs(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
+e=c(g,d)[1+d];if(b&&e)return CW(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=Dl(a,b,g,j,h);t[1]=[0,[0,h,p]];var
+p=DP(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,Du(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
+n=[0,F,DY(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
 o=1;r=1}if(!r)var
-o=c[2];m5(a,i,n,0,d,c[1]);return m5(a,i,n,1,d,o)},A);dV(function(a){return ps(Cx,a)},j);var
-G=aK(Q(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=Dy(f[1][9]),e=[0,i,eq[2],eq[3],eq[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(jn(function(a){return 0<a?1:0},l)){var
-m=X(ar,0,a[4]),n=e[5],o=aK(a[4]),p=a[2],q=bK(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eq},b));return[0,o,aK(s),G]}function
-L(a){return eq}return[0,1,0,aH(k[2],L)]}function
-DA(b,d,c,a){var
-e=a[1],f=b[1];return Dz(function(a,b){return BC(f,e,a,b)},b,d,c,a)}function
-DB(c,b){function
+o=c[2];nr(a,i,n,0,d,c[1]);return nr(a,i,n,1,d,o)},A);dZ(function(a){return pV(C1,a)},j);var
+G=aM(Q(function(b,f){if(f){var
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=D2(f[1][9]),e=[0,i,ex[2],ex[3],ex[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(jC(function(a){return 0<a?1:0},l)){var
+m=_(av,0,a[4]),n=e[5],o=aM(a[4]),p=a[2],q=bL(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ex},b));return[0,o,aM(s),G]}function
+L(a){return ex}return[0,1,0,aK(k[2],L)]}function
+D3(b,d,c,a){var
+e=a[1],f=b[1];return nt(function(a,b){return B5(f,e,a,b)},b,d,c,a)}function
+D4(a,d,c,b){var
+e=a[1];return nt(function(a,b){return B6(e,a,b)},a,d,c,b)}function
+D5(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=i_(c[2]);return a?c$(d,b[4]):a}function
-DC(b,c){var
-a=b[2];return a?CP(a[1],b[1],c):a}function
-DD(a,d,c){var
-b=a[2];return b?CV(b[1],a[1],d,c):cS}function
-m7(b,c){var
-a=b[2];return a?mT(a[1],b[1],c):a}function
-DE(a,e){var
-b=m7(a,e);if(b){var
+a=jn(c[2]);return a?db(d,b[4]):a}function
+nu(b,c){var
+a=b[2];return a?Dh(a[1],b[1],c):a}function
+nv(a,d,c){var
+b=a[2];return b?Dn(b[1],a[1],d,c):cz}function
+nw(b,c){var
+a=b[2];return a?nf(a[1],b[1],c):a}function
+D6(a,e){var
+b=nw(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-DG(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,c6(a[1][16],cZ)):a,e=b[2]+d|0,h=O(1,e),i=a5(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-DH(e,d,h,a){var
+D8(g,b,f){var
+c=f[3],a=g[2],d=a?av(0,c_(a[1][16],c3)):a,e=b[2]+d|0,h=N(1,e),i=a5(c);return[0,N(c,av(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+D9(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(fP(b,d),a)[1+a],g=n(fQ(0,b),[0,fI],i);return g?Df(e[1],b,g[1],d,a,h):m8}return m8}function
-DI(g,f,e,d,b){var
-h=ef(e,f),i=g[2],j=gn(f[4],e);if(i&&j){var
+b=f[1],i=c(fU(b,d),a)[1+a],g=n(fV(0,b),[0,fN],i);return g?DJ(e[1],b,g[1],d,a,h):nx}return nx}function
+D_(g,f,e,d,b){var
+h=em(e,f),i=g[2],j=gz(f[4],e);if(i&&j){var
 k=j[1],a=i[1];if(0===k[0]){var
-m=c(fP(a,h),d)[1+d],l=n(fQ(0,a),[0,fI],m);if(l){var
-o=Bo(a,0,k[2]);return Dh(g[1],a,l[1],h,d,o,b)}return b}}return b}function
-DJ(a,f,e){if(!(a[2]<=cW)&&0===a[7]){var
-b=function(b){return L(bo(a[13],b))},g=b(f),d=p(a[2],0);aI(function(a){var
+m=c(fU(a,h),d)[1+d],l=n(fV(0,a),[0,fN],m);if(l){var
+o=BR(a,0,k[2]);return DL(g[1],a,l[1],h,d,o,b)}return b}}return b}function
+D$(a,f,e){if(!(a[2]<=c0)&&0===a[7]){var
+b=function(b){return L(bp(a[13],b))},g=b(f),d=p(a[2],0);aF(function(a){var
 e=b(a);return D(function(a,e){var
-b=0!==ax(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+b=0!==ap(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-DK(e,a,g){var
+Ea(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bo(b[13],a[1])),j=L(bo(b[13],g)),h=function(a){var
-g=gn(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bp(b[13],a[1])),j=L(bp(b[13],g)),h=function(a){var
+g=gz(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-a1(0,g[1],b[15]);else
+e=-a3(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cX;if(f)var
+e=c1;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return a1(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(fP(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fQ(0,b),[0,fI],d)};return Dk(b,d,k,a,as(d[2],h))}return[0,1,m3]}function
-DL(a){return[0,a,Dr(a),0,0]}function
-es(a){return O(j,(((ar(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fR(c,b,a){return[0,c,b,ar(0,a)]}function
-h7(b,e,d){var
-a=DG(b[2],e,d),c=es(a[2]),f=1===b[1][4]?c:es(a[1]);return fR(f,c,a[3])}function
-DM(a){function
+k=b[12],m=c(j,a)[1+a];return a3(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
+d=c(fU(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fV(0,b),[0,fN],d)};return DO(b,d,k,a,aw(d[2],h))}return[0,1,np]}function
+ij(b,a){return b?a[2]:a[1]}function
+Eb(h,g,f,c,a){var
+b=0;switch(a[0]){case
+1:if(a[1]===c){var
+i=a[3],j=a[2],e=i,d=j;b=1}break;case
+2:if(!eV(c,a[1])){var
+k=a[3],l=a[2],e=k,d=l;b=1}break}return b?ij(f,cP(g[3],h[2],d,e)):0}function
+ik(c,b,a){return c?ap(b,a)<0?1:0:0<ap(b,a)?1:0}function
+Ec(m,d,a,l,k){var
+n=d[4],e=cm(function(b,a){return[0,b,a]},n),f=d4(0,16);aF(function(a){var
+b=a[2];return 0===b[0]?jP(f,b[2],a[1]):0},e);function
+g(c,f){return am(function(a,e){var
+b=Eb(m,d,c,f,e[2]);if(a&&b&&!ik(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
+b(a){return L(a)}function
+h(c){var
+d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
+o=[0,[0,1,h(1)],0],p=[0,[0,0,h(0)],o],i=b(l);function
+j(b,a,o){var
+d=ij(b,o);if(a<i.length-1&&!ik(b,d,ij(b,c(i,a)[1+a])))return 0;var
+e=g(b,a);function
+q(a){return g(b,a)}var
+h=qm(b,p);function
+j(e,b){var
+d=a<b.length-1?1:0;return d?cl(e,c(b,a)[1+a]):d}var
+r=h[1],k=j(function(a){return a[1]},r);if(k)var
+l=k;else
+var
+s=h[2],l=j(function(a){return a[1]},s);var
+m=pT(l,q);if(e){var
+n=e[1];if(!ik(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bj(jQ(f,a))}return cm(function(b,a){var
+c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
+Ed(a){return[0,a,DV(a),0,0]}function
+ez(a){return N(j,(((av(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fW(c,b,a){return[0,c,b,av(0,a)]}function
+fX(b,e,d){var
+a=D8(b[2],e,d),c=ez(a[2]),f=1===b[1][4]?c:ez(a[1]);return fW(f,c,a[3])}function
+Ee(a){function
 b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
-c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
-m9(b,a,h){var
-c=pV(a,b[3]),g=0;if(c){var
-d=c[1];if(DM(d[7])<=134217728){var
+c=0;return am(function(a,c){return am(b,a,c)},c,a)}function
+fY(b,a,h){var
+c=qn(a,b[3]),g=0;if(c){var
+d=c[1];if(Ee(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wZ(b[1],a);var
-f=w1(e,h),i=jc(a,b[3]);b[3]=[0,[0,a,f],bK(function(a,b){return a<1?1:0},i)];return f}function
-m_(a){if(typeof
-a[7]!=="number"&&!jZ(a))return DN;return 0}function
-et(c,b){var
-a=m_(c);return a?[0,a[1]]:f(b,0)?0:1}function
-m$(c,b){var
-a=m_(c);return a?[0,a[1]]:eN(f(b,0),1)}function
-DO(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return F0(a(b,f),e)},g);return[0,b[1],h]}function
-DP(a){var
+e=xn(b[1],a);var
+f=xp(e,h),i=jr(a,b[3]);b[3]=[0,[0,a,f],bL(function(a,b){return a<1?1:0},i)];return f}function
+ny(a){if(typeof
+a[7]!=="number"&&!kf(a))return Ef;return 0}function
+eA(c,b){var
+a=ny(c);return a?[0,a[1]]:f(b,0)?0:1}function
+nz(c,b){var
+a=ny(c);return a?[0,a[1]]:eT(f(b,0),1)}function
+Eg(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return GF(a(b,f),e)},g);return[0,b[1],h]}function
+Eh(a){var
 c=a[5],b=bA(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bA(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-DQ=aJ(function(a){return 0<P(a[2][1])?1:0});function
-na(a){return G(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-nb(a){var
-b=na(a[2]);return[0,a[1],b]}function
-nc(a){var
-b=na(a[2]);return[0,a[1],b]}function
-nd(c){var
+nA=aL(function(a){return 0<P(a[2][1])?1:0});function
+nB(a){return G(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+nC(a){var
+b=nB(a[2]);return[0,a[1],b]}function
+nD(a){var
+b=nB(a[2]);return[0,a[1],b]}function
+nE(c){var
 a=c;for(;;){if(a){var
 b=f(a[1],0);if(b)return b;var
-a=a[2];continue}return a}}function
-ne(b,a,n){function
-e(e,m,l,k){var
-o=e?e[1]:e,c=h7(b,m,a),g=f(l,c),d=f(k,c),p=nc(d[4]),q=nc(d[3]),r=nb(d[2]),s=nb(d[1]),t=b[1],u=G(function(a){return DO(c,t,a)},n),v=G(DP,g[3]),h=[0,g[1],g[2],v,u,o,s,r,q,p],i=w$(m9(b,c,a),a,h);if(i){var
-j=i[1];return j?[1,j]:[0,[0,c,h]]}return DR}function
-o(a){return[0,j,0,0]}function
-d(d,c){return DA(b[2],d,c,a)}function
-g(a){return cS}function
-h(c){return DD(b[2],c,a)}function
-l(p){var
-i=f(DQ,DC(b[2],a));function
-c(c,b,a){return eO(e([0,i],c,b,a))}var
+a=a[2];continue}return a}}var
+nF=[0,j,0,0];function
+il(e,k,j,c,i,h,g){var
+l=c?c[1]:c,a=fX(e,i,k),d=f(h,a),b=f(g,a),m=nD(b[4]),n=nD(b[3]),o=nC(b[2]),p=nC(b[1]),q=e[1],r=G(function(b){return Eg(a,q,b)},j),s=G(Eh,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+im(b,a,m){function
+e(k,j,i,h){var
+c=il(b,a,m,k,j,i,h),d=c[2],e=c[1],f=xx(fY(b,e,a),a,d);if(f){var
+g=f[1];return g?[1,g]:[0,[0,e,d]]}return Ei}function
+n(a){return nF}function
+d(d,c){return D3(b[2],d,c,a)}function
+g(a){return cz}function
+h(c){return nv(b[2],c,a)}function
+k(p){var
+i=f(nA,nu(b[2],a));function
+c(c,b,a){return eU(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=DE(b[2],a);if(c){var
-f=2;return eO(e(0,DF,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(h6,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=m7(b[2],a);if(e){var
-f=1;return c(er,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
-a=1;return c(er,function(b){return d(a,b)},g)},m];return nd([0,function(a){return 0===i?0:c(er,o,g)},n])}function
-i(a){return e(0,er,function(b){return d(a,b)},g)}var
-k=i(0);if(0===k[0])return[0,k[1]];var
-m=k[1];if(DB(b[2],a)){var
-p=BD(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eO(i(1))},q];return nd([0,function(b){if(0===m)return 0;function
-a(b,a){return c(b,a)[1+a]}return eO(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
-DS(a,c,b){function
-d(d){return 0!==ne(a,c,b)?1:0}return et(a[1],d)}function
-DT(a,c,b){function
+c=D6(b[2],a);if(c){var
+f=2;return eU(e(0,D7,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(ey,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=nw(b[2],a);if(e){var
+f=1;return c(cW,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
+a=1;return c(cW,function(b){return d(a,b)},g)},m];return nE([0,function(a){return 0===i?0:c(cW,n,g)},o])}function
+i(a){return e(0,cW,function(b){return d(a,b)},g)}var
+j=i(0);if(0===j[0])return[0,j[1]];var
+l=j[1];if(D5(b[2],a)){var
+o=B7(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eU(i(1))},p];return nE([0,function(b){if(0===l)return 0;function
+a(b,a){return c(b,a)[1+a]}return eU(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
+Ej(a,c,b){function
+d(d){return 0!==im(a,c,b)?1:0}return eA(a[1],d)}function
+Ek(a,c,b){function
 d(e){var
-d=ne(a,c,b);return c7(function(a){return[1,a]},d)}return m$(a[1],d)}var
-DU=40;function
-DV(a){var
+d=im(a,c,b);return cl(function(a){return[1,a]},d)}return nz(a[1],d)}function
+El(d,c,e,b){var
+i=a(c[2],d[1][12]);function
+f(l,k,j){var
+f=l,c=k,b=j;for(;;){if(c&&b){var
+g=c[1],h=f===e[1]?1:0;if(h)var
+d=h;else
+if(g)var
+m=a(b[1],i),d=0<=ap(a(g[1],e[5]),m)?1:0;else
+var
+d=g;if(d){var
+f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
+Em(b,a,i){function
+s(d,c){return D4(b[2],d,c,a)}function
+t(c){return nv(b[2],c,a)}function
+j(c){var
+d=c[2],e=c[1],f=mt(fY(b,e,a),a,d);return cl(function(a){return[0,e,d,a]},f)}function
+k(d,c){var
+e=f(nA,nu(b[2],a));return j(il(b,a,i,[0,e],d,function(a){return s(c,a)},t))}var
+l=im(b,a,i);if(l){var
+c=k(cW,1),r=0;if(c){var
+m=c[1];if(El(b,m[1],a,m[3])){var
+n=c;r=1}}if(!r)var
+n=j(l[1]);var
+d=n}else
+var
+d=k(ey,2);if(d){var
+e=d[1],o=e[3],g=e[1],h=[0,a[1],a[2],a[3],0,a[5],a[6]],u=function(a){return cz},v=il(b,h,0,0,cW,function(a){return nF},u)[2],p=mt(fY(b,g,h),h,v);if(p){var
+q=p[1][1];return[3,g,o,q,Ec(g,a,e[2],q,o[1])]}return 1}return 1}var
+En=40;function
+Eo(a){var
 k=a5(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -6860,181 +6989,235 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<P(h)?ar(b,k-a5(h)|0):b}return b}return al(b,DU,a[4])+8|0}function
-nf(g,b){var
-a=h7(g,h6,b),c=a[3],d=a[2],e=a[1],h=DV(b);function
-f(a){return O(j,ar(0,c6(a5(a)-1|0,h)))}var
-i=f(d),k=fR(f(e),i,c);return[0,k,G(function(a){var
-b=O(d,a);return fR(O(e,a),b,c+(a/3|0)|0)},DW)]}function
-h8(b,d,a,c){var
-e=nf(b,a);return eP(function(e){return cU(d,b[1],e,a,c)},e)}function
-DX(a,c,b){function
-d(d){return 0!==h8(a,lD,c,b)?1:0}return et(a[1],d)}function
-DY(a,c,b){function
+h=l(g,f);return 0<P(h)?av(b,k-a5(h)|0):b}return b}return am(b,En,a[4])+8|0}function
+nG(g,b){var
+a=fX(g,ey,b),c=a[3],d=a[2],e=a[1],h=Eo(b);function
+f(a){return N(j,av(0,c_(a5(a)-1|0,h)))}var
+i=f(d),k=fW(f(e),i,c);return[0,k,G(function(a){var
+b=N(d,a);return fW(N(e,a),b,c+(a/3|0)|0)},Ep)]}function
+io(b,d,a,c){var
+e=nG(b,a);return eW(function(e){return cY(d,b[1],e,a,c)},e)}function
+Eq(a,c,b){function
+d(d){return 0!==io(a,lV,c,b)?1:0}return eA(a[1],d)}function
+Er(a,c,b){function
 d(e){var
-d=h8(a,lD,c,b);return c7(function(a){return[2,a]},d)}return m$(a[1],d)}function
-DZ(a,c,b){function
-d(d){return 0!==h8(a,xP,c,b)?1:0}return et(a[1],d)}function
-D0(f){var
+d=io(a,lV,c,b);return cl(function(a){return[2,a]},d)}return nz(a[1],d)}function
+Es(b,a,e){var
+c=fX(b,ey,a),d=zI(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+Et(a,c,b){function
+d(d){return 0!==io(a,yb,c,b)?1:0}return eA(a[1],d)}function
+Eu(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return a5(ai(f[1])-1|0)}else
+b==="number"){if(0===b)return a5(al(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,b3(a))},l=al(function(a,b){return al(j,a,b)},d,c);return a5(uu(l,a(g,ai(c))))}return 0}function
-D1(a){var
-b=p(ai(a[6])+1|0,0);function
+j=function(b,a){return k(b,b5(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a5(uW(l,a(g,al(c))))}return 0}function
+nH(a){var
+b=p(al(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=al(function(d,a){return ar(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+D0(a)|0;c(b,d)[1+d]=i;return 0}c_(e,a[6]);var
-d=ai(a[6]);return 48+c(b,d)[1+d]|0}function
-D2(a,c,b,d){function
+f=a[1],g=0,h=am(function(d,a){return av(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Eu(a)|0;c(b,d)[1+d]=i;return 0}da(e,a[6]);var
+d=al(a[6]);return 48+c(b,d)[1+d]|0}function
+Ev(a,c,b,d){function
 e(h){var
-e=D1(c),f=pH(nf(a,b)),g=bK(function(a,b){return a<ai(ng)?1:0},f);return pT(function(g,f){var
-h=O(j,e+f|0);return zf(a[1],b,g,h,c,d)},g,ng)}return et(a[1],e)}function
-D3(b,g,c){var
-d=h7(b,g,c),h=es(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=nH(c),f=p_(nG(a,b)),g=bL(function(a,b){return a<al(nI)?1:0},f);return qk(function(g,f){var
+h=N(j,e+f|0);return zB(a[1],b,g,h,c,d)},g,nI)}return eA(a[1],e)}function
+Ew(f,a,e){var
+b=nH(a),c=N(j,b),d=zJ(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
+Ex(b,g,c){var
+d=fX(b,g,c),h=ez(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=es(i),k=r(es(c[3]),j),f=r(d[1],k);return fR(f,e,d[3])}function
-D4(a){var
-b=a[6],c=c9(function(b,a){return[0,a,b]},b),d=f(aJ(function(b){return b[2]!==a[1]?1:0}),c),e=eQ(function(b,a){return a4(b,a)},d);return G(function(a){return a[2]},e)}function
-nh(a){function
+j=ez(i),k=r(ez(c[3]),j),f=r(d[1],k);return fW(f,e,d[3])}function
+Ey(a){var
+b=a[6],c=cm(function(b,a){return[0,a,b]},b),d=f(aL(function(b){return b[2]!==a[1]?1:0}),c),e=eX(function(b,a){return aX(b,a)},d);return G(function(a){return a[2]},e)}function
+nJ(a){function
 b(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bA(b,a[3]))return a;return[0,j,0,0]}function
-D5(e,d,c,b,a){var
-g=d[2],h=ef(b,c),i=CZ(e[1],h,g,a);return f(aJ(function(a){var
+Ez(e,d,c,b,a){var
+g=d[2],h=em(b,c),i=Dr(e[1],h,g,a);return f(aL(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-D6(f,e,d,c){var
-g=ef(d,e),a=DK(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
-D7(b,g,d,h,a){var
-i=DJ(b[1],a[1],d);function
-e(c,a){return DH(b[2],c,i,a)}function
-j(b){return[V,function(c){return e(a,b)}]}var
-k=as(a[2],j);function
+EA(f,e,d,c){var
+g=em(d,e),a=Ea(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
+EB(b,g,d,h,a){var
+i=D$(b[1],a[1],d);function
+e(c,a){return D9(b[2],c,i,a)}function
+j(b){return[Y,function(c){return e(a,b)}]}var
+k=aw(a[2],j);function
 f(b){var
-a=c(k,b)[1+b],d=aP(a);return aU===d?a[1]:V===d?bc(a):a}function
-l(c,d){return D6(b,a,c,d)}function
-m(c,d){return D5(b,g,a,c,d)}function
+a=c(k,b)[1+b],d=aS(a);return aW===d?a[1]:Y===d?bc(a):a}function
+l(c,d){return EA(b,a,c,d)}function
+m(c,d){return Ez(b,g,a,c,d)}function
 n(d,c){if(h[1])var
-g=e(ef(d,a),c);else
+g=e(em(d,a),c);else
 var
-i=f(c),g=DI(b[2],a,d,c,i);return nh(g)}return[0,d,function(a){return nh(f(a))},n,m,l]}function
-D8(b,i,a){var
-c=D4(a),d=[0,0];function
+i=f(c),g=D_(b[2],a,d,c,i);return nJ(g)}return[0,d,function(a){return nJ(f(a))},n,m,l]}function
+EC(b,i,a){var
+c=Ey(a),d=[0,0];function
 e(c){var
-e=c[2],g=c[1];return[V,function(j){var
-c=D3(b,g,a),h=D7(b,c,e,d,a);return f(yB(m9(b,c,a),i,h),a)}]}var
-g=e([0,er,bK(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,h6,c])],0]]];function
+e=c[2],g=c[1];return[Y,function(j){var
+c=Ex(b,g,a),h=EB(b,c,e,d,a);return f(yZ(fY(b,c,a),i,h),a)}]}var
+g=e([0,cW,bL(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,ey,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
-c=aP(a),g=aU===c?a[1]:V===c?bc(a):a;return f(g,e)}var
-h=e0(0,64);return function(a){var
-b=gF(h,a);if(b)return b[1];var
-c=c$(function(b){return k(a,b)},j);e1(h,a,c);return c}}function
-ni(a,c,b,i){function
+c=aS(a),g=aW===c?a[1]:Y===c?bc(a):a;return f(g,e)}var
+h=d4(0,64);return function(a){var
+b=gQ(h,a);if(b)return b[1];var
+c=db(function(b){return k(a,b)},j);e7(h,a,c);return c}}function
+nK(a,c,b,i){function
 d(k){var
 d=a[4],h=0;if(d){var
 e=d[1];if(bH(e[1],[0,c,b])){var
 j=e[2],f=j;h=1}}if(!h){var
-g=D8(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
-f=g}return bA(f,i)}return et(a[1],d)}function
-D9(c,b,a){function
-d(a){return a}return ni(c,b,a,aH(ai(a[4]),d))}function
-D_(d,c,b,a){return ni(d,c,b,[0,a,0])}function
-aE(b,a){return cl(b,i1(D$,a))}function
-cv(b,a){return cl(b,f(au(Ea),a))}function
-eu(b,a){return cl(b,a)}function
-h9(a){return gw(a,32)}function
-aF(d,c,a,b){n(d,a,b[1]);h9(a);return n(c,a,b[2])}function
-a2(c,a,b){cv(a,ai(b));return aI(function(b){h9(a);return n(c,a,b)},b)}function
-dC(c,a,b){return b?(eu(a,Eb),n(c,a,b[1])):eu(a,Ec)}function
-Ed(a,b){return typeof
-b==="number"?eu(a,Ee):0===b[0]?(eu(a,Ef),aE(a,b[1])):(eu(a,Eg),aE(a,b[1]))}function
-Eh(a,b){return a2(aE,a,b)}function
-nj(a,b){return aF(aE,Eh,a,b)}function
-Ei(b,a){var
+g=EC(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
+f=g}return bA(f,i)}return eA(a[1],d)}function
+ED(c,b,a){function
+d(a){return a}return nK(c,b,a,aK(al(a[4]),d))}function
+EE(d,c,b,a){return nK(d,c,b,[0,a,0])}function
+ar(b,a){return co(b,je(EF,a))}function
+bU(b,a){return co(b,f(ay(EG),a))}function
+dE(b,a){return co(b,a)}function
+fZ(a){return gH(a,32)}function
+ac(d,c,a,b){n(d,a,b[1]);fZ(a);return n(c,a,b[2])}function
+aa(c,a,b){bU(a,al(b));return aF(function(b){fZ(a);return n(c,a,b)},b)}function
+dF(c,a,b){return b?(dE(a,EH),n(c,a,b[1])):dE(a,EI)}function
+eB(c,b){var
+a=e0(c3);n(c,a,b);return e1(a)}function
+EJ(a,b){return typeof
+b==="number"?dE(a,EK):0===b[0]?(dE(a,EL),ar(a,b[1])):(dE(a,EM),ar(a,b[1]))}function
+EN(a,b){return aa(ar,a,b)}function
+nL(a,b){return ac(ar,EN,a,b)}function
+EO(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dC(nj,a,b)}return aF(function(a,b){return dC(nj,a,b)},d,b,c)}function
-Ej(b,a){var
+d(a,b){return dF(nL,a,b)}return ac(function(a,b){return dF(nL,a,b)},d,b,c)}function
+EP(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aF(cv,Ei,a,b)}function
-e(a,b){return a2(d,a,b)}function
-f(a,b){return a2(cv,a,b)}function
-g(a,b){return aF(f,e,a,b)}function
-h(a,b){return a2(aE,a,b)}function
-i(a,b){return a2(h,a,b)}function
-j(a,b){return aF(i,g,a,b)}function
-k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return a2(aE,a,b)},k,b,c)}function
-Ek(c,b){var
+d(a,b){return ac(bU,EO,a,b)}function
+e(a,b){return aa(d,a,b)}function
+f(a,b){return aa(bU,a,b)}function
+g(a,b){return ac(f,e,a,b)}function
+h(a,b){return aa(ar,a,b)}function
+i(a,b){return aa(h,a,b)}function
+j(a,b){return ac(i,g,a,b)}function
+k(a,b){return ac(ar,j,a,b)}return ac(function(a,b){return aa(ar,a,b)},k,b,c)}function
+EQ(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return a2(aE,a,b)}function
-f(a,b){return aF(e,aE,a,b)}return aF(cv,function(a,b){return aF(aE,f,a,b)},c,d)}function
-nk(b,a){var
+e(a,b){return aa(ar,a,b)}function
+f(a,b){return ac(e,ar,a,b)}return ac(bU,function(a,b){return ac(ar,f,a,b)},c,d)}function
+nM(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aF(cv,aE,a,b)}function
-e(a,b){return dC(d,a,b)}function
-f(a,b){return a2(e,a,b)}function
-g(a,b){return dC(aE,a,b)}return aF(function(a,b){return a2(g,a,b)},f,b,c)}function
-nl(b,a){var
+d(a,b){return ac(bU,ar,a,b)}function
+e(a,b){return dF(d,a,b)}function
+f(a,b){return aa(e,a,b)}function
+g(a,b){return dF(ar,a,b)}return ac(function(a,b){return aa(g,a,b)},f,b,c)}function
+nN(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aF(aE,aE,a,b)}function
-e(a,b){return aF(cv,d,a,b)}function
-f(a,b){return dC(e,a,b)}function
-g(a,b){return a2(f,a,b)}function
-h(a,b){return dC(aE,a,b)}return aF(function(a,b){return a2(h,a,b)},g,b,c)}function
-nm(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cv,a,b)},b,c)}function
-El(c,a){aE(c,a[1]);function
-b(b,a){h9(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return a2(Ed,a,b)},d);var
-e=a[3];b(function(a,b){return a2(Ej,a,b)},e);var
+d(a,b){return ac(ar,ar,a,b)}function
+e(a,b){return ac(bU,d,a,b)}function
+f(a,b){return dF(e,a,b)}function
+g(a,b){return aa(f,a,b)}function
+h(a,b){return dF(ar,a,b)}return ac(function(a,b){return aa(h,a,b)},g,b,c)}function
+nO(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return ac(ar,function(a,b){return ac(ar,bU,a,b)},b,c)}function
+ER(c,a){ar(c,a[1]);function
+b(b,a){fZ(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aa(EJ,a,b)},d);var
+e=a[3];b(function(a,b){return aa(EP,a,b)},e);var
 f=a[4];function
-g(a,b){return a2(aE,a,b)}function
-h(a,b){return aF(cv,g,a,b)}b(function(a,b){return a2(h,a,b)},f);var
-i=a[5];b(function(a,b){return a2(Ek,a,b)},i);b(nk,a[6]);b(nk,a[7]);b(nl,a[8]);return b(nl,a[9])}function
-nn(c,b){var
-a=eT(cZ);n(c,a,b);return eU(a)}function
-Em(a){var
-b=Ag(a);cN(a);return[0,b,DL(b),0]}function
-En(b,a){var
-c=Bg(a);cN(a);return[0,b[1],b[2],[0,c]]}function
-ev(a){if(typeof
-a==="number")return 0===a?Eo:Ep;else
+g(a,b){return aa(ar,a,b)}function
+h(a,b){return ac(bU,g,a,b)}b(function(a,b){return aa(h,a,b)},f);var
+i=a[5];b(function(a,b){return aa(EQ,a,b)},i);b(nM,a[6]);b(nM,a[7]);b(nN,a[8]);return b(nN,a[9])}function
+f0(a,b){return ac(ar,ar,a,b)}function
+ip(b,a){return a?ar(b,a[1]):dE(b,ES)}function
+nP(a,b){return ac(ip,ip,a,b)}function
+f1(d,c,a,b){ar(a,d);fZ(a);return n(c,a,b)}function
+nQ(c,b){var
+d=a(c[2],b);return function(a,b,c){return f1(d,a,b,c)}}function
+ET(b,e,a,d,c){function
+g(a,b){return aa(f0,a,b)}function
+h(a,b){return aa(f0,a,b)}function
+i(a,b){return ac(h,g,a,b)}var
+j=b[2];function
+k(a,b){return f1(j,i,a,b)}function
+l(a,b){return aa(ip,a,b)}var
+m=f(nQ(b,e),l);function
+n(a,b){return aa(bU,a,b)}function
+o(a,b){return aa(bU,a,b)}function
+p(a,b){return ac(o,n,a,b)}function
+q(a,b){return aa(p,a,b)}var
+r=[0,[0,a[1],d],[0,a[2],c]];function
+s(a,b){return ac(m,q,a,b)}return eB(function(a,b){return ac(k,s,a,b)},r)}function
+EU(b,c,a){function
+d(a,b){return aa(nP,a,b)}function
+e(a,b){return aa(d,a,b)}var
+g=b[2];function
+h(a,b){return f1(g,e,a,b)}function
+i(a,b){return aa(nP,a,b)}var
+j=f(nQ(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
+l(a,b){return aa(f0,a,b)}function
+m(a,b){return ac(l,j,a,b)}return eB(function(a,b){return ac(h,m,a,b)},k)}function
+EV(b,a){function
+c(a,b){return aa(f0,a,b)}function
+d(a,b){return aa(c,a,b)}return eB(function(a,c){return f1(b,d,a,c)},a)}function
+EW(a){var
+b=AK(a);cw(a);return[0,b,Ed(b),0]}function
+EX(b,a){var
+c=BK(a);cw(a);return[0,b[1],b[2],[0,c]]}function
+dG(a){var
+b=a[1][12];return function(a){if(typeof
+a==="number")return 0===a?EY:EZ;else
 switch(a[0]){case
-0:return aX(Eq,a[1]);case
+0:return aE(E0,a[1]);case
 1:var
-b=a[1];return aX(Er,nn(function(a,b){return aF(nm,El,a,b)},b));default:return aX(Es,nn(nm,a[1]))}}function
-no(b,c,a){var
-d=ej(b[1],a),e=As(b[1],a);cN(a);return ev(aT(c,b[2],d,e))}function
-Et(b,a){var
-c=ej(b[1],a),d=mb(a);cN(a);return ev(D9(b[2],d,c))}function
-Eu(b,a){var
-c=ej(b[1],a),d=mb(a),e=Az(c,a);cN(a);return ev(D_(b[2],d,c,e))}function
-h_(b,c,a){var
-d=ej(b[1],a),e=AF(b[1],a);cN(a);return ev(aT(c,b[2],d,e))}function
-Ev(c,b,a){var
-d=ej(c[1],a),e=Bl(b,a);cN(a);return ev(D2(c[2],b,d,e))}function
-Ew(a,b,c){var
-d=oZ(b,Ex);if(0<=d){if(0<d){if(z(b,Ey)){if(z(b,Ez)){if(z(b,EA)){if(!z(b,EB)&&a)return[0,a,h_(a[1],DZ,c)]}else
+e=a[1];return aE(E1,eB(function(a,b){return ac(nO,ER,a,b)},e));case
+2:return aE(E2,eB(nO,a[1]));case
+3:return aE(E3,ET(a[1],b,a[2],a[3],a[4]));case
+4:var
+c=a[1];return aE(E4,EU(c[1],b,c[2]));default:var
+d=a[1];return aE(E5,EV(d[1],d[2]))}}}function
+iq(a,c,b){var
+d=eq(a[1],b),e=AW(a[1],b);cw(b);var
+g=aQ(c,a[2],d,e);return f(dG(a),g)}function
+E6(b,a){var
+c=eq(b[1],a),d=mx(a);cw(a);var
+e=ED(b[2],d,c);return f(dG(b),e)}function
+E7(b,a){var
+c=eq(b[1],a),d=mx(a),e=A3(c,a);cw(a);var
+g=EE(b[2],d,c,e);return f(dG(b),g)}function
+f2(a,c,b){var
+d=eq(a[1],b),e=A9(a[1],b);cw(b);var
+g=aQ(c,a[2],d,e);return f(dG(a),g)}function
+E8(b,c,a){var
+d=eq(b[1],a),e=mC(c,a);cw(a);var
+g=Ev(b[2],c,d,e);return f(dG(b),g)}function
+E9(c,b,a){var
+d=mC(b,a);cw(a);var
+e=Ew(c[2],b,d);return f(dG(c),e)}function
+E_(a,b,c){var
+d=pp(b,E$);if(0<=d){if(0<d){if(w(b,Fa)){if(w(b,Fb)){if(w(b,Fc)){if(w(b,Fd)){if(w(b,Fe)){if(!w(b,Ff)&&a)return[0,a,f2(a[1],Es,c)]}else
+if(a)return[0,a,f2(a[1],Et,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Ev(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,E8(e,f[1],c)]}}else
+if(a)return[0,a,iq(a[1],Em,c)]}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,En(g,c)],ED]}}else
-if(a)return[0,a,Eu(a[1],c)]}else
-if(a)return[0,a,Et(a[1],c)]}else
-if(z(b,EE)){if(z(b,EF)){if(z(b,EG)){if(z(b,EH)){if(!z(b,EI)&&a)return[0,a,h_(a[1],DY,c)]}else
-if(a)return[0,a,h_(a[1],DX,c)]}else
-if(!a)return[0,[0,Em(c)],EJ]}else
-if(a)return[0,a,no(a[1],DS,c)]}else
-if(a)return[0,a,no(a[1],DT,c)];return aR(EC,b)}function
-h$(a){return qb(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-np=[0,0],nq=[0,0];function
-EK(d){var
-a=zj(d),b=zk(a),e=bw(b),c=Ew(np[1],e,b);if(a[3]<a[4])throw[0,b$,EL];np[1]=c[1];return h$(c[2])}function
-ia(b){var
-a=aX(EM,h$(b));nq[1]=[0,a];return a}function
-EN(b){var
-a=nq[1];if(a)return a[1];try{var
-c=EK(b);return c}catch(a){a=bI(a);return a[1]===ei?aX(EO,h$(a[2])):a===eK?EP:a===gi?EQ:a[1]===b$?ia(a[2]):a===gj?ia(ER):ia(eY(a))}}Gd(f(au(ES),pE),EN);gl(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,EX(g,c)],Fh]}}else
+if(a)return[0,a,E7(a[1],c)]}else
+if(a)return[0,a,E6(a[1],c)]}else
+if(w(b,Fi)){if(w(b,Fj)){if(w(b,Fk)){if(w(b,Fl)){if(w(b,Fm)){if(!w(b,Fn)&&a){var
+h=a[1],i=h[3];if(i)return[0,a,E9(h,i[1],c)]}}else
+if(a)return[0,a,f2(a[1],Er,c)]}else
+if(a)return[0,a,f2(a[1],Eq,c)]}else
+if(!a)return[0,[0,EW(c)],Fo]}else
+if(a)return[0,a,iq(a[1],Ej,c)]}else
+if(a)return[0,a,iq(a[1],Ek,c)];return aU(Fg,b)}function
+ir(a){return qF(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+nR=[0,0],nS=[0,0];function
+Fp(d){var
+a=zN(d),b=zO(a),e=bw(b),c=E_(nR[1],e,b);if(a[3]<a[4])throw[0,ca,Fq];nR[1]=c[1];return ir(c[2])}function
+is(b){var
+a=aE(Fr,ir(b));nS[1]=[0,a];return a}function
+Fs(b){var
+a=nS[1];if(a)return a[1];try{var
+c=Fp(b);return c}catch(a){a=bI(a);return a[1]===ep?aE(Ft,ir(a[2])):a===eQ?Fu:a===gu?Fv:a[1]===ca?is(a[2]):a===gv?is(Fw):is(e5(a))}}GU(f(ay(Fx),p7),Fs);gx(0);return}(globalThis));
