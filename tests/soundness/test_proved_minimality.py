@@ -117,3 +117,20 @@ def test_statements_that_contradict_each_other_need_none() -> None:
     certificate = files.certificate(head, [*apart, elsewhere], patches=2, margins=[None, 2.0**-40], minimality=True)
     verdict = Auditor(head, None, "proved").check(certificate, minimality=True)
     assert verdict.status is Status.NOT_PROVED and verdict.claims["minimality"] == "not checked"
+
+
+def test_what_is_needed_of_one_certificate_is_not_taken_for_another(proved_checker, monkeypatch) -> None:
+    """The program keeps what it found of the last one."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+    needed, spare = files.patch_statement(0, 0, 0.0, 2.0**-40), files.patch_statement(0, 1, 1.9, 2.0)
+    auditor = Auditor(head, None, "proved")
+
+    def said(*statements) -> str:
+        data = files.certificate(head, [*statements], margins=[None, 0.5], minimality=True)
+        return auditor.check(data, minimality=True, entailment_only=True).message
+
+    assert said(needed) == "every claim that was checked is proved"
+    assert said(spare, needed).startswith("statement 0 ")
+    assert said(needed, spare).startswith("statement 1 ")
+    assert said(needed) == "every claim that was checked is proved"
