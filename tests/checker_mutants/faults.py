@@ -68,6 +68,8 @@ plain/means.py max_minus_mean_distance: the nearest is no part of the mean
     farthest - (high or 0) + low => farthest - (high or 0)
 plain/margin.py lower_bound: the bias is left out
     without Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+plain/margin.py require: stated margins are not compared
+    never claimed is not None and bound < claimed
 plain/minimality.py require_minimal: the worst rival is not asked
     rivals => rivals[1:]
 plain/evaluation.py HeadEvaluation._activation: upper ends are of all patches
@@ -76,6 +78,12 @@ plain/instance.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
 plain/instance.py truth: the clause speaks of those that it exempts
     without set(range(evaluation.count))
+plain/instance.py require_domain: upper ends are not looked at
+    without (upper is not None and max(row) > upper)
+plain/instance.py _inside: an upper end is outside
+    high <= upper => high < upper
+plain/instance.py truth: the clause is about nothing
+    always not others
 plain/top_k.py TopK.cut: the floor takes the place of what is known
     max(low, least) => least
 plain/top_k.py TopK.boxes_without: without a statement, clauses say nothing of its activation
@@ -192,20 +200,41 @@ plain/domain.py ball: a cube has the ball of an edge
     without head.depth
 plain/domain.py _masses: the greatest mass is an equal share
     others * least => others * one
+plain/domain.py ball: it is the greater one of two
+    min(balls, key=lambda each: each[0]) => max(balls, key=lambda each: each[0])
+plain/domain.py ball: it is the radius's wherever there is one
+    min(balls, key=lambda each: each[0]) => balls[0]
+plain/domain.py ball: it is the box's wherever there is one
+    min(balls, key=lambda each: each[0]) => balls[-1]
+plain/domain.py ball: of two alike it is the box's
+    min(balls, key=lambda each: each[0]) => min(reversed(balls), key=lambda each: each[0])
 plain/space.py Space.__init__: a norm's upper end is its lower end
     sqrt_ends(square << 2 * self.bits) => (sqrt_ends(square << 2 * self.bits)[0],) * 2
 plain/spatial.py SpatialRule.boxes_without: other patches are forgotten
     *known => *known[:1]
 plain/simplex.py Simplex._ends: a stated mass is at most what is left
     low + rest => rest
+plain/simplex.py Simplex._ends: where all masses are stated, the others say nothing of the lower end
+    one - (highs - high) if len(stated) == count else 0 => 0
+plain/simplex.py Simplex._ends: a stated mass may be what its statement says, whatever the others leave
+    min(one, high, low + rest) => min(one, high)
 plain/assignment.py _Against.by_prices: patches without statements pay nothing
     without [(self.left.unstated, self._free)]
+plain/assignment.py _Left.of: a stated mass may be what its statement says, whatever the others leave
+    min(high, low + rest) => high
+plain/assignment.py _Against.by_prices: prices of prototypes that gain nothing are paid
+    {k: ceil_at(prices[k], self.unit) for k, _, _ in self.gains if k in prices}
+    => {k: ceil_at(price, self.unit) for k, price in prices.items()}
 plain/matching.py heaviest_matching: a partner is lost
     partner[before[column]] => entering
 plain/joint.py MarginTarget.of: a scale is forgotten
     -difference * Fraction(own.rows[0][j], 1 << own.bits) => Fraction(-difference)
 plain/joint.py MarginTarget.of: what a share leaves of a cosine is forgotten
     without error += max((abs(difference - shares[j] * length) for length in lengths))
+plain/joint.py Joint.provable: without a statement, the domain's ranges are statements
+    left or [_anything(self._space)]
+    => left + [PatchStatement(0, j, *_range(self._space, j)) for j in range(head.count)
+               if all(s.prototype != j for s in left)]
 plain/quadratic/facts.py Facts.least: a bound forgets the target's square
     without square << self.lift
 plain/quadratic/facts.py Facts.least: the ends of a fact change places
@@ -216,6 +245,8 @@ plain/quadratic/rule.py QuadraticRule.ranges: the domain is dropped
     Ranges(lower, upper).met(self.space.domain) => Ranges(lower, upper)
 plain/quadratic/rule.py _whole: a combination's shares are rounded
     int(share * unit) => int(share) * unit
+plain/quadratic/rule.py QuadraticRule.ranges: at most seven statements are taken together
+    self._least(statements) => self._least(statements[:7])
 plain/quadratic/intervals.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)
@@ -241,6 +272,8 @@ read/safetensors_reader.py Tensor.check_finite: great numbers below 0 are not lo
     without b'\xff' in uppermost
 read/json_reader.py index: a truth value is an integer
     type(value) is not int => not isinstance(value, int)
+read/json_reader.py _object: of two fields of one name the last one counts
+    never len(value) != len(pairs)
 read/safetensors_reader.py _check_places: a header may be longer than the file
     never at != size
 read/head_file.py _read: the digest is of the description alone
@@ -249,6 +282,9 @@ read/head_file.py HeadFile._check_domain: a domain may be empty
     without self.depth
 read/head_file.py HeadFile._check_tensors: numbers may be infinite
     without tensor.check_finite()
+read/head_file.py HeadFile._check_pooling: means of distances go with every readout
+    kind.startswith('max_minus') and self.readout.kind != 'linear'
+    => kind == 'max_minus_mean' and self.readout.kind != 'linear'
 head.py _mask: both banks look everywhere
     ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
 read/latents.py Latents._digests: the digest leaves out the shape
@@ -259,6 +295,8 @@ read/layers.py _check_tensors: weights may be infinite
     without tensor.check_finite()
 read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
+read/latents.py Latents._digests: the sign of a zero is lost
+    values.tobytes() => array('d', [value + 0.0 for value in values]).tobytes()
 certificate.py Certificate._check_statement: clauses may repeat
     type => id
 certificate.py Certificate.elements: of each prototype one statement is counted
@@ -266,6 +304,24 @@ certificate.py Certificate.elements: of each prototype one statement is counted
 certificate.py _statement: a missing end is 0
     None if end is None else _number(end, f'{where}.interval')
     => Fraction(0) if end is None else _number(end, f'{where}.interval')
+certificate.py Certificate._check_joint: every readout has it
+    (head.similarity.name, head.pooling, head.readout) != (similarity, 'max', 'linear')
+    => (head.similarity.name, head.pooling) != (similarity, 'max')
+certificate.py Certificate._check_joint: every pooling has it
+    (head.similarity.name, head.pooling, head.readout) != (similarity, 'max', 'linear')
+    => (head.similarity.name, head.readout) != (similarity, 'linear')
+certificate.py Certificate.check_against: mixed is there for inner products
+    head.geometry not in PARADIGMS[self.paradigm]
+    => head.geometry not in (*PARADIGMS[self.paradigm], *['inner_product'] * (self.paradigm == 'mixed'))
+certificate.py Certificate.check_against: mixed is there for masses
+    head.geometry not in PARADIGMS[self.paradigm]
+    => head.geometry not in (*PARADIGMS[self.paradigm], *['softmax'] * (self.paradigm == 'mixed'))
+certificate.py Certificate.check_against: assignment is there for cosines
+    head.geometry not in PARADIGMS[self.paradigm]
+    => head.geometry not in (*PARADIGMS[self.paradigm], *['cosine'] * (self.paradigm == 'assignment'))
+certificate.py Certificate.check_against: assignment is there for inner products
+    head.geometry not in PARADIGMS[self.paradigm]
+    => head.geometry not in (*PARADIGMS[self.paradigm], *['inner_product'] * (self.paradigm == 'assignment'))
 
 # The steps of an audit, and what a user sees of them.
 steps.py Steps.claims: every claim is proved
@@ -278,6 +334,17 @@ plain/audit.py PlainAudit._instance: the instance is proved before it is tried
     self.proved.add('instance')
     => self.proved.add('instance')
     evaluation = self._satisfied(image)
+plain/audit.py PlainAudit.run: statements come before the subject
+    image, picture = self._subject(), self._picture()
+    certificate.check_against(head)
+    => certificate.check_against(head)
+    image, picture = self._subject(), self._picture()
+plain/audit.py PlainAudit.run: statements come before the image
+    image, picture = self._subject(), self._picture()
+    certificate.check_against(head)
+    => self._require_head()
+    certificate.check_against(head)
+    image, picture = self._subject(), self._picture()
 auditor.py _is_final: the rules are asked only where the other refutes
     verdict.status in DECIDED or verdict.reason in ('malformed', 'subject') or verdict.false or verdict.spent
     => verdict.status is not Status.REFUTED
