@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import pytest
+from checker_mutants.faults import planted
+from checker_mutants.mutant import injected
 from support.proved import fake
 
 from benchmarks.agreement import __main__ as program
 from benchmarks.agreement.table import table
 from verale.checker import Auditor, Status
-from verale.soundness.agreement import judging, sets
+from verale.soundness.agreement import judging, kernels, sets
 from verale.soundness.agreement.compare import Compared, compared
 from verale.soundness.agreement.sets import Group, Question
 from verale.soundness.combinations import COMBINATIONS
@@ -31,10 +34,14 @@ def executable(proved_checker, monkeypatch) -> None:
 def require_agreement(tally: Compared, missed: float = 0) -> None:
     """Nothing wrong. The share of certificates of which the proved checker proves less is at most `missed`; those with
     numbers that its reader does not take, such as 10^17 patches, do not count, nor do margins above those of accepted
-    cases, which each may prove or not."""
+    cases, which each may prove or not. Of what it says of minimality `test_proved_minimality` asks more."""
     assert tally.wrong == []
     assert tally.kinds["apart"] == 0
-    less = [str(each) for each in tally.worst_first("less") if "limit" not in each.proved and not _is_raised(each)]
+    less = [
+        str(each)
+        for each in tally.worst_first("less")
+        if each.proved[1] not in ("limit", "minimality") and not _is_raised(each)
+    ]
     assert len(less) <= missed * tally.kinds.total(), less
     assert tally.kinds["same"] > 0.9 * tally.kinds.total()
 
@@ -49,7 +56,6 @@ def test_they_agree_on_the_corpora(one_in: int, executable, monkeypatch) -> None
     monkeypatch.setattr(sets, "stored", lambda: cases)
     tally = compared(sets.corpora())
     require_agreement(tally)
-    assert all(map(_is_raised, tally.worst_first("less")))
     assert tally.kinds.total() == len(cases)
     assert tally.judged >= tally.kinds["more"] > 0
     assert all(each.name.startswith("reject/") for each in tally.worst_first("more"))
@@ -83,6 +89,26 @@ def test_they_agree_on_random_heads(executable) -> None:
     tally = compared(sets.emitted(12, one_in=9))
     require_agreement(tally)
     assert tally.kinds.total() >= 12
+
+
+@pytest.mark.parametrize("one_in", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_they_agree_where_ends_are_missing(one_in: int, executable) -> None:
+    require_agreement(compared(islice(sets.opened(), None, None, one_in)), missed=0.02)
+
+
+@pytest.mark.long
+def test_they_agree_on_the_demo(executable) -> None:
+    tally = compared(sets.demo(1))
+    require_agreement(tally)
+    assert tally.kinds.total() > 3
+
+
+@pytest.mark.long
+def test_they_agree_on_files_at_the_limits(executable, monkeypatch) -> None:
+    monkeypatch.setattr(sets, "stored", list)
+    tally = compared(sets.corpora(large=True))
+    assert tally.wrong == []
+    assert {difference.proved for difference in tally.worst_first("less")} <= {("NOT_PROVED", "limit")}
 
 
 @pytest.mark.long
@@ -138,6 +164,14 @@ def test_what_is_proved_by_one_alone_is_judged(answering) -> None:
     assert len(tally.wrong) == 1 and tally.wrong[0].startswith(f"{case.name}: ")
 
 
+def test_minimality_that_is_marked_as_false_must_not_be_proved(answering, monkeypatch) -> None:
+    answering("'proved'")
+    case = next(case for case in stored() if case.truth and case.truth.dropped is not None)
+    monkeypatch.setattr(sets, "stored", lambda: [case])
+    (line,) = compared(sets.corpora()).wrong
+    assert "it is marked as false (arb: NOT_PROVED minimality" in line
+
+
 def test_latents_that_break_a_claim_are_found(answering) -> None:
     answering("'proved'")
     case = first("accept/projection-euclidean")
@@ -166,6 +200,29 @@ def test_what_is_marked_as_false_must_not_be_proved(answering) -> None:
     answering("'proved'")
     tally = compared(asked_of(first("accept/"), false=True), judged_one_in=1000)
     assert len(tally.wrong) == 1 and "it is marked as false" in tally.wrong[0]
+
+
+RULES = (
+    ("plain/margin.py", "stated margins are not compared", "reject/", "margin"),
+    ("plain/instance.py", "the clause is about nothing", "reject/", "instance"),
+    ("plain/minimality.py", "the worst rival is not asked", "accept/", ""),
+    ("plain/simplex.py", "where all masses are stated, the others say nothing of the lower end", "accept/simplex", ""),
+    ("plain/joint.py", "without a statement, the domain's ranges are statements", "accept/joint", ""),
+)
+
+
+@pytest.mark.parametrize(("file", "wrong", "folder", "reason"), RULES, ids=[wrong for _, wrong, *_ in RULES])
+def test_a_fault_of_the_rules_is_noticed(file, wrong, folder, reason, executable, monkeypatch) -> None:
+    """Both of their kernels have it, so that these agree."""
+    (fault,) = (fault for fault in planted(file) if fault.wrong == wrong)
+    cases = [case for case in stored() if case.name.startswith(folder) and case.reason == reason][:30]
+    monkeypatch.setattr(sets, "stored", lambda: [replace(case, truth=None) for case in cases])
+    sound = compared(sets.corpora(), judged_one_in=10**6)
+    with injected({file: fault.source}) as module:
+        faulty = module("").Auditor
+        monkeypatch.setattr(kernels, "Auditor", lambda *of: (Auditor if of[2] == "proved" else faulty)(*of))
+        tally = compared(sets.corpora(), judged_one_in=10**6)
+    assert tally.kinds != sound.kinds
 
 
 @pytest.mark.parametrize(
@@ -221,7 +278,8 @@ def test_large_certificates_are_not_judged(monkeypatch) -> None:
 
 def run(monkeypatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["agreement", *arguments])
-    monkeypatch.setattr(sets, "stored", lambda: list(islice((c for c in stored() if c.status == "PROVED"), 2)))
+    some = [case for case in stored() if case.name.startswith("accept/triangle")][:2]
+    monkeypatch.setattr(sets, "stored", lambda: some)
     return program.main()
 
 
@@ -264,11 +322,12 @@ def test_the_worst_comes_first(answering) -> None:
 
 def test_it_is_a_section_of_the_suite(executable, monkeypatch) -> None:
     """Of a few certificates of each kind: those that it compares are compared above."""
-    for name, groups in (("corpora", sets.corpora()), ("mutated", sets.mutated(250)), ("emitted", sets.emitted(1))):
+    some = {"corpora": sets.corpora(), "mutated": sets.mutated(250), "opened": sets.opened()}
+    for name, groups in (some | {"emitted": sets.emitted(1), "demo": iter(())}).items():
         few = [*islice(groups, 4)]
         monkeypatch.setattr(sets, name, partial(lambda few, *_: few, few))
     tried, detail, wrong = SECTION.try_it(False, 2)
-    assert tried >= 9 and wrong == ()
+    assert tried >= 13 and wrong == ()
     assert "less" in detail
 
 

@@ -1,9 +1,10 @@
 """Whether the Python checker and the proved one agree: `arb`, `mpmath` and `proved` on the same certificates.
 
-- `sets`: the certificates: the corpora, mutants of what they accept, what random heads emit.
+- `sets`: the certificates: the corpora, mutants of what they accept, the same with ends taken away, and what is emitted
+  of random heads and of the demo.
 - `kernels`: the verdicts of each kernel, and its processor time.
 - `compare`: which of them is stronger, and what is wrong.
 - `judging`: whether the independent reading knows a claim to be false.
 
-Minimality is not asked for: the proof does not cover it. `python -m benchmarks.agreement`, in a clone, compares more.
+Minimality is asked for too. `python -m benchmarks.agreement`, in a clone, compares more.
 """

@@ -1,8 +1,8 @@
 """Which kernel's verdict is stronger, and what is wrong.
 
 A verdict is stronger if it goes further in certificates/v1.md, "Verification": the instance holds, the class is
-entailed with some margins, with those that are stated. What is decided, PROVED or REFUTED, is the strongest. Whatever
-a reader refuses is refused before any kernel is asked: there verdicts have to be the same.
+entailed with some margins, with those that are stated, every statement is needed. What is decided, PROVED or REFUTED,
+is the strongest. Whatever a reader refuses is refused before any kernel is asked: there verdicts have to be the same.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ __all__ = ["KINDS", "Difference", "Compared", "compared"]
 KINDS = ("same", "more", "less", "apart")
 """What the proved checker proves beside the Python one: the same, more or less; or they cannot be compared."""
 
-_UNDECIDED = ("limit", "uncovered", "instance", "entailment", "margin", "witness")
+_UNDECIDED = ("limit", "uncovered", "instance", "entailment", "margin", "minimality", "witness")
 """The reasons of NOT_PROVED and NOT_REFUTED, from the weakest."""
 _DECIDED = ("PROVED", "REFUTED")
+_LIMIT = ("NOT_PROVED", "limit")
+"""What `mpmath` may say where `arb` does not: it takes more steps for the same."""
 _BITS = 52
 
 
@@ -101,7 +103,7 @@ def _count(tally: Compared, group: Group, question: Question, found: dict[str, S
         lost = _lost(group, question, proved) if kind == "less" else 0.0
         tally.differences.setdefault(kind, []).append(Difference(question.name, python, proved, lost))
     named = [f"{kernel}: {' '.join(verdict).strip()}" for kernel, verdict in found.items()]
-    if kind == "apart" or python != found["mpmath"]:
+    if kind == "apart" or (python != found["mpmath"] and found["mpmath"] != _LIMIT):
         tally.wrong.append(f"{question.name}: the kernels disagree ({', '.join(named)})")
     decided = {status for status, _ in found.values()}.intersection(_DECIDED)
     if question.false and "PROVED" in decided:
@@ -140,5 +142,5 @@ def _lost(group: Group, question: Question, proved: Said) -> float:
     while most - least > 1:
         middle = (least + most) // 2
         (verdict,) = said(group, "proved", [with_margins(question.certificate, 1 - 2.0**-middle)])
-        least, most = (middle, most) if verdict[0] == "PROVED" else (least, middle)
+        least, most = (least, middle) if _rank(verdict) == _rank(proved) else (middle, most)
     return 2.0**-least

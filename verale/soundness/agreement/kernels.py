@@ -43,7 +43,7 @@ def _verdict(auditor: Callable[[], Auditor], question: Question) -> Said:
     try:
         if witness is not None:
             return outcome_of(lambda: answered(auditor().refute(question.certificate, witness)))
-        return outcome_of(lambda: answered(auditor().check(question.certificate)))
+        return outcome_of(lambda: answered(auditor().check(question.certificate, minimality=True)))
     except ExecutableError:
         return ENDED
 

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from verale.soundness.corpus.cases import Case, stored
+from verale.paradigms import ORDERS
+from verale.soundness.corpus.cases import Case, sized, stored
 from verale.soundness.corpus.mutants import mutants
+from verale.soundness.corpus.truth import FALSE
 
-__all__ = ["Group", "Question", "corpora", "emitted", "mutated", "with_margins"]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.head import Head
+    from verale.soundness.random_heads import Emission
+
+__all__ = ["Group", "Question", "corpora", "demo", "emitted", "mutated", "opened", "with_margins"]
 
 
 @dataclass(frozen=True)
@@ -48,24 +57,38 @@ class Group:
     base: Case | None = None
 
 
-def corpora() -> Iterator[Group]:
-    """Every case."""
-    for case in stored():
-        question = Question(case.name, case.certificate, getattr(case, "witness", None), _is_false(case))
-        yield Group(case.head, case.latents, (question,))
+def corpora(large: bool = False) -> Iterator[Group]:
+    """Every case; those of `sizes`, which take long, only if `large`."""
+    by_files: dict[tuple[bytes, bytes | None], list[Question]] = {}
+    for case in [*stored(), *(sized() if large else ())]:
+        false = case.truth is not None and case.truth.mark == FALSE
+        question = Question(case.name, case.certificate, case.witness, false)
+        by_files.setdefault((case.head, case.latents), []).append(question)
+    for (head, latents), questions in by_files.items():
+        yield Group(head, latents, tuple(questions))
 
 
-def _is_false(case: Case) -> bool:
-    """Whether the corpora mark what a case claims, apart from minimality, as false."""
-    truth = getattr(case, "truth", None)
-    return truth is not None and truth.mark == "false" and truth.dropped is None
+def opened(seed: int = 0) -> Iterator[Group]:
+    """Every accepted case with ends taken away, and under top_k a floor: many no longer prove their class."""
+    for case in _accepted():
+        rng = random.Random(f"{case.name} {seed}")
+        document = json.loads(case.certificate)
+        predicate = document["predicate"]
+        for statement in predicate["statements"]:
+            if "interval" in statement and rng.random() < 0.3:
+                statement["interval"][rng.randrange(2)] = None
+        if predicate["paradigm"] == "top_k":
+            exempt = sorted(one["prototype"] for one in predicate["statements"] if "prototype" in one)
+            predicate["statements"].append({"except": exempt, "lower": rng.choice((-32.0, -1.0, 0.0, 0.25)).hex()})
+        predicate["claims"] = [claim for claim in predicate["claims"] if claim != "minimality" or rng.random() < 0.5]
+        predicate["margins"] = [None if margin is None else "0x1p-30" for margin in predicate["margins"]]
+        question = Question(f"{case.name}, opened", json.dumps(document).encode())
+        yield Group(case.head, case.latents, (question,), case)
 
 
 def mutated(one_in: int, seed: int = 0) -> Iterator[Group]:
     """One in so many mutants of every accepted case, from the seed on."""
-    for case in stored():
-        if case.status != "PROVED":
-            continue
+    for case in _accepted():
         chosen = [
             (f"{case.name}, mutant {number}, {mutant.kind}", mutant)
             for number, mutant in enumerate(mutants(case, random.Random(case.name)))
@@ -75,12 +98,13 @@ def mutated(one_in: int, seed: int = 0) -> Iterator[Group]:
             yield Group(head, latents, tuple(Question(name, each.certificate) for name, each in alike), case)
 
 
+def _accepted() -> list[Case]:
+    return [case for case in stored() if case.status == "PROVED"]
+
+
 def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:
     """Random heads of every combination in turn, or of one in so many, until that many certificates are emitted; each
     explained under every paradigm and order that it has. 16 turns have every tolerance."""
-    import safetensors.torch
-
-    from verale.certificate import Certificate
     from verale.soundness.combinations import COMBINATIONS, CYCLE, draw
     from verale.soundness.random_heads import explained
 
@@ -88,17 +112,41 @@ def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:
     while made < count:
         for combination in COMBINATIONS[turn % one_in :: one_in]:
             drawn = draw(combination, turn, 1)
-            questions = tuple(
-                Question(f"{combination}, draw {turn}, {each.paradigm} {each.order}", each.result.to_bytes())
-                for each in explained(drawn.head, drawn.latents, drawn.tolerance)
-                if isinstance(each.result, Certificate)
-            )
-            made += len(questions)
-            if questions:
-                yield Group(drawn.head.to_bytes(), safetensors.torch.save({"latents": drawn.latents}), questions)
+            emissions = explained(drawn.head, drawn.latents, drawn.tolerance)
+            for group in _of(f"{combination}, draw {turn}", drawn.head, drawn.latents, emissions):
+                made += len(group.questions)
+                yield group
             if made >= count:
                 return
         turn += 1
+
+
+def demo(images: int) -> Iterator[Group]:
+    """The first images of `verale demo`, explained under every paradigm of its head."""
+    from verale.adapters.cabrnet import load_head
+    from verale.demo.network import RUN, load_images, load_network
+    from verale.head import as_patches
+    from verale.soundness.random_heads import explained
+
+    head = load_head(RUN)
+    latents = as_patches(load_network().latents(load_images().images[:images])).contiguous()
+    yield from _of("demo", head, latents, explained(head, latents, orders=ORDERS[:1]))
+
+
+def _of(name: str, head: Head, latents: Tensor, emissions: Iterable[Emission]) -> Iterator[Group]:
+    """The certificates among what the search gives of one head and its latents (N, L, D); nothing where there are
+    none."""
+    import safetensors.torch
+
+    from verale.certificate import Certificate
+
+    questions = tuple(
+        Question(f"{name}, image {each.image}, {each.paradigm} {each.order}", each.result.to_bytes())
+        for each in emissions
+        if isinstance(each.result, Certificate)
+    )
+    if questions:
+        yield Group(head.to_bytes(), safetensors.torch.save({"latents": latents}), questions)
 
 
 def with_margins(certificate: bytes, share: float) -> bytes:
