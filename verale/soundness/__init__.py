@@ -7,7 +7,6 @@
   (`python -m benchmarks.emitted`).
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
 - `agreement`: the verdicts of the Python checker and of the proved one, side by side.
-- `second`: a second checker, written in JavaScript from certificates/v1.md alone, asked about the same certificates.
 
 `independent` is another reading of certificates/v1.md, which shares nothing with the checker; it decides what is true.
 `paths` says where the corpora and the lemmas lie.

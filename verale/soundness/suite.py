@@ -132,26 +132,6 @@ def _agreement(long: bool, seed: int) -> Outcome:
     return tally.kinds.total(), detail, tuple(tally.wrong)
 
 
-def _second(long: bool, seed: int) -> Outcome:
-    import torch
-
-    from verale.soundness.corpus.cases import stored
-    from verale.soundness.second import SecondChecker
-    from verale.soundness.second.comparison import Relation
-    from verale.soundness.second.trials import TRIALS
-
-    torch.set_num_threads(1)
-    checker = SecondChecker()
-    relations: Counter[Relation] = Counter()
-    wrong: list[str] = []
-    for name, trial in TRIALS.items():
-        agreement = trial(checker, long, seed)
-        relations += agreement.relations
-        wrong += [f"{name}: {line}" for line in agreement.wrong]
-    same, own, second = (relations[each] for each in (Relation.SAME, Relation.CHECKER, Relation.SECOND))
-    detail = f"certificates judged by the second checker too: {same} alike; {second} only it proves, {own} it does not"
-    detail += f"; {len(stored('deployment'))} of deployed heads, which it does not know, left out"
-    return relations.total(), detail, tuple(wrong)
 
 
 SECTIONS = (
@@ -159,5 +139,4 @@ SECTIONS = (
     Section("emitted", "random heads explained under every paradigm, and audited", ("explain",), _emitted),
     Section("corpora", "certificates whose verdicts are known", (), _corpora),
     Section("agreement", "the Python checker and the proved one on the same certificates", ("explain",), _agreement),
-    Section("second", "a second checker, written from the text alone", ("explain",), _second),
 )
