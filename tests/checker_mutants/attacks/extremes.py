@@ -17,9 +17,10 @@ from typing import Any
 
 import flint
 from checker_mutants.mutant import Import
+from support.rationals import cosine_ends, root
 
 from verale.soundness.independent import arithmetic, files
-from verale.soundness.independent.arithmetic import Interval, Matrix, cosine_ends
+from verale.soundness.independent.arithmetic import Interval, Matrix
 
 _FINE = 1 << 400
 
@@ -167,7 +168,7 @@ def _holds_combined(space: Any, ends: Interval, truths: list[Interval], shares: 
     """Whether the range of a combination of working observables holds the true one."""
     low = high = Fraction(0)
     for j, share in shares.items():
-        scales = arithmetic.root(Fraction(int(space.squares[j]))) if space.head.geometry == "cosine" else (1,)
+        scales = root(Fraction(int(space.squares[j]))) if space.head.geometry == "cosine" else (1,)
         each = [share * end * scale for end in truths[j] for scale in scales]
         low, high = low + min(each), high + max(each)
     return ends[0] <= high and low <= ends[1]

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.rationals import cosine_ends
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
 from verale.checker.certificate import PARADIGMS
@@ -39,7 +40,7 @@ def statements(geometry: str) -> list[dict[str, Any]]:
     for patch, z in enumerate(IMAGE):
         for j, p in enumerate(POINTS):
             d = arithmetic.squared_distance(z, p)
-            low, high = (d, d) if geometry == "euclidean" else arithmetic.cosine_ends(z, p, 1e-8)
+            low, high = (d, d) if geometry == "euclidean" else cosine_ends(z, p, 1e-8)
             result.append(files.patch_statement(patch, j, arithmetic.below(low), arithmetic.above(high)))
     return result
 

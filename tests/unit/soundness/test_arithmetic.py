@@ -7,6 +7,7 @@ from math import inf, nextafter
 
 import flint
 import pytest
+from support.rationals import cosine_ends, root
 
 from verale.soundness.independent.arithmetic import (
     PRECISION,
@@ -15,14 +16,12 @@ from verale.soundness.independent.arithmetic import (
     balls,
     below,
     certainly_within,
-    cosine_ends,
     ends,
     greatest,
     largest,
     mean,
     possibly_within,
     product,
-    root,
     squared_distance,
 )
 

@@ -7,7 +7,7 @@ A vector is a list of floats, which stand for themselves, or of balls. Call what
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf, isqrt, nextafter
+from math import inf, nextafter
 from typing import Any, TypeAlias
 
 import flint
@@ -136,29 +136,7 @@ def possibly_within(value: Number, low: float, high: float) -> bool:
     return not (bool(value < flint.arb(low)) or bool(value > flint.arb(high)))
 
 
-# Rationals. An irrational number is enclosed by two rationals, 2^-600 of it apart.
-
-_ROOT_BITS = 600
-
-
-def root(value: Fraction) -> Interval:
-    """An enclosure of the square root of a positive rational, 2^-600 of it wide."""
-    bits = _ROOT_BITS + max(0, value.denominator.bit_length() - value.numerator.bit_length())
-    low = isqrt((value.numerator << 2 * bits) // value.denominator)
-    return Fraction(low, 1 << bits), Fraction(low + 1, 1 << bits)
-
-
-def quotient(numerator: Fraction, divisor: Interval) -> Interval:
-    """An enclosure of a rational divided by an enclosed positive number."""
-    values = [numerator / end for end in divisor]
-    return min(values), max(values)
-
-
-def cosine_ends(z: Vector, p: Vector, epsilon: float) -> Interval:
-    """An enclosure of <z, p> / (|p| (|z| + epsilon)) of rational vectors; z is not zero."""
-    (z_low, z_high), (p_low, p_high) = root(product(z, z)), root(product(p, p))
-    e = Fraction(epsilon)
-    return quotient(product(z, p), (p_low * (z_low + e), p_high * (z_high + e)))
+# Floats.
 
 
 def below(value: Fraction) -> float:

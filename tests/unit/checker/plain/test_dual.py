@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.rationals import cosine_ends
 
 from verale.checker.certificate import PatchStatement
 from verale.checker.head import read_head
@@ -42,7 +43,7 @@ def observable(geometry: str, z: list[float], row: list[float]) -> tuple[Fractio
         case "euclidean":
             return (arithmetic.squared_distance(z, row),) * 2
         case "cosine":
-            low, high = arithmetic.cosine_ends(z, row, 1e-8)
+            low, high = cosine_ends(z, row, 1e-8)
             return low, high
         case _:
             return (arithmetic.product(z, row),) * 2

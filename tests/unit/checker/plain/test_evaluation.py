@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 from support.cases import named
+from support.rationals import cosine_ends
 
 from verale.checker.dyadic import exact
 from verale.checker.head import read_head
@@ -35,7 +36,7 @@ def test_cosines(scale: float, epsilon: float) -> None:
             for _ in "rp"
         )
         patches.append([x * generator.choice((1.0, 0.5)) for x in rows[0]])
-        truths = [[arithmetic.cosine_ends(patch, row, epsilon) for patch in patches] for row in rows]
+        truths = [[cosine_ends(patch, row, epsilon) for patch in patches] for row in rows]
         head, image = read_head(cosine_head(rows, epsilon)), exact(files.flat(patches), 2)
         evaluations = {kernel: Evaluation(Space(head, load_kernel(kernel)), image) for kernel in KERNELS}
         for (kernel, evaluation), bits in product(evaluations.items(), BITS):
@@ -58,7 +59,7 @@ def test_cosines_of_small_integers_at_coarse_precision() -> None:
     evaluation = Evaluation(space, exact(files.flat(points), 2))
     for patch, z in enumerate(points):
         for j, row in enumerate(points):
-            least, greatest = arithmetic.cosine_ends(z, row, 0.0)
+            least, greatest = cosine_ends(z, row, 0.0)
             for bits in range(9):
                 low, high = evaluation.observable(patch, j, bits)
                 assert low <= greatest

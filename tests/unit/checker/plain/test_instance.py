@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.rationals import cosine_ends
 
 from verale.checker import Status, Verdict, check
 from verale.checker.kernel import KERNELS
@@ -48,7 +49,7 @@ def truth(geometry: str, patch: int, j: int) -> tuple[Fraction, Fraction]:
         return (arithmetic.squared_distance(IMAGE[patch], POINTS[j]),) * 2
     if geometry == "softmax":
         return mass_ends(IMAGE[patch], j)
-    return arithmetic.cosine_ends(IMAGE[patch], POINTS[j], 0.25 if "epsilon" in geometry else 0.0)
+    return cosine_ends(IMAGE[patch], POINTS[j], 0.25 if "epsilon" in geometry else 0.0)
 
 
 def audit(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.cases import named
+from support.rationals import cosine_ends
 
 from verale.checker.certificate import PatchStatement
 from verale.checker.head import read_head
@@ -37,7 +38,7 @@ def truths(geometry: str, rows: files.Matrix, z: list[float]) -> list[tuple[Frac
     """What every observable is, enclosed."""
     match geometry:
         case "cosine":
-            return [arithmetic.cosine_ends(z, row, 0.0) for row in rows]
+            return [cosine_ends(z, row, 0.0) for row in rows]
         case "inner_product":
             return [(arithmetic.product(z, row),) * 2 for row in rows]
         case _:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.rationals import cosine_ends
 
 from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, read_certificate
@@ -142,7 +143,7 @@ def near(geometry: str, z: list[float], row: list[float]) -> float:
     """About the observable, so that the statements contradict each other nowhere."""
     if geometry == "softmax":
         return 0.15
-    value = arithmetic.cosine_ends(z, row, 0.0)[0] if geometry == "cosine" else arithmetic.squared_distance(z, row)
+    value = cosine_ends(z, row, 0.0)[0] if geometry == "cosine" else arithmetic.squared_distance(z, row)
     return max(float(value), 0.1)
 
 

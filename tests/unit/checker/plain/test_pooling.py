@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.cases import every
+from support.rationals import cosine_ends
 
 from verale.checker import Status, Verdict, check
 from verale.checker.dyadic import exact
@@ -292,7 +293,7 @@ def test_evaluation_at_latents(geometry: str, kind: str, kernel: str) -> None:
             return math.exp(z[j]) / sum(map(math.exp, z))
         if geometry == "euclidean":
             return float(arithmetic.squared_distance(z, points[j]))
-        return float(arithmetic.cosine_ends(z, points[j], 0.25)[0])
+        return float(cosine_ends(z, points[j], 0.25)[0])
 
     def s(m: float) -> float:
         return math.log((m + 1) / (m + EPSILON)) if geometry == "euclidean" else m

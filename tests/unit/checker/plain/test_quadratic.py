@@ -11,6 +11,7 @@ from itertools import product
 import mpmath
 import pytest
 from support.cases import case, named
+from support.rationals import cosine_ends, root
 
 from verale.checker.certificate import PatchStatement
 from verale.checker.head import read_head
@@ -141,14 +142,14 @@ def test_cosine_contains_the_truth() -> None:
                 if lower == 0.0:
                     z = [abs(x) for x in z]
                 z = z if any(z) else [1.0] * depth
-                truths = [arithmetic.cosine_ends(z, row, epsilon) for row in rows]
+                truths = [cosine_ends(z, row, epsilon) for row in rows]
                 statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
                 spaces = {kernel: space(rows, "cosine", lower, None, kernel, epsilon) for kernel in KERNELS}
                 results = {kernel: QuadraticRule(where).ranges(statements) for kernel, where in spaces.items()}
                 where = spaces["arb"]
                 for k, (low, high) in enumerate(truths):
                     # The working observable is |A_k| m_k, A_k the prototype as integers.
-                    ends = arithmetic.root(Fraction(where.squares[k].__int__()))
+                    ends = root(Fraction(where.squares[k].__int__()))
                     truth = sorted(cosine * end for cosine in (low, high) for end in ends)
                     for kernel, result in results.items():
                         assert result.upper is not None, kernel
@@ -220,7 +221,7 @@ def test_cosine_ends_are_attained(anchors: int, kernel: str) -> None:
             rows[anchors] = [2 * x for x in rows[0]]
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "cosine", None, None, kernel)
-            cosines = [arithmetic.cosine_ends(z, row, 0.0) for row in rows]
+            cosines = [cosine_ends(z, row, 0.0) for row in rows]
             result = QuadraticRule(where).ranges([PatchStatement(0, j, *cosines[j]) for j in range(anchors)])
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
             foot, free = split(mpmath.matrix(z) / mpmath.norm(mpmath.matrix(z)), basis)
@@ -255,7 +256,7 @@ def test_inner_product_contains_the_truth() -> None:
             for trial in range(4):
                 rows = RECIPES[recipe](generator, depth)
                 z = latent(generator, rows, depth)
-                above = arithmetic.above(arithmetic.root(arithmetic.product(z, z) or Fraction(1, 2**2000))[1]) or 1.0
+                above = arithmetic.above(root(arithmetic.product(z, z) or Fraction(1, 2**2000))[1]) or 1.0
                 box = generator.choice(((None, None), (min(z), None), (min(z), max(z) + 1 + abs(max(z)))))
                 radius = None if box[1] is not None and generator.random() < 0.5 else above
                 truths = [(m, m) for m in (arithmetic.product(z, row) for row in rows)]
@@ -313,7 +314,7 @@ def test_the_kernels_give_the_same_ranges() -> None:
             rows = without_zero(recipe(generator, 4))
             z = latent(generator, rows, 4)
             ends = [
-                (d, d) if geometry == "euclidean" else arithmetic.cosine_ends(z, row, 0.0)
+                (d, d) if geometry == "euclidean" else cosine_ends(z, row, 0.0)
                 for row, d in zip(rows, (arithmetic.squared_distance(z, row) for row in rows), strict=True)
             ]
             statements = stated(generator, ends, False, 3)
@@ -375,8 +376,8 @@ def observed(where: Space, z: list[float], epsilon: float = 0.0) -> list[tuple[t
                 ends = (sum((Fraction(a) - b) ** 2 for a, b in zip(z, row, strict=True)),) * 2
                 working = [end * unit for end in ends]
             case "cosine":
-                ends = arithmetic.cosine_ends(z, list(map(float, row)), epsilon)
-                scales = arithmetic.root(Fraction(int(square)))
+                ends = cosine_ends(z, list(map(float, row)), epsilon)
+                scales = root(Fraction(int(square)))
                 working = sorted(end * scale * unit for end in ends for scale in scales)
             case _:
                 ends = (sum(Fraction(a) * b for a, b in zip(z, row, strict=True)),) * 2

@@ -8,6 +8,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from support.rationals import root
 
 from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.head import read_head
@@ -15,7 +16,7 @@ from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.pooling import Pooling
 from verale.checker.plain.similarity import SimilarityRule
 from verale.checker.plain.space import Ranges, Space
-from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent import files
 from verale.soundness.independent.head import Head as IndependentHead
 
 WEIGHT = [[1.0] * 3, [0.0] * 3]
@@ -67,7 +68,7 @@ def test_only_distances_may_be_infinite() -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_cosines_are_divided_by_the_norm_outward(kernel: str) -> None:
     where = space("cosine", kernel)
-    norms = [arithmetic.root(Fraction(int(square))) for square in where.squares]
+    norms = [root(Fraction(int(square))) for square in where.squares]
     generator = random.Random(2)
     for more in (0, 3000) * 25:  # far beyond any cosine it shows which end of the norm divides
         lows = [-generator.getrandbits(where.bits + more), generator.getrandbits(where.bits + more), 0]

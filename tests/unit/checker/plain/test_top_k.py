@@ -7,13 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from support.rationals import cosine_ends
 
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.space import Space
 from verale.checker.plain.top_k import TopK
-from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent import files
 
 HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
 
@@ -138,6 +139,6 @@ def test_cosines_of_a_domain_contain_every_latent(epsilon: float, kernel: str) -
             z = z if lower is None else [abs(x) for x in z]
             if any(z):
                 for row, (low, high) in zip(rows, box, strict=True):
-                    least, greatest = arithmetic.cosine_ends(z, row, epsilon)
+                    least, greatest = cosine_ends(z, row, epsilon)
                     assert low <= greatest
                     assert least <= high
