@@ -132,8 +132,6 @@ def _agreement(long: bool, seed: int) -> Outcome:
     return tally.kinds.total(), detail, tuple(tally.wrong)
 
 
-
-
 SECTIONS = (
     Section("lemmas", "what the rules rest on, proved by Z3", ("soundness",), _lemmas),
     Section("emitted", "random heads explained under every paradigm, and audited", ("explain",), _emitted),

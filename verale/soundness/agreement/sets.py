@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from verale.paradigms import ORDERS
-from verale.soundness.corpus.cases import Case, sized, stored
+from verale.soundness.corpus.cases import Case, accepted, stored
 from verale.soundness.corpus.mutants import mutants
 from verale.soundness.corpus.truth import FALSE
 
@@ -60,7 +60,7 @@ class Group:
 def corpora(large: bool = False) -> Iterator[Group]:
     """Every case; those of `sizes`, which take long, only if `large`."""
     by_files: dict[tuple[bytes, bytes | None], list[Question]] = {}
-    for case in [*stored(), *(sized() if large else ())]:
+    for case in [*stored(), *(stored("sizes") if large else ())]:
         false = case.truth is not None and case.truth.mark == FALSE
         question = Question(case.name, case.certificate, case.witness, false)
         by_files.setdefault((case.head, case.latents), []).append(question)
@@ -70,7 +70,7 @@ def corpora(large: bool = False) -> Iterator[Group]:
 
 def opened(seed: int = 0) -> Iterator[Group]:
     """Every accepted case with ends taken away, and under top_k a floor: many no longer prove their class."""
-    for case in _accepted():
+    for case in accepted():
         rng = random.Random(f"{case.name} {seed}")
         document = json.loads(case.certificate)
         predicate = document["predicate"]
@@ -88,7 +88,7 @@ def opened(seed: int = 0) -> Iterator[Group]:
 
 def mutated(one_in: int, seed: int = 0) -> Iterator[Group]:
     """One in so many mutants of every accepted case, from the seed on."""
-    for case in _accepted():
+    for case in accepted():
         chosen = [
             (f"{case.name}, mutant {number}, {mutant.kind}", mutant)
             for number, mutant in enumerate(mutants(case, random.Random(case.name)))
@@ -96,10 +96,6 @@ def mutated(one_in: int, seed: int = 0) -> Iterator[Group]:
         ]
         for (head, latents), alike in groupby(chosen, lambda each: (each[1].head, each[1].latents)):
             yield Group(head, latents, tuple(Question(name, each.certificate) for name, each in alike), case)
-
-
-def _accepted() -> list[Case]:
-    return [case for case in stored() if case.status == "PROVED"]
 
 
 def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:
