@@ -223,6 +223,7 @@ def test_a_fault_of_the_rules_is_noticed(file, wrong, folder, reason, executable
         monkeypatch.setattr(kernels, "Auditor", lambda *of: (Auditor if of[2] == "proved" else faulty)(*of))
         tally = compared(sets.corpora(), judged_one_in=10**6)
     assert tally.kinds != sound.kinds
+    assert bool(tally.wrong) == bool(reason)  # what the rules alone prove is judged, and false
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,7 @@ def compared(groups: Iterable[Group], judged_one_in: int = 20) -> Compared:
     """Compare the kernels' verdicts on certificates.
 
     Args:
-        judged_one_in: one in so many of what both prove is judged without any kernel; what `proved` alone proves always
-            is.
+        judged_one_in: one in so many of what both decide is judged without any kernel; all that one alone decides.
     """
     tally = Compared()
     for group in groups:
@@ -108,7 +107,7 @@ def _count(tally: Compared, group: Group, question: Question, found: dict[str, S
     decided = {status for status, _ in found.values()}.intersection(_DECIDED)
     if question.false and "PROVED" in decided:
         tally.wrong.append(f"{question.name}: it is marked as false ({', '.join(named)})")
-    sampled = kind == "more" or tally.kinds.total() % judged_one_in == 0
+    sampled = kind != "same" or tally.kinds.total() % judged_one_in == 0
     if decided and sampled and question.witness is None and is_small(group, question):
         tally.judged += 1
         for status in decided:
