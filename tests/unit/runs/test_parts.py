@@ -293,7 +293,7 @@ def test_the_memory_allowed_is_that_of_all(device, most, needed, jobs, expected,
     assert module._processes(batches_of(device, most, needed), jobs) == expected
     less = device == "cpu" and jobs is not None and expected < jobs
     assert [record.getMessage() for record in caplog.records] == (
-        [f"{expected} processes explain, not 4: more would exceed the memory allowed (--max-memory)"] if less else []
+        [f"{expected} processes explain, not 4: more would exceed the memory allowed (max_memory)"] if less else []
     )
 
 
