@@ -6,23 +6,26 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import ray.cloudpickle
 from click.testing import CliRunner
+from ray.exceptions import GetTimeoutError, ObjectStoreFullError, OutOfDiskError, RaySystemError, RayTaskError
 
 from verale.cli.audit import command as audit_command
 from verale.cli.explain import command as explain_command
 from verale.datasets.certificates import packed_certificates
 from verale.datasets.latents import open_latents
-from verale.errors import UsageError
+from verale.errors import UsageError, VeraleError
 from verale.head import Head
 from verale.runs import audit_dataset as audit
 from verale.runs import explain_dataset as explain
 from verale.runs.auditor import AuditOptions
 from verale.runs.parts import Explainer
 from verale.runs.processes import DIED
+from verale.runs.store.parquet import StagedDataset
 from verale.runs.workers import ray as pipeline
 from verale.search import SearchOptions as Search
 
@@ -113,3 +116,85 @@ def test_a_prefetcher_whose_rows_are_not_read_any_more_ends() -> None:
     assert thread.name == "Prefetcher" and not prefetcher._stopped
     pipeline._end_threads()
     assert not thread.is_alive()
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster whose CPUs are taken, without Ray; and the time for workers to start ends when their work does."""
+
+    class Timer:
+        def __init__(self, seconds: float, function: Callable[[], None]) -> None:
+            assert seconds == pipeline._LATE
+            self.cancel = function
+
+        def start(self) -> None:
+            pass
+
+        join = start
+
+    monkeypatch.setattr(threading, "Timer", Timer)
+    monkeypatch.setattr(ray, "available_resources", lambda: {"memory": 1e9, "object_store_memory": 2e6})
+    monkeypatch.setattr(
+        ray, "cluster_resources", lambda: {"CPU": 2.0, "memory": 2e9, "object_store_memory": 8e7, "node:here": 1.0}
+    )
+
+
+FULL = (
+    "each of 3 takes a CPU, and Ray has 0 of 2 CPUs, 2 of 80 MB of the object store free; end what holds the rest, or"
+    " use fewer workers"
+)
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_workers_that_start_late_are_told_of_once_and_those_that_work_long_are_not(
+    begins, full, tmp_path, caplog
+) -> None:
+    staged = StagedDataset.begin(str(tmp_path / "out.parquet"), {})
+    assert staged.attempt(0, 8) == 1  # by another round of workers
+    with pipeline._shortage_told(staged, pipeline.Workers(3)):
+        if begins:
+            staged.attempt(8, 12)
+    said = [] if begins else [f"no worker has begun after 60 s: {FULL}"]
+    assert [record.getMessage() for record in caplog.records] == said
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (GetTimeoutError("Timed out while starting actors. So."), f"(GetTimeoutError: Timed out ... So): {FULL}"),
+        (OutOfDiskError("Local disk is full\nThe object"), f"(OutOfDiskError: Local disk is full): {FULL}"),
+        (
+            RayTaskError("work", "Traceback\n  ...", OutOfDiskError("Local disk is full\n")).as_instanceof_cause(),
+            f"(OutOfDiskError: Local disk is full): {FULL}",
+        ),
+        (ObjectStoreFullError("no place"), f"(ObjectStoreFullError: no place): {FULL}"),
+        (RaySystemError("gone"), "(RaySystemError: System error: gone)"),
+    ],
+)
+def test_an_error_of_ray_is_one_line_that_says_what_is_free(error, message, full, tmp_path) -> None:
+    staged = StagedDataset.begin(str(tmp_path / "out.parquet"), {})
+    with pytest.raises(VeraleError) as raised, pipeline._shortage_told(staged, pipeline.Workers(3)):
+        raise error
+    assert str(raised.value).replace("while starting actors.", "...") == f"Ray failed {message}"
+
+
+@pytest.mark.long  # Ray starts; those above are the same without it
+def test_workers_start_when_what_holds_the_cpus_ends(given, tmp_path, workers, monkeypatch) -> None:
+    holders = [ray.remote(num_cpus=1)(threading.Event).remote() for _ in range(2)]
+    ray.get([holder.is_set.remote() for holder in holders])
+    said = []
+
+    def warning(*arguments: object) -> None:
+        said.append(arguments[0] % arguments[1:])
+        for holder in holders:
+            ray.kill(holder)
+
+    monkeypatch.setattr(pipeline, "_LATE", 1)
+    monkeypatch.setattr(pipeline._log, "warning", warning)
+    out = str(tmp_path / "out.parquet")
+    explainer = Explainer(Head.load(given.head), Search(batch=4))
+    run = explain.explain_latents(explainer, open_latents(given.latents), out, workers)
+    assert sum(len(part.result) for part in run.parts()) == 40
+    (line,) = said
+    assert line.startswith("no worker has begun after 1 s: each of 2 takes a CPU, and Ray has 0 of 2 CPUs, ")
+    assert [one.read() for one in packed_certificates(out)[0]] == given.certificates

@@ -176,6 +176,14 @@ class StagedDataset:
         files, inner = storage.resolve(folder)
         return len(files.get_file_info(FileSelector(inner)))
 
+    def attempts(self) -> int:
+        """How often work on any rows has begun in this run."""
+        from pyarrow.fs import FileSelector
+
+        files, inner = storage.resolve(storage.join(self.partial, ATTEMPTS))
+        selected = FileSelector(inner, allow_not_found=True, recursive=True)
+        return sum(info.is_file for info in files.get_file_info(selected))
+
     def publish(self, total: int) -> None:
         """Move the complete dataset to its path. Raises InputError: parts are missing, or overlap, or it is gone."""
         self.require_there()

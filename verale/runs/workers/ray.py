@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import chdir, contextmanager, redirect_stderr
+from contextlib import chdir, contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -36,6 +36,9 @@ _PACKAGE = Path(__file__).parents[2]
 
 _PATIENCE = 5
 """The seconds in which a cluster has to answer."""
+
+_LATE = 60
+"""The seconds in which workers usually start. On a busy machine they take longer; on a cluster in use they wait."""
 
 _LONGEST_END = 60
 """The seconds that threads of Ray Data get to end in; all of them are told to."""
@@ -317,21 +320,72 @@ def _processed_by_ray(
     import ray.data
 
     worker, arguments = pickled_with_guard(_Worker, create_job=create_job, staged=staged, folder=os.getcwd())
-    pipeline = ray.data.from_items(
-        [{"start": start, "stop": stop} for start, stop in parts], override_num_blocks=len(parts)
-    ).map_batches(
-        worker,
-        fn_constructor_kwargs=arguments,
-        batch_size=1,
-        compute=ray.data.ActorPoolStrategy(size=min(workers.size, len(parts)), max_tasks_in_flight_per_actor=2),
-        num_cpus=1,
-        num_gpus=workers.gpus or None,
-    )
+    with _shortage_told(staged, workers):
+        pipeline = ray.data.from_items(
+            [{"start": start, "stop": stop} for start, stop in parts], override_num_blocks=len(parts)
+        ).map_batches(
+            worker,
+            fn_constructor_kwargs=arguments,
+            batch_size=1,
+            compute=ray.data.ActorPoolStrategy(size=min(workers.size, len(parts)), max_tasks_in_flight_per_actor=2),
+            num_cpus=1,
+            num_gpus=workers.gpus or None,
+        )
+        try:
+            yield from map(_finished, pipeline.iter_rows())
+        finally:
+            # Its threads are told to end.
+            pipeline._synchronize_progress_bar()
+
+
+@contextmanager
+def _shortage_told(staged: StagedDataset, workers: Workers) -> Iterator[None]:
+    """Warn where no worker has begun a part when they usually have, and say what there is free.
+
+    Raises:
+        VeraleError: Ray itself failed: no place is left for an object, or, with some versions, no worker started in
+            ten minutes.
+    """
+    from ray.exceptions import GetTimeoutError, ObjectStoreFullError, OutOfDiskError, RayError
+
+    before, fewer = staged.attempts(), option("workers")
+
+    def warn() -> None:
+        with suppress(Exception):  # of a cluster or a folder that is gone, the run itself tells
+            if staged.attempts() == before:
+                _log.warning("no worker has begun after %d s: %s", _LATE, _free(workers, fewer))
+
+    timer = threading.Timer(_LATE, warn)
+    timer.daemon = True
+    timer.start()
     try:
-        yield from map(_finished, pipeline.iter_rows())
+        yield
+    except RayError as error:
+        cause = getattr(error, "cause", None) or error  # an error of a worker has its traceback as message
+        why = f"Ray failed ({type(cause).__name__}: {first_line(cause).rstrip('.')})"
+        short = isinstance(error, GetTimeoutError | ObjectStoreFullError | OutOfDiskError)
+        raise VeraleError(f"{why}: {_free(workers, fewer)}" if short else why) from error
     finally:
-        # Its threads are told to end.
-        pipeline._synchronize_progress_bar()
+        timer.cancel()
+        timer.join()
+
+
+def _free(workers: Workers, fewer: str) -> str:
+    """What workers take, what Ray has, and what to do."""
+    import ray
+
+    free, there = ray.available_resources(), ray.cluster_resources()
+    scales = {"CPU": (1, "CPUs"), "GPU": (1, "GPUs"), "object_store_memory": (10**6, "MB of the object store")}
+    amounts = [
+        f"{free.get(name, 0) / scale:.0f} of {there[name] / scale:.0f} {unit}"
+        for name, (scale, unit) in scales.items()
+        if name in there
+    ]
+    needed = "a CPU and a GPU" if workers.gpus else "a CPU"
+    return (
+        f"each of {workers.size} takes {needed}, and Ray has {', '.join(amounts)} free; end what holds the rest, or use"
+        f" fewer {fewer}"
+    )
 
 
 def _finished(row: Mapping[str, Any]) -> Finished[Summary | None]:
