@@ -353,7 +353,9 @@ def _shortage_told(staged: StagedDataset, workers: Workers) -> Iterator[None]:
     def warn() -> None:
         with suppress(Exception):  # of a cluster or a folder that is gone, the run itself tells
             if staged.attempts() == before:
-                _log.warning("no worker has begun after %d s: %s", _LATE, _free(workers, fewer))
+                _log.warning(
+                    "no worker has begun after %d s, though one may still start: %s", _LATE, _free(workers, fewer)
+                )
 
     timer = threading.Timer(_LATE, warn)
     timer.daemon = True
