@@ -16,7 +16,6 @@ from verale.datasets import storage
 from verale.datasets.certificates import certificates_schema, to_parquet, to_table
 from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
-from verale.pictures import decoded
 from verale.runs.capture import classes_of_trained
 from verale.runs.explain_dataset import batch_of, described, on_workers, open_dataset, rows_of
 from verale.runs.images import IMAGE_SUFFIXES, FolderClasses, flat_or_nested, readable, tell_left_out
@@ -61,6 +60,8 @@ class ImageFolder:
         return replace(self, names=tuple(taken)), unreadable
 
     def _decoded(self, name: str) -> Image:
+        from verale.pictures import decoded
+
         return decoded(storage.join(self.path, name), self._read(name))
 
     def _read(self, name: str) -> bytes:
