@@ -108,7 +108,9 @@ def test_they_agree_on_files_at_the_limits(executable, monkeypatch) -> None:
     monkeypatch.setattr(sets, "stored", list)
     tally = compared(sets.corpora(large=True))
     assert tally.wrong == []
-    assert {difference.proved for difference in tally.worst_first("less")} <= {("NOT_PROVED", "limit")}
+    missed = {each.name: each.proved[1] for each in tally.worst_first("less")}
+    missable = {"mask-65536": "limit", "top_mean-18-digits": "limit", "large-projection-euclidean-wide": "minimality"}
+    assert missed.items() <= {f"sizes/{name}": reason for name, reason in missable.items()}.items()
 
 
 @pytest.mark.long
