@@ -241,12 +241,20 @@ plain/quadratic/facts.py Facts.least: the ends of a fact change places
     low if w > 0 else high => high if w > 0 else low
 plain/quadratic/facts.py Facts.least: a product is not halved
     without self.parts
+plain/quadratic/every.py Every._kept: the other end that is stated counts
+    max(bound, -stated[1]) => max(bound, -stated[0])
+plain/quadratic/every.py _Targets.of: a target's square is not moved to the origin
+    square - 2 * row[0] + base[0] => square
 plain/quadratic/rule.py QuadraticRule.ranges: the domain is dropped
     Ranges(lower, upper).met(self.space.domain) => Ranges(lower, upper)
+plain/quadratic/rule.py QuadraticRule._covered: patches without a statement are not looked at
+    all(full[column] for column in seen) => any(full[column] for column in seen)
+plain/quadratic/rule.py QuadraticRule._least_of_all: the patch that proves the most decides
+    min(known.values(), default=end) => max(known.values(), default=end)
 plain/quadratic/rule.py _whole: a combination's shares are rounded
     int(share * unit) => int(share) * unit
 plain/quadratic/rule.py QuadraticRule.ranges: at most seven statements are taken together
-    self._least(statements) => self._least(statements[:7])
+    Every(self.space, statements) => Every(self.space, statements[:7])
 plain/quadratic/intervals.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)

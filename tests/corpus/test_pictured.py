@@ -13,14 +13,14 @@ import flint
 import jsonschema
 import pytest
 from support.network_binary32 import Adversary
-from support.network_truth import Drawn, balls, given
+from support.network_truth import network_of, true_latents
 from support.networks import drawn_picture, picture_digest
 from support.proved import fake
 
 from verale.checker import Auditor, Status, check
 from verale.checker.kernel import KERNELS
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.corpus.editing import entries, split
+from verale.soundness.corpus.editing import split
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, ball
 from verale.soundness.independent.head import Head
@@ -53,29 +53,6 @@ def test_there_are_some_of_every_outcome() -> None:
 def _description(case: Case) -> dict[str, Any]:
     description: dict[str, Any] = json.loads(split(case.head)[0]["__metadata__"]["verale.head"])
     return description
-
-
-def network_of(data: bytes) -> Drawn:
-    """The network of a file, read again."""
-    header, _ = split(data)
-    description = json.loads(header["__metadata__"]["verale.network"])
-    tensors = {name: _nested(entries(data, name)[0], each["shape"]) for name, each in header.items() if name[:1] != "_"}
-    start = description["input"]
-    mean, std = ([float.fromhex(end) for end in start[name]] for name in ("mean", "std"))
-    return Drawn(description["layers"], tensors, tuple(start["shape"]), mean, std)
-
-
-def _nested(values: list[float], shape: list[int]) -> Any:
-    if len(shape) == 1:
-        return values
-    size = len(values) // shape[0]
-    return [_nested(values[i * size : (i + 1) * size], shape[1:]) for i in range(shape[0])]
-
-
-def true_latents(network: Drawn, picture: list[list[list[int]]]) -> list[list[Any]]:
-    """The latents (L, D), in balls."""
-    shape, values = given(network, files.flat(picture), balls())[network.layers[-1]["name"]]
-    return [[values[d, y, x] for d in range(shape[0])] for y, x in product(range(shape[1]), range(shape[2]))]
 
 
 def faults(case: Case, picture: list[list[list[int]]]) -> list[str]:

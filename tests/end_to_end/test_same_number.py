@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.text import Text
 from support.commands import in_process
+from support.pages import Page
 from support.reporting import folder_of, report_head, report_latents
 
 import verale
@@ -52,10 +52,7 @@ def test_there_is_a_lead_of_which_more_is_proved_than_stated(folder: Path) -> No
 def test_the_lead_is_the_same_everywhere(folder: Path, kernel: str) -> None:
     collection = audited(collect(folder), kernel=kernel)
     table = frame(collection)
-    (data,) = re.findall(
-        r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page(collection, "A").decode(), re.S
-    )
-    listed = json.loads(data)["rows"]["margin"]
+    listed = Page(page(collection, "A")).rows["margin"]
     for index, file in enumerate(sorted(folder.glob("*.ale.json"))):
         lead = below(least_of(file))
         assert listed[index] == lead

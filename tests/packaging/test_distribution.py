@@ -170,7 +170,7 @@ def test_the_core_brings_the_proved_checker(clean: Path, tmp_path: Path) -> None
     name = ACCEPTED / "projection-euclidean"
     said = run(clean / "verale", "audit", f"{name}.ale.json", "--head", f"{name}.head.safetensors", cwd=tmp_path)
     assert (said.returncode, said.stderr) == (0, "")
-    assert said.stdout.endswith("  by the proved checker\n")
+    assert said.stdout.endswith("  by the proved checker (JavaScript)\n")
 
 
 @pytest.mark.long  # builds three wheels and a static executable

@@ -6,6 +6,7 @@ Numbers are kept in dictionaries from places to values. Nothing is shared with t
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from typing import Any
 import flint
 from support.networks import layer, network_file
 
+from verale.soundness.corpus.editing import entries, split
 from verale.soundness.independent import files
 
-__all__ = ["Drawn", "balls", "drawn", "given"]
+__all__ = ["Drawn", "balls", "drawn", "given", "network_of", "true_latents"]
 
 Place = tuple[int, ...]
 Shape = tuple[int, ...]
@@ -244,3 +246,26 @@ def drawn(seed: int, smooth: bool = True) -> Drawn:
 
 _SHAPES = Numbers(lambda value: 0, lambda values: 0, {"sigmoid": lambda x: 0, "tanh": lambda x: 0})
 """Numbers of which only their places matter."""
+
+
+def network_of(data: bytes) -> Drawn:
+    """The network of a file, read again."""
+    header, _ = split(data)
+    description = json.loads(header["__metadata__"]["verale.network"])
+    tensors = {name: _nested(entries(data, name)[0], each["shape"]) for name, each in header.items() if name[:1] != "_"}
+    start = description["input"]
+    mean, std = ([float.fromhex(end) for end in start[name]] for name in ("mean", "std"))
+    return Drawn(description["layers"], tensors, tuple(start["shape"]), mean, std)
+
+
+def _nested(values: list[float], shape: list[int]) -> Any:
+    if len(shape) == 1:
+        return values
+    size = len(values) // shape[0]
+    return [_nested(values[i * size : (i + 1) * size], shape[1:]) for i in range(shape[0])]
+
+
+def true_latents(network: Drawn, picture: list[list[list[int]]]) -> list[list[Any]]:
+    """The latents (L, D), in balls."""
+    shape, values = given(network, files.flat(picture), balls())[network.layers[-1]["name"]]
+    return [[values[d, y, x] for d in range(shape[0])] for y, x in product(range(shape[1]), range(shape[2]))]

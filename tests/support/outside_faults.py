@@ -559,10 +559,6 @@ report/page_files/detail.js: a clause names fewer prototypes than it exempts
 report/explanation.py _clause: other prototypes are other than those that the clause exempts
     exempt == named => named is not None
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
-report/shares.py _ledger: the better end of an activation counts
-    (ends.lower if weight > against else ends.upper)[prototype]
-    => (ends.upper if weight > against else ends.lower)[prototype]
-    unit/report/test_shares.py::test_the_ledger_is_what_the_certificate_proves[euclidean-top_k]
 report/shares.py ledger_of: the better end of an activation counts
     (ends.low, domain.low, givers[0]) if difference > 0 else (ends.high, domain.high, givers[1])
     => (ends.high, domain.low, givers[0]) if difference > 0 else (ends.low, domain.high, givers[1])
@@ -593,7 +589,7 @@ report/vocabulary.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())
     unit/report/test_vocabulary.py::test_a_program_that_the_environment_named_is_not_called_proved_right
 checker/verdict.py _who: a verdict does not say whom the environment named
-    record['run']['checker'].get('variable', '') => ''
+    program_in_words(record['run']['checker']) => program_in_words({})
     unit/checker/proved/test_audit.py::test_records_name_the_executable
 report/images.py Matcher._of_picture: the file that source.json names is the picture
     file = self._pictures.find(picture, places) => file = places[0]

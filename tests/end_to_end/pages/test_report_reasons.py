@@ -40,7 +40,7 @@ def explained(collection: Collection, row: int) -> tuple[Certificate, Ledger]:
     assert head is not None and collection.latents is not None and collection.head_path is not None
     second = estimates_of(certificate, head, collection.latents[row : row + 1]).second
     assert second is not None
-    made = ledger_of(certificate, head, Auditor(collection.head_path.read_bytes()).numbers(data), second)
+    made = ledger_of(certificate, head, Auditor(Path(collection.head_path).read_bytes()).numbers(data), second)
     assert made is not None
     return certificate, made
 

@@ -117,12 +117,17 @@ class UnreadFile:
         return ": ".join(filter(None, (self.name, self.why)))
 
 
+_PARTS = 3
+"""Of the limit of an audit, one is for reading pictures."""
+
+
 def opened_files(
     files: Iterable[PictureFile], shape: tuple[int, int, int], limit: float = LIMIT
 ) -> Iterator[StoredPictures | UnreadFile]:
     """The pictures of each file, in order, or why it is left out of account.
 
-    All files up to any one of them take no more work than `limit` allows for their bytes; one that would is left out.
+    All files up to any one of them take no more work than a third of what `limit` allows for their bytes; one that
+    would is left out. The rest is for proofs about them.
     How much that is, a PNG file's header tells.
 
     Args:
@@ -135,7 +140,7 @@ def opened_files(
         try:
             data = file.read()
             size += len(data)
-            stored = _opened(data, shape, allowed(limit, size) - steps)
+            stored = _opened(data, shape, allowed(limit / _PARTS, size) - steps)
         except OSError as error:
             yield UnreadFile(file.name, f"cannot be read ({error.strerror})")
         except PictureError as error:

@@ -12,12 +12,11 @@ from typing import Any
 
 import flint
 import pytest
-from corpus.writing.pictured import NETWORK, PICTURE, true_latents
 from support.cases import case
 from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, cases_of, draw, head_with
-from support.networks import picture_digest
+from support.network_truth import network_of, true_latents
+from support.networks import drawn_picture, picture_digest
 from support.proved import fake
-from verale.soundness.corpus.pictures import stored_pictures
 
 from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import ExecutableError, UnprovedError
@@ -224,14 +223,14 @@ def test_which_statements_give_an_end() -> None:
 
 
 def test_latents_of_a_picture_lie_within_their_ends() -> None:
-    checked = 0
-    with flint.ctx.workprec(arithmetic.PRECISION):
-        truth = true_latents(NETWORK, PICTURE)
-    for each in [one for one in stored_pictures() if one.status == "PROVED" and one.network == NETWORK.file()][::4]:
+    checked, drawn = 0, drawn_picture((1, 4, 4), 3)
+    for each in [one for one in stored("picture") if one.status == "PROVED" and one.network][::4]:
         certificate = read_certificate(each.certificate)
-        if certificate.picture != picture_digest(PICTURE) or certificate.arithmetic != "real" or not each.pictures:
+        if certificate.picture != picture_digest(drawn) or certificate.arithmetic != "real" or not each.pictures:
             continue
-        network = read_network(NETWORK.file())
+        network = read_network(each.network or b"")
+        with flint.ctx.workprec(arithmetic.PRECISION):
+            truth = true_latents(network_of(each.network or b""), drawn)
         picture = Pictures([PictureFile("", partial(bytes, each.pictures))], network.shape).find(certificate.picture)
         claims = claims_of(each.head, network)
         assert picture is not None and claims.pictured(certificate, picture)

@@ -47,10 +47,10 @@ class QuadraticRule:
             return self.space.domain
         every, observables = Every(self.space, statements), range(self.space.head.count)
         bounds = every.turned if quick else every.best
-        lower = bounds(1, observables)
-        return Ranges(lower, None if every.unbounded else [-low for low in bounds(-1, observables)]).met(
-            self.space.domain
-        )
+        lower, upper = bounds(1, observables), None
+        if not every.unbounded:
+            upper = [-low for low in bounds(-1, observables)]
+        return Ranges(lower, upper).met(self.space.domain)
 
     def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool) -> Ranges | None:
         """The range of the working observable of every prototype at that patch where its similarity is the greatest;
