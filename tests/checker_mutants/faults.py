@@ -37,6 +37,16 @@ def planted(file: str) -> list[Fault]:
 
 _TABLE = r"""
 # Numbers and kernels.
+numbers.py shared: what several prove is what one of them does
+    _of_all(min, same) => _of_all(max, same)
+plain/numbers.py _intervals: upper ends are lower ones
+    Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
+proved/numbers.py _Items.finish: an answer may go on
+    never self._at != len(self._items)
+proved/numbers.py numbers_of: the predicted class may have a margin
+    never margins[predicted] is not None
+proved/numbers.py _Items.unit: a unit may be 0 or below
+    never unit <= 0
 dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
 dyadic.py decimal_below: margins are rounded to nearest

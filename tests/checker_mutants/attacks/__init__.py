@@ -18,6 +18,7 @@ from checker_mutants.attacks.arithmetic import (
     numbers,
     transcendentals,
 )
+from checker_mutants.attacks.beside import numbers_beside_verdicts
 from checker_mutants.attacks.command import commands_differ, records_differ
 from checker_mutants.attacks.containment import ranges_contain
 from checker_mutants.attacks.corpora import verdicts_differ
@@ -51,6 +52,7 @@ Attack = Callable[[Import, str], str]
 
 ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("numbers", numbers),
+    ("numbers beside verdicts", numbers_beside_verdicts),
     ("kernel", transcendentals),
     ("backend", foreign_integers),
     ("matching", matching),
@@ -91,6 +93,7 @@ OF_PROVED: tuple[tuple[str, Attack], ...] = (
     ("forks", forks),
     ("texts of networks", texts_of_networks_differ),
     ("answers about pictures", pictured_verdicts),
+    ("numbers beside verdicts", numbers_beside_verdicts),
 )
 """On what asks the proved checker alone."""
 

@@ -1,0 +1,50 @@
+"""Numbers beside a verdict: of the rules, of several kernels, and as the proved checker's answer is read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from checker_mutants.mutant import Import
+
+from verale.soundness.independent import files
+
+__all__ = ["numbers_beside_verdicts"]
+
+_TEXT = "4 2 0 8 -1 3 2 -4 8 -4 4 8 2 none 4 2 0 1 0 0 0"
+"""Of two prototypes and two classes, over 4 and over 8, with one statement."""
+
+
+def numbers_beside_verdicts(module: Import, kernel: str) -> str:
+    """Each is what was worked out by hand, and no other text is read."""
+    interval, numbers = module("numbers").Interval, module("numbers").Numbers
+
+    def intervals(*ends: Any) -> Any:
+        return tuple(interval(Fraction(low), Fraction(high)) for low, high in ends)
+
+    read = module("proved.numbers")
+    halves = [(0, 2), (Fraction(-1, 4), Fraction(3, 4))], [(-1, 2), (-1, 1)]
+    expected = numbers(*(intervals(*each) for each in halves), (None, Fraction(1, 2)), (((), (0,)), ((), ())))
+    if read.numbers_of(_TEXT, 2, 2, 0, 1) != expected:
+        return "a text has other numbers"
+    for text in (f"{_TEXT} 0", _TEXT[:-2], _TEXT.replace("4 2 0", "0 2 0"), _TEXT.replace("2 none 4", "2 4 none")):
+        try:
+            read.numbers_of(text, 2, 2, 0, 1)
+        except read.NotNumbersError:
+            continue
+        return f"{text!r} is read"
+    wider = numbers(*(intervals((1, 3), (0, 1)) for _ in range(2)), (None, Fraction(1)), (((), ()), ((), ())))
+    common = module("numbers").shared(expected, wider)
+    if common.activations != intervals((0, 3), (Fraction(-1, 4), 1)) or common.margins != (None, Fraction(1, 2)):
+        return "kernels share other numbers"
+    products: Any = {"geometry": {"kind": "inner_product", "radius": None}, "similarity": {"kind": "identity"}}
+    head = files.head(
+        [[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.5], [-1.0, 1.0]], [0.0, 0.0], domain=files.domain(0.0, 1.0), **products
+    )
+    stated = [files.activation_statement(0, 0.5, None)]
+    document = files.document(head, stated, classes=2, patches=1, paradigm="top_k", minimality=False)
+    proved = module("auditor").Auditor(head, None, kernel).numbers(files.encode(document))
+    whole = (0, Fraction(3, 2)), (-1, 1)
+    ends = intervals((Fraction(1, 2), Fraction(3, 2)), (-1, 1))
+    expected = numbers(ends, intervals(*whole), (None, Fraction(-1, 2)), (((0,), ()), ((), ())))
+    return "" if proved == expected else f"the rules give {proved}"
