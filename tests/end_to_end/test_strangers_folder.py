@@ -101,7 +101,7 @@ OTHERS = {
     "refute": ("refute", FILE, "--seconds", 1),
     "rules": ("rules", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../rules"),
     "show": ("show", FILE),
-    "soundness": ("soundness", "--only", "enclosures"),
+    "soundness": ("soundness", "--only", "lemmas"),
     "summary": ("summary", "."),
     "theorem": ("theorem", ".", "-o", "../Proofs.v"),
     "completion": ("completion", "bash"),

@@ -105,7 +105,7 @@ def test_they_agree_on_the_demo(executable) -> None:
 
 @pytest.mark.long
 def test_they_agree_on_files_at_the_limits(executable, monkeypatch) -> None:
-    monkeypatch.setattr(sets, "stored", list)
+    monkeypatch.setattr(sets, "stored", lambda *folders: stored(*folders) if folders else [])
     tally = compared(sets.corpora(large=True))
     assert tally.wrong == []
     missed = {each.name: each.proved[1] for each in tally.worst_first("less")}

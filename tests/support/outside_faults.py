@@ -507,10 +507,10 @@ report/verdicts.py with_verdicts_from: verdicts of another version look like tho
     unit/report/test_verdicts.py::test_verdicts_of_another_version_are_told_as_such
 report/verdicts.py audited: a verdict is about a head that came later
     never outcome.record['run']['head'] != digest
-    unit/cli/test_inputs.py::test_a_report_is_about_one_head[1-options0]
+    unit/cli/test_inputs.py::test_a_report_is_about_one_head[1-options0-False]
 report/page_check.py Checking.of: the page asks about a head that came later
     never head.sha256 != digest
-    unit/cli/test_inputs.py::test_a_report_is_about_one_head[2-options1]
+    unit/cli/test_inputs.py::test_a_report_is_about_one_head[2-options3-True]
 report/page_compare.py _differences: the checker in a page may be any
     never _inflated(there, here) != _inflated(here, here)
     unit/report/test_page_compare.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives

@@ -305,7 +305,7 @@ def pictures_are_found(module: Import, kernel: str) -> str:
             return "a file that changed"
     pictures._KEPT = kept
     steps = pictures.Pictures(files_of(used), GREY).find(digests[0]).steps
-    few = pictures.Pictures(files_of(used), GREY, 2 * steps / module("limit").STEPS_A_SECOND)
+    few = pictures.Pictures(files_of(used), GREY, 6 * steps / module("limit").STEPS_A_SECOND)
     return "" if [asked(few, each) for each in digests] == [*digests[:2], "limit"] else "the limit"
 
 

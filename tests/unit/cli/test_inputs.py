@@ -77,10 +77,12 @@ def test_the_head_that_is_written_is_the_one_that_was_explained(command, made, t
     assert said["head"] == Head.load(tmp_path / "out" / HEAD).digest == Head.load(own).digest
 
 
-@pytest.mark.parametrize(("reads", "options"), [(1, []), (2, ["--check"])])
-def test_a_report_is_about_one_head(reads, options, made, tmp_path):
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize(("reads", "options"), [(1, ["--format", "csv"]), (1, []), (2, []), (2, ["--check"])])
+def test_a_report_is_about_one_head(reads, options, back, made, tmp_path):
+    """Nor is it where the head is there again after one that was read between."""
     folder, own, other = made
-    with flipping(folder / HEAD, *[own] * reads, other):
+    with flipping(folder / HEAD, *[own] * reads, other, *[own] * back):
         done = in_process("report", folder, *options, "-o", tmp_path / "r.html")
     assert done.returncode == 9 and CHANGED in done.stderr
     assert not (tmp_path / "r.html").exists()
