@@ -264,7 +264,7 @@ plain/quadratic/rule.py QuadraticRule._least_of_all: the patch that proves the m
 plain/quadratic/rule.py _whole: a combination's shares are rounded
     int(share * unit) => int(share) * unit
 plain/quadratic/rule.py QuadraticRule.ranges: at most seven statements are taken together
-    Every(self.space, statements) => Every(self.space, statements[:7])
+    Every(self.space, statements, quick) => Every(self.space, statements[:7], quick)
 plain/quadratic/intervals.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)

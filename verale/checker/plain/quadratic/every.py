@@ -21,7 +21,7 @@ from ...kernel import Rows
 from ..space import Space
 from .dual import BITS, Dual
 from .facts import Facts, Target
-from .intervals import far, intervals, most_stated
+from .intervals import far, most_stated
 
 __all__ = ["Every"]
 
@@ -63,17 +63,22 @@ class _Targets:
 class Every:
     """Lower bounds, on the grid, of working observables of a patch times a sign, 1 or -1, given its statements.
 
+    Args:
+        space: the head.
+        statements: those about the patch, at least one.
+        quick: whether `improved` takes the turned weights, not the best.
+
     Attributes:
         unbounded: whether the statements are distances without upper ends (`intervals.far`): no distance has one then.
     """
 
-    def __init__(self, space: Space, statements: Sequence[PatchStatement]) -> None:
-        self._space, self._facts = space, Facts(space, statements)
+    def __init__(self, space: Space, statements: Sequence[PatchStatement], quick: bool) -> None:
+        self._space, self._facts, self._is_quick = space, Facts(space, statements), quick
         self._targets = _Targets.of(space, self._facts)
         self.unbounded = far(space, statements)
         self._most = most_stated(space, statements) if self.unbounded else 0
         self._stated: dict[int, tuple[int, int]] = {}
-        for statement, (low, high) in zip(statements, intervals(space, statements), strict=True):
+        for statement, (low, high) in zip(statements, self._facts.intervals, strict=True):
             before = self._stated.get(statement.prototype, (low, high))
             self._stated[statement.prototype] = max(before[0], low), min(before[1], high)
 
@@ -81,12 +86,10 @@ class Every:
         """By the middle weights."""
         return self._proved(observables, sign, lambda k: self._quick.middle(k, sign))
 
-    def turned(self, sign: int, observables: Sequence[int]) -> list[int]:
-        """By the turned weights."""
-        return self._proved(observables, sign, lambda k: self._quick.turned(k, sign))
-
-    def best(self, sign: int, observables: Sequence[int]) -> list[int]:
-        """By the best weights."""
+    def improved(self, sign: int, observables: Sequence[int]) -> list[int]:
+        """By the turned weights where it is to be quick, else by the best."""
+        if self._is_quick:
+            return self._proved(observables, sign, lambda k: self._quick.turned(k, sign))
         bounds = []
         for k in observables:
             target = self._targets.target(k, sign)
@@ -94,7 +97,7 @@ class Every:
         return bounds
 
     def estimates(self, sign: int, observables: Sequence[int]) -> list[int]:
-        """About what the turned weights prove. Nobody vouches for these."""
+        """About what the middle weights prove. Nobody vouches for these."""
         value, parts, constants = self._quick.value, self._facts.parts, self._targets.constants
         return [self._kept(k, sign, value(k, sign) // parts + sign * constants[k]) for k in observables]
 

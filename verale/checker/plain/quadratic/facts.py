@@ -67,6 +67,7 @@ class Facts:
         vectors: the b_i; the first is 0.
         gram: the rows of all <b_i, b_j>.
         stated: the prototypes of the statements, in the order of the facts.
+        intervals: of the working observables, in the order of the statements.
         ends: (low, high) of every form, on the grid (`space`).
         lift: `<b_i, b_j> << lift` is on the grid.
         work: what a proof may still take.
@@ -82,7 +83,8 @@ class Facts:
         self._space, self.lift, self.work = space, space.lift, space.work
         self._distances = space.head.geometry == "euclidean"
         self.parts = 1 if self._distances else 2
-        pairs = zip((s.prototype for s in statements), intervals(space, statements, inward), strict=True)
+        self.intervals = intervals(space, statements, inward)
+        pairs = zip((s.prototype for s in statements), self.intervals, strict=True)
         if self._distances:
             stated = sorted(pairs, key=lambda pair: pair[1][1] - pair[1][0])  # the first is the base
             self._origin = space.vectors[stated[0][0]]

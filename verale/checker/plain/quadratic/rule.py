@@ -45,11 +45,10 @@ class QuadraticRule:
         """
         if not statements:
             return self.space.domain
-        every, observables = Every(self.space, statements), range(self.space.head.count)
-        bounds = every.turned if quick else every.best
-        lower, upper = bounds(1, observables), None
+        every, observables = Every(self.space, statements, quick), range(self.space.head.count)
+        lower, upper = every.improved(1, observables), None
         if not every.unbounded:
-            upper = [-low for low in bounds(-1, observables)]
+            upper = [-low for low in every.improved(-1, observables)]
         return Ranges(lower, upper).met(self.space.domain)
 
     def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool) -> Ranges | None:
@@ -67,15 +66,14 @@ class QuadraticRule:
         head, domain = self.space.head, self.space.domain
         if head.pooling not in ("max", "masked_max") or head.similarity.unimodal or domain.upper is None:
             return None
-        every = {patch: Every(self.space, group) for patch, group in groups.items()}
+        every = {patch: Every(self.space, group, quick) for patch, group in groups.items()}
         falls = head.similarity.falls
         sign = 1 if falls else -1
         least = domain.lower if falls else [-high for high in domain.upper]
-        outer = self._least_of_all(every, sign, self._covered(groups, patches), least, quick)
+        outer = self._least_of_all(every, sign, self._covered(groups, patches), least)
         sure = [-high for high in domain.upper] if falls else list(domain.lower)
         for patch, observables in self._likeliest(every, -sign, _LIKELY if quick else len(every)).items():
-            bounds = (every[patch].turned if quick else every[patch].best)(-sign, observables)
-            for k, bound in zip(observables, bounds, strict=True):
+            for k, bound in zip(observables, every[patch].improved(-sign, observables), strict=True):
                 sure[k] = max(sure[k], bound)
         return Ranges(outer, [-end for end in sure]) if falls else Ranges(sure, [-end for end in outer])
 
@@ -94,7 +92,7 @@ class QuadraticRule:
         return [all(full[column] for column in seen) for seen in head.mask or [(0,)] * head.count]
 
     def _least_of_all(
-        self, every: Mapping[int, Every], sign: int, covered: Sequence[bool], domain: Sequence[int], quick: bool
+        self, every: Mapping[int, Every], sign: int, covered: Sequence[bool], domain: Sequence[int]
     ) -> list[int]:
         """The least that the patches prove of each observable times a sign; the domain's end where one has no more."""
         bounds: list[dict[int, int]] = [{} for _ in domain]
@@ -112,8 +110,7 @@ class QuadraticRule:
                     improved.add((patch, k))
                     todo.setdefault(patch, []).append(k)
             for patch, observables in todo.items():
-                better = every[patch].turned if quick else every[patch].best
-                for k, bound in zip(observables, better(sign, observables), strict=True):
+                for k, bound in zip(observables, every[patch].improved(sign, observables), strict=True):
                     bounds[k][patch] = max(bounds[k][patch], bound)
             active = [k for observables in todo.values() for k in observables]
         return [min(known.values(), default=end) for known, end in zip(bounds, domain, strict=True)]
