@@ -98,7 +98,7 @@ def table(tally: Bites, command: str) -> str:
     lines = [
         "# Latents that satisfy certificates, and how near they come",
         "",
-        f"Written by `{command}`; see [the suite](../../docs/soundness.md#how-sharp-the-attack-is).",
+        f"Written by `{command}`; see [the suite](../../docs/soundness.md#attacks-of-a-clone).",
         "",
         f"**{len(tally.wrong)} of {tally.tried.total():,} proved certificates were refuted.** Of what checkers prove",
         f"whose rules are cut by half a per cent, {total['any']:,} were: "
