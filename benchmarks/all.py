@@ -103,7 +103,6 @@ PAGES = (
     Page("limits.md", "benchmarks.limits"),
     Page("demands.md", "benchmarks.demands"),
     Page("demands-of-pictures.md", "benchmarks.demands_of_pictures"),
-    Page("prices.md", "benchmarks.prices --repeat 3 --out {out}"),
     Page("agreement.md", "benchmarks.agreement --mutants-one-in 4 --emitted 10000 --out {out}"),
     Page("emitted.md", "benchmarks.emitted --count 100000 --jobs 2 --out {stem}"),
     Page("cifar100/", f"benchmarks.run --data {{data}} --heads {TRAINED} --images 4 --out {{out}}"),

@@ -1,13 +1,11 @@
-"""Files of less than 1 MB that keep the checker with rules busy nearly as long as its limit allows.
+"""Files of less than 1 MB that keep the reading busy.
 
-    python -m benchmarks.demands [--kernel mpmath]
+    python -m benchmarks.demands [--kernel mpmath] [--limit SECONDS]
 
-Mostly every statement is needed, so that the proof of minimality runs to its end. Sizes are such that the steps which
-the checker expects are just within the limit: files that it refuses at once would tell nothing of the work.
+Mostly every statement is needed, so that the proof of minimality runs to its end.
 
-The table has steps (`verale.checker.plain.cost`), seconds of processor time and the peak memory of a process, its start
-included. Exit code 12 means that the limit ended the proof; the part that it did not begin is counted in the steps, so
-nanoseconds a step are those of the work only where the code is another.
+The table has seconds of processor time and the peak memory of a process, its start included. Exit code 12 means that
+the limit ended the proof.
 """
 
 from __future__ import annotations
@@ -29,7 +27,8 @@ from typing import Any
 from benchmarks import limits
 from benchmarks.environment import describe, listed
 from verale.checker import Auditor
-from verale.checker.kernel import KERNELS
+from verale.checker.choices import KERNELS
+from verale.checker.limit import LIMIT
 from verale.soundness.independent import files
 
 __all__ = ["DEMANDS", "Answer", "answer", "main"]
@@ -39,12 +38,10 @@ import sys, time
 from verale.checker import Auditor
 with open(sys.argv[1], "rb") as c, open(sys.argv[2], "rb") as h, open(sys.argv[3], "rb") as z:
     head, certificate, latents = h.read(), c.read(), z.read() or None
-auditor = Auditor(head, latents, sys.argv[4])
-verdict = auditor.check(certificate, True)
-line, work = verdict.line("c"), auditor._plain[sys.argv[4]].keywords["quadratic"].space.work
+verdict = Auditor(head, latents, sys.argv[4], float(sys.argv[5])).check(certificate, True)
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]
-print(line)
-print(verdict.exit_code, time.process_time(), peak, (work._limit or 0) - work._left)
+print(verdict.line("c"))
+print(verdict.exit_code, time.process_time(), peak)
 """
 _SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
 _COSINE = {"geometry": files.cosine(2.0**-20), "similarity": files.IDENTITY}
@@ -52,9 +49,8 @@ _COSINE = {"geometry": files.cosine(2.0**-20), "similarity": files.IDENTITY}
 
 @dataclass(frozen=True)
 class Answer(limits.Answer):
-    """The answer, with the steps that were counted and the bytes of all files."""
+    """The answer, with the bytes of all files."""
 
-    steps: int
     size: int
 
 
@@ -165,32 +161,32 @@ DEMANDS: dict[str, Callable[[], tuple[bytes, bytes, bytes]]] = {
 """Head, certificate and latents (empty where there are none) by name."""
 
 
-def answer(folder: Path, name: str, kernel: str) -> Answer:
+def answer(folder: Path, name: str, kernel: str, limit: float = LIMIT) -> Answer:
     """The checker's answer to one demand."""
     head, document, latents = DEMANDS[name]()
     paths = [folder / "certificate", folder / "head", folder / "latents"]
     for path, data in zip(paths, (document, head, latents), strict=True):
         path.write_bytes(data)
-    command = [sys.executable, "-c", _PROBE, *map(str, paths), kernel]
+    command = [sys.executable, "-c", _PROBE, *map(str, paths), kernel, str(limit)]
     line, last = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    code, seconds, peak, steps = last.split()
+    code, seconds, peak = last.split()
     size = len(head) + len(document) + len(latents)
-    return Answer(int(code), line, float(seconds), int(peak) / 1024, int(steps), size)
+    return Answer(int(code), line, float(seconds), int(peak) / 1024, size)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.demands", description="The checker's longest proofs.")
     parser.add_argument("--kernel", choices=KERNELS, default="arb", help="the arithmetic (default: arb)")
-    kernel = parser.parse_args(arguments).kernel
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of processor time (default: %(default)s)")
+    options = parser.parse_args(arguments)
     print("\n".join(listed(describe())), end="\n\n")
-    print("| files | kB | exit code | 10^6 steps | s | ns a step | MB |\n|---|---|---|---|---|---|---|")
+    print("| files | kB | exit code | s | MB |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name in DEMANDS:
-            result = answer(Path(folder), name, kernel)
-            each = result.seconds / result.steps * 1e9 if result.steps else 0
-            row = [name, f"{result.size / 1000:.0f}", str(result.code), f"{result.steps / 1e6:.0f}"]
-            row += [f"{result.seconds:.2f}", f"{each:.0f}", f"{result.megabytes:.0f}"]
+            result = answer(Path(folder), name, options.kernel, options.limit)
+            row = [name, f"{result.size / 1000:.0f}", str(result.code)]
+            row += [f"{result.seconds:.2f}", f"{result.megabytes:.0f}"]
             print(f"| {' | '.join(row)} |", flush=True)
     return 0
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.environment import describe, listed
+from verale.checker.limit import LIMIT
 
 MOST = 10**18 - 1
 SMALLEST, GREATEST = (5e-324).hex(), (1.7976931348623157e308).hex()
@@ -178,12 +179,13 @@ ATTACKS: dict[str, tuple[int, Callable[[], tuple[bytes, bytes]]]] = {
 """Exit code, certificate and head by name. Those with code 3 get a full answer: they only look like attacks."""
 
 
-def answer(folder: Path, name: str) -> Answer:
+def answer(folder: Path, name: str, limit: float = LIMIT) -> Answer:
     """The answer of the checker with rules to one attack; by default the proved checker is asked before it."""
     files = [folder / "certificate", folder / "head"]
     for path, data in zip(files, ATTACKS[name][1](), strict=True):
         path.write_bytes(data)
-    command = [sys.executable, "-c", _PROBE, str(files[0]), "--head", str(files[1]), "--minimality", "--kernel", "arb"]
+    command = [sys.executable, "-c", _PROBE, str(files[0]), "--head", str(files[1]), "--minimality"]
+    command += ["--kernel", "arb", "--limit", str(limit)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     *lines, last = (result.stderr + result.stdout).splitlines()
     code, seconds, peak = last.split()

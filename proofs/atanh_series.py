@@ -19,7 +19,7 @@ form for three terms.
 What Z3 does not do: ln x = 2 atanh(t), the series of atanh, and the limit (calculus). Powers with a free exponent are
 named p, and only p = |t|^(2N+1) is used of them.
 
-Reference: `verale/checker/kernel/mpmath_kernel.py`.
+Reference: `verale/checker/series.py`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SIZES = [-_MOST < _NUMERATOR, _NUMERATOR < _MOST, 0 < _LEAST, _LEAST <= _DENOMI
 
 LEMMA = Lemma(
     rules=("ln, exp (mpmath)",),
-    code=("verale/checker/kernel/mpmath_kernel.py",),
+    code=("verale/checker/series.py",),
     cases=(
         Case(
             "the argument is reduced",

@@ -70,7 +70,7 @@ def _polynomial(says: str, given: Sequence[z3.BoolRef], claim: z3.BoolRef) -> Ca
 
 LEMMA = Lemma(
     rules=("domain", "picture"),
-    code=("verale/checker/plain/domain.py", "verale/checker/plain/box.py", "verale/bounds/domain.py"),
+    code=("verale/checker/reading/space.py", "verale/checker/reading/evaluation.py", "verale/bounds/domain.py"),
     cases=(
         _polynomial("a. a coordinate", BOX, z3.And(LINE[0] <= Z * W, Z * W <= LINE[1])),
         _polynomial("b. a coordinate", BOX, z3.And(NEAR <= _square(Z - P), _square(Z - P) <= FAR)),

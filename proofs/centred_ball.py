@@ -39,7 +39,7 @@ C, V, P = z3.Reals("c v p")
 
 LEMMA = Lemma(
     rules=("quadratic",),
-    code=("verale/checker/plain/domain.py", "verale/checker/plain/space.py", "verale/bounds/projection.py"),
+    code=("verale/checker/reading/space.py", "verale/checker/reading/space.py", "verale/bounds/projection.py"),
     cases=(
         Case("a. a coordinate", BOX, _from(MIDDLE, Z[0]) <= HALF * HALF, tactic=NLSAT),
         Case(

@@ -47,9 +47,9 @@ LEMMA = Lemma(
     rules=("deployment", "network"),
     code=(
         "verale/checker/deployment.py",
-        "verale/checker/plain/losses.py",
-        "verale/checker/plain/computed.py",
-        "verale/checker/plain/deployment.py",
+        "verale/checker/reading/deployment.py",
+        "verale/checker/reading/deployment.py",
+        "verale/checker/reading/deployment.py",
     ),
     cases=(
         Case("one factor more, below", _FACTOR, _X * (1 + _D) >= 1 - _A - _U, "qfnra-nlsat"),

@@ -15,7 +15,7 @@ last inequality; and Horner's form for four terms.
 
 What Z3 does not do: exp x = 2^k exp r, the series and the limit (calculus).
 
-Reference: `verale/checker/kernel/mpmath_kernel.py`.
+Reference: `verale/checker/series.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TAIL = _X**2 / 2 + _X**3 / 6 + _X**4 / 24
 
 LEMMA = Lemma(
     rules=("ln, exp (mpmath)",),
-    code=("verale/checker/kernel/mpmath_kernel.py",),
+    code=("verale/checker/series.py",),
     cases=(
         Case("the remainder, one term more, any N", _HALF, _P + 2 * _NEXT <= 2 * _P, "qfnra-nlsat"),
         Case("the remainder, N = 2, three terms of it", [0 <= _X, 2 * _X <= 1], _TAIL <= 2 * _X**2 / 2, "qfnra-nlsat"),

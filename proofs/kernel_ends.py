@@ -15,7 +15,7 @@ assumed that an arb holds the value after / + log and exp; `lower()` and `upper(
 exact (TRUSTED.md). Of mpmath only + - * /, rounded outward, are assumed; its series are in `atanh_series` and
 `exp_series`.
 
-Reference: `verale/checker/kernel`; TRUSTED.md, "What the files rest on".
+Reference: `verale/checker/arithmetic.py`; TRUSTED.md, "What the files rest on".
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ENDS = [z3.ToReal(_FLOOR) <= _KEPT, _KEPT <= z3.ToReal(_CEILING)]
 
 LEMMA = Lemma(
     rules=("ln, exp (arb)", "ln, exp (mpmath)"),
-    code=("verale/checker/kernel/arb_kernel.py", "verale/checker/kernel/mpmath_kernel.py"),
+    code=("verale/checker/arb.py", "verale/checker/series.py"),
     cases=(
         Case(
             "ends at the unit",

@@ -18,7 +18,7 @@ less than pi. e: the angle of c rises, and so the difference falls.
 Z3 proves b for two patches, as more are pooled one by one; and d in a plane, which holds p_j, p_k and the projection of
 u: <u, p_j> and <u, p_k> are those of the projection, whose length is at most 1.
 
-Reference: `verale/checker/plain/lipschitz.py`.
+Reference: `verale/checker/reading/lipschitz.py`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ ABOVE = SINE >= (1 - M) * Q + M * S
 
 LEMMA = Lemma(
     rules=("mixed",),
-    code=("verale/checker/plain/lipschitz.py", "verale/bounds/lipschitz.py"),
+    code=("verale/checker/reading/lipschitz.py", "verale/bounds/lipschitz.py"),
     cases=(
         Case("a. from an upper end", [*FALLS, S_T > HIGH, S_X <= HIGH], X > T),
         Case("a. from a lower end", [*FALLS, S_T < LOW, S_X >= LOW], X < T),

@@ -62,9 +62,9 @@ _FREE = _case(1, 3, free=True)
 LEMMA = Lemma(
     rules=("minimality", "assignment"),
     code=(
-        "verale/checker/plain/assignment.py",
-        "verale/checker/plain/matching.py",
-        "verale/checker/plain/minimality.py",
+        "verale/checker/reading/masses.py",
+        "verale/checker/reading/masses.py",
+        "verale/checker/reading/margin.py",
     ),
     cases=(
         *(_case(*sizes) for sizes in ((1, 3), (3, 3), (2, 4), (4, 2))),

@@ -18,8 +18,8 @@ Inf: let m = min d <= T and M = mean max(lo_l, m) <= mean d, so a >= S(m) - S(M)
 h = N - M <= T - m; by increments S(M) - S(N) <= S(m) - S(m + h) <= S(m) - S(T). So S(m) - S(M) >= S(T) - S(N). It is
 attained at d_l = max(lo_l, T) <= hi_l, whose least is T, as the patch with hi_l = T has it.
 
-This is the proof of the docstring in `verale/checker/plain/means.py` without its derivatives. `log_ratio` proves that
-log_ratio is decreasing and convex. An infinite hi_l stands for its limit: S = 0 there.
+This is the proof of the docstring in `verale/checker/reading/pooling.py` without its derivatives. `log_ratio` proves
+that log_ratio is decreasing and convex. An infinite hi_l stands for its limit: S = 0 there.
 
 Z3 proves the increments from convexity at the two points, as polynomials; the two ends for one, two and three
 patches, with S a free function of which only the instances named above are given; what attains them; and that a
@@ -129,7 +129,7 @@ _TWO = _Patches(2)
 
 LEMMA = Lemma(
     rules=("pooling",),
-    code=("verale/checker/plain/means.py", "verale/bounds/means.py"),
+    code=("verale/checker/reading/pooling.py", "verale/bounds/means.py"),
     cases=(
         _increments(),
         *(case(count) for count in (1, 2, 3) for case in (_supremum, _infimum, _attained)),

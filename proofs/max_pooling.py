@@ -69,7 +69,7 @@ _POOLED = greatest(*map(_S, _X))
 
 LEMMA = Lemma(
     rules=("pooling",),
-    code=("verale/checker/plain/pooling.py", "verale/bounds/pooling.py", "verale/checker/plain/evaluation.py"),
+    code=("verale/checker/reading/pooling.py", "verale/bounds/pooling.py", "verale/checker/reading/evaluation.py"),
     cases=(
         *(Case(f"the ends of {n} patches", _RANGES[:n], _ends(range(n))) for n in range(1, _PATCHES + 1)),
         *(

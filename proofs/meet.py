@@ -47,9 +47,9 @@ SAID = z3.And(_max(A, C) <= OBSERVABLE(Z), OBSERVABLE(Z) <= _min(B, D))
 LEMMA = Lemma(
     rules=("quadratic", "top_k, sparse"),
     code=(
-        "verale/checker/plain/space.py",
-        "verale/checker/plain/top_k.py",
-        "verale/checker/plain/quadratic/rule.py",
+        "verale/checker/reading/space.py",
+        "verale/checker/reading/paradigms.py",
+        "verale/checker/reading/quadratic.py",
     ),
     cases=(
         Case("two ranges of a number", BOTH, MET),

@@ -45,7 +45,7 @@ ABOVE = [BB >= 0, M >= 0, M >= LOW, S >= 0, S * S >= M, T >= 0, T * T >= BB]
 
 LEMMA = Lemma(
     rules=("quadratic",),
-    code=("verale/checker/plain/quadratic/intervals.py",),
+    code=("verale/checker/reading/facts.py",),
     cases=(
         Case("products in a ball", BALL, z3.And(-REACH <= VP, VP <= REACH), tactic=_NLSAT),
         Case("near", NEAR, _OTHER <= (S + T) * (S + T), tactic=_NLSAT),

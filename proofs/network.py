@@ -59,7 +59,7 @@ LEMMA = Lemma(
         "verale/checker/network/sums.py",
         "verale/checker/network/functions.py",
         "verale/checker/network/ends.py",
-        "verale/checker/plain/box.py",
+        "verale/checker/reading/evaluation.py",
     ),
     cases=(
         Case("one term, above", _TERM, _W * _X - _V * _C <= _OFF, "qfnra-nlsat"),

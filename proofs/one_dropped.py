@@ -64,7 +64,7 @@ PROVED, TRUE = z3.Reals("proved true")
 LEMMA = Lemma(
     rules=("minimality",),
     code=(
-        "verale/checker/plain/minimality.py",
+        "verale/checker/reading/margin.py",
         "verale/search/compiled/shrink.py",
         "verale/search/paradigms/top_k.py",
         "verale/search/paradigms/sparse.py",

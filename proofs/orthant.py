@@ -48,7 +48,7 @@ POSITIVE, NEGATIVE = z3.If(A > 0, A, 0), z3.If(A < 0, -A, 0)
 
 LEMMA = Lemma(
     rules=("domain",),
-    code=("verale/checker/plain/domain.py", "verale/bounds/domain.py"),
+    code=("verale/checker/reading/space.py", "verale/bounds/domain.py"),
     cases=(
         Case(
             "any z",

@@ -50,7 +50,7 @@ OTHERS = _side(W1, HIGH1, LOW1) + _side(W2, HIGH2, LOW2)
 
 LEMMA = Lemma(
     rules=("quadratic",),
-    code=("verale/checker/plain/quadratic/facts.py", "verale/checker/plain/quadratic/rule.py"),
+    code=("verale/checker/reading/facts.py", "verale/checker/reading/quadratic.py"),
     cases=(
         Case("1. a form that is nowhere negative", [*PSD, A > 0, A * C >= QQ], R >= 0, tactic=NLSAT),
         Case(

@@ -12,7 +12,7 @@ the quotient is least at the greatest y. Sum and quotient are homogeneous.
 
 Z3 proves it for any real numbers, with quotients as solutions of their equations, and for three masses.
 
-Reference: `verale/checker/plain/evaluation.py`, `verale/checker/plain/similarity.py`, `verale/rounding/enclosure.py`.
+Reference: `verale/checker/reading/evaluation.py`, `verale/checker/reading/pooling.py`, `verale/rounding/enclosure.py`.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _BETWEEN = z3.And(_LOW <= _Q, _Q <= _HIGH)
 LEMMA = Lemma(
     rules=("similarity", "instance", "picture", "refutation", "ln, exp (mpmath)"),
     code=(
-        "verale/checker/plain/similarity.py",
-        "verale/checker/plain/evaluation.py",
-        "verale/checker/kernel/mpmath_kernel.py",
+        "verale/checker/reading/pooling.py",
+        "verale/checker/reading/evaluation.py",
+        "verale/checker/series.py",
         "verale/rounding/enclosure.py",
     ),
     cases=(

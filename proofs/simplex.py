@@ -57,8 +57,8 @@ def _case(stated: int) -> Case:
 LEMMA = Lemma(
     rules=("domain", "simplex", "assignment"),
     code=(
-        "verale/checker/plain/domain.py",
-        "verale/checker/plain/simplex.py",
+        "verale/checker/reading/space.py",
+        "verale/checker/reading/masses.py",
         "verale/bounds/domain.py",
         "verale/bounds/simplex.py",
     ),

@@ -44,11 +44,11 @@ LEMMA = Lemma(
     rules=("domain", "mixed", "similarity", "instance", "picture"),
     code=(
         "verale/checker/dyadic.py",
-        "verale/checker/plain/space.py",
-        "verale/checker/plain/domain.py",
-        "verale/checker/plain/lipschitz.py",
+        "verale/checker/reading/space.py",
+        "verale/checker/reading/space.py",
+        "verale/checker/reading/lipschitz.py",
         "verale/checker/similarities.py",
-        "verale/checker/plain/evaluation.py",
+        "verale/checker/reading/evaluation.py",
     ),
     cases=(
         Case(

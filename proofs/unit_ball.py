@@ -48,11 +48,11 @@ def _polynomial(says: str, given: list[z3.BoolRef], claim: z3.BoolRef) -> Case:
 LEMMA = Lemma(
     rules=("domain", "quadratic", "instance"),
     code=(
-        "verale/checker/plain/space.py",
-        "verale/checker/plain/domain.py",
-        "verale/checker/plain/evaluation.py",
+        "verale/checker/reading/space.py",
+        "verale/checker/reading/space.py",
+        "verale/checker/reading/evaluation.py",
         "verale/bounds/domain.py",
-        "verale/checker/plain/quadratic/facts.py",
+        "verale/checker/reading/facts.py",
     ),
     cases=(
         *(

@@ -41,7 +41,7 @@ def _term(low: z3.ArithRef, high: z3.ArithRef) -> z3.ArithRef:
 
 LEMMA = Lemma(
     rules=("minimality",),
-    code=("verale/checker/plain/quadratic/within.py", "verale/checker/plain/minimality.py"),
+    code=("verale/checker/reading/points.py", "verale/checker/reading/margin.py"),
     cases=(
         Case("a point has the values of a vector of the space", [EE == N - YY, EE >= 0], POINT),
         Case("ends within", TAKEN, WITHIN),

@@ -17,8 +17,8 @@ from statistics import median
 from typing import Any
 
 from verale.checker import Auditor
+from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
-from verale.checker.kernel import load_kernel
 from verale.checker.network.enclosure import Enclosure
 from verale.checker.network.ends import Ends
 from verale.checker.read.layers import TENSORS, Layer
@@ -100,7 +100,7 @@ def _traced(network: bytes, pictures: bytes, way: str, number: int, kernel: str)
     tensor = read_tensors(pictures)[1]["pictures"]
     size = len(tensor.data) // tensor.shape[0]
     picture = Picture(given.shape, bytes(tensor.data[number * size : (number + 1) * size]))
-    found = Traced(given, load_kernel(kernel), way)
+    found = Traced(given, load_arithmetic(kernel), way)
     try:
         found.latents(picture)
     except UnprovedError as error:

@@ -19,14 +19,13 @@ import verale
 from verale.certificate import PatchStatement
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
+from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
-from verale.checker.kernel import load_kernel
-from verale.checker.plain.assignment import Assignment
-from verale.checker.plain.margin import proved_margins
-from verale.checker.plain.quadratic import QuadraticRule
-from verale.checker.plain.simplex import Simplex
-from verale.checker.plain.space import Space
-from verale.checker.plain.spatial import SpatialRule
+from verale.checker.reading.margin import proved_margins
+from verale.checker.reading.masses import Assignment, Simplex
+from verale.checker.reading.paradigms import SpatialRule
+from verale.checker.reading.quadratic import QuadraticRule
+from verale.checker.reading.space import Space
 from verale.head import as_patches, evaluate
 
 HERE = Path(__file__).parent
@@ -71,7 +70,7 @@ def digits_head() -> verale.Head:
 
 
 def space_of(head: verale.Head) -> Space:
-    return Space(read_head(head.to_bytes()), load_kernel("arb"))
+    return Space(read_head(head.to_bytes()), load_arithmetic("arb"))
 
 
 def distances(space: Space, rule: str, statements: Sequence[checked.PatchStatement]) -> list[tuple[float, float]]:

@@ -25,7 +25,7 @@ COSINE, PUBLISHED = C * X + S * Y, C * K + S * H
 
 LEMMA = Lemma(
     rules=("search",),
-    code=("verale/checker/plain/quadratic/facts.py",),
+    code=("verale/checker/reading/facts.py",),
     cases=(
         Case("at the angle r", [*UNIT, X == K], COSINE <= PUBLISHED, "qfnra-nlsat"),
         Case(

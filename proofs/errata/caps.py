@@ -52,7 +52,7 @@ IN_BALL = (X - ALPHA) * (X - ALPHA) + Y * Y <= R1 - ALPHA * ALPHA
 
 LEMMA = Lemma(
     rules=("search",),
-    code=("verale/checker/plain/quadratic/facts.py",),
+    code=("verale/checker/reading/facts.py",),
     cases=(
         Case("caps, the foot between the centres", [*FOOT, *IN_CAPS, A >= 0, B >= 0], IN_FOOT_CAP, "qfnra-nlsat"),
         Case("caps, equalities, the foot anywhere", [*FOOT, X1 == K1, X2 == K2], IN_FOOT_CAP),

@@ -43,7 +43,7 @@ BOX = [POINT >= LOW, POINT <= HIGH]
 
 LEMMA = Lemma(
     rules=("top_k, sparse",),
-    code=("verale/checker/plain/top_k.py", "verale/checker/plain/domain.py"),
+    code=("verale/checker/reading/paradigms.py", "verale/checker/reading/space.py"),
     cases=(
         Case(
             "with the least value over the domain instead",

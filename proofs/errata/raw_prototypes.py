@@ -28,7 +28,7 @@ CORRECTED = (N0 * N1 * M - S * G) * (N0 * N1 * M - S * G) <= (1 - S * S) * (N0 *
 
 LEMMA = Lemma(
     rules=("search",),
-    code=("verale/checker/plain/quadratic/facts.py",),
+    code=("verale/checker/reading/facts.py",),
     cases=(
         Case("any lengths, each divided by", [*UNIT, *LENGTHS], CORRECTED, "qfnra-nlsat"),
         Case("length one", [*UNIT, N0 == 1, N1 == 1], AS_STORED, "qfnra-nlsat"),

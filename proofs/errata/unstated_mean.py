@@ -56,7 +56,7 @@ FOCAL = 2 * _greatest(G) - z3.Sum(G)
 
 LEMMA = Lemma(
     rules=("pooling",),
-    code=("verale/checker/plain/means.py", "verale/checker/plain/pooling.py"),
+    code=("verale/checker/reading/pooling.py", "verale/checker/reading/pooling.py"),
     cases=(*_cases(2), *_cases(3)),
     twins=(
         Case("the image's own mean, which is not stated", STATED, FOCAL >= 2 * (1 - MEAN)),

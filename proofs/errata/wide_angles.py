@@ -31,7 +31,7 @@ COSINE, BOUND = C * X + H * Y, S * C - G * H
 
 LEMMA = Lemma(
     rules=("search",),
-    code=("verale/checker/plain/quadratic/facts.py",),
+    code=("verale/checker/reading/facts.py",),
     cases=(
         Case("cos(alpha + beta), any angles", [*ANGLES, X == S], COSINE >= BOUND, "qfnra-nlsat"),
         Case("cos(alpha + beta) beyond pi", [*ANGLES, X == S, BEYOND], COSINE >= BOUND, "qfnra-nlsat"),

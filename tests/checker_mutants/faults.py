@@ -39,7 +39,7 @@ _TABLE = r"""
 # Numbers and kernels.
 numbers.py shared: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
-plain/numbers.py _intervals: upper ends are lower ones
+reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
 proved/numbers.py _Items.finish: an answer may go on
     never self._at != len(self._items)
@@ -51,15 +51,15 @@ dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
 dyadic.py decimal_below: margins are rounded to nearest
     ROUND_FLOOR => ROUND_HALF_EVEN
-kernel/__init__.py never_proved: what is never proved is begun under both names
+arithmetic.py never_proved: what is never proved is begun under both names
     PROVED not in CHOICES.get(name, ()) => PROVED != name
-kernel/arb_kernel.py ArbKernel.exp_sum: small summands are left out
+arb.py Arb.exp_sum: small summands are left out
     without tiny
-kernel/mpmath_kernel.py _twice_atanh: the remainder of atanh is left out
+series.py _twice_atanh: the remainder of atanh is left out
     mpi_add(mpi_mul(t, value, precision), _remainder(precision), precision) => mpi_mul(t, value, precision)
-kernel/mpmath_kernel.py MpmathKernel.exp: the remainder of exp is left out
+series.py Mpmath.exp: the remainder of exp is left out
     mpi_add(value, _remainder(precision), precision) => value
-kernel/mpmath_kernel.py _ends: a lower end is an integer of mpmath's backend
+series.py _ends: a lower end is an integer of mpmath's backend
     -int(low) if low_sign else int(low) => -low if low_sign else low
 similarities.py LogRatio.at: a mean is not divided
     parts * one => one
@@ -67,42 +67,42 @@ similarities.py ExpDistance.at: the epsilon under a root is left out
     without epsilon.numerator << 2 * root_bits - places
 
 # From patches to margins.
-plain/similarity.py SimilarityRule.box: similarities of distances rise
+reading/pooling.py SimilarityRule.box: similarities of distances rise
     lower if falls else _finite(upper) => _finite(upper)
-plain/pooling.py Pooling.unstated: patches that are alike count once
+reading/pooling.py Pooling.unstated: patches that are alike count once
     replace(part, count=count, column=column) => replace(part, column=column)
-plain/pooling.py Pooling.box: a prototype looks at all patches
+reading/pooling.py Pooling.box: a prototype looks at all patches
     [_end(part, j) for column in seen for part in columns[column]]
     => [_end(part, j) for column in columns for part in column]
-plain/means.py max_minus_mean_distance: the nearest is no part of the mean
+reading/pooling.py max_minus_mean_distance: the nearest is no part of the mean
     farthest - (high or 0) + low => farthest - (high or 0)
-plain/margin.py lower_bound: the bias is left out
+reading/margin.py lower_bound: the bias is left out
     without Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
-plain/margin.py require: stated margins are not compared
+reading/margin.py require: stated margins are not compared
     never claimed is not None and bound < claimed
-plain/minimality.py require_minimal: the worst rival is not asked
+reading/margin.py require_minimal: the worst rival is not asked
     rivals => rivals[1:]
-plain/evaluation.py HeadEvaluation._activation: upper ends are of all patches
+reading/evaluation.py HeadEvaluation._activation: upper ends are of all patches
     [highs[patch] for patch in seen] => highs
-plain/instance.py require_true: only the first statement is looked at
+reading/instance.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
-plain/instance.py truth: the clause speaks of those that it exempts
+reading/instance.py truth: the clause speaks of those that it exempts
     without set(range(evaluation.count))
-plain/instance.py require_domain: upper ends are not looked at
+reading/instance.py require_domain: upper ends are not looked at
     without (upper is not None and max(row) > upper)
-plain/instance.py _inside: an upper end is outside
+reading/instance.py _inside: an upper end is outside
     high <= upper => high < upper
-plain/instance.py truth: the clause is about nothing
+reading/instance.py truth: the clause is about nothing
     always not others
-plain/top_k.py TopK.cut: the floor takes the place of what is known
+reading/paradigms.py TopK.cut: the floor takes the place of what is known
     max(low, least) => least
-plain/top_k.py TopK.boxes_without: without a statement, clauses say nothing of its activation
+reading/paradigms.py TopK.boxes_without: without a statement, clauses say nothing of its activation
     self.cut(domain, clauses) => domain
-plain/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
+reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
     without 2 * sqrt_ends(y * link)[1]
-plain/mixed.py Mixed.box: patches without statements are forgotten
+reading/paradigms.py Mixed.box: patches without statements are forgotten
     patches => max(1, len({s.patch for s in of_patches}))
-plain/least.py excludes: a gain exceeds the need
+reading/least.py excludes: a gain exceeds the need
     min(gain, need) => gain
 
 # Pictures and networks.
@@ -123,8 +123,6 @@ read/pictures.py Pictures._again: another picture is found where a file has chan
     never picture is None or _digest(self._shape, picture.values) != key
 read/pictures.py Pictures.find: a file that cannot be used is forgotten
     always not self._unread
-read/pictures.py opened_files: work that was done is not counted
-    steps += stored.steps => steps += 0
 read/pictures.py _digest: rows and columns are exchanged
     b'verale.picture.v1 %d %d %d\n' % shape => b'verale.picture.v1 %d %d %d\n' % shape[::-1]
 read/pictures.py _tensor: floats are bytes
@@ -184,105 +182,99 @@ network/binary32.py normalised: a quotient is exact
     size / std * three => size / std * 0
 network/sums.py Sums._rounded: the bias is not rounded
     share(size, count) + lost => lost
-network/price.py price: later layers cost nothing
-    steps += _steps(layer, kernel, bits, length, weight) => steps = steps or _steps(layer, kernel, bits, length, weight)
-network/price.py _before: numbers stay as short as those of the picture
-    most + sizes[layer.name].row => most
-network/price.py _steps: a sigmoid of long numbers takes as long as one of short numbers
-    without series * bits ** 2 // _LONG_SERIES[kernel] ** 2
 network/sums.py _integers: what is cut off of a weight of 2^1000 is nothing
     value.as_integer_ratio()[1].bit_length() <= most + 1 => True
-plain/box.py BoxEvaluation._distance: nothing is nearer than the lower ends
+reading/evaluation.py BoxEvaluation._distance: nothing is nearer than the lower ends
     near += min(below * below, above * above) => near += below * below
-plain/box.py BoxEvaluation._product: only the lower ends count
+reading/evaluation.py BoxEvaluation._product: only the lower ends count
     dot(upper, positive) + dot(lower, negative) => dot(lower, positive) + dot(lower, negative)
-plain/box.py BoxEvaluation._length: the longest latent is the shortest
+reading/evaluation.py BoxEvaluation._length: the longest latent is the shortest
     max(-low, high) ** 2 => max(0, low, -high) ** 2
-plain/box.py BoxEvaluation._mass: the others are as small as they can be
+reading/evaluation.py BoxEvaluation._mass: the others are as small as they can be
     own + greatest => own + fewest
-plain/picture.py enclosed_evaluation: what is not decided is true
+reading/instance.py enclosed_evaluation: what is not decided is true
     not holds => holds is False
-plain/picture.py _require_domain: upper ends are not looked at
+reading/instance.py _require_domain: upper ends are not looked at
     without (upper is not None and max(high) > upper)
 
 # What is known of patches.
-plain/domain.py ball: a cube has the ball of an edge
+reading/space.py ball: a cube has the ball of an edge
     without head.depth
-plain/domain.py _masses: the greatest mass is an equal share
+reading/space.py _masses: the greatest mass is an equal share
     others * least => others * one
-plain/domain.py ball: it is the greater one of two
+reading/space.py ball: it is the greater one of two
     min(balls, key=lambda each: each[0]) => max(balls, key=lambda each: each[0])
-plain/domain.py ball: it is the radius's wherever there is one
+reading/space.py ball: it is the radius's wherever there is one
     min(balls, key=lambda each: each[0]) => balls[0]
-plain/domain.py ball: it is the box's wherever there is one
+reading/space.py ball: it is the box's wherever there is one
     min(balls, key=lambda each: each[0]) => balls[-1]
-plain/domain.py ball: of two alike it is the box's
+reading/space.py ball: of two alike it is the box's
     min(balls, key=lambda each: each[0]) => min(reversed(balls), key=lambda each: each[0])
-plain/space.py Space.__init__: a norm's upper end is its lower end
+reading/space.py Space.__init__: a norm's upper end is its lower end
     sqrt_ends(square << 2 * self.bits) => (sqrt_ends(square << 2 * self.bits)[0],) * 2
-plain/spatial.py SpatialRule.boxes_without: other patches are forgotten
+reading/paradigms.py SpatialRule.boxes_without: other patches are forgotten
     *known => *known[:1]
-plain/simplex.py Simplex._ends: a stated mass is at most what is left
+reading/masses.py Simplex._ends: a stated mass is at most what is left
     low + rest => rest
-plain/simplex.py Simplex._ends: where all masses are stated, the others say nothing of the lower end
+reading/masses.py Simplex._ends: where all masses are stated, the others say nothing of the lower end
     one - (highs - high) if len(stated) == count else 0 => 0
-plain/simplex.py Simplex._ends: a stated mass may be what its statement says, whatever the others leave
+reading/masses.py Simplex._ends: a stated mass may be what its statement says, whatever the others leave
     min(one, high, low + rest) => min(one, high)
-plain/assignment.py _Against.by_prices: patches without statements pay nothing
+reading/masses.py _Against.by_prices: patches without statements pay nothing
     without [(self.left.unstated, self._free)]
-plain/assignment.py _Left.of: a stated mass may be what its statement says, whatever the others leave
+reading/masses.py _Left.of: a stated mass may be what its statement says, whatever the others leave
     min(high, low + rest) => high
-plain/assignment.py _Against.by_prices: prices of prototypes that gain nothing are paid
+reading/masses.py _Against.by_prices: prices of prototypes that gain nothing are paid
     {k: ceil_at(prices[k], self.unit) for k, _, _ in self.gains if k in prices}
     => {k: ceil_at(price, self.unit) for k, price in prices.items()}
-plain/matching.py heaviest_matching: a partner is lost
+reading/masses.py heaviest_matching: a partner is lost
     partner[before[column]] => entering
-plain/joint.py MarginTarget.of: a scale is forgotten
+reading/joint.py MarginTarget.of: a scale is forgotten
     -difference * Fraction(own.rows[0][j], 1 << own.bits) => Fraction(-difference)
-plain/joint.py MarginTarget.of: what a share leaves of a cosine is forgotten
+reading/joint.py MarginTarget.of: what a share leaves of a cosine is forgotten
     without error += max((abs(difference - shares[j] * length) for length in lengths))
-plain/joint.py Joint.provable: without a statement, the domain's ranges are statements
+reading/joint.py Joint.provable: without a statement, the domain's ranges are statements
     left or [_anything(self._space)]
     => left + [PatchStatement(0, j, *_range(self._space, j)) for j in range(head.count)
                if all(s.prototype != j for s in left)]
-plain/quadratic/facts.py Facts.least: a bound forgets the target's square
+reading/facts.py Facts.least: a bound forgets the target's square
     without square << self.lift
-plain/quadratic/facts.py Facts.least: the ends of a fact change places
+reading/facts.py Facts.least: the ends of a fact change places
     low if w > 0 else high => high if w > 0 else low
-plain/quadratic/facts.py Facts.least: a product is not halved
+reading/facts.py Facts.least: a product is not halved
     without self.parts
-plain/quadratic/every.py Every._kept: the other end that is stated counts
+reading/weights.py Every._kept: the other end that is stated counts
     max(bound, -stated[1]) => max(bound, -stated[0])
-plain/quadratic/every.py _Targets.of: a target's square is not moved to the origin
+reading/weights.py _Targets.of: a target's square is not moved to the origin
     square - 2 * row[0] + base[0] => square
-plain/quadratic/rule.py QuadraticRule.ranges: the domain is dropped
+reading/quadratic.py QuadraticRule.ranges: the domain is dropped
     Ranges(lower, upper).met(self.space.domain) => Ranges(lower, upper)
-plain/quadratic/rule.py QuadraticRule._covered: patches without a statement are not looked at
+reading/quadratic.py QuadraticRule._covered: patches without a statement are not looked at
     all(full[column] for column in seen) => any(full[column] for column in seen)
-plain/quadratic/rule.py QuadraticRule._least_of_all: the patch that proves the most decides
+reading/quadratic.py QuadraticRule._least_of_all: the patch that proves the most decides
     min(known.values(), default=end) => max(known.values(), default=end)
-plain/quadratic/rule.py _whole: a combination's shares are rounded
+reading/quadratic.py _whole: a combination's shares are rounded
     int(share * unit) => int(share) * unit
-plain/quadratic/rule.py QuadraticRule.ranges: at most seven statements are taken together
+reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
     Every(self.space, statements, quick) => Every(self.space, statements[:7], quick)
-plain/quadratic/intervals.py _moved: squares add up as lengths do
+reading/facts.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)
-plain/quadratic/dual.py _Ascent._vertex: the weights leave out how far the latent may be
+reading/weights.py _Ascent._vertex: the weights leave out how far the latent may be
     [one - (kappa * other >> _BITS) for one, other in zip(tau, foot, strict=True)] => list(tau)
-plain/quadratic/within.py _points: a point may break what is stated
+reading/points.py _points: a point may break what is stated
     without satisfies(facts, point)
-plain/quadratic/points.py exact_inverse: the adjugate is not divided
+reading/points.py exact_inverse: the adjugate is not divided
     (grown * entry + a * b) // scale => grown * entry + a * b
 
 # Binary32.
 deployment.py gamma: roundings add up
     without 1 - lost
-plain/losses.py losses_of: a sum loses what a term loses
+reading/deployment.py losses_of: a sum loses what a term loses
     head.depth + 3 => 3
-plain/computed.py Computed._everywhere: similarities under means are exact
+reading/deployment.py Computed._everywhere: similarities under means are exact
     without self._logarithm(self._at(0, j)[1])
-plain/deployment.py deployed_margins: a rival's logit is exact
+reading/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
 
 # What is read.
@@ -345,19 +337,19 @@ certificate.py Certificate.check_against: assignment is there for inner products
 steps.py Steps.claims: every claim is proved
     'proved' if claim in self.proved else 'not checked' if claim in claimed else 'not claimed'
     => 'proved' if claim in claimed else 'not claimed'
-plain/audit.py PlainAudit._entailment: minimality is proved with entailment
+reading/audit.py PlainAudit._entailment: minimality is proved with entailment
     self.proved.add('entailment') => self.proved |= {'entailment', 'minimality'}
-plain/audit.py PlainAudit._instance: the instance is proved before it is tried
+reading/audit.py PlainAudit._instance: the instance is proved before it is tried
     evaluation = self._satisfied(image)
     self.proved.add('instance')
     => self.proved.add('instance')
     evaluation = self._satisfied(image)
-plain/audit.py PlainAudit.run: statements come before the subject
+reading/audit.py PlainAudit.run: statements come before the subject
     image, picture = self._subject(), self._picture()
     certificate.check_against(head)
     => certificate.check_against(head)
     image, picture = self._subject(), self._picture()
-plain/audit.py PlainAudit.run: statements come before the image
+reading/audit.py PlainAudit.run: statements come before the image
     image, picture = self._subject(), self._picture()
     certificate.check_against(head)
     => self._require_head()
@@ -382,10 +374,14 @@ least.py _leaves: one part of a cell is enough
     reversed(_split(cell, entry, where)) => _split(cell, entry, where)[:1]
 limit.py allowed: each byte allows what a megabyte does
     max(1, -(-size // _MEGABYTE)) => size
-plain/cost.py cost: one patch is counted
-    sum(map(patch, groups.values())) => max(map(patch, groups.values()), default=0)
-plain/work.py Work.scaled: bits do not count
-    steps * (_BITS ** 2 + bits ** 2) // _BITS ** 2 => steps
+limit.py Clock.look: a proof takes as long as it likes
+    now - self._begun > self._seconds => False
+limit.py Clock.look: memory is not looked at
+    now - self._seen > _BETWEEN => False
+limit.py Clock.keep: numbers take no memory
+    size * numbers => 0
+read/pictures.py opened_files: time that was taken is not counted
+    taken += stored.taken => taken += 0
 verdict.py claim_in_words: whatever is proved of a picture is proved in real arithmetic
     _COMPUTED.get(record.get('arithmetic') or '', '') => 'real arithmetic'
 verdict.py claim_in_words: how the deployed head computes is not told

@@ -32,7 +32,7 @@ __all__ = ["CUTS", "Bites", "bitten", "table"]
 CUTS = {
     # Every range of an activation, by half a per cent at either end.
     "activations": (
-        "plain/audit.py",
+        "reading/audit.py",
         "box = self._rule().box(self._certificate.statements, self._certificate.patches, quick)",
         """
         box = self._rule().box(self._certificate.statements, self._certificate.patches, quick)
@@ -43,7 +43,7 @@ CUTS = {
     ),
     # What prices leave to a rival, by half a per cent.
     "prices": (
-        "plain/assignment.py",
+        "reading/masses.py",
         "total += count * max(0, max(excess, default=0))",
         "total += count * max(0, max(excess, default=0))\ntotal = total * 199 // 200",
     ),

@@ -104,5 +104,5 @@ def heads() -> list[tuple[IndependentHead, bytes]]:
 
 
 def set_grid(module: Import, least: int, below: int, weights: int) -> None:
-    module("plain.space")._LEAST_BITS, module("plain.space")._BITS_BELOW_GRAM = least, below
-    module("plain.quadratic.dual").BITS = weights
+    module("reading.space")._LEAST_BITS, module("reading.space")._BITS_BELOW_GRAM = least, below
+    module("reading.weights").BITS = weights

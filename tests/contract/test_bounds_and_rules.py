@@ -14,12 +14,12 @@ from torch import Tensor
 
 from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
 from verale.checker.certificate import PatchStatement
+from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
-from verale.checker.kernel import load_kernel
-from verale.checker.plain.quadratic import QuadraticRule
-from verale.checker.plain.simplex import Simplex as SimplexRule
-from verale.checker.plain.space import Space
-from verale.checker.plain.spatial import PatchRule
+from verale.checker.reading.masses import Simplex as SimplexRule
+from verale.checker.reading.paradigms import PatchRule
+from verale.checker.reading.quadratic import QuadraticRule
+from verale.checker.reading.space import Space
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
 from verale.search.compiled.ranges import ranges_of_statements
@@ -109,7 +109,7 @@ def test_the_ranges_of_the_search_hold_those_of_the_checker(
         generator = torch.Generator().manual_seed(seed)
         observed = widened(observe(head, latents), width, generator)
         bounds = paradigm(head)
-        space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
+        space = Space(read_head(head.to_bytes()), load_arithmetic("mpmath"))
         rule = RULES[paradigm](space)
         order = torch.randperm(COUNT, generator=generator).tolist()
         for count in range(1 + seed % 2, COUNT + 1, 2):  # the others at another seed
@@ -134,7 +134,7 @@ def test_what_wide_statements_give_from_within_lies_in_the_ranges_of_the_checker
     seed = WIDTHS.index(width)
     head, latents = drawn(geometry, DEPTHS[seed % len(DEPTHS)], seed)
     observed = widened(observe(head, latents), width, torch.Generator().manual_seed(seed))
-    space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
+    space = Space(read_head(head.to_bytes()), load_arithmetic("mpmath"))
     rule, inner = QuadraticRule(space), Projection(head).inner()
     for count in range(1, COUNT):
         known = ranges_of_statements(inner, [list(range(count))] * PATCHES, observed)
@@ -164,7 +164,7 @@ def test_the_ranges_from_within_lie_in_those_of_the_checker(
             head = metric_head(geometry, 0.7 * head.prototypes[:1] + 0.2 * spread, Box(0, 1))
         observed = observe(head, latents)
         bounds = paradigm(head)
-        space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
+        space = Space(read_head(head.to_bytes()), load_arithmetic("mpmath"))
         rule = RULES[paradigm](space)
         order = torch.randperm(COUNT, generator=generator).tolist()
         for count in range(1, COUNT + 1):

@@ -12,7 +12,7 @@ from corpus.add import DIGESTS, digests
 from support.truth import holds
 
 from verale.checker import Auditor, Status
-from verale.checker.kernel import KERNELS
+from verale.checker.choices import KERNELS
 from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.cases import FOLDERS, Case, manifest, paths_of, stored
 from verale.soundness.corpus.editing import split

@@ -8,8 +8,8 @@ import pytest
 from support.computed import PROTOTYPES, holds_of_deployed, is_lost, rounded
 
 from verale.checker import Auditor, Status
+from verale.checker.choices import KERNELS
 from verale.checker.deployment import FORMULAS, Deployment
-from verale.checker.kernel import KERNELS
 from verale.soundness.corpus.cases import manifest, stored
 from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
 from verale.soundness.independent import files

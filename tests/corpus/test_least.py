@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from verale.checker import Auditor, Status
+from verale.checker.choices import KERNELS
 from verale.checker.errors import UnprovedError
-from verale.checker.kernel import KERNELS
 from verale.checker.least import proved_least
 from verale.soundness.corpus.cases import stored
 from verale.soundness.paths import CERTIFICATES

@@ -18,7 +18,7 @@ from support.networks import drawn_picture, picture_digest
 from support.proved import fake
 
 from verale.checker import Auditor, Status, check
-from verale.checker.kernel import KERNELS
+from verale.checker.choices import KERNELS
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.editing import split
 from verale.soundness.independent import files

@@ -205,11 +205,11 @@ def test_what_is_marked_as_false_must_not_be_proved(answering) -> None:
 
 
 RULES = (
-    ("plain/margin.py", "stated margins are not compared", "reject/", "margin"),
-    ("plain/instance.py", "the clause is about nothing", "reject/", "instance"),
-    ("plain/minimality.py", "the worst rival is not asked", "accept/", ""),
-    ("plain/simplex.py", "where all masses are stated, the others say nothing of the lower end", "accept/simplex", ""),
-    ("plain/joint.py", "without a statement, the domain's ranges are statements", "accept/joint", ""),
+    ("reading/margin.py", "stated margins are not compared", "reject/", "margin"),
+    ("reading/instance.py", "the clause is about nothing", "reject/", "instance"),
+    ("reading/margin.py", "the worst rival is not asked", "accept/", ""),
+    ("reading/masses.py", "where all masses are stated, the others say nothing of the lower end", "accept/simplex", ""),
+    ("reading/joint.py", "without a statement, the domain's ranges are statements", "accept/joint", ""),
 )
 
 

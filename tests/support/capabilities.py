@@ -17,8 +17,8 @@ import torch
 import verale
 from verale.bounds import Projection
 from verale.checker import Auditor, CheckerError, Status
+from verale.checker.choices import KERNELS, PROVED
 from verale.checker.deployment import Deployment
-from verale.checker.kernel import KERNELS, PROVED
 from verale.checker.least import proved_least
 from verale.cli import cli
 from verale.errors import VeraleError

@@ -17,6 +17,8 @@ from fractions import Fraction
 import flint
 from mpmath import libmp
 
+from verale.checker.arithmetic import Arithmetic
+from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import (
     ceil_at,
     ceil_shift,
@@ -26,14 +28,13 @@ from verale.checker.dyadic import (
     hex_float,
     sqrt_ends,
 )
-from verale.checker.kernel import KERNELS, Kernel, load_kernel
 
 TRUTH_BITS = 400
 _ERROR_BITS = 8  # mpmath's results are taken to err by 2^8 units in the last place, far more than they do
 _BITS = (0, 1, 64, 128, 150, 256, 320)
 
 
-def log(kernel: Kernel, generator: random.Random) -> bool:
+def log(kernel: Arithmetic, generator: random.Random) -> bool:
     """ln(n / d): quotients of any size, next to 1, of denormals, of huge numbers; sometimes 1280 bits."""
     bits = generator.choice(_BITS) if generator.random() < 0.99 else 1280
     match generator.randrange(4):
@@ -64,13 +65,13 @@ def log(kernel: Kernel, generator: random.Random) -> bool:
         )
 
 
-def exp(kernel: Kernel, generator: random.Random) -> bool:
+def exp(kernel: Arithmetic, generator: random.Random) -> bool:
     """exp(m 2^e): arguments next to 0, negative ones of any size, near where it vanishes, up to 2^10."""
     mantissa, exponent, bits = _argument(generator)
     return _enclosed(kernel.exp(mantissa, exponent, bits), *_true_exp(kernel, mantissa, exponent, bits))
 
 
-def exp_sum(kernel: Kernel, generator: random.Random) -> bool:
+def exp_sum(kernel: Arithmetic, generator: random.Random) -> bool:
     """The sum of up to three exponentials."""
     count = generator.randrange(1, 4)
     exponent, bits = -generator.choice((0, 10, 60, 149, 1074)), generator.choice(_BITS)
@@ -81,7 +82,7 @@ def exp_sum(kernel: Kernel, generator: random.Random) -> bool:
     return _enclosed(kernel.exp_sum(mantissas, exponent, bits), low, high, apart=2 * count)
 
 
-def product(kernel: Kernel, generator: random.Random) -> bool:
+def product(kernel: Arithmetic, generator: random.Random) -> bool:
     """The product of two small matrices, entry by entry."""
     rows, inner, columns = (generator.randrange(1, 5) for _ in range(3))
     left = [[_mantissa(generator, 300) for _ in range(inner)] for _ in range(rows)]
@@ -138,7 +139,7 @@ def stored(generator: random.Random) -> bool:
     return [Fraction(row[0], 1 << matrix.bits) for row in matrix.rows] == [Fraction(value) for value in values]
 
 
-OF_A_KERNEL: tuple[Callable[[Kernel, random.Random], bool], ...] = (log, exp, exp_sum, product)
+OF_A_KERNEL: tuple[Callable[[Arithmetic, random.Random], bool], ...] = (log, exp, exp_sum, product)
 OF_NONE: tuple[Callable[[random.Random], bool], ...] = (roots, shifts, grid, spelled, stored)
 
 
@@ -147,7 +148,7 @@ def failures(samples: int, seed: int = 0) -> Counter[str]:
     counts: Counter[str] = Counter()
     for each in OF_A_KERNEL:
         for name in KERNELS:
-            kernel, generator = load_kernel(name), random.Random(f"{each.__name__} {seed}")
+            kernel, generator = load_arithmetic(name), random.Random(f"{each.__name__} {seed}")
             counts[f"{each.__name__}, {name}"] = sum(not each(kernel, generator) for _ in range(samples))
     for plain in OF_NONE:
         generator = random.Random(f"{plain.__name__} {seed}")
@@ -155,7 +156,7 @@ def failures(samples: int, seed: int = 0) -> Counter[str]:
     return counts
 
 
-def _true_exp(kernel: Kernel, mantissa: int, exponent: int, bits: int) -> tuple[Fraction, Fraction]:
+def _true_exp(kernel: Arithmetic, mantissa: int, exponent: int, bits: int) -> tuple[Fraction, Fraction]:
     """Ends of exp(mantissa 2^exponent) 2^bits, by the other kernel's library."""
     if mantissa == 0:
         return Fraction(1 << bits), Fraction(1 << bits)

@@ -17,8 +17,8 @@ import atheris
 with atheris.instrument_imports(include=["verale"]):
     from support import fuzzing
 
-    import verale.checker.kernel.arb_kernel
-    import verale.checker.kernel.mpmath_kernel  # noqa: F401
+    import verale.checker.arb
+    import verale.checker.series  # noqa: F401
 
 OPTIONS = {"max_len": 8192, "mutate_depth": 3, "timeout": 20, "rss_limit_mb": 2048}
 

@@ -19,15 +19,15 @@ import flint
 
 from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
 from verale.checker.certificate import read_certificate
+from verale.checker.choices import load_arithmetic
 from verale.checker.errors import FormatError
 from verale.checker.head import read_head
-from verale.checker.kernel import load_kernel
-from verale.checker.plain.evaluation import Evaluation
-from verale.checker.plain.margin import lower_bound
-from verale.checker.plain.space import Space
 from verale.checker.read.json_reader import read_object
 from verale.checker.read.latents import Latents
 from verale.checker.read.safetensors_reader import read_tensors
+from verale.checker.reading.evaluation import Evaluation
+from verale.checker.reading.margin import lower_bound
+from verale.checker.reading.space import Space
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, above, below, ends
@@ -79,7 +79,7 @@ def judge(data: bytes) -> Verdict | None:
         # A margin proved of all latents holds for these: it is at most an upper bound of the difference of logits.
         image = images.find(read_certificate(certificate).latents or "")
         assert image is not None
-        box = Evaluation(Space(parsed, load_kernel("arb")), image.exact).activations(256)
+        box = Evaluation(Space(parsed, load_arithmetic("arb")), image.exact).activations(256)
         for rival, margin in enumerate(verdict.margins):
             if margin is not None:
                 assert margin <= -lower_bound(parsed, box, rival, verdict.predicted or 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("verale/bounds", "verale/checker/plain")
+FOLDERS = ("verale/bounds", "verale/checker/reading")
 
 
 def named(page: str) -> tuple[list[str], list[str]]:
@@ -33,7 +33,7 @@ def test_every_file_is_in_the_table(column: int) -> None:
 
 def test_a_file_that_is_missing_is_noticed() -> None:
     rows = (
-        "| `verale/bounds/` | `verale/checker/plain/` |",
+        "| `verale/bounds/` | `verale/checker/reading/` |",
         "|---|---|",
         "| `a.py` | `b.py`, `c/d.py` |",
         "| none | `e.py` |",

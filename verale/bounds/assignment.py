@@ -46,7 +46,7 @@ def assignment_margins(rows: SimplexRows, margins: LinearMargins, prices: Tensor
     Returns:
         (K,) float64.
 
-    Soundness: the bound holds for any prices (proof: `verale.checker.plain.assignment`), and grows with R and o. Both
+    Soundness: the bound holds for any prices (proof: `verale.checker.reading.masses`), and grows with R and o. Both
     are rounded up in `rows`; each difference and product is rounded up here; the sums have terms >= 0.
     """
     top = rows.top.amax(0)

@@ -32,7 +32,7 @@ def domain_range(head: Head) -> Enclosure:
     - inner product: coordinate by coordinate over the box, which a radius R cuts to [max(lo, -R), min(hi, R)];
       in a ball of radius R as the cosine of epsilon > 0, times R |p|.
 
-    The proofs are those of `verale.checker.plain.domain`.
+    The proofs are those of `verale.checker.reading.space`.
     """
     return _RANGES[type(head.geometry)](head, head.points.to(torch.float64))
 

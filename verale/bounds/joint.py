@@ -54,7 +54,7 @@ class Joint:
     which is at least -|q|^2 / A.
 
     At y_0 = sum_i K_i b_i / A the vector q is 0 but for rounding, and the v_i(y_0) are what the statements say, so
-    little is lost to cancellation. `verale.checker.plain.quadratic` has the same rule, with weights of its own.
+    little is lost to cancellation. `verale.checker.reading.quadratic` has the same rule, with weights of its own.
 
     Attributes:
         head: the head.

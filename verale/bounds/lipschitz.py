@@ -33,7 +33,7 @@ class Lipschitz:
     - distances: |y_j^(1/2) - y_k^(1/2)| <= d;
     - cosines: c y_k - r <= y_j if y_k > -c, and y_j <= c y_k + r if y_k < c, with r = ((1 - c^2)(1 - y_k^2))^(1/2).
 
-    Soundness: the proofs are those of `verale.checker.plain.lipschitz`. d is rounded up and c down; every later
+    Soundness: the proofs are those of `verale.checker.reading.lipschitz`. d is rounded up and c down; every later
     operation is rounded outward. An end of y_k is found by bisection; it holds because S_k there is certainly greater
     than the upper end of a_k, or certainly less than the lower one.
 

@@ -26,7 +26,7 @@ class Focal:
         sup = max_l (S(lo_l) - S((lo_l + sum_{i != l} hi_i) / L)),
         inf = S(T) - S(mean_l max(lo_l, T)) with T = min_l hi_l.
 
-    Soundness: proofs in verale/checker/plain/means.py. Sums over L patches are rounded outward by gamma; S by
+    Soundness: proofs in verale/checker/reading/pooling.py. Sums over L patches are rounded outward by gamma; S by
     `activation`. An infinite distance makes its mean infinite, of which S is 0.
 
     Attributes:

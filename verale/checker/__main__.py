@@ -14,10 +14,10 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from .choices import CHOICES, never_proved
 from .deployment import FORMULAS, parse_deployment
 from .errors import CheckerError
 from .file_auditor import FileAuditor
-from .kernel import CHOICES, never_proved
 from .limit import LIMIT, wrong_limit
 from .output import print_line, print_outcome
 from .streams import standard_streams

@@ -9,11 +9,11 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from .certificate import Certificate, read_certificate
+from .choices import CHOICES, EITHER, PROVED, load_arithmetic
 from .deployment import Deployment
 from .errors import FormatError, NetworkError, PictureError, RefutedError, UnprovedError
 from .exclusive import Exclusive
 from .head import Head, read_head
-from .kernel import CHOICES, EITHER, PROVED, load_kernel
 from .limit import LIMIT
 from .numbers import Numbers, shared
 from .read.latents import Latents
@@ -71,7 +71,7 @@ class Auditor:
     ) -> None:
         self.kernel = EITHER if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
-        kernels = [load_kernel(name) for name in names if name != PROVED]
+        kernels = [load_arithmetic(name) for name in names if name != PROVED]
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
         self._network, self._pictures = _seen(network, pictures, self._head.depth, limit)
@@ -93,7 +93,9 @@ class Auditor:
     def _plain(self) -> dict[str, Callable[[Given], Steps]]:
         """For each kernel that the rules compute with what makes its audits; `EITHER` mostly does without."""
         from .network.enclosure import Enclosure
-        from .plain import PlainAudit, QuadraticRule, Space
+        from .reading.audit import PlainAudit
+        from .reading.quadratic import QuadraticRule
+        from .reading.space import Space
 
         network = self._network
         return {

@@ -1,4 +1,4 @@
-"""A proof that no explanation of an image under `top_k` has fewer statements than a number (`plain/least.py`).
+"""A proof that no explanation of an image under `top_k` has fewer statements than a number (`reading/least.py`).
 
 The document is a JSON object:
 
@@ -18,19 +18,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from .choices import CHOICES, KERNELS, PROVED, load_arithmetic
 from .dyadic import Exact, hex_float
 from .errors import FormatError, UnprovedError
 from .head import Head, read_head
-from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .limit import LIMIT, allowed
-from .plain.evaluation import Evaluation
-from .plain.instance import require_domain
-from .plain.least import Cell, excludes
-from .plain.space import Space
-from .plain.top_k import TopK
-from .plain.work import OPERATION
 from .read.json_reader import brief, digest, fields, index, read_object, text
 from .read.latents import Latents
+from .reading.evaluation import Evaluation
+from .reading.instance import require_domain
+from .reading.least import Cell, excludes
+from .reading.paradigms import TopK
+from .reading.space import Space
 
 __all__ = ["TYPE", "proved_least"]
 
@@ -81,10 +80,10 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
     if subject.readout != "linear":
         raise UnprovedError("uncovered", f"the readout is {subject.readout}, expected linear")
     require_domain(subject, image.exact, image.patches)
-    steps = allowed(limit, len(document) + len(head) + 8 * len(image.values))
+    seconds = allowed(limit, len(document) + len(head) + 8 * len(image.values))
     for name in CHOICES.get(kernel, (kernel,)):
-        space = Space(subject, load_kernel(name))
-        space.work.allow(steps)
+        space = Space(subject, load_arithmetic(name))
+        space.arithmetic.clock.start(seconds)
         _require_excluded(leaves, predicted, least, space, image.exact)
     return least
 
@@ -109,7 +108,7 @@ def _require_excluded(leaves: list[_Leaf], predicted: int, least: int, space: Sp
         raise UnprovedError("uncovered", "the domain is too narrow: the range of an activation is lost by rounding")
     for where, cell, weights in leaves:
         count = least - 1 - cell.cost
-        space.work.take(OPERATION * space.head.count * (8 + 8 * len(weights)), space.bits)
+        space.arithmetic.clock.look()
         if count >= 0 and not excludes(space.head, predicted, domain, image, cell, weights, count):
             raise UnprovedError("entailment", f"{where} does not exclude {least - 1} statements in its cell")
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from .arithmetic import Arithmetic
 from .dyadic import Exact, about, ceil_at, ceil_shift, floor_shift, sqrt_ends
 from .errors import FormatError
-from .kernel import Kernel
 
 __all__ = ["COSINES", "GEOMETRIES", "SIMILARITIES", "Similarity"]
 
@@ -38,10 +38,9 @@ class Similarity(ABC):
         has_limit: whether it tends to 0 as a squared distance grows, so that the domain may be unbounded.
         in_unit: whether it lies in [0, 1], as soft trees need.
         focal: whether poolings may subtract a mean from it; as a function of a squared distance it has to be convex
-            then, and `at` has to heed `parts` (`plain.means`).
+            then, and `at` has to heed `parts` (`reading.pooling`).
         unimodal: whether x is not m: then x has to be bounded patch by patch, before pooling.
         unchanged: whether S(m) = m.
-        series: whether it takes a logarithm or an exponential, which takes long.
         geometry: the head's.
         values: of the fields.
         own: (1, P), the tensor.
@@ -57,7 +56,6 @@ class Similarity(ABC):
     focal: ClassVar[bool] = False
     unimodal: ClassVar[bool] = False
     unchanged: ClassVar[bool] = False
-    series: ClassVar[bool] = False
 
     geometry: str
     values: Mapping[str, Fraction]
@@ -90,7 +88,7 @@ class Similarity(ABC):
         return low, high
 
     @abstractmethod
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         """S at 2^-bits, rounded outward, of x / (parts 2^x_bits).
 
         Args:
@@ -99,14 +97,14 @@ class Similarity(ABC):
             parts: 1 unless S is focal and of squared distances: a mean is divided exactly.
         """
 
-    def ends(self, kernel: Kernel, prototype: int, low: int, high: int, m_bits: int, bits: int) -> _Ends:
+    def ends(self, arithmetic: Arithmetic, prototype: int, low: int, high: int, m_bits: int, bits: int) -> _Ends:
         """S at 2^-bits, rounded outward, for m in [low, high] at 2^-m_bits."""
         low, high = self.argument(prototype, low, high, m_bits)
         if self.falls:
             low, high = high, low
         own = self.own.rows[0][prototype]
-        ends = self.at(kernel, low, m_bits, own, bits)
-        return ends if low == high else (ends[0], self.at(kernel, high, m_bits, own, bits)[1])
+        ends = self.at(arithmetic, low, m_bits, own, bits)
+        return ends if low == high else (ends[0], self.at(arithmetic, high, m_bits, own, bits)[1])
 
 
 def _require(values: Mapping[str, Fraction], field: str, right: bool, expected: str) -> None:
@@ -122,7 +120,7 @@ class Identity(Similarity):
     focal = True
     unchanged = True
 
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(x, bits - x_bits)
 
 
@@ -135,10 +133,9 @@ class _Scaled(Similarity):
 
 class LogRatio(_Scaled):
     """ln((s m + 1) / (s m + E)), 0 < E < 1, of a squared distance. It falls: the derivative of ln((x + 1) / (x + E)) is
-    (E - 1) / ((x + 1)(x + E)) < 0. It is convex (`plain.means`)."""
+    (E - 1) / ((x + 1)(x + E)) < 0. It is convex (`reading.pooling`)."""
 
     name = "log_ratio"
-    series = True
     geometries = ("euclidean",)
     fields = ("epsilon",)
     focal = True
@@ -148,14 +145,14 @@ class LogRatio(_Scaled):
         _require(values, "epsilon", 0 < values["epsilon"] < 1, "between 0 and 1, both excluded")
         super().check(values, own)
 
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         """With x = n / parts, ln((x + 1) / (x + E)) = ln((n + parts) / (n + parts E))."""
         epsilon = self.values["epsilon"]
         places = epsilon.denominator.bit_length() - 1  # epsilon is dyadic: numerator / 2^places
         product_bits = x_bits + self.own.bits
         scaled = x * own << places
         one, shift = 1 << product_bits + places, epsilon.numerator << product_bits
-        return kernel.log(scaled + parts * one, scaled + parts * shift, bits)
+        return arithmetic.log(scaled + parts * one, scaled + parts * shift, bits)
 
 
 class Negated(_Scaled):
@@ -165,7 +162,7 @@ class Negated(_Scaled):
     geometries = ("euclidean",)
     has_limit = False
 
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(-x * own, bits - x_bits - self.own.bits)
 
 
@@ -174,7 +171,6 @@ class ExpDistance(Similarity):
     otherwise is cut."""
 
     name = "exp_distance"
-    series = True
     geometries = ("euclidean",)
     fields = ("epsilon",)
     in_unit = True
@@ -183,13 +179,13 @@ class ExpDistance(Similarity):
     def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
         _require(values, "epsilon", values["epsilon"] >= 0, "at least 0")
 
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         epsilon = self.values["epsilon"]
         places = epsilon.denominator.bit_length() - 1
         root_bits = max(bits, x_bits, places)
         square = (x << 2 * root_bits - x_bits) + (epsilon.numerator << 2 * root_bits - places)
         near, far = sqrt_ends(square)
-        return kernel.exp(-far, -root_bits, bits)[0], min(1 << bits, kernel.exp(-near, -root_bits, bits)[1])
+        return arithmetic.exp(-far, -root_bits, bits)[0], min(1 << bits, arithmetic.exp(-near, -root_bits, bits)[1])
 
 
 class Exponential(_Scaled):
@@ -197,13 +193,12 @@ class Exponential(_Scaled):
     a cosine, it does not exceed 1: an end that says otherwise is cut."""
 
     name = "exponential"
-    series = True
     geometries = ("euclidean", *COSINES)
     in_unit = True
 
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         distance = x if self.geometry == "euclidean" else max(0, (1 << x_bits) - x)
-        low, high = kernel.exp(-distance * own, -x_bits - self.own.bits, bits)
+        low, high = arithmetic.exp(-distance * own, -x_bits - self.own.bits, bits)
         return low, min(1 << bits, high)
 
 
@@ -230,7 +225,7 @@ class Quadratic(Similarity):
             least, most = most, least
         return max(0, low - most, least - high), max(high - least, most - low)
 
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(-x * x, bits - 2 * x_bits)
 
 
@@ -240,7 +235,7 @@ class Rectified(Similarity):
     name = "rectified"
     geometries = (*COSINES, "inner_product")
 
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(max(0, x), bits - x_bits)
 
 
@@ -255,7 +250,7 @@ class Threshold(Similarity):
     def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
         _require(values, "threshold", 0 < values["threshold"] < 1, "between 0 and 1, both excluded")
 
-    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+    def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(x if x >= ceil_at(self.values["threshold"], x_bits) else 0, bits - x_bits)
 
 

@@ -107,14 +107,14 @@ class Steps(ABC):
             stated=min((margin for margin in certificate.margins if margin is not None), default=None),
         )
 
-    def _allowed(self, image: Image | None, picture: Picture | None = None) -> int:
-        """The steps that the files may take, of which the image's numbers count as 8 bytes each. Those of a picture
+    def _allowed(self, image: Image | None, picture: Picture | None = None) -> float:
+        """The seconds that the files may take, of which the image's numbers count as 8 bytes each. Those of a picture
         count with it, its network among them, and reading it has taken some."""
         given = self._given
         size = given.size + (0 if image is None else 8 * len(image.values))
         if picture is None or given.network is None:
             return allowed(given.limit, size)
-        return max(0, allowed(given.limit, size + picture.size + given.network.size) - picture.steps)
+        return max(0.0, allowed(given.limit, size + picture.size + given.network.size) - picture.taken)
 
     def _subject(self) -> Image | None:
         """Step 3. The head, the latents and the network are the ones named."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .kernel import KERNELS, PROVED
+from .choices import KERNELS, PROVED
 from .verdict import Status, Verdict
 
 __all__ = ["DECIDED", "completed", "in_common", "with_proved"]

@@ -10,9 +10,9 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
+from .choices import in_words, program_in_words
 from .deployment import Deployment
 from .dyadic import decimal_below
-from .kernel import in_words, program_in_words
 
 __all__ = [
     "EXIT_UNUSABLE",

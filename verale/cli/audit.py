@@ -118,8 +118,8 @@ def command(
     from datetime import UTC, datetime
     from itertools import islice
 
+    from verale.checker.choices import never_proved
     from verale.checker.deployment import parse_deployment
-    from verale.checker.kernel import never_proved
     from verale.checker.limit import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
     from verale.cli.inputs import folder_of, inputs_finder, print_found

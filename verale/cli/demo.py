@@ -167,7 +167,7 @@ def _possible(one: Explained) -> int:
 
 def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]], names: list[str]) -> None:
     from verale.certificate.words import below, percent
-    from verale.checker.kernel import in_words, program_in_words
+    from verale.checker.choices import in_words, program_in_words
     from verale.cli.tables import PLAIN, TextTable, print_table
 
     table = TextTable(title="Certified explanations of the packaged digits", **PLAIN)

@@ -137,7 +137,7 @@ def choice(*known: str) -> dict[str, Any]:
 
 
 KERNELS = ("proved-or-arb", "proved", "arb", "mpmath", "both", "all")
-"""The choices of the checker, which is loaded later (`verale.checker.kernel`)."""
+"""The choices of the checker, which is loaded later (`verale.checker.choices`)."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

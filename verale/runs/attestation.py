@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from verale.checker.choices import CHOICES, KERNELS, PROVED
 from verale.checker.file_auditor import Outcome
-from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.verdict import Status
 from verale.errors import InputError
 from verale.files import read, remove_file, write_atomically

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
+from verale.checker.choices import never_proved
 from verale.checker.file_auditor import FileAuditor, Outcome, picture_files
-from verale.checker.kernel import never_proved
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.errors import InputError, UsageError

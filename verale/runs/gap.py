@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from verale.certificate import Certificate
+from verale.checker.choices import CHOICES, KERNELS, PROVED
 from verale.checker.errors import UnprovedError
-from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError, VeraleError, option
 from verale.files import LARGEST_LATENTS, read, write_atomically

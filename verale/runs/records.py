@@ -16,9 +16,9 @@ from itertools import count
 from typing import Any, BinaryIO
 
 from verale.checker.certificate import ARITHMETICS
+from verale.checker.choices import CHOICES, EITHER, PROVED, VARIABLE
 from verale.checker.deployment import FORMULAS
 from verale.checker.file_auditor import UNUSABLE
-from verale.checker.kernel import CHOICES, EITHER, PROVED, VARIABLE
 from verale.checker.limit import wrong_limit
 from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
 from verale.errors import InputError

@@ -12,14 +12,14 @@ from verale.checker.certificate import (
     PatchStatement,
     Statement,
 )
+from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.head import Head
-from verale.checker.kernel import load_kernel
 from verale.checker.limit import LIMIT, allowed
-from verale.checker.plain.evaluation import Evaluation
-from verale.checker.plain.instance import require_domain, require_true
-from verale.checker.plain.space import Space
 from verale.checker.read.latents import Image, Latents
+from verale.checker.reading.evaluation import Evaluation
+from verale.checker.reading.instance import require_domain, require_true
+from verale.checker.reading.space import Space
 
 __all__ = ["AtImage", "OutsideError", "Truths"]
 
@@ -44,7 +44,7 @@ class Truths:
     """
 
     def __init__(self, head: Head, size: int, latents: bytes) -> None:
-        self._space = Space(head, load_kernel("arb"))
+        self._space = Space(head, load_arithmetic("arb"))
         self._size = size
         self._latents = Latents(latents, head.depth)
 
@@ -62,8 +62,7 @@ class Truths:
         Raises:
             OutsideError: statements say nothing about this image.
         """
-        work = self._space.work
-        work.allow(allowed(LIMIT, self._size + size + 8 * len(image.values)))
+        self._space.arithmetic.clock.start(allowed(LIMIT, self._size + size + 8 * len(image.values)))
         try:
             require_domain(self._space.head, image.exact, patches)
         except UnprovedError as error:
@@ -75,10 +74,10 @@ class Truths:
 
 
 class AtImage:
-    """Decides statements at one image. With None as evaluation, which takes too many steps, it decides none.
+    """Decides statements at one image. With None as evaluation, which takes too long, it decides none.
 
     Soundness: each answer is that of step 5 of certificates/v1.md, "Verification", for a certificate with this
-        statement alone. What takes more steps than an audit of files of this size is not decided.
+        statement alone. What takes longer than an audit of files of this size is not decided.
     """
 
     def __init__(self, evaluation: Evaluation | None) -> None:

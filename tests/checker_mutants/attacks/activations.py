@@ -19,7 +19,7 @@ __all__ = ["margins", "similarities"]
 
 def margins(module: Import, kernel: str) -> str:
     """The bound of a margin is the least value over all corners of a box, or a hair less."""
-    bound, box_of = module("plain.margin").lower_bound, module("plain.similarity").Box
+    bound, box_of = module("reading.margin").lower_bound, module("reading.pooling").Box
     generator = random.Random(5)
     for trial in trials()[::3]:
         head = module("head").read_head(trial.data)
@@ -56,19 +56,19 @@ def _logit(head: Any, row: list[int], bias: list[Fraction], c: int, a: list[Frac
 
 def similarities(module: Import, kernel: str) -> str:
     """Similarities of ranges on a coarse grid hold those of the ranges' own ends."""
-    own = module("kernel").load_kernel(kernel)
+    own = module("choices").load_arithmetic(kernel)
     set_grid(module, 4, 0, 128)
     generator = random.Random(6)
     try:
         for made_head, data in heads():
             head = module("head").read_head(data)
-            space = module("plain.space").Space(head, own)
-            similarity = module("plain.similarity").SimilarityRule(space)
+            space = module("reading.space").Space(head, own)
+            similarity = module("reading.pooling").SimilarityRule(space)
             for _ in range(16):
                 values = [generator.randrange(1 << space.bits) for _ in range(COUNT)]
                 if head.geometry != "euclidean" and head.geometry != "softmax":
                     values = [value - (1 << space.bits - 1) for value in values]
-                box = similarity.box(module("plain.space").Ranges(values, list(values)))
+                box = similarity.box(module("reading.space").Ranges(values, list(values)))
                 for j, (value, low, high) in enumerate(zip(values, box.lower, box.upper, strict=True)):
                     m = flint.arb(value) / 2**space.bits
                     if head.geometry in ("cosine", "rooted_cosine"):

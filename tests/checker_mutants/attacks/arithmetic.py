@@ -65,9 +65,9 @@ def transcendentals(module: Import, kernel: str) -> str:
     """log, exp and sums of exp enclose, with few bits and a small guard."""
     generator = random.Random(2)
     for guard in (4, 32):
-        implementation = module(f"kernel.{kernel}_kernel")
+        implementation = module({"arb": "arb", "mpmath": "series"}[kernel])
         implementation._GUARD_BITS = guard
-        own = module("kernel").load_kernel(kernel)
+        own = module("choices").load_arithmetic(kernel)
         for _ in range(150):
             bits = generator.choice((0, 1, 2, 3, 5, 12, 40))
             n, d = (generator.randrange(1, 1 << generator.choice((3, 9, 60))) for _ in range(2))
@@ -118,7 +118,7 @@ class _Foreign(int):
 
 def foreign_integers(module: Import, kernel: str) -> str:
     """What the kernel `mpmath` gives are Python's integers, whatever package mpmath computes its own with."""
-    own, implementation = module("kernel").load_kernel("mpmath"), module("kernel.mpmath_kernel")
+    own, implementation = module("choices").load_arithmetic("mpmath"), module("series")
     add = implementation.mpi_add
 
     def foreign(*given: Any) -> Any:
@@ -133,7 +133,7 @@ def foreign_integers(module: Import, kernel: str) -> str:
 
 def matching(module: Import, kernel: str) -> str:
     """The heaviest matching is as heavy as the best of all."""
-    heaviest = module("plain.matching").heaviest_matching
+    heaviest = module("reading.masses").heaviest_matching
     generator = random.Random(3)
     for _ in range(80):
         rows, columns = generator.randrange(1, 6), generator.randrange(1, 6)

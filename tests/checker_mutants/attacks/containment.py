@@ -19,7 +19,7 @@ __all__ = ["ranges_contain"]
 
 def ranges_contain(module: Import, kernel: str) -> str:
     """What is proved holds at the latents: on the usual grid and, where roundings show, on grids of a few bits."""
-    own = module("kernel").load_kernel(kernel)
+    own = module("choices").load_arithmetic(kernel)
     fine = (128, 64, 256)
     for number, trial in enumerate(trials()[::3]):  # of four a head, so each draw is among them
         set_grid(module, *(fine, (6, 0, 8), (3, 0, 8))[number % 3])
@@ -33,18 +33,21 @@ def ranges_contain(module: Import, kernel: str) -> str:
 def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     certificate = module("certificate")
     head = module("head").read_head(trial.data)
-    space = module("plain.space").Space(head, own)
+    space = module("reading.space").Space(head, own)
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
     boxes = []
     for name in ["simplex" if head.geometry == "softmax" else "quadratic"]:
-        rule = getattr(module(f"plain.{name}"), {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name])(space)
+        rule = getattr(
+            module({"simplex": "reading.masses"}.get(name, f"reading.{name}")),
+            {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name],
+        )(space)
         groups = [[s for s in stated if s.patch == patch] for patch in range(PATCHES)]
         ranges = [rule.ranges(group) for group in groups]
         if not all(map(holds, [space] * PATCHES, ranges, trial.observables)):
             return name
-        spatial = module("plain.spatial").SpatialRule(space, rule)
+        spatial = module("reading.paradigms").SpatialRule(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
-    top_k = module("plain.top_k").TopK(space)
+    top_k = module("reading.paradigms").TopK(space)
     pooled = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
     pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
@@ -53,11 +56,11 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
     if head.geometry not in ("softmax", "inner_product") and head.pooling == "max" and not head.similarity.unimodal:
         pooled.append(certificate.FloorStatement((0, 1), min(low for low, _ in trial.activations[2:])))
-        mixed = module("plain.mixed").Mixed(rule)
+        mixed = module("reading.paradigms").Mixed(rule)
         boxes += [("mixed", mixed.box(pooled[:count], PATCHES)) for count in range(len(pooled) + 1)]
         boxes += [("mixed", mixed.box([*stated, *pooled], PATCHES)), ("mixed", mixed.box(pooled[-2:], PATCHES))]
     latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))
-    evaluation = module("plain.evaluation").Evaluation(space, latents)
+    evaluation = module("reading.evaluation").Evaluation(space, latents)
     for bits in (0, 3, 20):
         boxes.append((f"evaluation at {bits}", evaluation.activations(bits)))
         for patch, j in product(range(PATCHES), range(COUNT)):
@@ -81,7 +84,7 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
             wrong = _joined(module, rule, each, observables)
             if wrong:
                 return wrong
-    bound = module("plain.margin").lower_bound
+    bound = module("reading.margin").lower_bound
     for name, box in boxes:
         for (least, greatest), low, high in zip(trial.activations, box.lower, box.upper, strict=True):
             if Fraction(int(low), 1 << box.bits) > greatest or Fraction(int(high), 1 << box.bits) < least:
@@ -112,7 +115,7 @@ def _joined(module: Import, quadratic: Any, stated: Any, observables: list[tuple
         high = tuple(None if c == predicted else Fraction(10**6) for c in range(head.classes))
         document = certificate.Certificate("0" * 64, None, predicted, "joint", 1, tuple(left), high, ("entailment",))
         none = tuple(None if c == predicted else Fraction(-(10**9)) for c in range(head.classes))
-        rule = module("plain.joint").Joint(quadratic, document)
+        rule = module("reading.joint").Joint(quadratic, document)
         if left and open_ == 0:
             shares = rule.target((predicted + 1) % head.classes).shares
             (low, most), value = combined(quadratic, left, shares), quadratic.combination_within(left, shares)
@@ -136,7 +139,7 @@ def _priced(module: Import, space: Any, trial: Trial, stated: Any, box: Any, num
     """No prices prove more than what is so, nor than the best matching leaves."""
     generator = random.Random(number)
     predicted = number % 3
-    proved = module("plain.margin").proved_margins(space.head, box, predicted)
+    proved = module("reading.margin").proved_margins(space.head, box, predicted)
     for _ in range(4):
         prices = {
             c: {k: Fraction(generator.randrange(1, 40), 32) for k in range(COUNT) if generator.random() < 0.6}
@@ -147,7 +150,7 @@ def _priced(module: Import, space: Any, trial: Trial, stated: Any, box: Any, num
         document = module("certificate").Certificate(
             "0" * 64, None, predicted, "assignment", PATCHES, tuple(stated), high, ("entailment",), prices
         )
-        rule = module("plain.assignment").Assignment(space, document)
+        rule = module("reading.masses").Assignment(space, document)
         for c, margin in enumerate(rule.margins(box, proved)):
             if margin is not None and margin > trial.logits[predicted][c][1]:
                 return "prices"

@@ -110,10 +110,10 @@ def deployments_lose_less(module: Import, kernel: str) -> str:
 
 
 def _adversary(module: Import, kernel: str) -> str:
-    heads, kernels, spaces = module("head"), module("kernel"), module("plain.space")
-    rule, similarity, records = module("plain.deployment"), module("plain.similarity"), module("certificate")
+    heads, arithmetic, spaces = module("head"), module("arithmetic"), module("reading.space")
+    rule, similarity, records = module("reading.deployment"), module("reading.pooling"), module("certificate")
     for subject in _SUBJECTS:
-        space = spaces.Space(heads.read_head(subject.data), kernels.load_kernel(kernel))
+        space = spaces.Space(heads.read_head(subject.data), arithmetic.load_arithmetic(kernel))
         deployment = module("deployment").Deployment(subject.formula, **_ULPS)
         certificate = records.Certificate("", None, 0, "top_k", _PATCHES, (), (None, 1, 1), ("entailment",))
         for image in _images(subject):
@@ -179,7 +179,7 @@ def _refusals(module: Import, kernel: str) -> str:
         if said != (("deployment", 16, "not checked") if why else ("", 0, "proved")) or why not in verdict.message:
             return f"expected {why or 'a proof'}: {said} {verdict.message}"
     try:
-        module("plain.deployment").require_deployed((None, Fraction(0), Fraction(1)))
+        module("reading.deployment").require_deployed((None, Fraction(0), Fraction(1)))
     except module("errors").UnprovedError:
         return ""
     return "a tie is a proof"
@@ -187,20 +187,20 @@ def _refusals(module: Import, kernel: str) -> str:
 
 def _together(module: Import, kernel: str) -> str:
     """What is proved though the margin is bounded as a whole; and how long latents of stated patches may be."""
-    heads, load = module("head"), module("kernel").load_kernel
+    heads, load = module("head"), module("choices").load_arithmetic
     subject, deployment = _Subject("softmax", "identity"), module("deployment").Deployment("direct", **_ULPS)
-    space = module("plain.space").Space(heads.read_head(subject.data), load(kernel))
+    space = module("reading.space").Space(heads.read_head(subject.data), load(kernel))
     record = module("certificate").Certificate("", None, 0, "assignment", 2, (), (None, 1, 1), ("entailment",))
-    box = module("plain.similarity").Box([0] * _COUNT, [1 << space.bits] * _COUNT, space.bits)
-    margins = module("plain.deployment").deployed_margins(space, record, box, (None, Fraction(1, 2), 1), deployment)
+    box = module("reading.pooling").Box([0] * _COUNT, [1 << space.bits] * _COUNT, space.bits)
+    margins = module("reading.deployment").deployed_margins(space, record, box, (None, Fraction(1, 2), 1), deployment)
     apart = sum(abs(w - v) for w, v in zip(subject.weight[0], subject.weight[1], strict=True))
     lost = _NEARLY * _gamma(_COUNT + 4 * _ULPS["exp"] + 3) * apart
     if margins[1] > Fraction(0.5 - lost):
         return f"{float(margins[1])} is proved, {0.5 - lost} is computed"
     open_domain = IndependentHead([[1.0], [0.0]], [[3.0, 4.0]], {"domain": files.domain(None, None)}).data
-    space = module("plain.space").Space(heads.read_head(open_domain), load(kernel))
+    space = module("reading.space").Space(heads.read_head(open_domain), load(kernel))
     stated = [module("certificate").PatchStatement(n, 0, None, Fraction(h)) for n, h in enumerate((1, 100))]
-    losses = module("plain.losses").losses_of
+    losses = module("reading.deployment").losses_of
     if losses(space, deployment, stated, 2).farthest[0] < 20 * 20 << space.bits:
         return "a latent may be farther away than that"
     try:

@@ -31,8 +31,8 @@ def next_to_the_grid(module: Import, kernel: str) -> str:
     Of the logarithm of (2^k + 1) / (2^k - 1) the first term lies on the grid and the others far below. Of the
     exponential of -1/4, with two bits and no guard bits, the first terms lie on the grid.
     """
-    implementation = module(f"kernel.{kernel}_kernel")
-    own = module("kernel").load_kernel(kernel)
+    implementation = module({"arb": "arb", "mpmath": "series"}[kernel])
+    own = module("choices").load_arithmetic(kernel)
     for k, bits in product((20, 30, 40), range(30, 48)):
         n, d = (1 << k) + 1, (1 << k) - 1
         for numerator, denominator in ((n, d), (d, n)):
@@ -54,20 +54,20 @@ def _outside(truth: Any, ends: tuple[int, int], bits: int) -> bool:
 
 def attained(module: Import, kernel: str) -> str:
     """One statement: latents on the line through its prototype and the target attain both ends of the target's."""
-    own, generator = module("kernel").load_kernel(kernel), random.Random(8)
+    own, generator = module("choices").load_arithmetic(kernel), random.Random(8)
     for trial in range(20):
         # With few bits of the weights nothing but the rule's own rounding is between the truth and the end.
-        module("plain.quadratic.dual").BITS = (256, 8)[trial % 2]
+        module("reading.weights").BITS = (256, 8)[trial % 2]
         cosine = trial % 4 > 1
         rows = [[float(generator.randrange(-9, 10)), float(generator.randrange(1, 10))] for _ in range(2)]
         cases = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
         space = _space(module, own, "cosine" if cosine else "euclidean", rows, 64.0)
         for stated, observables in cases:
             statement = module("certificate").PatchStatement(0, 0, *stated)
-            rule = module("plain.quadratic").QuadraticRule(space)
+            rule = module("reading.quadratic").QuadraticRule(space)
             if not holds(space, rule.ranges([statement]), observables):
                 return "quadratic"
-    module("plain.quadratic.dual").BITS = 256
+    module("reading.weights").BITS = 256
     return ""
 
 
@@ -97,13 +97,13 @@ def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -
         kind = files.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
         parts |= {"geometry": kind, "similarity": files.IDENTITY}
     data = files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
-    return module("plain.space").Space(module("head").read_head(data), own)
+    return module("reading.space").Space(module("head").read_head(data), own)
 
 
 def poor_weights(module: Import, kernel: str) -> str:
     """The rule holds for any weights, also for such as are far from the best."""
-    own, generator = module("kernel").load_kernel(kernel), random.Random(30)
-    dual = module("plain.quadratic.dual")
+    own, generator = module("choices").load_arithmetic(kernel), random.Random(30)
+    dual = module("reading.weights")
     good = dual.Dual.best
 
     def poor(self: Any, target: Any) -> Any:
@@ -138,7 +138,7 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     for j in generator.sample(range(len(rows)), generator.randrange(1, depth + 2)):
         width, other = (Fraction(generator.choice((0.0, 0.0, 2.0**-31, 0.25))) for _ in range(2))
         group.append(module("certificate").PatchStatement(0, j, truths[j][0] - width, truths[j][1] + other))
-    rule = module("plain.quadratic").QuadraticRule(space)
+    rule = module("reading.quadratic").QuadraticRule(space)
     if not holds(space, rule.ranges(group), truths):
         return "quadratic"
     shares = {j: Fraction(generator.randrange(-4, 5), 2) for j in generator.sample(range(len(rows)), 2)}

@@ -18,7 +18,7 @@ __all__ = ["activations_bound_others"]
 
 def activations_bound_others(module: Import, kernel: str) -> str:
     """Links, inverses, bounds of one dissimilarity by another, and the ends that follow lie outside the real ones."""
-    own = module("kernel").load_kernel(kernel)
+    own = module("choices").load_arithmetic(kernel)
     generator = random.Random(7)
     try:
         for bits in (3, 6):
@@ -27,8 +27,8 @@ def activations_bound_others(module: Import, kernel: str) -> str:
                 head = module("head").read_head(data)
                 if head.geometry in ("softmax", "inner_product") or head.similarity.unimodal or head.pooling != "max":
                     continue
-                space = module("plain.space").Space(head, own)
-                rule = module("plain.lipschitz").Lipschitz(space)
+                space = module("reading.space").Space(head, own)
+                rule = module("reading.lipschitz").Lipschitz(space)
                 for wrong in (
                     _links(rule, space, truth),
                     _farthest(rule, space),
@@ -111,10 +111,10 @@ def _inverses(rule: Any, space: Any, truth: Head, generator: random.Random) -> s
 def _ends(module: Import, rule: Any, space: Any, truth: Head, generator: random.Random) -> str:
     """The ends of activations are no tighter than those of the dissimilarities that they come from."""
     bits = space.bits
-    domain = module("plain.top_k").TopK(space).box([], 1)
+    domain = module("reading.paradigms").TopK(space).box([], 1)
     for k in range(COUNT):
         value = generator.randrange(1, 2 << bits)
-        box = module("plain.similarity").Box(list(domain.lower), list(domain.upper), bits)
+        box = module("reading.pooling").Box(list(domain.lower), list(domain.upper), bits)
         box.lower[k] = box.upper[k] = value
         cut = rule.cut(box, {k}, (), ())
         near, far = rule._near(k, value), rule._far(k, value)

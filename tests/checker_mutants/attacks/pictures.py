@@ -104,7 +104,7 @@ def _networks() -> list[tuple[Drawn, bytes, dict[tuple[int, ...], object]]]:
 def latents_are_held(module: Import, kernel: str) -> str:
     """Every coordinate lies between its ends, which are no farther apart than 2^-40 of the greatest, or 2^-40. What
     costs more is counted."""
-    loaded = module("kernel").load_kernel(kernel)
+    loaded = module("choices").load_arithmetic(kernel)
     wrong = _wrong_prices(module, loaded) or _wrong_extremes(module, loaded)
     if wrong:
         return wrong
@@ -159,7 +159,7 @@ def _wrong_prices(module: Import, kernel: Any) -> str:
 def computed_latents_are_held(module: Import, kernel: str) -> str:
     """No way to compute a network in binary32 leaves the ends, not even with all roundings of a sum to one side; and
     numbers that may overflow are refused."""
-    loaded, enclosing = module("kernel").load_kernel(kernel), module("network.enclosure").Enclosure
+    loaded, enclosing = module("choices").load_arithmetic(kernel), module("network.enclosure").Enclosure
 
     def held(network: Drawn, picture: bytes, values: dict[tuple[int, ...], Any]) -> bool:
         own = module("read.network_file").read_network(network.file())
@@ -311,8 +311,8 @@ def pictures_are_found(module: Import, kernel: str) -> str:
 
 def boxes_hold(module: Import, kernel: str) -> str:
     """What is said of a box of latents holds at points of it."""
-    box, heads, space = module("plain.box"), module("head"), module("plain.space")
-    latents, loaded = module("network.enclosure").EnclosedLatents, module("kernel").load_kernel(kernel)
+    box, heads, space = module("reading.evaluation"), module("head"), module("reading.space")
+    latents, loaded = module("network.enclosure").EnclosedLatents, module("choices").load_arithmetic(kernel)
     generator = random.Random(5)
     for recipe in all_recipes():
         if recipe.patches != PATCHES:

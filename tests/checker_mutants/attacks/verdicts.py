@@ -129,5 +129,5 @@ def two_kernels(module: Import, kernel: str) -> str:
         if "proved" in both.claims.values() or told != (0, "top_k", 1, "float32"):
             return "claims of kernels that disagree"
     audits = auditor.Auditor(stored()[0].head, None, "both")._plain
-    names = [each.keywords["quadratic"].space.kernel.name for each in audits.values()]
+    names = [each.keywords["quadratic"].space.arithmetic.name for each in audits.values()]
     return "" if names == ["arb", "mpmath"] else "the kernels of both"

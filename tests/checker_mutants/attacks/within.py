@@ -24,7 +24,7 @@ _MASSES: files.Part = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, 
 
 def ranges_lie_within(module: Import, kernel: str) -> str:
     """On grids of a few bits, where roundings show, and on the usual one, from which they are then mostly not far."""
-    own = module("kernel").load_kernel(kernel)
+    own = module("choices").load_arithmetic(kernel)
     near: Counter[bool] = Counter()
     try:
         wrong = _domains(module, own) or _by_hand(module, own)
@@ -51,7 +51,7 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
         for index in range(len(statements)):
             outer[name, index] = rule.box([*statements[:index], *statements[index + 1 :]], PATCHES)
     set_grid(module, *grid)
-    bound = module("plain.margin").lower_bound
+    bound = module("reading.margin").lower_bound
     head = module("head").read_head(trial.data)
     for name, rule, statements in _rules(module, own, trial):
         for index, box in rule.boxes_without(statements, PATCHES):
@@ -77,7 +77,7 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
 
 def _domains(module: Import, own: Any) -> str:
     """Distances, masses of bounded logits and bare cosines in an orthant, on coarse grids."""
-    ends, read = module("plain.domain").domain_ranges, module("head").read_head
+    ends, read = module("reading.space").domain_ranges, module("head").read_head
     box = read(files.head([[1.0], [0.0]], [[0.1]], domain=files.domain(0.3, 0.7)))
     near, far = (Fraction(end) - Fraction(0.1) for end in (0.3, 0.7))
     for bits in range(2, 24):
@@ -106,17 +106,19 @@ def _by_hand(module: Import, own: Any) -> str:
     """What the trials do not show."""
     certificate, read = module("certificate"), module("head").read_head
     bounded = {"similarity": {"kind": "negated"}, "domain": files.domain(-2.0, 2.0)}
-    space = module("plain.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], **bounded)), own)
+    space = module("reading.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], **bounded)), own)
     outside = certificate.PatchStatement(0, 0, Fraction(5), Fraction(6))  # in space, but not in the domain
-    if module("plain.quadratic").QuadraticRule(space).within([outside]) is not None:
+    if module("reading.quadratic").QuadraticRule(space).within([outside]) is not None:
         return "a distance outside the domain"
     free = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], domain=files.domain(None, None))
-    space = module("plain.space").Space(read(free), own)
-    away = module("plain.quadratic").QuadraticRule(space).within([certificate.PatchStatement(0, 0, Fraction(1), None)])
+    space = module("reading.space").Space(read(free), own)
+    away = (
+        module("reading.quadratic").QuadraticRule(space).within([certificate.PatchStatement(0, 0, Fraction(1), None)])
+    )
     if away is None or away.upper is not None:
         return "a distance that has no upper end"
-    space = module("plain.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], **_MASSES)), own)
-    within = module("plain.simplex").Simplex(space).within
+    space = module("reading.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], **_MASSES)), own)
+    within = module("reading.masses").Simplex(space).within
     for stated in ([(0.75, 1.0), (0.5, 1.0)], [(0.0, 0.25), (0.0, 0.25)], [(-1.0, -0.5)], [(0.5, 0.25)]):
         if (
             within([certificate.PatchStatement(0, j, *map(Fraction, each)) for j, each in enumerate(stated)])
@@ -135,7 +137,7 @@ def _by_hand(module: Import, own: Any) -> str:
 
 def _trees(module: Import, own: Any) -> str:
     """A soft tree is rounded up from ranges that are rounded inward."""
-    bound, box = module("plain.margin").lower_bound, module("plain.similarity").Box
+    bound, box = module("reading.margin").lower_bound, module("reading.pooling").Box
     greater = 0
     for trial in trials():
         head = module("head").read_head(trial.data)
@@ -154,19 +156,19 @@ def _prices(module: Import, space: Any) -> str:
     stated = [(2, Fraction(0), Fraction(1, 2)), (0, Fraction(1, 2**139), Fraction(1))]
     statements = tuple(certificate.PatchStatement(0, *each) for each in stated)
     head = module("head").read_head(files.head([[0.0] * 3, [0.0, 1.0, 1.0]], None, [1.0, 0.0], **_MASSES))
-    space = module("plain.space").Space(head, space.kernel)
+    space = module("reading.space").Space(head, space.arithmetic)
     margins = None, Fraction(1, 4)
     document = certificate.Certificate("0" * 64, None, 0, "assignment", 1, statements, margins, ("entailment",), {})
-    spatial = module("plain.spatial").SpatialRule(space, module("plain.simplex").Simplex(space))
+    spatial = module("reading.paradigms").SpatialRule(space, module("reading.masses").Simplex(space))
     box = dict(spatial.boxes_without(statements, 1))[0]
-    return "" if module("plain.assignment").Assignment(space, document).provable(0, box, 1) else "prices"
+    return "" if module("reading.masses").Assignment(space, document).provable(0, box, 1) else "prices"
 
 
 def _points(module: Import, own: Any) -> str:
     """What is no point of the space, or does not satisfy what is stated between prototypes at 0 and 2."""
-    within, facts, point = (module(f"plain.quadratic.{name}") for name in ("within", "facts", "points"))
+    within, facts, point = (module(f"reading.{name}") for name in ("points", "facts", "points"))
     line = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], domain=files.domain(-4.0, 4.0))
-    space, statement = module("plain.space").Space(module("head").read_head(line), own), module("certificate")
+    space, statement = module("reading.space").Space(module("head").read_head(line), own), module("certificate")
     known = facts.Facts(space, [statement.PatchStatement(0, j, Fraction(0), Fraction(4)) for j in (0, 1)], True)
     one = 1 << space.bits
     right = [(1, one, 1), (2, 6 * one, 2), (1, 4 * one, 2)]
@@ -179,15 +181,15 @@ def _points(module: Import, own: Any) -> str:
 
 def _norms(module: Import, own: Any) -> str:
     """Cosines with a prototype of length 2^(1/2), on coarse grids."""
-    within, certificate = module("plain.quadratic.within"), module("certificate")
+    within, certificate = module("reading.points"), module("certificate")
     head = files.head([[1.0], [0.0]], [[1.0, 1.0]], geometry=files.cosine(0.0), similarity=files.IDENTITY)
     root = flint.arb(2).sqrt()
     for bits in range(2, 12):
         set_grid(module, bits, 0, 8)
-        space = module("plain.space").Space(module("head").read_head(head), own)
+        space = module("reading.space").Space(module("head").read_head(head), own)
         for low, high in ((0.3, 0.9), (-0.9, -0.3), (-0.7, 0.7)):
             stated = [certificate.PatchStatement(0, 0, Fraction(low), Fraction(high))]
-            ((least, most),) = module("plain.quadratic.intervals").intervals(space, stated, True)
+            ((least, most),) = module("reading.facts").intervals(space, stated, True)
             if not (least >= low * root * 2**bits and most <= high * root * 2**bits):
                 return "a stated cosine"
         for low, high in ((3, 9), (-9, -3), (-7, 7)):
@@ -220,11 +222,14 @@ def _place(statement: Any) -> Sequence[int]:
 def _rules(module: Import, own: Any, trial: Trial) -> Iterator[tuple[str, Any, list[Any]]]:
     """The rules for the trial's head on the present grid, each with statements."""
     certificate = module("certificate")
-    space = module("plain.space").Space(module("head").read_head(trial.data), own)
+    space = module("reading.space").Space(module("head").read_head(trial.data), own)
     name = "simplex" if space.head.geometry == "softmax" else "quadratic"
-    patch_rule = getattr(module(f"plain.{name}"), {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name])(space)
+    patch_rule = getattr(
+        module({"simplex": "reading.masses"}.get(name, f"reading.{name}")),
+        {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name],
+    )(space)
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
-    yield name, module("plain.spatial").SpatialRule(space, patch_rule), stated
+    yield name, module("reading.paradigms").SpatialRule(space, patch_rule), stated
     pooled: list[Any] = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     for step in (1, 2):  # with clauses about all activations, or about every other one
         bounded, exempt = trial.activations[step - 1 :: step], tuple(range(0, COUNT, 2)) if step == 2 else ()
@@ -232,7 +237,7 @@ def _rules(module: Import, own: Any, trial: Trial) -> Iterator[tuple[str, Any, l
             certificate.OrderStatement(exempt, max(high for _, high in bounded)),
             certificate.FloorStatement(exempt, min(low for low, _ in bounded)),
         ]
-        yield f"top_k, {step}", module("plain.top_k").TopK(space), [*pooled, *clauses]
+        yield f"top_k, {step}", module("reading.paradigms").TopK(space), [*pooled, *clauses]
 
 
 def _ends(box: Any) -> tuple[list[Fraction], list[Fraction]]:

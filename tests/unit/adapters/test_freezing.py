@@ -15,8 +15,8 @@ from torch.nn import functional
 
 import verale
 from verale.adapters.freezing import export_network, first_difference, frozen
+from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
-from verale.checker.kernel import load_kernel
 from verale.checker.network.enclosure import Enclosure as Enclosed
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
@@ -145,7 +145,7 @@ def test_what_float32_claims_exclude_is_told_and_the_file_says_so(case: str, cap
     (picture,) = random_pictures(1)
     pixels = Picture(SHAPE, bytes(picture.flatten().tolist()))
     with pytest.raises(UnprovedError, match=r"of the layer \d nothing is claimed: its magnitude or its weight"):
-        Enclosed(read_network(network.to_bytes()), load_kernel("arb"), "float32").latents(pixels)
+        Enclosed(read_network(network.to_bytes()), load_arithmetic("arb"), "float32").latents(pixels)
     ends = ThroughNetwork(network).ranges(picture).ends
     assert float((ends.upper - ends.lower).max()) < 1e-9
 

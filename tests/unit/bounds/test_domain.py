@@ -10,9 +10,9 @@ from support.small import metric_head
 
 from verale.bounds import domain_range, observe
 from verale.bounds.domain import _RANGES, inner_domain_range
+from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
-from verale.checker.kernel import load_kernel
-from verale.checker.plain.space import Space
+from verale.checker.reading.space import Space
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, LogRatio, Softmax
 from verale.head.geometry import GEOMETRIES
 
@@ -105,7 +105,7 @@ def test_the_ranges_are_those_of_the_checker(geometry, box):
         head = Head(torch.ones(2, 4), geometry, Identity(), domain=box)
     else:
         head = metric_head(geometry, points, box)
-    space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
+    space = Space(read_head(head.to_bytes()), load_arithmetic("mpmath"))
     norms = [1 << space.bits] * head.size
     if isinstance(geometry, Cosine):
         norms = [(low + high) // 2 for low, high in space.norms]

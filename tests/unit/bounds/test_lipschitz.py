@@ -13,11 +13,11 @@ from torch import Tensor
 
 from verale.bounds import activation_range
 from verale.bounds.lipschitz import Lipschitz
+from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
-from verale.checker.kernel import load_kernel
-from verale.checker.plain import lipschitz as checked
-from verale.checker.plain.similarity import Box
-from verale.checker.plain.space import Space
+from verale.checker.reading import lipschitz as checked
+from verale.checker.reading.pooling import Box
+from verale.checker.reading.space import Space
 from verale.errors import UsageError
 from verale.head import Box as Domain
 from verale.head import (
@@ -52,7 +52,7 @@ def on_the_grid(values: Tensor, bits: int, upward: bool) -> list[int]:
 
 
 def checkers(head: Head, box: Enclosure, stated: set[int], above: set[int]) -> tuple[list[Fraction], list[Fraction]]:
-    rule = checked.Lipschitz(Space(read_head(head.to_bytes()), load_kernel("arb")))
+    rule = checked.Lipschitz(Space(read_head(head.to_bytes()), load_arithmetic("arb")))
     bits = rule._space.bits
     cut = rule.cut(
         Box(on_the_grid(box.lower, bits, False), on_the_grid(box.upper, bits, True), bits), stated, above, ()

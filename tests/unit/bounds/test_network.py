@@ -10,8 +10,8 @@ from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, r
 from torch import Tensor
 
 from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
+from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
-from verale.checker.kernel import load_kernel
 from verale.checker.network.enclosure import Enclosure as Enclosed
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
@@ -50,7 +50,7 @@ def test_a_box_holds_what_torch_gives(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_checkers_box_is_narrower(name: str, arithmetic: Arithmetic) -> None:
     network = frozen_network(name)
-    enclosed = Enclosed(read_network(network.to_bytes()), load_kernel("arb"), arithmetic)
+    enclosed = Enclosed(read_network(network.to_bytes()), load_arithmetic("arb"), arithmetic)
     for picture in random_pictures(2):
         own = latent_ranges(network, picture, arithmetic).ends
         box = enclosed.latents(Picture(SHAPE, bytes(picture.flatten().tolist())))
@@ -108,7 +108,7 @@ def test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told() -> 
     found = latent_ranges(network, picture, "float32")
     assert not bool(found.ends.lower.isfinite().any()) and "numbers of layer 2 may overflow in float32" in found.roughly
     with pytest.raises(UnprovedError, match="numbers of the layer 2 may overflow"):
-        Enclosed(read_network(network.to_bytes()), load_kernel("arb"), "float32").latents(
+        Enclosed(read_network(network.to_bytes()), load_arithmetic("arb"), "float32").latents(
             Picture(SHAPE, bytes(picture.flatten().tolist()))
         )
     for layers in ([nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2)], [nn.BatchNorm2d(3), nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2)]):

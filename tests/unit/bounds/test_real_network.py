@@ -14,7 +14,7 @@ from verale.bounds import network as rules
 from verale.bounds.fixed_point import MOST_PAIRS
 from verale.bounds.network import latent_ranges
 from verale.bounds.real_network import FineRules, TooFineError
-from verale.checker.kernel import load_kernel
+from verale.checker.choices import load_arithmetic
 from verale.checker.network.enclosure import Enclosure as Enclosed
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even k
 
 def checked(network: FrozenNetwork, picture: Tensor) -> Enclosure:
     """The checker's box, its ends rounded to float64, which is less than the search's box is taken wider."""
-    box = Enclosed(read_network(network.to_bytes()), load_kernel("arb")).latents(
+    box = Enclosed(read_network(network.to_bytes()), load_arithmetic("arb")).latents(
         Picture(network.shape, bytes(picture.flatten().tolist()))
     )
     lower, upper = (torch.tensor(end, dtype=torch.float64) * 2.0**-box.bits for end in (box.lower, box.upper))

@@ -14,7 +14,7 @@ from support.rationals import cosine_ends
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
 from verale.checker.certificate import PARADIGMS
-from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.choices import KERNELS, load_arithmetic
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.paths import CERTIFICATES
 
@@ -271,7 +271,7 @@ def test_simplex_and_top_k_on_whole_files(auditor: Auditor) -> None:
 
 def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    broken = load_kernel("mpmath")
+    broken = load_arithmetic("mpmath")
     monkeypatch.setattr(broken, "log", lambda numerator, denominator, bits: (-(1 << bits + 9), 1 << bits + 9))
     auditor._kernels[1] = broken
     verdict = auditor.check(files.encode(document()))
@@ -283,7 +283,7 @@ def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    looser = load_kernel("mpmath")
+    looser = load_arithmetic("mpmath")
     exact_log = looser.log
     monkeypatch.setattr(
         looser, "log", lambda n, d, bits: (exact_log(n, d, bits)[0] - (1 << 99), exact_log(n, d, bits)[1] + (1 << 99))

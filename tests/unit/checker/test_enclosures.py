@@ -9,7 +9,7 @@ import pytest
 from support.cases import every
 from support.enclosures import OF_A_KERNEL, failures
 
-from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.choices import KERNELS, load_arithmetic
 
 
 @pytest.mark.parametrize("samples", [500, pytest.param(5_000, marks=pytest.mark.long)])  # as many for either kernel
@@ -40,5 +40,5 @@ class Inward:
 @every("operation", OF_A_KERNEL)
 def test_one_unit_inward_is_found(operation: Any, name: str, by: tuple[int, int]) -> None:
     generator = random.Random(1)
-    wrong = sum(not operation(Inward(load_kernel(name), by), generator) for _ in range(100))
+    wrong = sum(not operation(Inward(load_arithmetic(name), by), generator) for _ in range(100))
     assert wrong > 20

@@ -17,16 +17,15 @@ from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, case
 
 from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, Statement
+from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import exact
 from verale.checker.head import COSINES, read_head
-from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.plain.evaluation import Evaluation
-from verale.checker.plain.margin import lower_bound
-from verale.checker.plain.quadratic import QuadraticRule
-from verale.checker.plain.simplex import Simplex
-from verale.checker.plain.space import Space
-from verale.checker.plain.spatial import SpatialRule
-from verale.checker.plain.top_k import TopK
+from verale.checker.reading.evaluation import Evaluation
+from verale.checker.reading.margin import lower_bound
+from verale.checker.reading.masses import Simplex
+from verale.checker.reading.paradigms import SpatialRule, TopK
+from verale.checker.reading.quadratic import QuadraticRule
+from verale.checker.reading.space import Space
 from verale.checker.similarities import SIMILARITIES
 from verale.soundness.independent import arithmetic, files
 
@@ -50,7 +49,7 @@ def require_that_what_is_proved_holds(parts: tuple[Any, ...]) -> None:
     with flint.ctx.workprec(arithmetic.PRECISION):
         for kernel in KERNELS:
             head = head_with(*parts, generator)
-            space = Space(read_head(head.data), load_kernel(kernel))
+            space = Space(read_head(head.data), load_arithmetic(kernel))
             image = draw(head, generator)
             activations = [head.activation(image, j) for j in range(COUNT)]
             logits = head.logits(activations)

@@ -10,7 +10,7 @@ import pytest
 from support import fuzzing
 
 from verale.checker import Status, auditor
-from verale.checker.plain import audit
+from verale.checker.reading import audit
 
 SEEDS = list(fuzzing.seeds())
 

@@ -15,15 +15,17 @@ import mpmath
 import pytest
 from checker_mutants.attacks.arithmetic import foreign_integers
 
+from verale.checker import series
+from verale.checker.arithmetic import Arithmetic
+from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.errors import KernelError
-from verale.checker.kernel import KERNELS, Kernel, load_kernel, mpmath_kernel
 
 TRUTH_BITS = 400
 
 
 @pytest.fixture(params=KERNELS, scope="module")
-def kernel(request: pytest.FixtureRequest) -> Kernel:
-    return load_kernel(request.param)
+def kernel(request: pytest.FixtureRequest) -> Arithmetic:
+    return load_arithmetic(request.param)
 
 
 def truth(ball: flint.arb, bits: int) -> tuple[Fraction, Fraction]:
@@ -79,21 +81,21 @@ def exponents() -> list[tuple[int, int, int]]:
     return cases
 
 
-def test_log_encloses(kernel: Kernel) -> None:
+def test_log_encloses(kernel: Arithmetic) -> None:
     with flint.ctx.workprec(TRUTH_BITS + 1100):
         for numerator, denominator, bits in logarithms():
             ball = (flint.arb(flint.fmpz(numerator)) / flint.arb(flint.fmpz(denominator))).log()
             check(kernel.log(numerator, denominator, bits), ball, bits)
 
 
-def test_exp_encloses(kernel: Kernel) -> None:
+def test_exp_encloses(kernel: Arithmetic) -> None:
     with flint.ctx.workprec(TRUTH_BITS + 1100):
         for mantissa, exponent, bits in exponents():
             ball = (flint.arb(flint.fmpz(mantissa)) * flint.arb(2) ** exponent).exp()
             check(kernel.exp(mantissa, exponent, bits), ball, bits)
 
 
-def test_log_is_antisymmetric_and_adds_up(kernel: Kernel) -> None:
+def test_log_is_antisymmetric_and_adds_up(kernel: Arithmetic) -> None:
     """Identities that need no reference: ln(a/b) + ln(b/a) = 0 and ln(a/b) + ln(b/c) = ln(a/c)."""
     generator = random.Random(7)
     for _ in range(300):
@@ -105,7 +107,7 @@ def test_log_is_antisymmetric_and_adds_up(kernel: Kernel) -> None:
         assert l1 + low <= 0 <= h1 + high
 
 
-def test_exp_between_rational_bounds(kernel: Kernel) -> None:
+def test_exp_between_rational_bounds(kernel: Arithmetic) -> None:
     """1 + x + x^2/2 < exp(x) < 1 + x + x^2/2 + x^3 for 0 < x <= 1/2, in exact rationals."""
     generator = random.Random(8)
     for _ in range(300):
@@ -116,11 +118,11 @@ def test_exp_between_rational_bounds(kernel: Kernel) -> None:
         assert Fraction(low, 1 << 200) < 1 + x + x * x / 2 + x**3
 
 
-def test_exp_of_zero_is_exact(kernel: Kernel) -> None:
+def test_exp_of_zero_is_exact(kernel: Arithmetic) -> None:
     assert kernel.exp(0, 0, 77) == (1 << 77, 1 << 77)
 
 
-def test_exp_that_vanishes_and_exp_that_overflows(kernel: Kernel) -> None:
+def test_exp_that_vanishes_and_exp_that_overflows(kernel: Arithmetic) -> None:
     assert kernel.exp(-3, 1000, 128) == (0, 1)
     assert kernel.exp(-1, 7, 127) == (0, 1)
     with pytest.raises(OverflowError, match="more than"):
@@ -136,7 +138,7 @@ def test_mpmath_itself_does_not_enclose_exp() -> None:
     assert (wrong.a, wrong.b) == (1.0, 1.0)
     mantissa, denominator = x.as_integer_ratio()
     for name in KERNELS:
-        low, high = load_kernel(name).exp(mantissa, 1 - denominator.bit_length(), 128)
+        low, high = load_arithmetic(name).exp(mantissa, 1 - denominator.bit_length(), 128)
         assert high > (1 << 128)  # exp(x) > 1
         assert low <= math.floor((1 + Fraction(x) + Fraction(x) ** 2) * 2**128)  # exp(x) < 1 + x + x^2
         assert low > 1 << 128
@@ -151,7 +153,7 @@ def test_mpmath_itself_does_not_enclose_log() -> None:
     assert Fraction(float(wrong.b)) <= true_low  # and the value is strictly between true_low and true_high
     numerator, denominator = x.as_integer_ratio()
     for name in KERNELS:
-        low, high = load_kernel(name).log(numerator, denominator, 200)
+        low, high = load_arithmetic(name).log(numerator, denominator, 200)
         assert Fraction(low, 1 << 200) <= true_high
         assert true_low <= Fraction(high, 1 << 200)
         assert high - low <= 2
@@ -166,20 +168,20 @@ def test_an_unknown_kernel() -> None:
     with pytest.raises(
         KernelError, match="'float' is unknown, expected one of proved-or-arb, proved, arb, mpmath, both, all"
     ):
-        load_kernel("float")
+        load_arithmetic("float")
 
 
 @pytest.mark.parametrize(("name", "package"), [("arb", "python-flint"), ("mpmath", "mpmath")])
 def test_a_kernel_that_is_not_installed(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    monkeypatch.setitem(sys.modules, f"verale.checker.kernel.{name}_kernel", None)
+    monkeypatch.setitem(sys.modules, "verale.checker." + {"arb": "arb", "mpmath": "series"}[name], None)
     with pytest.raises(KernelError, match=f"needs {package} .*: install it, or choose the other kernel"):
-        load_kernel(name)
+        load_arithmetic(name)
 
 
 def test_argument_reduction_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong choice of k costs a proof, never an enclosure."""
-    monkeypatch.setattr(mpmath_kernel, "_LN2_ESTIMATE", 1 << 62)
+    monkeypatch.setattr(series, "_LN2_ESTIMATE", 1 << 62)
     with pytest.raises(ArithmeticError, match="argument reduction"):
-        load_kernel("mpmath").exp(-10, 0, 64)
+        load_arithmetic("mpmath").exp(-10, 0, 64)

@@ -12,12 +12,13 @@ import pytest
 from benchmarks import demands, demands_of_pictures
 from benchmarks.limits import ATTACKS, answer, certificate, head, spatial
 from verale.checker import Auditor
-from verale.checker.limit import LIMIT, STEPS_A_SECOND, allowed
 from verale.soundness.independent import files
 
 ROOT = Path(__file__).parents[3]
 
 
+SECONDS = 2
+"""The limit of these tests, which a proof may overrun by as long as one operation takes."""
 LIKE_ANOTHER = (
     '8 MiB of ""',
     "8 MiB of escapes",
@@ -39,10 +40,10 @@ LIKE_ANOTHER = (
     "name", [pytest.param(name, marks=[pytest.mark.long] * (name in LIKE_ANOTHER)) for name in ATTACKS]
 )
 def test_is_answered_at_once_and_in_little_memory(name: str, tmp_path: Path) -> None:
-    outcome = answer(tmp_path, name)
+    outcome = answer(tmp_path, name, SECONDS)
     assert outcome.code == ATTACKS[name][0], outcome.line
-    assert outcome.megabytes < 200
-    assert outcome.seconds < 10  # processor time; less than one, alone on a machine
+    assert outcome.megabytes < 1200
+    assert outcome.seconds < 10 * SECONDS  # processor time
     assert "failed" not in outcome.line and len(outcome.line) < 1000
 
 
@@ -55,43 +56,28 @@ QUICK = (
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.long] * (name not in QUICK)) for name in demands.DEMANDS]
 )
-def test_the_longest_proofs_of_small_files_end_within_the_documented_bound(name: str, tmp_path: Path) -> None:
-    outcome = demands.answer(tmp_path, name, "arb")
+def test_the_longest_proofs_of_small_files_end_at_the_limit(name: str, tmp_path: Path) -> None:
+    outcome = demands.answer(tmp_path, name, "arb", SECONDS)
     assert outcome.size < 10**6
     assert outcome.code in (0, 3, 4, 8, 12, 14), outcome.line
-    assert outcome.steps <= allowed(LIMIT, 1) or outcome.code == 12
     assert (" limit: " in outcome.line) == (outcome.code == 12)
-    assert outcome.megabytes < 500
-    assert outcome.seconds < 90  # documented: 30, of a processor that does nothing else
-
-
-REFUSED = ("150 convolutions", "1500 conv", "maxima over")
-"""Words of the names of those that are refused before anything is computed."""
+    assert outcome.megabytes < 1200
+    assert outcome.seconds < 10 * SECONDS
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.long] * (not any(word in name for word in REFUSED)))
+        pytest.param(name, marks=[pytest.mark.long] * ("150 convolutions" not in name))
         for name in demands_of_pictures.DEMANDS
     ],
 )
-def test_what_small_networks_and_pictures_ask_for_is_within_the_documented_bound(name: str, tmp_path: Path) -> None:
-    outcome = demands_of_pictures.answer(tmp_path, name, "arb")
+def test_what_small_networks_and_pictures_ask_for_ends_at_the_limit(name: str, tmp_path: Path) -> None:
+    outcome = demands_of_pictures.answer(tmp_path, name, "arb", SECONDS)
     assert outcome.size < 10**6
     assert outcome.code in (0, 7, 12), outcome.line
-    assert outcome.steps <= allowed(LIMIT, 1) or outcome.code == 12
-    assert outcome.code == 12 or not any(word in name for word in REFUSED)
-    assert outcome.megabytes < 500
-    assert outcome.seconds < 90  # documented: 30, of a processor that does nothing else
-
-
-def test_what_only_the_proof_tells_counts_too() -> None:
-    """The count before the proof does not reach this limit; how many bits the masses need does."""
-    data, document, latents = demands.DEMANDS["masses that 1280 bits decide"]()
-    verdict = Auditor(data, latents, "arb", limit=2**26 / STEPS_A_SECOND).check(document)
-    assert verdict.exit_code == 12
-    assert "takes more than 1.68 s of processor time" in verdict.message
+    assert outcome.megabytes < 1200
+    assert outcome.seconds < 10 * SECONDS
 
 
 def test_a_refutation_has_no_limit() -> None:
@@ -121,6 +107,7 @@ def test_the_limit_is_the_auditors_to_set() -> None:
     data = head(3)
     proof = certificate(data, spatial(1, 3))
     assert Auditor(data).check(proof, entailment_only=True).exit_code == 0
-    verdict = Auditor(data, kernel="arb", limit=1000 / STEPS_A_SECOND).check(proof, entailment_only=True)
+    verdict = Auditor(data, kernel="arb", limit=2.5e-05).check(proof, entailment_only=True)
     assert (verdict.status.value, verdict.reason, verdict.exit_code) == ("NOT_PROVED", "limit", 12)
-    assert "expected at most 2.5e-05 s for files of this size; raise the limit" in verdict.message
+    assert "it takes more than 2.5e-05 s of processor time, the most for files of this size" in verdict.message
+    assert "raise the limit" in verdict.message

@@ -13,9 +13,8 @@ import pytest
 from support.proved import fake
 
 from verale.checker import Auditor, KernelError, Status, Verdict
+from verale.checker.choices import CHOICES
 from verale.checker.file_auditor import FileAuditor
-from verale.checker.kernel import CHOICES
-from verale.checker.limit import STEPS_A_SECOND
 from verale.checker.proved import SCRIPT, find_executable, find_script, program
 from verale.checker.together import completed, in_common
 from verale.cli import shared
@@ -227,7 +226,7 @@ class TestOrder:
         def checked(said: str) -> Verdict:
             answers = f"{{'head': 'ready', 'instance': 'proved'}}.get(question, {said!r})"
             monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"return f'={{number}} 0 ' + {answers}"))
-            return Auditor(HEAD, LATENTS, limit=1 / STEPS_A_SECOND).check(GOOD)
+            return Auditor(HEAD, LATENTS, limit=1e-9).check(GOOD)
 
         verdict = checked("not proved")
         assert (verdict.reason, verdict.exit_code) == ("entailment", 3)

@@ -59,7 +59,7 @@ def test_the_packages_that_are_used(package: str) -> None:
     listed = TEXT.split(f"**{package}**")[1].split("\n\n")[0]
     assert used and used <= set(re.findall(r"`(\w+)`", listed))
     assert {path.stem for path in FILES if any(m.split(".")[0] == package for m, _ in imported(path))} == {
-        {"flint": "arb_kernel", "mpmath": "mpmath_kernel"}[package]
+        {"flint": "arb", "mpmath": "series"}[package]
     }
 
 

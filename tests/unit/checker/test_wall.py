@@ -70,7 +70,7 @@ def test_the_checker_stands_alone(kernel: str, tmp_path: Path, monkeypatch: pyte
         ("both", "verale.checker.proved"),
         ("proved", "mpmath"),
         ("proved", "flint"),
-        ("proved", "verale.checker.plain"),
+        ("proved", "verale.checker.reading"),
     ],
 )
 def test_a_kernel_does_not_need_what_another_one_does(

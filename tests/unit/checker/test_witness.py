@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from verale.checker import Auditor, LatentsError, Status, Verdict
-from verale.checker.kernel import KERNELS
+from verale.checker.choices import KERNELS
 from verale.soundness.independent import files
 
 # Two classes, one prototype each, on the line: whoever is nearer wins. Only patch 0 is spoken of.

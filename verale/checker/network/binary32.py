@@ -26,10 +26,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ..arithmetic import Arithmetic
 from ..deployment import LARGEST, TINY, are_binary32, is_binary32
 from ..dyadic import ceil_at, exact, floor_at
 from ..errors import UnprovedError
-from ..kernel import Kernel
 from ..read.layers import Layer
 from .ends import Ends
 from .functions import FUNCTIONS
@@ -94,7 +94,7 @@ def require_no_overflow(layer: Layer, weight: Fraction, read: Fraction, size: Fr
         raise _overflow(layer)
 
 
-def rounded(layer: Layer, read: Sequence[Ends], given: Ends, kernel: Kernel, bits: int) -> Ends:
+def rounded(layer: Layer, read: Sequence[Ends], given: Ends, arithmetic: Arithmetic, bits: int) -> Ends:
     """What a layer of `FUNCTIONS` gives as computed.
 
     Args:
@@ -105,7 +105,7 @@ def rounded(layer: Layer, read: Sequence[Ends], given: Ends, kernel: Kernel, bit
         case "add" | "avg_pool2d":
             count = len(read) if layer.kind == "add" else layer.terms + 2
             sizes = [_sizes(each) for each in read]
-            total = FUNCTIONS[layer.kind](layer, [Ends(each, each) for each in sizes], kernel, bits).upper
+            total = FUNCTIONS[layer.kind](layer, [Ends(each, each) for each in sizes], arithmetic, bits).upper
             if 4 * layer.terms * sum(map(max, sizes)) > LARGEST * 2**bits:
                 raise _overflow(layer)
             off = [share(size, count) + count for size in total]

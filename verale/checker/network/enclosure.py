@@ -12,20 +12,19 @@ many bits more than the latents are to have. Any choice is sound.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import frexp, isfinite, prod
 
+from ..arithmetic import Arithmetic
 from ..dyadic import ceil_at, floor_at
-from ..kernel import Kernel
+from ..errors import UnprovedError
 from ..read.layers import PICTURE, TENSORS, Layer, Network
 from ..read.pictures import Picture
 from .binary32 import MOST_BITS, normalised, rounded
 from .ends import Ends
 from .functions import FUNCTIONS
-from .price import Sizes, price
-from .sums import Sums
+from .sums import AT_ONCE, Sums
 
 __all__ = ["EnclosedLatents", "Enclosure"]
 
@@ -33,6 +32,9 @@ _BITS = 56
 """The latents' ends are some 2^-_BITS apart."""
 _MOST_KEPT = 2**21
 """Weights of a layer that are kept as integers from picture to picture."""
+_MOST_BITS = 4096
+"""Of the grid: with more, a single product may take minutes."""
+_GREATEST_EXPONENT = 1024
 
 
 @dataclass(frozen=True)
@@ -45,25 +47,21 @@ class EnclosedLatents:
 
 
 class Enclosure:
-    """One network in one kernel.
+    """One network.
 
     Args:
-        arithmetic: `real`, or `float32`: computed in binary32.
+        computed: in `real` arithmetic, or in `float32`.
 
     Attributes:
         bits: fractional bits of the grid.
-        steps: of the work that a picture takes.
-        numbers: how many numbers are kept at once, roughly.
     """
 
-    def __init__(self, network: Network, kernel: Kernel, arithmetic: str = "real") -> None:
-        self._network, self._kernel, self._binary32 = network, kernel, arithmetic == "float32"
+    def __init__(self, network: Network, arithmetic: Arithmetic, computed: str = "real") -> None:
+        self._network, self._arithmetic, self._binary32 = network, arithmetic, computed == "float32"
         self._found: tuple[Picture, EnclosedLatents] | None = None
-        sizes = {layer.name: Sizes.of(layer) for layer in network.layers if layer.kind in TENSORS}
-        self.bits = _BITS + _growth(network, sizes)
+        self.bits = _BITS + _growth(network)
         if self._binary32:
             self.bits = min(self.bits, MOST_BITS)
-        self.steps, self.numbers = price(network, kernel.name, self.bits, sizes)
         self._kept: dict[str, Sums] = {}
         self._last = {name: number for number, layer in enumerate(network.layers) for name in layer.inputs}
         self._normalised: list[list[tuple[int, int]]] = []
@@ -75,19 +73,30 @@ class Enclosure:
             picture: one of the network's shape. What the last one gives is kept.
 
         Raises:
-            UnprovedError: computed in binary32, it may give other latents than those that can be bounded.
+            UnprovedError: it takes more than the arithmetic's clock allows, or weights are too large; or computed in
+                binary32, it may give other latents than those that can be bounded.
         """
         if self._found is None or self._found[0] != picture:
             self._found = picture, self._latents(picture)
         return self._found[1]
 
     def _latents(self, picture: Picture) -> EnclosedLatents:
+        if self.bits > _MOST_BITS:
+            raise UnprovedError(
+                "limit",
+                f"the network's weights are so large that its latents need {self.bits} bits, expected at most"
+                f" {_MOST_BITS}",
+            )
+        clock, kept = self._arithmetic.clock, 2 * prod(picture.shape)
         known = {PICTURE: self._picture(picture)}
         for number, layer in enumerate(self._network.layers):
+            clock.look()
+            kept += 2 * layer.entries
+            clock.keep(kept + _at_once(layer))
             known[layer.name] = self._given(layer, [known[name] for name in layer.inputs])
             for name in layer.inputs:
-                if self._last[name] == number:
-                    known.pop(name, None)
+                if self._last[name] == number and name in known:
+                    kept -= 2 * len(known.pop(name).lower)
         return self._patches(known[self._network.layers[-1].name])
 
     def _table(self, mean: Fraction, std: Fraction) -> list[tuple[int, int]]:
@@ -112,9 +121,9 @@ class Enclosure:
 
     def _given(self, layer: Layer, read: list[Ends]) -> Ends:
         if layer.kind not in TENSORS:
-            given = FUNCTIONS[layer.kind](layer, read, self._kernel, self.bits)
-            return rounded(layer, read, given, self._kernel, self.bits) if self._binary32 else given
-        sums = self._kept.get(layer.name) or Sums(layer, self._kernel, self.bits, self._binary32)
+            given = FUNCTIONS[layer.kind](layer, read, self._arithmetic, self.bits)
+            return rounded(layer, read, given, self._arithmetic, self.bits) if self._binary32 else given
+        sums = self._kept.get(layer.name) or Sums(layer, self._arithmetic, self.bits, self._binary32)
         if prod(layer.tensors["weight"].shape) <= _MOST_KEPT:
             self._kept[layer.name] = sums
         return sums.of(read[0])
@@ -126,14 +135,22 @@ class Enclosure:
         return EnclosedLatents(lower, upper, self.bits)
 
 
-def _growth(network: Network, sizes: Mapping[str, Sizes]) -> int:
+def _at_once(layer: Layer) -> int:
+    """How many numbers are kept while a layer is computed, besides what it reads and gives."""
+    if layer.kind not in TENSORS:
+        return layer.products
+    return 3 * (prod(layer.tensors["weight"].shape) + max(layer.terms, min(AT_ONCE, layer.products)))
+
+
+def _growth(network: Network) -> int:
     """About how many bits of the grid are lost on the way to the latents, if each layer multiplies widths by the mean
     of the sums of its weights' sizes."""
     lost = {PICTURE: 0}
     for layer in network.layers:
         most = max(lost[name] for name in layer.inputs)
         if layer.kind in TENSORS:
-            most += max(0, sizes[layer.name].mean)
+            total = sum(map(abs, layer.tensors["weight"].floats())) * layer.terms / prod(layer.tensors["weight"].shape)
+            most += max(0, frexp(total)[1] if isfinite(total) else _GREATEST_EXPONENT)
         elif layer.kind == "add":
             most += (len(layer.inputs) - 1).bit_length()
         lost[layer.name] = most

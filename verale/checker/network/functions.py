@@ -16,18 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from ..kernel import Kernel
+from ..arithmetic import Arithmetic
 from ..read.layers import Layer
 from .ends import Ends
 
 __all__ = ["FUNCTIONS"]
 
 
-def _relu(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _relu(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     return Ends([max(0, low) for low in read[0].lower], [max(0, high) for high in read[0].upper])
 
 
-def _leaky_relu(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _leaky_relu(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     above, below = layer.settings.slope.numerator, layer.settings.slope.denominator
     return read[0].mapped(
         lambda low: low if low >= 0 else low * above // below,
@@ -35,11 +35,11 @@ def _leaky_relu(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -
     )
 
 
-def _sigmoid(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _sigmoid(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     one = 1 << bits
 
     def ends(x: int) -> tuple[int, int]:
-        low, high = kernel.exp(-abs(x), -bits, bits)
+        low, high = arithmetic.exp(-abs(x), -bits, bits)
         if x >= 0:
             return (one << bits) // (one + high), -(-(one << bits) // (one + low))
         return (low << bits) // (one + low), -(-(high << bits) // (one + high))
@@ -47,24 +47,24 @@ def _sigmoid(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> E
     return read[0].mapped(lambda low: ends(low)[0], lambda high: ends(high)[1])
 
 
-def _tanh(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _tanh(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     one = 1 << bits
 
     def ends(x: int) -> tuple[int, int]:
-        low, high = kernel.exp(-2 * abs(x), -bits, bits)
+        low, high = arithmetic.exp(-2 * abs(x), -bits, bits)
         least, most = (one - high << bits) // (one + high), -(-(one - low << bits) // (one + low))
         return (least, most) if x >= 0 else (-most, -least)
 
     return read[0].mapped(lambda low: ends(low)[0], lambda high: ends(high)[1])
 
 
-def _max_pool2d(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _max_pool2d(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     lower, upper = read[0].lower, read[0].upper
     windows = list(_windows_of(layer))
     return Ends([max(lower[i] for i in each) for each in windows], [max(upper[i] for i in each) for each in windows])
 
 
-def _avg_pool2d(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _avg_pool2d(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     size = layer.settings.kernel[0] * layer.settings.kernel[1]
     lower, upper = read[0].lower, read[0].upper
     windows = list(_windows_of(layer))
@@ -74,21 +74,21 @@ def _avg_pool2d(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -
     )
 
 
-def _add(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _add(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     lower = [sum(entries) for entries in zip(*(each.lower for each in read), strict=True)]
     return Ends(lower, [sum(entries) for entries in zip(*(each.upper for each in read), strict=True)])
 
 
-def _concat(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _concat(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     joined = chain.from_iterable
     return Ends(list(joined(each.lower for each in read)), list(joined(each.upper for each in read)))
 
 
-def _flatten(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _flatten(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     return read[0]
 
 
-def _upsample_nearest(layer: Layer, read: Sequence[Ends], kernel: Kernel, bits: int) -> Ends:
+def _upsample_nearest(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     channels, rows, columns = layer.shape
     _, height, width = layer.read[0]
     down, along = layer.settings.scale
@@ -122,7 +122,7 @@ def _windows_of(layer: Layer) -> Iterator[list[int]]:
                 yield [start + x for start in starts for x in xs]
 
 
-FUNCTIONS: dict[str, Callable[[Layer, Sequence[Ends], Kernel, int], Ends]] = {
+FUNCTIONS: dict[str, Callable[[Layer, Sequence[Ends], Arithmetic, int], Ends]] = {
     "add": _add,
     "concat": _concat,
     "relu": _relu,
@@ -134,4 +134,4 @@ FUNCTIONS: dict[str, Callable[[Layer, Sequence[Ends], Kernel, int], Ends]] = {
     "flatten": _flatten,
     "upsample_nearest": _upsample_nearest,
 }
-"""What each of these layers gives: the layer, what it reads, the kernel, the bits of the grid."""
+"""What each of these layers gives: the layer, what it reads, the arithmetic, the bits of the grid."""

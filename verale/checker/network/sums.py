@@ -22,16 +22,19 @@ from functools import reduce
 from operator import add, or_, sub
 from typing import TypeAlias
 
+from ..arithmetic import Arithmetic, Matrix, Rows
 from ..dyadic import ceil_at
-from ..kernel import Kernel, Matrix, Rows
 from ..read.layers import Layer
 from ..read.safetensors_reader import Tensor
 from .binary32 import require_no_overflow, roundings, share, underflow
 from .ends import Ends
-from .price import AT_ONCE, MORE_PLACES
 
 __all__ = ["Sums"]
 
+AT_ONCE = 2**20
+"""The entries that are multiplied at once, at most, unless one entry of a layer is computed from more."""
+_MORE_PLACES = 16
+"""Weights have so many bits more than the grid, so what is cut off of them is little beside a unit of the grid."""
 _COARSE = 28
 """Bits of the greatest bound of a weight's size."""
 _Piece: TypeAlias = tuple[int, int, int, int]
@@ -55,10 +58,10 @@ class _Group:
 class Sums:
     """A conv2d or linear layer on the grid of `bits` fractional bits, in real arithmetic or computed in binary32."""
 
-    def __init__(self, layer: Layer, kernel: Kernel, bits: int, binary32: bool) -> None:
-        self._layer, self._kernel, self._bits = layer, kernel, bits
+    def __init__(self, layer: Layer, arithmetic: Arithmetic, bits: int, binary32: bool) -> None:
+        self._layer, self._arithmetic, self._bits = layer, arithmetic, bits
         weight = layer.tensors["weight"]
-        self._places, self._exact, rows = _integers(weight, bits + MORE_PLACES, layer.terms)
+        self._places, self._exact, rows = _integers(weight, bits + _MORE_PLACES, layer.terms)
         self._shift = max(0, max(max(max(row), -min(row)) for row in rows).bit_length() - _COARSE)
         each = weight.shape[0] // layer.settings.groups
         self._groups = [self._group(rows[start : start + each]) for start in range(0, len(rows), each)]
@@ -74,7 +77,7 @@ class Sums:
     def _group(self, rows: Rows) -> _Group:
         more = 0 if self._exact else 1
         sizes = [[_up(abs(entry) + more, self._shift) for entry in row] for row in rows]
-        return _Group(self._kernel.matrix(rows), self._kernel.matrix(sizes))
+        return _Group(self._arithmetic.matrix(rows), self._arithmetic.matrix(sizes))
 
     def of(self, read: Ends) -> Ends:
         """What the layer gives for what it reads.
@@ -93,8 +96,8 @@ class Sums:
         for number, group in enumerate(self._groups):
             first = number * layer.shape[0] // len(self._groups)
             for at, middle, apart in _windows(layer, number, centres, radii):
-                sums = self._kernel.product(group.weights, middle)
-                spread = self._kernel.product(group.sizes, apart)
+                sums = self._arithmetic.product(group.weights, middle)
+                spread = self._arithmetic.product(group.sizes, apart)
                 for o, (row, reach) in enumerate(zip(sums, spread, strict=True), first):
                     own = slice(o * area + at, o * area + at + len(row))
                     bias = self._bias[o]

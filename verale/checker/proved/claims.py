@@ -11,7 +11,7 @@ from typing import TypeVar
 from ..certificate import Certificate, PatchStatement
 from ..errors import UnprovedError
 from ..head import Head
-from ..limit import LIMIT, STEPS_A_SECOND, seconds_in_words
+from ..limit import LIMIT, seconds_in_words
 from ..numbers import Interval, Numbers, Values
 from ..read.latents import Image
 from ..read.layers import Network
@@ -29,7 +29,6 @@ _T = TypeVar("_T")
 NOT_ASKED = "the proved checker could not be asked"
 """So begins the message where the program could not be started, or died."""
 
-_STEPS_A_MILLISECOND = STEPS_A_SECOND // 1000
 _MEGABYTE = 2**20
 _MEGABYTES = 1024
 _MEGABYTES_A_MEGABYTE = 64
@@ -73,15 +72,15 @@ class ProvedClaims:
         megabytes = (_MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)) * max(1, ceil(limit / LIMIT))
         self._megabytes = min(megabytes, _MOST_MEGABYTES)
         self._program = program
-        self._left, self._allowed = 0, 0
+        self._left, self._allowed = 0, 0.0
         self._dialogue: Dialogue | None = None
         self._network_told = False
         self._unavailable = ""
 
-    def allow(self, steps: int) -> None:
-        """Begin to count again: the steps of a proof that all questions may take until the next call."""
-        self._allowed = steps
-        self._left = min(max(1, steps // _STEPS_A_MILLISECOND), _MOST_MILLISECONDS)
+    def allow(self, seconds: float) -> None:
+        """Begin to count again: what all questions may take until the next call."""
+        self._allowed = seconds
+        self._left = min(max(1, int(1000 * seconds)), _MOST_MILLISECONDS)
 
     def entails(self, certificate: Certificate) -> bool:
         """Whether the statements are proved to entail the class, with the stated margins."""

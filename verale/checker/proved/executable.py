@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..choices import VARIABLE
 from ..errors import KernelError
-from ..kernel import VARIABLE
 
 __all__ = ["Executable", "find_executable"]
 

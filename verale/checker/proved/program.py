@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from ..choices import VARIABLE
 from ..errors import KernelError
-from ..kernel import VARIABLE
 from .executable import Executable, find_executable
 from .script import Script, find_script
 

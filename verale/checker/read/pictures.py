@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ..errors import FormatError, PictureError, UnprovedError
-from ..limit import LIMIT, allowed, seconds_in_words
+from ..limit import LIMIT, Clock, allowed
 from .json_reader import brief
 from .png_reader import SIGNATURE, read_png
 from .safetensors_reader import Tensor, read_tensors
@@ -21,8 +21,6 @@ LARGEST = 16 * 2**30
 CHANGED = "was changed meanwhile; start again"
 _KEPT, _AROUND = 2**25, 2**10
 """Bytes of pictures that are kept, to be found again, each with what is around it."""
-_PICTURE = 250
-"""Steps of a picture, beside those of its bytes."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +31,13 @@ class Picture:
         shape: (C, H, W).
         values: C H W bytes in the order (c, y, x).
         size: how many bytes of a file it was read from.
-        steps: of the work that it took to read it.
+        taken: seconds of processor time that it took to read its file.
     """
 
     shape: tuple[int, int, int]
     values: bytes
     size: int = field(default=0, compare=False)
-    steps: int = field(default=0, compare=False)
+    taken: float = field(default=0.0, compare=False)
 
     @property
     def digest(self) -> str:
@@ -72,13 +70,13 @@ class StoredPictures:
         shape: (C, H, W).
         data: their values, one after the other.
         size: of the file, in bytes, if it is a PNG file; its only picture is read from all of it.
-        unfiltering: steps of the work that this took.
+        taken: seconds of processor time that it took to read them.
     """
 
     shape: tuple[int, int, int]
     data: bytes | memoryview
     size: int | None = None
-    unfiltering: int = 0
+    taken: float = 0.0
 
     def __len__(self) -> int:
         return len(self.data) // prod(self.shape)
@@ -90,13 +88,7 @@ class StoredPictures:
 
     def picture(self, values: bytes) -> Picture:
         """A picture of this file with these values."""
-        steps = _steps(self.shape) + self.unfiltering
-        return Picture(self.shape, values, len(values) if self.size is None else self.size, steps)
-
-    @property
-    def steps(self) -> int:
-        """Of the work that it takes to read all pictures."""
-        return len(self) * _steps(self.shape) + self.unfiltering
+        return Picture(self.shape, values, len(values) if self.size is None else self.size, self.taken)
 
 
 @dataclass(frozen=True)
@@ -106,7 +98,7 @@ class UnreadFile:
     Attributes:
         name: the file's.
         why: what is wrong with it, for a message.
-        limited: whether all that is wrong is the work that it takes to read it.
+        limited: whether all that is wrong is the time that it takes to read it.
     """
 
     name: str
@@ -126,21 +118,21 @@ def opened_files(
 ) -> Iterator[StoredPictures | UnreadFile]:
     """The pictures of each file, in order, or why it is left out of account.
 
-    All files up to any one of them take no more work than a third of what `limit` allows for their bytes; one that
+    All files up to any one of them take no more time than a third of what `limit` allows for their bytes; one that
     would is left out. The rest is for proofs about them.
-    How much that is, a PNG file's header tells.
 
     Args:
         files: tensor and PNG files.
         shape: (C, H, W) of the network.
         limit: seconds for each megabyte.
     """
-    size = steps = 0
+    size, taken, clock = 0, 0.0, Clock()
     for file in files:
         try:
             data = file.read()
             size += len(data)
-            stored = _opened(data, shape, allowed(limit / _PARTS, size) - steps)
+            clock.start(max(0.0, allowed(limit / _PARTS, size) - taken))
+            stored = _opened(data, shape, clock)
         except OSError as error:
             yield UnreadFile(file.name, f"cannot be read ({error.strerror})")
         except PictureError as error:
@@ -150,9 +142,10 @@ def opened_files(
         except FormatError as error:
             yield UnreadFile(file.name, f"{_kind(data)}: {error}")
         except UnprovedError as error:
+            taken += clock.taken
             yield UnreadFile(file.name, str(error), limited=True)
         else:
-            steps += stored.steps
+            taken += stored.taken
             yield stored
 
 
@@ -160,37 +153,21 @@ def _kind(data: bytes) -> str:
     return "PNG file" if data[: len(SIGNATURE)] == SIGNATURE else "pictures file"
 
 
-def _opened(data: bytes, shape: tuple[int, int, int], left: int | None = None) -> StoredPictures:
+def _opened(data: bytes, shape: tuple[int, int, int], clock: Clock) -> StoredPictures:
     """The pictures of a file's bytes.
 
     Args:
-        left: how many steps it may take to read them; None allows everything.
+        clock: what reading them may take.
 
     Raises:
         FormatError: a file that breaks a rule.
-        UnprovedError: one that would take more steps.
+        UnprovedError: one that takes longer, or more memory.
     """
     if data[: len(SIGNATURE)] != SIGNATURE:
-        stored = StoredPictures(shape, _tensor(data, shape).data)
-        _require(len(stored) * _steps(shape), left)
-        return stored
+        return StoredPictures(shape, _tensor(data, shape).data, taken=clock.taken)
     png = read_png(data, shape)
-    _require(_steps(shape) + png.steps, left, ", or give the pictures as a tensor file")
-    return StoredPictures(shape, png.values(), len(data), png.steps)
-
-
-def _steps(shape: tuple[int, int, int]) -> int:
-    """Those that it takes to take a picture out of a file and to digest it."""
-    return _PICTURE + prod(shape) // 16
-
-
-def _require(steps: int, left: int | None, remedy: str = "") -> None:
-    if left is not None and steps > left:
-        raise UnprovedError(
-            "limit",
-            f"reading it takes about {seconds_in_words(steps)} of processor time, expected at most"
-            f" {seconds_in_words(max(0, left))}; raise the limit{remedy}",
-        )
+    clock.keep(3 * prod(shape), 1)
+    return StoredPictures(shape, png.values(clock.look), len(data), clock.taken)
 
 
 def _tensor(data: bytes, shape: tuple[int, int, int]) -> Tensor:
@@ -272,7 +249,7 @@ class Pictures:
         row, number = divmod(self._place_of[key], len(self._files))
         file = self._files[number]
         try:
-            stored = _opened(file.read(), self._shape)
+            stored = _opened(file.read(), self._shape, Clock())
             picture = stored.picture(stored.values(row))
         except FormatError:
             picture = None

@@ -27,8 +27,6 @@ _LONGEST_CHUNK = 2**31 - 1
 _COLOURS = {0: 1, 2: 3}
 """The channels of each colour type that is read."""
 _REFUSED = {3: "a palette", 4: "grey with alpha", 6: "colours with alpha"}
-_STEPS_A_ROW, _STEPS_A_BYTE = 120, 8
-"""Of one channel; the nearest of three takes longest."""
 _ANCILLARY = 0x20
 """The bit of the first letter of a type: the chunk may be left out of account."""
 
@@ -47,14 +45,12 @@ class Png:
     channels: int
     stream: bytes
 
-    @property
-    def steps(self) -> int:
-        """How many steps of 25 ns `values` takes at most."""
-        _, rows, columns = self.shape
-        return rows * self.channels * (_STEPS_A_ROW + _STEPS_A_BYTE * columns)
+    def values(self, passed: Callable[[], None] = lambda: None) -> bytes:
+        """The C H W bytes of the picture, in the order (c, y, x). Raises FormatError, which names the fault.
 
-    def values(self) -> bytes:
-        """The C H W bytes of the picture, in the order (c, y, x). Raises FormatError, which names the fault."""
+        Args:
+            passed: called at each row; may raise.
+        """
         channels, rows, columns = self.shape
         length = 1 + self.channels * columns
         lines = _inflated(self.stream, rows * length)
@@ -66,6 +62,7 @@ class Png:
         planes = [bytearray() for _ in range(self.channels)]
         above = [bytes(columns)] * self.channels
         for start, kind in zip(range(1, len(lines), length), filters, strict=True):
+            passed()
             for channel, plane in enumerate(planes):
                 filtered = lines[start + channel : start + length - 1 : self.channels]
                 above[channel] = _FILTERS[kind](filtered, above[channel])

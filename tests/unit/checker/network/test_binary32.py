@@ -16,8 +16,9 @@ from support.network_truth import Drawn, drawn
 from support.networks import layer
 from torch import nn
 
+from verale.checker.arithmetic import Arithmetic
+from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.errors import UnprovedError
-from verale.checker.kernel import KERNELS, Kernel, load_kernel
 from verale.checker.network import binary32
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
 from verale.checker.read.network_file import read_network
@@ -27,11 +28,11 @@ UNIT = Fraction(1, 2**24)
 
 
 @pytest.fixture(params=KERNELS, scope="module")
-def kernel(request: pytest.FixtureRequest) -> Kernel:
-    return load_kernel(request.param)
+def kernel(request: pytest.FixtureRequest) -> Arithmetic:
+    return load_arithmetic(request.param)
 
 
-def enclosed(network: Drawn, picture: bytes, kernel: Kernel, arithmetic: str = "float32") -> EnclosedLatents:
+def enclosed(network: Drawn, picture: bytes, kernel: Arithmetic, arithmetic: str = "float32") -> EnclosedLatents:
     return Enclosure(read_network(network.file()), kernel, arithmetic).latents(Picture(network.shape, picture))
 
 
@@ -48,7 +49,7 @@ def pixels(network: Drawn, seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (10, 20, 30, 40, 50))])
-def test_no_order_leaves_the_ends(first: int, kernel: Kernel) -> None:
+def test_no_order_leaves_the_ends(first: int, kernel: Arithmetic) -> None:
     count = 0
     for seed in range(first, first + 10):
         try:
@@ -96,7 +97,7 @@ def batch_normed(seed: int) -> tuple[Drawn, dict[str, dict[str, Any]]]:
     return Drawn(layers, tensors, (1, 4, 4), [0.5], [0.25]), norms
 
 
-def test_a_batch_normalisation_that_is_not_folded_stays_inside(kernel: Kernel) -> None:
+def test_a_batch_normalisation_that_is_not_folded_stays_inside(kernel: Arithmetic) -> None:
     for seed in range(10):
         network, norms = batch_normed(seed)
         picture = pixels(network, seed)
@@ -111,7 +112,7 @@ def test_a_batch_normalisation_that_is_not_folded_stays_inside(kernel: Kernel) -
 @pytest.mark.parametrize("dtype", ["F32", "F64"])
 @pytest.mark.parametrize("bias", [None, 0.7, -300.0])
 def test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends(
-    dtype: str, bias: float | None, kernel: Kernel
+    dtype: str, bias: float | None, kernel: Arithmetic
 ) -> None:
     """Each term with all its roundings upwards, or downwards."""
     source = random.Random(f"{dtype}{bias}")
@@ -136,7 +137,7 @@ def test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends(
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "tanh"])
-def test_the_worst_function_stays_inside_and_no_end_leaves_its_range(kind: str, kernel: Kernel) -> None:
+def test_the_worst_function_stays_inside_and_no_end_leaves_its_range(kind: str, kernel: Arithmetic) -> None:
     layers = [layer("a", "conv2d", "picture"), layer("b", kind, "a")]
     network = Drawn(layers, {"a.weight": [[[[40.0]]]]}, (1, 2, 3), [0.5], [1.0])
     picture = bytes([0, 100, 127, 128, 140, 255])
@@ -200,7 +201,7 @@ def frozen(built: Any) -> Drawn:
 
 
 @pytest.mark.filterwarnings("ignore:TF32 acceleration")  # of GPUs, which no test has
-def test_what_torch_computes_lies_inside(kernel: Kernel) -> None:
+def test_what_torch_computes_lies_inside(kernel: Arithmetic) -> None:
     """With one thread and with two, with oneDNN and without; and the real latents do too."""
     built = module()
     network = frozen(built)
@@ -231,7 +232,7 @@ def test_what_torch_computes_lies_inside(kernel: Kernel) -> None:
         assert widest < 2**box.bits / 1000
 
 
-def test_refuses_what_it_cannot_bound(kernel: Kernel) -> None:
+def test_refuses_what_it_cannot_bound(kernel: Arithmetic) -> None:
     def conv(weight: float, bias: float = 0.0, dtype: str = "F64", **fields: Any) -> Drawn:
         tensors = {"a.weight": [[[[weight]]]], "a.bias": [bias]} | fields
         return Drawn([layer("a", "conv2d", "picture")], tensors, (1, 1, 1), [0.0], [1.0], dtype)

@@ -12,7 +12,8 @@ import pytest
 from support.network_truth import FRACTIONS, Drawn, balls, drawn, given
 from support.networks import layer, small_network
 
-from verale.checker.kernel import KERNELS, Kernel, load_kernel
+from verale.checker.arithmetic import Arithmetic
+from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.network import enclosure as module
 from verale.checker.network import sums
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
@@ -21,8 +22,8 @@ from verale.checker.read.pictures import Picture
 
 
 @pytest.fixture(params=KERNELS, scope="module")
-def kernel(request: pytest.FixtureRequest) -> Kernel:
-    return load_kernel(request.param)
+def kernel(request: pytest.FixtureRequest) -> Arithmetic:
+    return load_arithmetic(request.param)
 
 
 def pixels(network: Drawn, seed: int) -> bytes:
@@ -30,11 +31,11 @@ def pixels(network: Drawn, seed: int) -> bytes:
     return bytes(source.choice([0, 255, source.randrange(256)]) for _ in range(prod(network.shape)))
 
 
-def enclosed(network: Drawn, picture: bytes, kernel: Kernel) -> EnclosedLatents:
+def enclosed(network: Drawn, picture: bytes, kernel: Arithmetic) -> EnclosedLatents:
     return Enclosure(read_network(network.file()), kernel).latents(Picture(network.shape, picture))
 
 
-def check(network: Drawn, picture: bytes, kernel: Kernel) -> None:
+def check(network: Drawn, picture: bytes, kernel: Arithmetic) -> None:
     """Raises AssertionError unless the latents' ends hold the truth and are no farther apart than 2^-40 or 2^-40 of the
     greatest."""
     smooth = any(each["kind"] in ("sigmoid", "tanh") for each in network.layers)
@@ -66,7 +67,7 @@ def drawable(seeds: range, smooth: bool) -> list[Drawn]:
 
 
 @pytest.mark.parametrize("smooth", [False, True])
-def test_holds_what_random_networks_give(smooth: bool, kernel: Kernel) -> None:
+def test_holds_what_random_networks_give(smooth: bool, kernel: Arithmetic) -> None:
     networks = drawable(range(60), smooth)
     assert len(networks) >= 50
     seen = {each["kind"] for network in networks for each in network.layers}
@@ -75,7 +76,7 @@ def test_holds_what_random_networks_give(smooth: bool, kernel: Kernel) -> None:
         check(network, pixels(network, seed), kernel)
 
 
-def test_a_large_convolution_is_computed_in_pieces(kernel: Kernel, monkeypatch) -> None:
+def test_a_large_convolution_is_computed_in_pieces(kernel: Arithmetic, monkeypatch) -> None:
     """Of rows, and of parts of a row."""
     networks = drawable(range(100, 112), smooth=False)
     for most in (1, 20, 60):
@@ -89,14 +90,14 @@ def one(kind: str, tensors: dict[str, list[object]] | None = None, dtype: str = 
 
 
 @pytest.mark.parametrize("weight", [1e300, 1e-300, 2.0**-1074, 1.7e308, 0.0, 0.1, 3.0, 2.0**40])
-def test_weights_of_any_size(weight: float, kernel: Kernel) -> None:
+def test_weights_of_any_size(weight: float, kernel: Arithmetic) -> None:
     network = one("conv2d", {"a.weight": [[[[weight]]]], "a.bias": [-weight]})
     check(network, bytes([0, 255, 7, 128]), kernel)
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "tanh"])
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0, 1e4, 1e9])
-def test_functions_far_from_zero_and_near(kind: str, scale: float, kernel: Kernel) -> None:
+def test_functions_far_from_zero_and_near(kind: str, scale: float, kernel: Arithmetic) -> None:
     layers = [layer("a", "conv2d", "picture"), layer("b", kind, "a")]
     for sign in (1, -1):
         network = Drawn(layers, {"a.weight": [[[[sign * scale]]]]}, (1, 2, 2), [0.5], [1.0])
@@ -107,7 +108,7 @@ def test_functions_far_from_zero_and_near(kind: str, scale: float, kernel: Kerne
         assert all(least <= low and high <= one_ for (low,), (high,) in zip(box.lower, box.upper, strict=True))
 
 
-def test_narrow_after_many_layers(kernel: Kernel) -> None:
+def test_narrow_after_many_layers(kernel: Arithmetic) -> None:
     """The grid has the bits that layers lose."""
     layers = [layer("l0", "conv2d", "picture")]
     layers += [layer(f"l{i}", "conv2d", f"l{i - 1}") for i in range(1, 40)]
@@ -115,7 +116,7 @@ def test_narrow_after_many_layers(kernel: Kernel) -> None:
     check(Drawn(layers, tensors, (1, 1, 2), [0.1], [0.1]), bytes([3, 200]), kernel)
 
 
-def test_weights_that_are_not_kept_are_converted_again(kernel: Kernel, monkeypatch) -> None:
+def test_weights_that_are_not_kept_are_converted_again(kernel: Arithmetic, monkeypatch) -> None:
     data = small_network()
     kept = Enclosure(read_network(data), kernel)
     picture = Picture((1, 4, 4), bytes(range(16)))
@@ -127,7 +128,7 @@ def test_weights_that_are_not_kept_are_converted_again(kernel: Kernel, monkeypat
     assert again.latents(other) == kept.latents(other) != first == again.latents(picture)
 
 
-def test_the_normalised_picture_is_rational(kernel: Kernel) -> None:
+def test_the_normalised_picture_is_rational(kernel: Arithmetic) -> None:
     network = one("flatten")
     box = enclosed(network, bytes([0, 1, 2, 255]), kernel)
     mean, std = Fraction(0.25), Fraction(0.3)
@@ -135,7 +136,7 @@ def test_the_normalised_picture_is_rational(kernel: Kernel) -> None:
         assert low <= (Fraction(value, 255) - mean) / std * 2**box.bits <= high <= low + 2
 
 
-def test_weights_of_all_sizes(kernel: Kernel) -> None:
+def test_weights_of_all_sizes(kernel: Arithmetic) -> None:
     """Of these some are too large for a float on the grid, and what is cut off of others is multiplied by 2^40."""
     weights = [2.0**1000, 2.0**-1073, -(2.0**-1073), 1.7976931348623157e308, 1.0]
     tensors = {"a.weight": [[[[weight]]] for weight in weights]}

@@ -1,0 +1,230 @@
+"""Assignment: prices prove what simplex cannot; wrong ones prove less, never more; the best are known to be."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import permutations
+from math import log
+from typing import Any
+
+import pytest
+from support.cases import every
+
+from verale.checker import Status, Verdict, check
+from verale.checker.certificate import read_certificate
+from verale.checker.choices import KERNELS, load_arithmetic
+from verale.checker.head import read_head
+from verale.checker.reading.margin import proved_margins
+from verale.checker.reading.masses import Assignment, Simplex, heaviest_matching
+from verale.checker.reading.paradigms import SpatialRule
+from verale.checker.reading.space import Space
+from verale.soundness.independent import arithmetic, files
+
+# Patches leave 1/2, 1/8 and 1/8. simplex gives 1/2 to both prototypes of the rival, no prices 1/2 + 1/8 + 1/8; but the
+# worst case is 1/2 to one and 1/8 to the other: 3/4 * 7/8 - 5/8 = 1/32 is left.
+SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+HEAD = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX)
+IMAGE = [[log(p) for p in row] for row in ([0.505, 0.2475, 0.2475], [0.88, 0.06, 0.06], [0.88, 0.06, 0.06])]
+STATED = [
+    files.patch_statement(0, 0, 0.5, 0.51),
+    files.patch_statement(1, 0, 0.875, 0.885),
+    files.patch_statement(2, 0, 0.875, 0.885),
+]
+EIGHTH = {1: 0.125, 2: 0.125}
+
+
+def hint(prices: dict[int, float], rival: int = 1) -> dict[str, Any]:
+    return {"rival": rival, "prototypes": list(prices), "prices": [float(price).hex() for price in prices.values()]}
+
+
+def verdict(
+    stated: list[dict[str, Any]] = STATED,
+    prices: dict[int, float] | None = EIGHTH,
+    kernel: str = "both",
+    **options: Any,
+) -> Verdict:
+    options = {"paradigm": "assignment", "patches": 3, "image": IMAGE, "minimality": True} | options
+    document = files.document(HEAD, stated, **options)
+    if prices is not None:
+        document["predicate"]["hints"] = {"prices": [hint(prices)]}
+    return check(files.encode(document), HEAD, files.latents([IMAGE]), kernel, minimality=True)
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+def test_prices_prove_what_simplex_cannot(kernel: str) -> None:
+    result = verdict(kernel=kernel)
+    assert result.status is Status.PROVED
+    assert set(result.claims.values()) == {"proved"}
+    assert result.margins == (None, Fraction(1, 32))
+    for refused in (verdict(prices=None, kernel=kernel), verdict(paradigm="simplex", prices=None, kernel=kernel)):
+        assert (refused.reason, refused.margins[1]) == ("entailment", Fraction(3, 4) * Fraction(7, 8) - 1)
+
+
+def test_ends_that_the_margin_does_not_need_may_be_missing() -> None:
+    """Only lower ends of what is stated here say how much a patch has left."""
+    lows = [files.patch_statement(patch, 0, low, None) for patch, low in enumerate((0.5, 0.875, 0.875))]
+    result = verdict(lows)
+    assert (result.status, result.margins) == (Status.PROVED, (None, Fraction(1, 32)))
+    assert set(result.claims.values()) == {"proved"}
+    highs = [files.patch_statement(patch, 0, None, high) for patch, high in enumerate((0.51, 0.885, 0.885))]
+    assert (verdict(highs).reason, verdict([lows[0], lows[1], highs[2]]).reason) == ("entailment", "entailment")
+    # The rival's own mass is at most 1/8 where that is stated, though its lower end is not.
+    own = [*lows[1:], files.patch_statement(0, 1, None, 0.125), files.patch_statement(0, 2, None, 0.125)]
+    assert verdict([lows[0], *own], image=None).margins == (None, Fraction(21, 32) - Fraction(1, 4))
+
+
+def test_the_margin_that_prices_prove_can_be_stated_and_no_more() -> None:
+    assert verdict(margins=[None, 2.0**-5]).status is Status.PROVED
+    assert verdict(margins=[None, 2.0**-5 * (1 + 2.0**-52)]).reason == "margin"
+
+
+@pytest.mark.parametrize(
+    ("prices", "paid"),
+    [({}, 0.75), ({1: 0.125}, 0.875), ({1: 0.125, 2: 0.25}, 0.75), ({1: 0.5, 2: 0.5}, 1.0), ({1: 1e300}, 1.0)],
+)
+def test_other_prices_prove_less(prices: dict[int, float], paid: float) -> None:
+    result = verdict(prices=prices)
+    assert (result.reason, result.margins[1]) == ("entailment", Fraction(21, 32) - Fraction(paid))
+
+
+def test_prices_are_left_alone_where_simplex_reaches_what_is_stated() -> None:
+    sure = [files.patch_statement(patch, 0, 0.875, 0.885) for patch in range(3)]
+    assert verdict(sure, image=None).margins == (None, Fraction(21, 32) - Fraction(1, 4))
+    assert verdict(sure, {1: 0.0625, 2: 0.125}, image=None, margins=[None, 0.4375]).reason == "margin"
+
+
+def test_the_price_of_a_prototype_that_the_rival_does_not_gain_by_is_not_used() -> None:
+    assert verdict(prices={0: 9.0} | EIGHTH).margins == (None, Fraction(1, 32))
+
+
+def test_a_price_finer_than_the_grid_is_rounded_up() -> None:
+    """One patch leaves 1/2; the price changes nothing there, and is itself one step of the grid."""
+    margin = verdict(STATED[:1], {1: 2.0**-1074}, patches=1, image=None, margins=[None, 1.0]).margins[1]
+    assert margin is not None
+    assert 0 < Fraction(3, 8) - Fraction(1, 2) - margin < Fraction(1, 2**120)
+
+
+@pytest.mark.parametrize("dropped", range(3))
+def test_a_removed_statement_is_missed(dropped: int) -> None:
+    assert verdict(STATED[:dropped] + STATED[dropped + 1 :]).reason == "entailment"
+
+
+def test_a_patch_more_or_a_moved_end_is_missed() -> None:
+    assert verdict(patches=4, image=None).reason == "entailment"
+    assert verdict(patches=10**18 - 1, image=None).reason == "entailment"
+    assert verdict([files.patch_statement(0, 0, 0.4375, 0.51), *STATED[1:]]).reason == "entailment"
+
+
+def test_a_wrong_class_is_refuted() -> None:
+    assert verdict(predicted=1, prices=None).status is Status.REFUTED
+    document = files.document(HEAD, STATED, predicted=1, paradigm="assignment", patches=3)
+    document["predicate"]["hints"] = {"prices": [hint({0: 0.5}, rival=0)]}
+    assert check(files.encode(document), HEAD).reason == "entailment"
+
+
+def test_a_statement_that_can_be_dropped_at_the_best_prices_is_named() -> None:
+    """What these prices prove without the statement does not matter: others prove it."""
+    result = verdict([*STATED, files.patch_statement(0, 1, 0.24, 0.25)], {2: 0.125})
+    assert (result.status, result.reason) == (Status.NOT_PROVED, "minimality")
+    assert "statement 3 (patch 0, prototype 1) is not shown to be needed" in result.message
+
+
+def test_without_a_statement_even_simplex_may_prove_it() -> None:
+    sure = [files.patch_statement(patch, 0, 0.875, 0.885) for patch in range(3)]
+    assert verdict([*sure, files.patch_statement(0, 1, 0.0, 0.125)], image=None).reason == "minimality"
+
+
+@every("seed", range(40))
+def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) -> None:
+    """Exact masses that satisfy the statements; prices of any size; every matching of a small case."""
+    generator = random.Random(seed)
+    count, patches = generator.randrange(1, 5), generator.randrange(1, 4)
+    weight = [[generator.choice((0.0, 0.5, 1.0, 2.0, -1.0)) for _ in range(count)] for _ in range(3)]
+    data = files.head(weight, bias=[0.25, 0.0, -0.5], **SOFTMAX)
+    space = Space(read_head(data), load_arithmetic(generator.choice(KERNELS)))
+
+    def masses() -> list[Fraction]:
+        parts = [generator.choice((0, 1, 4, 64)) for _ in range(count)]
+        parts[generator.randrange(count)] += 1
+        return [Fraction(part, sum(parts)) for part in parts]
+
+    z = [masses() for _ in range(patches)]
+    pairs = [(patch, j) for patch in range(patches) for j in range(count) if generator.random() < 0.4]
+    wide = generator.choice((0, 2.0**-3))
+    stated = [
+        files.patch_statement(patch, j, arithmetic.below(z[patch][j]) - wide, arithmetic.above(z[patch][j]) + wide)
+        for patch, j in pairs
+    ]
+    document = files.document(data, stated, 0, 3, "assignment", patches, margins=[None, 1e9, 1e9])
+    prices = {j: generator.choice((2.0**-9, 0.125, 1.0)) for j in range(count) if generator.random() < 0.7}
+    document["predicate"]["hints"] = {"prices": [hint(prices, rival) for rival in (1, 2)]}
+    certificate = read_certificate(files.encode(document))
+    rule = SpatialRule(space, Simplex(space))
+    box = rule.box(certificate.statements, patches)
+    simplex = proved_margins(space.head, box, 0)
+    assignment = Assignment(space, certificate)
+    result = assignment.margins(box, simplex)
+
+    def logit(c: int) -> Fraction:
+        bias = Fraction((0.25, 0.0, -0.5)[c])
+        return bias + sum(Fraction(w) * max(column) for w, column in zip(weight[c], zip(*z, strict=True), strict=True))
+
+    for rival in (1, 2):
+        bound, least = result[rival], simplex[rival]
+        assert bound is not None and least is not None
+        against = assignment._against(rival, box, assignment._left)
+        best = against.by_matching(against.heaviest_matching(space.arithmetic.clock))
+        assert least <= bound <= max(best, least)
+        assert bound <= logit(0) - logit(rival)
+        assert least <= best
+        gains, rows = len(against.gains), list(range(patches))
+        each = (list(zip(order, range(gains), strict=False)) for order in permutations([*rows, *[None] * gains], gains))
+        assert best == min(against.by_matching([p for p in pairs if p[0] is not None]) for pairs in each)
+
+
+@every("seed", range(20))
+def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(seed: int) -> None:
+    """For every statement and every rival in turn, as a certificate without it would have it."""
+    generator = random.Random(seed)
+    weight = [[1.5, 1.0, 0.0, 0.0], [0.0, 0.25, 1.0, 0.5], [0.25, 0.0, 0.5, 1.0]]
+    data = files.head(weight, **SOFTMAX)
+    space = Space(read_head(data), load_arithmetic("arb"))
+    pairs = [(patch, j) for patch in range(3) for j in range(2) if generator.random() < 0.8]
+    stated = [files.patch_statement(patch, j, 0.25 + generator.random() / 4, 0.5) for patch, j in pairs]
+
+    def rule(statements: list[dict[str, Any]]) -> Assignment:
+        return Assignment(
+            space, read_certificate(files.encode(files.document(data, statements, 0, 3, "assignment", 3)))
+        )
+
+    whole, result = rule(stated), set()
+    for index, box in SpatialRule(space, Simplex(space)).boxes_without(whole._certificate.statements, 3):
+        rest = rule(stated[:index] + stated[index + 1 :])
+        for rival in (1, 2):
+            against = rest._against(rival, box, rest._left)
+            best = against.by_matching(against.heaviest_matching(space.arithmetic.clock))
+            assert whole.provable(index, box, rival) == (best > 0)
+            result.add(best > 0)
+    assert result
+
+
+@every("seed", range(60))
+def test_the_heaviest_matching_is_found(seed: int) -> None:
+    generator = random.Random(seed)
+    rows, columns = generator.randrange(5), generator.randrange(1, 5)
+    weights = [[generator.choice((0, 1, 2, 10**30)) for _ in range(columns)] for _ in range(rows)]
+    pairs = heaviest_matching(weights)
+    assert len(pairs) == len({row for row, _ in pairs}) == len({column for _, column in pairs})
+    most = max(
+        sum(weights[row][column] for row, column in enumerate(order) if column >= 0)
+        for order in permutations([*range(columns), *[-1] * rows], rows)
+    )
+    assert sum(weights[row][column] for row, column in pairs) == most
+
+
+def test_it_is_refused_where_activations_are_no_maxima() -> None:
+    """Its rule speaks of the largest masses alone."""
+    head = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX, pooling={"kind": "max_minus_mean"})
+    result = check(files.encode(files.document(head, STATED, paradigm="assignment", patches=3)), head)
+    assert result.status is Status.MALFORMED and "pooling max_minus_mean" in result.message

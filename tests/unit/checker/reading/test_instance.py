@@ -1,0 +1,366 @@
+"""Instance and refutation: one ulp across the true value is not proved, whichever the geometry."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from support.rationals import cosine_ends
+
+from verale.checker import Status, Verdict, check
+from verale.checker.choices import KERNELS
+from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent.head import Head as IndependentHead
+
+GENERATOR = random.Random(4)
+POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]
+IMAGE = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(2)]
+WEIGHT = [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+BIAS = [100.0, 0.0]  # whatever the statements, the predicted class wins
+GEOMETRIES = ["euclidean", "cosine", "cosine with epsilon", "softmax"]
+
+
+def head(geometry: str, bias: list[float] | None = BIAS, **changes: Any) -> bytes:
+    if geometry == "softmax":
+        return files.head(WEIGHT, None, bias, geometry=files.SOFTMAX, similarity=files.IDENTITY, **changes)
+    if geometry == "euclidean":
+        return files.head(WEIGHT, POINTS, bias, similarity=files.log_ratio(1e-4), **changes)
+    epsilon = 0.25 if "epsilon" in geometry else 0.0
+    return files.head(WEIGHT, POINTS, bias, geometry=files.cosine(epsilon), similarity=files.IDENTITY, **changes)
+
+
+def mass_ends(z: list[float], j: int) -> tuple[Fraction, Fraction]:
+    """An enclosure of a softmax mass: Taylor's series in rationals with its remainder."""
+    lows, highs = [], []
+    for x in z:
+        t = Fraction(x) - Fraction(z[j])
+        total = sum(t**i / math.factorial(i) for i in range(60))
+        rest = 3 * abs(t) ** 60 / math.factorial(60)
+        lows.append(total - rest)
+        highs.append(total + rest)
+    return 1 / sum(highs), 1 / sum(lows)
+
+
+def truth(geometry: str, patch: int, j: int) -> tuple[Fraction, Fraction]:
+    if geometry == "euclidean":
+        return (arithmetic.squared_distance(IMAGE[patch], POINTS[j]),) * 2
+    if geometry == "softmax":
+        return mass_ends(IMAGE[patch], j)
+    return cosine_ends(IMAGE[patch], POINTS[j], 0.25 if "epsilon" in geometry else 0.0)
+
+
+def audit(
+    data: bytes, statements: list[dict[str, Any]], image: Any = IMAGE, kernel: str = "arb", **options: Any
+) -> Verdict:
+    options = {"patches": len(image), "paradigm": "projection"} | options
+    return check(files.certificate(data, statements, image=image, **options), data, files.latents([image]), kernel)
+
+
+def paradigm(geometry: str) -> str:
+    return "simplex" if geometry == "softmax" else "projection"
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_an_end_moved_by_one_ulp_across_the_true_value(geometry: str, kernel: str) -> None:
+    data = head(geometry)
+    for patch in range(2):
+        for j in range(3):
+            low, high = truth(geometry, patch, j)
+            below, above = arithmetic.below(low), arithmetic.above(high)
+            assert above == math.nextafter(below, math.inf)
+            for interval, holds in (
+                ((below, above), True),
+                ((below, 9.0), True),
+                ((-9.0, above), True),
+                ((below, None), True),
+                ((None, above), True),
+                ((None, below), False),
+                ((above, None), False),
+                ((-9.0, below), False),
+                ((above, 9.0), False),
+                ((below, below), False),
+            ):
+                verdict = audit(
+                    data, [files.patch_statement(patch, j, *interval)], paradigm=paradigm(geometry), kernel=kernel
+                )
+                if holds:
+                    assert (verdict.status, verdict.claims["instance"]) == (Status.PROVED, "proved")
+                else:
+                    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "instance", 7)
+                    assert f"statement 0 (patch {patch}, prototype {j}) is false" in verdict.message
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_activations(geometry: str, kernel: str) -> None:
+    data = head(geometry)
+    for j in range(3):
+        observables = [truth(geometry, patch, j) for patch in range(2)]
+        if geometry == "euclidean":
+            d = min(low for low, _ in observables)
+            value = math.log((d + 1) / (d + Fraction(1e-4)))
+            low, high = value * (1 - 1e-14), value * (1 + 1e-14)
+        else:
+            low = arithmetic.below(max(low for low, _ in observables))
+            high = arithmetic.above(max(high for _, high in observables))
+        for interval, holds in (
+            ((low, high), True),
+            ((-9.0, low), False),
+            ((high, 99.0), False),
+            ((low, None), True),
+            ((None, high), True),
+            ((None, low), False),
+            ((high, None), False),
+        ):
+            verdict = audit(data, [files.activation_statement(j, *interval)], paradigm="top_k", kernel=kernel)
+            assert (verdict.status is Status.PROVED) == holds
+            assert holds or verdict.reason == "instance"
+        rest = [k for k in range(3) if k != j]
+        assert audit(data, [files.order_clause(rest, high)], paradigm="top_k", kernel=kernel).status is Status.PROVED
+        assert audit(data, [files.order_clause(rest, low)], paradigm="top_k", kernel=kernel).reason == "instance"
+        assert audit(data, [files.floor(rest, low)], paradigm="top_k", kernel=kernel).status is Status.PROVED
+        assert audit(data, [files.floor(rest, high)], paradigm="top_k", kernel=kernel).reason == "instance"
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_value_that_is_a_float_is_decided(geometry: str) -> None:
+    """Equal logits share the mass equally, a latent on a prototype has distance 0 and cosine 1: exactly."""
+    z = [[0.5, 0.5, 0.5, 0.5]]
+    weight = [[1.0] * 4, [0.0] * 4]
+    if geometry == "softmax":
+        data = files.head(weight, None, BIAS, geometry=files.SOFTMAX, similarity=files.IDENTITY)
+        interval = (0.25, 0.25)
+    elif geometry == "euclidean":
+        data, interval = files.head(weight, [[0.5] * 4] * 4, BIAS), (0.0, 0.0)
+    elif geometry == "cosine":
+        data = files.head(weight, [[1.0] * 4] * 4, BIAS, geometry=files.cosine(0.0), similarity=files.IDENTITY)
+        interval = (1.0, 1.0)
+    else:
+        data = files.head(weight, [[1.0] * 4] * 4, BIAS, geometry=files.cosine(1.0), similarity=files.IDENTITY)
+        interval = (0.5, 0.5)
+    assert audit(data, [files.patch_statement(0, 2, *interval)], z, paradigm=paradigm(geometry)).status is Status.PROVED
+
+
+def test_a_cosine_of_one_that_is_irrational_on_the_way_is_decided() -> None:
+    z = [[0.1, 0.2, 0.7]]
+    data = files.head(WEIGHT, [[0.1, 0.2, 0.7]] * 3, BIAS, geometry=files.cosine(0.0), similarity=files.IDENTITY)
+    assert audit(data, [files.patch_statement(0, 0, math.nextafter(1.0, 0), 1.0)], z).status is Status.PROVED
+
+
+def head_of_two_masses() -> bytes:
+    """A softmax head whose logits are at most 0."""
+    return files.head(
+        [[1.0, 1.0], [0.0, 0.0]],
+        None,
+        BIAS,
+        geometry=files.SOFTMAX,
+        similarity=files.IDENTITY,
+        domain=files.domain(None, 0.0),
+    )
+
+
+def test_a_mass_far_below_the_first_precision_is_decided() -> None:
+    """exp(-740) is near the least float: 256 bits do not tell it from 0, 1280 do."""
+    data = head_of_two_masses()
+    z = [[0.0, -740.0]]
+    value = math.exp(-740)
+    near = [files.patch_statement(0, 1, value * 0.9, value * 1.1)]
+    assert audit(data, near, z, paradigm="simplex").status is Status.PROVED
+    assert audit(data, [files.patch_statement(0, 1, 0.0, value * 0.9)], z, paradigm="simplex").reason == "instance"
+    assert (
+        audit(data, [files.activation_statement(1, value * 0.9, value * 1.1)], z, paradigm="top_k").status
+        is Status.PROVED
+    )
+
+
+def test_what_cannot_be_decided_is_not_proved() -> None:
+    """exp(-2000) is positive and below every other float: 1280 bits do not tell it from 0."""
+    data = head_of_two_masses()
+    z = [[0.0, -2000.0]]
+    for statement, name in (
+        (files.patch_statement(0, 1, 0.0, 0.0), "simplex"),
+        (files.order_clause([0], 0.0), "top_k"),
+    ):
+        verdict = audit(data, [statement], z, paradigm=name)
+        assert verdict.reason == "instance"
+        assert "cannot be decided with 1280 bits" in verdict.message and not verdict.false
+    assert audit(data, [files.patch_statement(0, 1, 0.0, 5e-324)], z, paradigm="simplex").status is Status.PROVED
+
+
+def test_the_domain() -> None:
+    data = head("euclidean", domain=files.domain(0.25, 0.75))
+    inside, outside = [[0.25, 0.75, 0.5]], [[0.25, math.nextafter(0.75, 1), 0.5]]
+    assert audit(data, [], inside).claims["instance"] == "proved"
+    for image in (outside, [inside[0], [0.0, 0.5, 0.5]]):
+        verdict = audit(data, [], image)
+        assert verdict.reason == "instance"
+        assert f"patch {len(image) - 1}: a coordinate of the latents lies outside" in verdict.message
+    for lower, upper, holds in (
+        (None, 0.75, True),
+        (0.3, None, False),
+        (None, 0.7, False),
+        (0.25, None, True),
+        (None, None, True),
+    ):
+        verdict = audit(head("euclidean", domain=files.domain(lower, upper)), [], inside)
+        assert (verdict.status is Status.PROVED) == holds
+
+
+def test_a_zero_latent() -> None:
+    zero = [[0.0, 0.0, 0.0]]
+    verdict = audit(head("cosine"), [], zero)
+    assert "patch 0: the latent is zero, where a cosine without epsilon is undefined" in verdict.message
+    assert audit(head("cosine with epsilon"), [files.patch_statement(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
+    tiny = files.head(WEIGHT, POINTS, BIAS, geometry=files.cosine(5e-324), similarity=files.IDENTITY)
+    assert audit(tiny, [files.patch_statement(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
+    assert audit(head("softmax"), [], zero, paradigm="simplex").status is Status.PROVED
+
+
+def test_another_number_of_patches() -> None:
+    verdict = audit(head("euclidean"), [], IMAGE, patches=3)
+    assert verdict.reason == "instance"
+    assert "the latents have 2 patches, expected the certificate's 3" in verdict.message
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_swapped_class_is_refuted(geometry: str, kernel: str) -> None:
+    data = head(geometry)
+    verdict = audit(data, [], predicted=1, paradigm=paradigm(geometry), kernel=kernel)
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.REFUTED, "refuted", 4)
+    assert "rival 0: at the latents" in verdict.message
+    assert verdict.claims == {"entailment": "not checked", "instance": "proved"}
+
+
+def test_a_tie_is_refuted() -> None:
+    data = files.head([[1.0, 1.0, 1.0]] * 2, POINTS)
+    assert audit(data, []).status is Status.REFUTED
+
+
+def test_a_false_statement_is_found_before_the_class() -> None:
+    verdict = audit(head("euclidean"), [files.patch_statement(0, 0, 50.0, 60.0)], predicted=1)
+    assert verdict.reason == "instance"
+
+
+def test_a_clause_is_about_all_that_it_does_not_list() -> None:
+    """Masses of one patch: 1/2, 1/4, 1/8 and 1/8."""
+    z = [[math.log(x) for x in (4.0, 2.0, 1.0, 1.0)]]
+    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+    data = files.head([[1.0] * 4, [0.0] * 4], None, BIAS, **masses)
+    for statement, holds in (
+        (files.floor([], 0.124), True),
+        (files.floor([], 0.126), False),
+        (files.floor([2, 3], 0.249), True),
+        (files.floor([2, 3], 0.251), False),
+        (files.floor([0, 1, 2, 3], 9.0), True),
+        (files.order_clause([0], 0.251), True),
+        (files.order_clause([1], 0.251), False),
+    ):
+        verdict = audit(data, [statement], z, paradigm="top_k", kernel="both")
+        assert verdict.reason == ("" if holds else "instance")
+
+
+def test_an_order_clause_that_exempts_everyone_is_true_and_says_nothing() -> None:
+    head = files.head(
+        [[1.0, 0.0], [0.0, 1.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY, domain=files.domain(None, None)
+    )
+    image = [[3.0, 0.0]]
+    statements = [
+        files.activation_statement(0, 0.9, 1.0),
+        files.activation_statement(1, 0.0, 0.1),
+        files.order_clause([0, 1], 0.0),
+    ]
+    document = files.document(head, statements, paradigm="top_k", patches=1, image=image)
+    result = check(files.encode(document), head, files.latents([image]))
+    assert result.status is Status.PROVED and result.claims["instance"] == "proved"
+
+
+BALL = {"geometry": {"kind": "inner_product", "radius": "0x1.4p+0"}, "similarity": files.IDENTITY}
+
+
+def test_the_ball_of_inner_products() -> None:
+    """The latent (0.75, 1, 0) is as long as the radius 1.25: it lies in the ball; one ulp more does not."""
+    for lower, upper in ((None, None), (0.0, 1.0)):
+        data = files.head(WEIGHT, POINTS, BIAS, domain=files.domain(lower, upper), **BALL)
+        assert audit(data, [], [[0.75, 1.0, 0.0]]).claims["instance"] == "proved"
+        verdict = audit(data, [], [[0.0, 0.0, 1.0], [math.nextafter(0.75, 1), 1.0, 0.0]])
+        assert verdict.reason == "instance"
+        assert "patch 1: the latent is longer than the radius" in verdict.message
+
+
+def test_inner_products_are_exact() -> None:
+    z = [0.1, 0.2, 0.7]
+    data = files.head(WEIGHT, [[1.0, 1.0, 1.0], *POINTS[1:]], BIAS, domain=files.domain(None, None), **BALL)
+    truth = arithmetic.product(z, [1.0] * 3)  # no float: the sum of three
+    below, above = arithmetic.below(truth), arithmetic.above(truth)
+    assert below < truth < above
+    for interval, holds in (((below, above), True), ((below, below), False), ((above, above), False)):
+        assert (audit(data, [files.patch_statement(0, 0, *interval)], [z]).status is Status.PROVED) == holds
+
+
+def test_a_zero_latent_of_rooted_cosines() -> None:
+    zero = [[0.0, 0.0, 0.0]]
+    for epsilon, holds in ((0.0, False), (5e-324, True)):
+        geometry = {"kind": "rooted_cosine", "epsilon": epsilon.hex()}
+        data = files.head(WEIGHT, POINTS, BIAS, geometry=geometry, similarity=files.IDENTITY)
+        verdict = audit(data, [files.patch_statement(0, 0, 0.0, 0.0)], zero)
+        assert (verdict.status is Status.PROVED) == holds
+        assert holds or "the latent is zero, where a cosine without epsilon is undefined" in verdict.message
+
+
+def test_a_rooted_cosine_is_not_a_cosine() -> None:
+    """|z| = 5, E = 11: the one has 5 + 11 below, the other (25 + 11)^(1/2) = 6, and the prototype has length 1."""
+    for kind, truth in (("cosine", 3 / 16), ("rooted_cosine", 3 / 6)):
+        data = files.head(
+            WEIGHT,
+            [[1.0, 0.0]] * 3,
+            BIAS,
+            geometry={"kind": kind, "epsilon": (11.0).hex()},
+            similarity=files.IDENTITY,
+            domain=files.domain(None, None),
+        )
+        assert audit(data, [files.patch_statement(0, 0, truth, truth)], [[3.0, 4.0]]).status is Status.PROVED
+        wrong = files.patch_statement(0, 0, math.nextafter(truth, 1), 1.0)
+        assert audit(data, [wrong], [[3.0, 4.0]]).reason == "instance"
+
+
+def test_a_mass_that_meets_the_threshold_exactly_counts() -> None:
+    """Four equal channels have the mass 1/4 each: with the threshold 1/4 it counts, with the next float it does not."""
+    z = [[0.5] * 4]
+    for threshold, activation in ((0.25, 0.25), (math.nextafter(0.25, 1), 0.0)):
+        similarity = {"kind": "threshold", "threshold": threshold.hex()}
+        data = files.head([[1.0] * 4, [0.0] * 4], None, BIAS, geometry=files.SOFTMAX, similarity=similarity)
+        for kernel in KERNELS:
+            for statement in (
+                files.activation_statement(1, activation, activation),
+                files.order_clause([0], activation),
+            ):
+                assert audit(data, [statement], z, kernel, paradigm="top_k").status is Status.PROVED
+            assert (
+                audit(data, [files.activation_statement(1, 0.125, 0.125)], z, kernel, paradigm="top_k").reason
+                == "instance"
+            )
+            assert (
+                audit(data, [files.patch_statement(0, 1, 0.25, 0.25)], z, kernel, paradigm="simplex").status
+                is Status.PROVED
+            )
+
+
+def test_a_peak_finer_than_the_distance_is_met() -> None:
+    """The distance 1 is an integer, the peak 0.1 none: the similarity is known as finely as is asked for."""
+    data = IndependentHead(
+        [[1.0], [0.0]],
+        [[0.0]],
+        {"similarity": {"kind": "quadratic"}, "domain": files.domain(0.0, 1.0)},
+        bias=BIAS,
+        peak=[0.1],
+    ).data
+    truth = -((1 - Fraction(0.1)) ** 2)
+    below, above = arithmetic.below(truth), arithmetic.above(truth)
+    for interval, holds in (((below, above), True), ((-1.0, below), False), ((above, 0.0), False)):
+        verdict = audit(data, [files.activation_statement(0, *interval)], [[1.0]], paradigm="top_k")
+        assert (verdict.status is Status.PROVED) == holds

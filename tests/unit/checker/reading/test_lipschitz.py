@@ -1,0 +1,228 @@
+"""The Lipschitz rule and the paradigm `mixed`: exact values, containment, what takes part, what is malformed."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from fractions import Fraction
+from typing import Any
+
+import flint
+import pytest
+
+from verale.checker import Status, Verdict, check
+from verale.checker.auditor import Auditor
+from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.checker.choices import KERNELS, load_arithmetic
+from verale.checker.head import read_head
+from verale.checker.reading.paradigms import Mixed
+from verale.checker.reading.pooling import Box
+from verale.checker.reading.quadratic import QuadraticRule
+from verale.checker.reading.space import Space
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION, above, below, ends
+from verale.soundness.independent.head import Head
+
+ROOTED = {"kind": "rooted_cosine", "epsilon": (2.0**-3).hex()}
+NEGATED = {"kind": "negated"}
+LINE = [[0.0, 0.0], [3.0, 0.0], [7.0, 0.0]]
+ANGLES = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+DISTANCES: dict[str, Any] = {"geometry": files.EUCLIDEAN, "similarity": NEGATED, "domain": files.domain(-9.0, 9.0)}
+COSINES: dict[str, Any] = {
+    "geometry": files.cosine(0.0),
+    "similarity": files.IDENTITY,
+    "domain": files.domain(None, None),
+}
+UNBOUNDED = DISTANCES | {"similarity": files.log_ratio(2.0**-6), "domain": files.domain(None, None)}
+KINDS: dict[str, dict[str, Any]] = {
+    "negated": DISTANCES,
+    "log_ratio, unbounded": UNBOUNDED,
+    "exp_distance": UNBOUNDED | {"similarity": {"kind": "exp_distance", "epsilon": (2.0**-20).hex()}},
+    "exponential": UNBOUNDED | {"similarity": {"kind": "exponential"}},
+    "cosine": COSINES,
+    "cosine with epsilon": COSINES | {"geometry": files.cosine(0.5)},
+    "rooted cosine": COSINES | {"geometry": ROOTED},
+    "cosine, exponential": COSINES | {"similarity": {"kind": "exponential"}},
+    "cosine, rectified": COSINES | {"similarity": {"kind": "rectified"}, "domain": files.domain(0.0, None)},
+}
+
+
+def mixed(parts: dict[str, Any], prototypes: list[list[float]], kernel: str = "arb") -> Mixed:
+    count = len(prototypes)
+    data = files.head([[1.0] * count, [0.0] * count], prototypes, **parts)
+    return Mixed(QuadraticRule(Space(read_head(data), load_arithmetic(kernel))))
+
+
+def ranges(rule: Mixed, *statements: Statement, patches: int = 4) -> list[tuple[float, float]]:
+    box = rule.box(statements, patches)
+    return [(low / (1 << box.bits), high / (1 << box.bits)) for low, high in zip(box.lower, box.upper, strict=True)]
+
+
+def number(value: float) -> Fraction:
+    return Fraction(*value.as_integer_ratio())
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_distances_lie_between_the_squares_of_the_difference_and_the_sum(kernel: str) -> None:
+    """The nearest patch to 0 is 8 away: the nearest to 3 is 5 to 11 away, the nearest to 7 is 1 to 15 away."""
+    box = ranges(mixed(DISTANCES, LINE, kernel), ActivationStatement(0, Fraction(-64), Fraction(-64)))
+    assert box[0] == (-64, -64)
+    assert box[1] == pytest.approx((-121, -25), abs=1e-12)
+    assert box[2] == pytest.approx((-225, -1), abs=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("value", [-0.7, 0.3])
+def test_cosines_lie_between_those_of_the_sum_and_the_difference_of_angles(kernel: str, value: float) -> None:
+    box = ranges(mixed(COSINES, ANGLES, kernel), ActivationStatement(0, number(value), number(value)))
+    for (low, high), angle in zip(box[1:], (math.pi / 4, math.pi / 2), strict=True):
+        least, most = min(math.pi, math.acos(value) + angle), max(0, math.acos(value) - angle)
+        assert (low, high) == pytest.approx((math.cos(least), math.cos(most)), abs=1e-12)
+
+
+def test_each_end_bounds_its_own_side() -> None:
+    rule, free = mixed(DISTANCES, LINE), ranges(mixed(DISTANCES, LINE))
+    below_ = ranges(rule, ActivationStatement(0, None, Fraction(-64)))
+    above_ = ranges(rule, ActivationStatement(0, Fraction(-64), None))
+    assert [low for low, _ in below_] == [low for low, _ in free]
+    assert [high for _, high in below_] == pytest.approx([-64, -25, -1], abs=1e-12)
+    assert [low for low, _ in above_] == pytest.approx([-64, -121, -225], abs=1e-12)
+    assert [high for _, high in above_] == [high for _, high in free]
+
+
+def test_another_patch_may_be_nearer() -> None:
+    """All patches 2 or more away from 0 may still be at 3, which is 3 away; and no angle is greater than pi."""
+    assert ranges(mixed(DISTANCES, LINE), ActivationStatement(0, None, Fraction(-4)))[1][1] == 0
+    assert ranges(mixed(COSINES, ANGLES), ActivationStatement(0, None, number(0.8)))[1][1] == 1
+    assert ranges(mixed(COSINES, ANGLES), ActivationStatement(0, number(-0.8), None))[1][0] == -1
+
+
+def test_a_ceiling_bounds_those_that_it_exempts_and_so_does_a_floor() -> None:
+    rule = mixed(DISTANCES, LINE)
+    capped = ranges(rule, OrderStatement((1,), Fraction(-64)))
+    assert [high for _, high in capped] == pytest.approx([-64, -25, -64], abs=1e-12)
+    raised = ranges(rule, FloorStatement((1,), Fraction(-16)))
+    assert [low for low, _ in raised] == pytest.approx([-16, -49, -16], abs=1e-12)
+
+
+def test_statements_about_patches_and_activations_are_met() -> None:
+    """1 away from 7 is 3 to 5 away from 3; 3.5 away or less from 3 is what a ceiling leaves."""
+    about_patch = PatchStatement(0, 2, Fraction(1), Fraction(1))
+    alone = ranges(mixed(DISTANCES, LINE), about_patch, patches=1)
+    assert alone[1] == pytest.approx((-25, -9), abs=1e-12)
+    both = ranges(mixed(DISTANCES, LINE), about_patch, ActivationStatement(0, Fraction(-49), None), patches=1)
+    assert both[0] == pytest.approx((-49, -36), abs=1e-12)
+    assert both[1] == pytest.approx((-25, -9), abs=1e-12)
+    near = ranges(mixed(DISTANCES, LINE), about_patch, ActivationStatement(1, None, Fraction(-16)), patches=1)
+    assert near[1] == pytest.approx((-25, -16), abs=1e-12)
+
+
+def test_what_latents_contradict_proves_anything_but_fails_nowhere() -> None:
+    for parts, points in ((DISTANCES, LINE), (UNBOUNDED, LINE), (COSINES, ANGLES)):
+        for value in (Fraction(-1000), Fraction(0), Fraction(1000)):
+            ranges(mixed(parts, points), ActivationStatement(0, value, value))
+
+
+def similar_to(head: Head, images: list[files.Matrix]) -> list[list[tuple[float, float]]]:
+    with flint.ctx.workprec(PRECISION):
+        return [
+            [
+                (float(below(low)), float(above(high)))
+                for low, high in (ends(head.activation(image, j)) for j in range(5))
+            ]
+            for image in images
+        ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_activations_of_whatever_satisfies_the_statements_lie_in_the_ranges(kind: str) -> None:
+    generator = random.Random(kind)
+    parts, cuts = KINDS[kind], 0
+    low = 0.0 if parts["domain"] == files.domain(0.0, None) else -1.0
+    for _ in range(2):
+        points = [[generator.uniform(-1, 1) for _ in range(3)] for _ in range(5)]
+        images = [[[generator.uniform(low, 1) for _ in range(3)] for _ in range(2)] for _ in range(60)]
+        rule = mixed(parts, points)
+        free = rule.box([], 2)
+        found = similar_to(Head.read(files.head([[1.0] * 5, [0.0] * 5], points, **parts)), images)
+        for own in found[:6]:
+            stated = generator.sample(range(5), generator.randint(1, 2))
+            statements: list[Statement] = [
+                ActivationStatement(k, number(own[k][0]) - number(0.05), number(own[k][1]) + number(0.05))
+                for k in stated
+            ]
+            if generator.random() < 0.5:
+                exempt = tuple(sorted(generator.sample(range(5), 3)))
+                most = max(own[k][1] for k in range(5) if k not in exempt)
+                least = min(own[k][0] for k in range(5) if k not in exempt)
+                statements += [OrderStatement(exempt, number(most)), FloorStatement(exempt, number(least))]
+            box = rule.box(statements, 2)
+            cuts += sum(map(int.__gt__, box.lower, free.lower)) + sum(map(int.__lt__, box.upper, free.upper))
+            for other in found:
+                if all(holds(statement, other) for statement in statements):
+                    assert contained(box, other)
+    assert cuts > 30
+
+
+def holds(statement: Statement, own: list[tuple[float, float]]) -> bool:
+    """Whether a statement certainly holds of activations that are enclosed."""
+    match statement:
+        case ActivationStatement(k, lower, upper):
+            return lower is not None and upper is not None and lower <= own[k][0] and own[k][1] <= upper
+        case OrderStatement(exempt, upper):
+            return all(own[k][1] <= upper for k in range(len(own)) if k not in exempt)
+        case FloorStatement(exempt, lower):
+            return all(own[k][0] >= lower for k in range(len(own)) if k not in exempt)
+        case _:
+            raise ValueError(statement)
+
+
+def contained(box: Box, own: list[tuple[float, float]]) -> bool:
+    each = zip(box.lower, box.upper, own, strict=True)
+    unit = 1 << box.bits
+    return all(Fraction(least, unit) <= high and low <= Fraction(most, unit) for least, most, (low, high) in each)
+
+
+def verdict(parts: dict[str, Any], statements: list[dict[str, Any]], **options: Any) -> Verdict:
+    data = files.head([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], LINE, **parts)
+    options = {"paradigm": "mixed", "patches": 2} | options
+    return check(files.certificate(data, statements, **options), data, kernel="both", entailment_only=True)
+
+
+def test_a_certificate_is_proved_by_what_one_activation_says_of_others() -> None:
+    """Some patch is 1 away from 0, so 4 or less from 3; none is 4 or less from 7."""
+    own, ceiling = files.activation_statement(0, -1.0, None), files.order_clause([0, 1], -16.5)
+    assert verdict(DISTANCES, [own, ceiling]).status is Status.PROVED
+    assert verdict(DISTANCES, [own, ceiling], paradigm="top_k").reason == "entailment"
+    assert verdict(DISTANCES, [own]).reason == "entailment"
+    assert verdict(DISTANCES, [ceiling]).reason == "entailment"
+    assert verdict(DISTANCES, [own, files.order_clause([0, 1], -16.0)]).reason == "entailment"
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "said"),
+    [
+        (DISTANCES | {"similarity": {"kind": "quadratic"}}, {}, "mixed is not defined for quadratic"),
+        (DISTANCES | {"pooling": {"kind": "banks", "class_token": 1}}, {}, "mixed is not defined for .* masked_max"),
+        (DISTANCES | {"pooling": {"kind": "top_mean", "k": 1}}, {}, "mixed is not defined for .* top_mean"),
+        (COSINES | {"geometry": {"kind": "inner_product", "radius": "0x1p+0"}}, {}, "mixed is not defined for a"),
+        (DISTANCES, {"minimality": True}, "minimality under mixed"),
+    ],
+)
+def test_what_is_malformed(parts: dict[str, Any], options: dict[str, Any], said: str) -> None:
+    found = verdict(parts, [files.activation_statement(0, -3.5, -3.5)], **options)
+    assert found.status is Status.MALFORMED
+    assert re.search(said, found.message)
+
+
+def test_a_limit_stops_many_statements() -> None:
+    data = files.head([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], LINE, **UNBOUNDED)
+    statement = files.activation_statement(0, 0.1, 0.1)
+    certificate = files.certificate(data, [statement], paradigm="mixed")
+    assert Auditor(data, kernel="arb", limit=1e-9).check(certificate).reason == "limit"
+
+
+def test_nothing_is_shown_to_be_needed() -> None:
+    statements = [ActivationStatement(0, Fraction(-4), Fraction(-4)), OrderStatement((), Fraction(0))]
+    assert list(mixed(DISTANCES, LINE).boxes_without(statements, 1)) == [(0, None), (1, None)]

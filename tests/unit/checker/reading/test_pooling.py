@@ -1,0 +1,467 @@
+"""Focal pooling: the ranges are the exact ones, rounded outward, and certificates that need every statement."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations, product
+from time import process_time
+from typing import Any
+
+import pytest
+from support.cases import every
+from support.rationals import cosine_ends
+
+from verale.checker import Status, Verdict, check
+from verale.checker.choices import KERNELS, load_arithmetic
+from verale.checker.dyadic import exact
+from verale.checker.head import read_head
+from verale.checker.reading.evaluation import Evaluation
+from verale.checker.reading.paradigms import TopK
+from verale.checker.reading.pooling import Pooling, max_minus_mean, max_minus_mean_distance, top_mean
+from verale.checker.reading.space import Ranges, Space
+from verale.soundness.independent import arithmetic, files
+
+EPSILON = 2.0**-10
+UNIT = 2**40
+Column = list[tuple[int, int | None, int]]
+
+
+def similar(total: int, count: int) -> float:
+    d = total / UNIT / count
+    return math.log((d + 1) / (d + EPSILON))
+
+
+def enclosed(total: int, count: int) -> tuple[int, int]:
+    """S in float64, with room for its error: the tests below look at far more than the last bits."""
+    value = similar(total, count) * UNIT
+    return math.floor(value) - 2, math.ceil(value) + 2
+
+
+def random_column(generator: random.Random, patches: int) -> Column:
+    column: Column = []
+    for _ in range(patches):
+        low = generator.choice((0, generator.getrandbits(36), generator.getrandbits(42)))
+        high = low + generator.choice((0, generator.getrandbits(38), generator.getrandbits(42)))
+        column.append((low, high, 1))
+    return column
+
+
+def corners(column: Column) -> list[tuple[int, ...]]:
+    """Every combination of values at which a minimum, a maximum or a clamp can change."""
+    ends = [end for low, high, _ in column for end in (low, high) if end is not None]
+    choices = [{min(max(end, low), high or 0) for end in ends} for low, high, _ in column]
+    return list(product(*choices))
+
+
+@pytest.mark.parametrize("patches", [1, 2, 3, 4])
+def test_max_minus_mean_is_the_exact_range(patches: int) -> None:
+    generator = random.Random(patches)
+    for _ in range(40):
+        column: Column = [(low - UNIT, (high or 0) - UNIT, 1) for low, high, _ in random_column(generator, patches)]
+        low, high = max_minus_mean(column)
+        truths = [max(point) - Fraction(sum(point), patches) for point in corners(column)]
+        assert low == math.floor(min(truths))
+        assert high == math.ceil(max(truths))
+
+
+@pytest.mark.parametrize("patches", [1, 2, 3, 4])
+def test_max_minus_mean_distance_is_the_exact_range(patches: int) -> None:
+    generator = random.Random(patches)
+    for _ in range(40):
+        column = random_column(generator, patches)
+        low, high = max_minus_mean_distance(column, enclosed)
+        truths = [(similar(min(point), 1) - similar(sum(point), patches)) * UNIT for point in corners(column)]
+        assert min(truths) - 9 < low <= max(0, min(truths) + 1)
+        assert max(truths) - 1 <= high < max(truths) + 9
+
+
+@pytest.mark.parametrize("infinite", [1, 2, 3])
+def test_an_infinite_distance_is_the_limit_of_large_ones(infinite: int) -> None:
+    generator = random.Random(infinite)
+    for _ in range(40):
+        column = random_column(generator, 3)
+        for index in range(infinite):
+            column[index] = (column[index][0], None, 1)
+        far: Column = [(low, 1 << 120 if high is None else high, count) for low, high, count in column]
+        result, limit = (max_minus_mean_distance(each, enclosed) for each in (column, far))
+        assert abs(result[0] - limit[0]) < 9
+        assert abs(result[1] - limit[1]) < 9
+
+
+@every("k", [1, 2, 3, 10**17])
+@every("patches", [1, 2, 3, 4])
+def test_top_mean_is_the_exact_range(patches: int, k: int) -> None:
+    generator = random.Random(patches)
+    for _ in range(20):
+        column: Column = [(low - UNIT, (high or 0) - UNIT, 1) for low, high, _ in random_column(generator, patches)]
+        low, high = top_mean(column, k)
+        kept = min(k, patches)
+        truths = [Fraction(sum(sorted(point, reverse=True)[:kept]), kept) for point in corners(column)]
+        assert low == math.floor(min(truths))
+        assert high == math.ceil(max(truths))
+
+
+def test_patches_that_are_alike_count_as_often_as_there_are() -> None:
+    generator = random.Random(7)
+    for _ in range(40):
+        column = random_column(generator, 3)
+        counts = [generator.randrange(1, 5) for _ in column]
+        together: Column = [(low, high, count) for (low, high, _), count in zip(column, counts, strict=True)]
+        apart: Column = [entry for entry, count in zip(column, counts, strict=True) for _ in range(count)]
+        assert max_minus_mean(together) == max_minus_mean(apart)
+        for k in (1, 2, 4, 9, 99):
+            assert top_mean(together, k) == top_mean(apart, k)
+        assert max_minus_mean_distance(together, enclosed) == max_minus_mean_distance(apart, enclosed)
+        one_infinite: Column = [(together[0][0], None, counts[0]), *together[1:]]
+        apart = [(apart[0][0], None, 1)] * counts[0] + apart[counts[0] :]
+        assert max_minus_mean_distance(one_infinite, enclosed) == max_minus_mean_distance(apart, enclosed)
+
+
+def test_a_similarity_is_bounded() -> None:
+    with pytest.raises(ValueError, match="can be unbounded"):
+        max_minus_mean([(0, None, 1)])
+    with pytest.raises(ValueError, match="can be unbounded"):
+        top_mean([(0, None, 1)], 1)
+
+
+def test_statements_that_no_latent_satisfies_do_no_harm() -> None:
+    """A negative upper end of a distance says so, and the logarithm is not asked for it."""
+    low, high = max_minus_mean_distance([(0, -5, 1), (UNIT, 2 * UNIT, 1)], enclosed)
+    assert 0 <= low <= high
+
+
+# A head of one prototype at 0 over [0, 1], one coordinate: class 0 wins where a > BAR. With one patch at 0 and one at 1
+# a is about (6.9 - 0.7) / 2 = 3.1 (max_minus_mean) or 6.9 - 1.1 = 5.8 (of the mean distance).
+KINDS = ("max_minus_mean", "max_minus_mean_distance")
+IMAGE = [[0.0], [1.0]]
+BAR = 2.5
+FIRST, SECOND = files.patch_statement(0, 0, 0.0, 0.0), files.patch_statement(1, 0, 1.0, 1.0)
+
+
+def head(kind: str, bar: float = BAR, **changes: Any) -> bytes:
+    return files.head([[1.0], [0.0]], [[0.0]], [0.0, bar], pooling={"kind": kind}, **changes)
+
+
+def audit(kind: str, statements: list[dict[str, Any]], kernel: str = "both", **options: Any) -> Verdict:
+    data = head(kind)
+    options = {"patches": 2, "image": IMAGE, "minimality": True} | options
+    certificate = files.certificate(data, statements, **options)
+    return check(certificate, data, files.latents([IMAGE]), kernel, minimality=True)
+
+
+@pytest.mark.parametrize("paradigm", ["projection", "triangle"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_accepted_with_every_claim(kind: str, paradigm: str) -> None:
+    """Under triangle minimality is none."""
+    minimal = paradigm == "projection"
+    for kernel in (*KERNELS, "both"):
+        verdict = audit(kind, [FIRST, SECOND], kernel, paradigm=paradigm, minimality=minimal)
+        assert verdict.status is Status.PROVED, verdict.message
+        claims = {"entailment": "proved", "instance": "proved"}
+        assert verdict.claims == claims | ({"minimality": "proved"} if minimal else {})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_minimality_cannot_be_claimed_under_triangle(kind: str) -> None:
+    verdict = audit(kind, [FIRST, SECOND], paradigm="triangle")
+    assert (verdict.status, "minimality" in verdict.message) == (Status.MALFORMED, True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_mean_is_bounded_from_statements_alone(kind: str) -> None:
+    """The published ProtoPool explanations take the exact mean, which they do not state (docs/heads.md, 17): with it
+    the patch at 0 would be enough. It is not: both patches may be at 0."""
+    for statements in ([FIRST], [SECOND], []):
+        verdict = audit(kind, statements)
+        assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "entailment")
+    data = head(kind)
+    space = Space(read_head(data), load_arithmetic("arb"))
+    for image, wins in ((IMAGE, True), ([[0.0], [0.0]], False)):
+        box = Evaluation(space, exact(files.flat(image), 1)).activations(64)
+        assert (box.lower[0] > BAR * 2**64) == wins
+        assert (box.upper[0] < BAR * 2**64) != wins
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ends_that_are_moved_prove_less(kind: str) -> None:
+    assert audit(kind, [FIRST, files.patch_statement(1, 0, 0.9, 1.0)]).status is Status.PROVED
+    assert audit(kind, [FIRST, files.patch_statement(1, 0, 0.0, 1.0)]).reason == "entailment"
+    assert audit(kind, [files.patch_statement(0, 0, 0.0, 0.5), SECOND]).reason == "entailment"
+    assert audit(kind, [FIRST, files.patch_statement(1, 0, 0.5, math.nextafter(1.0, 0.0))]).reason == "instance"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_class_is_refuted_and_a_large_margin_not_proved(kind: str) -> None:
+    assert audit(kind, [FIRST, SECOND], predicted=1).status is Status.REFUTED
+    assert audit(kind, [FIRST, SECOND], margins=[None, 4.0]).reason == "margin"
+    assert audit(kind, [FIRST, SECOND], margins=[None, 0.5]).status is Status.PROVED
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_statement_that_is_not_needed_is_named(kind: str) -> None:
+    data = head(kind, bar=-1.0)
+    certificate = files.certificate(data, [FIRST], patches=2, minimality=True)
+    verdict = check(certificate, data, minimality=True)
+    assert (verdict.reason, "statement 0" in verdict.message) == ("minimality", True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_single_patch_is_a_tie(kind: str) -> None:
+    """a = 0 whatever the latent: nothing but the bias can decide."""
+    for bar, proved in ((0.0, False), (-1e-30, True)):
+        data = head(kind, bar)
+        for statements in ([], [files.patch_statement(0, 0, 0.0, 0.0)]):
+            verdict = check(files.certificate(data, statements), data)
+            assert (verdict.status is Status.PROVED) == proved, verdict.message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_billion_patches(kind: str, kernel: str) -> None:
+    """Patches without statements are all alike: their number is a factor, no loop."""
+    start = process_time()
+    many = 10**17
+    data = head(kind, bar=-1.0)
+    certificate = files.certificate(data, [FIRST, SECOND], patches=many)
+    assert check(certificate, data, kernel=kernel).status is Status.PROVED
+    top_k = files.certificate(data, [files.order_clause([], 9.0)], patches=many, paradigm="top_k")
+    assert check(top_k, data, kernel=kernel).status is Status.PROVED
+    assert process_time() - start < 5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_unbounded_domains(kind: str) -> None:
+    """Nothing is known of the other patches: a may be as high as S(0), and as low as 0."""
+    data = head(kind, bar=-1.0, domain=files.domain(None, None))
+    assert check(files.certificate(data, [FIRST], patches=3), data).status is Status.PROVED
+    data = files.head([[0.0], [1.0]], [[0.0]], [7.0, 0.0], pooling={"kind": kind}, domain=files.domain(None, None))
+    assert check(files.certificate(data, [], patches=3), data).status is Status.PROVED  # S(0) = ln 1024 = 6.93
+    data = files.head([[0.0], [1.0]], [[0.0]], [6.9, 0.0], pooling={"kind": kind}, domain=files.domain(None, None))
+    result = check(files.certificate(data, [], patches=10**9), data)
+    assert result.reason == "entailment"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_range_over_the_domain(kind: str, kernel: str) -> None:
+    """All patches but one at 1, that one at 0."""
+    for patches in (1, 2, 5):
+        top_k = TopK(Space(read_head(head(kind)), load_arithmetic(kernel)))
+        box = top_k.box([], patches)
+        assert top_k.box([], patches) == box
+        most = similar(0, 1) - (
+            (similar(0, 1) + (patches - 1) * similar(UNIT, 1)) / patches
+            if kind == "max_minus_mean"
+            else similar((patches - 1) * UNIT, patches)
+        )
+        assert box.lower == [0]
+        assert box.upper[0] / 2**box.bits == pytest.approx(most, abs=1e-12)
+
+
+GEOMETRIES: dict[str, dict[str, Any]] = {
+    "euclidean": {"prototypes": [[0.25, 0.5], [1.0, 0.0], [3.0, -2.0]], "similarity": files.log_ratio(EPSILON)},
+    "cosine": {
+        "prototypes": [[0.25, 0.5], [1.0, 0.0], [3.0, -2.0]],
+        "similarity": files.IDENTITY,
+        "geometry": files.cosine(0.25),
+    },
+    "softmax": {"similarity": files.IDENTITY, "geometry": files.SOFTMAX},
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("geometry", "kind"), [*((geometry, KINDS[0]) for geometry in GEOMETRIES), ("euclidean", KINDS[1])]
+)
+def test_evaluation_at_latents(geometry: str, kind: str, kernel: str) -> None:
+    """At every precision the truth lies inside; fine ones decide a statement one part in 10^12 wide."""
+    width = 3 if geometry == "softmax" else 2
+    generator = random.Random(1)
+    image = [[generator.gauss(0, 1) for _ in range(width)] for _ in range(4)]
+    fields = GEOMETRIES[geometry]
+    data = files.head(
+        [[1.0] * 3, [0.0] * 3], bias=[9.0, 0.0], domain=files.domain(None, None), pooling={"kind": kind}, **fields
+    )
+    points = fields.get("prototypes")
+
+    def observable(z: list[float], j: int) -> float:
+        if points is None:
+            return math.exp(z[j]) / sum(map(math.exp, z))
+        if geometry == "euclidean":
+            return float(arithmetic.squared_distance(z, points[j]))
+        return float(cosine_ends(z, points[j], 0.25)[0])
+
+    def s(m: float) -> float:
+        return math.log((m + 1) / (m + EPSILON)) if geometry == "euclidean" else m
+
+    evaluation = Evaluation(Space(read_head(data), load_arithmetic(kernel)), exact(files.flat(image), width))
+    for j in range(3):
+        values = [observable(z, j) for z in image]
+        if kind == KINDS[0]:
+            truth = max(map(s, values)) - sum(map(s, values)) / 4
+        else:
+            truth = s(min(values)) - s(sum(values) / 4)
+        for bits in (0, 1, 3, 8, 20, 40, 256):
+            box = evaluation.activations(bits)
+            low, high = Fraction(box.lower[j], 1 << bits), Fraction(box.upper[j], 1 << bits)
+            assert low - Fraction(1, 10**12) <= Fraction(truth) <= high + Fraction(1, 10**12)
+            assert high - low <= Fraction(16, 1 << bits)
+        for least, greatest, holds in ((1 - 1e-12, 1 + 1e-12, True), (1 + 1e-12, 2.0, False), (0.0, 1 - 1e-12, False)):
+            statement = files.activation_statement(j, truth * least, truth * greatest)
+            certificate = files.certificate(data, [statement], paradigm="top_k", patches=4, image=image)
+            verdict = check(certificate, data, files.latents([image]), kernel)
+            assert (verdict.status is Status.PROVED) == holds
+            assert holds or verdict.reason == "instance"
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_mean_of_whole_distances_is_no_whole_number(kernel: str) -> None:
+    """Exact distances 0, 1, 1 need no bit after the point, their mean does."""
+    space = Space(read_head(head(KINDS[1])), load_arithmetic(kernel))
+    box = Evaluation(space, exact([0.0, 1.0, 1.0], 1)).activations(64)
+    truth = similar(0, 1) - similar(2 * UNIT, 3)
+    assert box.lower[0] / 2**64 == pytest.approx(truth, abs=1e-12)
+    assert box.upper[0] / 2**64 == pytest.approx(truth, abs=1e-12)
+
+
+def test_a_scale_is_taken_before_the_similarity() -> None:
+    """S(s d) with s = 4: as if all distances were four times as large, before the mean as after."""
+    for kind in KINDS:
+        plain = read_head(head(kind, domain=files.domain(0.0, 2.0)))
+        tensors = {
+            "weight": files.tensor([[1.0], [0.0]]),
+            "prototypes": files.tensor([[0.0]]),
+            "scale": files.tensor([4.0]),
+        }
+        described = files.json.dumps(files.description(pooling={"kind": kind}))
+        scaled = read_head(files.safetensors(tensors, {"verale.head": described}))
+        boxes = []
+        for one, factor in ((plain, 4), (scaled, 1)):
+            space = Space(one, load_arithmetic("arb"))
+            pooling = Pooling(space)
+            unit = factor << space.bits
+            parts = [
+                pooling.part(Ranges([0], [unit // 8])),
+                replace(pooling.part(Ranges([unit // 4], [unit])), count=3),
+            ]
+            boxes.append(pooling.box(parts))
+        assert boxes[0] == boxes[1]
+
+
+def banks(count: int = 3, class_token: int = 1, **changes: Any) -> bytes:
+    pooling = {"kind": "banks", "class_token": class_token}
+    points = [[0.0]] * count
+    return files.head(
+        [[1.0] * count, [0.0] * count], points, pooling=pooling, domain=files.domain(None, None), **changes
+    )
+
+
+def test_banks_keep_the_class_token_apart() -> None:
+    """The first prototypes see patch 0 alone, the others all but patch 0, in whatever order the parts come."""
+    space = Space(read_head(banks()), load_arithmetic("arb"))
+    pooling, unit = Pooling(space), 1 << space.bits
+    first = pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0]), column=0)
+    others = [
+        pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit]), column=1),
+        replace(pooling.part(Ranges([0] * 3, None), column=1), count=7),
+    ]
+    plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]])), load_arithmetic("arb"))
+
+    def alone(low: int, high: int | None) -> tuple[int, int]:
+        one = Pooling(plain)
+        box = one.box([one.part(Ranges([low], None if high is None else [high]))])
+        return box.lower[0], box.upper[0]
+
+    expected = [alone(unit, 2 * unit), alone(0, 4 * unit), alone(0, 9 * unit)]
+    for parts in ([first, *others], [*others, first], [others[0], first, others[1]]):
+        box = pooling.box(parts)
+        assert list(zip(box.lower, box.upper, strict=True)) == expected
+
+
+def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
+    """Pooled over columns in any order, of any number of patches; infinite ends are never the smallest."""
+    mask = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
+    data = files.head(
+        [[1.0] * 4] * 2, [[0.0]] * 4, mask=mask, pooling={"kind": "masked_max"}, domain=files.domain(None, None)
+    )
+    space = Space(read_head(data), load_arithmetic("arb"))
+    pooling, unit = Pooling(space), 1 << space.bits
+    parts = [
+        pooling.part(Ranges([unit] * 4, [3 * unit] * 4), column=0),
+        pooling.part(Ranges([0] * 4, None), column=1),
+        replace(pooling.part(Ranges([2 * unit] * 4, None), column=2), count=10**17),
+        pooling.part(Ranges([4 * unit] * 4, [5 * unit] * 4), column=2),
+    ]
+    plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]], domain=files.domain(None, None))), load_arithmetic("arb"))
+
+    def alone(low: int, high: int | None) -> tuple[int, int]:
+        one = Pooling(plain)
+        box = one.box([one.part(Ranges([low * unit], None if high is None else [high * unit]))])
+        return box.lower[0], box.upper[0]
+
+    expected = [alone(1, 3), alone(0, None), alone(0, 5), alone(2, 5)]
+    for order in permutations(parts):
+        box = pooling.box(order)
+        assert list(zip(box.lower, box.upper, strict=True)) == expected
+
+
+@pytest.mark.parametrize("patches", [3, 4, 10**17])
+def test_patches_without_statements_have_the_columns_of_a_mask(patches: int) -> None:
+    mask = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+    data = files.head([[1.0] * 2] * 2, [[0.0]] * 2, mask=mask, pooling={"kind": "masked_max"})
+    space = Space(read_head(data), load_arithmetic("arb"))
+    for stated, counts in (
+        ((), {0: 1, 1: 1, 2: patches - 2}),
+        ((0, 2), {1: 1, 2: patches - 3}),
+        ((1,), {0: 1, 2: patches - 2}),
+        ((0, 1, patches - 1), {2: patches - 3}),
+    ):
+        parts = Pooling(space).unstated(space.domain, stated, patches)
+        assert {part.column: part.count for part in parts} == {c: count for c, count in counts.items() if count}
+
+
+@pytest.mark.parametrize("patch", [0, 1])
+def test_a_statement_counts_for_the_bank_that_sees_its_patch(patch: int) -> None:
+    """Two prototypes at 0: a latent on them makes the first active at patch 0, the second at any other."""
+    statement = files.patch_statement(patch, 0, 0.0, 0.0)  # of either: both prototypes live in one latent space
+    for shown in (0, 1):
+        data = files.head(
+            [[1.0 * (shown == 0), 1.0 * (shown == 1)], [0.0, 0.0]],
+            [[0.0], [0.0]],
+            [0.0, 2.0],
+            pooling={"kind": "banks", "class_token": 1},
+        )
+        for kernel in KERNELS:
+            verdict = check(
+                files.certificate(data, [statement], patches=3, minimality=True), data, kernel=kernel, minimality=True
+            )
+            assert (verdict.status is Status.PROVED) == (shown == patch), verdict.message
+            image = [[0.0] if number == patch else [1.0] for number in range(3)]
+            certificate = files.certificate(data, [statement], patches=3, image=image)
+            status = check(certificate, data, files.latents([image]), kernel).status
+            assert status is (Status.PROVED if shown == patch else Status.REFUTED)
+
+
+def test_two_patches_are_the_class_token_and_one_other() -> None:
+    """With patch 1 at 1 the second prototype is no more active than S(1), as no third patch could be nearer."""
+    pooling = {"kind": "banks", "class_token": 1}
+    data = files.head([[0.0, 0.0], [0.0, 1.0]], [[0.0], [0.0]], [1.0, 0.0], pooling=pooling)
+    for patches, proved in ((2, True), (3, False)):
+        verdict = check(files.certificate(data, [files.patch_statement(1, 0, 1.0, 1.0)], patches=patches), data)
+        assert (verdict.status is Status.PROVED) == proved
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 10**17])
+def test_top_mean_counts_patches_without_statements(k: int) -> None:
+    """One patch at 0, the others anywhere in [0, 1]: the mean of k is at least that of one S(0) and k - 1 S(1)."""
+    for patches in (1, 2, 10**17):
+        kept = min(k, patches)
+        least = (math.log(1 / EPSILON) + (kept - 1) * similar(UNIT, 1)) / kept
+        for bar, proved in ((least - 1e-9, True), (least + 1e-9, False)):
+            data = files.head([[1.0], [0.0]], [[0.0]], [0.0, bar], pooling={"kind": "top_mean", "k": k})
+            for kernel in KERNELS:
+                verdict = check(files.certificate(data, [FIRST], patches=patches), data, kernel=kernel)
+                assert (verdict.status is Status.PROVED) == proved

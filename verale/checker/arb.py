@@ -1,0 +1,74 @@
+"""The fast arithmetic: python-flint's ball arithmetic (arb).
+
+It relies on the following: an fmpz is exact. An arb is a ball that contains the true value after every
+operation, at any precision; an arb built from an fmpz is exact, as is an integer that is multiplied by one; `lower()`
+and `upper()` are exact floating-point numbers rounded outward from the ball, and `man_exp()` gives such a number as
+mantissa 2^exponent. `float(arb)` rounds to nearest and is never used. The product of two fmpz_mat is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flint import arb, ctx, fmpz, fmpz_mat
+
+from .arithmetic import Arithmetic, Rows
+from .dyadic import ceil_shift, floor_shift
+
+__all__ = ["Arb"]
+
+_GUARD_BITS = 32
+_GREATEST_ARGUMENT_BITS = 20
+
+
+class Arb(Arithmetic):
+    """Arithmetic on python-flint."""
+
+    name = "arb"
+    packages = ("python-flint",)
+
+    def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
+        self.clock.look()
+        with ctx.workprec(bits + _GUARD_BITS):
+            return _ends((arb(fmpz(numerator)) / arb(fmpz(denominator))).log(), bits)
+
+    def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        self.clock.look()
+        if mantissa == 0:
+            return 1 << bits, 1 << bits
+        if mantissa < 0 and ceil_shift(-mantissa, exponent) > bits:  # exp(x) < 2^x <= 2^-bits
+            return 0, 1
+        if floor_shift(mantissa, exponent - _GREATEST_ARGUMENT_BITS) > 0:
+            raise OverflowError("exp of more than 2^20")
+        with ctx.workprec(bits + _GUARD_BITS + max(0, 2 * ceil_shift(mantissa, exponent))):
+            return _ends(arb((fmpz(mantissa), fmpz(exponent))).exp(), bits)
+
+    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
+        tiny = 0  # how many are less than 2^-bits, like exp above
+        least = -floor_shift(bits, -exponent)
+        with ctx.workprec(bits + _GUARD_BITS):
+            total, unit = arb(0), arb((fmpz(1), fmpz(exponent)))
+            for mantissa in mantissas:
+                self.clock.look()
+                if mantissa < least:
+                    tiny += 1
+                else:
+                    total += (unit * mantissa).exp()
+            low, high = _ends(total, bits)
+        return low, high + tiny
+
+    def _block(self, rows: Rows) -> fmpz_mat:
+        return fmpz_mat(rows)
+
+    def _times(self, left: fmpz_mat, right: fmpz_mat) -> Rows:
+        return [list(map(int, row)) for row in (left * right).tolist()]
+
+
+def _ends(ball: arb, bits: int) -> tuple[int, int]:
+    """The ball's ends at 2^-bits, rounded outward."""
+    low, low_exponent = ball.lower().man_exp()
+    high, high_exponent = ball.upper().man_exp()
+    return (
+        floor_shift(int(low), int(low_exponent) + bits),
+        ceil_shift(int(high), int(high_exponent) + bits),
+    )

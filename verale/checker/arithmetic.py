@@ -1,0 +1,76 @@
+"""The few operations of the reading that need rounding, logarithms and exponentials, with either of two libraries.
+
+`arb` (python-flint) is the fast one, `mpmath` the reference. Each is imported only when it is chosen, so either may be
+missing. All else is exact: integers on a grid of 2^-bits, of which a range has two, rounded outward.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeAlias
+
+from .limit import Clock
+
+__all__ = ["Arithmetic", "Matrix", "Rows"]
+
+Rows: TypeAlias = list[list[int]]
+Matrix: TypeAlias = list[tuple[int, Any]]
+"""A matrix of integers as `Arithmetic.product` takes it: blocks, each with its number of rows."""
+
+_ROWS, _COLUMNS = 64, 64
+"""Of a product that is computed at once: so the clock is looked at every second or so."""
+
+
+class Arithmetic(ABC):
+    """Enclosures: integers (lo, hi) at 2^-bits with lo <= value 2^bits <= hi.
+
+    Attributes:
+        name: that a user chooses it by.
+        packages: what it computes with, by the names in an index of packages.
+        clock: what a proof may still take. Every operation but `matrix` looks at it.
+    """
+
+    name: ClassVar[str]
+    packages: ClassVar[tuple[str, ...]]
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+
+    @abstractmethod
+    def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
+        """ln(numerator / denominator), both positive."""
+
+    @abstractmethod
+    def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        """exp(mantissa 2^exponent), at most exp(2^20)."""
+
+    @abstractmethod
+    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
+        """The sum of exp(mantissa 2^exponent), all mantissas <= 0."""
+
+    def matrix(self, rows: Rows) -> Matrix:
+        """A matrix of integers as `product` takes it."""
+        blocks = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
+        return [(len(block), self._block(block)) for block in blocks]
+
+    def product(self, left: Matrix, right: Rows) -> Rows:
+        """The product of two matrices of integers, exactly."""
+        product: Rows = [[] for _ in range(sum(height for height, _ in left))]
+        for start in range(0, len(right[0]), _COLUMNS):
+            columns = self._block([row[start : start + _COLUMNS] for row in right])
+            top = 0
+            for height, block in left:
+                self.clock.look()
+                for whole, part in zip(product[top : top + height], self._times(block, columns), strict=True):
+                    whole += part
+                top += height
+        return product
+
+    @abstractmethod
+    def _block(self, rows: Rows) -> Any:
+        """A matrix, as `_times` takes it."""
+
+    @abstractmethod
+    def _times(self, left: Any, right: Any) -> Rows:
+        """The product of two matrices, exactly."""

@@ -1,0 +1,87 @@
+"""Who can prove: the names that a user chooses from.
+
+`proved` asks the program extracted from Rocq (`proved`). The other two are the reading, with either of two libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .errors import KernelError
+
+if TYPE_CHECKING:
+    from .arithmetic import Arithmetic
+
+__all__ = [
+    "CHOICES",
+    "EITHER",
+    "KERNELS",
+    "PROVED",
+    "VARIABLE",
+    "in_words",
+    "load_arithmetic",
+    "never_proved",
+    "program_in_words",
+]
+
+KERNELS = ("arb", "mpmath")
+PROVED = "proved"
+VARIABLE = "VERALE_PROVED"
+"""The environment variable that names the program which `proved` asks."""
+EITHER = "proved-or-arb"
+"""The default: each claim is proved by `proved`, or by `arb` where that does not prove it or is not there; a verdict
+says by which (`by`)."""
+CHOICES: dict[str, tuple[str, ...]] = {
+    EITHER: (PROVED, "arb"),
+    **{name: (name,) for name in (PROVED, *KERNELS)},
+    "both": KERNELS,
+    "all": (*KERNELS, PROVED),
+}
+"""What a user can choose, and the kernels that it asks. What is proved is what each of them proves, but for
+`EITHER`."""
+
+
+def program_in_words(checker: Mapping[str, Any]) -> str:
+    """Which program the kernel `proved` asked, by a record's `run.checker`: the environment variable that names it, or
+    `JavaScript`; "" for verale's own executable."""
+    return str(checker.get("variable") or checker.get("language") or "")
+
+
+def in_words(name: str, program: str = "") -> str:
+    """What proved, by the name of a choice that asks for all of its kernels, or of one kernel.
+
+    Args:
+        program: which one was asked (`program_in_words`).
+    """
+    proved = f"the proved checker ({program})" if program else "the proved checker"
+    *others, last = (proved if each == PROVED else each for each in CHOICES[name])
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def never_proved(name: str | None, deployment: bool) -> str | None:
+    """Why an audit that asks for deployment cannot prove it with these kernels; None if it can. So nobody waits for all
+    the other proofs in vain. Where none is chosen, `proved` is never asked alone."""
+    if name is None or name == EITHER or PROVED not in CHOICES.get(name, ()) or not deployment:
+        return None
+    return (
+        f"deployment is not covered by the proof of the kernel {PROVED}, which"
+        f" kernel {name} asks; leave it out, or choose one of {EITHER}, {', '.join(KERNELS)}, both"
+    )
+
+
+def load_arithmetic(name: str) -> Arithmetic:
+    """That of the name `arb` or `mpmath`. Raises KernelError if it is unknown or not installed."""
+    try:
+        if name == "arb":
+            from .arb import Arb
+
+            return Arb()
+        if name == "mpmath":
+            from .series import Mpmath
+
+            return Mpmath()
+    except ImportError as error:
+        package = {"arb": "python-flint", "mpmath": "mpmath"}[name]
+        raise KernelError(f"kernel {name} needs {package} ({error}): install it, or choose the other kernel") from error
+    raise KernelError(f"kernel {name!r} is unknown, expected one of {', '.join(CHOICES)}")

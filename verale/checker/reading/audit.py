@@ -1,0 +1,225 @@
+"""The steps of certificates/v1.md in interval arithmetic: from 3, the subject, to 9, and those of a witness.
+
+The numbers of a certificate as the rules give them, where the program of the kernel `proved` cannot be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from ..certificate import ActivationStatement, Certificate, PatchStatement, Statement
+from ..deployment import Deployment, are_binary32, unproved
+from ..errors import UnprovedError
+from ..network.enclosure import Enclosure
+from ..numbers import Interval, Numbers
+from ..read.latents import Image
+from ..read.pictures import Picture
+from ..steps import Given, Margins, Steps
+from .deployment import deployed_margins, require_deployed
+from .evaluation import Evaluation, HeadEvaluation
+from .instance import enclosed_evaluation, require_domain, require_not_refuted, require_true
+from .joint import Joint
+from .margin import enough, proved_margins, require, require_minimal
+from .masses import Assignment, Simplex
+from .paradigms import Mixed, SpatialRule, TopK
+from .pooling import Box
+from .quadratic import QuadraticRule
+
+__all__ = ["PlainAudit", "numbers_of"]
+
+
+class PlainAudit(Steps):
+    """One certificate in the reading.
+
+    Args:
+        given: the certificate.
+        quadratic: the rule of this head.
+        enclosure: of the pictures' network, given the arithmetic; None without pictures.
+    """
+
+    def __init__(
+        self, given: Given, *, quadratic: QuadraticRule, enclosure: Callable[[str], Enclosure] | None = None
+    ) -> None:
+        super().__init__(given)
+        self._quadratic = quadratic
+        asked = given.certificate.arithmetic
+        self._enclosure = None if enclosure is None or asked is None else enclosure(asked)
+        self._space = quadratic.space
+
+    def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
+        self.ask(deployment)
+        certificate, head = self._certificate, self._space.head
+        image, picture = self._subject(), self._picture()  # 3.
+        certificate.check_against(head)  # 4. Statements
+        asked = minimality and "minimality" in certificate.claims
+        self._start(self._allowed(image, picture))
+        evaluation = self._evaluated(image, picture)  # 5.
+        try:
+            self._entailment(asked, deployment, image)
+        except UnprovedError as error:
+            # Step 6 comes before step 7. What is refuted cannot be entailed, so it is tried only where the proof fails.
+            if evaluation is not None and error.reason == "entailment":
+                require_not_refuted(head, certificate.predicted, evaluation)
+            raise
+
+    def numbers(self) -> Numbers:
+        certificate, head = self._certificate, self._space.head
+        self._require_head()
+        certificate.check_against(head)
+        self._start(self._allowed(None))
+        box = self._bounded()
+        return numbers_of(certificate, box, self._rule().box((), certificate.patches), self.margins)
+
+    def refute(self, image: Image) -> None:
+        certificate, head = self._certificate, self._space.head
+        self._space.arithmetic.clock.start(None)
+        self._require_head()  # 3., of the head alone
+        certificate.check_against(head)  # 4. Statements
+        require_not_refuted(head, certificate.predicted, self._satisfied(image))  # 5. and 6.
+        raise UnprovedError(
+            "witness",
+            f"the witness satisfies every statement, and no rival's logit is certainly at least that of class"
+            f" {certificate.predicted}: it is no counterexample, which proves nothing",
+        )
+
+    def _start(self, seconds: float) -> None:
+        """Begin to measure what the proof takes; at least it keeps the ranges of all stated patches."""
+        clock, head = self._space.arithmetic.clock, self._space.head
+        clock.start(seconds)
+        patches = {each.patch for each in self._certificate.statements if isinstance(each, PatchStatement)}
+        clock.keep(2 * head.count * (len(patches) + head.columns))
+
+    def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
+        """Steps 7, 8 and 9."""
+        certificate, head = self._certificate, self._space.head
+        box = self._entailed()  # 7. Entailment
+        self.proved.add("entailment")
+        if minimality:  # 8. Minimality
+            together = self._together()
+            boxes = self._rule().boxes_without(certificate.statements, certificate.patches)
+            provable = None if together is None else together.provable
+            require_minimal(head, certificate.predicted, certificate.statements, boxes, self.margins, provable)
+            self.proved.add("minimality")
+        if deployment is not None:  # 9. Deployment
+            self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
+            if self._has_better and not all(margin is None or margin > 0 for margin in self.deployed):
+                box = self._bounded()
+                self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
+            require_deployed(self.deployed)
+            if image is not None and not are_binary32(image.exact):
+                raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
+            if "picture" in self.proved and certificate.arithmetic == "real":
+                raise unproved(
+                    "of the picture real latents are proved, so perhaps none in binary32 satisfy the statements"
+                )
+            self.proved.add("deployment")
+
+    def _entailed(self) -> Box:
+        """The activations, given the statements, with which the stated margins are proved. Raises UnprovedError."""
+        box, stated = self._bounded(quick=True), self._certificate.margins
+        if self._has_better and not enough(self.margins, stated):
+            box = self._bounded()
+        require(self.margins, stated)
+        return box
+
+    @property
+    def _has_better(self) -> bool:
+        """Whether other weights may prove more."""
+        patches = any(isinstance(each, PatchStatement) for each in self._certificate.statements)
+        return patches and self._space.head.geometry != "softmax"
+
+    def _bounded(self, quick: bool = False) -> Box:
+        """The activations, given the statements; the margins that follow are kept."""
+        box = self._rule().box(self._certificate.statements, self._certificate.patches, quick)
+        self.margins = proved_margins(self._space.head, box, self._certificate.predicted)
+        together = self._together()
+        if together is not None:
+            self.margins = together.margins(box, self.margins)
+        return box
+
+    def _evaluated(self, image: Image | None, picture: Picture | None) -> HeadEvaluation | None:
+        """Step 5. The latents that the certificate names, or that the network gives for the picture that it names,
+        satisfy every statement."""
+        if image is not None:
+            return self._instance(image)
+        if self._enclosure is None or picture is None:
+            return None
+        latents = self._enclosure.latents(picture)
+        evaluation = enclosed_evaluation(self._space, self._certificate, latents)
+        self.proved.add("picture")
+        return evaluation
+
+    def _instance(self, image: Image) -> Evaluation:
+        """Step 5. The latents that the certificate names satisfy every statement."""
+        evaluation = self._satisfied(image)
+        self.proved.add("instance")
+        return evaluation
+
+    def _satisfied(self, image: Image) -> Evaluation:
+        """The evaluation of latents. Raises UnprovedError unless they lie in the domain and satisfy every statement."""
+        require_domain(self._space.head, image.exact, self._certificate.patches)
+        evaluation = Evaluation(self._space, image.exact)
+        require_true(self._certificate, evaluation)
+        return evaluation
+
+    def _together(self) -> Assignment | Joint | None:
+        """What bounds a margin otherwise than term by term."""
+        match self._certificate.paradigm:
+            case "assignment":
+                return Assignment(self._space, self._certificate)
+            case "joint":
+                return Joint(self._quadratic, self._certificate)
+            case _:
+                return None
+
+    def _rule(self) -> TopK | SpatialRule | Mixed:
+        match self._certificate.paradigm:
+            case "top_k" | "sparse":
+                return TopK(self._space)
+            case "mixed":
+                return Mixed(self._quadratic)
+            case _:  # statements about patches: of masses the rule is that of masses, whatever the paradigm's name
+                masses = self._space.head.geometry == "softmax"
+                return SpatialRule(self._space, Simplex(self._space) if masses else self._quadratic)
+
+
+def numbers_of(certificate: Certificate, box: Box, domain: Box, margins: Margins) -> Numbers:
+    """The numbers of a certificate whose statements prove a box and margins; the domain's box is that without any.
+
+    Which statements give an end is told of those about its own prototype; what neighbours say is nobody's.
+    """
+    activations, of_domain = _intervals(box), _intervals(domain)
+    givers = tuple(
+        (
+            _givers(certificate.statements, j, low, "lower") if low > least else (),
+            _givers(certificate.statements, j, high, "upper") if high < most else (),
+        )
+        for j, ((low, high), (least, most)) in enumerate(zip(activations, of_domain, strict=True))
+    )
+    proved, wide = (tuple(Interval(*ends) for ends in each) for each in (activations, of_domain))
+    return Numbers(proved, wide, margins, givers)
+
+
+def _intervals(box: Box) -> list[tuple[Fraction, Fraction]]:
+    return [
+        (Fraction(int(low), 1 << box.bits), Fraction(int(high), 1 << box.bits))
+        for low, high in zip(box.lower, box.upper, strict=True)
+    ]
+
+
+def _givers(statements: Sequence[Statement], prototype: int, end: Fraction, side: str) -> tuple[int, ...]:
+    """The first statement about the activation that says as much as this end; else all about patches and its
+    prototype."""
+    for number, each in enumerate(statements):
+        if isinstance(each, PatchStatement):
+            continue
+        about = each.prototype == prototype if isinstance(each, ActivationStatement) else prototype not in each.exempt
+        stated = getattr(each, side, None)
+        if about and stated is not None and (stated >= end if side == "lower" else stated <= end):
+            return (number,)
+    return tuple(
+        number
+        for number, each in enumerate(statements)
+        if isinstance(each, PatchStatement) and each.prototype == prototype
+    )

@@ -1,0 +1,221 @@
+"""What is known about one patch, and the one rule that bounds everything else about it.
+
+y stands for what the statements of a patch speak of, relative to an origin: z - p_0 with euclidean distances, p_0 the
+prototype of one statement, the base; u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) with cosines; z - c with inner
+products, c the centre of the ball that holds the domain. A **form** is q(y) = a |y|^2 - 2 <y, b>. A **fact** is a form
+whose value is known to lie in [low, high]:
+
+| known | a | b | value |
+|---|---|---|---|
+| d_i^2 = |z - p_i|^2 | 1 | p_i - p_0 | d_i^2 - |b|^2 |
+| x_i = <y, A_i> | 0 | A_i | -2 x_i |
+| |y| <= R, of cosines and inner products | 1 | 0 | from 0 to R^2 |
+
+**Rule.** Let q be a form, the target, w any real weights of the facts q_i, and A = a - sum w_i a_i > 0. Then
+    q(y) >= sum w_i e_i - |b - sum w_i b_i|^2 / A,   e_i = low_i where w_i > 0, else high_i.
+*Proof.* With Q = b - sum w_i b_i, q(y) - sum w_i q_i(y) = A |y|^2 - 2 <y, Q> = A |y - Q / A|^2 - |Q|^2 / A, and
+w_i q_i(y) >= w_i e_i.
+
+This is weak duality: any weights are sound, so they come from code that need not be right (`dual`). The best ones
+give the least value that latents of a space with a dimension to spare attain. All of it is exact in integers, but for
+one division, which is rounded down.
+
+**Targets** are combinations sum s_k m_k of working observables, with integers s_k. Of distances this is the form with
+a = sum s_k and b = sum s_k (p_k - p_0), and the constant sum s_k |p_k - p_0|^2. Of products it is half of the form with
+a = 0 and b = - sum s_k A_k, and the constant sum s_k <c, p_k>. An upper end is minus the lower end of the combination
+with all -s_k.
+
+The intervals of the working observables that the statements about one patch give, on the grid; ends may be missing.
+
+In the place of a missing end stands one that every y of the space keeps which satisfies the statements (certificates/
+v1.md, "Reference ranges"). So nothing changes: neither what follows, nor which points satisfy all of it.
+
+**Products.** |<v, p_j>| <= R |p_j|, v = y - c, in a ball about c. *Proof.* Cauchy and Schwarz. And no distance is less
+than 0.
+
+**Near.** If |y - p_i|^2 <= h then |y - p_j|^2 <= (h^(1/2) + |p_i - p_j|)^2. *Proof.* The triangle inequality.
+
+**Far.** No distance has an upper end. Let M be any number, h_j = (M^(1/2) + r_j)^2, and r_j no less than any
+|p_j - p_k|. If |y - p_k|^2 >= L_k follows from the lower ends and from |y - p_j|^2 <= h_j for all stated j, then
+|y - p_k|^2 >= min(L_k, M) follows from the lower ends alone. *Proof.* If not all |y - p_j|^2 <= h_j, then |y - p_j| >
+M^(1/2) + r_j for some j, and |y - p_k| >= |y - p_j| - |p_j - p_k| > M^(1/2).
+M is the greatest lower end that is stated. Then nothing is lost: in a space with a dimension to spare, the point at
+the height M^(1/2) above p_k satisfies all lower ends. No upper end follows of any distance: far away all lower ends
+hold. Points that keep the h_j satisfy more than is stated, so what they reach is in reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isqrt
+from operator import sub
+
+from ..certificate import PatchStatement
+from ..dyadic import ceil_at, ceil_shift, dot, floor_at
+from ..head import COSINES
+from .space import Space
+
+__all__ = ["Facts", "Target", "far", "intervals", "most_stated"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A combination of working observables: the form a |y|^2 - 2 <y, b>, or half of it, and a constant.
+
+    Attributes:
+        curve: a.
+        vector: b.
+        square: |b|^2.
+        products: <b, b_i> for every fact.
+        constant: on the grid.
+    """
+
+    curve: int
+    vector: list[int]
+    square: int
+    products: list[int]
+    constant: int
+
+
+class Facts:
+    """The facts that the statements about one patch of a head with prototypes give.
+
+    Attributes:
+        curves: the a_i.
+        vectors: the b_i; the first is 0.
+        gram: the rows of all <b_i, b_j>.
+        stated: the prototypes of the statements, in the order of the facts.
+        intervals: of the working observables, in the order of the statements.
+        ends: (low, high) of every form, on the grid (`space`).
+        lift: `<b_i, b_j> << lift` is on the grid.
+        parts: how many parts of this kind a form has: 1 of distances, 2 of products.
+
+    Args:
+        space: the head.
+        statements: those about the patch, at least one.
+        inward: whether the ends are rounded inward.
+    """
+
+    def __init__(self, space: Space, statements: Sequence[PatchStatement], inward: bool = False) -> None:
+        self._space, self.lift, self.look = space, space.lift, space.arithmetic.clock.look
+        self._distances = space.head.geometry == "euclidean"
+        self.parts = 1 if self._distances else 2
+        self.intervals = intervals(space, statements, inward)
+        pairs = zip((s.prototype for s in statements), self.intervals, strict=True)
+        if self._distances:
+            stated = sorted(pairs, key=lambda pair: pair[1][1] - pair[1][0])  # the first is the base
+            self._origin = space.vectors[stated[0][0]]
+            self.vectors = [list(map(sub, space.vectors[j], self._origin)) for j, _ in stated]
+            self.curves = [1] * len(stated)
+            squares = [dot(row, row) << self.lift for row in self.vectors]
+            self.ends = [(low - own, high - own) for (_, (low, high)), own in zip(stated, squares, strict=True)]
+        else:
+            stated = [(j, (low - space.offsets[j], high - space.offsets[j])) for j, (low, high) in pairs]
+            self._origin = [0] * space.head.depth
+            self.vectors = [self._origin, *(space.vectors[j] for j, _ in stated)]
+            self.curves = [1] + [0] * len(stated)
+            reach = space.least_reach if inward else space.reach
+            self.ends = [(0, reach), *((-2 * high, -2 * low) for _, (low, high) in stated)]
+        self.stated = [j for j, _ in stated]
+        self.gram = [self._products(row) for row in self.vectors]
+
+    def _products(self, vector: Sequence[int]) -> list[int]:
+        self.look()
+        return [dot(vector, other) for other in self.vectors]
+
+    def target(self, shares: Mapping[int, int]) -> Target:
+        """The combination with these shares, at least one, of observables."""
+        space = self._space
+        rows = [list(map(sub, space.vectors[k], self._origin)) for k in shares]
+        vector = [dot(shares.values(), entries) for entries in zip(*rows, strict=True)]
+        if self._distances:
+            curve = sum(shares.values())
+            constant = sum(share * dot(row, row) for share, row in zip(shares.values(), rows, strict=True)) << self.lift
+        else:
+            vector = [-entry for entry in vector]
+            curve, constant = 0, sum(share * space.offsets[k] for k, share in shares.items())
+        return Target(curve, vector, dot(vector, vector), self._products(vector), constant)
+
+    def least(self, target: Target, weights: Sequence[int], bits: int, images: Sequence[int] = ()) -> int:
+        """A lower bound of a combination, on the grid.
+
+        Args:
+            target: the combination.
+            weights: of every fact, at 2^-bits. Where they give no bound, the first fact gives one.
+            images: `gram` times the weights, where that is known.
+        """
+        curve = (target.curve << bits) - dot(weights, self.curves)
+        if curve <= 0:
+            weights, curve, images = [(target.curve - 1) << bits, *[0] * (len(self.curves) - 1)], 1 << bits, ()
+        sides = sum(w * (low if w > 0 else high) for w, (low, high) in zip(weights, self.ends, strict=True))
+        images = images or [dot(row, weights) for row in self.gram]
+        square = (target.square << 2 * bits) - (dot(weights, target.products) << bits + 1) + dot(weights, images)
+        form = (sides * curve - (square << self.lift)) // (curve << bits)
+        return form // self.parts + target.constant
+
+
+def far(space: Space, statements: Sequence[PatchStatement]) -> bool:
+    """Whether the statements about a patch are distances without upper ends."""
+    return space.head.geometry == "euclidean" and all(statement.upper is None for statement in statements)
+
+
+def most_stated(space: Space, statements: Sequence[PatchStatement]) -> int:
+    """M, rounded up."""
+    return max([0, *(ceil_at(s.lower, space.bits) for s in statements if s.lower is not None)])
+
+
+def intervals(space: Space, statements: Sequence[PatchStatement], inward: bool = False) -> list[tuple[int, int]]:
+    """For each statement about a patch the interval of its working observable. Stated ends are rounded outward, or
+    inward. Where the statements are `far`, the upper ends are the h_j."""
+    bits, geometry = space.bits, space.head.geometry
+    lowest, highest = (ceil_at, floor_at) if inward else (floor_at, ceil_at)
+    least: list[int] = []
+    most: list[int | None] = []
+    for s in statements:
+        low = None if s.lower is None else lowest(s.lower, bits)
+        high = None if s.upper is None else highest(s.upper, bits)
+        if geometry == "euclidean":
+            least.append(max(low or 0, 0))
+            most.append(high if inward or high is None else max(high, 0))
+            continue
+        if geometry in COSINES:
+            norm = space.norms[s.prototype]
+            low = None if low is None else _scaled(low, norm, bits, inward)
+            high = None if high is None else _scaled(high, norm, bits, not inward)
+        middle = space.offsets[s.prototype]
+        reach = isqrt(space.reach * space.squares[s.prototype] << space.lift) + 1
+        least.append(middle - reach if low is None else low)
+        most.append(middle + reach if high is None else high)
+    return list(zip(least, _completed(space, statements, most), strict=True))
+
+
+def _scaled(end: int, norm: tuple[int, int], bits: int, up: bool) -> int:
+    """An end of a cosine times |A|, which lies between the two norms; rounded up or down."""
+    products = [end * each for each in norm]
+    return ceil_shift(max(products), -bits) if up else min(products) >> bits
+
+
+def _completed(space: Space, statements: Sequence[PatchStatement], most: Sequence[int | None]) -> list[int]:
+    """These upper ends, those that are missing by `near`, or if all are, the h_j."""
+    known = [(high, s.prototype) for high, s in zip(most, statements, strict=True) if high is not None]
+    if not known:
+        height, longest = most_stated(space, statements), _length(space, space.longest**2)
+        return [_moved(space, height, _length(space, space.squares[s.prototype]) + longest) for s in statements]
+    nearest, i = min(known)
+
+    def near(j: int) -> int:
+        between = [a - b for a, b in zip(space.vectors[i], space.vectors[j], strict=True)]
+        return _moved(space, max(0, nearest), _length(space, dot(between, between)))
+
+    return [near(s.prototype) if high is None else high for high, s in zip(most, statements, strict=True)]
+
+
+def _moved(space: Space, square: int, length: int) -> int:
+    """(square^(1/2) + length)^2, rounded up."""
+    return ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
+
+
+def _length(space: Space, square: int) -> int:
+    """No less than the length of a vector, given its square in the unit of prototypes."""
+    return isqrt(square << space.lift + space.bits) + 1

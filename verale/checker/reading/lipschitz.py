@@ -1,0 +1,161 @@
+"""The Lipschitz rule: what is known of one activation bounds the others (pooling max; distances and cosines).
+
+x_j stands for the pooled observable of prototype j, the least squared distance or the greatest cosine over the patches.
+So a_j = S_j(x_j) for a similarity S_j that falls with distances and rises with cosines, not always strictly.
+
+**Inverse.** If S_k(t) > high and a_k <= high, then x_k is on the far side of t: x_k > t for distances, x_k < t for
+cosines. If S_k(t) < low and a_k >= low, then it is on the near side. *Proof.* Otherwise S_k(x_k) >= S_k(t), or <=.
+A search finds t, and only these comparisons count: about t itself nothing has to be proved.
+
+**Distances.** Let D = |p_j - p_k|^2.
+    x_k >= t > D implies x_j >= t + D - 2 (t D)^(1/2);    x_k <= t implies x_j <= t + D + 2 (t D)^(1/2).
+*Proof.* |x_j^(1/2) - x_k^(1/2)| <= D^(1/2), as the patch z nearest to p_k has x_j^(1/2) <= |z - p_j| <= x_k^(1/2) +
+D^(1/2), and likewise with j and k exchanged. The squares of t^(1/2) -+ D^(1/2) are what is written.
+
+**Cosines.** Let -1 <= c <= <p_j, p_k> / (|p_j| |p_k|) and -1 <= t <= 1.
+    x_k <= t < c implies x_j <= c t + ((1 - c^2)(1 - t^2))^(1/2);
+    x_k >= t > -c implies x_j >= c t - ((1 - c^2)(1 - t^2))^(1/2).
+*Proof.* The u of a patch (`space`) has |u| <= 1. One coordinate more, 0 in every prototype, gives it the length 1 and
+changes no product, so cosines are those of angles on a sphere, where angles are a metric. Let C = arccos c, which is at
+least the angle of p_j and p_k, and T = arccos t. In the first case every u is at an angle of at least T from p_k, hence
+of at least T - C > 0 from p_j. In the second, one u is at an angle of at most T from p_k, hence of at most T + C < pi
+from p_j. The cosines of T - C and T + C are what is written.
+
+Both are written for the *dissimilarity* y, x of distances and -x of cosines, so that every similarity falls with y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from ..dyadic import ceil_shift, dot, sqrt_ends
+from .pooling import Box, SimilarityRule
+from .space import Space
+
+__all__ = ["Lipschitz"]
+
+
+class Lipschitz:
+    """What the activations of one head say of each other. Its similarity is monotone, its pooling is max."""
+
+    def __init__(self, space: Space) -> None:
+        self._space, self._similarity = space, SimilarityRule(space)
+        self._distances = space.head.geometry == "euclidean"
+        self._one = 1 << space.bits
+        self._least = 0 if self._distances else -self._one
+
+    def cut(self, box: Box, stated: Collection[int], above: Collection[int], below: Collection[int]) -> Box:
+        """These ranges of activations, cut by what some of them say of others. Any choice is sound.
+
+        Args:
+            box: enclosures of all activations.
+            stated: prototypes whose range bounds all others.
+            above: prototypes whose upper end the upper ends of all others bound.
+            below: prototypes whose lower end the lower ends of all others bound.
+        """
+        count, space = self._space.head.count, self._space
+        every = range(count)
+        near = {k: self._near(k, box.upper[k]) for k in (every if above else stated)}
+        far = {k: self._far(k, box.lower[k]) for k in (every if below else stated)}
+        least = [self._least] * count
+        most = [self._most(j) for j in every]
+        for i in sorted({*stated, *above, *below}):
+            space.arithmetic.clock.look()
+            for k, link in enumerate(self._links(i)):
+                if i in stated:
+                    least[k] = self._raised(least[k], near[i], link)
+                    most[k] = self._lowered(most[k], far[i], link)
+                if i in above:
+                    least[i] = self._raised(least[i], near[k], link)
+                if i in below:
+                    most[i] = self._lowered(most[i], far[k], link)
+        upper = [min(high, self._at(y, j)[1]) for j, (high, y) in enumerate(zip(box.upper, least, strict=True))]
+        lower = [
+            low if y is None else max(low, self._at(y, j)[0])
+            for j, (low, y) in enumerate(zip(box.lower, most, strict=True))
+        ]
+        return Box(lower, upper, box.bits)
+
+    def _near(self, k: int, high: int) -> int:
+        """A lower bound of y_k, given that a_k is at most `high`."""
+
+        def excess(y: int) -> int:
+            return self._at(y, k)[0] - high
+
+        beyond = next((y for y in self._ends(k) if excess(y) <= 0), None)
+        return self._least if beyond is None else _last(self._least, beyond, excess)
+
+    def _far(self, k: int, low: int) -> int | None:
+        """An upper bound of y_k, given that a_k is at least `low`; None if none is found."""
+
+        def excess(y: int) -> int:
+            return low - self._at(y, k)[1]
+
+        within = next((y for y in self._ends(k) if excess(y) > 0), None)
+        return None if within is None else _last(within, self._least, excess)
+
+    def _ends(self, k: int) -> Iterator[int]:
+        """Where to look for y_k: the greatest over the domain; if there is none, greater and greater ones."""
+        most = self._most(k)
+        if most is not None:
+            yield most
+        else:
+            yield from (1 << places for places in range(self._space.bits, 3 * self._space.bits, 8))
+
+    def _most(self, k: int) -> int | None:
+        """An upper bound of y_k over the domain; None if there is none."""
+        if not self._distances:
+            return self._one
+        upper = self._space.domain.upper
+        return None if upper is None else upper[k]
+
+    def _at(self, y: int, k: int) -> tuple[int, int]:
+        """The similarity with prototype k where the dissimilarity is y."""
+        return self._similarity.at(y if self._distances else -y, self._space.head.similarity.own.rows[0][k])
+
+    def _links(self, i: int) -> Iterator[int]:
+        """For every prototype D, or c rounded down."""
+        space = self._space
+        products = [dot(space.vectors[i], vector) for vector in space.vectors]
+        if self._distances:
+            for product, square in zip(products, space.squares, strict=True):
+                yield space.squares[i] + square - 2 * product << space.lift
+        else:
+            least, greatest = space.norms[i]
+            for product, (low, high) in zip(products, space.norms, strict=True):
+                norms = greatest * high if product > 0 else least * low
+                yield max(-self._one, (product << 3 * space.bits) // norms)
+
+    def _raised(self, known: int, y: int, link: int) -> int:
+        """A lower bound of y_j, given one of y_j and one of y_k."""
+        if self._distances:
+            # What the rule gives is at most y - D, and nothing where that is negative.
+            return known if y - link <= known else max(known, y + link - 2 * sqrt_ends(y * link)[1])
+        return known if y + link <= 0 else max(known, y * link - self._across(y, link) >> self._space.bits)
+
+    def _lowered(self, known: int | None, y: int | None, link: int) -> int | None:
+        """An upper bound of y_j, given one of y_j and one of y_k."""
+        if y is None:
+            return known
+        if self._distances:
+            if known is not None and y + link >= known:
+                return known
+            new = y + link + 2 * sqrt_ends(y * link)[1]
+        elif y < link:
+            new = ceil_shift(y * link + self._across(y, link), -self._space.bits)
+        else:
+            return known
+        return new if known is None else min(known, new)
+
+    def _across(self, y: int, c: int) -> int:
+        """((1 - c^2)(1 - y^2))^(1/2), rounded up, in the unit of y c."""
+        square = self._one * self._one
+        return sqrt_ends((square - c * c) * (square - y * y))[1]
+
+
+def _last(good: int, bad: int, excess: Callable[[int], int]) -> int:
+    """The last number from `good` to `bad`, by bisection, whose excess is positive; or `good`."""
+    while abs(bad - good) > 1:
+        middle = good + bad >> 1
+        good, bad = (middle, bad) if excess(middle) > 0 else (good, middle)
+    return good

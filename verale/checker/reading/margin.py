@@ -1,0 +1,154 @@
+"""Margins: a lower bound of o_predicted - o_c, given a_j in [lo_j, hi_j] for every j. It is the least value, up to
+rounding. Two logits that share a term are bounded together.
+
+**linear**: o_predicted - o_c = b_predicted - b_c + sum_j D_j a_j with D = W_predicted - W_c, and D_j a_j is at least
+min(D_j lo_j, D_j hi_j). What two classes share cancels in D, exactly.
+
+**soft_tree**: o_predicted - o_c is the root's value f_0, where a leaf q has the value D_q and node i the value
+f_i = (1 - a_i) f_absent + a_i f_present. With a_i cut to [0, 1], where exponentials lie,
+    inf f_i = min over a_i in {lo_i, hi_i} of (1 - a_i) inf f_absent + a_i inf f_present.
+*Proof.* In a tree the two subtrees of node i depend neither on a_i nor on a common activation. So for each a_i in
+[0, 1], of which no factor is negative, both children reach their least values at once; what is left is affine in a_i,
+and least at an end. Rounding a node down rounds down every node above it, as no factor is negative, and up likewise.
+
+**maximum**: o_c = max over the prototypes j of class c of a_j + b_j, so
+    o_predicted - o_c >= max over predicted's of (lo_j + b_j) - max over c's of (hi_j + b_j).
+*Proof.* A maximum does not fall with any of its terms. If the classes share no prototype, a_j = lo_j for the first and
+a_j = hi_j for the second attain it.
+
+**Inward.** None of these bounds falls as a lo_j rises or a hi_j falls. So from ranges that are rounded inward comes at
+least the reference margin of certificates/v1.md; then a soft tree is rounded up.
+
+Minimality: without any one statement, some rival's reference margin is 0 or less (step 8).
+
+**Rule.** A statement is needed if the margin is at most 0 that ranges give which certainly lie within the reference
+ranges without it, none of which is empty. *Proof.* No margin falls as a lower end rises or an upper end falls
+(`margin`), so this one is at least the reference margin. How such ranges are found is in `similarity`, `means`,
+`domain`, and by paradigm in `quadratic.within`, `simplex`, `assignment` and `top_k`. What is not shown to be needed may
+be needed: nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from operator import sub
+
+from ..certificate import Statement
+from ..dyadic import about
+from ..errors import UnprovedError
+from ..head import Head
+from .pooling import Box
+
+__all__ = ["enough", "lower_bound", "proved_margins", "require", "require_minimal"]
+
+
+def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
+    """The lower bound of o_winner - o_loser: exact; for a soft tree rounded down, up where the box is rounded
+    inward."""
+    weight, bias = head.weight, head.bias.rows[0]
+    unit = 1 << weight.bits + box.bits
+    match head.readout:
+        case "maximum":
+            least, most = _greatest(head, box.lower, box.bits, winner), _greatest(head, box.upper, box.bits, loser)
+            return Fraction(least - most, 1 << box.bits + head.bias.bits)
+        case "soft_tree":
+            leaves = [a - b << box.bits for a, b in zip(weight.rows[winner], weight.rows[loser], strict=True)]
+            return Fraction(_root(head, box, leaves), unit)
+        case _:
+            differences = map(sub, weight.rows[winner], weight.rows[loser])
+            ends = zip(differences, box.lower, box.upper, strict=True)
+            total = sum([d * (low if d > 0 else high) for d, low, high in ends])
+            return Fraction(total, unit) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+
+
+def _greatest(head: Head, ends: Sequence[int], bits: int, c: int) -> int:
+    """max over the prototypes of class c of end + bias, at 2^-(bits + those of the bias)."""
+    bias, places = head.bias.rows[0], head.bias.bits
+    members = (j for j, weight in enumerate(head.weight.rows[c]) if weight)
+    return max((ends[j] << places) + (bias[j] << bits) for j in members)
+
+
+def _root(head: Head, box: Box, leaves: Sequence[int]) -> int:
+    """The least value of the root, given the leaves' values: rounded, in their unit."""
+    one = 1 << box.bits
+    least = {-1 - leaf: value for leaf, value in enumerate(leaves)}
+    for node in reversed(range(head.count)):  # children come later
+        absent, present = least.pop(head.absent[node]), least.pop(head.present[node])
+        # (1 - a) absent + a present is least at the greatest a where it falls with a, else at the least a.
+        a = min(one, max(0, box.upper[node] if present < absent else box.lower[node]))
+        value = (one - a) * absent + a * present
+        least[node] = -(-value >> box.bits) if box.inward else value >> box.bits
+    return least[0]
+
+
+def proved_margins(head: Head, box: Box, predicted: int) -> tuple[Fraction | None, ...]:
+    """The lower bound for every rival, None at `predicted`."""
+    return tuple(
+        None if rival == predicted else lower_bound(head, box, predicted, rival) for rival in range(head.classes)
+    )
+
+
+def enough(proved: Sequence[Fraction | None], stated: Sequence[Fraction | None]) -> bool:
+    """Whether all margins are positive, and no less than those stated."""
+    each = zip(proved, stated, strict=True)
+    return all(bound is None or (bound > 0 and (claimed is None or bound >= claimed)) for bound, claimed in each)
+
+
+def require(proved: tuple[Fraction | None, ...], stated: tuple[Fraction | None, ...]) -> None:
+    """Step 7. Raises UnprovedError, which names the worst rival: `entailment` or `margin`."""
+    rivals = [(bound, rival) for rival, bound in enumerate(proved) if bound is not None]
+    least, worst = min(rivals)
+    if least <= 0:
+        raise UnprovedError(
+            "entailment",
+            f"rival {worst}: the proved lower bound of its margin is {about(least)}, expected more than 0;"
+            " the statements do not entail the predicted class under this paradigm",
+        )
+    for bound, rival in rivals:
+        claimed = stated[rival]
+        if claimed is not None and bound < claimed:
+            short = about(claimed - bound)
+            raise UnprovedError(
+                "margin",
+                f"rival {rival}: the proved lower bound of its margin is {about(bound)}, which is {short} less than the"
+                " stated one; state a smaller margin",
+            )
+
+
+def require_minimal(
+    head: Head,
+    predicted: int,
+    statements: Sequence[Statement],
+    boxes: Iterable[tuple[int, Box | None]],
+    margins: Sequence[Fraction | None],
+    provable: Callable[[int, Box, int], bool] | None = None,
+) -> None:
+    """Raises UnprovedError, which names a statement that is not shown to be needed, or if that takes too long.
+
+    Args:
+        boxes: for each statement its index and the activations' ranges without it, rounded inward; None if a range may
+            be empty.
+        margins: those proved with all statements. The closest rival is tried first: it is the likeliest to fail.
+        provable: whether a rival's reference margin may be positive, from the index, the ranges and the rival; by
+            default from the ranges.
+    """
+
+    def positive(index: int, box: Box, rival: int) -> bool:
+        return lower_bound(head, box, predicted, rival) > 0
+
+    provable = provable or positive
+    rivals = sorted((bound, rival) for rival, bound in enumerate(margins) if bound is not None)
+    for index, box in boxes:
+        if box is None:
+            raise UnprovedError(
+                "minimality",
+                f"statement {index} ({statements[index]}) is not shown to be needed: perhaps no latents satisfy all"
+                " the others; withdraw the claim, or statements that contradict each other",
+            )
+        if all(provable(index, box, rival) for _, rival in rivals):
+            raise UnprovedError(
+                "minimality",
+                f"statement {index} ({statements[index]}) is not shown to be needed: without it every margin seems to"
+                " be positive; drop it, or withdraw the claim",
+            )

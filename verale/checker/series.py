@@ -1,0 +1,131 @@
+"""The reference arithmetic: Python's integers, and log and exp from mpmath's interval + - * /.
+
+mpmath's own `iv.log` and `iv.exp` do not enclose: `iv.exp(6.569357051766728e-21)` is [1.0, 1.0], and
+`iv.ln(1.0000000000000004)` misses the value. So only the four operations of `libmp.libmpi`, which round each end
+outward, are used, and the series' remainders are proved here.
+
+mpmath computes in Python's integers, or in those of another package where one is installed, gmpy2's `mpz`. These never
+leave this file: Decimal and JSON do not take them, and messages and records are made of what this returns.
+
+**log.** For positive integers write n / d = x 2^k with 2/3 <= x <= 4/3 and t = (x - 1) / (x + 1), so |t| <= 1/5. Then
+ln(n / d) = 2 atanh(t) + k ln 2, and atanh(t) = sum_{i<N} t^(2i+1) / (2i+1) + R with
+|R| <= sum_{i>=N} |t|^(2i+1) / (2i+1) <= |t|^(2N+1) / ((2N+1) (1 - t^2)) <= |t|^(2N+1) for N >= 1, since 3 (1 - 1/9) >
+1. With |t| <= 2^-q and (2N + 1) q >= w this is at most 2^-w. ln 2 = 2 atanh(1/3), where |t| <= 1/3 <= 2^-1.
+
+**exp.** Choose an integer k near x / ln 2 and r = x - k ln 2, an interval; |r| <= 1/2 is checked. Then
+exp(x) = 2^k exp(r), and exp(r) = sum_{i<N} r^i / i! + R with |R| <= exp(1/2) |r|^N / N! <= 2 2^-N / N! <= 2^-w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from mpmath.libmp import MPZ, from_int, from_man_exp, mpf_abs, mpf_le, mpi_add, mpi_div, mpi_mul, mpi_sub
+
+from .arithmetic import Arithmetic, Rows
+from .dyadic import ceil_shift, dot, floor_shift
+
+__all__ = ["Mpmath"]
+
+_GUARD_BITS = 32
+_GREATEST_ARGUMENT_BITS = 20
+_LN2_ESTIMATE = 0xB17217F7D1CF79AB  # about ln 2 at 2^-64: it only chooses k
+_OWNER = MPZ.__module__.partition(".")[0]  # the package whose integers mpmath computes in; `builtins` for Python's
+_Interval: TypeAlias = Any  # mpmath's pair of floating-point tuples
+
+
+class Mpmath(Arithmetic):
+    """Arithmetic on mpmath."""
+
+    name = "mpmath"
+    packages = ("mpmath",) if _OWNER == "builtins" else ("mpmath", _OWNER)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ln2: dict[int, _Interval] = {}
+
+    def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
+        self.clock.look()
+        shift = numerator.bit_length() - denominator.bit_length()
+        n, d = numerator << max(0, -shift), denominator << max(0, shift)  # 1/2 < n / d < 2
+        if 3 * n < 2 * d:
+            n, shift = 2 * n, shift - 1
+        elif 3 * n > 4 * d:
+            d, shift = 2 * d, shift + 1
+        precision = bits + _GUARD_BITS + abs(shift).bit_length()
+        value = _twice_atanh(n - d, n + d, precision)
+        return _ends(mpi_add(value, mpi_mul(_integer(shift), self._log_two(precision), precision), precision), bits)
+
+    def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        self.clock.look()
+        if mantissa == 0:
+            return 1 << bits, 1 << bits
+        if mantissa < 0 and ceil_shift(-mantissa, exponent) > bits:  # exp(x) < 2^x <= 2^-bits
+            return 0, 1
+        if floor_shift(mantissa, exponent - _GREATEST_ARGUMENT_BITS) > 0:
+            raise OverflowError("exp of more than 2^20")
+        power = (2 * floor_shift(mantissa, exponent + 64) + _LN2_ESTIMATE) // (2 * _LN2_ESTIMATE)
+        precision = bits + _GUARD_BITS + max(0, power) + abs(power).bit_length()
+        x = from_man_exp(mantissa, exponent)
+        r = mpi_sub((x, x), mpi_mul(_integer(power), self._log_two(precision), precision), precision)
+        half = from_man_exp(1, -1)
+        if not all(mpf_le(mpf_abs(end), half) for end in r):
+            raise ArithmeticError("argument reduction of exp left more than 1/2")
+        terms, bound = 1, 2  # 2^terms terms! = bound
+        while bound >> (precision + 1) == 0:
+            terms += 1
+            bound *= 2 * terms
+        value = one = _integer(1)
+        for i in range(terms - 1, 0, -1):
+            value = mpi_add(one, mpi_mul(mpi_div(r, _integer(i), precision), value, precision), precision)
+        return _ends(mpi_add(value, _remainder(precision), precision), bits + power)
+
+    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
+        powers = [self.exp(mantissa, exponent, bits) for mantissa in mantissas]
+        return sum(low for low, _ in powers), sum(high for _, high in powers)
+
+    def _block(self, rows: Rows) -> Rows:
+        return rows
+
+    def _times(self, left: Rows, right: Rows) -> Rows:
+        columns = list(zip(*right, strict=True))
+        return [[dot(row, column) for column in columns] for row in left]
+
+    def _log_two(self, precision: int) -> _Interval:
+        if precision not in self._ln2:
+            self._ln2[precision] = _twice_atanh(1, 3, precision)
+        return self._ln2[precision]
+
+
+def _twice_atanh(numerator: int, denominator: int, precision: int) -> _Interval:
+    """2 atanh(t), t = numerator / denominator, |t| <= 1/3; remainder 2^-precision each way."""
+    # |numerator| < 2^a and denominator >= 2^(b-1) for their lengths a, b: |t| < 2^-(b-1-a). And 1/3 < 2^-1.
+    q = max(1, denominator.bit_length() - 1 - numerator.bit_length())
+    terms = precision // (2 * q) + 1
+    t = mpi_div(_integer(numerator), _integer(denominator), precision)
+    square = mpi_mul(t, t, precision)
+    value = _integer(0)
+    for i in range(terms - 1, -1, -1):
+        value = mpi_add(
+            mpi_mul(value, square, precision), mpi_div(_integer(1), _integer(2 * i + 1), precision), precision
+        )
+    value = mpi_add(mpi_mul(t, value, precision), _remainder(precision), precision)
+    return mpi_add(value, value, precision)
+
+
+def _remainder(precision: int) -> _Interval:
+    return from_man_exp(-1, -precision), from_man_exp(1, -precision)
+
+
+def _integer(value: int) -> _Interval:
+    return from_int(value), from_int(value)
+
+
+def _ends(interval: _Interval, bits: int) -> tuple[int, int]:
+    """The interval's ends at 2^-bits, rounded outward, as Python's integers."""
+    (low_sign, low, low_exponent, _), (high_sign, high, high_exponent, _) = interval
+    return (
+        floor_shift(-int(low) if low_sign else int(low), int(low_exponent) + bits),
+        ceil_shift(-int(high) if high_sign else int(high), int(high_exponent) + bits),
+    )
