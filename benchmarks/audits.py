@@ -6,8 +6,8 @@
 
 FOLDER is a folder that `verale explain` wrote, or one of such folders. Each certificate is audited as `verale audit`
 does it by default, and with --minimality that is asked too. Time is that of this process and of the executable; what is
-paid once a head is `head`, and is not in the others. With --parent the executable of another commit audits the same
-certificates in turn: trust its ratio more than the seconds.
+paid once a head is `head`, and is not in the others. With --kernel arb or mpmath the reading is asked instead. With
+--parent the executable of another commit audits the same certificates in turn: trust its ratio more than the seconds.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ class Timed:
     Args:
         folder: what `verale explain` wrote.
         program: the executable; None for that of this tree.
+        kernel: who is asked; None as by default.
     """
 
-    def __init__(self, folder: Path, program: str | None) -> None:
+    def __init__(self, folder: Path, program: str | None, kernel: str | None = None) -> None:
         files = ((folder / name).read_bytes() for name in ("head.safetensors", "latents.safetensors"))
         with mock.patch.dict(os.environ, {VARIABLE: program} if program else {}):
-            self.auditor = Auditor(*files)
+            self.auditor = Auditor(*files, kernel=kernel)
         self.asked: dict[str, float] = {}
         self.seconds: list[float] = []
         self.statuses: list[str] = []
@@ -77,7 +78,7 @@ def row(folder: Path, given: argparse.Namespace) -> str:
     """The line of a folder."""
     certificates = [path.read_bytes() for path in sorted(folder.glob("*.ale.json"))[: given.images]]
     programs = [given.parent, None] if given.parent else [None]
-    timed = [Timed(folder, program) for program in programs]
+    timed = [Timed(folder, program, given.kernel) for program in programs]
     told = [each.begin(certificates[0]) for each in timed][-1]
     statements, paradigms = 0, set()
     for certificate in certificates:
@@ -125,6 +126,7 @@ def main() -> None:
     )
     parser.add_argument("--images", type=int, help="number of certificates of each (default all)")
     parser.add_argument("--minimality", action="store_true", help="ask for minimality where it is claimed")
+    parser.add_argument("--kernel", help="who is asked (default: as by default)")
     parser.add_argument("--parent", help="the executable of another commit, an absolute path")
     parser.add_argument("--out", type=Path, help="write the table here too")
     given = parser.parse_args()
