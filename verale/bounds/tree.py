@@ -83,11 +83,12 @@ class TreeMargins:
         return TreeMargins(**taken(self, images))
 
     def lower(self, box: Enclosure) -> Tensor:
-        """Lower bounds (N, B, K)."""
+        """Lower bounds (N, B, K); B may be 0."""
         images, candidates, _ = box.shape
         step = max(1, _CHUNK_BYTES // (16 * max(1, images) * self.leaves[:1].numel()))
         bounds = [
-            self._values(box[:, start : start + step], self.leaves)[..., 0] for start in range(0, candidates, step)
+            self._values(box[:, start : start + step], self.leaves)[..., 0]
+            for start in range(0, max(1, candidates), step)
         ]
         same = self.rivals == self.predicted[:, None]
         return torch.cat(bounds, 1).masked_fill_(same[:, None], math.inf)

@@ -48,3 +48,10 @@ def test_children_lie_on_lower_levels():
     assert [level.absent.tolist() for level in levels] == [[3, 4], [1]]  # leaves follow the nodes
     chain = SoftTree((1, 2, -1), (-2, -3, -4))
     assert [level.nodes.tolist() for level in _levels(chain)] == [[2], [1], [0]]
+
+
+def test_of_no_box_there_is_no_bound():
+    """As where an explanation has clauses alone, and boxes without one statement about an activation are asked for."""
+    margins = TreeMargins.of(one_node(0.25), torch.tensor([0]), 1)
+    none = torch.zeros(1, 0, 1, dtype=torch.float64)
+    assert margins.lower(Enclosure(none, none)).shape == (1, 0, 2)
