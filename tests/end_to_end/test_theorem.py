@@ -11,7 +11,7 @@ import pytest
 from support.commands import in_process
 from support.proved import theories
 
-from verale.checker.proved import terms
+from verale.runs import terms
 from verale.soundness.paths import CERTIFICATES
 
 ACCEPT = CERTIFICATES / "accept"

@@ -33,7 +33,7 @@ PARTS: dict[str, tuple[Path, ...]] = {
     "Python: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _READERS),
     "Python, of pictures besides: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _OF_PICTURES),
     "Python, of pictures besides: exact numbers to a line of text": (CHECKER / "proved" / "network_text.py",),
-    "Python: exact numbers to terms of Rocq": (CHECKER / "proved" / "text.py", CHECKER / "proved" / "terms.py"),
+    "Python: exact numbers to terms of Rocq": (CHECKER / "proved" / "text.py", ROOT / "verale" / "runs" / "terms.py"),
     "Python: exact numbers to a line of text": (CHECKER / "proved" / "text.py",),
     "of pictures besides, `NetworkSemantics.v`": (ROCQ / "theories" / "NetworkSemantics.v",),
     "OCaml: the line to records": (ROCQ / "front" / "reader.ml",),

@@ -219,6 +219,9 @@ runs/explained_run.py ExplainedRun.stated: a certificate may have changed
 runs/theorem.py theorem_file: a name of a certificate hides a theorem of the theories
     _INSTANCE => _INSTANCE.replace('Verale.Classified.', '')
     unit/runs/test_theorem.py::test_no_name_of_a_certificate_hides_one_of_the_theories
+runs/terms.py _written: a theorem is about other numbers
+    f"(-{digits})" => digits
+    unit/runs/test_terms.py::test_an_image_is_its_rows
 runs/attestation.py _require_proved_now: a verdict from a log is attested
     never outcome.reused
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_record_that_is_no_proof[{'reused': True}]

@@ -18,7 +18,6 @@ import pytest
 from verale.checker import Auditor
 from verale.checker.exclusive import Exclusive
 from verale.checker.proved import Executable
-from verale.checker.proved.theorem import Prover
 from verale.soundness.independent import files
 
 IMAGES = [[[0.0, 0.0]], [[1.0, 1.0]]]
@@ -157,17 +156,3 @@ def test_a_copy_is_another_auditor(kernel, auditor_of) -> None:
     for other in (copy.deepcopy(auditor), pickle.loads(pickle.dumps(auditor))):
         assert [said(other, GOOD), said(other, OPEN), said(auditor, GOOD)] == ["PROVED", "NOT_PROVED", "PROVED"]
         assert other.kernel == auditor.kernel and other._exclusive is not auditor._exclusive
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
-def test_what_states_theorems_is_shared_alike(auditor_of) -> None:
-    prover = Prover(HEAD, LATENTS)
-    stated = prover.theorem(GOOD)
-    with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(prover.theorem, [GOOD] * 8)) == {stated}
-    assert pickle.loads(pickle.dumps(prover)).theorem(GOOD) == stated
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if prover.theorem(GOOD) == stated else 1)
-    assert os.waitpid(child, 0)[1] == 0
-    assert prover.theorem(GOOD) == stated

@@ -11,7 +11,7 @@ import pytest
 from support.commands import in_process
 from support.proved import fake
 
-from verale.checker.proved import terms
+from verale.runs import terms
 from verale.runs.doctor import SAMPLE
 from verale.runs.theorem import names_of
 

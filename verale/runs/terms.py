@@ -1,4 +1,5 @@
-"""Heads, certificates, images, settings and hints as terms of Rocq: what `text` writes, said in Rocq's words.
+"""Heads, certificates, images, settings and hints as terms of Rocq: what the checker's `proved/text.py` writes, said in
+Rocq's words.
 
 The fields of a text are those of the records of `proofs/rocq/theories`, in their order, so each item becomes a field.
 Every item is read strictly: a word becomes the constructor of that name here, a number is written again by Python. So
@@ -11,11 +12,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ..certificate import Certificate
-from ..errors import ExecutableError
-from ..head import Head
-from ..read.latents import Image
-from .text import certificate_text, head_text
+from verale.checker.certificate import Certificate
+from verale.checker.errors import ExecutableError
+from verale.checker.head import Head
+from verale.checker.proved.text import certificate_text, head_text
+from verale.checker.read.latents import Image
 
 __all__ = ["MOST_PLAIN", "certificate_term", "head_term", "hints_terms", "image_term", "settings_term"]
 

@@ -12,9 +12,9 @@ from support.cases import every
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import ExecutableError
 from verale.checker.head import read_head
-from verale.checker.proved import terms
-from verale.checker.proved.terms import certificate_term, head_term, hints_terms, image_term, settings_term
 from verale.checker.read.latents import Image
+from verale.runs import terms
+from verale.runs.terms import certificate_term, head_term, hints_terms, image_term, settings_term
 from verale.soundness.independent import files
 from verale.soundness.paths import CERTIFICATES
 

@@ -6,11 +6,11 @@ import pytest
 
 from verale.checker import Auditor
 from verale.checker.errors import FormatError, RefutedError, UnprovedError
-from verale.checker.proved import theorem
 from verale.checker.proved.script import find_script
-from verale.checker.proved.theorem import Prover
 from verale.checker.verdict import Status
 from verale.paradigms import PARADIGMS
+from verale.runs import theorem
+from verale.runs.theorem import Prover
 from verale.soundness.corpus.cases import Case, stored
 
 CASES = [case for case in stored() if case.name.split("/")[0] in ("accept", "reject") and case.head is not None]
