@@ -414,9 +414,9 @@ proved/text.py _integers: signs are lost
     tuple(values) => tuple(map(abs, values))
 proved/text.py addition_text: prices are nothing
     {'assignment': b'prices', 'joint': b'joint'} => {'joint': b'joint'}
-proved/network_text.py _weights: signs are lost
-    numerator * (unit // denominator) => abs(numerator) * (unit // denominator)
-proved/network_text.py _weights: there is no bias
+proved/text.py _affine: weight and bias have two units
+    _raised(bias, bits)[0] => bias.rows[0]
+proved/text.py _weights: there is no bias
     bias is None => True
 proved/claims.py ProvedClaims.pictured: a picture is what is entailed
     'pictured' => 'entails'
@@ -434,14 +434,14 @@ proved/audit.py ProvedAudit._require_minimal: a statement may be unneeded
     self._claims.first_unneeded(self._certificate) => None
 proved/dialogue.py Dialogue.ask: an answer may go on
     _ANSWER.fullmatch => _ANSWER.match
-proved/executable.py _digest: the digest is of the path
+proved/program.py _digest: the digest is of the path
     Path(path).read_bytes => path.encode
-proved/executable.py find_executable: a relative path leads into the current folder
+proved/program.py find_executable: a relative path leads into the current folder
     never named and (not os.path.isabs(named))
-proved/executable.py Executable.start: what runs is not what was digested
-    never hashlib.file_digest(file, 'sha256').hexdigest() != self.sha256
-proved/script.py Script.beginning: what runs is not what was digested
-    never hashlib.sha256(data).hexdigest() != self.sha256
+proved/program.py Executable.start: what runs is not what was digested
+    without _require_same(self.path, self.sha256, hashlib.file_digest(file, "sha256").hexdigest())
+proved/program.py Script.beginning: another script runs than was digested
+    without _require_same(self.path, self.sha256, hashlib.sha256(data).hexdigest())
 proved/script_host.py _said: what is no text is told as one
     isinstance(said, str) => True
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program

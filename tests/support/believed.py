@@ -26,13 +26,12 @@ _READERS = (
     "read/latents",
 )
 _OF_PICTURES = ("read/pictures", "read/png_reader", "read/network_file", "read/layers")
-_ASKING = ("audit", "claims", "dialogue", "numbers", "executable", "program")
+_ASKING = ("audit", "claims", "dialogue", "numbers", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),
     "of minimality besides, `MinimalSemantics.v`": (ROCQ / "theories" / "MinimalSemantics.v",),
     "Python: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _READERS),
     "Python, of pictures besides: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _OF_PICTURES),
-    "Python, of pictures besides: exact numbers to a line of text": (CHECKER / "proved" / "network_text.py",),
     "Python: exact numbers to terms of Rocq": (CHECKER / "proved" / "text.py", ROOT / "verale" / "runs" / "terms.py"),
     "Python: exact numbers to a line of text": (CHECKER / "proved" / "text.py",),
     "of pictures besides, `NetworkSemantics.v`": (ROCQ / "theories" / "NetworkSemantics.v",),

@@ -1,4 +1,5 @@
-"""The texts of `verale/checker/proved/network_text.py`, written again from the files, with readers of its own."""
+"""The texts of networks, as `verale/checker/proved/text.py` writes them, written again from the files, with readers
+of its own."""
 
 from __future__ import annotations
 

@@ -19,8 +19,14 @@ from verale.checker.errors import UnprovedError
 from verale.checker.file_auditor import picture_files
 from verale.checker.head import Head
 from verale.checker.proved import SCRIPT
-from verale.checker.proved.network_text import network_text, picture_text
-from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
+from verale.checker.proved.text import (
+    certificate_text,
+    head_text,
+    image_text,
+    network_text,
+    picture_text,
+    prices_text,
+)
 from verale.checker.read.latents import Latents
 from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.checker.read.network_file import read_network

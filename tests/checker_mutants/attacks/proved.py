@@ -196,7 +196,7 @@ class _Dialogue:
 def scripted(module: Import, script: Script) -> Iterator[list[str]]:
     """The copy's questions are answered by a script; what it asked."""
     asked: list[str] = []
-    proved, claims, executable = module("proved"), module("proved.claims"), module("proved.executable")
+    proved, claims, executable = module("proved"), module("proved.claims"), module("proved.program")
     true = proved.find_program, proved.find_program_if_any, claims.Dialogue
     proved.find_program = proved.find_program_if_any = lambda: executable.Executable("nowhere", "0" * 64)
     claims.Dialogue = lambda *arguments: _Dialogue(module, script, asked)
@@ -300,7 +300,7 @@ NO_ANSWERS = (
 
 def dialogues(module: Import, kernel: str) -> str:
     """An executable's answer is taken as it is, and what is no answer is an error."""
-    dialogue, errors, executable = module("proved.dialogue"), module("errors"), module("proved.executable")
+    dialogue, errors, executable = module("proved.dialogue"), module("errors"), module("proved.program")
     dialogue._STARTING, dialogue._PATIENCE, dialogue._ENDING = 5.0, 0, 0.5
     with tempfile.TemporaryDirectory() as folder:
         numbers = count()
@@ -348,7 +348,7 @@ def dialogues(module: Import, kernel: str) -> str:
 
 def _changed(module: Import, folder: Path) -> str:
     """An executable with other bytes than its digest says is not run, and one with a relative path is none."""
-    executable, errors = module("proved.executable"), module("errors")
+    executable, errors = module("proved.program"), module("errors")
     before = os.environ.get("VERALE_PROVED")
     os.environ["VERALE_PROVED"] = os.path.relpath("/bin/sh")
     try:
@@ -380,7 +380,7 @@ def forks(module: Import, kernel: str) -> str:
         )
         path.chmod(0o755)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        executable = module("proved.executable").Executable(str(path), digest)
+        executable = module("proved.program").Executable(str(path), digest)
         proved = module("proved")
         true = proved.find_program
         proved.find_program = lambda: executable
@@ -434,7 +434,7 @@ SAID: tuple[tuple[object, str], ...] = (
 
 def scripts(module: Import, kernel: str) -> str:
     """A host says what its script answers and nothing else, and no script is run in another's place."""
-    script, errors, program = module("proved.script"), module("errors"), module("proved.program")
+    errors, program = module("errors"), module("proved.program")
     converse = module("proved.script_host").converse
     for answer, expected in SAID:
         asked: list[str] = []
@@ -454,23 +454,23 @@ def scripts(module: Import, kernel: str) -> str:
     with tempfile.NamedTemporaryFile(suffix=".js") as file:
         file.write(b"here")
         file.flush()
-        if script.Script(file.name, hashlib.sha256(b"here").hexdigest(), "").beginning != b"4\nhere":
+        if program.Script(file.name, hashlib.sha256(b"here").hexdigest(), "").beginning != b"4\nhere":
             return "another script"
         try:
-            script.Script(file.name, "0" * 64, "").beginning  # noqa: B018
+            program.Script(file.name, "0" * 64, "").beginning  # noqa: B018
             return "a script that changed"
         except errors.KernelError:
             pass
-    return _chosen(program, script, errors)
+    return _chosen(program, errors)
 
 
-def _chosen(program: Any, script: Any, errors: Any) -> str:
+def _chosen(program: Any, errors: Any) -> str:
     """The script where no executable is built, and not where one is named that is not there."""
-    program.find_script = lambda: script.Script("nowhere", "0" * 64, "")
+    program.find_script = lambda: program.Script("nowhere", "0" * 64, "")
     program.find_executable = _missing(errors)
     before = os.environ.pop("VERALE_PROVED", None)
     try:
-        if not isinstance(program.find_program(), script.Script):
+        if not isinstance(program.find_program(), program.Script):
             return "no script"
         os.environ["VERALE_PROVED"] = "nowhere"
         found = [_refused(find, errors) for find in (program.find_program, program.find_program_if_any)]

@@ -29,7 +29,7 @@ def _cases() -> list[Case]:
 
 def texts_of_networks_differ(module: Import, kernel: str) -> str:
     """The texts are those of the independent writer."""
-    written, network = module("proved.network_text"), module("read.network_file")
+    written, network = module("proved.text"), module("read.network_file")
     for case in _cases():
         data = case.network or b""
         if written.network_text(network.read_network(data)) != text_of_network(data):

@@ -38,7 +38,7 @@ def auditor_of(request, monkeypatch, tmp_path) -> Callable[[str], Auditor]:
         pytest.importorskip("py_mini_racer", reason="the script is not run here, which takes mini-racer")
         monkeypatch.delenv("VERALE_PROVED", raising=False)
         for name in ("_BUILT", "_BROUGHT"):
-            monkeypatch.setattr(f"verale.checker.proved.executable.{name}", tmp_path / "none")
+            monkeypatch.setattr(f"verale.checker.proved.program.{name}", tmp_path / "none")
     return lambda kernel: Auditor(HEAD, LATENTS, kernel)
 
 
@@ -120,7 +120,7 @@ asked()
 def test_a_child_ends_whatever_it_does(does, auditor_of, tmp_path) -> None:
     (tmp_path / "head").write_bytes(HEAD)
     (tmp_path / "certificate").write_bytes(files.certificate(HEAD, [NEAR]))
-    hidden = "from verale.checker.proved import executable; executable._BUILT = executable._BROUGHT = '/none'\n"
+    hidden = "from verale.checker.proved import program; program._BUILT = program._BROUGHT = '/none'\n"
     if isinstance(auditor_of("proved").executable, Executable):
         hidden = ""
     (tmp_path / "forks.py").write_text(hidden + FORKS)

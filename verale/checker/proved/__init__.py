@@ -2,16 +2,23 @@
 
 Files are read by this package's readers, which is what they have to be right for: steps 1 to 4 of certificates/v1.md.
 What is claimed goes to a program as integers (`text`), and it answers (`dialogue`): the executable, or where there is
-none the same as JavaScript (`script`). Either is a process of its own.
+none the same as JavaScript (`program`). Either is a process of its own.
 """
 
 from __future__ import annotations
 
 from .audit import ProvedAudit
 from .claims import ProvedClaims
-from .executable import Executable, find_executable
-from .program import Program, find_program, find_program_if_any
-from .script import SCRIPT, Script, find_script
+from .program import (
+    SCRIPT,
+    Executable,
+    Program,
+    Script,
+    find_executable,
+    find_program,
+    find_program_if_any,
+    find_script,
+)
 
 __all__ = [
     "SCRIPT",

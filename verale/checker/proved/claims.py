@@ -17,10 +17,18 @@ from ..read.latents import Image
 from ..read.layers import Network
 from ..read.pictures import Picture
 from .dialogue import Answer, Dialogue, UnavailableError
-from .network_text import network_text, picture_text
 from .numbers import NotNumbersError, latents_of, numbers_of, values_of
 from .program import Program
-from .text import addition_text, certificate_text, head_text, image_text, prices_text, unknown_part
+from .text import (
+    addition_text,
+    certificate_text,
+    head_text,
+    image_text,
+    network_text,
+    picture_text,
+    prices_text,
+    unknown_part,
+)
 
 __all__ = ["NOT_ASKED", "ProvedClaims"]
 

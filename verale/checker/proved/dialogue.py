@@ -21,12 +21,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Timer
 from time import monotonic
-from typing import IO, Protocol, cast
+from typing import IO, cast
 from weakref import finalize
 
 from ..errors import ExecutableError
+from .program import Program
 
-__all__ = ["Answer", "Dialogue", "Startable", "UnavailableError", "fits"]
+__all__ = ["Answer", "Dialogue", "UnavailableError"]
 
 _GREETING = re.compile(r"verale-proved 2 [ -~]*")
 _ANSWER = re.compile(
@@ -49,43 +50,26 @@ _SCARCE = (errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE)
 """Why a program that could be run cannot be run now."""
 _CAN_WAIT = hasattr(select, "poll")
 """Whether the system can wait for a pipe. Windows cannot: there a timer ends the process."""
-
-
-_TOLD = ("head", "network")
-"""What is told, and no question: the answer is `ready`."""
-_HINTED = ("entailment_hints", "instance_settings")
-"""The questions that are answered with hints instead of `proved`."""
-_NUMBERS = ("numbers", "values", "latents")
-"""The questions that are answered with numbers, and these with a word of the same name."""
-_LONG = (*_HINTED, *_NUMBERS)
+_AFFIRMATIVE = {
+    **dict.fromkeys(("head", "network"), "ready"),
+    **dict.fromkeys(("entailment_hints", "instance_settings"), "hints"),
+    **{name: name for name in ("numbers", "values", "latents")},
+}
+"""The word that answers a question with what it asks for, where that is not `proved`. What is `ready` was told, and is
+no question."""
 
 
 class UnavailableError(Exception):
     """The program cannot be asked now, though nothing is wrong with it: memory is short, or it does not answer."""
 
 
-class Startable(Protocol):
-    """A program, as it is found."""
-
-    @property
-    def path(self) -> str:
-        """Its file."""
-
-    @property
-    def beginning(self) -> bytes:
-        """What it reads before it greets."""
-
-    def start(self, megabytes: int) -> subprocess.Popen[bytes]:
-        """Run it, with so much memory. Raises KernelError, OSError."""
-
-
 @dataclass(frozen=True)
 class Answer:
-    """What the program says: `ready`, `proved`, `not proved`, `not covered`, `limit`, `hints`, `numbers`, `values` or
-    `latents`; or that it `ended`.
+    """What the program says.
 
     Attributes:
-        word: one of these.
+        word: `ready`, `proved`, `not proved`, `not covered`, `limit`, `hints`, `numbers`, `values`, `latents`; or that
+            it `ended`.
         why: of all but the first three; of `hints` settings and hints, as `proofs/rocq/front/hints.ml` writes them, of
             numbers these, as `proofs/rocq/front/numbers.ml` does.
         milliseconds: of processor time that the question took.
@@ -94,23 +78,6 @@ class Answer:
     word: str
     why: str
     milliseconds: int
-
-
-def fits(word: str, question: str) -> bool:
-    """Whether a word may answer a question: what says that something is proved answers only what asks for that."""
-    match word:
-        case "ready":
-            return question in _TOLD
-        case "proved":
-            return question not in _TOLD and question not in _LONG
-        case "hints":
-            return question in _HINTED
-        case "numbers" | "values" | "latents":
-            return question == word
-        case "not proved":
-            return question not in _TOLD
-        case _:
-            return True
 
 
 class Dialogue:
@@ -126,7 +93,7 @@ class Dialogue:
         ExecutableError: it cannot be run at all, or does not greet as it should.
     """
 
-    def __init__(self, program: Startable, megabytes: int) -> None:
+    def __init__(self, program: Program, megabytes: int) -> None:
         self._path = program.path
         self._asked = 0
         beginning = program.beginning
@@ -166,13 +133,15 @@ class Dialogue:
         """
         number, self._asked = self._asked, self._asked + 1
         line = f"{question} {number:x} {milliseconds:x} ".encode() + text
-        longest = _LONGEST_TEXT if question in _LONG else _LONGEST
+        yes = _AFFIRMATIVE.get(question, "proved")
+        words = (yes, "not covered", "limit", *(("not proved",) if yes != "ready" else ()))
+        longest = _LONGEST if yes in ("proved", "ready") else _LONGEST_TEXT
         said = self._exchange(line, _PATIENCE * milliseconds / 1000 + _STARTING, longest)
         if said is None:
             is_late = not self.close.alive
             return Answer("limit" if is_late else "ended", self._ended(), milliseconds)
         answer = _ANSWER.fullmatch(said)
-        if answer is None or not fits(answer[3] or answer[4], question) or int(answer[1], 16) != number:
+        if answer is None or (answer[3] or answer[4]) not in words or int(answer[1], 16) != number:
             raise self._broken(f"answers question {number:x}, {question}, with", said)
         if answer[4] == "limit":
             self.close()  # its memory is free again

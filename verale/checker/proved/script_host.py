@@ -1,4 +1,4 @@
-"""Runs the script of the kernel `proved` in V8, in a process of its own: `script` starts it, with two arguments.
+"""Runs the script of the kernel `proved` in V8, in a process of its own: `program` starts it, with two arguments.
 
 The arguments are the folder of mini-racer's module, and how many megabytes an answer may take. First it reads the
 script: the number of its bytes in base 16, a line feed, and these bytes. Then it greets, reads and writes lines as the

@@ -1,4 +1,4 @@
-"""Heads, certificates and images as text, for the proved checker, which reads nothing else.
+"""Heads, certificates, images, networks and pictures as text, for the proved checker, which reads nothing else.
 
 A text is one line of ASCII that ends with a line feed; one space stands between two items. Its fields are those of
 the records of `proofs/rocq/theories/Semantics.v`, in their order.
@@ -31,7 +31,11 @@ least power of two for which this is so. There are no scales where all are 1, an
 are a mask of two columns. The margin of the predicted class is 0. Prices are those of the certificate's hints, 0 of a
 prototype that is not listed.
 
-`tests/support/independent_text.py` writes the same from the files' bytes, with readers of its own.
+`proofs/rocq/front/network_reader.ml` has the grammar of networks and pictures. Weight and bias of a layer have one
+unit; a bias that is absent is 0. What a layer reads are numbers: 0 is the picture, 1 the first layer.
+
+`tests/support/independent_text.py` and `independent_network_text.py` write the same from the files' bytes, with readers
+of their own.
 """
 
 from __future__ import annotations
@@ -40,6 +44,7 @@ import sys
 from array import array
 from collections.abc import Iterable
 from fractions import Fraction
+from math import prod
 
 from ..certificate import (
     ActivationStatement,
@@ -49,13 +54,26 @@ from ..certificate import (
     PatchStatement,
     Statement,
 )
-from ..dyadic import Exact
+from ..dyadic import Exact, exact
+from ..errors import UnprovedError
 from ..head import Head
 from ..read.latents import Image
+from ..read.layers import PICTURE, Layer, Network
+from ..read.pictures import Picture
 
-__all__ = ["addition_text", "certificate_text", "head_text", "image_text", "prices_text", "unknown_part"]
+__all__ = [
+    "addition_text",
+    "certificate_text",
+    "head_text",
+    "image_text",
+    "network_text",
+    "picture_text",
+    "prices_text",
+    "unknown_part",
+]
 
-
+_MOST_VALUES = 2**22
+"""Of a picture. The program keeps lists of them, of 48 bytes each."""
 _KNOWN = {
     "geometry": "euclidean cosine rooted_cosine inner_product softmax",
     "similarity": "log_ratio exp_distance threshold identity negated exponential quadratic rectified",
@@ -75,14 +93,13 @@ def unknown_part(head: Head) -> str | None:
 def head_text(head: Head) -> bytes:
     """The text of a head."""
     coordinates = _common(head.prototypes.bits, head.lower, head.upper)
-    weights = max(head.weight.bits, head.bias.bits)
     own = {head.similarity.tensor: head.similarity.own}
     return _line(
         *("head", _integers((head.depth, head.count, head.classes))),
         *(_geometry(head), _similarity(head), _pooling(head), _readout(head)),
         *(_unit(coordinates), _matrix(head.prototypes, coordinates)),
         *(_option(None if end is None else _scaled(end, coordinates)) for end in (head.lower, head.upper)),
-        *(_unit(weights), _matrix(head.weight, weights), _list(_raised(head.bias, weights)[0])),
+        _affine(head.weight, head.bias),
         *(_own(own.get("scale"), 1), _own(own.get("peak"), 0)),
     )
 
@@ -91,10 +108,9 @@ def certificate_text(certificate: Certificate) -> bytes:
     """The text of a certificate."""
     ends = (end for statement in certificate.statements for end in _ends(statement))
     bits, places = _common(0, *ends), _common(0, *certificate.margins)
-    statements = (_statement(each, bits) for each in certificate.statements)
     return _line(
         *("certificate", _integers((certificate.predicted, certificate.patches))),
-        *(_unit(bits), f"{len(certificate.statements):x}", *statements),
+        *(_unit(bits), _many(_statement(each, bits) for each in certificate.statements)),
         *(_unit(places), _list([0 if each is None else _scaled(each, places) for each in certificate.margins])),
     )
 
@@ -111,7 +127,7 @@ def prices_text(certificate: Certificate, count: int) -> bytes:
         bits = _common(0, *prices.values())
         listed = _list([_scaled(prices[k], bits) if k in prices else 0 for k in range(count)])
         rivals.append(f"{rival:x} {_unit(bits)} {listed}")
-    return _line("prices", f"{len(rivals):x}", *rivals)
+    return _line("prices", _many(rivals))
 
 
 def image_text(image: Image) -> bytes:
@@ -121,6 +137,27 @@ def image_text(image: Image) -> bytes:
         values.byteswap()
     text, width = values.tobytes().hex(), 16 * image.depth
     return _line("image", f"{image.patches:x}", *(text[at : at + width] for at in range(0, len(text), width)))
+
+
+def network_text(network: Network) -> bytes:
+    """The text of a network."""
+    at = {PICTURE: 0} | {layer.name: number for number, layer in enumerate(network.layers, 1)}
+    return _line(
+        *("network", _integers(network.shape)),
+        *(_many(map(_fraction, numbers)) for numbers in (network.mean, network.std)),
+        _many(f"{_list(at[name] for name in layer.inputs)} {_layer(layer)}" for layer in network.layers),
+    )
+
+
+def picture_text(picture: Picture) -> bytes:
+    """The text of a picture. Raises UnprovedError for one that takes more memory than a proof may."""
+    if len(picture.values) > _MOST_VALUES:
+        raise UnprovedError(
+            "limit",
+            f"the proved checker takes pictures of at most {_MOST_VALUES} numbers, and this one has"
+            f" {len(picture.values)}; audit it with another kernel, such as arb",
+        )
+    return _line("picture", picture.values.hex())
 
 
 def _geometry(head: Head) -> str:
@@ -141,7 +178,7 @@ def _pooling(head: Head) -> str:
     match head.pooling:
         case "masked_max":
             rows = (_list([int(column in seen) for column in range(head.columns)]) for seen in map(set, head.mask))
-            return " ".join(["masked_max", f"{head.count:x}", *rows])
+            return f"masked_max {_many(rows)}"
         case "top_mean":
             return f"top_mean {head.k:x}"
         case _:
@@ -152,6 +189,39 @@ def _readout(head: Head) -> str:
     if head.readout == "soft_tree":
         return f"soft_tree {_list(head.absent)} {_list(head.present)}"
     return head.readout
+
+
+def _layer(layer: Layer) -> str:
+    """Its kind, and what follows that."""
+    settings = layer.settings
+    windows = (*settings.kernel, *settings.stride, *settings.padding, *settings.dilation)
+    match layer.kind:
+        case "conv2d":
+            return f"conv2d {_integers((*windows, settings.groups))} {_weights(layer)}"
+        case "linear":
+            return f"linear {_weights(layer)}"
+        case "leaky_relu":
+            return f"leaky_relu {_fraction(settings.slope)}"
+        case "max_pool2d" | "avg_pool2d":
+            return f"{layer.kind} {_integers(windows)}"
+        case "upsample_nearest":
+            return f"upsample_nearest {_integers(settings.scale)}"
+    return layer.kind
+
+
+def _weights(layer: Layer) -> str:
+    weight, bias = layer.tensors["weight"], layer.tensors.get("bias")
+    rows = weight.shape[0]
+    return _affine(
+        exact(weight.floats(), prod(weight.shape[1:])),
+        Exact([[0] * rows], 0) if bias is None else exact(bias.floats(), rows),
+    )
+
+
+def _affine(weight: Exact, bias: Exact) -> str:
+    """A matrix, and the numbers that are added to its products, with one unit."""
+    bits = max(weight.bits, bias.bits)
+    return f"{_unit(bits)} {_matrix(weight, bits)} {_list(_raised(bias, bits)[0])}"
 
 
 def _statement(statement: Statement, bits: int) -> str:
@@ -199,8 +269,13 @@ def _raised(values: Exact, bits: int) -> list[list[int]]:
 
 
 def _matrix(values: Exact, bits: int) -> str:
-    rows = _raised(values, bits)
-    return " ".join([f"{len(rows):x}", *map(_list, rows)])
+    return _many(map(_list, _raised(values, bits)))
+
+
+def _many(items: Iterable[str]) -> str:
+    """How many there are, and these."""
+    items = tuple(items)
+    return " ".join([f"{len(items):x}", *items])
 
 
 def _list(values: Iterable[int]) -> str:

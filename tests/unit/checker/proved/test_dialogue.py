@@ -15,8 +15,7 @@ import pytest
 from support.proved import fake
 
 from verale.checker.errors import ExecutableError, KernelError
-from verale.checker.proved import Executable, dialogue, find_executable
-from verale.checker.proved import executable as executable_module
+from verale.checker.proved import Executable, dialogue, find_executable, program
 from verale.checker.proved.dialogue import Answer, Dialogue, UnavailableError
 
 
@@ -253,7 +252,7 @@ def test_an_executable_that_changes_is_refused(tmp_path, monkeypatch) -> None:
 
 def test_where_make_puts_it_is_where_it_is_looked_for(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("VERALE_PROVED", raising=False)
-    monkeypatch.setattr("verale.checker.proved.executable._BUILT", Path(fake(tmp_path, "pass")))
+    monkeypatch.setattr("verale.checker.proved.program._BUILT", Path(fake(tmp_path, "pass")))
     assert isinstance(find_executable(), Executable) and find_executable().path == str(tmp_path / "fake")
 
 
@@ -281,13 +280,13 @@ def test_what_runs_is_what_was_digested_whatever_has_its_name(tmp_path, monkeypa
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'not proved'"))
     executable = find_executable()
     other = fake(tmp_path, "return 'proved'", "other")
-    begun = executable_module._begun
+    begun = program._begun
 
     def exchanged(*arguments: Any) -> Any:
         os.replace(other, executable.path)
         return begun(*arguments)
 
-    monkeypatch.setattr(executable_module, "_begun", exchanged)
+    monkeypatch.setattr(program, "_begun", exchanged)
     talk = Dialogue(executable, 500)
     assert [talk.ask(question, b"x\n", 9).word for question in ("head", "entails")] == ["ready", "not proved"]
 

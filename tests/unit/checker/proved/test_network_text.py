@@ -11,7 +11,7 @@ from support.independent_network_text import text_of_network
 from support.networks import layer, network_file, small_network
 
 from verale.checker import check
-from verale.checker.proved.network_text import network_text
+from verale.checker.proved.text import network_text
 from verale.checker.read.network_file import read_network
 from verale.soundness.corpus.cases import stored
 

@@ -15,7 +15,7 @@ import pytest
 
 from verale.checker import Auditor
 from verale.checker.errors import KernelError
-from verale.checker.proved import SCRIPT, Script, dialogue, find_program, find_script, script
+from verale.checker.proved import SCRIPT, Script, dialogue, find_program, find_script, program
 from verale.checker.proved.dialogue import Dialogue, UnavailableError
 from verale.checker.proved.script_host import converse
 from verale.soundness.independent import files
@@ -37,8 +37,8 @@ def found() -> Script:
 @pytest.fixture
 def without_executable(monkeypatch, tmp_path, found) -> None:
     monkeypatch.delenv("VERALE_PROVED", raising=False)
-    monkeypatch.setattr("verale.checker.proved.executable._BUILT", tmp_path / "none")
-    monkeypatch.setattr("verale.checker.proved.executable._BROUGHT", tmp_path / "none")
+    monkeypatch.setattr("verale.checker.proved.program._BUILT", tmp_path / "none")
+    monkeypatch.setattr("verale.checker.proved.program._BROUGHT", tmp_path / "none")
 
 
 def defined(tmp_path: Path, ask: str) -> Script:
@@ -133,11 +133,11 @@ def test_a_script_that_changes_is_refused(found, tmp_path) -> None:
 def test_it_is_found_where_there_is_an_engine_and_no_executable(monkeypatch, without_executable, tmp_path, found):
     assert find_program() == found and found.path == str(SCRIPT)
     assert found.sha256 == hashlib.sha256(SCRIPT.read_bytes()).hexdigest()
-    monkeypatch.setattr(script, "_ENGINE", "no_such_module")
+    monkeypatch.setattr(program, "_ENGINE", "no_such_module")
     assert find_script() is None
     with pytest.raises(KernelError, match=r"pip install mini-racer"):
         find_program()
-    monkeypatch.setattr(script, "_ENGINE", "json")
+    monkeypatch.setattr(program, "_ENGINE", "json")
     assert find_script() == Script(found.path, found.sha256, str(Path(json.__file__).parents[1]))
     monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "wrong"))
     with pytest.raises(KernelError, match="wrong"):
@@ -167,8 +167,8 @@ import resource, sys
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_AS, (40 * 2**30, 40 * 2**30))  # more than any machine has; V8 reserves more yet
 from verale.checker import Auditor
-from verale.checker.proved import executable
-executable._BUILT = executable._BROUGHT = Path("none")
+from verale.checker.proved import program
+program._BUILT = program._BROUGHT = Path("none")
 head, certificate = (Path(name).read_bytes() for name in sys.argv[1:])
 for kernel in (None, "proved"):
     verdict = Auditor(head, None, kernel).check(certificate, entailment_only=True)
