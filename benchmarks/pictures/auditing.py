@@ -21,10 +21,9 @@ from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network.enclosure import Enclosure
 from verale.checker.network.ends import Ends
-from verale.checker.read.layers import TENSORS, Layer
-from verale.checker.read.network_file import read_network
+from verale.checker.read.formats import read_tensors
+from verale.checker.read.network_file import TENSORS, Layer, read_network
 from verale.checker.read.pictures import Picture
-from verale.checker.read.safetensors_reader import read_tensors
 
 __all__ = ["Traced", "main", "peak_memory"]
 

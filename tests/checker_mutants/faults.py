@@ -41,11 +41,11 @@ numbers.py shared: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
 reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
-proved/numbers.py _Items.finish: an answer may go on
+proved/dialogue.py _Items.finish: an answer may go on
     never self._at != len(self._items)
-proved/numbers.py numbers_of: the predicted class may have a margin
+proved/dialogue.py numbers_of: the predicted class may have a margin
     never margins[predicted] is not None
-proved/numbers.py _Items.unit: a unit may be 0 or below
+proved/dialogue.py _Items.unit: a unit may be 0 or below
     never unit <= 0
 dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
@@ -131,11 +131,11 @@ read/network_file.py _layers: a layer that nobody reads is left
     layers[:-1] => []
 read/network_file.py _slope: a leaky relu may fall
     never not 0 <= slope <= 1
-read/network_file.py _read: a picture may be divided by minus one
+read/network_file.py _input: a picture may be divided by minus one
     never min(std) <= 0
-read/layers.py _windows: the last window is left out
+read/network_file.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
-read/layers.py _check_tensors: a magnitude less than the bias
+read/network_file.py _check_tensors: a magnitude less than the bias
     never any(most < abs(bias) for most, bias in sizes)
 network/ends.py Ends.centred: the radius is to the lower end
     high - centre => high - centre - (high > centre)
@@ -278,13 +278,15 @@ reading/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
 
 # What is read.
-read/safetensors_reader.py Tensor.check_finite: great numbers below 0 are not looked at
+read/formats.py Tensor.check_finite: great numbers below 0 are not looked at
     without b'\xff' in uppermost
-read/json_reader.py index: a truth value is an integer
+read/formats.py index: a truth value is an integer
     type(value) is not int => not isinstance(value, int)
-read/json_reader.py _object: of two fields of one name the last one counts
+read/formats.py nullable: a missing end is 0
+    None if value is None else read(value, where) => Fraction(0) if value is None else read(value, where)
+read/formats.py _object: of two fields of one name the last one counts
     never len(value) != len(pairs)
-read/safetensors_reader.py _check_places: a header may be longer than the file
+read/formats.py _check_places: a header may be longer than the file
     never at != size
 read/head_file.py _read: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
@@ -301,7 +303,7 @@ read/latents.py Latents._digests: the digest leaves out the shape
     f'verale.latents.v1 {self._file.patches} {self._file.depth}\n'.encode('ascii') => b'verale.latents.v1\n'
 read/latents.py read_latents_file: numbers may be infinite
     without tensor.check_finite()
-read/layers.py _check_tensors: weights may be infinite
+read/network_file.py _check_tensors: weights may be infinite
     without tensor.check_finite()
 read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
@@ -311,15 +313,12 @@ certificate.py Certificate._check_statement: clauses may repeat
     type => id
 certificate.py Certificate.elements: of each prototype one statement is counted
     dict(sorted(named.items())) => dict.fromkeys(sorted(named), 1)
-certificate.py _statement: a missing end is 0
-    None if end is None else _number(end, f'{where}.interval')
-    => Fraction(0) if end is None else _number(end, f'{where}.interval')
-certificate.py Certificate._check_joint: every readout has it
-    (head.similarity.name, head.pooling, head.readout) != (similarity, 'max', 'linear')
-    => (head.similarity.name, head.pooling) != (similarity, 'max')
-certificate.py Certificate._check_joint: every pooling has it
-    (head.similarity.name, head.pooling, head.readout) != (similarity, 'max', 'linear')
-    => (head.similarity.name, head.readout) != (similarity, 'linear')
+certificate.py Certificate._check_parts: every readout has it
+    (similarity.name, head.pooling, head.readout) == (name, 'max', 'linear')
+    => (similarity.name, head.pooling) == (name, 'max')
+certificate.py Certificate._check_parts: every pooling has it
+    (similarity.name, head.pooling, head.readout) == (name, 'max', 'linear')
+    => (similarity.name, head.readout) == (name, 'linear')
 certificate.py Certificate.check_against: mixed is there for inner products
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['inner_product'] * (self.paradigm == 'mixed'))
@@ -402,9 +401,9 @@ file_auditor.py FileAuditor.audit: an audited file is read again by its name
     _read(path, LARGEST, self._opener) if data is None else data => _read(path, LARGEST, self._opener)
 output.py print_line: a line may end in its middle
     printable(line) => line
-streams.py standard_streams: a verdict that is printed nowhere is one
+output.py standard_streams: a verdict that is printed nowhere is one
     never printed.failure is not None
-streams.py _Sink.write: what takes nothing is a reader who left
+output.py _Sink.write: what takes nothing is a reader who left
     self._takes, self.failure = False, error => self._takes = False
 __main__.py main: the code is that of the last certificate
     most_severe(codes) => codes[-1]

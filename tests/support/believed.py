@@ -16,8 +16,7 @@ __all__ = ["DOCUMENT", "PARTS", "lines_of", "renewed"]
 ROCQ = ROOT / "proofs" / "rocq"
 DOCUMENT = ROOT / "docs" / "proved.md"
 _READERS = (
-    "read/json_reader",
-    "read/safetensors_reader",
+    "read/formats",
     "dyadic",
     "head",
     "read/head_file",
@@ -25,8 +24,8 @@ _READERS = (
     "certificate",
     "read/latents",
 )
-_OF_PICTURES = ("read/pictures", "read/png_reader", "read/network_file", "read/layers")
-_ASKING = ("audit", "claims", "dialogue", "numbers", "program")
+_OF_PICTURES = ("read/pictures", "read/png_reader", "read/network_file")
+_ASKING = ("audit", "claims", "dialogue", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),
     "of minimality besides, `MinimalSemantics.v`": (ROCQ / "theories" / "MinimalSemantics.v",),

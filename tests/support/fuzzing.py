@@ -22,9 +22,8 @@ from verale.checker.certificate import read_certificate
 from verale.checker.choices import load_arithmetic
 from verale.checker.errors import FormatError
 from verale.checker.head import read_head
-from verale.checker.read.json_reader import read_object
+from verale.checker.read.formats import read_object, read_tensors
 from verale.checker.read.latents import Latents
-from verale.checker.read.safetensors_reader import read_tensors
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
 from verale.checker.reading.space import Space

@@ -19,8 +19,7 @@ from .deployment import FORMULAS, parse_deployment
 from .errors import CheckerError
 from .file_auditor import FileAuditor
 from .limit import LIMIT, wrong_limit
-from .output import print_line, print_outcome
-from .streams import standard_streams
+from .output import print_line, print_outcome, standard_streams
 from .verdict import EXIT_UNUSABLE, most_severe, printable
 
 __all__ = ["main"]

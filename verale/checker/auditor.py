@@ -17,8 +17,7 @@ from .head import Head, read_head
 from .limit import LIMIT
 from .numbers import Numbers, shared
 from .read.latents import Latents
-from .read.layers import Network
-from .read.network_file import read_network
+from .read.network_file import Network, read_network
 from .read.pictures import PictureFile, Pictures
 from .steps import Given, Steps
 from .together import DECIDED, completed, in_common, with_proved

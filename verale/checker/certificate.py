@@ -6,30 +6,29 @@ Reading checks all that needs no head (step 2 of "Verification"); `Certificate.c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from .dyadic import about, hex_float
+from .dyadic import about
 from .errors import FormatError
 from .head import COSINES, GEOMETRIES, Head
-from .read.json_reader import LARGEST, brief, digest, fields, index, read_object, text
-
-__all__ = [
-    "ARITHMETICS",
-    "LARGEST",
-    "ActivationStatement",
-    "Certificate",
-    "FloorStatement",
-    "OrderStatement",
-    "MINIMAL",
-    "PARADIGMS",
-    "PatchStatement",
-    "Statement",
-    "read_certificate",
-]
+from .read.formats import LARGEST as LARGEST
+from .read.formats import (
+    Readers,
+    brief,
+    digest,
+    fields,
+    index,
+    listed,
+    nullable,
+    number,
+    read_object,
+    record,
+    text,
+)
 
 _TYPE = "urn:verale:certificate:v1"
 _CLAIMS = ("entailment", "instance", "picture", "minimality")
@@ -83,6 +82,7 @@ class OrderStatement:
 
     exempt: tuple[int, ...]
     upper: Fraction
+    lower: ClassVar[None] = None
 
     def __str__(self) -> str:
         return f"ceiling, all but {len(self.exempt)} prototypes"
@@ -94,6 +94,7 @@ class FloorStatement:
 
     exempt: tuple[int, ...]
     lower: Fraction
+    upper: ClassVar[None] = None
 
     def __str__(self) -> str:
         return f"floor, all but {len(self.exempt)} prototypes"
@@ -167,18 +168,7 @@ class Certificate:
                 f"paradigm {self.paradigm} is not defined for a {head.geometry} head,"
                 f" expected one of {', '.join(PARADIGMS[self.paradigm])}"
             )
-        if self.paradigm == "assignment" and (head.similarity.name, head.pooling) != ("identity", "max"):
-            raise FormatError(
-                f"paradigm assignment is not defined for {head.similarity.name} and the pooling {head.pooling},"
-                " expected identity and max"
-            )
-        if self.paradigm == "joint":
-            self._check_joint(head)
-        if self.paradigm == "mixed" and (head.pooling != "max" or head.similarity.unimodal):
-            raise FormatError(
-                f"paradigm mixed is not defined for {head.similarity.name} and the pooling {head.pooling},"
-                " expected a monotone similarity and max"
-            )
+        self._check_parts(head)
         if self.patches < head.columns:
             raise FormatError(
                 f"patches is {self.patches}, expected at least {head.columns}, as many as the head's mask has columns"
@@ -196,8 +186,8 @@ class Certificate:
             if margin is not None and margin <= 0:
                 raise FormatError(f"margins[{rival}] is {about(margin)}, expected a positive number")
         subjects: set[object] = set()
-        for number, statement in enumerate(self.statements):
-            where = f"statement {number} ({statement})"
+        for place, statement in enumerate(self.statements):
+            where = f"statement {place} ({statement})"
             if not isinstance(statement, _FORMS.get(self.paradigm, PatchStatement)):
                 raise FormatError(f"{where} has a form that does not belong to the paradigm {self.paradigm}")
             subject = self._check_statement(statement, where, head)
@@ -214,15 +204,28 @@ class Certificate:
                     f"hints have a price for prototype {max(prices)}, expected less than the head's {head.count}"
                 )
 
-    def _check_joint(self, head: Head) -> None:
-        """Raises FormatError unless a margin is one combination of observables of one patch."""
-        similarity = "negated" if head.geometry == "euclidean" else "identity"
-        if (head.similarity.name, head.pooling, head.readout) != (similarity, "max", "linear"):
+    def _check_parts(self, head: Head) -> None:
+        """Raises FormatError where the paradigm is not defined for the parts of a head, or so many patches: under joint
+        a margin is one combination of observables of one patch."""
+        similarity = head.similarity
+        match self.paradigm:
+            case "assignment":
+                fits = (similarity.name, head.pooling) == ("identity", "max")
+                expected = "identity and the pooling max"
+            case "joint":
+                name = "negated" if head.geometry == "euclidean" else "identity"
+                fits = (similarity.name, head.pooling, head.readout) == (name, "max", "linear")
+                expected = f"{name}, the pooling max and the readout linear"
+            case "mixed":
+                fits, expected = head.pooling == "max" and not similarity.unimodal, "a monotone similarity and max"
+            case _:
+                return
+        if not fits:
             raise FormatError(
-                f"paradigm joint is not defined for {head.similarity.name}, the pooling {head.pooling} and the readout"
-                f" {head.readout}, expected {similarity}, max and linear"
+                f"paradigm {self.paradigm} is not defined for {similarity.name}, the pooling {head.pooling} and the"
+                f" readout {head.readout}, expected {expected}"
             )
-        if self.patches != 1:
+        if self.paradigm == "joint" and self.patches != 1:
             raise FormatError(f"patches is {self.patches}, expected 1 for the paradigm joint")
 
     def _check_statement(self, statement: Statement, where: str, head: Head) -> object:
@@ -232,7 +235,7 @@ class Certificate:
                 raise FormatError(
                     f"{where} lists {max(statement.exempt)}, expected less than the head's {head.count} prototypes"
                 )
-            if any(first >= second for first, second in zip(statement.exempt, statement.exempt[1:], strict=False)):
+            if not _rises(statement.exempt):
                 raise FormatError(f"{where} has a list that does not strictly increase")
             return type(statement)
         if statement.prototype >= head.count:
@@ -249,113 +252,93 @@ class Certificate:
         return statement.patch, statement.prototype
 
 
+def _rises(values: Sequence[int]) -> bool:
+    return all(first < second for first, second in pairwise(values))
+
+
 def read_certificate(data: bytes) -> Certificate:
     """The certificate of a file's bytes (step 2). Raises FormatError, which names the field."""
-    document = fields(
-        read_object(data, "the certificate"),
-        "the certificate",
-        ("_type", "subject", "predicate"),
-        ("extensions",),
-    )
+    document = read_object(data, "the certificate")
+    fields(document, "the certificate", ("_type", "subject", "predicate"), ("extensions",))
     if document["_type"] != _TYPE:
         raise FormatError(f"_type is {brief(document['_type'])}, expected {_TYPE!r}")
     if not isinstance(document.get("extensions", {}), dict):
         raise FormatError(f"extensions is {brief(document['extensions'])}, expected an object")
-    subject = _list(document["subject"], "subject")
-    if not 1 <= len(subject) <= 3:
+    predicate = record(document["predicate"], "predicate", _PREDICATE, {"arithmetic": text}, prefix="")
+    record(predicate.pop("generator"), "generator", {"name": text, "version": text})
+    allowed: Readers = {"prices": _prices} if predicate["paradigm"] == "assignment" else {}
+    hints = record(predicate.pop("hints"), "hints", {}, allowed)
+    return Certificate(**_subject(document["subject"], "subject"), **predicate, **hints)
+
+
+def _subject(value: Any, where: str) -> dict[str, Any]:
+    """The digests of what a certificate is about, by name."""
+    entries = listed(_as_it_is)(value, where)
+    if not 1 <= len(entries) <= len(_SUBJECTS):
         raise FormatError(
-            f"subject has {len(subject)} entries, expected the head, and perhaps the latents, or the network and the"
+            f"subject has {len(entries)} entries, expected the head, and perhaps the latents, or the network and the"
             " picture"
         )
-    predicate = fields(
-        document["predicate"],
-        "predicate",
-        ("predicted", "paradigm", "patches", "statements", "margins", "claims", "hints", "generator"),
-        ("arithmetic",),
-    )
-    paradigm = text(predicate["paradigm"], "paradigm")
-    hints = fields(predicate["hints"], "hints", (), ("prices",) if paradigm == "assignment" else ())
-    generator = fields(predicate["generator"], "generator", ("name", "version"))
-    text(generator["name"], "generator.name")
-    text(generator["version"], "generator.version")
-    return Certificate(
-        head=_digest(subject[0], "head"),
-        latents=_digest(subject[1], "latents") if len(subject) == 2 else None,
-        network=_digest(subject[1], "network") if len(subject) == 3 else None,
-        picture=_digest(subject[2], "picture") if len(subject) == 3 else None,
-        arithmetic=text(predicate["arithmetic"], "arithmetic") if "arithmetic" in predicate else None,
-        predicted=index(predicate["predicted"], "predicted"),
-        paradigm=paradigm,
-        patches=index(predicate["patches"], "patches"),
-        statements=tuple(
-            _statement(value, f"statements[{i}]")
-            for i, value in enumerate(_list(predicate["statements"], "statements"))
-        ),
-        margins=tuple(
-            None if value is None else _number(value, f"margins[{c}]")
-            for c, value in enumerate(_list(predicate["margins"], "margins"))
-        ),
-        claims=tuple(text(claim, "a claim") for claim in _list(predicate["claims"], "claims")),
-        prices=_prices(_list(hints.get("prices", []), "hints.prices")),
-    )
+    digests: dict[str, Any] = {"latents": None}
+    for entry, name in zip(entries, _SUBJECTS[len(entries) - 1], strict=True):
+        fields(entry, f"subject {name}", ("name", "digest"))
+        if entry["name"] != name:
+            raise FormatError(f"subject has the name {brief(entry['name'])}, expected {name!r}")
+        digests[name] = record(entry["digest"], f"digest of {name}", {"sha256": digest})["sha256"]
+    return digests
 
 
 def _statement(value: Any, where: str) -> Statement:
     if isinstance(value, dict) and "except" in value:
         side = "lower" if "lower" in value else "upper"
-        fields(value, where, ("except", side))
-        exempt = tuple(index(j, f"{where}.except") for j in _list(value["except"], f"{where}.except"))
-        end = _number(value[side], f"{where}.{side}")
+        exempt, end = record(value, where, {"except": listed(index), side: number}).values()
         return OrderStatement(exempt, end) if side == "upper" else FloorStatement(exempt, end)
-    fields(value, where, ("prototype", "interval"), ("patch",))
-    prototype = index(value["prototype"], f"{where}.prototype")
-    interval = _list(value["interval"], f"{where}.interval")
-    if len(interval) != 2:
-        raise FormatError(f"{where}.interval has {len(interval)} entries, expected [lower, upper]")
-    lower, upper = (None if end is None else _number(end, f"{where}.interval") for end in interval)
+    read = record(value, where, {"prototype": index, "interval": _INTERVAL}, {"patch": index})
+    lower, upper = read["interval"]
     if lower is None and upper is None:
         raise FormatError(f"{where}.interval has two ends that are null, expected at most one")
-    if "patch" in value:
-        return PatchStatement(index(value["patch"], f"{where}.patch"), prototype, lower, upper)
-    return ActivationStatement(prototype, lower, upper)
+    if "patch" in read:
+        return PatchStatement(read["patch"], read["prototype"], lower, upper)
+    return ActivationStatement(read["prototype"], lower, upper)
 
 
-def _prices(values: list[Any]) -> dict[int, dict[int, Fraction]]:
+def _prices(value: Any, where: str) -> dict[int, dict[int, Fraction]]:
     """The hints of `assignment`: rivals strictly increasing, each with strictly increasing prototypes."""
     by_rival: dict[int, dict[int, Fraction]] = {}
-    for number, value in enumerate(values):
-        where = f"hints.prices[{number}]"
-        fields(value, where, ("rival", "prototypes", "prices"))
-        prototypes = [index(k, f"{where}.prototypes") for k in _list(value["prototypes"], f"{where}.prototypes")]
-        prices = [_number(price, f"{where}.prices") for price in _list(value["prices"], f"{where}.prices")]
+    for place, (rival, prototypes, prices) in enumerate(listed(_priced)(value, where)):
+        at = f"{where}[{place}]"
         if len(prices) != len(prototypes):
-            raise FormatError(f"{where} has {len(prices)} prices for {len(prototypes)} prototypes")
-        if any(first >= second for first, second in pairwise(prototypes)):
-            raise FormatError(f"{where}.prototypes does not strictly increase")
+            raise FormatError(f"{at} has {len(prices)} prices for {len(prototypes)} prototypes")
+        if not _rises(prototypes):
+            raise FormatError(f"{at}.prototypes does not strictly increase")
         if any(price <= 0 for price in prices):
-            raise FormatError(f"{where}.prices has {about(min(prices))}, expected positive numbers")
-        rival = index(value["rival"], f"{where}.rival")
+            raise FormatError(f"{at}.prices has {about(min(prices))}, expected positive numbers")
         if rival <= max(by_rival, default=-1):
-            raise FormatError(f"{where}.rival is {rival}, expected rivals that strictly increase")
+            raise FormatError(f"{at}.rival is {rival}, expected rivals that strictly increase")
         by_rival[rival] = dict(zip(prototypes, prices, strict=True))
     return by_rival
 
 
-def _digest(value: Any, name: str) -> str:
-    fields(value, f"subject {name}", ("name", "digest"))
-    if value["name"] != name:
-        raise FormatError(f"subject has the name {brief(value['name'])}, expected {name!r}")
-    return digest(fields(value["digest"], f"digest of {name}", ("sha256",))["sha256"], f"sha256 of {name}")
+def _priced(value: Any, where: str) -> tuple[int, tuple[int, ...], tuple[Fraction, ...]]:
+    rival, prototypes, prices = record(
+        value, where, {"rival": index, "prototypes": listed(index), "prices": listed(number)}
+    ).values()
+    return rival, prototypes, prices
 
 
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FormatError(f"{where} is {brief(value)}, expected a list")
+def _as_it_is(value: Any, where: str) -> Any:
     return value
 
 
-def _number(value: Any, where: str) -> Fraction:
-    number = hex_float(text(value, where))
-    if number is None:
-        raise FormatError(f"{where} is {brief(value)}, expected the hex float of a finite binary64, such as '0x1.8p-3'")
-    return number
+_SUBJECTS = (("head",), ("head", "latents"), ("head", "network", "picture"))
+_INTERVAL = listed(nullable(number), 2, "[lower, upper]")
+_PREDICATE: Readers = {
+    "predicted": index,
+    "paradigm": text,
+    "patches": index,
+    "statements": listed(_statement),
+    "margins": listed(nullable(number)),
+    "claims": listed(text),
+    "hints": _as_it_is,
+    "generator": _as_it_is,
+}

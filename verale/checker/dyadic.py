@@ -15,20 +15,6 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from operator import mul
 
-__all__ = [
-    "Exact",
-    "about",
-    "ceil_at",
-    "ceil_shift",
-    "decimal_below",
-    "dot",
-    "exact",
-    "floor_at",
-    "floor_shift",
-    "hex_float",
-    "sqrt_ends",
-]
-
 _HEX_FLOAT = re.compile(r"(-?)0x([01])(?:\.([0-9a-f]{1,13}))?p([+-][0-9]{1,4})")
 _LEAST_EXPONENT = -1074
 _GREATEST_EXPONENT = 1024

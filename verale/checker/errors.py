@@ -5,19 +5,6 @@ A message says what is wrong, what was expected and what to do.
 
 from __future__ import annotations
 
-__all__ = [
-    "CheckerError",
-    "ExecutableError",
-    "FormatError",
-    "HeadError",
-    "KernelError",
-    "LatentsError",
-    "NetworkError",
-    "PictureError",
-    "RefutedError",
-    "UnprovedError",
-]
-
 
 class CheckerError(Exception):
     """Root of every error that the checker raises on purpose."""

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from threading import RLock
 from weakref import WeakSet
 
-__all__ = ["Exclusive"]
-
 
 class Exclusive:
     """Lets one thread in. A child of a fork has it free, whatever thread of its parent was in; so has a copy."""

@@ -23,7 +23,7 @@ from .dyadic import Exact, hex_float
 from .errors import FormatError, UnprovedError
 from .head import Head, read_head
 from .limit import LIMIT, allowed
-from .read.json_reader import brief, digest, fields, index, read_object, text
+from .read.formats import brief, digest, fields, index, read_object, text
 from .read.latents import Latents
 from .reading.evaluation import Evaluation
 from .reading.instance import require_domain

@@ -15,7 +15,7 @@ from .head import Head
 from .limit import allowed
 from .numbers import Numbers
 from .read.latents import Image, Latents
-from .read.layers import Network
+from .read.network_file import Network
 from .read.pictures import Picture, Pictures
 from .verdict import Status, Verdict
 

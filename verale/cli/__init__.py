@@ -94,7 +94,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point, whatever the standard streams are. It ends by SystemExit."""
-    from verale.checker.streams import standard_streams
+    from verale.checker.output import standard_streams
 
     with standard_streams():
         _run()

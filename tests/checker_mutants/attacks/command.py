@@ -220,7 +220,7 @@ def _ran(module: Import, *arguments: str, encoding: str = "utf-8") -> tuple[int,
     streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True) for _ in range(2)]
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
         try:
-            with module("streams").standard_streams():
+            with module("output").standard_streams():
                 sys.exit(module("__main__").main(arguments))
         except SystemExit as end:
             code = end.code

@@ -25,7 +25,7 @@ _SIZES |= {"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8}
 
 def json_at_its_limits(module: Import, kernel: str) -> str:
     """What v1.md just admits is read, and what it just does not is a FormatError."""
-    reader, error = module("read.json_reader"), module("errors").FormatError
+    reader, error = module("read.formats"), module("errors").FormatError
 
     def taken(text: str | bytes, limit: int = reader.LARGEST) -> bool:
         reader.LARGEST, true = limit, reader.LARGEST
@@ -90,7 +90,7 @@ def _texts() -> Iterator[tuple[bool, str]]:
 
 def tensors_at_their_limits(module: Import, kernel: str) -> str:
     """Limits on bytes and dimensions are those of v1.md; tensors of any dtype may lie beside the latents."""
-    reader, errors = module("read.safetensors_reader"), module("errors")
+    reader, errors = module("read.formats"), module("errors")
     limits = {"certificate": 8 * _MEGABYTE, "read.head_file": 128 * _MEGABYTE}
     if any(limit != module(name).LARGEST for name, limit in limits.items()):
         return "the limit of a file"
@@ -101,7 +101,7 @@ def tensors_at_their_limits(module: Import, kernel: str) -> str:
     length = int.from_bytes(head[:8], "little")
     for name, limit, size in (
         ("read.head_file", "LARGEST", len(head)),
-        ("read.safetensors_reader", "_LONGEST_HEADER", length),
+        ("read.formats", "_LONGEST_HEADER", length),
     ):
         true = getattr(module(name), limit)
         if limit != "LARGEST" and true != 4 * _MEGABYTE:

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import verale
-from verale.checker import streams
-from verale.checker.output import print_line
-from verale.checker.streams import standard_streams
+from verale.checker import output
+from verale.checker.output import print_line, standard_streams
 from verale.cli import _COMMANDS
 
 PACKAGES = str(Path(verale.__file__).parents[1])
@@ -89,7 +88,7 @@ def test_a_pipe_that_does_not_wait_gets_all(monkeypatch: pytest.MonkeyPatch) -> 
         waits.append(files)
         read += os.read(ends[0], 1 << 20)
 
-    monkeypatch.setattr(streams.select, "select", drained)
+    monkeypatch.setattr(output.select, "select", drained)
     with open(ends[1], "w", encoding="utf-8") as stream:
         of_the_process(monkeypatch, "stdout", stream)
         assert ended(0, "x" * (1 << 18)) == 0
@@ -109,7 +108,7 @@ def test_the_numbers_of_closed_streams_are_taken(tmp_path: Path) -> None:
     """Otherwise the next file that is opened, here or by a program that is started here, is printed into."""
     program = """if True:
         import os, subprocess, sys
-        from verale.checker.streams import standard_streams
+        from verale.checker.output import standard_streams
         opens = "import os; file = open({!r}, 'w'); os.write(1, b'printed')"
         with standard_streams():
             one = open("one", "w")

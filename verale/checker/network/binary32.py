@@ -30,7 +30,7 @@ from ..arithmetic import Arithmetic
 from ..deployment import LARGEST, TINY, are_binary32, is_binary32
 from ..dyadic import ceil_at, exact, floor_at
 from ..errors import UnprovedError
-from ..read.layers import Layer
+from ..read.network_file import Layer
 from .ends import Ends
 from .functions import FUNCTIONS
 

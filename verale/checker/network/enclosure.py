@@ -19,7 +19,7 @@ from math import frexp, isfinite, prod
 from ..arithmetic import Arithmetic
 from ..dyadic import ceil_at, floor_at
 from ..errors import UnprovedError
-from ..read.layers import PICTURE, TENSORS, Layer, Network
+from ..read.network_file import PICTURE, TENSORS, Layer, Network
 from ..read.pictures import Picture
 from .binary32 import MOST_BITS, normalised, rounded
 from .ends import Ends

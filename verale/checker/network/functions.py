@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from ..arithmetic import Arithmetic
-from ..read.layers import Layer
+from ..read.network_file import Layer
 from .ends import Ends
 
 __all__ = ["FUNCTIONS"]

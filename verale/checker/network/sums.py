@@ -24,8 +24,8 @@ from typing import TypeAlias
 
 from ..arithmetic import Arithmetic, Matrix, Rows
 from ..dyadic import ceil_at
-from ..read.layers import Layer
-from ..read.safetensors_reader import Tensor
+from ..read.formats import Tensor
+from ..read.network_file import Layer
 from .binary32 import require_no_overflow, roundings, share, underflow
 from .ends import Ends
 

@@ -13,8 +13,6 @@ from ..read.pictures import Picture
 from ..steps import Given, Steps
 from .claims import ProvedClaims
 
-__all__ = ["ProvedAudit"]
-
 
 class ProvedAudit(Steps):
     """One certificate in the kernel `proved`, whose processor time is limited.

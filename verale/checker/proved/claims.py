@@ -14,10 +14,9 @@ from ..head import Head
 from ..limit import LIMIT, seconds_in_words
 from ..numbers import Interval, Numbers, Values
 from ..read.latents import Image
-from ..read.layers import Network
+from ..read.network_file import Network
 from ..read.pictures import Picture
-from .dialogue import Answer, Dialogue, UnavailableError
-from .numbers import NotNumbersError, latents_of, numbers_of, values_of
+from .dialogue import Answer, Dialogue, NotNumbersError, UnavailableError, latents_of, numbers_of, values_of
 from .program import Program
 from .text import (
     addition_text,
@@ -29,8 +28,6 @@ from .text import (
     prices_text,
     unknown_part,
 )
-
-__all__ = ["NOT_ASKED", "ProvedClaims"]
 
 _T = TypeVar("_T")
 

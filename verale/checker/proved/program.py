@@ -19,17 +19,6 @@ from pathlib import Path
 from ..choices import VARIABLE
 from ..errors import KernelError
 
-__all__ = [
-    "SCRIPT",
-    "Executable",
-    "Program",
-    "Script",
-    "find_executable",
-    "find_program",
-    "find_program_if_any",
-    "find_script",
-]
-
 SCRIPT = Path(__file__).with_name("verale-proved.js")
 """The script, which is part of the package."""
 _HOST = Path(__file__).with_name("script_host.py")

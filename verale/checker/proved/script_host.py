@@ -16,8 +16,6 @@ from contextlib import suppress
 from functools import partial
 from typing import NoReturn
 
-__all__ = ["Engine", "converse", "main"]
-
 _TICK = 0.05
 """Seconds between two looks at the processor time that an answer has taken."""
 

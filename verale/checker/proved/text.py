@@ -58,19 +58,8 @@ from ..dyadic import Exact, exact
 from ..errors import UnprovedError
 from ..head import Head
 from ..read.latents import Image
-from ..read.layers import PICTURE, Layer, Network
+from ..read.network_file import PICTURE, Layer, Network
 from ..read.pictures import Picture
-
-__all__ = [
-    "addition_text",
-    "certificate_text",
-    "head_text",
-    "image_text",
-    "network_text",
-    "picture_text",
-    "prices_text",
-    "unknown_part",
-]
 
 _MOST_VALUES = 2**22
 """Of a picture. The program keeps lists of them, of 48 bytes each."""
@@ -106,7 +95,7 @@ def head_text(head: Head) -> bytes:
 
 def certificate_text(certificate: Certificate) -> bytes:
     """The text of a certificate."""
-    ends = (end for statement in certificate.statements for end in _ends(statement))
+    ends = (end for each in certificate.statements for end in (each.lower, each.upper))
     bits, places = _common(0, *ends), _common(0, *certificate.margins)
     return _line(
         *("certificate", _integers((certificate.predicted, certificate.patches))),
@@ -225,7 +214,7 @@ def _affine(weight: Exact, bias: Exact) -> str:
 
 
 def _statement(statement: Statement, bits: int) -> str:
-    ends = " ".join("none" if end is None else f"{_scaled(end, bits):x}" for end in _ends(statement))
+    ends = " ".join("none" if end is None else f"{_scaled(end, bits):x}" for end in (statement.lower, statement.upper))
     match statement:
         case PatchStatement():
             return f"patch {statement.patch:x} {statement.prototype:x} {ends}"
@@ -233,16 +222,6 @@ def _statement(statement: Statement, bits: int) -> str:
             return f"activation {statement.prototype:x} {ends}"
         case OrderStatement() | FloorStatement():
             return f"others {_list(statement.exempt)} {ends}"
-
-
-def _ends(statement: Statement) -> tuple[Fraction | None, Fraction | None]:
-    match statement:
-        case OrderStatement():
-            return None, statement.upper
-        case FloorStatement():
-            return statement.lower, None
-        case _:
-            return statement.lower, statement.upper
 
 
 def _own(values: Exact | None, default: int) -> str:

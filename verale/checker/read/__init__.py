@@ -7,19 +7,27 @@ too: what an audit refuses is refused before it is explained. Of this package no
 from __future__ import annotations
 
 from ..errors import FormatError, HeadError, LatentsError, NetworkError, PictureError
+from .formats import Entry, Tensor, header_length, read_header
 from .head_file import LARGEST as LARGEST_HEAD
 from .head_file import METADATA_KEY as HEAD_KEY
-from .head_file import HeadFile, HeadPart, read_head_file
+from .head_file import HeadPart, read_head_file
 from .latents import LARGEST as LARGEST_LATENTS
 from .latents import LatentsFile, latents_among, read_latents_file
-from .layers import MOST_ENTRIES, PICTURE, Layer, Network
 from .network_file import LARGEST as LARGEST_NETWORK
 from .network_file import METADATA_KEY as NETWORK_KEY
-from .network_file import MOST_LAYERS, MOST_PRODUCTS, is_name, read_network
+from .network_file import (
+    MOST_ENTRIES,
+    MOST_LAYERS,
+    MOST_PRODUCTS,
+    PICTURE,
+    Layer,
+    Network,
+    is_name,
+    read_network,
+)
 from .pictures import LARGEST as LARGEST_PICTURES
 from .pictures import Picture, PictureFile, StoredPictures, UnreadFile, opened_files
 from .png_reader import LARGEST as LARGEST_PNG
-from .safetensors_reader import Entry, Tensor, header_length, read_header
 
 __all__ = [
     "HEAD_KEY",
@@ -36,7 +44,6 @@ __all__ = [
     "Entry",
     "FormatError",
     "HeadError",
-    "HeadFile",
     "LatentsError",
     "LatentsFile",
     "Layer",

@@ -8,37 +8,48 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..dyadic import about, hex_float
+from ..dyadic import about
 from ..errors import FormatError, HeadError
 from ..similarities import COSINES, GEOMETRIES, SIMILARITIES, Similarity
-from .json_reader import brief, fields, index, text
-from .safetensors_reader import Tensor, read_described
-
-__all__ = ["LARGEST", "METADATA_KEY", "MOST_COLUMNS", "TENSORS", "HeadFile", "HeadPart", "read_head_file"]
+from .formats import (
+    Readers,
+    Tensor,
+    brief,
+    index,
+    integer,
+    listed,
+    nullable,
+    number,
+    of_kind,
+    read_described,
+    record,
+    text,
+)
 
 METADATA_KEY = "verale.head"
-_DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
 _OWN = tuple(dict.fromkeys(each.tensor for each in SIMILARITIES.values() if each.tensor is not None))
 TENSORS = ("weight", "bias", "prototypes", "mask", *_OWN)
 """The names of tensors."""
-_FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
-    "geometry": dict.fromkeys(GEOMETRIES, ())
-    | {"cosine": ("epsilon",), "rooted_cosine": ("epsilon",), "inner_product": ("radius",)},
-    "similarity": {name: each.fields for name, each in SIMILARITIES.items()},
-    "pooling": {
-        "max": (),
-        "max_minus_mean": (),
-        "max_minus_mean_distance": (),
-        "banks": ("class_token",),
-        "masked_max": (),
-        "top_mean": ("k",),
+_KINDS: dict[str, dict[str, Readers]] = {
+    "geometry": {
+        **{name: {"epsilon": number} if name in COSINES else {} for name in GEOMETRIES},
+        "inner_product": {"radius": nullable(number)},
     },
-    "readout": {"linear": (), "soft_tree": ("absent", "present"), "maximum": ()},
+    "similarity": {name: dict.fromkeys(each.fields, number) for name, each in SIMILARITIES.items()},
+    "pooling": {
+        "max": {},
+        "max_minus_mean": {},
+        "max_minus_mean_distance": {},
+        "banks": {"class_token": index},
+        "masked_max": {},
+        "top_mean": {"k": index},
+    },
+    "readout": {"linear": {}, "soft_tree": dict.fromkeys(("absent", "present"), listed(integer)), "maximum": {}},
 }
 """The kinds of each part of a head, and the fields of each kind."""
 LARGEST = 128 * 2**20
@@ -124,71 +135,63 @@ class HeadFile:
         for name in self.tensors:
             if name not in TENSORS:
                 raise FormatError(f"tensor {brief(name)} is unknown, expected {', '.join(TENSORS)}")
-        classes, columns = self._shape("weight", 2)
-        if classes < 2 or columns < 1:
+        classes, columns = self._require("weight", "C", "P")
+        if classes < 2 or self.count < 1:
             raise FormatError(
-                f"tensor 'weight' has shape [{classes}, {columns}], expected at least 2 classes and 1 prototype"
+                f"tensor 'weight' has shape [{classes}, {columns}], expected at least 2 classes, and a column for each"
+                " prototype, of a soft_tree for each leaf"
             )
-        if self.count < 1:
-            raise FormatError("tensor 'weight' has 1 column, expected at least 2 for a soft tree, one a leaf")
         if self.labels is not None and len(self.labels) != classes:
             raise FormatError(f"labels has {len(self.labels)} strings, expected {classes}, one a class")
-        self._check_bias()
-        self._check_prototypes()
-        for name in _OWN:
-            if name in self.tensors:
-                self._check_own(name)
-        self._check_mask()
+        if self.readout.kind == "soft_tree":
+            self._refuse("bias", "soft_tree, which adds up leaves alone")
+        elif "bias" in self.tensors:
+            self._require("bias", self.count if self.readout.kind == "maximum" else classes)
+        if self.geometry.kind == "softmax":
+            self._refuse("prototypes", "softmax")
+        else:
+            self._require("prototypes", self.count, "D")
+        for name in set(_OWN) & set(self.tensors):
+            if name != self.of_similarity.tensor:
+                takers = ", ".join(taker for taker, each in SIMILARITIES.items() if each.tensor == name)
+                self._refuse(name, f"{self.similarity.kind}, but for {takers} only")
+            self._require(name, self.count)
+        if self.pooling.kind == "masked_max":
+            self._require("mask", self.count, "K", most=MOST_COLUMNS)
+            self._check_rows("mask", _is_some, "not of 0 and 1 with a 1, expected which patches it looks at")
+        else:
+            self._refuse("mask", f"{self.pooling.kind}, but for masked_max only")
         for tensor in self.tensors.values():
             tensor.check_finite()
 
-    def _check_bias(self) -> None:
-        size = self.count if self.readout.kind == "maximum" else self.classes
-        if "bias" not in self.tensors:
-            return
-        if self.readout.kind == "soft_tree":
-            raise FormatError("tensor 'bias' is there, expected none for soft_tree, which adds up leaves alone")
-        if self._shape("bias", 1) != (size,):
-            raise FormatError(f"tensor 'bias' has shape {list(self.tensors['bias'].shape)}, expected [{size}]")
-
-    def _check_prototypes(self) -> None:
-        if self.geometry.kind == "softmax":
-            if "prototypes" in self.tensors:
-                raise FormatError("tensor 'prototypes' is there, expected none for softmax")
-            return
-        rows, depth = self._shape("prototypes", 2)
-        if rows != self.count or depth < 1:
-            raise FormatError(
-                f"tensor 'prototypes' has shape [{rows}, {depth}], expected [{self.count}, D] with D from 1"
-            )
-
-    def _check_own(self, name: str) -> None:
-        if name != self.of_similarity.tensor:
-            takers = ", ".join(taker for taker, each in SIMILARITIES.items() if each.tensor == name)
-            raise FormatError(
-                f"tensor {name!r} is there, expected none for {self.similarity.kind}, but for {takers} only"
-            )
-        if self._shape(name, 1) != (self.count,):
-            raise FormatError(f"tensor {name!r} has shape {list(self.tensors[name].shape)}, expected [{self.count}]")
-
-    def _check_mask(self) -> None:
-        if self.pooling.kind != "masked_max":
-            if "mask" in self.tensors:
+    def _require(self, name: str, *sizes: int | str, most: int | None = None) -> tuple[int, ...]:
+        """The shape of a tensor that has to be there, of these sizes; a letter stands for any from 1, up to `most`."""
+        if name not in self.tensors:
+            raise FormatError(f"the tensor {name!r} is missing")
+        shape = self.tensors[name].shape
+        if len(shape) != len(sizes):
+            raise FormatError(f"tensor {name!r} has shape {list(shape)}, expected {len(sizes)} dimensions")
+        for size, expected in zip(shape, sizes, strict=True):
+            if size != expected if isinstance(expected, int) else not 1 <= size <= (most or size):
+                letters = " and ".join(letter for letter in sizes if isinstance(letter, str))
+                ends = f" with {letters} from 1" + ("" if most is None else f" to {most}")
                 raise FormatError(
-                    f"tensor 'mask' is there, expected none for {self.pooling.kind}, but for masked_max only"
+                    f"tensor {name!r} has shape {list(shape)}, expected [{', '.join(map(str, sizes))}]"
+                    + (ends if letters else "")
                 )
-            return
-        rows, columns = self._shape("mask", 2)
-        if rows != self.count or not 1 <= columns <= MOST_COLUMNS:
-            raise FormatError(
-                f"tensor 'mask' has shape [{rows}, {columns}], expected [{self.count}, K] with K from 1 to"
-                f" {MOST_COLUMNS}"
-            )
-        for j, row in enumerate(self._rows("mask")):
-            if not _is_some(row):
-                raise FormatError(
-                    f"tensor 'mask': row {j} is not of 0 and 1 with a 1, expected which patches it looks at"
-                )
+        return shape
+
+    def _refuse(self, name: str, why: str) -> None:
+        if name in self.tensors:
+            raise FormatError(f"tensor {name!r} is there, expected none for {why}")
+
+    def _check_rows(self, name: str, is_right: Callable[[array[float]], bool], wrong: str) -> None:
+        """Raises FormatError unless each row of a matrix is as it should be."""
+        tensor = self.tensors[name]
+        rows, width = tensor.shape
+        for row in range(rows):
+            if not is_right(tensor.floats(row * width, (row + 1) * width)):
+                raise FormatError(f"tensor {name!r}: row {row} is {wrong}")
 
     def _check_similarity(self) -> None:
         geometry, similarity = self.geometry.kind, self.of_similarity
@@ -221,9 +224,7 @@ class HeadFile:
             epsilon = self.geometry.numbers["epsilon"]
             if epsilon < 0:
                 raise FormatError(f"geometry: epsilon is {about(epsilon)}, expected at least 0")
-            for j, row in enumerate(self._rows("prototypes")):
-                if not any(row):
-                    raise FormatError(f"prototypes: row {j} is zero, which has no direction: expected none for cosine")
+            self._check_rows("prototypes", any, "zero, which has no direction: expected none for cosine")
 
     def _check_pooling(self) -> None:
         kind, numbers = self.pooling.kind, self.pooling.numbers
@@ -246,28 +247,12 @@ class HeadFile:
         if self.geometry.kind == "softmax" and self.readout.kind != "linear":
             raise FormatError(f"readout is {self.readout.kind}, expected linear for softmax")
         if self.readout.kind == "maximum":
-            for c, row in enumerate(self._rows("weight")):
-                if not _is_some(row):
-                    raise FormatError(f"weight: row {c} is not of 0 and 1 with a 1, expected which prototypes it has")
+            self._check_rows("weight", _is_some, "not of 0 and 1 with a 1, expected which prototypes it has")
         if self.readout.kind == "soft_tree":
             if not self.of_similarity.in_unit or self.pooling.kind != "max":
                 expected = " or ".join(name for name, each in SIMILARITIES.items() if each.in_unit)
                 raise FormatError(f"readout is soft_tree, expected activations in [0, 1]: {expected}, pooling max")
             _check_tree(self.readout.numbers["absent"], self.readout.numbers["present"], self.count)
-
-    def _shape(self, name: str, dimensions: int) -> tuple[int, ...]:
-        if name not in self.tensors:
-            raise FormatError(f"the tensor {name!r} is missing")
-        shape = self.tensors[name].shape
-        if len(shape) != dimensions:
-            raise FormatError(f"tensor {name!r} has shape {list(shape)}, expected {dimensions} dimensions")
-        return shape
-
-    def _rows(self, name: str) -> Iterator[array[float]]:
-        """The numbers of a matrix, row by row."""
-        tensor = self.tensors[name]
-        width = tensor.shape[1]
-        return (tensor.floats(row * width, (row + 1) * width) for row in range(tensor.shape[0]))
 
 
 def read_head_file(data: bytes) -> HeadFile:
@@ -278,56 +263,13 @@ def read_head_file(data: bytes) -> HeadFile:
         raise HeadError(f"head file: {error}") from None
 
 
-def _read(data: bytes) -> HeadFile:
-    description, tensors = read_described(data, LARGEST, METADATA_KEY, _DESCRIPTION, ("readout", "compared"))
-    parts = {name: _part({"readout": {"kind": "linear"}} | description, name) for name in _FIELDS}
-    domain = fields(description["domain"], "domain", ("lower", "upper"))
-    return HeadFile(
-        sha256=hashlib.sha256(data).hexdigest(),
-        size=len(data),
-        lower=_end(domain["lower"], "domain.lower"),
-        upper=_end(domain["upper"], "domain.upper"),
-        labels=_labels(description["labels"]),
-        compared=_truth(description.get("compared", False), "compared"),
-        tensors=tensors,
-        **parts,
-    )
+def _part(value: Any, where: str) -> HeadPart:
+    """A part, in the field of its name."""
+    return HeadPart(*of_kind(value, where, _KINDS[where]))
 
 
-def _part(description: dict[str, Any], where: str) -> HeadPart:
-    """A part, from the field of its name."""
-    value, kinds = description[where], _FIELDS[where]
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in kinds:
-        raise FormatError(f"{where} is {brief(value)}, expected an object whose kind is one of {', '.join(kinds)}")
-    fields(value, where, ("kind", *kinds[kind]))
-    return HeadPart(kind, {name: _READERS.get(name, _number)(value[name], f"{where}.{name}") for name in kinds[kind]})
-
-
-def _number(value: Any, where: str) -> Fraction:
-    number = hex_float(text(value, where))
-    if number is None:
-        raise FormatError(f"{where} is {brief(value)}, expected the hex float of a finite binary64, such as '0x1.8p+0'")
-    return number
-
-
-def _end(value: Any, where: str) -> Fraction | None:
-    return None if value is None else _number(value, where)
-
-
-def _children(value: Any, where: str) -> tuple[int, ...]:
-    if not isinstance(value, list) or any(type(child) is not int for child in value):
-        raise FormatError(f"{where} is {brief(value)}, expected a list of integers")
-    return tuple(value)
-
-
-_READERS = {
-    "radius": _end,
-    "class_token": index,
-    "k": index,
-    "absent": _children,
-    "present": _children,
-}
+def _domain(value: Any, where: str) -> dict[str, Any]:
+    return record(value, where, dict.fromkeys(("lower", "upper"), nullable(number)))
 
 
 def _truth(value: Any, where: str) -> bool:
@@ -336,12 +278,25 @@ def _truth(value: Any, where: str) -> bool:
     return value
 
 
-def _labels(value: Any) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(isinstance(label, str) for label in value):
-        raise FormatError(f"labels is {brief(value)}, expected null or a list of strings, one a class")
-    return tuple(value)
+_REQUIRED: Readers = {
+    "geometry": _part,
+    "domain": _domain,
+    "similarity": _part,
+    "pooling": _part,
+    "labels": nullable(listed(text, expected="null or a list of strings, one a class")),
+}
+_OPTIONAL: Readers = {"readout": _part, "compared": _truth}
+
+
+def _read(data: bytes) -> HeadFile:
+    description, tensors = read_described(data, LARGEST, METADATA_KEY, _REQUIRED, _OPTIONAL)
+    del description["version"]
+    return HeadFile(
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
+        tensors=tensors,
+        **{"readout": HeadPart("linear", {})} | description.pop("domain") | description,
+    )
 
 
 def _is_some(row: array[float]) -> bool:

@@ -13,9 +13,7 @@ from typing import TypeVar
 
 from ..dyadic import Exact, exact
 from ..errors import FormatError, LatentsError
-from .safetensors_reader import Entry, Tensor, read_tensors
-
-__all__ = ["LARGEST", "Image", "Latents", "LatentsFile", "latents_among", "read_latents_file"]
+from .formats import Entry, Tensor, read_tensors
 
 _Stored = TypeVar("_Stored", Entry, Tensor)
 

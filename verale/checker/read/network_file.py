@@ -1,32 +1,121 @@
-"""The network file (certificates/network-v1.md), read and checked; nothing is computed of its tensors yet."""
+"""The network file (certificates/network-v1.md): its layers, and the shapes that they give. Nothing is computed of its
+tensors yet."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
-from ..dyadic import hex_float
 from ..errors import FormatError, NetworkError
-from .json_reader import brief, fields, index, text
-from .layers import FIELDS, MOST_ENTRIES, PICTURE, TENSORS, Layer, Network, Pair, Settings, Shape, built
-from .safetensors_reader import Tensor, read_described
+from .formats import Readers, Tensor, brief, fields, index, listed, number, of_kind, read_described, text
 
-__all__ = ["LARGEST", "METADATA_KEY", "MOST_LAYERS", "MOST_PRODUCTS", "is_name", "read_network"]
+Pair: TypeAlias = tuple[int, int]
+Shape: TypeAlias = tuple[int, ...]
 
 LARGEST = 2**30
 """Bytes."""
 MOST_LAYERS = 4096
+MOST_ENTRIES = 2**24
+"""Of a layer."""
 MOST_PRODUCTS = 2**36
 """Of all layers together."""
 METADATA_KEY = "verale.network"
+PICTURE = "picture"
+"""The name of the normalised picture."""
+TENSORS: dict[str, tuple[str, ...]] = dict.fromkeys(("conv2d", "linear"), ("weight", "bias", "magnitude"))
+"""The tensors of each kind that has some; `weight` has to be there."""
+_MANY = ("add", "concat")
+"""The kinds that read two or more."""
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _LONGEST_NAME = 128
 _GREATEST = 4096
 """The largest stride, padding, dilation, kernel and scale."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The fields of a layer; those that its kind has not are as here. Pairs are of rows and of columns. The `kernel` of
+    a conv2d is that of its weight."""
+
+    stride: Pair = (1, 1)
+    padding: Pair = (0, 0)
+    dilation: Pair = (1, 1)
+    kernel: Pair = (1, 1)
+    scale: Pair = (1, 1)
+    groups: int = 1
+    slope: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer.
+
+    Attributes:
+        name, kind, inputs, settings: as in the file.
+        shape: of what it gives: (C, H, W), or (C).
+        read: the shapes of what it reads.
+        tensors: by `weight`, `bias` and `magnitude`; all values are finite.
+    """
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    shape: Shape
+    read: tuple[Shape, ...]
+    tensors: Mapping[str, Tensor]
+    settings: Settings
+
+    @property
+    def entries(self) -> int:
+        """How many numbers it gives."""
+        return prod(self.shape)
+
+    @property
+    def terms(self) -> int:
+        """How many numbers one entry is computed from, entries beside the input included."""
+        if self.kind in TENSORS:
+            return prod(self.tensors["weight"].shape[1:])
+        return prod(self.settings.kernel)  # of other kinds than pools it is 1
+
+    @property
+    def products(self) -> int:
+        """What the file's limit counts."""
+        return self.entries * self.terms
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network, whose layers fit each other.
+
+    Attributes:
+        sha256: digest of the file's bytes.
+        size: of the file, in bytes.
+        shape: (C, H, W) of a picture.
+        mean, std: of the normalisation, C numbers each.
+        layers: in order; the last one gives the latents.
+    """
+
+    sha256: str
+    size: int
+    shape: tuple[int, int, int]
+    mean: tuple[Fraction, ...]
+    std: tuple[Fraction, ...]
+    layers: tuple[Layer, ...]
+
+    @property
+    def depth(self) -> int:
+        """D of the latents."""
+        return self.layers[-1].shape[0]
+
+    @property
+    def patches(self) -> int:
+        """L of the latents."""
+        return prod(self.layers[-1].shape[1:])
 
 
 def read_network(data: bytes) -> Network:
@@ -42,32 +131,86 @@ def is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None and len(name) <= _LONGEST_NAME
 
 
+def _pair(value: Any, where: str, least: int = 1) -> Pair:
+    first, second = listed(index, 2, "two integers, [of rows, of columns]")(value, where)
+    if not (least <= first <= _GREATEST and least <= second <= _GREATEST):
+        raise FormatError(f"{where} is {brief(value)}, expected integers from {least} to {_GREATEST}")
+    return first, second
+
+
+def _padding(value: Any, where: str) -> Pair:
+    return _pair(value, where, 0)
+
+
+def _slope(value: Any, where: str) -> Fraction:
+    slope = number(value, where)
+    if not 0 <= slope <= 1:
+        raise FormatError(f"{where} is {brief(value)}, expected a number from 0 to 1")
+    return slope
+
+
+def _shape(value: Any, where: str) -> tuple[int, int, int]:
+    channels, rows, columns = listed(index, 3, "[C, H, W]")(value, where)
+    if channels not in (1, 3) or min(rows, columns) < 1 or prod((channels, rows, columns)) > MOST_ENTRIES:
+        raise FormatError(
+            f"{where} is {brief(value)}, expected 1 or 3 channels, rows and columns from 1, and at most"
+            f" {MOST_ENTRIES} entries"
+        )
+    return channels, rows, columns
+
+
+_WINDOW: Readers = {"kernel": _pair, "stride": _pair, "padding": _padding}
+_KINDS: dict[str, Readers] = {
+    "conv2d": {"stride": _pair, "padding": _padding, "dilation": _pair, "groups": index},
+    "linear": {},
+    "add": {},
+    "concat": {},
+    "relu": {},
+    "leaky_relu": {"slope": _slope},
+    "sigmoid": {},
+    "tanh": {},
+    "max_pool2d": _WINDOW,
+    "avg_pool2d": _WINDOW,
+    "flatten": {},
+    "upsample_nearest": {"scale": _pair},
+}
+"""The kinds of layers, and the fields of each."""
+_COMMON: Readers = {"name": text, "inputs": listed(text, expected="a list of names")}
+
+
 def _read(data: bytes) -> Network:
-    description, tensors = read_described(data, LARGEST, METADATA_KEY, ("version", "input", "layers"))
-    start = fields(description["input"], "input", ("shape", "mean", "std"))
-    shape = _shape(start["shape"])
-    mean, std = (_numbers(start[name], f"input.{name}", shape[0]) for name in ("mean", "std"))
-    if min(std) <= 0:
-        raise FormatError("input.std has a number that is not positive, expected what a picture is divided by")
+    description, tensors = read_described(
+        data, LARGEST, METADATA_KEY, {"input": _input, "layers": lambda value, where: value}
+    )
+    shape, mean, std = description["input"]
     layers = _layers(description["layers"], shape, tensors)
     return Network(hashlib.sha256(data).hexdigest(), len(data), shape, mean, std, layers)
 
 
-def _layers(values: Any, shape: Shape, tensors: dict[str, Tensor]) -> tuple[Layer, ...]:
+def _input(value: Any, where: str) -> tuple[tuple[int, int, int], tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """The shape of a picture, and the mean and the deviation of each channel."""
+    read = fields(value, where, ("shape", "mean", "std"))
+    shape = _shape(read["shape"], f"{where}.shape")
+    numbers = listed(number, shape[0], f"{shape[0]} hex floats, one a channel")
+    mean, std = (numbers(read[name], f"{where}.{name}") for name in ("mean", "std"))
+    if min(std) <= 0:
+        raise FormatError(f"{where}.std has a number that is not positive, expected what a picture is divided by")
+    return shape, mean, std
+
+
+def _layers(values: Any, shape: Shape, tensors: Mapping[str, Tensor]) -> tuple[Layer, ...]:
     if not isinstance(values, list) or not 1 <= len(values) <= MOST_LAYERS:
         raise FormatError(f"layers is {brief(values)}, expected a list of 1 to {MOST_LAYERS} layers")
-    shapes, layers = {PICTURE: shape}, []
-    read: set[str] = set()
-    belonging: set[str] = set()
-    for number, value in enumerate(values):
-        layer = _layer(value, f"layers[{number}]", shapes, tensors)
-        belonging.update(f"{layer.name}.{own}" for own in layer.tensors)
-        read.update(layer.inputs)
-        shapes[layer.name] = layer.shape
-        layers.append(layer)
+    shapes = {PICTURE: shape}
+    layers: list[Layer] = []
+    for place, value in enumerate(values):
+        layers.append(_layer(value, f"layers[{place}]", shapes, tensors))
+        shapes[layers[-1].name] = layers[-1].shape
+    read = {name for layer in layers for name in layer.inputs}
     unread = [layer.name for layer in layers[:-1] if layer.name not in read]
     if unread:
         raise FormatError(f"layer {unread[0]} is read by no layer, expected this of the last one alone")
+    belonging = {f"{layer.name}.{own}" for layer in layers for own in layer.tensors}
     for name in tensors:
         if name not in belonging:
             raise FormatError(f"tensor {brief(name)} belongs to no layer, expected NAME.weight, NAME.bias and the like")
@@ -77,76 +220,113 @@ def _layers(values: Any, shape: Shape, tensors: dict[str, Tensor]) -> tuple[Laye
     return tuple(layers)
 
 
-def _layer(value: Any, where: str, shapes: dict[str, Shape], tensors: dict[str, Tensor]) -> Layer:
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in FIELDS:
-        raise FormatError(f"{where} is {brief(value)}, expected an object whose kind is one of {', '.join(FIELDS)}")
-    fields(value, where, ("name", "kind", "inputs", *FIELDS[kind]))
-    name, inputs = text(value["name"], f"{where}.name"), value["inputs"]
+def _layer(value: Any, where: str, shapes: Mapping[str, Shape], tensors: Mapping[str, Tensor]) -> Layer:
+    """The layer, of the shape that follows from what it reads.
+
+    Args:
+        shapes: of the picture and the layers before.
+        tensors: of the file.
+    """
+    kind, read_fields = of_kind(value, where, _KINDS, _COMMON)
+    name, inputs = read_fields.pop("name"), read_fields.pop("inputs")
     if not is_name(name):
         raise FormatError(f"{where}.name is {brief(name)}, expected letters, digits and _ with single dots between")
     if name in shapes:
         raise FormatError(f"{where}.name is {brief(name)}, expected one that is neither {PICTURE} nor taken")
-    if not isinstance(inputs, list):
-        raise FormatError(f"{where}.inputs is {brief(inputs)}, expected a list of names")
     for each in inputs:
-        if not isinstance(each, str) or each not in shapes:
+        if each not in shapes:
             raise FormatError(f"{where} ({name}) reads {brief(each)}, expected {PICTURE} or an earlier layer")
     own = {each: tensors[f"{name}.{each}"] for each in TENSORS.get(kind, ()) if f"{name}.{each}" in tensors}
     if kind in TENSORS and "weight" not in own:
         raise FormatError(f"the tensor '{name}.weight' is missing")
-    given: dict[str, Any] = {field: _READERS[field](value[field], f"{where}.{field}") for field in FIELDS[kind]}
-    return built(name, kind, shapes, inputs, own, Settings(**given))
+    where, settings = f"layer {name} ({kind})", Settings(**read_fields)
+    if (len(inputs) < 2) if kind in _MANY else (len(inputs) != 1):
+        raise FormatError(f"{where} reads {len(inputs)} inputs, expected {'two or more' if kind in _MANY else 'one'}")
+    read = tuple(shapes[each] for each in inputs)
+    weight = own["weight"].shape if own else ()
+    if kind == "conv2d":
+        if len(weight) != 4 or min(weight) < 1:
+            raise FormatError(f"{where}: its weight has shape {list(weight)}, expected (O, C / groups, kh, kw)")
+        settings = replace(settings, kernel=weight[2:])
+    shape = _shape_of(where, kind, read, weight, settings)
+    if prod(shape) > MOST_ENTRIES:
+        raise FormatError(f"{where} gives {list(shape)}, {prod(shape)} entries, expected at most {MOST_ENTRIES}")
+    _check_tensors(where, shape[0], own)
+    return Layer(name, kind, inputs, shape, read, own, settings)
 
 
-def _slope(value: Any, where: str) -> Fraction:
-    slope = _number(value, where)
-    if not 0 <= slope <= 1:
-        raise FormatError(f"{where} is {brief(value)}, expected a number from 0 to 1")
-    return slope
+def _shape_of(where: str, kind: str, read: Sequence[Shape], weight: Shape, settings: Settings) -> Shape:
+    """What a layer of a kind gives for inputs of these shapes. Raises FormatError."""
+    first = read[0]
+    if kind in ("conv2d", "max_pool2d", "avg_pool2d", "flatten", "upsample_nearest") and len(first) != 3:
+        raise FormatError(f"{where} reads {list(first)}, expected (C, H, W)")
+    match kind:
+        case "conv2d":
+            channels, groups = first[0], settings.groups
+            if groups < 1 or channels % groups or weight[0] % groups:
+                raise FormatError(
+                    f"{where}: groups is {groups}, expected what divides {channels} and {weight[0]} channels"
+                )
+            _require_weight(where, weight, channels // groups, "kh", "kw")
+            return weight[0], *_windows(where, first, settings)
+        case "linear":
+            if len(first) != 1:
+                raise FormatError(f"{where} reads {list(first)}, expected (C): flatten it before")
+            _require_weight(where, weight, first[0])
+            return weight[:1]
+        case "add":
+            if any(shape != first for shape in read):
+                raise FormatError(f"{where} reads {_listed(read)}, expected one shape")
+        case "concat":
+            if any(shape[1:] != first[1:] for shape in read):
+                raise FormatError(f"{where} reads {_listed(read)}, expected the same rows and columns")
+            return sum(shape[0] for shape in read), *first[1:]
+        case "max_pool2d" | "avg_pool2d":
+            kernel, padding = settings.kernel, settings.padding
+            if any(2 * aside > size for aside, size in zip(padding, kernel, strict=True)):
+                raise FormatError(
+                    f"{where}: padding is {list(padding)}, expected at most half the kernel, {list(kernel)}"
+                )
+            return first[0], *_windows(where, first, settings)
+        case "flatten":
+            return (prod(first),)
+        case "upsample_nearest":
+            return first[0], first[1] * settings.scale[0], first[2] * settings.scale[1]
+    return first
 
 
-def _padding(value: Any, where: str) -> Pair:
-    return _pair(value, where, 0)
+def _require_weight(where: str, weight: Shape, columns: int, *others: str) -> None:
+    if len(weight) != 2 + len(others) or weight[0] < 1 or weight[1] != columns:
+        expected = ", ".join(("O", str(columns), *others))
+        raise FormatError(f"{where}: its weight has shape {list(weight)}, expected [{expected}]")
 
 
-def _pair(value: Any, where: str, least: int = 1) -> Pair:
-    if not isinstance(value, list) or len(value) != 2:
-        raise FormatError(f"{where} is {brief(value)}, expected two integers, [of rows, of columns]")
-    first, second = (index(each, where) for each in value)
-    if not (least <= first <= _GREATEST and least <= second <= _GREATEST):
-        raise FormatError(f"{where} is {brief(value)}, expected integers from {least} to {_GREATEST}")
-    return first, second
+def _windows(where: str, shape: Shape, settings: Settings) -> Shape:
+    """The rows and the columns that windows over (C, H, W) give."""
+    counts = []
+    pairs = (settings.kernel, settings.stride, settings.padding, settings.dilation)
+    for size, kernel, stride, padding, dilation in zip(shape[1:], *pairs, strict=True):
+        room = size + 2 * padding - dilation * (kernel - 1) - 1
+        if room < 0:
+            raise FormatError(f"{where}: its window is longer than {list(shape)} with its padding")
+        counts.append(room // stride + 1)
+    return tuple(counts)
 
 
-_READERS: dict[str, Callable[[Any, str], Any]] = {
-    **dict.fromkeys(("stride", "dilation", "kernel", "scale"), _pair),
-    "padding": _padding,
-    "groups": index,
-    "slope": _slope,
-}
+def _listed(shapes: Sequence[Shape]) -> str:
+    return ", ".join(str(list(shape)) for shape in shapes)
 
 
-def _shape(value: Any) -> tuple[int, int, int]:
-    if not isinstance(value, list) or len(value) != 3:
-        raise FormatError(f"input.shape is {brief(value)}, expected [C, H, W]")
-    channels, rows, columns = (index(each, "input.shape") for each in value)
-    if channels not in (1, 3) or min(rows, columns) < 1 or prod((channels, rows, columns)) > MOST_ENTRIES:
-        raise FormatError(
-            f"input.shape is {brief(value)}, expected 1 or 3 channels, rows and columns from 1, and at most"
-            f" {MOST_ENTRIES} entries"
-        )
-    return channels, rows, columns
-
-
-def _numbers(value: Any, where: str, count: int) -> tuple[Fraction, ...]:
-    if not isinstance(value, list) or len(value) != count:
-        raise FormatError(f"{where} is {brief(value)}, expected {count} hex floats, one a channel")
-    return tuple(_number(each, where) for each in value)
-
-
-def _number(value: Any, where: str) -> Fraction:
-    number = hex_float(text(value, where))
-    if number is None:
-        raise FormatError(f"{where} is {brief(value)}, expected the hex float of a finite binary64, such as '0x1.8p+0'")
-    return number
+def _check_tensors(where: str, channels: int, tensors: Mapping[str, Tensor]) -> None:
+    """Raises FormatError unless all values are finite, and bias and magnitude fit."""
+    for tensor in tensors.values():
+        tensor.check_finite()
+    for name in ("bias", "magnitude"):
+        if name in tensors and tensors[name].shape != (channels,):
+            raise FormatError(f"{where}: its {name} has shape {list(tensors[name].shape)}, expected [{channels}]")
+    if "magnitude" in tensors:
+        if "bias" not in tensors:
+            raise FormatError(f"{where} has a magnitude and no bias, expected the bias that it bounds")
+        sizes = zip(tensors["magnitude"].floats(), tensors["bias"].floats(), strict=True)
+        if any(most < abs(bias) for most, bias in sizes):
+            raise FormatError(f"{where}: an entry of its magnitude is less than the size of that of its bias")

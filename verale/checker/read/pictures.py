@@ -10,11 +10,8 @@ from math import prod
 
 from ..errors import FormatError, PictureError, UnprovedError
 from ..limit import LIMIT, Clock, allowed
-from .json_reader import brief
+from .formats import Tensor, brief, read_tensors
 from .png_reader import SIGNATURE, read_png
-from .safetensors_reader import Tensor, read_tensors
-
-__all__ = ["CHANGED", "LARGEST", "Picture", "PictureFile", "Pictures", "StoredPictures", "UnreadFile", "opened_files"]
 
 LARGEST = 16 * 2**30
 """Bytes of a tensor file."""

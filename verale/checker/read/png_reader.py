@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from ..errors import FormatError
-from .json_reader import brief
-
-__all__ = ["LARGEST", "SIGNATURE", "Png", "read_png"]
+from .formats import brief
 
 LARGEST = 64 * 2**20
 """Bytes of a file."""

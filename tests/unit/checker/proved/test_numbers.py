@@ -23,7 +23,7 @@ from verale.checker.errors import ExecutableError, UnprovedError
 from verale.checker.head import read_head
 from verale.checker.numbers import Interval
 from verale.checker.proved import ProvedClaims, find_executable, find_script
-from verale.checker.proved.numbers import NotNumbersError, latents_of, numbers_of, values_of
+from verale.checker.proved.dialogue import NotNumbersError, latents_of, numbers_of, values_of
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import PictureFile, Pictures

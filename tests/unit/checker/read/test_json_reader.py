@@ -6,7 +6,7 @@ import pytest
 from support.cases import every
 
 from verale.checker.errors import FormatError
-from verale.checker.read.json_reader import brief, fields, index, read_object, text
+from verale.checker.read.formats import brief, fields, index, read_object, text
 
 MALFORMED = {
     "not UTF-8": (b'{"a": "\xff"}', "not UTF-8"),

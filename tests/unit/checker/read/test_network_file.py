@@ -13,8 +13,7 @@ from support.networks import hostile_networks, layer, network_file, small_networ
 
 from verale.checker.errors import NetworkError
 from verale.checker.read import network_file as reader
-from verale.checker.read.layers import Network
-from verale.checker.read.network_file import read_network
+from verale.checker.read.network_file import Network, read_network
 from verale.soundness.corpus.cases import stored
 
 MALFORMED = hostile_networks()

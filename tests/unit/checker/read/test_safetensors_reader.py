@@ -10,8 +10,8 @@ import pytest
 from support.cases import every
 
 from verale.checker.errors import FormatError
-from verale.checker.read import safetensors_reader
-from verale.checker.read.safetensors_reader import read_tensors
+from verale.checker.read import formats
+from verale.checker.read.formats import read_tensors
 from verale.soundness.independent import files
 
 
@@ -38,7 +38,7 @@ MALFORMED = {
     "an entry with another field": (file({"a": {**entry(), "x": 1}}), "unknown field 'x'"),
     "an unknown dtype": (file({"a": entry(dtype="F31")}), "has dtype 'F31'"),
     "a dtype that is no string": (file({"a": entry(dtype=1)}), "expected a string"),
-    "a shape that is no list": (file({"a": {**entry(), "shape": 1}}), "has shape 1"),
+    "a shape that is no list": (file({"a": {**entry(), "shape": 1}}), "shape is 1, expected a list"),
     "a negative size": (file({"a": entry(shape=[-1])}), "expected an integer from 0"),
     "a size that is a bool": (file({"a": entry(shape=[True])}), "expected an integer from 0"),
     "nine dimensions": (file({"a": entry(shape=[1] * 9)}), "at most 8"),
@@ -107,6 +107,6 @@ def test_a_big_endian_host_swaps_bytes(dtype: str, monkeypatch: pytest.MonkeyPat
     code, kind, data = files.tensor([1.5, -2.25], dtype)
     size = len(data) // 2
     swapped = b"".join(data[at : at + size][::-1] for at in (0, size))
-    monkeypatch.setattr(safetensors_reader.sys, "byteorder", "big")
+    monkeypatch.setattr(formats.sys, "byteorder", "big")
     _, tensors = read_tensors(files.safetensors({"a": (code, kind, swapped)}))
     assert tensors["a"].floats().tolist() == [1.5, -2.25]
