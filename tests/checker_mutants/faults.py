@@ -129,8 +129,8 @@ read/pictures.py _tensor: floats are bytes
     never tensor.dtype != "U8"
 read/network_file.py _layers: a layer that nobody reads is left
     layers[:-1] => []
-read/network_file.py _slope: a leaky relu may fall
-    never not 0 <= slope <= 1
+read/formats.py such: a field has whatever value
+    never not holds(result)
 read/network_file.py _input: a picture may be divided by minus one
     never min(std) <= 0
 read/network_file.py _windows: the last window is left out

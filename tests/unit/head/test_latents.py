@@ -59,7 +59,7 @@ def test_latents_survive_their_file(tmp_path):
 def test_a_type_that_torch_does_not_have_is_refused(tmp_path):
     header = b'{"latents":{"dtype":"F8_E8M0","shape":[1,1,1],"data_offsets":[0,1]}}'
     (tmp_path / "z").write_bytes(len(header).to_bytes(8, "little") + header + bytes(1))
-    with pytest.raises(InputError, match="dtype 'F8_E8M0', expected one of BOOL"):
+    with pytest.raises(InputError, match="dtype is 'F8_E8M0', expected one of BOOL"):
         load_latents(tmp_path / "z")
 
 

@@ -195,6 +195,18 @@ def nullable(read: Reader[_T]) -> Reader[_T | None]:
     return lambda value, where: None if value is None else read(value, where)
 
 
+def such(read: Reader[_T], holds: Callable[[_T], bool], expected: str) -> Reader[_T]:
+    """Reads values of which a condition holds."""
+
+    def reader(value: Any, where: str) -> _T:
+        result = read(value, where)
+        if not holds(result):
+            raise FormatError(f"{where} is {brief(value)}, expected {expected}")
+        return result
+
+    return reader
+
+
 def integer(value: Any, where: str) -> int:
     """`value`, an integer. Raises FormatError."""
     if type(value) is not int:  # in JSON a boolean is none
@@ -300,13 +312,10 @@ def read_described(
     if set(metadata) != {key}:
         raise FormatError(f"__metadata__ has the entries {brief(sorted(metadata))}, expected one: {key!r}")
     description = read_object(metadata[key].encode("utf-8"), key)
-    return record(description, key, {"version": _version, **required}, optional, prefix=""), tensors
+    return record(description, key, {"version": _VERSION, **required}, optional, prefix=""), tensors
 
 
-def _version(value: Any, where: str) -> int:
-    if type(value) is not int or value != 1:
-        raise FormatError(f"{where} is {brief(value)}, expected 1")
-    return value
+_VERSION = such(integer, (1).__eq__, "1")
 
 
 def read_tensors(data: bytes | bytearray) -> tuple[dict[str, str], dict[str, Tensor]]:
@@ -350,16 +359,16 @@ def read_header(data: bytes | bytearray, size: int) -> tuple[dict[str, str], lis
     return metadata, entries
 
 
-_ENTRY: Readers = {"dtype": text, "shape": listed(index), "data_offsets": listed(index, 2, "[begin, end]")}
+_ENTRY: Readers = {
+    "dtype": such(text, _ITEM_BYTES.__contains__, f"one of {', '.join(_ITEM_BYTES)}"),
+    "shape": such(listed(index), lambda sizes: len(sizes) <= _MOST_DIMENSIONS, f"at most {_MOST_DIMENSIONS} sizes"),
+    "data_offsets": listed(index, 2, "[begin, end]"),
+}
 
 
 def _entry(name: str, value: Any, start: int) -> Entry:
     where = f"tensor {brief(name)}"
     dtype, shape, (begin, end) = record(value, where, _ENTRY).values()
-    if dtype not in _ITEM_BYTES:
-        raise FormatError(f"{where} has dtype {brief(dtype)}, expected one of {', '.join(_ITEM_BYTES)}")
-    if len(shape) > _MOST_DIMENSIONS:
-        raise FormatError(f"{where} has shape {brief(shape)}, expected a list of at most {_MOST_DIMENSIONS} sizes")
     expected = prod(shape) * _ITEM_BYTES[dtype]
     if end - begin != expected:
         raise FormatError(f"{where} spans {end - begin} bytes, expected {expected} for {dtype} {list(shape)}")

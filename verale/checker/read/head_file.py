@@ -28,6 +28,7 @@ from .formats import (
     of_kind,
     read_described,
     record,
+    such,
     text,
 )
 
@@ -35,10 +36,12 @@ METADATA_KEY = "verale.head"
 _OWN = tuple(dict.fromkeys(each.tensor for each in SIMILARITIES.values() if each.tensor is not None))
 TENSORS = ("weight", "bias", "prototypes", "mask", *_OWN)
 """The names of tensors."""
+_EPSILON = such(number, lambda epsilon: epsilon >= 0, "at least 0")
+_RADIUS = nullable(such(number, lambda radius: radius > 0, "a positive number, or null for no ball"))
 _KINDS: dict[str, dict[str, Readers]] = {
     "geometry": {
-        **{name: {"epsilon": number} if name in COSINES else {} for name in GEOMETRIES},
-        "inner_product": {"radius": nullable(number)},
+        **{name: {"epsilon": _EPSILON} if name in COSINES else {} for name in GEOMETRIES},
+        "inner_product": {"radius": _RADIUS},
     },
     "similarity": {name: dict.fromkeys(each.fields, number) for name, each in SIMILARITIES.items()},
     "pooling": {
@@ -47,7 +50,7 @@ _KINDS: dict[str, dict[str, Readers]] = {
         "max_minus_mean_distance": {},
         "banks": {"class_token": index},
         "masked_max": {},
-        "top_mean": {"k": index},
+        "top_mean": {"k": such(index, lambda k: k >= 1, "at least 1")},
     },
     "readout": {"linear": {}, "soft_tree": dict.fromkeys(("absent", "present"), listed(integer)), "maximum": {}},
 }
@@ -206,8 +209,6 @@ class HeadFile:
         if lower is not None and upper is not None and lower >= upper:
             raise FormatError(f"domain: lower is {about(lower)}, expected less than upper, {about(upper)}")
         bounded = lower is not None and upper is not None
-        if radius is not None and radius <= 0:
-            raise FormatError(f"geometry: radius is {about(radius)}, expected a positive number, or null for no ball")
         nearest = max(lower or Fraction(0), -(upper or Fraction(0)), Fraction(0))
         if radius is not None and self.depth * nearest**2 > radius**2:
             raise FormatError(
@@ -221,9 +222,6 @@ class HeadFile:
                 f"domain is unbounded, expected two ends: {self.similarity.kind} has no least value without"
             )
         if self.geometry.kind in COSINES:
-            epsilon = self.geometry.numbers["epsilon"]
-            if epsilon < 0:
-                raise FormatError(f"geometry: epsilon is {about(epsilon)}, expected at least 0")
             self._check_rows("prototypes", any, "zero, which has no direction: expected none for cosine")
 
     def _check_pooling(self) -> None:
@@ -240,8 +238,6 @@ class HeadFile:
             raise FormatError(f"pooling is {kind}, which is defined for {expected} only")
         if kind.startswith("max_minus") and self.readout.kind != "linear":
             raise FormatError(f"pooling is {kind}, which is defined for linear only, not for {self.readout.kind}")
-        if kind == "top_mean" and numbers["k"] < 1:
-            raise FormatError(f"pooling: k is {numbers['k']}, expected at least 1")
 
     def _check_readout(self) -> None:
         if self.geometry.kind == "softmax" and self.readout.kind != "linear":

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from ..errors import FormatError, NetworkError
-from .formats import Readers, Tensor, brief, fields, index, listed, number, of_kind, read_described, text
+from .formats import Reader, Readers, Tensor, brief, fields, index, listed, number, of_kind, read_described, such, text
 
 Pair: TypeAlias = tuple[int, int]
 Shape: TypeAlias = tuple[int, ...]
@@ -131,48 +131,34 @@ def is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None and len(name) <= _LONGEST_NAME
 
 
-def _pair(value: Any, where: str, least: int = 1) -> Pair:
-    first, second = listed(index, 2, "two integers, [of rows, of columns]")(value, where)
-    if not (least <= first <= _GREATEST and least <= second <= _GREATEST):
-        raise FormatError(f"{where} is {brief(value)}, expected integers from {least} to {_GREATEST}")
-    return first, second
+def _pair(least: int) -> Reader[tuple[int, ...]]:
+    return such(
+        listed(index, 2, "two integers, [of rows, of columns]"),
+        lambda pair: all(least <= size <= _GREATEST for size in pair),
+        f"integers from {least} to {_GREATEST}",
+    )
 
 
-def _padding(value: Any, where: str) -> Pair:
-    return _pair(value, where, 0)
-
-
-def _slope(value: Any, where: str) -> Fraction:
-    slope = number(value, where)
-    if not 0 <= slope <= 1:
-        raise FormatError(f"{where} is {brief(value)}, expected a number from 0 to 1")
-    return slope
-
-
-def _shape(value: Any, where: str) -> tuple[int, int, int]:
-    channels, rows, columns = listed(index, 3, "[C, H, W]")(value, where)
-    if channels not in (1, 3) or min(rows, columns) < 1 or prod((channels, rows, columns)) > MOST_ENTRIES:
-        raise FormatError(
-            f"{where} is {brief(value)}, expected 1 or 3 channels, rows and columns from 1, and at most"
-            f" {MOST_ENTRIES} entries"
-        )
-    return channels, rows, columns
-
-
-_WINDOW: Readers = {"kernel": _pair, "stride": _pair, "padding": _padding}
+_PAIR = _pair(1)
+_SHAPE = such(
+    listed(index, 3, "[C, H, W]"),
+    lambda shape: shape[0] in (1, 3) and 1 <= prod(shape) <= MOST_ENTRIES,
+    f"1 or 3 channels, rows and columns from 1, and at most {MOST_ENTRIES} entries",
+)
+_WINDOW: Readers = {"kernel": _PAIR, "stride": _PAIR, "padding": _pair(0)}
 _KINDS: dict[str, Readers] = {
-    "conv2d": {"stride": _pair, "padding": _padding, "dilation": _pair, "groups": index},
+    "conv2d": {"stride": _PAIR, "padding": _pair(0), "dilation": _PAIR, "groups": index},
     "linear": {},
     "add": {},
     "concat": {},
     "relu": {},
-    "leaky_relu": {"slope": _slope},
+    "leaky_relu": {"slope": such(number, lambda slope: 0 <= slope <= 1, "a number from 0 to 1")},
     "sigmoid": {},
     "tanh": {},
     "max_pool2d": _WINDOW,
     "avg_pool2d": _WINDOW,
     "flatten": {},
-    "upsample_nearest": {"scale": _pair},
+    "upsample_nearest": {"scale": _PAIR},
 }
 """The kinds of layers, and the fields of each."""
 _COMMON: Readers = {"name": text, "inputs": listed(text, expected="a list of names")}
@@ -187,10 +173,10 @@ def _read(data: bytes) -> Network:
     return Network(hashlib.sha256(data).hexdigest(), len(data), shape, mean, std, layers)
 
 
-def _input(value: Any, where: str) -> tuple[tuple[int, int, int], tuple[Fraction, ...], tuple[Fraction, ...]]:
+def _input(value: Any, where: str) -> tuple[Shape, tuple[Fraction, ...], tuple[Fraction, ...]]:
     """The shape of a picture, and the mean and the deviation of each channel."""
     read = fields(value, where, ("shape", "mean", "std"))
-    shape = _shape(read["shape"], f"{where}.shape")
+    shape = _SHAPE(read["shape"], f"{where}.shape")
     numbers = listed(number, shape[0], f"{shape[0]} hex floats, one a channel")
     mean, std = (numbers(read[name], f"{where}.{name}") for name in ("mean", "std"))
     if min(std) <= 0:

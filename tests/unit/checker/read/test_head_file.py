@@ -221,7 +221,7 @@ UNUSABLE = {
         files.head(
             WEIGHT, [POINTS[0]] * 2, geometry=part("rooted_cosine", epsilon="-0x1p-4"), similarity=files.IDENTITY
         ),
-        "geometry: epsilon is -0.0625, expected at least 0",
+        "geometry.epsilon is '-0x1p-4', expected at least 0",
     ),
     "a zero prototype of rooted cosines": (
         files.head(WEIGHT, POINTS, geometry=part("rooted_cosine", epsilon="0x1p-4"), similarity=files.IDENTITY),
@@ -233,7 +233,7 @@ UNUSABLE = {
     ),
     "a radius of 0": (
         files.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius="0x0p+0")}),
-        "radius is 0, expected a positive",
+        "radius is '0x0p[+]0', expected a positive",
     ),
     "a radius that is a number": (
         files.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius=1)}),
@@ -399,7 +399,7 @@ UNUSABLE = {
     },
     "another field": (files.head(WEIGHT, POINTS, scale=1), "unknown field 'scale'"),
     "version 2": (files.head(WEIGHT, POINTS, version=2), "version is 2, expected 1"),
-    "version true": (files.head(WEIGHT, POINTS, version=True), "version is True, expected 1"),
+    "version true": (files.head(WEIGHT, POINTS, version=True), "version is True, expected an integer"),
     "version as a string": (files.head(WEIGHT, POINTS, version="1"), "version is '1'"),
     "an unknown geometry": (files.head(WEIGHT, POINTS, geometry={"kind": "hyperbolic"}), "geometry is .*euclidean"),
     "a geometry that is no object": (files.head(WEIGHT, POINTS, geometry="euclidean"), "geometry is 'euclidean'"),

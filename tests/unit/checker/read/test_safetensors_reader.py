@@ -36,7 +36,7 @@ MALFORMED = {
     "an entry that is no object": (file({"a": 1}), "tensor 'a' is 1"),
     "an entry without a shape": (file({"a": {"dtype": "F32", "data_offsets": [0, 4]}}), "lacks the field 'shape'"),
     "an entry with another field": (file({"a": {**entry(), "x": 1}}), "unknown field 'x'"),
-    "an unknown dtype": (file({"a": entry(dtype="F31")}), "has dtype 'F31'"),
+    "an unknown dtype": (file({"a": entry(dtype="F31")}), "dtype is 'F31'"),
     "a dtype that is no string": (file({"a": entry(dtype=1)}), "expected a string"),
     "a shape that is no list": (file({"a": {**entry(), "shape": 1}}), "shape is 1, expected a list"),
     "a negative size": (file({"a": entry(shape=[-1])}), "expected an integer from 0"),
