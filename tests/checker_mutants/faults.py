@@ -106,16 +106,16 @@ reading/least.py excludes: a gain exceeds the need
     min(gain, need) => gain
 
 # Pictures and networks.
-read/png_reader.py _plus_nearest: c is preferred to b
+read/pictures.py _plus_nearest: c is preferred to b
     up <= corner => up < corner
-read/png_reader.py _chunks: a damaged chunk is read
+read/pictures.py _chunks: a damaged chunk is read
     never zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big")
-read/png_reader.py Png.values: channels are rows of pixels
-    lines[start + channel : start + length - 1 : self.channels]
+read/pictures.py read_png: channels are rows of pixels
+    lines[start + channel : start + length - 1 : stored]
     => lines[start + channel * columns : start + (channel + 1) * columns]
-read/png_reader.py _plus_above: bytes are carried into the next one
+read/pictures.py _plus_above: bytes are carried into the next one
     (x & lower) + (b & lower) ^ (x ^ b) & ~lower => x + b & (1 << 8 * len(row)) - 1
-read/png_reader.py _inflated: something may follow the stream
+read/pictures.py _inflated: something may follow the stream
     without inflating.unused_data
 read/pictures.py Pictures.find: every digest is that of the first picture
     self._kept.get(key) => self._kept[next(iter(self._kept))]

@@ -24,7 +24,7 @@ _READERS = (
     "certificate",
     "read/latents",
 )
-_OF_PICTURES = ("read/pictures", "read/png_reader", "read/network_file")
+_OF_PICTURES = ("read/pictures", "read/network_file")
 _ASKING = ("audit", "claims", "dialogue", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),

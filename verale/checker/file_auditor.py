@@ -23,9 +23,8 @@ from .limit import LIMIT
 from .read.head_file import LARGEST as LARGEST_HEAD
 from .read.latents import LARGEST as LARGEST_LATENTS
 from .read.network_file import LARGEST as LARGEST_NETWORK
-from .read.pictures import CHANGED, PictureFile
+from .read.pictures import CHANGED, LARGEST_PNG, PictureFile
 from .read.pictures import LARGEST as LARGEST_PICTURES
-from .read.png_reader import LARGEST as LARGEST_PNG
 from .verdict import EXIT_UNUSABLE, line_of
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "picture_files", "unusable"]

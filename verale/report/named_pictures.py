@@ -11,8 +11,7 @@ from math import prod
 from pathlib import Path
 
 from verale.checker.errors import FormatError
-from verale.checker.read.pictures import Picture
-from verale.checker.read.png_reader import LARGEST, SIGNATURE, read_png
+from verale.checker.read.pictures import LARGEST_PNG, SIGNATURE, Picture, read_png
 from verale.errors import InputError
 from verale.files import read
 
@@ -33,7 +32,7 @@ def pictures_in(data: bytes) -> Iterator[Picture]:
     refuses the file."""
     for shape in _shapes(data):
         try:
-            yield Picture(shape, read_png(data, shape).values())
+            yield Picture(shape, read_png(data, shape))
         except FormatError:
             continue
 
@@ -92,14 +91,14 @@ def _holds(file: Path, digest: str) -> bool:
 
 
 def _named(file: str | Path, digest: str) -> Picture | None:
-    data = read(file, "a PNG file", most=LARGEST)
+    data = read(file, "a PNG file", most=LARGEST_PNG)
     return next((picture for picture in pictures_in(data) if picture.digest == digest), None)
 
 
 def _bytes(file: Path) -> bytes:
     """A file's bytes; none where it cannot be read."""
     try:
-        return read(file, "a PNG file", most=LARGEST)
+        return read(file, "a PNG file", most=LARGEST_PNG)
     except InputError:
         return b""
 

@@ -192,12 +192,13 @@ class _Hinted(ProvedClaims):
     hints = settings = ""
 
     def entails(self, certificate: Certificate) -> bool:
-        answer = self._answer("entailment_hints", certificate, prices_text(certificate, self._head.count))
+        prices = prices_text(certificate, self._head.count)
+        answer = self._answer("entailment_hints", self._about(certificate, prices))
         self.hints = answer.why
         return answer.word == "hints"
 
     def instance(self, certificate: Certificate, image: Image) -> bool:
-        answer = self._answer("instance_settings", certificate, image_text(image))
+        answer = self._answer("instance_settings", self._about(certificate, image_text(image)))
         self.settings = answer.why
         return answer.word == "hints"
 

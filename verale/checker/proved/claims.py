@@ -51,6 +51,8 @@ _SPENT = (
 """So begin the reasons for which a greater limit helps, and is what helps."""
 _MEMORY = "it took more"
 """So begins the reason for which one helps that allows more memory. For all others none does."""
+_OF_PICTURES = ("pictured", "latents")
+"""The questions before which the network is told, once."""
 _LEAST = Fraction(1, 2**1074)
 """The smallest margin that can be stated."""
 _MOST_PATCHES = 2**20
@@ -102,10 +104,9 @@ class ProvedClaims:
 
     def first_unneeded(self, certificate: Certificate) -> int | None:
         """The number of the first statement that is not proved to be needed; None if all are."""
-        for number in range(len(certificate.statements)):
-            if not self._ask("needed", certificate, addition_text(certificate) + f" {number:x}\n".encode()):
-                return number
-        return None
+        addition = addition_text(certificate)
+        numbers = range(len(certificate.statements))
+        return next((n for n in numbers if not self._ask("needed", certificate, addition + b" %x\n" % n)), None)
 
     def first_spare(self, certificate: Certificate) -> int | None:
         """The number of the first statement without which the class is proved; None if none is found.
@@ -116,10 +117,10 @@ class ProvedClaims:
         statements = certificate.statements
         if any(isinstance(each, PatchStatement) for each in statements):
             return None
-        for number in range(len(statements)):
-            if self.entails_at_all(replace(certificate, statements=statements[:number] + statements[number + 1 :])):
-                return number
-        return None
+        without = (
+            replace(certificate, statements=statements[:n] + statements[n + 1 :]) for n in range(len(statements))
+        )
+        return next((n for n, fewer in enumerate(without) if self.entails_at_all(fewer)), None)
 
     def instance(self, certificate: Certificate, image: Image) -> bool:
         """Whether an image is proved to lie in the domain and to satisfy every statement."""
@@ -132,19 +133,18 @@ class ProvedClaims:
     def pictured(self, certificate: Certificate, picture: Picture) -> bool:
         """Whether the latents that the network gives for a picture, in real arithmetic, are proved to lie in the domain
         and to satisfy every statement."""
-        self._tell_network()
         return self._ask("pictured", certificate, picture_text(picture))
 
     def numbers(self, certificate: Certificate) -> Numbers:
         """What the statements prove of each activation and of each rival, whether or not they entail the class."""
-        head, size = self._head, len(certificate.statements)
-        answer = self._answer("numbers", certificate, prices_text(certificate, head.count))
-        if answer.word != "numbers":
-            anything = (Interval(None, None),) * head.count
-            return Numbers(anything, anything, (None,) * head.classes, (((), ()),) * head.count)
-        return self._read(
-            "numbers", lambda: numbers_of(answer.why, head.count, head.classes, certificate.predicted, size)
+        head, statements = self._head, len(certificate.statements)
+        numbers = self._read(
+            "numbers",
+            self._about(certificate, prices_text(certificate, head.count)),
+            lambda text: numbers_of(text, head.count, head.classes, certificate.predicted, statements),
         )
+        anything = (Interval(None, None),) * head.count
+        return numbers or Numbers(anything, anything, (None,) * head.classes, (((), ()),) * head.count)
 
     def values(self, certificate: Certificate, image: Image) -> Values:
         """What the head computes for an image, whether or not it satisfies the statements; the certificate says which
@@ -154,12 +154,14 @@ class ProvedClaims:
             UnprovedError: its values cannot be enclosed, as the cosine of a patch that is 0.
         """
         head = self._head
-        answer = self._answer("values", certificate, image_text(image))
-        if answer.word != "values":
-            raise UnprovedError("instance", "the head has no values for these latents that can be enclosed")
-        return self._read(
-            "values", lambda: values_of(answer.why, head.count, head.classes, certificate.predicted, image.patches)
+        values = self._read(
+            "values",
+            self._about(certificate, image_text(image)),
+            lambda text: values_of(text, head.count, head.classes, certificate.predicted, image.patches),
         )
+        if values is None:
+            raise UnprovedError("instance", "the head has no values for these latents that can be enclosed")
+        return values
 
     def latents(self, picture: Picture) -> tuple[tuple[Interval, ...], ...]:
         """(L, D) the latents that the network gives for a picture, in real arithmetic.
@@ -167,11 +169,11 @@ class ProvedClaims:
         Raises:
             UnprovedError: they cannot be enclosed, or do not fit the head.
         """
-        self._tell_network()
-        answer = self._told("latents", picture_text(picture))
-        if answer.word != "latents":
+        depth = self._head.depth
+        latents = self._read("latents", picture_text(picture), lambda text: latents_of(text, depth, _MOST_PATCHES))
+        if latents is None:
             raise UnprovedError("picture", "the latents that the network gives for the picture cannot be enclosed")
-        return self._read("latents", lambda: latents_of(answer.why, self._head.depth, _MOST_PATCHES))
+        return latents
 
     def first_untrue(self, certificate: Certificate, seen: Image | Picture) -> int | None:
         """The number of the first statement that is not proved true of an image's latents, or of those that the network
@@ -190,29 +192,26 @@ class ProvedClaims:
         return good
 
     def _ask(self, question: str, certificate: Certificate, rest: bytes) -> bool:
-        return self._answer(question, certificate, rest).word == "proved"
+        return self._answer(question, self._about(certificate, rest)).word == "proved"
 
-    def _answer(self, question: str, certificate: Certificate, rest: bytes) -> Answer:
-        """Raises UnprovedError: `uncovered` or `limit`."""
-        return self._told(question, certificate_text(certificate)[:-1] + b" " + rest)
+    def _about(self, certificate: Certificate, rest: bytes) -> bytes:
+        """The text of a question about a certificate."""
+        return certificate_text(certificate)[:-1] + b" " + rest
 
-    def _tell_network(self) -> None:
-        """Tell the network, once. Raises UnprovedError: `uncovered` or `limit`."""
-        dialogue = self._begun()
-        if not self._network_told and self._network is not None:
-            self._counted(dialogue.ask("network", network_text(self._network), max(1, self._left)))
-            self._network_told = True
-
-    def _read(self, question: str, read: Callable[[], _T]) -> _T:
-        """What an answer says. Raises ExecutableError: it is none."""
+    def _read(self, question: str, text: bytes, read: Callable[[str], _T]) -> _T | None:
+        """What an answer of numbers says; None where there are none. Raises ExecutableError: it is no answer."""
+        answer = self._answer(question, text)
         try:
-            return read()
+            return read(answer.why) if answer.word == question else None
         except NotNumbersError as error:
             raise self._begun().no_answer(question, str(error)) from None
 
-    def _told(self, question: str, text: bytes) -> Answer:
+    def _answer(self, question: str, text: bytes) -> Answer:
         """Raises UnprovedError: `uncovered` or `limit`."""
         dialogue = self._begun()
+        if question in _OF_PICTURES and not self._network_told and self._network is not None:
+            self._counted(dialogue.ask("network", network_text(self._network), max(1, self._left)))
+            self._network_told = True
         if self._left <= 0:
             raise self._limit("all questions together took more processor time than was allowed")
         return self._counted(dialogue.ask(question, text, self._left))

@@ -26,8 +26,7 @@ from .network_file import (
     read_network,
 )
 from .pictures import LARGEST as LARGEST_PICTURES
-from .pictures import Picture, PictureFile, StoredPictures, UnreadFile, opened_files
-from .png_reader import LARGEST as LARGEST_PNG
+from .pictures import LARGEST_PNG, Picture, PictureFile, StoredPictures, UnreadFile, opened_files
 
 __all__ = [
     "HEAD_KEY",

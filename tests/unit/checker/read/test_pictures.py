@@ -25,7 +25,6 @@ from support.networks import (
 from verale.checker import limit
 from verale.checker.errors import FormatError, PictureError, UnprovedError
 from verale.checker.read import pictures as module
-from verale.checker.read import png_reader
 from verale.checker.read.pictures import PictureFile, Pictures
 from verale.soundness.independent import files
 
@@ -115,7 +114,7 @@ def test_inflates_no_more_than_the_picture_has(monkeypatch) -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(self._one, name)
 
-    monkeypatch.setattr(png_reader.zlib, "decompressobj", Counting)
+    monkeypatch.setattr(module.zlib, "decompressobj", Counting)
     bomb = zlib.compress(bytes(2**24))
     with pytest.raises(PictureError, match="no zlib stream"):
         pictures(SIGNATURE + png_header(7, 5, 8, 0, 0, 0, 0) + chunk(b"IDAT", bomb) + chunk(b"IEND", b""))
@@ -124,14 +123,14 @@ def test_inflates_no_more_than_the_picture_has(monkeypatch) -> None:
 
 def test_a_reader_of_png_files_reads_nothing_else() -> None:
     with pytest.raises(FormatError, match="does not begin as a PNG file does"):
-        png_reader.read_png(pictures_file([drawn_picture(GREY)]), GREY)
+        module.read_png(pictures_file([drawn_picture(GREY)]), GREY)
 
 
 def test_refuses_a_file_that_is_too_long(monkeypatch) -> None:
     data = png(drawn_picture(GREY))
-    monkeypatch.setattr(png_reader, "LARGEST", len(data))
+    monkeypatch.setattr(module, "LARGEST_PNG", len(data))
     pictures(data)
-    monkeypatch.setattr(png_reader, "LARGEST", len(data) - 1)
+    monkeypatch.setattr(module, "LARGEST_PNG", len(data) - 1)
     with pytest.raises(PictureError, match="more than"):
         pictures(data)
 
@@ -242,6 +241,6 @@ def test_all_filters_over_all_bytes(channels: int, columns: int) -> None:
     kind = {1: 0, 3: 2}[channels]
     data = SIGNATURE + png_header(columns, rows, 8, kind, 0, 0, 0)
     data += chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
-    values = png_reader.read_png(data, (channels, rows, columns)).values()
+    values = module.read_png(data, (channels, rows, columns))
     pixels = Image.open(io.BytesIO(data)).tobytes()
     assert values == b"".join(pixels[channel::channels] for channel in range(channels))
