@@ -29,7 +29,7 @@ from benchmarks.environment import describe, listed
 from verale.checker import Auditor
 from verale.checker.choices import KERNELS
 from verale.checker.limit import LIMIT
-from verale.soundness.independent import files
+from verale.soundness import files
 
 __all__ = ["DEMANDS", "Answer", "answer", "main"]
 

@@ -30,7 +30,7 @@ from benchmarks.demands import Answer
 from benchmarks.environment import describe, listed
 from verale.checker.choices import KERNELS
 from verale.checker.limit import LIMIT
-from verale.soundness.independent import files
+from verale.soundness import files
 
 __all__ = ["DEMANDS", "Demand", "Drawn", "answer", "main", "png"]
 

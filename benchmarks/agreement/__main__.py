@@ -36,7 +36,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of mutants and random heads")
     parser.add_argument("--data", type=Path, help="folder of the trained heads cifar100_*.safetensors")
     parser.add_argument("--images", type=int, default=3, help="images of each trained head (default 3)")
-    parser.add_argument("--judged-one-in", type=int, default=20, help="judge one in so many of what all prove")
     parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
     given = parser.parse_args()
     command = f"python -m benchmarks.agreement {' '.join(sys.argv[1:])}".strip()
@@ -46,7 +45,7 @@ def main() -> int:
         tallies: dict[str, Compared] = {}
         for name, groups in _chosen(given):
             start = time.monotonic()
-            tallies[name] = compared(groups, given.judged_one_in)
+            tallies[name] = compared(groups)
             counts = ", ".join(f"{count:,} {kind}" for kind, count in tallies[name].kinds.items())
             wrong = len(tallies[name].wrong)
             sys.stderr.write(f"{name}: {counts}, {wrong} wrong, in {time.monotonic() - start:.0f} s\n")

@@ -38,17 +38,16 @@ def table(tallies: dict[str, Compared], command: str, facts: dict[str, str]) -> 
         f"**{total['same']:,} of {total.total():,} verdicts are the same**; the proved checker proves more of"
         f" {total['more']:,} certificates and less of {total['less']:,}. {len(wrong)} are wrong.",
         "",
-        "`same`: status and reason of `arb` and `proved`; `arb` and `mpmath` have to say the same of each. Judged: by",
-        "latents and the independent reading, without any kernel; minimality is asked for, and not judged so.",
-        "Seconds are of the processor, with the start of an executable for each head.",
+        "`same`: status and reason of `arb` and `proved`; `arb` and `mpmath` have to say the same of each. Minimality",
+        "is asked for too. Seconds are of the processor, with the start of an executable for each head.",
         "",
         *listed(facts),
         "",
-        f"| set | certificates | {' | '.join(KINDS)} | judged | wrong | {' | '.join(f'{n}, s' for n in NAMES)} |",
-        "|---|---:|" + "---:|" * (len(KINDS) + 2 + len(NAMES)),
+        f"| set | certificates | {' | '.join(KINDS)} | wrong | {' | '.join(f'{n}, s' for n in NAMES)} |",
+        "|---|---:|" + "---:|" * (len(KINDS) + 1 + len(NAMES)),
     ]
     for name, tally in tallies.items():
-        counts = [tally.kinds.total(), *(tally.kinds[kind] for kind in KINDS), tally.judged, len(tally.wrong)]
+        counts = [tally.kinds.total(), *(tally.kinds[kind] for kind in KINDS), len(tally.wrong)]
         seconds = [f"{tally.seconds[kernel]:,.1f}" for kernel in NAMES]
         lines.append(f"| {name} | {' | '.join([*(f'{count:,}' for count in counts), *seconds])} |")
     lines += ["", "| set | arb | proved | certificates |", "|---|---|---|---:|"]

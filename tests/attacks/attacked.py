@@ -14,9 +14,9 @@ from math import isnan
 import flint
 from attacks.slack import Attempt, attack
 from attacks.targets import Key, Target, of_random_heads, of_tight_heads
+from support.arithmetic import PRECISION
 
 from verale.soundness.combinations import Combination
-from verale.soundness.independent.arithmetic import PRECISION
 
 __all__ = ["SHARP", "Attacked", "attacked", "targets"]
 

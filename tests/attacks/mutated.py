@@ -1,4 +1,4 @@
-"""Mutate every accepted case, and judge each mutant that the checker proves."""
+"""Mutate every accepted case, and ask the proved checker about each mutant that the rules prove."""
 
 from __future__ import annotations
 
@@ -7,12 +7,27 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import flint
+from attacks.slack import attack
+from support.arithmetic import PRECISION
+from support.claims import interval
+
 from verale.checker import Auditor
+from verale.soundness.agreement.sets import with_margins
 from verale.soundness.corpus.cases import Case, accepted, judged
-from verale.soundness.corpus.judge import BROKEN, judge_of, precisely
 from verale.soundness.corpus.mutants import Mutant, mutants_of
-from verale.soundness.independent.claim import Claim, about, interval
-from verale.soundness.independent.readers import Document, WrongError, read_json
+from verale.soundness.files import Document
+
+
+class WrongError(Exception):
+    """The checker proves something false, or what the proved checker does not."""
+
+
+GIVEN_UP = ("limit", "minimality")
+"""Reasons of the proved checker that say nothing of what is claimed: it searches less for what is needed."""
+
+UNPROVED = ("entailment", "margin")
+"""Reasons that it has of few: it finds no weights where ends are as large as 1e300. These are attacked."""
 
 HARMLESS = {
     "text": "white space, `generator`, `extensions`, another spelling of a number",
@@ -43,7 +58,7 @@ class Tally:
         verdicts: by status and reason.
         kinds: by kind.
         harmless: of the proved ones, by what is changed in them.
-        refuted: of those whose entailment is not proved, by whether a counterexample was found.
+        missed: those that the proved checker does not prove, by its reason (`GIVEN_UP`, `UNPROVED`).
         redropped: statements dropped again from certificates that are proved minimal.
         wrong: in words, whatever is wrong.
     """
@@ -51,9 +66,15 @@ class Tally:
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     harmless: Counter[str] = field(default_factory=Counter)
-    refuted: Counter[bool] = field(default_factory=Counter)
+    missed: Counter[str] = field(default_factory=Counter)
     redropped: int = 0
     wrong: list[str] = field(default_factory=list)
+
+    @property
+    def unproved(self) -> float:
+        """The share of the mutants that the rules prove and the proved checker does not."""
+        proved = sum(count for (status, _), count in self.verdicts.items() if status == "PROVED")
+        return sum(self.missed[reason] for reason in UNPROVED) / max(1, proved)
 
 
 def attacked(
@@ -63,43 +84,57 @@ def attacked(
     cases: list[Case] | None = None,
     most: int = 100,
 ) -> Tally:
-    """Judge mutants of accepted cases.
+    """Compare the checkers' verdicts on mutants of accepted cases.
 
     Args:
         one_in: one mutant in so many is taken.
-        thoroughly_one_in: one in so many of the proved ones is judged thoroughly.
-        auditor: the checker, or a faulty one.
+        thoroughly_one_in: of one in so many of the proved ones statements are dropped again.
+        auditor: the checker that follows the rules, or a faulty one.
         cases: the accepted cases; None for all.
         most: it stops after so many wrong ones.
     """
-    tally, proved = Tally(), 0
-    with precisely():
-        for _, case, mutant in mutants_of(accepted() if cases is None else cases, one_in):
-            if mutant == Mutant(mutant.kind, case.certificate, case.head, case.latents):
-                continue
-            verdict = judged(auditor, mutant.certificate, mutant.head, mutant.latents)
-            tally.verdicts[verdict] += 1
-            tally.kinds[mutant.kind] += 1
-            if verdict == ("NOT_PROVED", "entailment"):
-                claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
-                tally.refuted[judge_of(case).refuted(claim)] += 1
-            if verdict[0] != "PROVED":
-                continue
-            if len(tally.wrong) >= most:
-                return tally
-            proved += 1
-            thoroughly = proved % thoroughly_one_in == 0
-            try:
-                claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
-                claim.require_instance()
-                if judge_of(case).refuted(claim, thoroughly):
-                    raise WrongError(BROKEN)
-                tally.harmless.update(changes(case, mutant))
-                if thoroughly:
-                    tally.redropped += require_needed(auditor, mutant)
-            except WrongError as wrong:
-                tally.wrong.append(f"{case.name}, {mutant.kind}: {wrong}")
+    tally = Tally()
+    for _, case, mutant in mutants_of(accepted() if cases is None else cases, one_in):
+        if mutant == Mutant(mutant.kind, case.certificate, case.head, case.latents):
+            continue
+        verdict = judged(auditor, mutant.certificate, mutant.head, mutant.latents)
+        tally.verdicts[verdict] += 1
+        tally.kinds[mutant.kind] += 1
+        if verdict[0] != "PROVED":
+            continue
+        if len(tally.wrong) >= most:
+            return tally
+        try:
+            tally.missed.update(_missed(mutant))
+            tally.harmless.update(changes(case, mutant))
+            if sum(tally.verdicts[each] for each in tally.verdicts if each[0] == "PROVED") % thoroughly_one_in == 0:
+                tally.redropped += require_needed(auditor, mutant)
+        except WrongError as wrong:
+            tally.wrong.append(f"{case.name}, {mutant.kind}: {wrong}")
     return tally
+
+
+def _missed(mutant: Mutant) -> set[str]:
+    """Why the proved checker does not prove a mutant, nothing where it does; of margins 2^-16 may be given up.
+
+    Raises WrongError where it speaks against the subject or the image, or where the attack refutes the certificate.
+    """
+    reason = ""
+    for certificate in (mutant.certificate, with_margins(mutant.certificate, 1 - 2.0**-16)):
+        status, reason = judged(Auditor, certificate, mutant.head, mutant.latents, "proved")
+        if status == "PROVED":
+            return set()
+        if reason != "margin":
+            break
+    if reason not in (*GIVEN_UP, *UNPROVED):
+        raise WrongError(f"the proved checker says {reason}")
+    claim = json.loads(mutant.certificate)
+    if reason in UNPROVED and mutant.latents is not None and "instance" in claim["predicate"]["claims"]:
+        attempts = attack(mutant.certificate, mutant.head, mutant.latents)
+        with flint.ctx.workprec(PRECISION):
+            if any(attempt.refutes() for attempt in attempts):
+                raise WrongError("latents that satisfy every statement fall short of a margin")
+    return {reason}
 
 
 def require_needed(auditor: Any, mutant: Mutant) -> int:
@@ -122,7 +157,7 @@ def require_needed(auditor: Any, mutant: Mutant) -> int:
 
 def changes(case: Case, mutant: Mutant) -> set[str]:
     """What changed in a mutant that was proved, by names of HARMLESS. WrongError where another class is proved."""
-    before, after = (read_json(data) for data in (case.certificate, mutant.certificate))
+    before, after = (json.loads(data) for data in (case.certificate, mutant.certificate))
     old, new = before["predicate"], after["predicate"]
     found = _of_statements(old["statements"], new["statements"])
     if mutant.head != case.head:
@@ -164,4 +199,6 @@ def _of_statements(old: list[Document], new: list[Document]) -> set[str]:
 
 
 def _subject(statement: Document) -> str:
-    return about(statement) + json.dumps(statement.get("except"))
+    """What a statement is about: an observable, an activation, or what the ceiling or the floor exempts."""
+    sides = (side in statement for side in ("lower", "upper"))
+    return json.dumps([statement.get("patch"), statement.get("prototype"), *sides, statement.get("except")])

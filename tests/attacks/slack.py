@@ -1,8 +1,8 @@
 """An attack: latents that satisfy every statement of a certificate and bring a rival as near as they can.
 
-It knows no rule of a paradigm and imports neither the search nor the checker. It optimises in float64
-(`attacks.floats`), then moves the result onto the statements in balls of 300 bits, where `independent.claim`
-decides whether it satisfies them and how far the rival is behind. `attacked` applies it.
+It knows no rule of a paradigm and imports neither the search nor the checker, but what a head is (`verale.head`). It
+optimises in float64 (`attacks.floats`), then moves the result onto the statements in balls of 300 bits, where
+`support.claims` decides whether it satisfies them and how far the rival is behind. `attacked` applies it.
 
 First every patch gets options: latents that satisfy what is stated of it and have an extreme observable. Patch by patch
 the best option is taken, from several starts. From there all patches move together along the projected gradient.
@@ -17,12 +17,14 @@ from math import inf, isfinite, nan
 
 import flint
 import torch
-from attacks.floats import NARROW, FloatHead, inside, sizes, solved
+from attacks.floats import NARROW, inside, sizes, solved
+from support.arithmetic import PRECISION, Ball, Matrix, Vector, ball, balls
+from support.claims import Claim, interval
+from support.exact import Values
 from torch import Tensor
 
-from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, Vector, ball, balls
-from verale.soundness.independent.claim import Claim, Evaluations, interval
-from verale.soundness.independent.files import given
+from verale.head.evaluation import evaluate, observables
+from verale.soundness.files import given
 
 __all__ = ["Attempt", "attack", "attempts", "nearly"]
 
@@ -67,7 +69,7 @@ class Attempt:
 
 
 def attack(certificate: bytes, head: bytes, latents: bytes, seed: int = 0) -> list[Attempt]:
-    """What the attack finds against each margin of a certificate that names an image. Raises WrongError, ValueError."""
+    """What the attack finds against each margin of a certificate that names an image."""
     with flint.ctx.workprec(PRECISION):
         return [*attempts(Claim.read(certificate, head, latents), seed)]
 
@@ -106,7 +108,7 @@ def nearly(claim: Claim, seed: int = 0) -> Iterator[Matrix]:
 
 
 def _logits(claim: Claim, image: list[Vector]) -> list[Ball]:
-    return claim.head.logits(Evaluations(claim.head).activations(image))
+    return claim.head.at(image).logits
 
 
 class _Search:
@@ -114,14 +116,15 @@ class _Search:
 
     def __init__(self, claim: Claim, seed: int) -> None:
         self._claim = claim
-        self._head = FloatHead(claim.head)
+        self._head = claim.head.torch
+        self._points = None if self._head.prototypes is None else self._head.prototypes.double()
         self._own = torch.tensor(given(claim.image), dtype=torch.float64)
         self._generator = torch.Generator().manual_seed(seed)
         self._patches, self._depth = self._own.shape
         self._count = claim.head.count
         self._of_patches, self._of_activations = self._intervals()
         self._options: list[Tensor] | None = None
-        points = self._head.points
+        points = self._points
         self._size = float(self._own.abs().max() if points is None else max(points.abs().max(), self._own.abs().max()))
         self._size = 4.0 if points is None else self._size or 1.0
 
@@ -145,13 +148,13 @@ class _Search:
     # Onto the statements, in floats.
 
     def _into_domain(self, z: Tensor) -> Tensor:
-        head = self._head
+        domain, radius = self._head.domain, self._head.geometry.radius
         z = z.nan_to_num(0.0, 1e150, -1e150)
-        if head.lower is not None or head.upper is not None:
-            z = z.clamp(head.lower, head.upper)
-        if head.radius is not None:
+        if domain.lower is not None or domain.upper is not None:
+            z = z.clamp(domain.lower, domain.upper)
+        if radius is not None:
             length = z.norm(dim=-1, keepdim=True)
-            z = torch.where(length > head.radius, z * (head.radius * (1 - 1e-12) / length), z)
+            z = torch.where(length > radius, z * (radius * (1 - 1e-12) / length), z)
         return z
 
     def _stated(self, images: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -170,16 +173,16 @@ class _Search:
     def _gradients(self, images: Tensor, bounded: Tensor) -> tuple[Tensor, Tensor]:
         """Some of the observables and activations (B, K), in a row, and their gradients (B, K, n)."""
         free = images.detach().requires_grad_()
-        observables = self._head.observables(free)
-        batch, count = len(images), observables[0].numel()
-        values, needed = observables.flatten(1), bounded[:count].reshape(observables.shape[1:])
+        observed = observables(self._head, free)
+        batch, count = len(images), observed[0].numel()
+        values, needed = observed.flatten(1), bounded[:count].reshape(observed.shape[1:])
         rows = torch.zeros(batch, len(bounded), *images.shape[1:], dtype=torch.float64)
         for j in needed.any(0).nonzero().flatten().tolist():
-            (each,) = torch.autograd.grad(observables[..., j].sum(), free, retain_graph=True)
+            (each,) = torch.autograd.grad(observed[..., j].sum(), free, retain_graph=True)
             for patch in needed[:, j].nonzero().flatten().tolist():
                 rows[:, patch * self._count + j, patch] = each[:, patch]
         if len(bounded) > count:
-            activations = self._head.activations(free)
+            activations = evaluate(self._head, free).activations
             values = torch.cat([values, activations], 1)
             for j in bounded[count:].nonzero().flatten().tolist():
                 (rows[:, count + j],) = torch.autograd.grad(activations[:, j].sum(), free, retain_graph=True)
@@ -214,7 +217,7 @@ class _Search:
                 break
             slope = slope - (rows.mT @ solved(rows, (rows @ slope[..., None])[..., 0])).flatten(1)
             slope = slope.reshape(images.shape)
-            size = 3.0 if self._head.points is None else images.norm(dim=-1, keepdim=True).clamp(min=self._size)
+            size = 3.0 if self._points is None else images.norm(dim=-1, keepdim=True).clamp(min=self._size)
             rate = 0.5 * 0.72**step * reach * size
             away = slope / slope.flatten(1).norm(dim=-1)[:, None, None].clamp(min=1e-300)
             images = self._settled(images + rate * away, low, high, 2)
@@ -224,7 +227,7 @@ class _Search:
 
     def _starts(self, count: int) -> Tensor:
         """Latents (N, D): prototypes and their opposites, near and far, corners of the domain, and random ones."""
-        points = self._head.points
+        points = self._points
         noise = torch.randn(count, self._depth, generator=self._generator, dtype=torch.float64)
         if points is None:
             return self._into_domain(torch.cat([30 * torch.eye(self._depth, dtype=torch.float64), 3 * noise]))
@@ -246,13 +249,14 @@ class _Search:
                 share[heir] = left - tiny * (free.sum() - 1)
                 shares.append(share)
         masses = torch.stack(shares).clamp(min=1e-300).log()
-        return masses if self._head.upper is None else masses + (self._head.upper - masses.amax(-1, keepdim=True))
+        upper = self._head.domain.upper
+        return masses if upper is None else masses + (upper - masses.amax(-1, keepdim=True))
 
     def _options_of(self, patch: int) -> Tensor:
         """Latents (N, D) that satisfy the statements about a patch: each observable's extremes, and others."""
         low, high = (end[patch] for end in self._of_patches)
         own = self._own[patch][None]
-        if bool((low > -inf).any()) and self._head.points is None:
+        if bool((low > -inf).any()) and self._points is None:
             heirs = self._settled(self._heirs(low, high)[:, None], low, high)
             return torch.cat([own, heirs[self._satisfying(heirs, low, high)][:, 0]])
         starts = self._starts(6)
@@ -267,7 +271,7 @@ class _Search:
         sign = torch.tensor([s for _, s in aims], dtype=torch.float64)[which]
 
         def worth(images: Tensor) -> Tensor:
-            m = self._head.observables(images)[:, 0]
+            m = observables(self._head, images)[:, 0]
             return sign * m[torch.arange(len(m)), prototype]
 
         images, values = self._climbed(begin.repeat(len(aims), 1)[:, None], low, high, worth)
@@ -277,7 +281,7 @@ class _Search:
     # Together.
 
     def _gap(self, images: Tensor, rival: int) -> Tensor:
-        logits = self._head.logits(self._head.activations(images))
+        logits = evaluate(self._head, images).logits
         return logits[..., self._claim.predicted] - logits[..., rival]
 
     def _combined(self, rival: int, start: Tensor) -> Tensor:
@@ -291,7 +295,7 @@ class _Search:
             for patch in torch.randperm(self._patches, generator=self._generator).tolist():
                 images = image.repeat(len(options[patch]), 1, 1)
                 images[:, patch] = options[patch]
-                activations = self._head.activations(images)
+                activations = evaluate(self._head, images).activations
                 fits = ((activations >= low - slack) & (activations <= high + slack)).all(-1)
                 gaps = self._gap(images, rival).masked_fill(~fits, inf)
                 if float(gaps.min()) < least:
@@ -317,7 +321,7 @@ class _Search:
         if not activations:
             low, high = low[: -self._count], high[: -self._count]
         images, values = begin, torch.full((len(begin),), -inf, dtype=torch.float64)
-        margin, own = float(self._claim.margins[rival]), float(self._gap(self._own, rival))
+        margin, own = float(self._claim.margins[rival]), float(self._gap(self._own[None], rival))
         for reach in _REACHES:
             best = images[values.argsort(descending=True, stable=True)[: None if reach == 1 else _CLIMBERS]]
             climbed, most = self._climbed(best, low, high, lambda each: -self._gap(each, rival), reach)
@@ -332,20 +336,17 @@ class _Search:
 
     def complying(self, image: list[list[float]]) -> list[Vector] | None:
         """An image that certainly satisfies every statement, near the one given; None where none is found."""
-        claim, head = self._claim, self._claim.head
+        claim = self._claim
         free = self._movable(torch.tensor(image, dtype=torch.float64))
         exact, far = balls(image), self._size + torch.tensor(image).norm()
         for _ in range(12):
-            evaluations = Evaluations(head)
+            values = claim.head.at(exact)
             try:
-                activations = evaluations.activations(exact)
+                if claim.satisfied(exact, values):
+                    return exact
             except ValueError:  # a mass that is too near to a threshold to be compared with it
                 return None
-            if all(
-                evaluations.holds(statement, exact, activations, certainly=True) for statement in claim.statements
-            ) and all(map(head.admits, exact)):
-                return exact
-            lacking, rows = self._lacking(evaluations, exact, activations, image, free)
+            lacking, rows = self._lacking(values, image, free)
             if not len(rows):  # it lies outside the domain, and wide or one-sided statements do not lead back
                 return None
             move = (rows.mT @ solved(rows[None], lacking[None])[0])[:, 0].reshape(self._patches, self._depth)
@@ -360,19 +361,12 @@ class _Search:
     def _movable(self, image: Tensor) -> Tensor:
         """(L, D) 1 where a coordinate lies inside the domain's box, 0 at its ends."""
         free = torch.ones_like(image)
-        for end in (self._head.lower, self._head.upper):
+        for end in (self._head.domain.lower, self._head.domain.upper):
             if end is not None:
                 free[(image - end).abs() <= 1e-9 * self._size] = 0
         return free
 
-    def _lacking(
-        self,
-        evaluations: Evaluations,
-        exact: list[Vector],
-        activations: list[Ball],
-        image: list[list[float]],
-        free: Tensor,
-    ) -> tuple[Tensor, Tensor]:
+    def _lacking(self, values: Values, image: list[list[float]], free: Tensor) -> tuple[Tensor, Tensor]:
         """How far each narrow or false statement is from its middle (K), and its gradient at the image (K, L * D)."""
         at = torch.tensor(image, dtype=torch.float64)
         lacking, rows = [], []
@@ -380,8 +374,7 @@ class _Search:
             for j in [k for k in range(self._count) if k not in statement["except"]] if "except" in statement else [-1]:
                 low, high = interval(statement)
                 prototype, patch = statement.get("prototype", j), statement.get("patch")
-                observed = None if patch is None else evaluations.observable(exact[patch], prototype)
-                value = activations[prototype] if observed is None else ball(observed)
+                value = ball((values.activations if patch is None else values.observables[patch])[prototype])
                 narrow = isfinite(low) and high - low <= NARROW * (1e-3 + abs(low))
                 if not narrow and bool(value >= ball(low)) and bool(value <= ball(high)):
                     continue
@@ -390,7 +383,8 @@ class _Search:
                 if narrow:
                     target = ball(low) / 2 + ball(high) / 2
                 where = at.clone().requires_grad_()
-                numbers = self._head.activations(where) if patch is None else self._head.observables(where)[patch]
+                at_once = evaluate(self._head, where[None])
+                numbers = at_once.activations[0] if patch is None else at_once.observables[0, patch]
                 row = (torch.autograd.grad(numbers[prototype], where)[0].nan_to_num(0.0, 0.0, 0.0) * free).flatten()
                 length = float(row.norm()) or 1.0
                 rows.append(row / length)

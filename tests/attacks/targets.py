@@ -19,20 +19,19 @@ import flint
 import safetensors.torch
 import torch
 from attacks.tight import around, tight
+from support.arithmetic import PRECISION, below
+from support.exact import Head
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import Head as TorchHead
 from verale.paradigms import ORDERS
 from verale.search.explain import explain
+from verale.soundness import files
 from verale.soundness.combinations import COMBINATIONS, Combination, draw, searches
 from verale.soundness.corpus.cases import accepted, judged
 from verale.soundness.corpus.mutants import mutants_of
-from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, below
-from verale.soundness.independent.claim import Evaluations
-from verale.soundness.independent.head import Head
-from verale.soundness.independent.readers import read_latents
+from verale.soundness.files import read_latents
 
 __all__ = ["KINDS", "Key", "Target", "of_corpora", "of_random_heads", "of_tight_heads", "some", "verdict_of"]
 
@@ -182,10 +181,10 @@ def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: ran
     predicate = document["predicate"]
     with flint.ctx.workprec(PRECISION):
         image, parsed = read_latents(latents)[0], Head.read(head)
-        evaluations = Evaluations(parsed)
+        values = parsed.at(image)
         count = min(len(predicate["statements"]) + generator.randint(0, 1), parsed.count * len(image))
         if predicate["paradigm"] in ("top_k", "sparse"):
-            activations = evaluations.activations(image)
+            activations = values.activations
             chosen = generator.sample(range(parsed.count), min(count, parsed.count))
             stated = [files.activation_statement(j, *around(activations[j])) for j in sorted(chosen)]
             stated = [_opened(each, generator) for each in stated]
@@ -196,7 +195,7 @@ def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: ran
         return _with(
             document,
             [
-                _opened(files.patch_statement(patch, j, *around(evaluations.observable(image[patch], j))), generator)
+                _opened(files.patch_statement(patch, j, *around(values.observables[patch][j])), generator)
                 for patch, j in sorted(generator.sample(pairs, count))
             ],
         )

@@ -29,14 +29,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import flint
+from support.arithmetic import PRECISION, Matrix, above, below, ends
+from support.exact import Head
 
 from verale.checker import Auditor
 from verale.paradigms import paradigms_of
+from verale.soundness import files
 from verale.soundness.combinations import Combination
-from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, Matrix, above, below, ends
-from verale.soundness.independent.claim import Evaluations
-from verale.soundness.independent.head import Head
 
 __all__ = ["Tight", "around", "tight"]
 
@@ -222,23 +221,23 @@ def _masses(combination: Combination, generator: random.Random, upper: bool, sla
 
 def _statements(paradigm: str, scene: _Scene, upper: bool, slanted: bool) -> list[dict[str, object]]:
     with flint.ctx.workprec(PRECISION):
-        evaluations = Evaluations(scene.head)
-        activations = evaluations.activations(scene.image)
+        values = scene.head.at(scene.image)
+        activations = values.activations
         if paradigm in ("top_k", "sparse"):
-            values = [activations, *map(evaluations.activations, scene.extremes)]
-            low, high = (pick(end for a in values for end in around(a[_FREE])) for pick in (min, max))
+            each = [activations, *(scene.head.at(extreme).activations for extreme in scene.extremes)]
+            low, high = (pick(end for a in each for end in around(a[_FREE])) for pick in (min, max))
             anchor = files.activation_statement(_ANCHOR, *around(activations[_ANCHOR]))
             if upper and paradigm == "top_k":
                 exempt = [j for j in range(scene.head.count) if j != _FREE]
                 return [anchor, files.order_clause(exempt, high)]
             return [anchor, files.activation_statement(_FREE, low, high)]
         statements = []
-        for patch, z in enumerate(scene.image):
+        for patch in range(len(scene.image)):
             stated = [_ANCHOR] + [_OTHER] * (slanted or patch % 2 == 1)
             if scene.head.prototypes is None:
                 stated = [_ANCHOR] if upper else [_ANCHOR, _OTHER, 3]
             for j in stated:
-                low, high = around(evaluations.observable(z, j))
+                low, high = around(values.observables[patch][j])
                 if scene.head.prototypes is None and j != _ANCHOR:
                     low, high = 0.9 * low, 1.1 * high
                 statements.append(files.patch_statement(patch, j, low, high))
@@ -284,10 +283,8 @@ def _competition(rivals: int, generator: random.Random) -> Tight:
     parts = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
     head = Head(weight, None, parts, bias)
     with flint.ctx.workprec(PRECISION):
-        evaluations = Evaluations(head)
-        statements = [
-            files.patch_statement(patch, 0, *around(evaluations.observable(z, 0))) for patch, z in enumerate(image)
-        ]
+        observables = head.at(image).observables
+        statements = [files.patch_statement(patch, 0, *around(row[0])) for patch, row in enumerate(observables)]
     price = [left[rivals - 1].hex()] * rivals
     prices = [{"rival": 1, "prototypes": [*range(1, rivals + 1)], "prices": price}]
     return _of("assignment", f"{rivals} compete", head, image, statements, prices)

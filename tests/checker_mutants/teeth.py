@@ -23,9 +23,8 @@ from attacks.attacked import Attacked, targets
 from attacks.slack import attack
 from attacks.targets import KINDS, Target, of_corpora, some, verdict_of
 from checker_mutants.mutant import CHECKER, injected
+from support.arithmetic import PRECISION
 from support.syntax import edited
-
-from verale.soundness.independent.arithmetic import PRECISION
 
 __all__ = ["CUTS", "Bites", "bitten", "table"]
 

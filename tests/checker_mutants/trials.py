@@ -10,10 +10,11 @@ from itertools import product
 
 import flint
 from checker_mutants.mutant import Import
+from support import arithmetic
+from support.exact import Head as ExactHead
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
-from verale.soundness.independent import arithmetic, files
-from verale.soundness.independent.head import Head as IndependentHead
+from verale.soundness import files
 
 __all__ = ["Trial", "heads", "set_grid", "trials"]
 
@@ -44,9 +45,9 @@ def trials() -> list[Trial]:
                 if recipe.similarity == "threshold":
                     head.parts["similarity"] = {"kind": "threshold", "threshold": generator.choice((0.3, 0.17)).hex()}
                 image = _drawn(head, generator, trial)
-                activations = [head.activation(image, j) for j in range(COUNT)]
-                logits = head.logits(activations)
-                observables = [[arithmetic.ends(head.observable(z, j)) for j in range(COUNT)] for z in image]
+                values = head.at(image)
+                activations, logits = values.activations, values.logits
+                observables = [list(map(arithmetic.ends, row)) for row in values.observables]
                 opened = random.Random(f"open {recipe.name} {trial}") if "open" in recipe.options else None
                 stated = []
                 for patch, j in generator.sample(list(product(range(PATCHES), range(COUNT))), (number + 3 * trial) % 8):
@@ -71,7 +72,7 @@ def trials() -> list[Trial]:
     return result
 
 
-def _drawn(head: IndependentHead, generator: random.Random, trial: int) -> files.Matrix:
+def _drawn(head: ExactHead, generator: random.Random, trial: int) -> files.Matrix:
     """Latents in the domain, one of them on an axis, one at the corner of the domain that lies against a prototype."""
     image = draw_image(head, generator)
     low, high = (None if end is None else float.fromhex(end) for end in head.part("domain").values())
@@ -98,7 +99,7 @@ def _opened(low: Fraction, high: Fraction, generator: random.Random | None) -> t
 
 
 @cache
-def heads() -> list[tuple[IndependentHead, bytes]]:
+def heads() -> list[tuple[ExactHead, bytes]]:
     heads = [draw_head(recipe, random.Random(f"head {recipe.name}")) for recipe in all_recipes()]
     return [(head, head.data) for head in heads]
 

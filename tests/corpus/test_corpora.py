@@ -16,7 +16,7 @@ from verale.checker.choices import KERNELS
 from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.cases import FOLDERS, Case, manifest, paths_of, stored
 from verale.soundness.corpus.editing import split
-from verale.soundness.independent.files import given
+from verale.soundness.files import given
 from verale.soundness.paths import CERTIFICATES
 
 CASES = stored()

@@ -6,14 +6,14 @@ from dataclasses import asdict, replace
 
 import pytest
 from support.computed import PROTOTYPES, holds_of_deployed, is_lost, rounded
+from support.exact import Head
 
 from verale.checker import Auditor, Status
 from verale.checker.choices import KERNELS
 from verale.checker.deployment import FORMULAS, Deployment
+from verale.soundness import files
 from verale.soundness.corpus.cases import manifest, stored
 from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
-from verale.soundness.independent import files
-from verale.soundness.independent.head import Head
 
 CASES = {case.name.removeprefix("deployment/"): case for case in stored("deployment")}
 ACCEPTED = {name: case for name, case in CASES.items() if case.truth is None}

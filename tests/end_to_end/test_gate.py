@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.commands import in_process
 
-from verale.soundness.independent import files
+from verale.soundness import files
 
 ROOT = Path(__file__).parents[2]
 CLASSES = 3

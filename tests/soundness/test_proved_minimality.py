@@ -9,8 +9,8 @@ import pytest
 
 from verale.checker import Auditor, Status, Verdict
 from verale.checker.head import read_head
+from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.independent import files
 
 MISSED = {
     "accept/projection-euclidean-unbounded-banks-open",  # a point that floats do not find

@@ -12,7 +12,7 @@ import pytest
 from support.independent_text import text_of_certificate, text_of_head
 from support.small_networks import drawn, latents, network_text, picture_text
 
-from verale.soundness.independent import files
+from verale.soundness import files
 
 NEAR = 2.0**-20
 """How far statements reach around the observables: the latents are known to some 2^-48."""

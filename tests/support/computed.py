@@ -16,15 +16,13 @@ from math import log, sqrt
 from typing import Any
 
 import flint
-from support.truth import satisfied
+from support.arithmetic import PRECISION, Matrix, Vector
+from support.claims import Claim
+from support.exact import Head
 
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.truth import BEYOND
-from verale.soundness.independent.arithmetic import PRECISION, Matrix, Vector
-from verale.soundness.independent.claim import Claim
-from verale.soundness.independent.files import given
-from verale.soundness.independent.head import Head
-from verale.soundness.independent.readers import read_latents
+from verale.soundness.files import given, read_latents
 
 __all__ = ["PROTOTYPES", "holds_of_deployed", "is_lost", "rounded"]
 
@@ -56,7 +54,7 @@ def is_lost(certificate: bytes, head: bytes, latents: bytes, asked: Mapping[str,
     with flint.ctx.workprec(PRECISION):
         (image,) = read_latents(latents)
         claim = Claim.read(certificate, head, None)
-        if not satisfied(claim, image):
+        if not claim.satisfied(image):
             return False
     if any(rounded(x) != x for z in image for x in z):
         return False

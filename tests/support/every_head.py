@@ -7,9 +7,11 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from support import arithmetic
+from support.exact import Head as ExactHead
+
 from verale.checker.similarities import SIMILARITIES
-from verale.soundness.independent import arithmetic, files
-from verale.soundness.independent.head import Head as IndependentHead
+from verale.soundness import files
 
 __all__ = ["CLASSES", "COUNT", "GEOMETRIES", "PATCHES", "around", "cases", "cases_of", "draw", "head_with"]
 
@@ -78,7 +80,7 @@ def cases_of(geometry: str) -> list[tuple[str, str, dict[str, Any], dict[str, An
 
 def head_with(
     geometry: str, similarity: str, pooling: dict[str, Any], readout: dict[str, Any], generator: random.Random
-) -> IndependentHead:
+) -> ExactHead:
     """A head with these parts, its other numbers drawn."""
 
     def gauss(rows: int, columns: int) -> files.Matrix:
@@ -92,7 +94,7 @@ def head_with(
         weight = [[float(j % CLASSES == c) for j in range(COUNT)] for c in range(CLASSES)]
     size = COUNT if readout["kind"] == "maximum" else CLASSES
     scaled = similarity in ("log_ratio", "negated", "exponential") and generator.random() < 0.7
-    return IndependentHead(
+    return ExactHead(
         weight,
         prototypes,
         GEOMETRIES[geometry]
@@ -114,7 +116,7 @@ def masked(generator: random.Random) -> files.Matrix:
     return rows
 
 
-def draw(head: IndependentHead, generator: random.Random) -> files.Matrix:
+def draw(head: ExactHead, generator: random.Random) -> files.Matrix:
     """Latents in the head's domain; some near a prototype or at a corner."""
     ends = [None if x is None else float.fromhex(x) for x in head.part("domain").values()]
     low, high = (d if x is None else x for x, d in zip(ends, (-1.5, 1.5), strict=True))

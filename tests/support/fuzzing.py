@@ -16,6 +16,8 @@ from itertools import product
 from typing import Any
 
 import flint
+from support.arithmetic import PRECISION, above, below, ends
+from support.exact import Head
 
 from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
 from verale.checker.certificate import read_certificate
@@ -28,9 +30,7 @@ from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
 from verale.checker.reading.space import Space
 from verale.paradigms import PARADIGMS, paradigms_of
-from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, above, below, ends
-from verale.soundness.independent.head import Head
+from verale.soundness import files
 
 SEPARATOR = b"\n--\n"
 OF_HEAD, OF_LATENTS = b"H" * 64, b"Z" * 64
@@ -193,13 +193,15 @@ def seeds() -> Iterator[bytes]:
             peak=[0.5, 0.0, -0.25] if similarity == "quadratic" else None,
         )
         with flint.ctx.workprec(PRECISION):
-            activations = [head.activation(image, j) for j in range(3)]
-            first, second = map(float, head.logits(activations))
+            values = head.at(image)
+            first, second = map(float, values.logits)
             spatial = [
-                files.patch_statement(patch, j, *interval(head.observable(image[patch], j)))
+                files.patch_statement(patch, j, *interval(values.observables[patch][j]))
                 for patch, j in product(range(2), range(3))
             ]
-            pooled = [files.activation_statement(j, *interval(activation)) for j, activation in enumerate(activations)]
+            pooled = [
+                files.activation_statement(j, *interval(activation)) for j, activation in enumerate(values.activations)
+            ]
         for paradigm in paradigms_of(geometry, patches=2):
             pooled_by_max = files.description(**parts)["pooling"]["kind"] == "max"
             if paradigm == "mixed" and not (pooled_by_max and similarity != "quadratic"):

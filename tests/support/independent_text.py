@@ -5,16 +5,17 @@ Every float becomes a fraction, every group of numbers gets its unit from the fr
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from verale.soundness.independent.arithmetic import Matrix, Vector
-from verale.soundness.independent.files import flat
-from verale.soundness.independent.head import Head
-from verale.soundness.independent.readers import read_json
+from support.arithmetic import Matrix, Vector
+from support.exact import Head
+
+from verale.soundness.files import flat
 
 __all__ = ["text_of_addition", "text_of_certificate", "text_of_head", "text_of_image", "text_of_prices"]
 
@@ -56,7 +57,7 @@ def text_of_head(data: bytes) -> bytes:
 
 def text_of_certificate(data: bytes) -> bytes:
     """The text of a certificate file."""
-    predicate = read_json(data)["predicate"]
+    predicate = json.loads(data)["predicate"]
     given = [s.get("interval", [s.get("lower"), s.get("upper")]) for s in predicate["statements"]]
     ends = [[None if end is None else float.fromhex(end) for end in interval] for interval in given]
     margins = [0.0 if margin is None else float.fromhex(margin) for margin in predicate["margins"]]
@@ -78,7 +79,7 @@ def text_of_certificate(data: bytes) -> bytes:
 def text_of_prices(certificate: bytes, head: bytes) -> bytes:
     """The text of the prices among a certificate's hints."""
     count = len(Head.read(head).weight[0])
-    entries = read_json(certificate)["predicate"]["hints"].get("prices", [])
+    entries = json.loads(certificate)["predicate"]["hints"].get("prices", [])
     items = ["prices", _hex(len(entries))]
     for entry in entries:
         row = [0.0] * count
@@ -90,7 +91,7 @@ def text_of_prices(certificate: bytes, head: bytes) -> bytes:
 
 def text_of_addition(certificate: bytes) -> bytes:
     """What the paradigm adds to the reference margin, in a word."""
-    paradigm = read_json(certificate)["predicate"]["paradigm"]
+    paradigm = json.loads(certificate)["predicate"]["paradigm"]
     return b"joint" if paradigm == "joint" else b"prices" if paradigm == "assignment" else b"nothing"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 from support.network_truth import Drawn, Place, Shape
 
-from verale.soundness.independent import files
+from verale.soundness import files
 
 __all__ = ["Adversary", "folded", "near"]
 

@@ -18,8 +18,8 @@ from typing import Any
 import flint
 from support.networks import layer, network_file
 
+from verale.soundness import files
 from verale.soundness.corpus.editing import entries, split
-from verale.soundness.independent import files
 
 __all__ = ["Drawn", "balls", "drawn", "given", "network_of", "true_latents"]
 

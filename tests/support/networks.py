@@ -10,8 +10,8 @@ import struct
 import zlib
 from typing import Any
 
+from verale.soundness import files
 from verale.soundness.corpus.cases import stored
-from verale.soundness.independent import files
 
 __all__ = [
     "GREY",

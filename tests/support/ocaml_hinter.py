@@ -24,11 +24,8 @@ from support.ocaml import FRONT, OCamlFault, built
 from verale.checker import Auditor
 from verale.checker.errors import ExecutableError
 from verale.soundness.agreement.kernels import answered
-from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.corpus.judge import Judge, precisely
-from verale.soundness.corpus.mutants import mutants
-from verale.soundness.independent.claim import Claim
-from verale.soundness.independent.readers import WrongError
+from verale.soundness.corpus.cases import stored
+from verale.soundness.corpus.truth import INSTANCE
 
 __all__ = ["Claims", "at_its_end", "drawn", "faulty", "main"]
 
@@ -266,19 +263,6 @@ def drawn(seed: int) -> Iterator[OCamlFault]:
 
 # Claims.
 
-_KINDS = (
-    "class exchanged",
-    "margin raised",
-    "statement dropped",
-    "all statements dropped",
-    "widened",
-    "widened above",
-    "widened below",
-    "prototype exchanged",
-    "patch exchanged",
-)
-_OF_A_KIND = 2
-"""Mutants of each kind that are tried for each case."""
 _LIMIT = 0.5
 """Steps for each megabyte: half a second."""
 
@@ -288,7 +272,7 @@ class Claims:
     """Certificates with their heads, and latents where an instance is asked for too.
 
     Attributes:
-        false: those known to be false: the independent reading has latents that break them, or refutes the instance.
+        false: those known to be false: the corpora have latents that break them, or their image refutes them.
         true: those that the corpora accept.
     """
 
@@ -297,19 +281,18 @@ class Claims:
 
     @classmethod
     def made(cls, one_in: int = 1) -> Claims:
-        """Of one in so many accepted cases. Its mutants are asked without latents, so that a false instance does not
-        hide an entailment that is proved."""
+        """Of one in so many cases. Those with latents that break them are asked without their own, so that a false
+        instance does not hide an entailment that is proved."""
         cases = stored()
-        accepted = [case for case in cases if case.status == "PROVED" and case.name.startswith("accept/")][::one_in]
-        with precisely():
-            false = [(case.head, None, tuple(_false_mutants(case))) for case in accepted]
-        broken = [
-            (case.head, case.latents, (case.certificate,))
+        false = [
+            (case.head, case.latents if case.truth is None or case.truth.breaks is None else None, (case.certificate,))
             for case in cases
-            if (case.status, case.reason) == ("REFUTED", "refuted") or _has_false_instance(case)
+            if (case.truth is not None and (case.truth.breaks is not None or case.truth.claim == INSTANCE))
+            or (case.status, case.reason) == ("REFUTED", "refuted")
         ]
+        accepted = [case for case in cases if case.status == "PROVED" and case.name.startswith("accept/")]
         true = [(case.head, case.latents, (case.certificate,)) for case in accepted]
-        return cls((*(each for each in false if each[2]), *broken[::one_in]), tuple(true))
+        return cls(tuple(false[::one_in]), tuple(true[::one_in]))
 
     @property
     def lies(self) -> int:
@@ -332,32 +315,6 @@ class Claims:
                 del os.environ["VERALE_PROVED"]
             else:
                 os.environ["VERALE_PROVED"] = before
-
-
-def _false_mutants(case: Case) -> Iterator[bytes]:
-    judge, tried = Judge(case), Counter[str]()
-    for mutant in mutants(case, random.Random(case.name)):
-        if mutant.kind not in _KINDS or mutant.head != case.head or tried[mutant.kind] == _OF_A_KIND:
-            continue
-        tried[mutant.kind] += 1
-        try:
-            false = judge.refuted(Claim.read(mutant.certificate, mutant.head, None))
-        except WrongError:
-            continue
-        if false:
-            yield mutant.certificate
-
-
-def _has_false_instance(case: Case) -> bool:
-    """Whether a statement is not true of the image, by the independent reading."""
-    if (case.status, case.reason) != ("NOT_PROVED", "instance"):
-        return False
-    with precisely():
-        try:
-            Claim.read(case.certificate, case.head, case.latents).require_instance()
-        except WrongError:
-            return True
-    return False
 
 
 def _statuses(auditor: Auditor, certificates: tuple[bytes, ...]) -> Iterator[str]:

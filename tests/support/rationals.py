@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
-from verale.soundness.independent.arithmetic import Interval, Vector, product
+from support.arithmetic import Interval, Vector, product
 
 __all__ = ["cosine_ends", "root"]
 

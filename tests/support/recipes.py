@@ -15,8 +15,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from verale.soundness.independent import arithmetic, files
-from verale.soundness.independent.head import Head
+from support import arithmetic
+from support.exact import Head
+
+from verale.soundness import files
 
 CLASSES, COUNT, DEPTH, PATCHES = 3, 4, 3, 3
 SOFT_TREE = {"kind": "soft_tree", "absent": [1, -1, -3, -4], "present": [2, 3, -2, -5]}

@@ -1,6 +1,6 @@
 """The similarities, one row each: it generates the tests of every similarity, on both sides of the wall.
 
-The formula that they are compared with is that of `verale.soundness.independent.parts`.
+The formula that bounds and rules are compared with is that of `verale.head`, on exact numbers (`support.exact`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from support.exact import independent
+from support.exact import exact
 
 from verale.head import (
     Box,
@@ -90,7 +90,7 @@ NAMES = [f"{row.json['kind']}-{geometry.kind}" for row, geometry in CASES]
 
 def similarity(head: Head, value: Any, j: int) -> Any:
     """S of one observable of prototype j, a ball (call within `flint.ctx.workprec`)."""
-    return independent(head).similarity(value, j)
+    return exact(head).similarity(value, j)
 
 
 def head_of(row: Row, geometry: Geometry, prototypes: int = 5, seed: int = 0) -> Head:

@@ -14,8 +14,8 @@ from typing import Any
 
 from support.networks import chunk
 
+from verale.soundness import files
 from verale.soundness.corpus.editing import joined, split
-from verale.soundness.independent import files
 
 __all__ = ["Strange", "chunks_of", "of_description", "of_png", "of_tensors"]
 

@@ -1,4 +1,4 @@
-"""Whether what a rejected case claims is true: judged by the independent reading, without the checker.
+"""Whether what a rejected case claims is true: judged by exact numbers (`support.exact`), without the checker.
 
 `verale.soundness.corpus.truth` says what the marks mean. That a statement is needless a checker shows, which proves the
 class without it: `is_needless`.
@@ -12,17 +12,16 @@ from fractions import Fraction
 from typing import Any
 
 import flint
+from support.arithmetic import PRECISION, Matrix, certainly_outside, product
+from support.claims import Claim, interval, values_of
+from support.exact import Head
 
 from verale.checker import Auditor, Status
+from verale.soundness import files
 from verale.soundness.corpus.truth import BEYOND, INSTANCE, MALFORMED, SUBJECT, Truth
-from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, possibly_within, product
-from verale.soundness.independent.claim import Claim, Evaluations, interval
-from verale.soundness.independent.files import digest
-from verale.soundness.independent.head import Head
-from verale.soundness.independent.readers import WrongError, read_json, read_latents
+from verale.soundness.files import digest, read_latents
 
-__all__ = ["breaks", "broken_rule", "gaps", "holds", "is_needless", "satisfied"]
+__all__ = ["breaks", "broken_rule", "holds", "is_needless"]
 
 
 def holds(certificate: bytes, head: bytes, latents: bytes | None, truth: Truth) -> bool:
@@ -66,33 +65,17 @@ def is_needless(certificate: bytes, head: bytes, dropped: int, kernel: str) -> b
 # Entailment.
 
 
-def satisfied(claim: Claim, image: Matrix) -> bool:
-    """Whether latents certainly lie in the domain and satisfy every statement. Call it with PRECISION bits."""
-    if len(image) != claim.patches or not all(map(claim.head.admits, image)):
-        return False
-    evaluations = Evaluations(claim.head)
-    activations = evaluations.activations(list(image))
-    return all(evaluations.holds(statement, list(image), activations, certainly=True) for statement in claim.statements)
-
-
-def gaps(claim: Claim, image: Matrix) -> list[tuple[Ball, Ball]]:
-    """For each rival the difference of logits at these latents, and the claimed margin."""
-    logits = claim.head.logits(Evaluations(claim.head).activations(list(image)))
-    own = logits[claim.predicted]
-    return [(own - logits[c], margin) for c, margin in enumerate(claim.margins) if margin is not None]
-
-
 def breaks(certificate: bytes, head: bytes, latents: bytes) -> bool:
     """Whether the one image of a latents file satisfies every statement and certainly falls short of a margin."""
     with flint.ctx.workprec(PRECISION):
         (image,) = read_latents(latents)
         claim = Claim.read(certificate, head, None)
-        return satisfied(claim, image) and any(bool(gap < margin) for gap, margin in gaps(claim, image))
+        return claim.satisfied(image) and any(bool(gap < margin) for gap, margin in claim.gaps(image))
 
 
 def _broken_by_its_image(certificate: bytes, head: bytes, latents: bytes | None) -> bool:
     """Whether the image that is named breaks the entailment claim. False where none is named or given."""
-    subject = read_json(certificate)["subject"]
+    subject = json.loads(certificate)["subject"]
     image = _named(subject, latents) if len(subject) > 1 and latents is not None else None
     return image is not None and breaks(certificate, head, files.latents([image]))
 
@@ -102,7 +85,7 @@ def _broken_by_its_image(certificate: bytes, head: bytes, latents: bytes | None)
 
 def false_subject(certificate: bytes, head: bytes, latents: bytes | None) -> bool:
     """Whether the head is another one, or no image of the latents file is the one that is named."""
-    subject = read_json(certificate)["subject"]
+    subject = json.loads(certificate)["subject"]
     if subject[0]["digest"]["sha256"] != hashlib.sha256(head).hexdigest():
         return True
     return len(subject) > 1 and latents is not None and _named(subject, latents) is None
@@ -117,19 +100,22 @@ def _named(subject: list[Any], latents: bytes) -> Matrix | None:
 def false_instance(certificate: bytes, head: bytes, latents: bytes | None) -> bool:
     """Whether the image that is named certainly is no instance: it has another number of patches, lies outside the
     domain, or a statement is false of it. False where none is named or given."""
-    document = read_json(certificate)
+    document = json.loads(certificate)
     predicate, parsed = document["predicate"], Head.read(head)
     if len(document["subject"]) == 1 or latents is None:
         return False
     image = _named(document["subject"], latents)
     if image is None:
-        raise WrongError("the latents file does not hold the image that is named")
+        raise ValueError("the latents file does not hold the image that is named")
     if len(image) != predicate["patches"] or any(_outside(parsed, z) for z in image):
         return True
     with flint.ctx.workprec(PRECISION):
-        evaluations = Evaluations(parsed)
-        activations = evaluations.activations(list(image))
-        return any(_certainly_false(evaluations, each, image, activations) for each in predicate["statements"])
+        values = parsed.at(image)
+        return any(
+            certainly_outside(each, *interval(statement))
+            for statement in predicate["statements"]
+            for each in values_of(statement, values)
+        )
 
 
 def _outside(head: Head, z: list[float]) -> bool:
@@ -145,26 +131,12 @@ def _outside(head: Head, z: list[float]) -> bool:
     )
 
 
-def _certainly_false(evaluations: Evaluations, statement: Any, image: Matrix, activations: list[Ball]) -> bool:
-    low, high = interval(statement)
-    if "except" in statement:
-        values = [a for j, a in enumerate(activations) if j not in statement["except"]]
-    elif "patch" in statement:
-        values = [evaluations.observable(list(image[statement["patch"]]), statement["prototype"])]
-    else:
-        values = [activations[statement["prototype"]]]
-    return any(
-        not (low <= value <= high) if isinstance(value, Fraction) else not possibly_within(value, low, high)
-        for value in values
-    )
-
-
 # What breaks a rule of the format: those that rejected cases break, not all.
 
 
 def broken_rule(certificate: bytes, head: bytes) -> str:
     """What makes a certificate malformed, "" for nothing that is looked for here."""
-    predicate, parsed = read_json(certificate)["predicate"], Head.read(head)
+    predicate, parsed = json.loads(certificate)["predicate"], Head.read(head)
     statements = predicate["statements"]
     about = [(s.get("patch"), s["prototype"]) for s in statements if "prototype" in s]
     if len({*about}) < len(about):

@@ -1,4 +1,4 @@
-"""Names: no two public classes share one, unless they read the same thing apart; none hides a module."""
+"""Names: no two public classes share one, unless the checker reads the same thing apart; none hides a module."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ import verale
 
 PACKAGE = Path(verale.__file__).parent
 
-READINGS = ("checker", "soundness/independent")
-"""Rooms that read the specification on their own, in its words; their names count apart from all others."""
+READING = "checker/"
+"""The room that reads the specification on its own, in its words; its names count apart from all others."""
 
 
 def shared_names(package: Path) -> dict[str, list[str]]:
-    """Public top-level classes whose name two modules of one reading define."""
-    homes: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    """Public top-level classes whose name two modules of one side of the wall define."""
+    homes: defaultdict[tuple[bool, str], list[str]] = defaultdict(list)
     for path in sorted(package.rglob("*.py")):
         module = path.relative_to(package).as_posix()
-        reading = next((room for room in READINGS if module.startswith(f"{room}/")), "")
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[reading, node.name].append(module)
+                homes[module.startswith(READING), node.name].append(module)
     return {name: modules for (_, name), modules in homes.items() if len(modules) > 1}
 
 
@@ -35,7 +34,7 @@ def test_no_two_public_classes_share_a_name() -> None:
 
 
 def test_a_shared_name_is_noticed_unless_the_readings_differ(tmp_path) -> None:
-    heads = [(f"{room}/a.py", "Head") for room in ("checker", "soundness/independent", "head")]
+    heads = [(f"{room}/a.py", "Head") for room in ("checker", "head")]
     for module, name in [*heads, ("b.py", "Options"), ("soundness/c.py", "Options")]:
         (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / module).write_text(f"class {name}:\n    class Inner: ...\n\nclass _Own: ...\n")

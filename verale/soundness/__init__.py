@@ -8,6 +8,5 @@
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
 - `agreement`: the verdicts of the Python checker and of the proved one, side by side.
 
-`independent` is another reading of certificates/v1.md, which shares nothing with the checker; it decides what is true.
-`paths` says where the corpora and the lemmas lie.
+`files` builds files that may be broken anywhere. `paths` says where the corpora and the lemmas lie.
 """

@@ -19,7 +19,6 @@ from verale.paradigms import ORDERS
 from verale.search import Unexplained
 from verale.search.explain import explain
 from verale.soundness.combinations import searches
-from verale.soundness.corpus.judge import FEW, known_false
 
 
 class Emission(NamedTuple):
@@ -41,15 +40,11 @@ def explained(
                 yield Emission(paradigm, order, image, result)
 
 
-def audit(
-    head: Head, latents: Tensor, kernel: str, counts: Counter[str], judged_one_in: int = 0, tolerance: float = 0.0
-) -> list[str]:
+def audit(head: Head, latents: Tensor, kernel: str, counts: Counter[str], tolerance: float = 0.0) -> list[str]:
     """Explain under every paradigm and order that the head admits, and audit.
 
     Args:
-        counts: gets the number of certificates by head and paradigm, and under "unexplained" and "judged".
-        judged_one_in: one in so many certificates, of those with few statements, is judged without the checker too: its
-            statements must be true of the image, and no witness may satisfy them and fall short of a margin.
+        counts: gets the number of certificates by head and paradigm, and under "unexplained".
         tolerance: see `SearchOptions`.
 
     Returns:
@@ -66,16 +61,12 @@ def audit(
         verdict = auditor.check(result.to_bytes(), minimality=True)
         if verdict.status is not Status.PROVED:
             bad.append(f"image {image} {paradigm} {order}: {verdict.reason}: {verdict.message}")
-        if judged_one_in and counts.total() % judged_one_in == 0 and result.size <= FEW:
-            counts["judged"] += 1
-            if (wrong := known_false(result.to_bytes(), head_file, latents_file)) is not None:
-                bad.append(f"image {image} {paradigm} {order}: {wrong}")
     return bad
 
 
 def emitted_of(counts: Counter[str]) -> int:
     """How many certificates were emitted."""
-    return counts.total() - counts["unexplained"] - counts["judged"]
+    return counts.total() - counts["unexplained"]
 
 
 def _named(head: Head) -> str:

@@ -43,8 +43,7 @@ from checker_mutants.attacks.verdicts import margins_in_records, two_kernels, wi
 from checker_mutants.attacks.within import ranges_lie_within
 from checker_mutants.faults import Fault
 from checker_mutants.mutant import Import, injected
-
-from verale.soundness.independent import arithmetic
+from support import arithmetic
 
 __all__ = ["detected_by", "detections"]
 

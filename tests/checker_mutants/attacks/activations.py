@@ -10,9 +10,8 @@ from typing import Any
 import flint
 from checker_mutants.mutant import Import
 from checker_mutants.trials import heads, set_grid, trials
+from support import arithmetic
 from support.recipes import COUNT
-
-from verale.soundness.independent import arithmetic
 
 __all__ = ["margins", "similarities"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from checker_mutants.mutant import Import
 
-from verale.soundness.independent import files
+from verale.soundness import files
 
 __all__ = ["numbers_beside_verdicts"]
 

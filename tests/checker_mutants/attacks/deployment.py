@@ -16,9 +16,9 @@ from math import exp, floor, log, prod, sqrt
 from typing import Any
 
 from checker_mutants.mutant import Import
+from support.exact import Head as ExactHead
 
-from verale.soundness.independent import files
-from verale.soundness.independent.head import Head as IndependentHead
+from verale.soundness import files
 
 __all__ = ["deployments_lose_less"]
 
@@ -78,9 +78,7 @@ class _Subject:
         pooling: dict[str, Any] = {"kind": self.pooling} | ({"k": _PATCHES} if self.pooling == "top_mean" else {})
         parts = {"geometry": geometry, "similarity": similarity, "pooling": pooling, "domain": _BOX}
         points = None if self.geometry == "softmax" else self.points
-        return IndependentHead(
-            self.weight, points, parts, bias=self.bias, scale=self.scales if self.scaled else None
-        ).data
+        return ExactHead(self.weight, points, parts, bias=self.bias, scale=self.scales if self.scaled else None).data
 
 
 _SUBJECTS = (
@@ -172,7 +170,7 @@ def _refusals(module: Import, kernel: str) -> str:
     ]
     for why, parts, numbers in heads:
         given: dict[str, Any] = {"weight": [[1.0] * _COUNT] * 2, "prototypes": points, "bias": [9.0, 0.0]} | numbers
-        data = IndependentHead(given.pop("weight"), given.pop("prototypes"), parts, **given).data
+        data = ExactHead(given.pop("weight"), given.pop("prototypes"), parts, **given).data
         certificate = files.certificate(data, [], paradigm="top_k", patches=_PATCHES)
         verdict = module("").Auditor(data, None, kernel).check(certificate, False, True, deployment)
         said = (verdict.reason, verdict.exit_code, verdict.claims.get("deployment"))
@@ -197,7 +195,7 @@ def _together(module: Import, kernel: str) -> str:
     lost = _NEARLY * _gamma(_COUNT + 4 * _ULPS["exp"] + 3) * apart
     if margins[1] > Fraction(0.5 - lost):
         return f"{float(margins[1])} is proved, {0.5 - lost} is computed"
-    open_domain = IndependentHead([[1.0], [0.0]], [[3.0, 4.0]], {"domain": files.domain(None, None)}).data
+    open_domain = ExactHead([[1.0], [0.0]], [[3.0, 4.0]], {"domain": files.domain(None, None)}).data
     space = module("reading.space").Space(heads.read_head(open_domain), load(kernel))
     stated = [module("certificate").PatchStatement(n, 0, None, Fraction(h)) for n, h in enumerate((1, 100))]
     losses = module("reading.deployment").losses_of

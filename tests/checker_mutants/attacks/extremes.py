@@ -17,10 +17,11 @@ from typing import Any
 
 import flint
 from checker_mutants.mutant import Import
+from support import arithmetic
+from support.arithmetic import Interval, Matrix
 from support.rationals import cosine_ends, root
 
-from verale.soundness.independent import arithmetic, files
-from verale.soundness.independent.arithmetic import Interval, Matrix
+from verale.soundness import files
 
 _FINE = 1 << 400
 

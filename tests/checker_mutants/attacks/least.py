@@ -14,7 +14,7 @@ from typing import Any
 import flint
 from checker_mutants.mutant import Import
 
-from verale.soundness.independent import files
+from verale.soundness import files
 
 __all__ = ["least_sizes"]
 

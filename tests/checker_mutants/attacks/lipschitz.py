@@ -8,10 +8,9 @@ from typing import Any
 
 from checker_mutants.mutant import Import
 from checker_mutants.trials import heads, set_grid
+from support import arithmetic
+from support.exact import Head
 from support.recipes import COUNT
-
-from verale.soundness.independent import arithmetic
-from verale.soundness.independent.head import Head
 
 __all__ = ["activations_bound_others"]
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import flint
 from checker_mutants.mutant import Import
+from support.arithmetic import ends
 from support.network_binary32 import Adversary
 from support.network_truth import Drawn, balls, drawn, given
 from support.networks import (
@@ -31,9 +32,8 @@ from support.networks import (
 )
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
+from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import ends
 
 __all__ = [
     "boxes_hold",
@@ -336,9 +336,9 @@ def boxes_hold(module: Import, kernel: str) -> str:
                 continue
             pairs = [(patch, j) for patch in range(PATCHES) for j in range(COUNT)]
             each = [(head.observable(point[p], j), own.observable(p, j, 128)) for p, j in pairs]
-            one = 1 << 128
+            one, truth = 1 << 128, head.at(point).activations
             each += [
-                (head.activation(point, j), (Fraction(activations.lower[j], one), Fraction(activations.upper[j], one)))
+                (truth[j], (Fraction(activations.lower[j], one), Fraction(activations.upper[j], one)))
                 for j in range(COUNT)
             ]
             for value, (low, high) in each:

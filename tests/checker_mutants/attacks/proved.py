@@ -23,9 +23,9 @@ from support.independent_text import (
     text_of_prices,
 )
 
+from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.independent import files
-from verale.soundness.independent.readers import read_latents
+from verale.soundness.files import read_latents
 
 __all__ = ["dialogues", "forks", "proved_verdicts", "scripted", "scripts", "texts_differ", "threads"]
 

@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 from checker_mutants.mutant import Import
 
+from verale.soundness import files
 from verale.soundness.corpus.editing import joined, split
-from verale.soundness.independent import files
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["json_at_its_limits", "tensors_at_their_limits"]

@@ -95,7 +95,7 @@ def _with_latents() -> list[Case]:
 
 def _images(case: Case) -> int:
     from verale.soundness.corpus.editing import split
-    from verale.soundness.independent.files import given
+    from verale.soundness.files import given
 
     return int(split(given(case.latents))[0]["latents"]["shape"][0])
 

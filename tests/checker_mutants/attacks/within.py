@@ -13,7 +13,7 @@ from checker_mutants.mutant import Import
 from checker_mutants.trials import Trial, set_grid, trials
 from support.recipes import COUNT, PATCHES
 
-from verale.soundness.independent import files
+from verale.soundness import files
 
 __all__ = ["ranges_lie_within"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from verale.soundness.independent import files
+from verale.soundness import files
 
 IMAGE = [[0.0, 0.0]]
 SIMILARITY = {"kind": "log_ratio", "epsilon": (2.0**-12).hex()}

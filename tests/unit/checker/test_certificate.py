@@ -20,7 +20,7 @@ from verale.checker.certificate import (
 )
 from verale.checker.errors import FormatError
 from verale.checker.head import read_head
-from verale.soundness.independent import files
+from verale.soundness import files
 
 HEAD = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], [[0.5, 0.25]] * 4)
 SOFTMAX = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], geometry=files.SOFTMAX, similarity=files.IDENTITY)

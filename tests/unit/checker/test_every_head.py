@@ -1,6 +1,6 @@
 """Every geometry, similarity, pooling and readout: what the rules prove holds at random latents, against 300-bit balls.
 
-The reference evaluation is written from certificates/v1.md alone (`verale/soundness/independent/head.py`).
+The reference evaluation is that of `verale.head`, on exact numbers (`support.exact`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import flint
 import pytest
+from support import arithmetic
 from support.cases import case
 from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, cases, cases_of, draw, head_with
 
@@ -27,7 +28,7 @@ from verale.checker.reading.paradigms import SpatialRule, TopK
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.checker.similarities import SIMILARITIES
-from verale.soundness.independent import arithmetic, files
+from verale.soundness import files
 
 
 def rules(space: Space) -> list[SpatialRule]:
@@ -51,7 +52,7 @@ def require_that_what_is_proved_holds(parts: tuple[Any, ...]) -> None:
             head = head_with(*parts, generator)
             space = Space(read_head(head.data), load_arithmetic(kernel))
             image = draw(head, generator)
-            activations = [head.activation(image, j) for j in range(COUNT)]
+            activations = head.at(image).activations
             logits = head.logits(activations)
             stated: list[Statement] = []
             for patch, j in generator.sample(list(product(range(PATCHES), range(COUNT))), generator.randrange(9)):
@@ -105,7 +106,7 @@ def require_answers(parts: tuple[Any, ...]) -> None:
     with flint.ctx.workprec(arithmetic.PRECISION):
         head = head_with(*parts, generator)
         image = draw(head, generator)
-        logits = head.logits([head.activation(image, j) for j in range(COUNT)])
+        logits = head.at(image).logits
         order = sorted(range(CLASSES), key=lambda c: float(logits[c]))
         statements = []
         for patch, j in product(range(PATCHES), range(COUNT)):

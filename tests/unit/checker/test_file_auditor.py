@@ -22,7 +22,7 @@ import pytest
 
 from verale.checker import Status, Verdict, certificate, file_auditor, most_severe, verdict
 from verale.checker.file_auditor import FileAuditor, Outcome, checker_digest, file_digest, picture_files, unusable
-from verale.soundness.independent import files
+from verale.soundness import files
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "certificates" / "audit-log-v1.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import pytest
 from benchmarks import demands, demands_of_pictures
 from benchmarks.limits import ATTACKS, answer, certificate, head, spatial
 from verale.checker import Auditor
-from verale.soundness.independent import files
+from verale.soundness import files
 
 ROOT = Path(__file__).parents[3]
 

@@ -12,7 +12,7 @@ from support.cases import every
 
 from verale.checker.__main__ import main
 from verale.checker.file_auditor import FileAuditor, Outcome
-from verale.soundness.independent import files
+from verale.soundness import files
 
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -10,8 +10,8 @@ from verale.checker import Auditor
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import UnprovedError
 from verale.checker.numbers import Interval
+from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.independent import files
 
 CHOICES = ("arb", "mpmath", "both", "proved", "all", "proved-or-arb")
 

@@ -18,7 +18,7 @@ import pytest
 from verale.checker import Auditor
 from verale.checker.exclusive import Exclusive
 from verale.checker.proved import Executable
-from verale.soundness.independent import files
+from verale.soundness import files
 
 IMAGES = [[[0.0, 0.0]], [[1.0, 1.0]]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

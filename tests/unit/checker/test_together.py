@@ -19,7 +19,7 @@ from verale.checker.proved import SCRIPT, find_executable, find_script, program
 from verale.checker.together import completed, in_common
 from verale.cli import shared
 from verale.runs.records import read_record
-from verale.soundness.independent import files
+from verale.soundness import files
 
 IMAGE, OTHER = [[0.0, 0.0]], [[1.0, 1.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

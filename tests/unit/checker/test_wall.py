@@ -14,7 +14,7 @@ import pytest
 from support.proved import fake
 
 import verale.checker
-from verale.soundness.independent import files
+from verale.soundness import files
 
 ROOT = Path(verale.checker.__file__).parents[2]
 FORBIDDEN = {"torch", "numpy", "scipy", "safetensors", "click", "rich", "PIL", "yaml", "hypothesis"}

@@ -10,6 +10,7 @@ import flint
 import numpy as np
 import pytest
 import torch
+from support import arithmetic
 from support.exact import PRECISION, inside, observable
 from support.small import small_head, varied_head
 
@@ -17,7 +18,6 @@ from verale.certificate import Certificate, PatchStatement
 from verale.counterexample.demands import demands_of
 from verale.counterexample.repair import repair
 from verale.head import Head
-from verale.soundness.independent import arithmetic
 
 DEPTH = 16
 HEADS = {

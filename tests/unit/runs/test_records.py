@@ -20,7 +20,7 @@ from verale.checker.verdict import Status, Verdict, line_of
 from verale.errors import InputError
 from verale.runs import records
 from verale.runs.records import read_record, read_records
-from verale.soundness.independent import files
+from verale.soundness import files
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]

@@ -4,7 +4,6 @@
   of random heads and of the demo.
 - `kernels`: the verdicts of each kernel, and its processor time.
 - `compare`: which of them is stronger, and what is wrong.
-- `judging`: whether the independent reading knows a claim to be false.
 
 Minimality is asked for too. `python -m benchmarks.agreement`, in a clone, compares more.
 """

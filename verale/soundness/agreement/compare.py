@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from verale.soundness.agreement.judging import is_small, not_broken, not_true
 from verale.soundness.agreement.kernels import ENDED, NAMES, Said, asked, processor, said
 from verale.soundness.agreement.sets import Group, Question, with_margins
 
@@ -23,6 +22,7 @@ KINDS = ("same", "more", "less", "apart")
 _UNDECIDED = ("limit", "uncovered", "instance", "entailment", "margin", "minimality", "witness")
 """The reasons of NOT_PROVED and NOT_REFUTED, from the weakest."""
 _DECIDED = ("PROVED", "REFUTED")
+_CONTRADICTIONS = {("PROVED", "instance"), ("REFUTED", "margin"), ("REFUTED", "minimality")}
 _LIMIT = ("NOT_PROVED", "limit")
 """What `mpmath` may say where `arb` does not: it takes more steps for the same."""
 _BITS = 52
@@ -59,7 +59,6 @@ class Compared:
         verdicts: counts by what `arb` and `proved` say.
         differences: by kind, but for the same.
         wrong: what must not be, a line each.
-        judged: how many certificates were judged without any kernel.
         seconds: of the processor, by kernel.
     """
 
@@ -67,7 +66,6 @@ class Compared:
     verdicts: Counter[tuple[Said, Said]] = field(default_factory=Counter)
     differences: dict[str, list[Difference]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
-    judged: int = 0
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(NAMES, 0.0))
 
     def worst_first(self, kind: str) -> list[Difference]:
@@ -75,12 +73,8 @@ class Compared:
         return sorted(self.differences.get(kind, []), key=lambda each: (-each.lost, each.name))
 
 
-def compared(groups: Iterable[Group], judged_one_in: int = 20) -> Compared:
-    """Compare the kernels' verdicts on certificates.
-
-    Args:
-        judged_one_in: one in so many of what both decide is judged without any kernel; all that one alone decides.
-    """
+def compared(groups: Iterable[Group]) -> Compared:
+    """Compare the kernels' verdicts on certificates."""
     tally = Compared()
     for group in groups:
         found: dict[str, list[Said]] = {}
@@ -89,11 +83,11 @@ def compared(groups: Iterable[Group], judged_one_in: int = 20) -> Compared:
             found[kernel] = asked(group, kernel)
             tally.seconds[kernel] += processor() - start
         for number, question in enumerate(group.questions):
-            _count(tally, group, question, {kernel: found[kernel][number] for kernel in NAMES}, judged_one_in)
+            _count(tally, group, question, {kernel: found[kernel][number] for kernel in NAMES})
     return tally
 
 
-def _count(tally: Compared, group: Group, question: Question, found: dict[str, Said], judged_one_in: int) -> None:
+def _count(tally: Compared, group: Group, question: Question, found: dict[str, Said]) -> None:
     python, proved = found["arb"], found["proved"]
     kind = _kind(python, proved)
     tally.kinds[kind] += 1
@@ -107,22 +101,23 @@ def _count(tally: Compared, group: Group, question: Question, found: dict[str, S
     decided = {status for status, _ in found.values()}.intersection(_DECIDED)
     if question.false and "PROVED" in decided:
         tally.wrong.append(f"{question.name}: it is marked as false ({', '.join(named)})")
-    sampled = kind != "same" or tally.kinds.total() % judged_one_in == 0
-    if decided and sampled and question.witness is None and is_small(group, question):
-        tally.judged += 1
-        for status in decided:
-            false = (not_true if status == "PROVED" else not_broken)(group, question)
-            if false is not None:
-                tally.wrong.append(f"{question.name}: {false} ({', '.join(named)})")
 
 
 def _kind(python: Said, proved: Said) -> str:
     if python == proved and proved != ENDED:
         return "same"
     ranks = _rank(python), _rank(proved)
+    if _contradict(python, proved) or _contradict(proved, python):
+        return "apart"
     if ranks[0] is None or ranks[1] is None or ranks[0] == ranks[1]:
         return "apart"
     return "more" if ranks[0] < ranks[1] else "less"
+
+
+def _contradict(one: Said, other: Said) -> bool:
+    """Whether one decides what the other has seen to be otherwise: that the image is none of the claim's, or that the
+    statements entail the class."""
+    return (one[0], other[1]) in _CONTRADICTIONS
 
 
 def _rank(verdict: Said) -> int | None:

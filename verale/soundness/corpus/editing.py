@@ -7,8 +7,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from verale.soundness.independent import files
-from verale.soundness.independent.readers import Document
+from verale.soundness import files
+from verale.soundness.files import Document
 
 
 def split(data: bytes) -> tuple[dict[str, Any], bytes]:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from math import inf, nextafter
 
 from verale.paradigms import PARADIGMS
+from verale.soundness import files
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.editing import described, entries, joined, split
-from verale.soundness.independent import files
-from verale.soundness.independent.readers import Document, read_latents
+from verale.soundness.files import Document, read_latents
 
 ODD_FLOATS = ("-0x0p+0", "0x0.0000000000001p-1022", "0x1p+9999", "0x1p-1074", "-0x1p+1023", "0x1p+1023", "nan", "inf")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from verale.checker import Auditor
-from verale.soundness.independent import files
+from verale.soundness import files
 
 UNIT_BOX = files.domain(0.0, 1.0)
 OPEN = files.domain(None, None)

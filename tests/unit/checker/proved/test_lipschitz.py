@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from verale.checker import Auditor
-from verale.soundness.independent import files
+from verale.soundness import files
 
 NEGATED = {"kind": "negated"}
 POINTS = [[0.0, 0.0], [1.0, 0.0], [1.0, 0.25], [0.0, 0.25]]

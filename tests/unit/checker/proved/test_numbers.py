@@ -12,6 +12,7 @@ from typing import Any
 
 import flint
 import pytest
+from support import arithmetic
 from support.cases import case
 from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, cases_of, draw, head_with
 from support.network_truth import network_of, true_latents
@@ -27,8 +28,8 @@ from verale.checker.proved.dialogue import NotNumbersError, latents_of, numbers_
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import PictureFile, Pictures
+from verale.soundness import files
 from verale.soundness.corpus.cases import stored
-from verale.soundness.independent import arithmetic, files
 
 TINY = Fraction(1, 2**40)
 MOST = 10**12
@@ -70,7 +71,7 @@ def contains(interval: Interval, least: Fraction, most: Fraction) -> bool:
 
 def drawn_statements(kind: str, head: Any, image: files.Matrix, generator: random.Random) -> list[dict[str, Any]]:
     """Some that hold at the image."""
-    activations = [head.activation(image, j) for j in range(COUNT)]
+    activations = head.at(image).activations
     stated = []
     if kind == "patches":
         for patch, j in generator.sample(list(product(range(PATCHES), range(COUNT))), generator.randrange(1, 9)):
@@ -100,7 +101,7 @@ def require_that_it_holds(parts: tuple[Any, ...]) -> None:
     head = head_with(*parts, generator)
     claims = claims_of(head.data)
     image = draw(head, generator)
-    activations = [head.activation(image, j) for j in range(COUNT)]
+    activations = head.at(image).activations
     logits = head.logits(activations)
     predicted = generator.randrange(CLASSES)
     leads = [arithmetic.ends(arithmetic.ball(logits[predicted] - logit)) for logit in logits]

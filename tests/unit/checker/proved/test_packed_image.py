@@ -7,7 +7,7 @@ import random
 import pytest
 
 from verale.checker import Auditor
-from verale.soundness.independent import files
+from verale.soundness import files
 
 COUNT, DEPTH, UNIT = 70, 3, 2.0**-6
 """More prototypes than one pack holds."""

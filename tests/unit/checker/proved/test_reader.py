@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 from support.cases import case
+from support.exact import Head
 from support.independent_text import text_of_certificate, text_of_head, text_of_image
 from support.proved import build
 
 from verale.runs.doctor import SAMPLE
+from verale.soundness import files
 from verale.soundness.corpus.cases import stored
-from verale.soundness.independent import files
-from verale.soundness.independent.head import Head
-from verale.soundness.independent.readers import read_json, read_latents
+from verale.soundness.files import read_latents
 
 Show = Callable[..., list[Any]]
 
@@ -85,9 +85,9 @@ def test_every_field_has_the_value_of_the_file(show) -> None:
         lines += ["I " + text_of_image(image).decode().strip() for image in images]
     shown = iter(show(lines))
     for number, (data, certificate, images) in enumerate(given):
-        with case(number, read_json(certificate)["predicate"]):
+        with case(number, json.loads(certificate)["predicate"]):
             _compare_heads(next(shown), Head.read(data))
-            _compare_certificates(next(shown), read_json(certificate)["predicate"])
+            _compare_certificates(next(shown), json.loads(certificate)["predicate"])
             seen = [next(shown) for _ in images]
             assert [over(each["image_unit"], each["rows"]) for each in seen] == exactly(images)
 

@@ -18,7 +18,7 @@ import verale.head
 from verale.checker.errors import HeadError
 from verale.checker.head import read_head
 from verale.checker.read import head_file
-from verale.soundness.independent import files
+from verale.soundness import files
 
 WEIGHT = [[1.0, -0.5], [0.25, 2.0]]
 POINTS = [[0.5, 0.25, 1.0], [0.0, 0.0, 0.0]]

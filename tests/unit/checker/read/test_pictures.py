@@ -26,7 +26,7 @@ from verale.checker import limit
 from verale.checker.errors import FormatError, PictureError, UnprovedError
 from verale.checker.read import pictures as module
 from verale.checker.read.pictures import PictureFile, Pictures
-from verale.soundness.independent import files
+from verale.soundness import files
 
 COLOURS = (3, 4, 3)
 

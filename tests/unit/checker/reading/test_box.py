@@ -11,6 +11,8 @@ from typing import Any
 
 import flint
 import pytest
+from support import arithmetic
+from support.exact import Head
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
 from verale.checker.choices import load_arithmetic
@@ -19,8 +21,7 @@ from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import BoxEvaluation, Evaluation
 from verale.checker.reading.space import Space
-from verale.soundness.independent import arithmetic, files
-from verale.soundness.independent.head import Head
+from verale.soundness import files
 
 BITS = 80
 

@@ -12,6 +12,7 @@ import numpy
 import pytest
 import torch
 from support.binary32 import Machine
+from support.exact import Head as ExactHead
 from support.small import GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
 from torch import Tensor
 
@@ -33,8 +34,7 @@ from verale.checker.steps import Given
 from verale.head import Box, Head
 from verale.paradigms import paradigms_of
 from verale.search.explain import explain
-from verale.soundness.independent import files
-from verale.soundness.independent.head import Head as IndependentHead
+from verale.soundness import files
 
 COVERED = {
     **{name: small_head(name, prototypes=5, depth=3) for name in GEOMETRIES},
@@ -229,7 +229,7 @@ def test_a_mean_of_expanded_distances_loses_what_each_of_them_does() -> None:
     computed = short(similarity(apart[0]) - similarity(short(total / short(patches))))
 
     bias = 20.0
-    head = IndependentHead(
+    head = ExactHead(
         [[-1.0], [0.0]],
         [point.tolist()],
         {
@@ -272,7 +272,7 @@ HUGE = (2.0**127).hex()
     ],
 )
 def test_what_may_overflow_is_refused(parts: dict[str, Any], numbers: dict[str, Any], why: str) -> None:
-    head = IndependentHead([[0.25], [0.5]], [[0.5]], parts, bias=[4.0, 0.0], **numbers).data
+    head = ExactHead([[0.25], [0.5]], [[0.5]], parts, bias=[4.0, 0.0], **numbers).data
     certificate = files.certificate(head, [], paradigm="top_k", patches=1024)
     found = Auditor(head).check(certificate, entailment_only=True, deployment=Deployment("direct"))
     assert (found.reason, found.claims["entailment"]) == ("deployment", "proved") and why in found.message
@@ -286,7 +286,7 @@ def test_the_numbers_of_a_head_are_looked_at_once(monkeypatch: pytest.MonkeyPatc
         return are_binary32(tensor)
 
     monkeypatch.setattr("verale.checker.reading.space.are_binary32", asked)
-    head = IndependentHead([[1.0]] * 5, [[0.5]], bias=[9.0] + [0.0] * 4).data
+    head = ExactHead([[1.0]] * 5, [[0.5]], bias=[9.0] + [0.0] * 4).data
     auditor, certificate = Auditor(head), files.certificate(head, [], classes=5, paradigm="top_k")
     for _ in range(2):
         found = auditor.check(certificate, entailment_only=True, deployment=Deployment("direct"))

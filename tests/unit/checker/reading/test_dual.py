@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support import arithmetic
 from support.rationals import cosine_ends
 
 from verale.checker.certificate import PatchStatement
@@ -16,7 +17,7 @@ from verale.checker.reading.facts import Facts, Target
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.checker.reading.weights import Dual
-from verale.soundness.independent import arithmetic, files
+from verale.soundness import files
 
 Matrix = list[list[float]]
 

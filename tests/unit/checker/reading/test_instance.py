@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support import arithmetic
+from support.exact import Head as ExactHead
 from support.rationals import cosine_ends
 
 from verale.checker import Status, Verdict, check
 from verale.checker.choices import KERNELS
-from verale.soundness.independent import arithmetic, files
-from verale.soundness.independent.head import Head as IndependentHead
+from verale.soundness import files
 
 GENERATOR = random.Random(4)
 POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]
@@ -352,7 +353,7 @@ def test_a_mass_that_meets_the_threshold_exactly_counts() -> None:
 
 def test_a_peak_finer_than_the_distance_is_met() -> None:
     """The distance 1 is an integer, the peak 0.1 none: the similarity is known as finely as is asked for."""
-    data = IndependentHead(
+    data = ExactHead(
         [[1.0], [0.0]],
         [[0.0]],
         {"similarity": {"kind": "quadratic"}, "domain": files.domain(0.0, 1.0)},

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support import arithmetic
 from support.cases import named
 from support.rationals import cosine_ends
 
@@ -19,7 +20,7 @@ from verale.checker.reading.facts import intervals
 from verale.checker.reading.pooling import SimilarityRule
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
-from verale.soundness.independent import arithmetic, files
+from verale.soundness import files
 
 GEOMETRIES = ("euclidean", "unbounded", "cosine", "inner_product")
 

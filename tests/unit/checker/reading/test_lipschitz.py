@@ -10,6 +10,8 @@ from typing import Any
 
 import flint
 import pytest
+from support.arithmetic import PRECISION, above, below, ends
+from support.exact import Head
 
 from verale.checker import Status, Verdict, check
 from verale.checker.auditor import Auditor
@@ -20,9 +22,7 @@ from verale.checker.reading.paradigms import Mixed
 from verale.checker.reading.pooling import Box
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, above, below, ends
-from verale.soundness.independent.head import Head
+from verale.soundness import files
 
 ROOTED = {"kind": "rooted_cosine", "epsilon": (2.0**-3).hex()}
 NEGATED = {"kind": "negated"}

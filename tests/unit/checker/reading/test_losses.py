@@ -17,7 +17,7 @@ from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
 from verale.checker.reading.deployment import losses_of
 from verale.checker.reading.space import Space
-from verale.soundness.independent import files
+from verale.soundness import files
 
 BOX = {"lower": "0x0p+0", "upper": "0x1p+0"}
 

@@ -7,13 +7,13 @@ import random
 from fractions import Fraction
 
 import pytest
+from support.exact import Head as ExactHead
 
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
 from verale.checker.reading.margin import lower_bound, proved_margins, require
 from verale.checker.reading.pooling import Box
-from verale.soundness.independent import files
-from verale.soundness.independent.head import Head as IndependentHead
+from verale.soundness import files
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300])
@@ -76,7 +76,7 @@ def test_of_a_soft_tree_is_the_least_difference_over_the_box(count: int) -> None
     for _ in range(25):
         tree = grown(generator, count)
         weight = [[generator.gauss(0, 1) for _ in range(count + 1)] for _ in range(3)]
-        built = IndependentHead(
+        built = ExactHead(
             weight,
             [[0.5]] * count,
             {
@@ -100,7 +100,7 @@ def test_of_a_soft_tree_is_the_least_difference_over_the_box(count: int) -> None
 def test_a_soft_tree_of_a_thousand_nodes_in_a_row_is_cheap() -> None:
     """Each node rounds: the numbers do not grow with the depth."""
     count = 1000
-    built = IndependentHead(
+    built = ExactHead(
         [[generator.gauss(0, 1) for _ in range(count + 1)] for generator in map(random.Random, range(2))],
         [[0.5]] * count,
         {
@@ -121,7 +121,7 @@ def test_of_a_maximum_is_the_least_difference_over_the_box() -> None:
     weight = [[1.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]]
     for _ in range(40):
         bias = [generator.gauss(0, 1) for _ in range(5)] if generator.random() < 0.8 else None
-        built = IndependentHead(weight, [[0.5]] * 5, {"readout": {"kind": "maximum"}}, bias=bias)
+        built = ExactHead(weight, [[0.5]] * 5, {"readout": {"kind": "maximum"}}, bias=bias)
         head, box = read_head(built.data), box_of(generator, 5, 1 << 40)
         moved = [
             [Fraction(end, 1 << box.bits) + Fraction(b) for end in ends]
@@ -138,7 +138,7 @@ def test_of_a_maximum_is_the_least_difference_over_the_box() -> None:
 
 def test_of_a_maximum_whose_classes_share_a_prototype_is_sound() -> None:
     """Prototype 1 decides for both: a tie, whatever its activation; the bound says no more than that."""
-    built = IndependentHead([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]], [[0.5]] * 3, {"readout": {"kind": "maximum"}})
+    built = ExactHead([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]], [[0.5]] * 3, {"readout": {"kind": "maximum"}})
     head = read_head(built.data)
     assert lower_bound(head, Box([0, 5, 0], [1, 9, 1], 0), 0, 1) == -4
     assert lower_bound(head, Box([7, 3, 0], [8, 5, 1], 0), 0, 1) == 2

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support import arithmetic
 from support.rationals import cosine_ends
 
 from verale.checker import Status, check
@@ -17,7 +18,7 @@ from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import SpatialRule
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.soundness.independent import arithmetic, files
+from verale.soundness import files
 
 # One prototype for each of two classes, far apart; the latent lies on the first.
 NEAR, FAR = [0.0, 0.0], [1.0, 1.0]

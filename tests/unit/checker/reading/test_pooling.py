@@ -11,6 +11,7 @@ from time import process_time
 from typing import Any
 
 import pytest
+from support import arithmetic
 from support.cases import every
 from support.rationals import cosine_ends
 
@@ -22,7 +23,7 @@ from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.paradigms import TopK
 from verale.checker.reading.pooling import Pooling, max_minus_mean, max_minus_mean_distance, top_mean
 from verale.checker.reading.space import Ranges, Space
-from verale.soundness.independent import arithmetic, files
+from verale.soundness import files
 
 EPSILON = 2.0**-10
 UNIT = 2**40

@@ -8,6 +8,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from support.exact import Head as ExactHead
 from support.rationals import root
 
 from verale.checker.choices import KERNELS, load_arithmetic
@@ -15,8 +16,7 @@ from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.head import read_head
 from verale.checker.reading.pooling import Pooling, SimilarityRule
 from verale.checker.reading.space import Ranges, Space
-from verale.soundness.independent import files
-from verale.soundness.independent.head import Head as IndependentHead
+from verale.soundness import files
 
 WEIGHT = [[1.0] * 3, [0.0] * 3]
 EUCLIDEAN = {"geometry": files.EUCLIDEAN, "domain": files.domain(0.0, 1.0)}
@@ -97,7 +97,7 @@ SCALES, PEAKS = [0.1, 1.0, 7.0], [0.1, -0.7, 3.0]
 def kind_space(name: str, kernel: str) -> Space:
     kind, (fields, changes) = name.split()[0], KINDS[name]
     softmax = changes["geometry"] == files.SOFTMAX
-    built = IndependentHead(
+    built = ExactHead(
         WEIGHT[:2],
         None if softmax else [[0.6, 0.8]] * 3,
         {**changes, "similarity": {"kind": kind, **fields}},
@@ -185,11 +185,11 @@ def test_exponentials_do_not_exceed_one(kernel: str) -> None:
     where = kind_space("exponential of cosines", kernel)
     far = 10**40 << where.bits
     assert SimilarityRule(where).box(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
-    slight = IndependentHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exponential"}}, scale=[2.0**-80] * 3)
+    slight = ExactHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exponential"}}, scale=[2.0**-80] * 3)
     where = Space(read_head(slight.data), load_arithmetic(kernel))
     assert where.arithmetic.exp(-1, -where.bits - 80, where.bits)[1] > 1 << where.bits  # what is cut
     assert SimilarityRule(where).box(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
-    plain = IndependentHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}})
+    plain = ExactHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}})
     where = Space(read_head(plain.data), load_arithmetic(kernel))
     box = SimilarityRule(where).box(Ranges([0] * 3, [0] * 3))
     assert box.lower == box.upper == [1 << where.bits] * 3

@@ -13,7 +13,7 @@ from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.space import Space
-from verale.soundness.independent import files
+from verale.soundness import files
 
 
 def rule(count: int, lower: float | None = None, upper: float | None = None) -> tuple[Simplex, int]:

@@ -14,7 +14,7 @@ from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.paradigms import TopK
 from verale.checker.reading.space import Space
-from verale.soundness.independent import files
+from verale.soundness import files
 
 HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
 

@@ -22,7 +22,7 @@ from verale.checker.reading.points import Point, Points, exact_inverse
 from verale.checker.reading.pooling import SimilarityRule
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
-from verale.soundness.independent import files
+from verale.soundness import files
 
 NEGATED: files.Part = {"similarity": {"kind": "negated"}, "domain": files.domain(-16.0, 16.0)}
 PRODUCT: files.Part = {

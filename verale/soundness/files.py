@@ -1,4 +1,4 @@
-"""Head, latents and certificate files built with struct and json only: an independent reading of certificates/v1.md.
+"""Head, latents and certificate files in bytes, built with struct and json only, so that a file may be broken anywhere.
 
 Numbers are Python floats; matrices are lists of lists. A test that wants a broken file changes the returned pieces.
 """
@@ -9,11 +9,11 @@ import hashlib
 import json
 import struct
 from math import prod
-from typing import Any, TypeVar
-
-from verale.soundness.independent.arithmetic import Matrix as Matrix
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
+Document: TypeAlias = dict[str, Any]
+Matrix: TypeAlias = list[list[float]]
 Part = Any
 """A JSON object that describes a part of a head."""
 
@@ -129,6 +129,24 @@ def latents_nchw(images: list[Matrix], height: int, width: int) -> bytes:
     depth = len(images[0][0])
     values = [image[patch][d] for image in images for d in range(depth) for patch in range(height * width)]
     return safetensors({"latents": tensor(values, sizes=[len(images), depth, height, width])})
+
+
+def read_latents(data: bytes) -> list[Matrix]:
+    """The images (L, D) of a well-formed latents file, stored as (N, D, H, W) or (N, L, D)."""
+    length = int.from_bytes(data[:8], "little")
+    entry = json.loads(data[8 : 8 + length])["latents"]
+    begin, end = (8 + length + offset for offset in entry["data_offsets"])
+    code, size = {"F32": ("f", 4), "F64": ("d", 8)}[entry["dtype"]]
+    values = struct.unpack(f"<{(end - begin) // size}{code}", data[begin:end])
+    count, *sizes = entry["shape"]
+    images = []
+    for start in range(0, len(values), len(values) // count):
+        numbers = values[start : start + len(values) // count]
+        if len(sizes) == 3:
+            images.append([list(numbers[patch :: prod(sizes[1:])]) for patch in range(prod(sizes[1:]))])
+        else:
+            images.append([list(numbers[at : at + sizes[1]]) for at in range(0, len(numbers), sizes[1])])
+    return images
 
 
 def digest(image: Matrix) -> str:
