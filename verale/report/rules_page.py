@@ -75,7 +75,8 @@ def _shown(rule: Rule, certificate: Certificate, pictures: dict[int, str], rules
     fitted = _share(rule.fitted.images, rules.fitted.images)
     held_out = rules.held_out
     measured = "-" if rule.held_out is None or held_out is None else _share(rule.held_out.images, held_out.images)
-    return _Shown(rule, parts, below(certificate.margin), fitted, measured)
+    margin = below(certificate.margin) if rule.margin is not None else ""
+    return _Shown(rule, parts, margin, fitted, measured)
 
 
 def _numbers(each: RuleSet) -> tuple[str, str, str]:

@@ -6,14 +6,19 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from verale.checker import Status, Verdict
+from verale.checker import Auditor, Status, Verdict
 from verale.checker.certificate import LARGEST
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
 from verale.runs.arguments import HeadFile, LabelledImages, auditor_for
 from verale.runs.table import csv_line
+
+if TYPE_CHECKING:
+    from verale.certificate import Certificate
 
 __all__ = ["COLUMNS", "Covered", "CoveringAudits", "csv_rows"]
 
@@ -55,7 +60,9 @@ class CoveringAudits:
         kernel: see `audit`.
 
     Attributes:
-        total: how many images there are.
+        data: the images.
+        total: how many there are.
+        auditor: the checker, with the images' latents.
 
     Raises:
         InputError: a file that cannot be used, or latents that do not fit the head.
@@ -64,53 +71,61 @@ class CoveringAudits:
     def __init__(self, head: str | HeadFile, latents: str, kernel: str | None = None) -> None:
         from verale.head import digest
 
-        file = HeadFile.of(head)
-        self._head = file.head
-        given = LabelledImages.load(latents, self._head)
-        self._path, self._images, self._labels = latents, given.images, given.labels
-        self._digests = [digest(image) for image in self._images]
-        self._without_images = auditor_for(file, kernel=kernel)
-        data = read(latents, "a latents file", most=LARGEST_LATENTS)
-        self._auditor = auditor_for(file, data, kernel)
-        self.total = len(self._images)
+        self._file, self._kernel = HeadFile.of(head), kernel
+        self.data = LabelledImages.load(latents, self._file.head)
+        self._digests = [digest(image) for image in self.data.images]
+        self.auditor = auditor_for(self._file, read(latents, "a latents file", most=LARGEST_LATENTS), kernel)
+        self.total = len(self.data.images)
+
+    @cached_property
+    def _without_images(self) -> Auditor:
+        """The checker of certificates that name other images, of which nothing is asked."""
+        return auditor_for(self._file, kernel=self._kernel)
 
     def of(self, path: str) -> Covered:
         """The images that a certificate proves.
 
         Raises:
             InputError: a certificate that cannot be read, or that speaks of images with another number of patches.
-
-        Soundness: each image counted satisfies the statements and has the class, because the checker proved entailment
-        and instance of the certificate that names this image; the screen only saves it the others.
         """
         from verale.certificate import Certificate
-        from verale.rules.coverage import coverage_of
 
         data = read(path, "a certificate (.ale.json)", LARGEST + 1)
         verdict = self._without_images.check(data, entailment_only=True)
         if verdict.status is not Status.PROVED:
             return Covered(path, None, verdict)
-        general = replace(Certificate.from_bytes(data).of_latents(), minimal=False)
-        if general.patches != self._images.shape[1]:
+        certificate, patches = Certificate.from_bytes(data), self.data.images.shape[1]
+        if certificate.patches != patches:
             raise InputError(
-                self._path,
-                f"holds images of {self._images.shape[1]} patches, expected {general.patches} as in {Path(path).name}",
+                self.data.file,
+                f"holds images of {patches} patches, expected {certificate.patches} as in {Path(path).name}",
             )
+        proved, unproved = self.images_of(certificate)
+        _log.info("%s: %d images proved, %d proposed in vain", path, len(proved), len(unproved))
+        labels = None if self.data.labels is None else dict(Counter(map(self.data.labels.__getitem__, proved)))
+        return Covered(path, certificate.predicted, verdict, proved, labels, unproved)
+
+    def images_of(self, certificate: Certificate) -> tuple[tuple[int, ...], dict[int, str]]:
+        """The images that a certificate of as many patches proves, and why others that seemed to be are not proved.
+
+        Soundness: each image counted satisfies the statements and has the class, because the checker proved entailment
+        and instance of the certificate that names this image; the screen only saves it the others.
+        """
+        from verale.rules.coverage import coverage_of
+
+        general = replace(certificate.of_latents(), minimal=False)
         proved, unproved = [], {}
-        for index in coverage_of(self._head, self._images, general.statements).proposed:
-            bound = general.of_latents(self._digests[index])
-            answer = self._auditor.check(bound.to_bytes())
+        for index in coverage_of(self._file.head, self.data.images, general.statements).proposed:
+            answer = self.auditor.check(general.of_latents(self._digests[index]).to_bytes())
             if answer.status is Status.PROVED:
                 proved.append(index)
             else:
                 unproved[index] = answer.message
-        _log.info("%s: %d images proved, %d proposed in vain", path, len(proved), len(unproved))
-        labels = None if self._labels is None else dict(Counter(self._labels[index] for index in proved))
-        return Covered(path, general.predicted, verdict, tuple(proved), labels, unproved)
+        return tuple(proved), unproved
 
     def label(self, index: int) -> int | None:
         """The true class of an image, where it is known."""
-        return None if self._labels is None else self._labels[index]
+        return None if self.data.labels is None else self.data.labels[index]
 
 
 COLUMNS = ("Certificate", "Pred Label", "Idx", "True Label")

@@ -7,20 +7,20 @@ import json
 import logging
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import class_name, float_below
-from verale.checker import Verdict, most_severe
+from verale.certificate.words import class_name
+from verale.checker import Status, Verdict, most_severe
 from verale.errors import InputError, UsageError
 from verale.files import certificate_name
-from verale.runs.arguments import HeadFile, LabelledImages, auditor_for
+from verale.runs.arguments import HeadFile
+from verale.runs.cover import CoveringAudits
 from verale.runs.folder import HEAD
 from verale.runs.table import csv_line
 from verale.version import __version__
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from verale.certificate import Certificate
     from verale.head import Head
 
@@ -50,7 +50,8 @@ class Seen:
     """What a rule, or a list of them, does on a data set.
 
     Attributes:
-        images: how many images it covers: each certainly satisfies its statements.
+        images: how many images it covers: of each the checker proves the class by its statements. None of an unproved
+            rule.
         new: how many of them no earlier rule covers.
         correct: how many of those it covers have the rule's class as their true one; None where that is not known.
     """
@@ -88,7 +89,7 @@ class Rule:
         sha256: of its bytes.
         predicted: the class that it proves, and `name`, what it is called.
         size: how many statements it has.
-        margin: the least margin that is proved, rounded down.
+        margin: the least margin that is proved, rounded down; None if the rule is not proved.
         words: its statements in a sentence.
         status: the checker's verdict on its entailment, and `reason`, why it is not PROVED.
         fitted: on the data set that it was fitted to.
@@ -100,7 +101,7 @@ class Rule:
     predicted: int
     name: str
     size: int
-    margin: float
+    margin: float | None
     words: str
     status: str
     reason: str
@@ -200,52 +201,45 @@ def fit_rules(
         InputError: a file that cannot be used, or images of which no rule can be proved.
         UsageError: fewer than one rule, or a paradigm whose margins have no prices.
 
-    Soundness: the checker proves the entailment of every rule, and the list says what it could not prove. An image
-    counts as covered if outward-rounded float64 proves its statements; `verale cover` has the checker prove each.
+    Soundness: the checker proves the entailment of every rule, and the list says what it could not prove. It also
+        proves every image that counts as covered: see `CoveringAudits`.
     """
     from itertools import islice
 
-    import torch
-
-    from verale.rules.coverage import coverage_of
     from verale.rules.fit import fit
 
     if count < 1:
         raise UsageError(f"count is {count}, expected at least 1")
     file = HeadFile.of(head_file)
     head = file.head
-    auditor = auditor_for(file, kernel=kernel)
-    sets = [LabelledImages.load(file, head) for file in (fitted, held_out) if file is not None]
-    patches = sets[0].images.shape[1]
-    for data in sets:
+    sets = [CoveringAudits(file, path, kernel) for path in (fitted, held_out) if path is not None]
+    patches = sets[0].data.images.shape[1]
+    for data in (covering.data for covering in sets):
         if data.images.shape[1] != patches:
             raise InputError(data.file, f"holds images of {data.images.shape[1]} patches, expected {patches}")
         if not len(data.images):
             raise InputError(data.file, "holds no images")
     paradigm = paradigm or _default_paradigm(head, patches)
-    seen = [torch.zeros(len(data.images), dtype=torch.bool) for data in sets]
-    right = [torch.zeros(len(data.images), dtype=torch.bool) for data in sets]
+    covered, correct = [set[int]() for _ in sets], [set[int]() for _ in sets]
     rules, certificates, codes = [], [], []
-    for number, certificate in enumerate(islice(fit(head, sets[0].images, paradigm), count)):
-        each_seen = []
-        for data, before, correct in zip(sets, seen, right, strict=True):
-            covers = coverage_of(head, data.images, certificate.statements).certain
-            truly = None if data.labels is None else covers & (torch.tensor(data.labels) == certificate.predicted)
-            each_seen.append(
-                Seen(int(covers.sum()), int((covers & ~before).sum()), None if truly is None else int(truly.sum()))
-            )
-            before |= covers
-            if truly is not None:
-                correct |= truly
-        verdict = auditor.check(certificate.to_bytes(), entailment_only=True)
-        rules.append(_rule(head, verdict, number, certificate, each_seen))
+    for number, certificate in enumerate(islice(fit(head, sets[0].data.images, paradigm), count)):
+        verdict = sets[0].auditor.check(certificate.to_bytes(), entailment_only=True)
+        counted = []
+        for covering, before, right in zip(sets, covered, correct, strict=True):
+            images = set(covering.images_of(certificate)[0]) if verdict.status is Status.PROVED else set()
+            truly = {index for index in images if covering.label(index) == certificate.predicted}
+            labelled = covering.data.labels is not None
+            counted.append(Seen(len(images), len(images - before), len(truly) if labelled else None))
+            before |= images
+            right |= truly
+        rules.append(_rule(head, verdict, number, certificate, counted))
         certificates.append(certificate)
         codes.append(verdict.exit_code)
-        _log.info("rule %d: class %d, %s", number, certificate.predicted, each_seen)
+        _log.info("rule %d: class %d, %s", number, certificate.predicted, counted)
         advance(1)
     if not rules:
         raise InputError(fitted, "has no images of which a rule could be proved: the head's classes tie there")
-    whole = [_set(head, data, *each) for data, *each in zip(sets, seen, right, strict=True)]
+    whole = list(map(partial(_set, head), sets, covered, correct))
     return RuleList(
         head=head.digest,
         paradigm=paradigm,
@@ -261,13 +255,14 @@ def fit_rules(
 def _rule(head: Head, verdict: Verdict, number: int, certificate: Certificate, seen: list[Seen]) -> Rule:
     from verale.rules.words import conditions
 
+    margin = verdict.record()["margin"] if verdict.status is Status.PROVED else None
     return Rule(
         certificate=certificate_name(number),
         sha256=hashlib.sha256(certificate.to_bytes()).hexdigest(),
         predicted=certificate.predicted,
         name=class_name(certificate.predicted, head.labels),
         size=certificate.size,
-        margin=float_below(certificate.margin),
+        margin=None if margin is None else float(margin),
         words=conditions(certificate, head.geometry, head.size),
         status=verdict.status.value,
         reason=verdict.reason,
@@ -276,17 +271,16 @@ def _rule(head: Head, verdict: Verdict, number: int, certificate: Certificate, s
     )
 
 
-def _set(head: Head, data: LabelledImages, covered: Tensor, correct: Tensor) -> RuleSet:
+def _set(head: Head, covering: CoveringAudits, covered: set[int], correct: set[int]) -> RuleSet:
     import torch
 
     from verale.head import evaluate
 
-    right = truly = None
+    data, right = covering.data, None
     if data.labels is not None:
         predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(data.images, _CHUNK)])
         right = int((predicted == torch.tensor(data.labels)).sum())
-        truly = int(correct.sum())
-    return RuleSet(data.file, len(data.images), int(covered.sum()), truly, right)
+    return RuleSet(data.file, covering.total, len(covered), None if right is None else len(correct), right)
 
 
 _CHUNK = 256

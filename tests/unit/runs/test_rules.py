@@ -15,8 +15,11 @@ from support.commands import in_process
 from support.small import small_head
 
 from verale.certificate import Certificate
+from verale.checker import Auditor
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
+from verale.report.rules_page import page
+from verale.rules import coverage
 from verale.rules import fit as fitting
 from verale.rules.coverage import coverage_of
 from verale.runs.rules import fit_rules
@@ -154,7 +157,29 @@ def test_a_rule_that_is_not_proved_is_said_to_be_none(sets, tmp_path, monkeypatc
     done = in_process(*sets.options(tmp_path / "out"), "--count", 1)
     assert done.returncode == 3 and done.stdout.startswith("NOT_PROVED 0.")
     page = (tmp_path / "out" / "rules.html").read_text()
-    assert "proved 0 of 1" in page and "NOT PROVED" in page
+    assert "proved 0 of 1" in page and "NOT PROVED" in page and "stays at least" not in page
+    (rule,) = json.loads((tmp_path / "out" / "rules.json").read_text())["rules"]
+    assert rule["margin"] is None and rule["fitted"]["images"] == rule["held_out"]["images"] == 0
+    (row,) = csv.DictReader(io.StringIO((tmp_path / "out" / "rules.csv").read_text()))
+    assert (row["Margin"], row["Images"]) == ("", "0")
+
+
+def test_images_count_that_the_checker_proves_whatever_a_screen_says(sets, monkeypatch):
+    def everything(head, images, statements):
+        return coverage.Coverage(*[torch.ones(len(images), dtype=torch.bool)] * 2)
+
+    expected = fit_rules(sets.head_path, sets.fitted, sets.held_out, count=2)
+    assert all(rule.fitted.images < IMAGES and rule.held_out.images < IMAGES for rule in expected.rules)
+    monkeypatch.setattr(coverage, "coverage_of", everything)
+    assert fit_rules(sets.head_path, sets.fitted, sets.held_out, count=2).rules == expected.rules
+
+
+def test_the_margin_is_that_of_the_verdict(sets):
+    rules = fit_rules(sets.head_path, sets.fitted, count=2)
+    auditor = Auditor(Path(sets.head_path).read_bytes())
+    for rule, certificate in zip(rules.rules, rules.certificates, strict=True):
+        margin = auditor.check(certificate.to_bytes()).record()["margin"]
+        assert rule.margin == float(margin) and f"stays at least {margin} below" in page(rules, {}).decode()
 
 
 def test_an_out_that_is_a_file_is_named_before_the_work(sets, tmp_path, monkeypatch):
