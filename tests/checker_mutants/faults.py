@@ -390,7 +390,9 @@ steps.py Steps.verdict: an arithmetic is real
 verdict.py line_of: a name may have two lines
     map(one_field, parts) => parts
 verdict.py Verdict.record: a margin is told that the certificate does not state
-    min(least, self.stated) => least
+    self.stated or self.margins => self.margins
+verdict.py _at_most: a margin is told that is not proved
+    min(margin, stated) => stated
 file_auditor.py _digest_of_files: a name may look like several files
     name.replace(b'\\', b'\\\\').replace(b'\n', b'\\n').replace(b'\r', b'\\r') => name
 file_auditor.py _digest_of_files: a name that is escaped looks like one that is not

@@ -60,6 +60,7 @@ def test_the_lead_is_the_same_everywhere(folder: Path, kernel: str) -> None:
         assert f"at least {lead} below it" in collection.items[index].summary.claim("x")
         record = Auditor((folder / "head.safetensors").read_bytes(), None, kernel).check(file.read_bytes()).record()
         assert record["margin"] == lead
+        assert record["margins"] == [margin and margin.hex() for margin in Certificate.load(file).margins]
         assert f"margin >= {lead}  " in in_process("audit", file, "--kernel", kernel).stdout
         shown = in_process("show", file, "--kernel", kernel).stdout
         assert f": {lead}\n" in shown and set(re.findall(r"margin >= (\S+)", shown)) == {lead}

@@ -104,7 +104,7 @@ class Steps(ABC):
             elements=certificate.elements,
             arithmetic=certificate.arithmetic,
             deployment=self._deployment,
-            stated=min((margin for margin in certificate.margins if margin is not None), default=None),
+            stated=certificate.margins,
         )
 
     def _allowed(self, image: Image | None, picture: Picture | None = None) -> float:

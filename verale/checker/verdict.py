@@ -82,7 +82,7 @@ class Verdict:
         arithmetic: in which the certificate claims `picture`; None if it does not, or could not be read.
         statements: how many it has; None if it could not be read.
         margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
-        stated: the least margin that the certificate states; None if it could not be read, or states none.
+        stated: the margins that the certificate states, None at `predicted`; empty if it could not be read.
         deployed: what is left of them in binary32, negative where they fall short; empty if that is not asked for, or
             not known.
         false: whether the instance is certainly false, not only unproved.
@@ -111,7 +111,7 @@ class Verdict:
     language: str = ""
     arithmetic: str | None = None
     deployment: Deployment | None = None
-    stated: Fraction | None = None
+    stated: tuple[Fraction | None, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -125,12 +125,11 @@ class Verdict:
         return line_of({"certificate": name, "run": run, **self.record()})
 
     def record(self) -> dict[str, Any]:
-        """The verdict as plain data for JSON (certificates/audit-log-v1.md). `margin` is what is proved of the least
-        margin that the certificate states: that one, if all are proved; rounded down to four digits. `margins` are
-        rounded down to binary64."""
-        least = min((margin for margin in self.margins if margin is not None), default=None)
-        if least is not None and self.stated is not None:
-            least = min(least, self.stated)
+        """The verdict as plain data for JSON (certificates/audit-log-v1.md). `margins` are what is proved of those that
+        the certificate states, whatever kernel proves more: these themselves, if all are proved; rounded down to
+        binary64. `margin` is the least of them, rounded down to four digits."""
+        margins = tuple(map(_at_most, self.margins, self.stated or self.margins))
+        least = min((margin for margin in margins if margin is not None), default=None)
         return {
             "status": self.status.value,
             "reason": self.reason,
@@ -144,8 +143,12 @@ class Verdict:
             "statements": self.statements,
             "elements": {str(prototype): count for prototype, count in self.elements.items()},
             "margin": None if least is None or least <= 0 else decimal_below(least, _DIGITS),
-            "margins": [None if margin is None else _binary64_below(margin).hex() for margin in self.margins],
+            "margins": [None if margin is None else _binary64_below(margin).hex() for margin in margins],
         }
+
+
+def _at_most(margin: Fraction | None, stated: Fraction | None) -> Fraction | None:
+    return None if margin is None or stated is None else min(margin, stated)
 
 
 def line_of(record: Mapping[str, Any]) -> str:

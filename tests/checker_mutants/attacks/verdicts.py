@@ -32,9 +32,13 @@ def margins_in_records(module: Import, kernel: str) -> str:
         shown = Fraction(Decimal(record["margin"]))
         if not value * Fraction(999, 1000) < shown <= value:
             return f"margin {record['margin']}"
-        stated = replace(made, stated=value / 2).record()["margin"]
-        if Fraction(Decimal(stated)) > value / 2:
-            return f"margin {stated}, which is not that of the certificate"
+        stated = (None, value / 2, value * 3)
+        told = replace(made, stated=stated).record()
+        if Fraction(Decimal(told["margin"])) > value / 2:
+            return f"margin {told['margin']}, which is not that of the certificate"
+        for end, exact in zip(told["margins"][1:], (value / 2, value * 2), strict=True):
+            if _not_below(end, exact):
+                return f"margins {end}, which are not those of the certificate"
         for end, exact in zip(record["margins"][1:], margins[1:], strict=True):
             if _not_below(end, exact):
                 return f"margins {end}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import inf, nextafter
 
 import pytest
 
@@ -37,11 +38,13 @@ def test_the_margin_is_rounded_down_and_reads_as_everywhere(margin: Fraction, te
 def test_the_margin_is_that_of_the_certificate_where_all_are_proved() -> None:
     """Of one certificate the page said 2.135 and an audit 2.1363, which its rules had found."""
     stated, found = Fraction(2135, 1000), Fraction(213631, 10**5)
-    verdict = replace(proved(found, entailment="proved"), stated=stated)
+    verdict = replace(proved(found, entailment="proved"), stated=(stated, None, stated))
     assert verdict.record()["margin"] == "2.135" and "  margin >= 2.135  " in verdict.line("x")
-    assert Fraction(2136, 1000) < Fraction(float.fromhex(verdict.record()["margins"][0])) <= found
-    less = replace(verdict, stated=Fraction(5, 2), status=Status.NOT_PROVED, reason="margin")
-    assert less.record()["margin"] == "2.136"
+    first, own, last = verdict.record()["margins"]
+    assert first == last and own is None
+    assert Fraction(float.fromhex(first)) <= stated < Fraction(nextafter(float.fromhex(first), inf))
+    less = replace(verdict, stated=(Fraction(5, 2), None, stated), status=Status.NOT_PROVED, reason="margin")
+    assert less.record()["margin"] == "2.135" and float.fromhex(less.record()["margins"][0]) > Fraction(2136, 1000)
     assert replace(verdict, margins=()).record()["margin"] is None
 
 
