@@ -250,6 +250,9 @@ runs/gap.py gap: the bound may be about another class
     (found := json.loads(document)['predicted']) != released.certificate.predicted
     => (found := json.loads(document)['predicted']) == -1
     unit/runs/test_gap.py::test_a_bound_about_another_class_is_not_this_images
+runs/gap.py gap: the proved checker is said to prove the bound
+    Gap(released.certificate, least, by, document) => Gap(released.certificate, least, PROVED, document)
+    end_to_end/test_contrast.py::test_how_small_an_explanation_can_be
 runs/released.py Released.margins: sets are excluded by what all statements prove
     self.auditor.numbers(rest.to_bytes()).margins => self.certificate.margins
     unit/runs/test_contrast.py::test_many_statements_are_grown_and_reduced

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verale.checker.kernel import in_words
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
@@ -89,7 +90,7 @@ def _line(file: str, gap: Gap) -> str:
     paradigm = gap.certificate.paradigm
     line = (
         f"{before_colon(file)}: {gap.certificate.size} statements under {paradigm}; no explanation of this image under"
-        f" top_k has fewer than {gap.least}: proved"
+        f" top_k has fewer than {gap.least}: proved by {in_words(gap.by)}"
     )
     return line if gap.is_smallest is not None else f"{line}; of those under {paradigm} nothing is proved"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from verale.certificate import Certificate
-from verale.checker.choices import CHOICES, KERNELS, PROVED
+from verale.checker.choices import CHOICES, EITHER, KERNELS, PROVED
 from verale.checker.errors import UnprovedError
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError, VeraleError, option
@@ -33,11 +33,13 @@ class Gap:
     Attributes:
         certificate: the explanation.
         least: no explanation of the image under `top_k` has fewer statements.
+        by: what proves that: `arb`, `mpmath`, or `both` of them.
         document: the proof, which the checker reads (certificates/least-v1.md).
     """
 
     certificate: Certificate
     least: int
+    by: str
     document: bytes = field(default=b"", repr=False, compare=False)
 
     @property
@@ -54,6 +56,7 @@ class Gap:
             "statements": self.certificate.size,
             "least": self.least,
             "least_paradigm": PARADIGM,
+            "least_by": self.by,
             "smallest": self.is_smallest,
         }
 
@@ -74,7 +77,8 @@ def gap(
         latents: file that holds the image's latents.
         out: a file for the proof (`verale.checker.least`), or None.
         seconds: how long to search for a better bound.
-        kernel: `arb`, `mpmath` or `both`; by default what `audit` takes proves the certificate, and `arb` the bound.
+        kernel: `arb`, `mpmath` or `both`; by default, `proved-or-arb`, what `audit` takes proves the certificate, and
+            `arb` the bound.
 
     Raises:
         InputError: a file that cannot be read or written, no latents, latents that do not fit, a certificate that is
@@ -88,7 +92,8 @@ def gap(
     from verale.search.least import least_document
 
     require_search(seconds, None)
-    if kernel is not None and PROVED in CHOICES.get(kernel, ()):
+    by = "arb" if kernel is None or kernel == EITHER else kernel
+    if PROVED in CHOICES.get(by, ()):
         raise UsageError(
             f"kernel {kernel}: the proof of {PROVED} does not cover how small explanations can be; choose one of"
             f" {', '.join(KERNELS)}, both"
@@ -112,11 +117,11 @@ def gap(
         )
     data = read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     try:
-        least = proved_least(document, file.data, data, kernel or "arb")
+        least = proved_least(document, file.data, data, by)
     except UnprovedError as error:
         raise VeraleError(
             f"{certificate}: the bound that was found is not proved ({error}); please report this"
         ) from error
     if out is not None:
         write_atomically(out, document)
-    return Gap(released.certificate, least, document)
+    return Gap(released.certificate, least, by, document)

@@ -148,7 +148,7 @@ def test_the_gap_is_proved_for_each_image(tmp_path):
     for path, line in zip(sorted((tmp_path / "out").glob("*.ale.json")), lines, strict=False):
         bounds.append(gap(path, tmp_path / "head.safetensors", tmp_path / "latents.safetensors").least)
         assert line.startswith(f"{path}: {Certificate.load(path).size} statements under top_k; ")
-        assert line.endswith(f" fewer than {bounds[-1]}: proved")
+        assert line.endswith(f" fewer than {bounds[-1]}: proved by arb")
     printed = run(tmp_path, "--gap", "--json", paradigm="top_k").stdout.splitlines()
     records = [json.loads(line) for line in printed]
     assert [each["least"] for each in records if "least" in each] == bounds

@@ -35,6 +35,7 @@ def test_nothing_is_smaller_than_one_statement_that_is_needed(tmp_path) -> None:
         "statements": 1,
         "least": 1,
         "least_paradigm": "top_k",
+        "least_by": "both",
         "smallest": True,
     }
 
@@ -60,6 +61,12 @@ def test_a_certificate_that_is_not_about_its_image_is_refused(ask, tmp_path) -> 
     false = about(tmp_path / "1", tmp_path / "0", tmp_path / "false")
     with pytest.raises(InputError, match=r"false: is NOT_PROVED .*expected a proved certificate"):
         ask(false, tmp_path / "head", tmp_path / "latents")
+
+
+def test_the_name_of_the_default_is_the_default(files) -> None:
+    certificate = files.certificates[0]
+    named = gap(certificate, files.head_path, files.latents_path, seconds=0, kernel="proved-or-arb")
+    assert named.by == "arb" and named == gap(certificate, files.head_path, files.latents_path, seconds=0)
 
 
 def test_what_is_under_another_paradigm_is_never_called_smallest(files) -> None:
