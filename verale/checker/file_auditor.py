@@ -68,8 +68,10 @@ class FileAuditor:
     Args:
         pictures: a tensor or PNG file, or a folder, of which all PNG files count; None where `network` is None.
         opener: opens all of these, and certificates; by default wherever links lead.
+        head_data: the bytes of the head file, where they have been read.
 
     Attributes:
+        auditor: the checker that it asks.
         run: what a verdict depends on besides the certificate; plain data for JSON.
 
     Raises:
@@ -90,9 +92,10 @@ class FileAuditor:
         network: str | None = None,
         pictures: str | None = None,
         opener: Opener | None = None,
+        head_data: bytes | None = None,
     ) -> None:
         self._opener = opener
-        head_data = _read(head, LARGEST_HEAD, opener)
+        head_data = _read(head, LARGEST_HEAD, opener) if head_data is None else head_data
         if network is None and pictures is not None:
             raise NetworkError(f"{pictures}: pictures are given without a network; give its file too")
         if pictures is None and network is not None:
@@ -101,7 +104,7 @@ class FileAuditor:
         files, pictures_digest = (None, None) if pictures is None else picture_files(pictures, opener)
         try:
             latents_data = None if latents is None else _read_latents(latents, opener)
-            self._auditor = Auditor(head_data, latents_data, kernel, limit, network_data, files)
+            self.auditor = Auditor(head_data, latents_data, kernel, limit, network_data, files)
         except HeadError as error:
             raise HeadError(f"{head}: {error}") from None
         except LatentsError as error:
@@ -112,7 +115,7 @@ class FileAuditor:
             raise LatentsError(
                 f"{head if latents is None else latents}: takes more memory than there is; give fewer images at once"
             ) from None
-        program = self._auditor.executable
+        program = self.auditor.executable
         executable = {} if program is None else {"executable": program.sha256}
         executable |= {} if program is None or not program.variable else {"variable": program.variable}
         executable |= {} if program is None or not program.language else {"language": program.language}
@@ -122,7 +125,7 @@ class FileAuditor:
             "head": _digest(head_data),
             "latents": None if latents_data is None else _digest(latents_data),
             **({} if network_data is None else {"network": _digest(network_data), "pictures": pictures_digest}),
-            "kernel": self._auditor.kernel,
+            "kernel": self.auditor.kernel,
             "minimality": minimality,
             "entailment_only": entailment_only,
             "limit": limit,
@@ -130,7 +133,7 @@ class FileAuditor:
             "checker": {"version": _version("verale"), "sha256": checker_digest(), **executable},
             "libraries": {
                 "python": platform.python_version(),
-                **{package: _version(package) for package in self._auditor.packages},
+                **{package: _version(package) for package in self.auditor.packages},
             },
         }
 
@@ -146,7 +149,7 @@ class FileAuditor:
         try:
             data = _read(path, LARGEST, self._opener) if data is None else data
             digest = _digest(data) if len(data) <= LARGEST else None
-            verdict = self._auditor.check(data, *self._asked, self._deployment).record()
+            verdict = self.auditor.check(data, *self._asked, self._deployment).record()
         except OSError as error:
             return unusable(path, f"cannot be read ({error.strerror})", self.run, digest)
         except (ExecutableError, KernelError, PictureError) as error:

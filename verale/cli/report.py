@@ -149,7 +149,7 @@ def command(
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
         )
-    if collection.head_path is None and verdicts is None and not no_audit:
+    if collection.head_file is None and verdicts is None and not no_audit:
         raise InputError(
             collection.folder, "has no head, so nothing can be audited: give --head or --verdicts, or say --no-audit"
         )

@@ -44,7 +44,9 @@ from verale.runs.table import TABLE, Explained, read_table
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.checker import Auditor
     from verale.head import Head
+    from verale.runs.arguments import HeadFile
 
 __all__ = [
     "NOT_AUDITED",
@@ -236,10 +238,12 @@ class Collection:
         folder: the folder of the certificates.
         items: in the order of the images.
         head, latents: where available; latents (N, D, H, W) or (N, L, D), as stored.
-        head_path, latents_path: their files.
+        head_file: that of the head, read once.
+        latents_path: that of the latents.
         source: where images and prototypes come from.
         pictures: of the prototypes, by number, where there are some.
         audited: where verdicts come from, for people; empty without verdicts.
+        auditor: the checker that gave them now; None where it did not.
         differences: in what the folder is not what its run's record lists, one sentence each.
     """
 
@@ -247,12 +251,13 @@ class Collection:
     items: tuple[Item, ...]
     head: Head | None = None
     latents: Tensor | None = None
-    head_path: str | None = None
+    head_file: HeadFile | None = None
     latents_path: str | None = None
     source: Source = field(default_factory=Source)
     pictures: Mapping[int, Path] = field(default_factory=dict)
     audited: str = ""
     differences: tuple[str, ...] = ()
+    auditor: Auditor | None = None
 
     @cached_property
     def outside(self) -> str:
@@ -301,7 +306,8 @@ class Collection:
     def files(self) -> list[Path]:
         """The files that were read, or will be."""
         images = [path for item in self.items for path in (item.path, item.file) if path is not None]
-        found = [Path(path) for path in (self.head_path, self.latents_path) if path is not None]
+        head_path = None if self.head_file is None else self.head_file.path
+        found = [Path(path) for path in (head_path, self.latents_path) if path is not None]
         return [*images, *found, *self.pictures.values()]
 
     @property
@@ -317,10 +323,12 @@ class Collection:
         """A class for people: its name, or its number where it has none."""
         return "" if predicted is None else class_name(predicted, self.classes, _LONGEST_NAME)
 
-    def with_records(self, record_of: Callable[[Item], Mapping[str, Any] | None], audited: str) -> Collection:
-        """The same collection with verdicts."""
+    def with_records(
+        self, record_of: Callable[[Item], Mapping[str, Any] | None], audited: str, auditor: Auditor | None = None
+    ) -> Collection:
+        """The same collection with verdicts, and the checker that gave them now."""
         items = [item if item.path is None else replace(item, record=record_of(item)) for item in self.items]
-        return replace(self, items=tuple(items), audited=audited)
+        return replace(self, items=tuple(items), audited=audited, auditor=auditor)
 
 
 def collect(
@@ -361,11 +369,12 @@ def collect(
     trusted = [folder, *(Path(each) for each in (images, pictures, *allow) if each is not None)]
     source = load_source(source_path, None if images is None else Path(images)).within(*trusted)
     drawn = prototype_pictures(folder, None if pictures is None else Path(pictures))
-    read_head = read_latents = stored = None
+    head_file = read_head = read_latents = stored = None
     if inputs.head is not None:
-        from verale.head import Head
+        from verale.runs.arguments import HeadFile
 
-        read_head = Head.load(inputs.head)
+        head_file = HeadFile.of(inputs.head)
+        read_head = head_file.head
     if inputs.latents is not None:
         read_latents, stored = _load_latents(inputs.latents)
         _require_noted(source_path, source, inputs.latents, stored)
@@ -379,8 +388,7 @@ def collect(
     if given.is_dir():
         items += [_unexplained(row, matcher) for row in rows if row.certificate is None]
     items.sort(key=lambda item: (item.index is None, item.index or 0))
-    paths = inputs.head, inputs.latents
-    collection = Collection(folder, tuple(items), read_head, read_latents, *paths, source, drawn)
+    collection = Collection(folder, tuple(items), read_head, read_latents, head_file, inputs.latents, source, drawn)
     if given.is_dir():
         digests = {item.path.name: item.sha256 for item in items if item.path is not None}
         listed = Listing.of_rows(rows, images_of_run(folder)) if rows else None

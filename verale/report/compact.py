@@ -49,7 +49,8 @@ def compact(collection: Collection, kind: str) -> bytes:
     if item.summary is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
     data, certificate = read_item(item)
-    head = None if collection.head_path is None else HeadOfRun.of(collection.head_path)
+    file = collection.head_file
+    head = None if file is None else HeadOfRun.of(file.path, file.data)
     telling = Telling.of(data, head, collection.classes)
     return saved(lambda: _drawn(collection, item, certificate, telling), kind)
 

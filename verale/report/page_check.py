@@ -108,7 +108,6 @@ class Checking:
     told: str
     seen: SeenInPage | None
     _head: Head
-    _digest: str
     _latents: Latents | None
 
     @classmethod
@@ -116,18 +115,15 @@ class Checking:
         """That of a collection with a head; None, and a note, if the head does not fit.
 
         Raises:
-            InputError: no head, or a head or latents file that the checker cannot use, or a head that is no longer the
-                collection's.
+            InputError: no head, or a head or latents file that the checker cannot use.
         """
-        path, digest = collection.head_path, None if collection.head is None else collection.head.digest
-        if path is None or digest is None:
+        file = collection.head_file
+        if file is None:
             raise InputError(
                 collection.folder,
                 f"has no head, without which {option('check')} can prove nothing: say {option('head')}",
             )
-        head = HeadOfRun.of(path).head
-        if head.sha256 != digest:
-            raise InputError(path, "changed while the report was written: run the command again")
+        head = HeadOfRun.of(file.path, file.data).head
         text = b"head " + head_text(head)
         if not _fits(text, "(--check): the head", notes):
             return None
@@ -136,7 +132,7 @@ class Checking:
         digests = hashlib.sha256(script).hexdigest(), csp_digest(script)
         begins_there = any(item.summary is not None and item.summary.picture is not None for item in collection.items)
         seen = SeenInPage.beside(collection.folder, notes) if begins_there else None
-        return cls(deflated(script), *digests, deflated(text), seen, head, digest, latents)
+        return cls(deflated(script), *digests, deflated(text), seen, head, latents)
 
     @property
     def size(self) -> int:
@@ -151,7 +147,7 @@ class Checking:
     def questions(self, certificate: Certificate) -> dict[str, object]:
         """What is asked about a certificate: `entails`, and `pictured` or `instance`, or what is `missing` for both; or
         `why` nothing is."""
-        if certificate.head != self._digest:
+        if certificate.head != self._head.sha256:
             return {"why": "the certificate is about another head than that of this page"}
         try:
             certificate.check_against(self._head)

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
 from verale.checker.errors import FormatError, UnprovedError
-from verale.checker.limit import LIMIT
-from verale.errors import InputError
 from verale.report.collect import Collection, Item
 from verale.report.explanation import conditions
 from verale.report.grid import Grid
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Details", "InFull"]
 
-_LIMIT = LIMIT / 6
-"""Seconds for each megabyte that the checker may take for one certificate."""
 _MEMBERS = 20
 """The most prototypes of a reason that are told one by one."""
 
@@ -59,7 +55,8 @@ class Details:
         checking: the checker in the page; None without it.
         observable: what comparing a patch with a prototype gives.
         fields: the receptive fields of the patches; None where they are not known.
-        checker: says what statements prove of activations; None without a head.
+        checker: says what statements prove of activations, that of the verdicts where they are given now; None without
+            a head.
         standing: how activations stand among those of all images, where known.
     """
 
@@ -74,16 +71,13 @@ class Details:
     def of(
         cls, collection: Collection, checking: Checking | None, observable: str, fields: ReceptiveFields | None
     ) -> Details:
-        """Of a page. Raises InputError: the head's file cannot be read, or changed."""
-        if collection.head is None or collection.head_path is None:
+        """Of a page. Raises InputError: the checker cannot use the head."""
+        if collection.head_file is None:
             return cls(collection, checking, observable, fields, None, None)
         from verale.report.standing import Standing
-        from verale.runs.arguments import HeadFile, auditor_for
+        from verale.runs.arguments import auditor_for
 
-        file = HeadFile.of(collection.head_path)
-        if file.sha256 != collection.head.digest:
-            raise InputError(file.path, "changed while the report was written: run the command again")
-        checker = auditor_for(file, limit=_LIMIT)
+        checker = collection.auditor or auditor_for(collection.head_file)
         return cls(collection, checking, observable, fields, checker, Standing.of(collection))
 
     def of_several(self, shown: Sequence[InFull]) -> list[tuple[dict[str, object], list[int] | None]]:
@@ -128,7 +122,8 @@ class Details:
 
     def _ledger(self, shown: InFull, second: int | None) -> Ledger | None:
         """Of the lead over the runner-up of the image; without latents over the class with the least margin."""
-        if self.checker is None or self.collection.head is None:
+        record = shown.item.record
+        if self.checker is None or self.collection.head is None or (record and record["reason"] == "limit"):
             return None
         from verale.report.shares import ledger_of
 

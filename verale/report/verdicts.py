@@ -14,8 +14,8 @@ from verale.checker.verdict import most_severe
 from verale.errors import InputError, option
 from verale.files import opener_of, reading
 from verale.report.collect import Collection
-from verale.runs.audit import audit_files
-from verale.runs.auditor import AuditOptions
+from verale.runs.audit import audited_by
+from verale.runs.auditor import AuditOptions, auditor_of
 from verale.runs.inputs import find_seen, sha256_of
 from verale.runs.records import read_records
 
@@ -40,22 +40,20 @@ def audited(
         kernel: what proves; see `verale.audit`.
 
     Raises:
-        InputError: a head or latents file that the checker cannot use, or a head that is no longer the collection's.
+        InputError: a head or latents file that the checker cannot use, or that changes while processes read it.
     """
-    if collection.head_path is None:
+    if collection.head_file is None:
         return collection
     records = {}
-    digest = None if collection.head is None else collection.head.digest
     network, pictures = find_seen(collection.folder) or (None, None)
-    files = collection.head_path, collection.latents_path
+    files = collection.head_file.path, collection.latents_path
     options = AuditOptions(*files, kernel, minimality, network=network, pictures=pictures)
-    for outcome in audit_files(collection.paths, options, jobs):
-        if outcome.record["run"]["head"] != digest:
-            raise InputError(collection.head_path, "changed while the report was written: run the command again")
+    auditor = auditor_of(options, collection.head_file.data)
+    for outcome in audited_by(auditor, collection.paths, options, jobs):
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record
         advance(1)
     when = "when this page was written"
-    return collection.with_records(lambda item: records.get((str(item.path), item.sha256)), when)
+    return collection.with_records(lambda item: records.get((str(item.path), item.sha256)), when, auditor.auditor)
 
 
 def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collection:

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -71,7 +71,7 @@ class HeadFile:
         if isinstance(head, HeadFile):
             return head
         if is_path(head):
-            return cls(str(head), read(head, "a head file (safetensors)", limit))
+            return cls(fspath(head), read(head, "a head file (safetensors)", limit))
         from verale.head import require_head
 
         target = require_head(head)

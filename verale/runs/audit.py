@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
 
-__all__ = ["audit", "audit_files", "audit_groups"]
+__all__ = ["audit", "audit_files", "audit_groups", "audited_by"]
 
 _log = logging.getLogger(__name__)
 
@@ -148,16 +148,21 @@ def audit_groups(
             refused = True
             continue
         announce(options, auditor.run)
-        for outcome in _outcomes(auditor, paths, options, jobs, log):
+        for outcome in audited_by(auditor, paths, options, jobs, log):
             outcomes.append(outcome)
             yield outcome
     if log is not None and not refused:
         log.finish(outcomes)
 
 
-def _outcomes(
-    auditor: FileAuditor, paths: Sequence[str | Stored], options: AuditOptions, jobs: int, log: AuditLog | None
+def audited_by(
+    auditor: FileAuditor,
+    paths: Sequence[str | Stored],
+    options: AuditOptions,
+    jobs: int = 1,
+    log: AuditLog | None = None,
 ) -> Iterator[Outcome]:
+    """The same by the auditor of these options, if it is there already. Other processes make their own."""
     known = [None if log is None else log.known(path, auditor.run) for path in paths]
     new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)

@@ -62,11 +62,15 @@ def certificate_digest(data: bytes) -> str | None:
     return hashlib.sha256(data).hexdigest() if len(data) <= LARGEST else None
 
 
-def auditor_of(options: AuditOptions) -> FileAuditor:
-    """The auditor. Raises InputError: a file of what certificates are about that cannot be used."""
+def auditor_of(options: AuditOptions, head: bytes | None = None) -> FileAuditor:
+    """The auditor; of the head's bytes, where its file has been read.
+
+    Raises:
+        InputError: a file of what certificates are about that cannot be used.
+    """
     try:
         files = options.head, options.latents, options.network, options.pictures
-        return FileAuditor(**vars(options), opener=opener_of(*files))
+        return FileAuditor(**vars(options), opener=opener_of(*files), head_data=head)
     except CheckerError as error:
         path, named, problem = str(error).partition(": ")
         raise (InputError(path, problem) if named else UsageError(path)) from error

@@ -15,13 +15,13 @@ from support.pages import Page
 from support.reporting import folder_of, report_head
 
 from verale.certificate.words import PROTOTYPES
-from verale.errors import InputError
 from verale.head import BankPooling
-from verale.report import page_full
+from verale.report import page_full, shares
 from verale.report.collect import collect
 from verale.report.images import GONE
 from verale.report.page import Limits, page
 from verale.report.verdicts import audited
+from verale.runs import arguments
 
 HOSTILE = ('<img src=x onerror="alert(1)">', "</script><script>alert(1)</script>", "{{ 7 * 7 }} ${x} \u2028 &lt;b&gt;")
 
@@ -242,9 +242,24 @@ def test_equal_images_are_embedded_once(folder, monkeypatch):
     assert shown.images[0] == shown.images[2] == shown.images[3] != shown.images[1]
 
 
-def test_a_head_that_changed_meanwhile_is_refused(folder):
-    """What is told beside a verdict is proved of the head that the page shows."""
+def test_what_is_told_is_what_the_checker_of_the_verdicts_proves(folder, monkeypatch):
+    """No other is made, of perhaps another kernel and limit; what ran out of its limit is not tried again."""
+    collection = audited(collect(folder), kernel="arb")
+    asked = []
+    monkeypatch.setattr(arguments, "auditor_for", None)
+    monkeypatch.setattr(collection.auditor, "numbers", asked.append)
+    monkeypatch.setattr(shares, "ledger_of", lambda *given: None)
+    page(collection, "A report")
+    assert collection.auditor.kernel == "arb"
+    assert asked == [item.path.read_bytes() for item in collection.items if item.path is not None]
+    spent = collection.with_records(lambda item: {**item.record, "reason": "limit"}, "now", collection.auditor)
+    page(spent, "A report")
+    assert len(asked) == len(collection.paths)
+
+
+def test_what_is_told_is_proved_of_the_head_that_the_page_shows(folder):
+    """Whatever its file holds by then."""
     collection = collect(folder)
-    report_head("cosine").save(collection.head_path)
-    with pytest.raises(InputError, match=r"head\.safetensors: changed while the report was written"):
-        page(collection, "A report")
+    before = page(collection, "A report", check=True)
+    report_head("cosine").save(collection.head_file.path)
+    assert page(collection, "A report", check=True) == before
