@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.checker.kernel import in_words
+from verale.checker.choices import in_words
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
