@@ -379,7 +379,7 @@ def test_records_name_the_executable(asked, tmp_path) -> None:
     for kernel in ("proved", "all"):
         auditor = FileAuditor(str(tmp_path / "head"), None, kernel)
         record = auditor.audit("a.ale.json", GOOD).record
-        program = auditor._auditor.executable
+        program = auditor.auditor.executable
         assert program is not None and record["run"]["checker"]["executable"] == program.sha256
         assert record["run"]["checker"]["variable"] == "VERALE_PROVED"
         assert "the proved checker (VERALE_PROVED)" in auditor.audit("a.ale.json", GOOD).line

@@ -83,8 +83,8 @@ def test_one_end_is_enough() -> None:
     [
         ({"similarity": {"kind": "log_ratio", "epsilon": "0x1p-6"}}, {}, "expected negated"),
         ({"similarity": {"kind": "quadratic"}}, {}, "expected negated"),
-        ({"pooling": {"kind": "top_mean", "k": 1}}, {}, "expected negated, max and linear"),
-        ({"readout": {"kind": "maximum"}}, {}, "expected negated, max and linear"),
+        ({"pooling": {"kind": "top_mean", "k": 1}}, {}, "expected negated, the pooling max and the readout linear"),
+        ({"readout": {"kind": "maximum"}}, {}, "expected negated, the pooling max and the readout linear"),
         ({}, {"patches": 2, "image": IMAGE * 2}, "patches is 2, expected 1"),
         ({"geometry": {"kind": "inner_product", "radius": None}, "similarity": {"kind": "rectified"}}, {}, "identity"),
     ],
