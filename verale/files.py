@@ -33,6 +33,7 @@ __all__ = [
     "followed",
     "in_one_line",
     "is_certificate_name",
+    "is_dataset",
     "lies_in",
     "open_regular",
     "opener_of",
@@ -443,3 +444,11 @@ def _require_replaceable(path: Path) -> None:
 
 def _unwritable(path: Path, error: OSError) -> InputError:
     return InputError(path, f"cannot be written ({error.strerror}); choose another folder")
+
+
+def is_dataset(path: str) -> bool:
+    """Whether a path given by a user is Parquet rather than a certificate, or a folder of certificates."""
+    if path.endswith(".parquet") or "://" in path:
+        return True
+    folder = Path(path)
+    return folder.is_dir() and not certificates_in(certificates_folder(folder)) and any(folder.rglob("*.parquet"))

@@ -28,6 +28,7 @@ from verale.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
+    from verale.datasets.certificates import PackedCertificate
 
 __all__ = ["command"]
 
@@ -119,21 +120,15 @@ def command(
     from itertools import islice
 
     from verale.checker.choices import never_proved
-    from verale.checker.deployment import parse_deployment
     from verale.checker.limit import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
     from verale.cli.inputs import folder_of, inputs_finder, print_found
-    from verale.datasets.certificates import is_dataset, packed_certificates
-    from verale.runs.attestation import Attestation
+    from verale.files import is_dataset
     from verale.runs.audit import audit_groups
-    from verale.runs.audit_log import AuditLog
-    from verale.runs.auditor import AuditOptions, Stored
+    from verale.runs.auditor import AuditOptions, Stored, deployment_of
     from verale.runs.inputs import Inputs, find_seen
 
-    try:
-        deployed = parse_deployment(deployment, ulps)
-    except ValueError as error:
-        raise click.UsageError(f"--deployment: {error}") from error
+    deployed = deployment_of(deployment, ulps)
     refused = never_proved(kernel, deployed is not None)
     if refused is not None:
         raise click.UsageError(f"--{refused}")
@@ -166,8 +161,15 @@ def command(
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
     inputs = [*certificates, *map(folder_of, certificates), head, latents, network, pictures]
-    attestation = None if attest is None else Attestation(attest, inputs)
-    audit_log = None if log is None else AuditLog(log, inputs)
+    attestation = audit_log = None
+    if attest is not None:
+        from verale.runs.attestation import Attestation
+
+        attestation = Attestation(attest, inputs)
+    if log is not None:
+        from verale.runs.audit_log import AuditLog
+
+        audit_log = AuditLog(log, inputs)
     if attestation is not None and audit_log is not None:
         audit_log.require_empty("an attestation may not rest on them; remove this file, or leave out --attest")
     find = inputs_finder(head, latents)
@@ -187,7 +189,7 @@ def command(
     groups: list[tuple[list[str | Stored], AuditOptions]] = []
     for given in certificates:
         try:
-            inside = packed_certificates(given)[0] if is_dataset(given) else certificate_files((given,), compared=False)
+            inside = _packed(given) if is_dataset(given) else certificate_files((given,), compared=False)
             if Path(given).is_dir() and not is_dataset(given):
                 folders.append(folder_of(given))
             if not inside:
@@ -216,6 +218,12 @@ def command(
         whole = "everything is proved" if {*codes} != {0, EXIT_INCOMPLETE} else "every folder is what its record lists"
         print_line(f"{attest} is not written: not {whole}", sys.stderr)
     sys.exit(code)
+
+
+def _packed(given: str) -> list[PackedCertificate]:
+    from verale.datasets.certificates import packed_certificates
+
+    return packed_certificates(given)[0]
 
 
 def _noting(outcomes: Iterable[Outcome], digests: dict[str, str | None]) -> Iterator[Outcome]:

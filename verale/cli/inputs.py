@@ -8,15 +8,17 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.errors import InputError
 from verale.files import certificates_folder
-from verale.runs.arguments import HeadFile
 from verale.runs.folder import HEAD
 from verale.runs.inputs import Inputs, find_inputs
+
+if TYPE_CHECKING:
+    from verale.runs.arguments import HeadFile
 
 __all__ = ["folder_of", "inputs_finder", "inputs_in", "inputs_reader", "print_found", "readable_images"]
 
@@ -80,6 +82,8 @@ def inputs_reader(head: str | None, latents: str | None) -> Callable[[str], tupl
 
     It says on stderr what it found in a folder.
     """
+    from verale.runs.arguments import HeadFile
+
     find = inputs_finder(head, latents)
 
     @cache

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import float_below
@@ -20,7 +19,7 @@ from verale.datasets import storage
 from verale.datasets.footer import open_parquet
 from verale.datasets.limits import decoded, is_bytes, require_proportionate
 from verale.errors import InputError
-from verale.files import SentFile, certificate_index, certificate_name, certificates_folder, certificates_in, followed
+from verale.files import SentFile, certificate_index, certificate_name, followed
 
 if TYPE_CHECKING:
     from pyarrow import Array, NativeFile, Schema, Table
@@ -34,7 +33,6 @@ __all__ = [
     "RowNames",
     "certificate_rows",
     "certificates_schema",
-    "is_dataset",
     "packed_certificates",
     "row_of",
     "to_parquet",
@@ -348,11 +346,3 @@ def packed_certificates(path: str) -> tuple[list[PackedCertificate], int]:
                 certificates.append(PackedCertificate(names.label(index, name), short, rows, index))
             without += not valid
     return certificates, without
-
-
-def is_dataset(path: str) -> bool:
-    """Whether a path given by a user is Parquet rather than a certificate, or a folder of certificates."""
-    if path.endswith(".parquet") or "://" in path:
-        return True
-    folder = Path(path)
-    return folder.is_dir() and not certificates_in(certificates_folder(folder)) and any(folder.rglob("*.parquet"))

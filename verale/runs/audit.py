@@ -15,14 +15,12 @@ from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.errors import InputError, UsageError
 from verale.files import read
-from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, latents_bytes, named
-from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, deployment_of, outcome_of
-from verale.runs.processes import in_processes
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
+    from verale.runs.audit_log import AuditLog
 
 __all__ = ["audit", "audit_files", "audit_groups", "audited_by"]
 
@@ -73,6 +71,8 @@ def audit(
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
         bytes: of an object, those of the file that its `save` writes.
     """
+    from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, latents_bytes, named
+
     deployed = deployment_of(deployment, ulps)
     refused = never_proved(kernel, deployed is not None)
     if refused is not None:
@@ -166,9 +166,13 @@ def audited_by(
     known = [None if log is None else log.known(path, auditor.run) for path in paths]
     new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
-    audited = (
-        (outcome_of(auditor, path) for path in new) if jobs == 1 else in_processes(new, options, jobs, auditor.run)
-    )
+    audited: Iterator[Outcome]
+    if jobs == 1:
+        audited = (outcome_of(auditor, path) for path in new)
+    else:
+        from verale.runs.processes import in_processes
+
+        audited = in_processes(new, options, jobs, auditor.run)
     for outcome in known:
         if outcome is None:
             outcome = next(audited)

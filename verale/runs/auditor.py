@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
-from verale.checker.deployment import Deployment, parse_deployment
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.checker.limit import LIMIT
-from verale.errors import InputError, UsageError
+from verale.errors import InputError, UsageError, option
 from verale.files import opener_of
+
+if TYPE_CHECKING:
+    from verale.checker.deployment import Deployment
 
 __all__ = ["AuditOptions", "Stored", "auditor_of", "certificate_digest", "deployment_of", "name_of", "outcome_of"]
 
@@ -51,10 +53,14 @@ class AuditOptions:
 
 def deployment_of(formula: str | None, ulps: str | None) -> Deployment | None:
     """How a deployed head computes, from what a user says; None without a formula. Raises UsageError."""
+    if formula is None and ulps is None:
+        return None
+    from verale.checker.deployment import parse_deployment
+
     try:
         return parse_deployment(formula, ulps)
     except ValueError as error:
-        raise UsageError(f"deployment: {error}") from error
+        raise UsageError(f"{option('deployment')}: {error}") from error
 
 
 def certificate_digest(data: bytes) -> str | None:

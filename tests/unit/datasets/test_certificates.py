@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from verale.cli.audit import command as audit
 from verale.cli.certificates import command as certificates
 from verale.datasets import storage
-from verale.datasets.certificates import GROUP, ParquetRows, is_dataset, packed_certificates, row_of, write_rows
+from verale.datasets.certificates import GROUP, ParquetRows, packed_certificates, row_of, write_rows
 from verale.errors import InputError
+from verale.files import is_dataset
 
 
 def run(*arguments: object) -> tuple[int, str]:
