@@ -121,20 +121,21 @@ class Details:
         }
 
     def _ledger(self, shown: InFull, second: int | None) -> Ledger | None:
-        """Of the lead over the runner-up of the image; without latents over the class with the least margin."""
-        record = shown.item.record
-        if self.checker is None or self.collection.head is None or (record and record["reason"] == "limit"):
+        """Of the lead over the runner-up of the image; without latents over the class with the least margin. The
+        checker is asked where there may be one, and where it has not run out of its limit just now."""
+        record, head = shown.item.record, self.collection.head
+        if self.checker is None or head is None or (record and record["reason"] == "limit"):
             return None
-        from verale.report.shares import ledger_of
+        from verale.report.shares import ledger_of, stated_over
 
         rival = _closest(shown.certificate) if second is None else second
-        if rival is None:
+        if rival is None or stated_over(shown.certificate, head, rival) is None:
             return None
         try:
             numbers = self.checker.numbers(shown.data)
         except (FormatError, UnprovedError):  # of another head, or beyond the limit
             return None
-        return ledger_of(shown.certificate, self.collection.head, numbers, rival)
+        return ledger_of(shown.certificate, head, numbers, rival)
 
     def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""

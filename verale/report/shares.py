@@ -22,13 +22,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from verale.certificate.words import about, above, below, enumerated
 from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.checker.numbers import Numbers
 from verale.head import Head, Linear
 
-__all__ = ["Ledger", "Part", "Reason", "carried_by", "ledger_of", "part_in_numbers"]
+__all__ = ["Ledger", "Part", "Reason", "carried_by", "ledger_of", "part_in_numbers", "stated_over"]
 
 _NAMED = 3
 """The most prototypes that a clause about some together names."""
@@ -48,7 +49,7 @@ class Part:
     amount: Fraction
     worst: Fraction
 
-    @property
+    @cached_property
     def gain(self) -> Fraction:
         """What the lead owes to the bound of this prototype."""
         return self.amount - self.worst
@@ -68,7 +69,7 @@ class Reason:
     parts: tuple[Part, ...]
     share: Fraction
 
-    @property
+    @cached_property
     def gain(self) -> Fraction:
         """Of all its prototypes."""
         return sum((part.gain for part in self.parts), Fraction())
@@ -89,6 +90,13 @@ class Ledger:
     reasons: tuple[Reason, ...]
 
 
+def stated_over(certificate: Certificate, head: Head, rival: int) -> Fraction | None:
+    """The stated lead over a rival; None where it has no ledger, whatever is proved."""
+    if not isinstance(head.readout, Linear) or rival >= head.classes or certificate.predicted >= head.classes:
+        return None
+    return certificate.margins[rival]
+
+
 def ledger_of(certificate: Certificate, head: Head, numbers: Numbers, rival: int) -> Ledger | None:
     """The ledger of the lead over a rival; None where there is none (see above).
 
@@ -98,9 +106,7 @@ def ledger_of(certificate: Certificate, head: Head, numbers: Numbers, rival: int
         numbers: what the certificate's statements prove.
         rival: the other class.
     """
-    if not isinstance(head.readout, Linear) or rival >= head.classes or certificate.predicted >= head.classes:
-        return None
-    stated = certificate.margins[rival]
+    stated = stated_over(certificate, head, rival)
     if stated is None:
         return None
     lead = Fraction()

@@ -37,10 +37,10 @@ def explained(collection: Collection, row: int) -> tuple[Certificate, Ledger]:
     """A certificate, and the ledger of its lead over the runner-up, as the checker proves it."""
     data = (collection.folder / f"{row:06d}.ale.json").read_bytes()
     certificate, head = read_certificate(data), collection.head
-    assert head is not None and collection.latents is not None and collection.head_path is not None
+    assert head is not None and collection.latents is not None and collection.head_file is not None
     second = estimates_of(certificate, head, collection.latents[row : row + 1]).second
     assert second is not None
-    made = ledger_of(certificate, head, Auditor(Path(collection.head_path).read_bytes()).numbers(data), second)
+    made = ledger_of(certificate, head, Auditor(collection.head_file.data).numbers(data), second)
     assert made is not None
     return certificate, made
 

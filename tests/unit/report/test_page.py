@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from support.pages import Page
 from support.reporting import folder_of, report_head
+from support.small import varied_head
 
 from verale.certificate.words import PROTOTYPES
 from verale.head import BankPooling
@@ -255,6 +256,12 @@ def test_what_is_told_is_what_the_checker_of_the_verdicts_proves(folder, monkeyp
     spent = collection.with_records(lambda item: {**item.record, "reason": "limit"}, "now", collection.auditor)
     page(spent, "A report")
     assert len(asked) == len(collection.paths)
+
+
+def test_what_is_told_of_linear_readouts_is_asked_of_no_other(tmp_path):
+    collection = audited(collect(folder_of(tmp_path / "out", varied_head("maximum"))))
+    collection.auditor.numbers = None
+    assert "PROVED" in page_of(collection).rows["status"]
 
 
 def test_what_is_told_is_proved_of_the_head_that_the_page_shows(folder):
