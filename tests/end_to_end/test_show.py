@@ -18,6 +18,7 @@ from support.pages import Page
 from support.reporting import folder_of, report_head
 from support.small import small_head
 
+import verale
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement
 from verale.cli.show import _wrapped
 from verale.report.collect import collect
@@ -103,8 +104,12 @@ def test_without_a_head_nothing_is_proved(folder: Path) -> None:
     done = show(folder / FILE)
     assert done.returncode == 9 and "PROVED" not in done.stdout
     assert done.stdout.startswith("NOT AUDITED: class ") and "Claimed, and not audited here: " in done.stdout
+    assert "stays behind, by at least (claimed, not proved here)\n" in done.stdout
+    html = verale.show(Certificate.load(folder / FILE))._repr_html_()
+    assert "Margins (claimed, not proved here)" in html
     assert done.stdout.splitlines()[-1].endswith("without which nothing can be proved: give --head")
-    assert show(folder / FILE, "--head", folder / "h").returncode == 0
+    proved = show(folder / FILE, "--head", folder / "h")
+    assert proved.returncode == 0 and "stays behind, by at least\n" in proved.stdout
 
 
 def changed(folder: Path, **fields: object) -> Path:

@@ -565,6 +565,12 @@ report/page_files/numbers.js: a list leaves out a prototype
 report/page_files/draw.js: rows count from 1, unlike anywhere else
     return "row " + cell[0] + ", column " + cell[1]; => return "row " + (cell[0] + 1) + ", column " + (cell[1] + 1);
     end_to_end/pages/test_report_fields.py::test_the_table_has_the_fields_in_pixels
+report/page_files/detail.js: a lead that is not proved follows from the statements
+    "that the certificate claims; it is not proved here. " => "that follows from the statements. "
+    end_to_end/pages/test_report_page.py::test_what_is_not_proved_says_why
+certificate/words.py as_claimed: a margin that nobody proved is told as one that is proved
+    verdict.startswith('PROVED') => True
+    end_to_end/test_show.py::test_without_a_head_nothing_is_proved
 report/page_files/detail.js: a clause names fewer prototypes than it exempts
     meantBy(one.except, detail.count) : prototype => meantBy(one.except.slice(1), detail.count) : prototype
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]

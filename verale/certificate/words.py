@@ -27,6 +27,7 @@ __all__ = [
     "PROTOTYPES",
     "PROVED_PICTURE",
     "about",
+    "as_claimed",
     "above",
     "below",
     "between",
@@ -152,6 +153,11 @@ def where_wrong(label: str, correct: bool | None) -> str:
 def subjects(patches: bool, activations: bool) -> str:
     """What statements are about, by whether some are about patches and some about activations."""
     return " and ".join(name for name, some in (("patches", patches), ("activations", activations)) if some)
+
+
+def as_claimed(verdict: str) -> str:
+    """What follows a margin that a certificate states, unless the verdict is that it is proved."""
+    return "" if verdict.startswith("PROVED") else " (claimed, not proved here)"
 
 
 def caveat(status: str, claims: Mapping[str, str]) -> str:

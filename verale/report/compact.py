@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from verale.certificate.words import PROTOTYPES, where_wrong
+from verale.certificate.words import PROTOTYPES, as_claimed, where_wrong
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
 from verale.errors import InputError
@@ -70,7 +70,7 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     lines.add(f"{telling.size[0].upper()}{telling.size[1:]}.")
     for rival, margin in telling.margins[:1]:
         who = "Every other class" if len(telling.margins) > 1 else printable(rival)
-        lines.add(f"{who} stays at least {margin} below {predicted}.")
+        lines.add(f"{who} stays at least {margin} below {predicted}{as_claimed(item.status)}.")
     if item.begun:
         lines.add(item.begun)
     pixels, known = pixels_of_item(collection, item)

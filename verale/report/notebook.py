@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import NAMED_PICTURE, OWN_NAMES, PROVED_PICTURE, caveat, proved_claims
+from verale.certificate.words import NAMED_PICTURE, OWN_NAMES, PROVED_PICTURE, as_claimed, caveat, proved_claims
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
 from verale.errors import CertificateError, InputError
@@ -64,7 +64,7 @@ class Showing:
                 f"<div><p><b>{escape(shown.heading)}</b></p>",
                 f"<p>{escape(shown.claim)}</p>{image}",
                 _table(shown.telling.size, ("of", "is"), *shown.statements()),
-                _table("Margins", ("class", "behind by at least"), rivals, fewer),
+                _table(f"Margins{as_claimed(shown.status)}", ("class", "behind by at least"), rivals, fewer),
                 _table("Where the prototypes come from (nothing proves it)", ("prototype", "copied from"), origins),
                 *(f"<p><small>{escape(note)}</small></p>" for note in notes),
                 _table("Digests (SHA-256)", ("of the", "is"), list(shown.digests.items())),

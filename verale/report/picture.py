@@ -18,6 +18,7 @@ from verale.certificate.words import (
     NAMED_PICTURE,
     PROVED_PICTURE,
     about,
+    as_claimed,
     below,
     caveat,
     class_name,
@@ -214,7 +215,7 @@ def _draw(
     top, listing = panels
     left, right = top.subplots(1, 2, width_ratios=[1, 1.3])
     left.set_title(outline(left, certificate, pixels, grid, marks, fields), fontsize=8)
-    _margins(right, certificate, classes, estimates)
+    _margins(right, certificate, classes, estimates, as_claimed(words.status))
     predicted = printable(class_name(certificate.predicted, classes))
     heading = f"{words.status}: class {predicted}{words.wrong}{words.about}"
     claim = f"{CertificateSummary.of(certificate).claim(predicted)} {words.begun}".strip()
@@ -234,7 +235,11 @@ def _shortened(name: str) -> str:
 
 
 def _margins(
-    axes: Axes, certificate: checked.Certificate, classes: tuple[str, ...] | None, estimates: Estimates
+    axes: Axes,
+    certificate: checked.Certificate,
+    classes: tuple[str, ...] | None,
+    estimates: Estimates,
+    claimed: str,
 ) -> None:
     """The closest rivals: the stated margins, and the leads of the image itself."""
     stated = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
@@ -260,7 +265,7 @@ def _margins(
     axes.spines[["top", "right"]].set_visible(False)
     rest = f", the {_RIVALS} closest of {len(stated)} rivals" if len(stated) > _RIVALS else ""
     here = "; dashed: the lead of the image (float64)" if estimates.ahead else ""
-    axes.set_title(f"Margins{rest}{here}", fontsize=8)
+    axes.set_title(f"Margins{claimed}{rest}{here}", fontsize=8)
     axes.tick_params(axis="x", labelsize=7)
 
 

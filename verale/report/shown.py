@@ -9,6 +9,7 @@ from verale.certificate.words import (
     AS_LABELLED,
     NOT_COMPARED,
     OWN_NAMES,
+    as_claimed,
     from_picture,
     not_proved,
     where_wrong,
@@ -110,7 +111,7 @@ class Shown:
         yield f"{self.telling.size[0].upper()}{self.telling.size[1:]}"
         yield from _listed(*self.statements(whole), "statements")
         if self.telling.margins:
-            yield "Every other class stays behind, by at least"
+            yield f"Every other class stays behind, by at least{as_claimed(self.status)}"
             yield from _listed(*self.margins(whole), "classes", "class ")
         origins = [(str(j), self.origins[j]) for j in self.telling.prototypes if j in self.origins]
         if origins:

@@ -196,6 +196,8 @@ def test_what_is_not_proved_says_why(tabs, report):
         choose(tab, name)
         said = tab.inner_text("#detail")
         assert verdict in said and "Why: " in said and reason in said and "Proved by the checker" not in said
+        assert "that follows from the statements" not in said
+        assert ("that the certificate claims; it is not proved here" in said) == (verdict == "NOT PROVED")
 
 
 def test_a_class_that_is_not_known_is_neither_right_nor_wrong(tabs, tmp_path):

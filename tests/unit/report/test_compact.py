@@ -67,6 +67,7 @@ def test_it_tells_what_show_tells(folder, monkeypatch):
 def test_what_is_not_audited_is_not_called_proved(folder, monkeypatch):
     said = rows(figure_of(folder / "000000.ale.json", monkeypatch, judged=False))
     assert said[0].startswith("NOT AUDITED: class") and "PROVED" not in "".join(said).replace("NOT PROVED", "")
+    assert re.search(r"stays at least \S+ below .* \(claimed, not proved here\)\.", " ".join(" ".join(said).split()))
 
 
 @pytest.mark.parametrize("folder", ["top_k"], indirect=True)

@@ -67,7 +67,9 @@ def test_proved_is_said_of_a_verdict_only(folder, certificate):
     verdict = verale.audit(folder / "000001.ale.json", folder / "head.safetensors")
     said = texts(verale.plot(certificate, verdict=verdict)).splitlines()
     assert f"PROVED, instance not checked: class {certificate.predicted}" in said
-    assert f"NOT AUDITED: class {certificate.predicted}" in texts(verale.plot(certificate))
+    claimed = texts(verale.plot(certificate))
+    assert f"NOT AUDITED: class {certificate.predicted}" in claimed
+    assert "Margins (claimed, not proved here)" in claimed and "claimed" not in "\n".join(said)
 
 
 def test_it_is_saved_like_any_figure(certificate, tmp_path):

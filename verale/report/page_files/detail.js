@@ -14,7 +14,7 @@ async function drawDetail(row) {
     article.append(explanation(row, detail, certificate, stated), el("div", { class: "columns" },
       figure(row, detail, certificate, groups, uri),
       el("div", {}, cards(row, detail, stated, uri), runnerUp(row, detail, certificate, stated))));
-    article.append(el("div", { class: "columns" }, summary(row, detail, certificate), margins(detail, certificate)));
+    article.append(el("div", { class: "columns" }, summary(row, detail, certificate), margins(row, detail, certificate)));
     if (detail.questions) article.append(again(detail, certificate));
     article.append(statements(detail, stated, groups, uri));
   } else article.append(summary(row, detail, certificate));
@@ -162,7 +162,7 @@ function patchByPatch(detail) {
       el("tbody", {}, ordered.map(([patch, value]) => el("tr", {}, el("th", { scope: "row" }, name(patch)), el("td", { class: "number" }, value))))));
 }
 
-function margins(detail, certificate) {
+function margins(row, detail, certificate) {
   const rivals = certificate.margins.map((text, rival) => ({ rival, proved: text === null ? null : fromHex(text), ahead: Number(detail.ahead[rival] ?? 0), told: detail.ahead[rival] }))
     .filter((one) => one.proved !== null).sort((a, b) => a.proved - b.proved);
   const known = detail.ahead.length > 0;
@@ -179,7 +179,7 @@ function margins(detail, certificate) {
     event.target.remove();
     body.querySelectorAll("th")[RIVALS].focus();
   } } }, "Show all " + rivals.length + " rivals");
-  const open = "Solid: the lead over each class, in logits, that follows from the statements. " + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.");
+  const open = "Solid: the lead over each class, in logits, " + (rows.status[row] === "PROVED" ? "that follows from the statements. " : "that the certificate claims; it is not proved here. ") + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.");
   return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class (margins)"), el("p", { class: "quiet" }, open),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
       el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "This image, about") : "")), body), rest);
