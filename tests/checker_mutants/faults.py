@@ -51,7 +51,7 @@ dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
 dyadic.py decimal_below: margins are rounded to nearest
     ROUND_FLOOR => ROUND_HALF_EVEN
-arithmetic.py never_proved: what is never proved is begun under both names
+choices.py never_proved: what is never proved is begun under both names
     PROVED not in CHOICES.get(name, ()) => PROVED != name
 arb.py Arb.exp_sum: small summands are left out
     without tiny
