@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import isfinite, prod
-from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from ..dyadic import hex_float
@@ -34,7 +33,7 @@ _T = TypeVar("_T")
 Reader: TypeAlias = Callable[[Any, str], _T]
 Readers: TypeAlias = Mapping[str, Reader[Any]]
 """By the names of fields."""
-_NONE: Readers = MappingProxyType({})
+_NONE: Readers = {}
 
 LARGEST = 8 * 2**20
 """Bytes of a JSON text."""
