@@ -154,7 +154,7 @@ class HeadFile:
             self._refuse("prototypes", "softmax")
         else:
             self._require("prototypes", self.count, "D")
-        for name in set(_OWN) & set(self.tensors):
+        for name in (name for name in _OWN if name in self.tensors):
             if name != self.of_similarity.tensor:
                 takers = ", ".join(taker for taker, each in SIMILARITIES.items() if each.tensor == name)
                 self._refuse(name, f"{self.similarity.kind}, but for {takers} only")
@@ -174,14 +174,15 @@ class HeadFile:
         shape = self.tensors[name].shape
         if len(shape) != len(sizes):
             raise FormatError(f"tensor {name!r} has shape {list(shape)}, expected {len(sizes)} dimensions")
-        for size, expected in zip(shape, sizes, strict=True):
-            if size != expected if isinstance(expected, int) else not 1 <= size <= (most or size):
-                letters = " and ".join(letter for letter in sizes if isinstance(letter, str))
-                ends = f" with {letters} from 1" + ("" if most is None else f" to {most}")
-                raise FormatError(
-                    f"tensor {name!r} has shape {list(shape)}, expected [{', '.join(map(str, sizes))}]"
-                    + (ends if letters else "")
-                )
+        fits = [
+            size == expected if isinstance(expected, int) else 1 <= size <= (most or size)
+            for size, expected in zip(shape, sizes, strict=True)
+        ]
+        if not all(fits):
+            letters = " and ".join(letter for letter in sizes if isinstance(letter, str))
+            ends = f" with {letters} from 1" * bool(letters) + (f" to {most}" if most else "")
+            wanted = ", ".join(map(str, sizes))
+            raise FormatError(f"tensor {name!r} has shape {list(shape)}, expected [{wanted}]{ends}")
         return shape
 
     def _refuse(self, name: str, why: str) -> None:
