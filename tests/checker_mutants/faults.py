@@ -51,8 +51,8 @@ dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
 dyadic.py decimal_below: margins are rounded to nearest
     ROUND_FLOOR => ROUND_HALF_EVEN
-arithmetic.py Arithmetic.product: the second rows are left out
-    top += height => top += 0
+arithmetic.py Arithmetic.product: columns are taken in another order
+    row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
 choices.py never_proved: what is never proved is begun under both names
     PROVED not in CHOICES.get(name, ()) => PROVED != name
 arb.py Arb.exp_sum: small summands are left out
