@@ -108,10 +108,10 @@ def deployments_lose_less(module: Import, kernel: str) -> str:
 
 
 def _adversary(module: Import, kernel: str) -> str:
-    heads, arithmetic, spaces = module("head"), module("arithmetic"), module("reading.space")
+    heads, choices, spaces = module("head"), module("choices"), module("reading.space")
     rule, similarity, records = module("reading.deployment"), module("reading.pooling"), module("certificate")
     for subject in _SUBJECTS:
-        space = spaces.Space(heads.read_head(subject.data), arithmetic.load_arithmetic(kernel))
+        space = spaces.Space(heads.read_head(subject.data), choices.load_arithmetic(kernel))
         deployment = module("deployment").Deployment(subject.formula, **_ULPS)
         certificate = records.Certificate("", None, 0, "top_k", _PATCHES, (), (None, 1, 1), ("entailment",))
         for image in _images(subject):
