@@ -812,6 +812,12 @@ cli/report.py command: a page that is compared is not
 soundness/corpus/cases.py Case.allows: any verdict on a case will do
     always verdict == self.expected
     corpus/test_truth.py::test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone
+head/similarity.py LogRatio.of: the search's similarity is not the checker's
+    1 - self.epsilon => 1 + self.epsilon
+    unit/checker/test_every_head.py::test_what_is_proved_holds[euclidean-half]
+soundness/agreement/compare.py _contradict: one checker proves what another sees to be false of the image
+    (one[0], other[1]) in _CONTRADICTIONS => False
+    soundness/test_agreement.py::test_what_is_proved_of_an_image_that_is_none_of_the_claim_is_wrong
 soundness/suite.py _corpora: a case without its verdict is not told
     never not case.allows(verdict := case.verdict(kernel))
     unit/cli/test_soundness.py::test_a_case_with_another_verdict_is_told
