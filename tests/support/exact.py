@@ -89,13 +89,20 @@ class Head:
         """The same as `verale.head` has it. Raises HeadError."""
         return TorchHead.from_bytes(self.data)
 
+    @cached_property
+    def _points(self) -> Exact:
+        return Exact(self.torch.points)
+
     def at(self, image: list[Vector]) -> Values:
         """What it computes of latents (L, D), which are floats or balls."""
         return Values(self, image)
 
     def observable(self, z: Vector, j: int) -> Number:
         """m of a patch and a prototype: a Fraction where it is exact, else a ball."""
-        return self.at([z]).observables[0][j]
+        head = _exact(self.torch)
+        if head.prototypes is None:
+            return self.at([z]).observables[0][j]
+        return head.geometry.observables(Exact([[z]]), self._points[j : j + 1]).tolist()[0][0][0]
 
     def activation(self, image: list[Vector], j: int) -> Ball:
         """The activation of a prototype at latents (L, D)."""
@@ -109,7 +116,8 @@ class Head:
         """The activation of a prototype, from its observables at all patches."""
         head = _exact(self.torch)
         columns = Exact([[[ball(m)] * self.count for m in observables]])
-        return head.pooling.pool(columns, lambda values: _similarity(head, values, slice(j, j + 1)))[0].tolist()[j]
+        activations = head.pooling.pool(columns, lambda values: _similarity(head, values, slice(j, j + 1)))
+        return ball(activations[0].tolist()[j])
 
     def logits(self, activations: list[Ball]) -> list[Ball]:
         """The logits of all classes."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from math import isinf
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,9 +31,10 @@ class Exact:
 
     def __init__(self, values: Any) -> None:
         array = np.asarray(values.tolist() if isinstance(values, torch.Tensor) else values, dtype=object)
-        if any(isinstance(each, flint.arb) or each in (np.inf, -np.inf) for each in array.flat):
+        kinds = set(map(type, array.flat))
+        if flint.arb in kinds or (float in kinds and any(map(_is_infinite, array.flat))):
             array = _each(ball, array)
-        elif not all(isinstance(each, bool | Fraction) for each in array.flat):
+        elif not kinds <= {bool, Fraction}:
             array = _each(lambda each: each if isinstance(each, bool) else Fraction(each), array)
         self.array = array
 
@@ -152,6 +154,10 @@ class Exact:
                 highest = _each(_greater, highest, each)
             taken.append(highest)
         return SimpleNamespace(values=Exact(np.moveaxis(np.array(taken, dtype=object), 0, dim)))
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, float) and isinf(value)
 
 
 def _each(function: Callable[..., Any], *arrays: Any) -> Any:
