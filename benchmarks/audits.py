@@ -85,8 +85,9 @@ def row(folder: Path, given: argparse.Namespace) -> str:
         for each in timed:
             each.check(certificate, given.minimality)
         verdict = timed[-1].auditor.check(certificate, entailment_only=True)
-        statements += verdict.statements or 0
-        paradigms.add(verdict.paradigm or "none")
+        read = verdict.certificate
+        statements += 0 if read is None else len(read.statements)
+        paradigms.add("none" if read is None else read.paradigm)
     now, count = timed[-1], len(certificates)
     parts = [now.asked.get(question, 0.0) / count for question in QUESTIONS]
     mean = sum(now.seconds) / count

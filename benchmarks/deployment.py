@@ -148,7 +148,7 @@ def _row(row: Row, head: Head, latents: Tensor, logits: Tensor | None, reserve: 
                 row.margins.append(float(real))
             if logits is not None and (formula == USED[row.model] or _one_formula(head)):
                 row.compared += 1
-                row.broken += not _keeps(logits[image], verdict.predicted, verdict.deployed)
+                row.broken += not _keeps(logits[image], certificate.predicted, verdict.deployed)
     if reserve:
         kept = explain_deployed(head, latents, _used(row), SearchOptions(row.paradigm))
         pairs = [

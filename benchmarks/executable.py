@@ -38,6 +38,6 @@ def _of_process(auditor: Auditor, file: str, read: Callable[[str], float]) -> fl
 
 
 def _process(auditor: Auditor) -> int | None:
-    audits = auditor._proved
-    dialogue = audits.keywords["claims"]._dialogue if isinstance(audits, partial) else None
+    side = auditor._sides.get("proved")
+    dialogue = side.keywords["claims"]._dialogue if isinstance(side, partial) else None
     return getattr(getattr(dialogue, "_process", None), "pid", None)

@@ -335,42 +335,50 @@ certificate.py Certificate.check_against: assignment is there for inner products
     => head.geometry not in (*PARADIGMS[self.paradigm], *['inner_product'] * (self.paradigm == 'assignment'))
 
 # The steps of an audit, and what a user sees of them.
-steps.py Steps.claims: every claim is proved
-    'proved' if claim in self.proved else 'not checked' if claim in claimed else 'not claimed'
+verdict.py Verdict.claims: every claim is proved
+    'proved' if claim in self.by else 'not checked' if claim in claimed else 'not claimed'
     => 'proved' if claim in claimed else 'not claimed'
 reading/audit.py PlainAudit._entailment: minimality is proved with entailment
-    self.proved.add('entailment') => self.proved |= {'entailment', 'minimality'}
-reading/audit.py PlainAudit._instance: the instance is proved before it is tried
+    proof.claims.add('entailment') => proof.claims.update({'entailment', 'minimality'})
+reading/audit.py PlainAudit._evaluated: the instance is proved before it is tried
     evaluation = self._satisfied(image)
-    self.proved.add('instance')
-    => self.proved.add('instance')
+    self.proof.claims.add('instance')
+    => self.proof.claims.add('instance')
     evaluation = self._satisfied(image)
-reading/audit.py PlainAudit.run: statements come before the subject
-    image, picture = self._subject(), self._picture()
-    certificate.check_against(head)
-    => certificate.check_against(head)
-    image, picture = self._subject(), self._picture()
-reading/audit.py PlainAudit.run: statements come before the image
-    image, picture = self._subject(), self._picture()
-    certificate.check_against(head)
-    => self._require_head()
-    certificate.check_against(head)
-    image, picture = self._subject(), self._picture()
+subject.py Subjects.of: statements come before the subject
+    _require('head', certificate.head, self.head.sha256)
+    => certificate.check_against(self.head)
+    _require('head', certificate.head, self.head.sha256)
+subject.py Subjects.of: statements come before the image
+    _require('head', certificate.head, self.head.sha256)
+    => _require('head', certificate.head, self.head.sha256)
+    certificate.check_against(self.head)
+subject.py _require: whatever the head is
+    never named != digest
 auditor.py _is_final: the rules are asked only where the other refutes
-    verdict.status in DECIDED or verdict.reason in ('malformed', 'subject') or verdict.false or verdict.spent
+    verdict.status in _DECIDED or verdict.false or verdict.spent
     => verdict.status is not Status.REFUTED
 auditor.py _is_final: who proves depends on how fast the processor is
     without verdict.spent
 proved/program.py find_program_if_any: without the program that is named the rules prove
     never os.environ.get(VARIABLE)
-together.py with_proved: the word of the rules is enough
-    _disagreement(common, f'{rules}: {_said(common)}; {PROVED}: {_said(proved)}') => common
-together.py completed: of two that contradict each other one is believed
-    _disagreement(rules, said) => proved
-together.py completed: what was begun is proved
-    claim in by => by
-together.py completed: the rules vouch for what the other proved
-    without dict(proved.by)
+auditor.py together: of two that contradict each other one is believed
+    never any((_contradict(*one, *two) for one, two in permutations(verdicts.items(), 2)))
+auditor.py _contradict: what one refutes another may prove
+    never two.status is Status.REFUTED and 'entailment' in one.by
+auditor.py _contradict: what is false of the latents another may prove
+    never two.false and two.reason == 'instance' and (one.status is Status.REFUTED or 'instance' in one.by)
+auditor.py _contradict: the same rules may give two verdicts
+    without differ
+auditor.py together: what one proves each of them does
+    all((claim in each.by for each in others)) => True
+auditor.py together: what was begun is proved
+    asked <= by.keys() => by
+auditor.py together: the rules vouch for what the other proved
+    {claim: name for each in (*others, first) for claim, name in each.by.items()}
+    => {claim: name for each in others for claim, name in each.by.items()}
+auditor.py _least: what several prove is what one of them does
+    min(same) => max(same)
 least.py _leaves: one part of a cell is enough
     reversed(_split(cell, entry, where)) => _split(cell, entry, where)[:1]
 limit.py allowed: each byte allows what a megabyte does
@@ -387,12 +395,12 @@ verdict.py claim_in_words: whatever is proved of a picture is proved in real ari
     _COMPUTED.get(record.get('arithmetic') or '', '') => 'real arithmetic'
 verdict.py claim_in_words: how the deployed head computes is not told
     never how is not None
-steps.py Steps.verdict: an arithmetic is real
-    certificate.arithmetic => certificate.arithmetic and 'real'
+verdict.py Verdict.record: an arithmetic is real
+    read.arithmetic => read.arithmetic and 'real'
 verdict.py line_of: a name may have two lines
     map(one_field, parts) => parts
 verdict.py Verdict.record: a margin is told that the certificate does not state
-    self.stated or self.margins => self.margins
+    stated or self.margins => self.margins
 verdict.py _at_most: a margin is told that is not proved
     min(margin, stated) => stated
 file_auditor.py _digest_of_files: a name may look like several files
@@ -423,17 +431,17 @@ proved/text.py _weights: there is no bias
     bias is None => True
 proved/claims.py ProvedClaims.pictured: a picture is what is entailed
     'pictured' => 'entails'
-proved/audit.py ProvedAudit.run: a picture is proved unseen
-    without self._require_pictured(picture)
+proved/audit.py ProvedAudit.prove: a picture is proved unseen
+    without self._require_pictured(subject.picture)
 proved/claims.py ProvedClaims.instance: an instance is what is refuted
     'instance' => 'refuted'
 proved/claims.py ProvedClaims.minimal: minimal is what is entailed
     'minimal' => 'entails'
-proved/audit.py ProvedAudit.run: an instance is proved unseen
-    without self._require_instance(image)
+proved/audit.py ProvedAudit.prove: an instance is proved unseen
+    without self._require_instance(subject.image)
 proved/audit.py ProvedAudit._uncovered_minimality: minimality is proved unseen
-    without self._require_minimal()
-proved/audit.py ProvedAudit._require_minimal: a statement may be unneeded
+    None if self._claims.minimal(self._certificate) else self._claims.first_unneeded(self._certificate) => None
+proved/audit.py ProvedAudit._uncovered_minimality: a statement may be unneeded
     self._claims.first_unneeded(self._certificate) => None
 proved/dialogue.py Dialogue.ask: an answer may go on
     _ANSWER.fullmatch => _ANSWER.match

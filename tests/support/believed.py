@@ -41,7 +41,7 @@ PARTS: dict[str, tuple[Path, ...]] = {
     ),
     "Python: asking, and the steps of an audit": (
         *(CHECKER / "proved" / f"{name}.py" for name in _ASKING),
-        CHECKER / "steps.py",
+        CHECKER / "subject.py",
     ),
 }
 """The rows of the table, and the files of each."""

@@ -76,12 +76,13 @@ def judge(data: bytes) -> Verdict | None:
     assert not (refuted and verdict.claims.get("entailment") == "proved")
     if verdict.status is Status.PROVED and verdict.claims.get("instance") == "proved":
         # A margin proved of all latents holds for these: it is at most an upper bound of the difference of logits.
-        image = images.find(read_certificate(certificate).latents or "")
+        read = read_certificate(certificate)
+        image = images.find(read.latents or "")
         assert image is not None
         box = Evaluation(Space(parsed, load_arithmetic("arb")), image.exact).activations(256)
         for rival, margin in enumerate(verdict.margins):
             if margin is not None:
-                assert margin <= -lower_bound(parsed, box, rival, verdict.predicted or 0)
+                assert margin <= -lower_bound(parsed, box, rival, read.predicted)
     return verdict
 
 

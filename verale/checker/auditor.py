@@ -3,36 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, cast
+from functools import cache, partial
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .certificate import Certificate, read_certificate
-from .choices import CHOICES, EITHER, PROVED, load_arithmetic
+from .choices import CHOICES, EITHER, KERNELS, PROVED, load_arithmetic
 from .deployment import Deployment
-from .errors import FormatError, NetworkError, PictureError, RefutedError, UnprovedError
+from .errors import FormatError, RefutedError, UnprovedError
 from .exclusive import Exclusive
-from .head import Head, read_head
 from .limit import LIMIT
-from .numbers import Numbers, shared
+from .numbers import Margins, Numbers, shared
 from .read.latents import Latents
-from .read.network_file import Network, read_network
-from .read.pictures import PictureFile, Pictures
-from .steps import Given, Steps
-from .together import DECIDED, completed, in_common, with_proved
+from .read.pictures import PictureFile
+from .subject import Side, Subject, Subjects
 from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from .proved import Program
 
-__all__ = ["Auditor", "check"]
+__all__ = ["Auditor", "check", "together"]
 
-
+_T = TypeVar("_T")
+_DECIDED = {Status.PROVED, Status.REFUTED}
+"""The verdicts that say what is true."""
+_PROVED = "every claim that was checked is proved"
 _UNCLAIMED = (
-    "every claim that was checked is proved, but the certificate names no latents: perhaps none satisfy the statements;"
+    f"{_PROVED}, but the certificate names no latents: perhaps none satisfy the statements;"
     " name them, or ask for entailment only"
 )
+_RULES = Exclusive()
+"""The precision with which arb computes is one for the whole process."""
 
 
 class Auditor:
@@ -70,17 +74,12 @@ class Auditor:
     ) -> None:
         self.kernel = EITHER if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
-        kernels = [load_arithmetic(name) for name in names if name != PROVED]
-        self._head, self._size = read_head(head), len(head)
-        self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._network, self._pictures = _seen(network, pictures, self._head.depth, limit)
-        self._kernels = kernels
-        self.executable, self._proved = None, None
-        if PROVED in names:
-            self.executable, self._proved = _load_proved(self._head, self._size, self._network, limit, self.kernel)
-        computing = kernels if self.executable is None else [*kernels, self.executable]
+        self._kernels = {name: load_arithmetic(name) for name in names if name != PROVED}
+        self._subjects = Subjects.read(head, latents, limit, network, pictures)
+        self.executable = _find_program(self.kernel) if PROVED in CHOICES[self.kernel] else None
+        computing = [*self._kernels.values(), *([] if self.executable is None else [self.executable])]
         self.packages = tuple(package for each in computing for package in each.packages)
-        self._limit = limit
+        self._sides: dict[str, Callable[[Subject], Side]] = {}
         self._exclusive = Exclusive()
         self._files = (head, latents, self.kernel, limit, network, pictures)
 
@@ -88,23 +87,27 @@ class Auditor:
         """Another process makes its own, of the same bytes."""
         return Auditor, self._files
 
-    @cached_property
-    def _plain(self) -> dict[str, Callable[[Given], Steps]]:
-        """For each kernel that the rules compute with what makes its audits; `EITHER` mostly does without."""
-        from .network.enclosure import Enclosure
-        from .reading.audit import PlainAudit
-        from .reading.quadratic import QuadraticRule
-        from .reading.space import Space
+    def _side(self, name: str) -> Callable[[Subject], Side]:
+        """What makes sides in a kernel, prepared when that is first asked: the default mostly does without rules."""
+        if name in self._sides:
+            return self._sides[name]
+        head, network, size = self._subjects.head, self._subjects.network, self._subjects.size
+        if name == PROVED and self.executable is not None:
+            from .proved import ProvedAudit, ProvedClaims
 
-        network = self._network
-        return {
-            each.name: partial(
-                PlainAudit,
-                quadratic=QuadraticRule(Space(self._head, each)),
-                enclosure=None if network is None else cache(partial(Enclosure, network, each)),
-            )
-            for each in self._kernels
-        }
+            size += 0 if network is None else network.size
+            claims = ProvedClaims(head, size, self.executable, network, self._subjects.limit)
+            self._sides[name] = partial(ProvedAudit, claims=claims)
+        else:
+            from .network.enclosure import Enclosure
+            from .reading.audit import PlainAudit
+            from .reading.quadratic import QuadraticRule
+            from .reading.space import Space
+
+            kernel = self._kernels[name]
+            enclosure = None if network is None else cache(partial(Enclosure, network, kernel))
+            self._sides[name] = partial(PlainAudit, quadratic=QuadraticRule(Space(head, kernel)), enclosure=enclosure)
+        return self._sides[name]
 
     def check(
         self,
@@ -125,7 +128,8 @@ class Auditor:
         Raises:
             PictureError: the picture is not among those that can be read, and some file cannot be used (step 3).
         """
-        verdict = self._judge(certificate, lambda audit: audit.run(minimality, deployment), Status.NOT_PROVED)
+        subject_of = partial(self._subjects.of, minimality=minimality, deployment=deployment)
+        verdict = self._judge(certificate, Status.NOT_PROVED, subject_of, lambda side: side.prove(), deployment)
         if verdict.status is not Status.PROVED or "not claimed" not in verdict.claims.values() or entailment_only:
             return verdict
         return replace(verdict, reason="unclaimed", message=_UNCLAIMED)
@@ -146,8 +150,9 @@ class Auditor:
         Soundness: REFUTED means that these latents lie in the domain, certainly satisfy every statement, and that
             some rival's logit is certainly at least the predicted one's: the certificate's entailment is false.
         """
-        image = Latents(witness, self._head.depth).only()
-        return self._judge(certificate, lambda audit: audit.refute(image), Status.NOT_REFUTED)
+        image = Latents(witness, self._subjects.head.depth).only()
+        subject_of = partial(self._subjects.of_head, image=image)
+        return self._judge(certificate, Status.NOT_REFUTED, subject_of, lambda side: side.refute(image))
 
     def numbers(self, certificate: bytes) -> Numbers:
         """What a certificate's statements prove of each activation and of each rival, whatever margins it states.
@@ -162,115 +167,75 @@ class Auditor:
             FormatError: the certificate is malformed, or does not fit the head.
             UnprovedError: `subject`: it is about another head; `limit` or `uncovered`: no kernel gives numbers.
         """
-        given = self._given(read_certificate(certificate), len(certificate))
-
-        def by_rules() -> Numbers:
-            with _RULES.alone():
-                return shared(*(make(given).numbers() for make in self._plain.values()))
-
-        def by_proof() -> Numbers:
-            return cast(Callable[[Given], Steps], self._proved)(given).numbers()
-
+        document = read_certificate(certificate)
         with self._exclusive.alone():
-            if self._proved is None:
-                return by_rules()
-            if not self._kernels:
-                return by_proof()
-            if self.kernel != EITHER:
-                return shared(by_rules(), by_proof())
-            try:
-                return by_proof()
-            except UnprovedError as error:
-                if error.reason not in ("limit", "uncovered") or error.spent:
-                    raise
-            return by_rules()
+            subject = self._subjects.of_head(document, len(certificate))
+            return shared(*self._answers(subject, lambda _, side: side.numbers(), lambda _: True).values())
 
-    def _given(self, document: Certificate, size: int) -> Given:
-        """A certificate of so many bytes, and what it is audited with."""
-        seen = (self._network, self._pictures)
-        return Given(document, self._head, self._latents, self._limit, self._size + size, *seen)
-
-    def _judge(self, certificate: bytes, steps: Callable[[Steps], None], failed: Status) -> Verdict:
-        """The verdict after the steps from 2 on, in every kernel."""
+    def _judge(
+        self,
+        data: bytes,
+        failed: Status,
+        subject_of: Callable[[Certificate, int], Subject],
+        steps: Callable[[Side], None],
+        deployment: Deployment | None = None,
+    ) -> Verdict:
+        """The verdict after the steps from 2 on, those from 5 on in every kernel that is asked."""
         try:
-            document = read_certificate(certificate)  # 2. The certificate
+            certificate = read_certificate(data)  # 2. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
-        given = self._given(document, len(certificate))
+        unproved = Verdict(failed, "", "", certificate, deployment)
 
-        def by_rules() -> list[Verdict]:
-            with _RULES.alone():
-                audits = {name: make(given) for name, make in self._plain.items()}
-                return [_verdict(audit, steps, failed, name) for name, audit in audits.items()]
-
-        def by_proof() -> Verdict:
-            return _verdict(cast(Callable[[Given], Steps], self._proved)(given), steps, failed, PROVED)
+        def ask(name: str, side: Side) -> Verdict:
+            try:
+                steps(side)
+                verdict = replace(unproved, status=Status.PROVED, message=_PROVED)
+            except (FormatError, RefutedError, UnprovedError) as error:
+                verdict = _failed(unproved, error)
+            proof = side.proof
+            by = dict.fromkeys(sorted(proof.claims), name)
+            return replace(verdict, by=by, margins=proof.margins, deployed=proof.deployed)
 
         with self._exclusive.alone():
-            verdict = self._asked(by_rules, by_proof)
-        program = self.executable
-        return verdict if program is None else replace(verdict, variable=program.variable, language=program.language)
+            try:
+                subject = subject_of(certificate, len(data))  # 3. Subject, and 4. Statements
+            except (FormatError, UnprovedError) as error:
+                return _failed(unproved, error)
+            verdict = together(self._answers(subject, ask, _is_final), self.kernel, subject.asked)
+        return replace(verdict, program=self.executable)
 
-    def _asked(self, by_rules: Callable[[], list[Verdict]], by_proof: Callable[[], Verdict]) -> Verdict:
-        """The verdict of the choice. With `EITHER` the rules are asked for what the proved checker does not prove, but
-        not where that takes too long: who proves what is the same on slow processors and fast ones."""
-        if self._proved is None:
-            return in_common(by_rules(), self.kernel)
-        if not self._kernels:
-            return by_proof()
-        if self.kernel != EITHER:
-            return with_proved(in_common(by_rules(), "both"), by_proof(), self.kernel)
-        proved = by_proof()
-        return proved if _is_final(proved) else completed(proved, *by_rules())
+    def _answers(
+        self, subject: Subject, ask: Callable[[str, Side], _T], is_final: Callable[[_T], bool]
+    ) -> dict[str, _T]:
+        """What the kernels of the choice answer about a subject, by their names, in their order.
 
-
-_RULES = Exclusive()
-"""The precision with which arb computes is one for the whole process."""
-
-
-def _is_final(verdict: Verdict) -> bool:
-    """Whether no other kernel is asked."""
-    return verdict.status in DECIDED or verdict.reason in ("malformed", "subject") or verdict.false or verdict.spent
-
-
-def _seen(
-    network: bytes | None, pictures: bytes | Sequence[PictureFile] | None, depth: int, limit: float
-) -> tuple[Network | None, Pictures | None]:
-    """The network and the pictures, of which neither is there without the other.
-
-    Raises:
-        NetworkError, PictureError: one of them cannot be used, does not fit the head, or lacks the other.
-    """
-    if network is None or pictures is None:
-        if pictures is not None:
-            raise NetworkError("pictures are given without a network; give its file too")
-        if network is not None:
-            raise PictureError("a network is given without pictures; give a file of pictures too")
-        return None, None
-    found = read_network(network)
-    if found.depth != depth:
-        raise NetworkError(
-            f"network file: its latents have {found.depth} channels, expected {depth}, as many as the head's prototypes"
-        )
-    if isinstance(pictures, bytes):
-        pictures = [PictureFile("", partial(bytes, pictures))]
-    return found, Pictures(pictures, found.shape, limit)
+        With `EITHER` the next one is asked where there is no final answer, but not where the first takes too long: who
+        proves what is the same on slow processors and fast ones.
+        """
+        names = [name for name in CHOICES[self.kernel] if name != PROVED or self.executable is not None]
+        answers: dict[str, _T] = {}
+        for name in names:
+            with nullcontext() if name == PROVED else _RULES.alone():
+                try:
+                    answers[name] = ask(name, self._side(name)(subject))
+                except UnprovedError as error:
+                    if self.kernel != EITHER or name == names[-1] or error.spent:
+                        raise
+                    continue
+            if self.kernel == EITHER and is_final(answers[name]):
+                break
+        return answers
 
 
-def _load_proved(
-    head: Head, size: int, network: Network | None, limit: float, kernel: str
-) -> tuple[Program | None, Callable[[Given], Steps] | None]:
-    """The proved checker, and what makes its audits; None where there is none, and the rules may do without.
+def _find_program(kernel: str) -> Program | None:
+    """The proved checker; None where there is none and the rules may do without.
 
     Its modules take a sixth of all the checker's time to load.
     """
-    from .proved import ProvedAudit, ProvedClaims, find_program, find_program_if_any
+    from .proved import find_program, find_program_if_any
 
-    program = find_program_if_any() if kernel == EITHER else find_program()
-    if program is None:
-        return None, None
-    size += 0 if network is None else network.size
-    return program, partial(ProvedAudit, claims=ProvedClaims(head, size, program, network, limit))
+    return find_program_if_any() if kernel == EITHER else find_program()
 
 
 def check(
@@ -289,16 +254,76 @@ def check(
     return auditor.check(certificate, minimality, entailment_only, deployment)
 
 
-def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status, kernel: str) -> Verdict:
-    """The verdict of a kernel's audit after some steps."""
-    status, reason, message, false, spent = Status.PROVED, "", "every claim that was checked is proved", False, False
-    try:
-        steps(audit)
-    except FormatError as error:
-        status, reason, message = Status.MALFORMED, "malformed", str(error)
-    except RefutedError as error:
-        status, reason, message = Status.REFUTED, "refuted", str(error)
-    except UnprovedError as error:
-        status, reason, message, false, spent = failed, error.reason, str(error), error.false, error.spent
-    by = dict.fromkeys(sorted(audit.proved), kernel)
-    return replace(audit.verdict(status, reason, message), false=false, spent=spent, by=by)
+def _failed(unproved: Verdict, error: FormatError | RefutedError | UnprovedError) -> Verdict:
+    match error:
+        case FormatError():
+            return replace(unproved, status=Status.MALFORMED, reason="malformed", message=str(error))
+        case RefutedError():
+            return replace(unproved, status=Status.REFUTED, reason="refuted", message=str(error))
+    return replace(unproved, reason=error.reason, message=str(error), false=error.false, spent=error.spent)
+
+
+def _is_final(verdict: Verdict) -> bool:
+    return verdict.status in _DECIDED or verdict.false or verdict.spent
+
+
+def together(verdicts: Mapping[str, Verdict], choice: str, asked: frozenset[str]) -> Verdict:
+    """One verdict of the kernels that were asked.
+
+    With `EITHER` a claim is proved that one of them proves. Otherwise one is proved that each of them proves: one may
+    prove more than another, as certificates/v1.md allows. The reason is that of the one which proves less, or with
+    `EITHER` that of one which may be helped: no other proves what it does not, and a greater limit helps more than one
+    that covers nothing.
+
+    Args:
+        verdicts: the verdicts by kernel, in the order in which they were asked.
+        choice: of the kernels.
+        asked: the claims that are to be proved.
+
+    Soundness: where kernels contradict each other, nothing is proved.
+    """
+    first, *others = verdicts.values()
+    if not others:
+        return first
+    if any(_contradict(*one, *two) for one, two in permutations(verdicts.items(), 2)):
+        said = "; ".join(f"{name}: {each.status.value} {each.message}" for name, each in verdicts.items())
+        message = f"the kernels disagree, expected one verdict ({said}); report it"
+        return Verdict(Status.NOT_PROVED, "kernels", message, first.certificate, first.deployment)
+    if choice == EITHER:
+        by = {claim: name for each in (*others, first) for claim, name in each.by.items()}
+        chosen = max((*others, first), key=lambda each: _may_be_helped(each.reason, by))
+        margins, deployed = (first.margins or others[0].margins, first.deployed or others[0].deployed)
+        if asked <= by.keys():
+            chosen = replace(chosen, status=Status.PROVED, reason="", message=_PROVED)
+    else:
+        by = {claim: choice for claim in first.by if all(claim in each.by for each in others)}
+        chosen = min((first, *others), key=lambda each: (each.status in _DECIDED, len(each.by), each.reason == "limit"))
+        margins, deployed = (_least(getattr(v, name) for v in verdicts.values()) for name in ("margins", "deployed"))
+    rest = [
+        f"{name}: {each.status.value if each.status in _DECIDED else each.reason}"
+        for name, each in verdicts.items()
+        if each.reason != chosen.reason and chosen.status not in _DECIDED
+    ]
+    message = f"{chosen.message} ({', '.join(rest)})" if rest else chosen.message
+    return replace(chosen, message=message, by=by, margins=margins, deployed=deployed)
+
+
+def _contradict(name: str, one: Verdict, other: str, two: Verdict) -> bool:
+    """Whether the first proves what is certainly false by the second: the class, or that statements hold of the
+    latents; or two with the same rules differ, though none gives up."""
+    if two.status is Status.REFUTED and "entailment" in one.by:
+        return True
+    if two.false and two.reason == "instance" and (one.status is Status.REFUTED or "instance" in one.by):
+        return True
+    differ = (one.status, one.reason) != (two.status, two.reason)
+    return differ and {name, other} <= {*KERNELS} and "limit" not in (one.reason, two.reason)
+
+
+def _may_be_helped(reason: str, by: Mapping[str, str]) -> tuple[bool, bool, bool]:
+    claim = "entailment" if reason == "margin" else reason
+    return claim not in by, reason != "uncovered", reason != "limit"
+
+
+def _least(every: Iterable[Margins]) -> Margins:
+    """What all of them prove; nothing where one of them did not get that far."""
+    return tuple(None if None in same else min(same) for same in zip(*every, strict=False))

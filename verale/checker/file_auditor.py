@@ -18,14 +18,14 @@ from typing import Any
 from .auditor import Auditor
 from .certificate import LARGEST
 from .deployment import Deployment
-from .errors import ExecutableError, HeadError, KernelError, LatentsError, NetworkError, PictureError
+from .errors import CheckerError, ExecutableError, HeadError, KernelError, LatentsError, NetworkError, PictureError
 from .limit import LIMIT
 from .read.head_file import LARGEST as LARGEST_HEAD
 from .read.latents import LARGEST as LARGEST_LATENTS
 from .read.network_file import LARGEST as LARGEST_NETWORK
 from .read.pictures import CHANGED, LARGEST_PNG, PictureFile
 from .read.pictures import LARGEST as LARGEST_PICTURES
-from .verdict import EXIT_UNUSABLE, line_of
+from .verdict import EXIT_UNUSABLE, Status, Verdict, line_of
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "picture_files", "unusable"]
 
@@ -95,30 +95,23 @@ class FileAuditor:
         head_data: bytes | None = None,
     ) -> None:
         self._opener = opener
-        head_data = _read(head, LARGEST_HEAD, opener) if head_data is None else head_data
-        if network is None and pictures is not None:
-            raise NetworkError(f"{pictures}: pictures are given without a network; give its file too")
         if pictures is None and network is not None:
             raise PictureError(f"{network}: a network is given without pictures; give a file or a folder of them too")
-        network_data = None if network is None else _read(network, LARGEST_NETWORK, opener)
-        files, pictures_digest = (None, None) if pictures is None else picture_files(pictures, opener)
+        paths = {HeadError: head, LatentsError: latents, NetworkError: network or pictures}
         try:
-            latents_data = None if latents is None else _read_latents(latents, opener)
+            head_data = _read(head, LARGEST_HEAD, opener) if head_data is None else head_data
+            network_data = None if network is None else _read(network, LARGEST_NETWORK, opener)
+            files, pictures_digest = (None, None) if pictures is None else picture_files(pictures, opener)
+            latents_data = None if latents is None else _read(latents, LARGEST_LATENTS, opener, LatentsError)
             self.auditor = Auditor(head_data, latents_data, kernel, limit, network_data, files)
-        except HeadError as error:
-            raise HeadError(f"{head}: {error}") from None
-        except LatentsError as error:
-            raise LatentsError(f"{latents}: {error}") from None
-        except NetworkError as error:
-            raise NetworkError(f"{network}: {error}") from None
+        except (HeadError, LatentsError, NetworkError) as error:
+            raise type(error)(f"{paths[type(error)]}: {error}") from None
         except MemoryError:
-            raise LatentsError(
-                f"{head if latents is None else latents}: takes more memory than there is; give fewer images at once"
-            ) from None
+            largest = pictures or latents or head
+            raise LatentsError(f"{largest}: takes more memory than there is; give fewer images at once") from None
         program = self.auditor.executable
-        executable = {} if program is None else {"executable": program.sha256}
-        executable |= {} if program is None or not program.variable else {"variable": program.variable}
-        executable |= {} if program is None or not program.language else {"language": program.language}
+        named = {} if program is None else {"variable": program.variable, "language": program.language}
+        executable = {} if program is None else {"executable": program.sha256} | {k: v for k, v in named.items() if v}
         self._asked = minimality, entailment_only
         self._deployment = deployment
         self.run = {
@@ -166,10 +159,9 @@ class FileAuditor:
 
 def unusable(path: str, message: str, run: dict[str, Any], digest: str | None = None) -> Outcome:
     """The outcome of a file without a verdict."""
-    nothing = dict.fromkeys(("predicted", "paradigm", "arithmetic", "statements", "margin"))
-    nothing |= {"claims": {}, "by": {}, "elements": {}, "margins": []}
-    why = {"status": UNUSABLE, "reason": "unusable", "message": message, "exit_code": EXIT_UNUSABLE}
-    return Outcome(_head(path, run, digest) | {"seconds": None} | why | nothing)
+    why = {"status": UNUSABLE, "reason": "unusable", "exit_code": EXIT_UNUSABLE}
+    nothing = Verdict(Status.MALFORMED, "malformed", message).record() | why
+    return Outcome(_head(path, run, digest) | {"seconds": None} | nothing)
 
 
 def file_digest(path: str, opener: Opener | None = None) -> str | None:
@@ -222,19 +214,14 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _read(path: str, limit: int, opener: Opener | None) -> bytes:
-    """The bytes of a regular file, at most `limit` + 1 of them: enough to refuse a file that is too long."""
+def _read(path: str, most: int, opener: Opener | None, refusal: type[CheckerError] | None = None) -> bytes:
+    """The bytes of a regular file, at most `most` + 1 of them: enough to refuse a file that is too long. Raises the
+    refusal, if there is one, before so much is read."""
     with open(path, "rb", opener=opener or _opened) as stream:
-        return stream.read(limit + 1)
-
-
-def _read_latents(path: str, opener: Opener | None) -> bytes:
-    """The bytes of a latents file. Raises LatentsError, before it is read, for more than `LARGEST_LATENTS` of them."""
-    with open(path, "rb", opener=opener or _opened) as stream:
-        if (size := os.fstat(stream.fileno()).st_size) > LARGEST_LATENTS:
-            raise LatentsError(
-                f"latents file: it has {size} bytes, expected at most {LARGEST_LATENTS}; give fewer images at once"
-            )
+        if refusal is None:
+            return stream.read(most + 1)
+        if (size := os.fstat(stream.fileno()).st_size) > most:
+            raise refusal(f"it has {size} bytes, expected at most {most}; give fewer images at once")
         return stream.read()
 
 
@@ -246,10 +233,10 @@ def picture_files(path: str, opener: Opener | None = None) -> tuple[list[Picture
         PictureError: there is none, or a file is too long.
     """
     if not os.path.isdir(path):
-        with open(path, "rb", opener=opener or _opened) as stream:
-            if (size := os.fstat(stream.fileno()).st_size) > LARGEST_PICTURES:
-                raise PictureError(f"{path}: it has {size} bytes, expected at most {LARGEST_PICTURES}")
-            data = stream.read()
+        try:
+            data = _read(path, LARGEST_PICTURES, opener, PictureError)
+        except PictureError as error:
+            raise PictureError(f"{path}: {error}") from None
         return [PictureFile(path, partial(bytes, data))], _digest(data)
     names = sorted(_name_in(each, path) for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
     if not names:

@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
-__all__ = ["Givers", "Interval", "Numbers", "Values", "shared"]
+__all__ = ["Givers", "Interval", "Margins", "Numbers", "Values", "shared"]
 
 Givers = tuple[tuple[int, ...], tuple[int, ...]]
 """Statements, by their numbers, that give a lower and an upper end."""
+Margins: TypeAlias = tuple[Fraction | None, ...]
+"""(C,) how much higher the predicted class's logit is at least than each other's; None at the predicted class."""
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,16 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from fractions import Fraction
 from math import inf, nextafter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .certificate import Certificate
 from .choices import in_words, program_in_words
 from .deployment import Deployment
 from .dyadic import decimal_below
+from .numbers import Margins
+
+if TYPE_CHECKING:
+    from .proved import Program
 
 __all__ = [
     "EXIT_UNUSABLE",
@@ -74,44 +79,41 @@ class Verdict:
         status: the answer.
         reason: the step that failed; "" if none did; "unclaimed" if it is PROVED, but claims no instance.
         message: one sentence: what is wrong, what was expected, what to do.
-        claims: every claim of the certificate: "proved" or "not checked"; and the instance, if it is "not claimed", nor
-            a picture;
-            and "deployment", if it was asked for.
+        certificate: None if it could not be read.
+        deployment: how the deployed head computes, if that was asked for.
         by: for every claim that is proved the kernel that proves it, or `both` or `all`.
-        predicted, paradigm: those of the certificate; None if it could not be read.
-        arithmetic: in which the certificate claims `picture`; None if it does not, or could not be read.
-        statements: how many it has; None if it could not be read.
-        margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
-        stated: the margins that the certificate states, None at `predicted`; empty if it could not be read.
+        margins: the proved lower bound for every class, None at the predicted one; empty if the proof did not get that
+            far.
         deployed: what is left of them in binary32, negative where they fall short; empty if that is not asked for, or
             not known.
         false: whether the instance is certainly false, not only unproved.
         spent: whether the processor time that is allowed has passed, so that no other kernel is asked.
-        elements: the prototypes that its statements name, each with how many do; empty if it could not be read.
-        variable: the environment variable that names the program which the kernel `proved` asked; "" where it is
-            verale's own.
-        language: `JavaScript`, where that program ran as a script; "" for an executable.
-        deployment: how the deployed head computes, if that was asked for.
+        program: that the kernel `proved` asked; None where it was not asked.
     """
 
     status: Status
     reason: str
     message: str
-    claims: Mapping[str, str] = field(default_factory=dict)
-    predicted: int | None = None
-    paradigm: str | None = None
-    statements: int | None = None
-    margins: tuple[Fraction | None, ...] = ()
-    deployed: tuple[Fraction | None, ...] = ()
+    certificate: Certificate | None = None
+    deployment: Deployment | None = None
+    by: Mapping[str, str] = field(default_factory=dict)
+    margins: Margins = ()
+    deployed: Margins = ()
     false: bool = False
     spent: bool = False
-    by: Mapping[str, str] = field(default_factory=dict)
-    elements: Mapping[int, int] = field(default_factory=dict)
-    variable: str = ""
-    language: str = ""
-    arithmetic: str | None = None
-    deployment: Deployment | None = None
-    stated: tuple[Fraction | None, ...] = ()
+    program: Program | None = None
+
+    @property
+    def claims(self) -> dict[str, str]:
+        """Every claim of the certificate: "proved" or "not checked"; and the instance, if it is "not claimed", nor a
+        picture; and "deployment", if it was asked for. Empty if the certificate could not be read."""
+        if self.certificate is None:
+            return {}
+        claimed = (*self.certificate.claims, *(() if self.deployment is None else ("deployment",)))
+        return {
+            claim: "proved" if claim in self.by else "not checked" if claim in claimed else "not claimed"
+            for claim in ("entailment", "picture" if "picture" in claimed else "instance", *claimed)
+        }
 
     @property
     def exit_code(self) -> int:
@@ -120,7 +122,9 @@ class Verdict:
 
     def line(self, name: str) -> str:
         """The verdict on one line, for the certificate of that name."""
-        run: dict[str, Any] = {"checker": {"variable": self.variable, "language": self.language}}
+        asked = self.program
+        checker = {} if asked is None else {"variable": asked.variable, "language": asked.language}
+        run: dict[str, Any] = {"checker": checker}
         run |= {} if self.deployment is None else {"deployment": asdict(self.deployment)}
         return line_of({"certificate": name, "run": run, **self.record()})
 
@@ -128,20 +132,22 @@ class Verdict:
         """The verdict as plain data for JSON (certificates/audit-log-v1.md). `margins` are what is proved of those that
         the certificate states, whatever kernel proves more: these themselves, if all are proved; rounded down to
         binary64. `margin` is the least of them, rounded down to four digits."""
-        margins = tuple(map(_at_most, self.margins, self.stated or self.margins))
+        read = self.certificate
+        stated = () if read is None else read.margins
+        margins = tuple(map(_at_most, self.margins, stated or self.margins))
         least = min((margin for margin in margins if margin is not None), default=None)
         return {
             "status": self.status.value,
             "reason": self.reason,
             "message": self.message,
             "exit_code": self.exit_code,
-            "claims": dict(self.claims),
+            "claims": self.claims,
             "by": dict(self.by),
-            "predicted": self.predicted,
-            "paradigm": self.paradigm,
-            "arithmetic": self.arithmetic,
-            "statements": self.statements,
-            "elements": {str(prototype): count for prototype, count in self.elements.items()},
+            "predicted": None if read is None else read.predicted,
+            "paradigm": None if read is None else read.paradigm,
+            "arithmetic": None if read is None else read.arithmetic,
+            "statements": None if read is None else len(read.statements),
+            "elements": {} if read is None else {str(j): count for j, count in read.elements.items()},
             "margin": None if least is None or least <= 0 else decimal_below(least, _DIGITS),
             "margins": [None if margin is None else _binary64_below(margin).hex() for margin in margins],
         }

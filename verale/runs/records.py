@@ -334,7 +334,7 @@ def _exit_code(record: Mapping[str, Any]) -> int:
     """That of the status and the reason, which belong together."""
     if record["status"] == UNUSABLE:
         return EXIT_UNUSABLE
-    return Verdict(Status(record["status"]), record["reason"], record["message"], record["claims"]).exit_code
+    return Verdict(Status(record["status"]), record["reason"], record["message"]).exit_code
 
 
 def _asked(claims: Mapping[str, str], run: Mapping[str, Any]) -> set[str]:

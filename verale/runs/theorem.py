@@ -12,12 +12,11 @@ from pathlib import Path
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.errors import FormatError, KernelError, RefutedError, UnprovedError
-from verale.checker.head import read_head
 from verale.checker.limit import LIMIT
 from verale.checker.proved import ProvedAudit, ProvedClaims, find_program
 from verale.checker.proved.text import image_text, prices_text
-from verale.checker.read.latents import Image, Latents
-from verale.checker.steps import Given
+from verale.checker.read.latents import Image
+from verale.checker.subject import Subjects
 from verale.checker.verdict import Status, Verdict
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, LARGEST_LATENTS, read, write_atomically
@@ -154,10 +153,9 @@ class Prover:
     """
 
     def __init__(self, head: bytes, latents: bytes | None, limit: float = LIMIT) -> None:
-        self._head, self._size, self._limit = read_head(head), len(head), limit
-        self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._claims = _Hinted(self._head, self._size, find_program(), limit=limit)
-        self.head = head_term(self._head)
+        self._subjects = Subjects.read(head, latents, limit)
+        self._claims = _Hinted(self._subjects.head, len(head), find_program(), limit=limit)
+        self.head = head_term(self._subjects.head)
 
     def theorem(self, data: bytes) -> Theorem:
         """The claims of a certificate's bytes, and how they are proved.
@@ -167,12 +165,9 @@ class Prover:
             ExecutableError, KernelError: the program fails, or changed.
         """
         certificate = read_certificate(data)
-        given = Given(certificate, self._head, self._latents, self._limit, self._size + len(data))
-        audit = ProvedAudit(given, claims=self._claims)
-        audit.run(minimality=False)
-        image = None
-        if "instance" in audit.proved and self._latents is not None and certificate.latents is not None:
-            image = self._latents.find(certificate.latents)
+        subject = self._subjects.of(certificate, len(data))
+        ProvedAudit(subject, claims=self._claims).prove()
+        image = subject.image
         return Theorem(
             certificate.predicted,
             certificate_term(certificate),

@@ -147,13 +147,19 @@ WITNESSES: list[tuple[bytes, Script, str, str]] = [
 
 OF_ALL: list[tuple[bytes, Script, str, str, str]] = [
     (GOOD, {}, "PROVED", "", ""),
-    (GOOD, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "entailment", "(arb and mpmath: PROVED)"),
+    (
+        GOOD,
+        {"entails": "not proved", "refuted": "not proved"},
+        "NOT_PROVED",
+        "entailment",
+        "(arb: PROVED, mpmath: PROVED)",
+    ),
     (GOOD, {"entails": "not proved"}, "NOT_PROVED", "kernels", "report it"),
-    (GOOD, {"entails": "not covered"}, "NOT_PROVED", "uncovered", "(arb and mpmath: PROVED)"),
-    (GOOD, {"entails": "limit"}, "NOT_PROVED", "limit", "(arb and mpmath: PROVED)"),
+    (GOOD, {"entails": "not covered"}, "NOT_PROVED", "uncovered", "(arb: PROVED, mpmath: PROVED)"),
+    (GOOD, {"entails": "limit"}, "NOT_PROVED", "limit", "(arb: PROVED, mpmath: PROVED)"),
     (WEAK, {}, "NOT_PROVED", "margin", "(proved: PROVED)"),
     (WEAK, {"entails": "not proved"}, "NOT_PROVED", "margin", "(proved: REFUTED)"),
-    (WEAK, {"instance": "not covered"}, "NOT_PROVED", "uncovered", ""),
+    (WEAK, {"instance": "not covered"}, "NOT_PROVED", "uncovered", "(arb: margin, mpmath: margin)"),
     (UNTRUE, {}, "NOT_PROVED", "kernels", "report it"),
     (UNTRUE, {"entails": "not proved"}, "NOT_PROVED", "kernels", "report it"),
     (UNTRUE, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels", "report it"),
@@ -166,7 +172,7 @@ OF_ALL: list[tuple[bytes, Script, str, str, str]] = [
         {"entails": "not proved", "refuted": "not proved"},
         "NOT_PROVED",
         "entailment",
-        "(arb and mpmath: REFUTED)",
+        "(arb: REFUTED, mpmath: REFUTED)",
     ),
 ]
 """Of the kernel `all`, without minimality: those with rules prove GOOD, refute FALSE, and know that the instances of

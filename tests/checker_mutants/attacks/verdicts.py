@@ -12,6 +12,7 @@ from typing import Any
 
 from checker_mutants.mutant import Import
 
+from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
 
 __all__ = ["margins_in_records", "two_kernels", "witnesses"]
@@ -27,13 +28,13 @@ def margins_in_records(module: Import, kernel: str) -> str:
     values += [Fraction(1 + 2**-60), Fraction(10**9 + 1, 10**9), Fraction(1, 2**60)]
     for value in values:
         margins = (None, value, value * 2)
-        made = verdict.Verdict(verdict.Status.PROVED, "", "", {"entailment": "proved"}, 0, "top_k", 1, margins)
+        made = _made(module, verdict.Status.PROVED, "", margins)
         record = made.record()
         shown = Fraction(Decimal(record["margin"]))
         if not value * Fraction(999, 1000) < shown <= value:
             return f"margin {record['margin']}"
-        stated = (None, value / 2, value * 3)
-        told = replace(made, stated=stated).record()
+        stated = replace(made.certificate, margins=(None, value / 2, value * 3))
+        told = replace(made, certificate=stated).record()
         if Fraction(Decimal(told["margin"])) > value / 2:
             return f"margin {told['margin']}, which is not that of the certificate"
         for end, exact in zip(told["margins"][1:], (value / 2, value * 2), strict=True):
@@ -42,8 +43,7 @@ def margins_in_records(module: Import, kernel: str) -> str:
         for end, exact in zip(record["margins"][1:], margins[1:], strict=True):
             if _not_below(end, exact):
                 return f"margins {end}"
-        least = verdict.Verdict(verdict.Status.NOT_PROVED, "entailment", "", {}, 0, "top_k", 1, (value, None, -value))
-        below = least.record()
+        below = _made(module, verdict.Status.NOT_PROVED, "entailment", (value, None, -value)).record()
         if below["margin"] is not None or _not_below(below["margins"][2], -value) or below["margins"][1] is not None:
             return "a negative margin"
         if made.line(" a  b \ufe0f c\u2800 ").split("  ")[3] != r"\x20a\x20\x20b\x20\ufe0f\x20c\u2800\x20":
@@ -53,11 +53,20 @@ def margins_in_records(module: Import, kernel: str) -> str:
         if not made.line("a\nb").startswith("PROVED      a\\nb  class 0  top_k  1 statements  margin >= "):
             return "line"
         deployed = replace(
-            made, claims={"deployment": "proved"}, deployment=module("deployment").Deployment("cdist", log=2)
+            made, by=made.by | {"deployment": "arb"}, deployment=module("deployment").Deployment("cdist", log=2)
         )
-        if not deployed.line("a").endswith("  deployment (cdist, log=2,exp=4,sqrt=1) proved"):
+        if "+deployment (cdist, log=2,exp=4,sqrt=1) proved" not in deployed.line("a"):
             return "how the deployed head computes"
     return ""
+
+
+_CERTIFICATE = files.certificate(b"", [files.activation_statement(0, 0.0, None)], paradigm="top_k")
+
+
+def _made(module: Import, status: Any, reason: str, margins: tuple[Fraction | None, ...]) -> Any:
+    """A verdict, of a certificate that states no margins."""
+    read = replace(module("certificate").read_certificate(_CERTIFICATE), margins=(None,) * len(margins))
+    return module("verdict").Verdict(status, reason, "words", read, None, {"entailment": "arb"}, margins)
 
 
 def _not_below(end: str, exact: Any) -> bool:
@@ -106,32 +115,32 @@ def _images(case: Case) -> int:
 
 def two_kernels(module: Import, kernel: str) -> str:
     """`both` proves what both kernels prove, with the lesser margins."""
-    auditor, verdict = module("auditor"), module("verdict")
-    status, third = verdict.Status, Fraction(1, 3)
+    auditor, status, third = module("auditor"), module("verdict").Status, Fraction(1, 3)
 
-    def made(found: Any, reason: str, *margins: Fraction | None) -> Any:
-        said = verdict.Verdict(found, reason, "words", {"entailment": "proved"}, 0, "top_k", 1, margins)
-        return replace(said, arithmetic="float32")
+    def both(*verdicts: Any) -> Any:
+        return auditor.together(dict(zip(("arb", "mpmath"), verdicts, strict=True)), "both", frozenset({"entailment"}))
 
-    one, other = made(status.PROVED, "", None, third, third), made(status.PROVED, "", None, 2 * third, third / 2)
-    for pair in ([one, other], [other, one]):
-        both = module("together").in_common(pair, "both")
-        if (both.status, both.reason, both.margins) != (status.PROVED, "", (None, third, third / 2)):
+    one = _made(module, status.PROVED, "", (None, third, third))
+    other = _made(module, status.PROVED, "", (None, 2 * third, third / 2))
+    for verdict in (both(one, other), both(other, one)):
+        if (verdict.status, verdict.reason, verdict.margins) != (status.PROVED, "", (None, third, third / 2)):
             return "margins of both"
-        if both.claims != {"entailment": "proved"} or (both.predicted, both.paradigm, both.statements) != (
-            0,
-            "top_k",
-            1,
-        ):
+        if verdict.by != {"entailment": "both"} or verdict.certificate != one.certificate:
             return "claims of both"
-    unlike = made(status.NOT_PROVED, "entailment", None, -third, third)
-    for pair in ([one, unlike], [unlike, one], [unlike, made(status.NOT_PROVED, "margin", None, third, third)]):
-        both = module("together").in_common(pair, "both")
-        if (both.status, both.reason, both.margins) != (status.NOT_PROVED, "kernels", ()):
+    unlike = replace(_made(module, status.NOT_PROVED, "entailment", (None, -third, third)), by={})
+    for pair in ((one, unlike), (unlike, one), (unlike, replace(unlike, reason="margin"))):
+        verdict = both(*pair)
+        if (verdict.status, verdict.reason, verdict.margins) != (status.NOT_PROVED, "kernels", ()):
             return "kernels that disagree"
-        told = both.predicted, both.paradigm, both.statements, both.arithmetic
-        if "proved" in both.claims.values() or told != (0, "top_k", 1, "float32"):
+        if "proved" in verdict.claims.values() or verdict.certificate != one.certificate:
             return "claims of kernels that disagree"
-    audits = auditor.Auditor(stored()[0].head, None, "both")._plain
-    names = [each.keywords["quadratic"].space.arithmetic.name for each in audits.values()]
+    stopped = replace(unlike, reason="limit", by={"instance": "mpmath"})
+    if (told := both(one, stopped)).by or (told.status, told.reason, told.margins) != (
+        unlike.status,
+        "limit",
+        unlike.margins,
+    ):
+        return "a claim that one of both proves"
+    made = auditor.Auditor(stored()[0].head, None, "both")
+    names = [made._side(name).keywords["quadratic"].space.arithmetic.name for name in ("arb", "mpmath")]
     return "" if names == ["arb", "mpmath"] else "the kernels of both"

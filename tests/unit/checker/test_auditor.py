@@ -69,7 +69,8 @@ def test_a_true_certificate_is_proved(geometry: str, kernel: str) -> None:
     verdict = check(files.encode(document(geometry)), HEADS[geometry], LATENTS, kernel)
     assert reasons(verdict) == (Status.PROVED, "", 0)
     assert verdict.claims == {"entailment": "proved", "instance": "proved"}
-    assert (verdict.predicted, verdict.paradigm, verdict.statements) == (0, "projection", PATCHES * COUNT)
+    record = verdict.record()
+    assert (record["predicted"], record["paradigm"], record["statements"]) == (0, "projection", PATCHES * COUNT)
     assert verdict.margins[0] is None
     assert all(margin is not None and margin > 0 for margin in verdict.margins[1:])
 
@@ -274,7 +275,7 @@ def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) ->
     auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
     broken = load_arithmetic("mpmath")
     monkeypatch.setattr(broken, "log", lambda numerator, denominator, bits: (-(1 << bits + 9), 1 << bits + 9))
-    auditor._kernels[1] = broken
+    auditor._kernels["mpmath"] = broken
     verdict = auditor.check(files.encode(document()))
     assert reasons(verdict) == (Status.NOT_PROVED, "kernels", 3)
     assert verdict.claims == {"entailment": "not checked", "instance": "not checked"}
@@ -291,7 +292,7 @@ def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     first = auditor.check(files.encode(document())).margins
     auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    auditor._kernels[1] = looser
+    auditor._kernels["mpmath"] = looser
     verdict = auditor.check(files.encode(document()))
     assert verdict.status is Status.PROVED
     assert verdict.margins[0] is None

@@ -6,6 +6,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ import pytest
 from support.proved import fake
 
 from verale.checker import Auditor, KernelError, Status, Verdict
+from verale.checker.auditor import together
+from verale.checker.certificate import read_certificate
 from verale.checker.choices import CHOICES
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.proved import SCRIPT, find_executable, find_script, program
-from verale.checker.together import completed, in_common
 from verale.cli import shared
 from verale.runs.records import read_record
 from verale.soundness import files
@@ -28,6 +30,7 @@ GOOD = files.certificate(HEAD, [OWN], image=IMAGE, minimality=True)
 OPEN = files.certificate(HEAD, [], image=IMAGE)
 WRONG = files.certificate(HEAD, [], image=OTHER)
 LATENTS = files.latents([IMAGE, OTHER])
+PICTURED = ("entailment", "picture")
 NAMED = "the proved checker (VERALE_PROVED)"
 
 
@@ -52,7 +55,7 @@ def test_what_the_proved_checker_proves_nothing_else_is_asked_about(says) -> Non
     verdict = auditor.check(GOOD)
     assert (auditor.kernel, verdict.status) == ("proved-or-arb", Status.PROVED)
     assert verdict.by == {"entailment": "proved", "instance": "proved"}
-    assert "_plain" not in vars(auditor), "the rules are not even prepared"
+    assert [*auditor._sides] == ["proved"], "the rules are not even prepared"
     assert verdict.line("x").endswith(f"  entailment+instance proved, minimality not checked  by {NAMED}")
 
 
@@ -98,8 +101,9 @@ def test_where_arb_does_not_get_to_a_claim_the_verdict_says_why(says) -> None:
     says(minimal="not covered: points")
     verdict = check(files.certificate(HEAD, [], image=IMAGE, minimality=True), minimality=True)
     assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "uncovered", 15)
-    assert "not covered by the proof: points" in verdict.message and "(arb: entailment: " in verdict.message
-    stopped = completed(verdict, Verdict(Status.NOT_PROVED, "limit", "too long", dict.fromkeys(verdict.claims, "")))
+    assert "not covered by the proof: points" in verdict.message and verdict.message.endswith(" (arb: entailment)")
+    limit = Verdict(Status.NOT_PROVED, "limit", "too long", verdict.certificate)
+    stopped = together({"proved": verdict, "arb": limit}, "proved-or-arb", frozenset(verdict.claims))
     assert (stopped.reason, stopped.exit_code) == ("limit", 12), "a greater limit helps"
     assert stopped.by == verdict.by == {"entailment": "proved", "instance": "proved"}
     assert stopped.claims["entailment"] == "proved"
@@ -125,13 +129,43 @@ def test_kernels_that_contradict_each_other_prove_nothing(says) -> None:
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_kernel_that_stops_at_the_limit_contradicts_no_other(swapped) -> None:
     """Of two kernels one may have wider enclosures, and so need more steps."""
-    proved = Verdict(Status.PROVED, "proved", "", {"entailment": "proved"}, by={"entailment": "arb"})
-    stopped = Verdict(Status.NOT_PROVED, "limit", "takes more steps", {"entailment": "not checked"})
-    pair = [stopped, proved] if swapped else [proved, stopped]
-    common = in_common(pair, "both")
-    assert (common.status, common.reason, common.message) == (Status.NOT_PROVED, "limit", "takes more steps")
-    other = Verdict(Status.NOT_PROVED, "bounds", "too little", {"entailment": "not checked"})
-    assert in_common([proved, other], "both").reason == "kernels"
+    proved = Verdict(Status.PROVED, "", "", by={"entailment": "arb"})
+    stopped = Verdict(Status.NOT_PROVED, "limit", "takes more steps")
+    common = both(stopped, proved) if swapped else both(proved, stopped)
+    assert (common.status, common.reason, common.by) == (Status.NOT_PROVED, "limit", {})
+    assert common.message == f"takes more steps ({'mpmath' if swapped else 'arb'}: PROVED)"
+    other = Verdict(Status.NOT_PROVED, "entailment", "too little")
+    assert both(proved, other).reason == "kernels"
+
+
+def both(arb: Verdict, mpmath: Verdict) -> Verdict:
+    return together({"arb": arb, "mpmath": mpmath}, "both", frozenset({"entailment"}))
+
+
+def test_a_claim_is_proved_that_each_kernel_proves() -> None:
+    """Not as many as each of them does: of pictures one may prove what they show, and another the class."""
+    read = replace(read_certificate(GOOD), latents=None, network="0", picture="0", arithmetic="real", claims=PICTURED)
+    shown = Verdict(Status.NOT_PROVED, "entailment", "too little", read, by={"picture": "arb"})
+    won = Verdict(Status.NOT_PROVED, "picture", "too wide", read, by={"entailment": "proved"})
+    asked = frozenset(read.claims)
+    for choice in ("both", "all"):
+        verdict = together({"arb": shown, "proved": won}, choice, asked)
+        assert verdict.status is Status.NOT_PROVED and verdict.by == {}
+        assert set(verdict.claims.values()) == {"not checked"} and verdict.margins == ()
+    verdict = together({"proved": won, "arb": shown}, "proved-or-arb", asked)
+    assert (verdict.status, verdict.exit_code) == (Status.PROVED, 0)
+    assert verdict.by == {"entailment": "proved", "picture": "arb"}
+    assert together({"proved": won, "arb": replace(shown, by={})}, "proved-or-arb", asked).reason == "picture"
+
+
+def test_what_one_proves_and_another_refutes_is_proved_by_neither() -> None:
+    """Whatever else they say: one that proves the class and not that a statement is needed contradicts it too."""
+    needs = Verdict(Status.NOT_PROVED, "minimality", "spare", by={"entailment": "proved"})
+    refuted = Verdict(Status.REFUTED, "refuted", "no")
+    for choice in ("all", "proved-or-arb"):
+        for verdicts in ({"proved": needs, "arb": refuted}, {"arb": refuted, "proved": needs}):
+            verdict = together(verdicts, choice, frozenset({"entailment", "minimality"}))
+            assert (verdict.status, verdict.reason, verdict.by) == (Status.NOT_PROVED, "kernels", {})
 
 
 def test_records_say_what_proved_each_claim_and_are_read_back(says, tmp_path) -> None:
@@ -182,7 +216,7 @@ class TestOrder:
         auditor = Auditor(large, LATENTS)
         verdict = auditor.check(files.certificate(large, [OWN], image=IMAGE))
         assert verdict.status is Status.PROVED and set(verdict.by.values()) == {"proved"}
-        assert "_plain" not in vars(auditor)
+        assert [*auditor._sides] == ["proved"]
 
     def test_without_either_the_rules_prove_by_the_same_choice(self, no_executable, monkeypatch, tmp_path) -> None:
         monkeypatch.setattr(program, "find_script", lambda: None)
@@ -214,7 +248,7 @@ class TestOrder:
         verdict = auditor.check(GOOD)
         assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "limit", 12)
         assert verdict.message.endswith(f"{said}, 30 s for files of this size; raise the limit")
-        assert verdict.by == {"instance": "proved"} and "_plain" not in vars(auditor)
+        assert verdict.by == {"instance": "proved"} and [*auditor._sides] == ["proved"]
 
     def test_a_count_that_is_too_large_is_one_everywhere(self, says) -> None:
         says(entails="limit: a list is too long")
@@ -230,7 +264,7 @@ class TestOrder:
 
         verdict = checked("not proved")
         assert (verdict.reason, verdict.exit_code) == ("entailment", 3)
-        assert "raise the limit" not in verdict.message and verdict.message.endswith(" (arb: gives up at the limit)")
+        assert "raise the limit" not in verdict.message and verdict.message.endswith(" (arb: limit)")
         verdict = checked("not covered: a tree")
         assert verdict.reason == "limit" and "raise the limit" in verdict.message
 

@@ -10,12 +10,32 @@ import pytest
 
 from verale.certificate.words import below
 from verale.checker import Status, Verdict, most_severe
+from verale.checker.certificate import Certificate, PatchStatement
 from verale.checker.deployment import Deployment
-from verale.checker.verdict import before_colon, one_field
+from verale.checker.verdict import before_colon, line_of, one_field
 
 
-def proved(margin: Fraction, **claims: str) -> Verdict:
-    return Verdict(Status.PROVED, "", "", claims, 3, "projection", 42, (margin, None, margin + 1))
+def certificate(*claims: str, stated: Fraction | None = None, arithmetic: str = "real") -> Certificate:
+    pictured = "d" if "picture" in claims else None
+    return Certificate(
+        head="d",
+        latents="d" if "instance" in claims else None,
+        predicted=3,
+        paradigm="projection",
+        patches=1,
+        statements=tuple(PatchStatement(0, j, None, Fraction(j)) for j in range(42)),
+        margins=(stated, stated, stated, None),
+        claims=claims,
+        network=pictured,
+        picture=pictured,
+        arithmetic=arithmetic if pictured else None,
+    )
+
+
+def proved(margin: Fraction, *claims: str, of: Certificate | None = None) -> Verdict:
+    """By nobody who is named."""
+    margins = (margin, margin + 1, margin, None)
+    return Verdict(Status.PROVED, "", "", of or certificate(*claims), by=dict.fromkeys(claims, "arb"), margins=margins)
 
 
 @pytest.mark.parametrize(
@@ -31,52 +51,53 @@ def proved(margin: Fraction, **claims: str) -> Verdict:
     ],
 )
 def test_the_margin_is_rounded_down_and_reads_as_everywhere(margin: Fraction, text: str) -> None:
-    assert f"margin >= {text}  " in proved(margin, entailment="proved").line("x")
+    assert f"margin >= {text}  " in proved(margin, "entailment").line("x")
     assert Fraction(text) <= margin and text == below(margin)
 
 
 def test_the_margin_is_that_of_the_certificate_where_all_are_proved() -> None:
     """Of one certificate the page said 2.135 and an audit 2.1363, which its rules had found."""
     stated, found = Fraction(2135, 1000), Fraction(213631, 10**5)
-    verdict = replace(proved(found, entailment="proved"), stated=(stated, None, stated))
+    verdict = proved(found, "entailment", of=certificate("entailment", stated=stated))
     assert verdict.record()["margin"] == "2.135" and "  margin >= 2.135  " in verdict.line("x")
-    first, own, last = verdict.record()["margins"]
-    assert first == last and own is None
+    first, middle, _, own = verdict.record()["margins"]
+    assert first == middle and own is None
     assert Fraction(float.fromhex(first)) <= stated < Fraction(nextafter(float.fromhex(first), inf))
-    less = replace(verdict, stated=(Fraction(5, 2), None, stated), status=Status.NOT_PROVED, reason="margin")
+    more = replace(certificate("entailment"), margins=(Fraction(5, 2), stated, stated, None))
+    less = replace(verdict, certificate=more, status=Status.NOT_PROVED, reason="margin")
     assert less.record()["margin"] == "2.135" and float.fromhex(less.record()["margins"][0]) > Fraction(2136, 1000)
     assert replace(verdict, margins=()).record()["margin"] is None
 
 
 def test_lines() -> None:
-    verdict = proved(Fraction(1, 4), entailment="proved", instance="not checked", minimality="proved")
+    of = certificate("entailment", "instance", "minimality")
+    verdict = proved(Fraction(1, 4), "entailment", "minimality", of=of)
     assert verdict.line("a.json") == (
         "PROVED      a.json  class 3  projection  42 statements  margin >= 0.25  entailment+minimality proved,"
-        " instance not checked"
+        " instance not checked  by arb"
     )
-    alone = proved(Fraction(1, 4), entailment="proved", instance="not claimed", minimality="not checked")
-    assert alone.line("a.json").endswith("  entailment proved, no instance claimed, minimality not checked")
+    alone = proved(Fraction(1, 4), "entailment", of=certificate("entailment", "minimality"))
+    assert alone.line("a.json").endswith("  entailment proved, no instance claimed, minimality not checked  by arb")
     assert Verdict(Status.MALFORMED, "malformed", "the certificate is cut\nshort").line("b\n\udcff.json") == (
         "MALFORMED   b\\n\\udcff.json  malformed: the certificate is cut\\nshort"
     )
-    assert Verdict(Status.NOT_PROVED, "margin", "rival 1", {}, 0, "top_k", 2).line("c") == (
-        "NOT_PROVED  c  class 0  top_k  2 statements  margin: rival 1"
+    assert Verdict(Status.NOT_PROVED, "margin", "rival 1", of).line("c") == (
+        "NOT_PROVED  c  class 3  projection  42 statements  margin: rival 1"
     )
 
 
 def test_what_a_claim_is_about_stands_beside_it() -> None:
-    verdict = proved(Fraction(1, 4), entailment="proved", picture="proved", deployment="proved")
-    assert verdict.line("a").endswith("  entailment+picture+deployment proved"), "as old records have it"
     how = Deployment("cdist", log=2)
     for arithmetic, said in (("real", "real arithmetic"), ("float32", "float32")):
-        told = replace(verdict, arithmetic=arithmetic, deployment=how).line("a")
-        assert told.endswith(f"  entailment+picture ({said})+deployment (cdist, log=2,exp=4,sqrt=1) proved")
-    unchecked = proved(Fraction(1, 4), entailment="proved", picture="not checked")
-    assert (
-        replace(unchecked, arithmetic="real")
-        .line("a")
-        .endswith("  entailment proved, picture (real arithmetic) not checked")
-    )
+        of = certificate("entailment", "picture", arithmetic=arithmetic)
+        verdict = replace(proved(Fraction(1, 4), "entailment", "picture", "deployment", of=of), deployment=how)
+        assert verdict.line("a").endswith(
+            f"  entailment+picture ({said})+deployment (cdist, log=2,exp=4,sqrt=1) proved  by arb"
+        )
+        old = verdict.record() | {"certificate": "a", "arithmetic": None, "by": {}, "run": {}}
+        assert line_of(old).endswith("  entailment+picture+deployment proved"), "as old records have it"
+    unchecked = proved(Fraction(1, 4), "entailment", of=certificate("entailment", "picture"))
+    assert unchecked.line("a").endswith("  entailment proved, picture (real arithmetic) not checked  by arb")
 
 
 def test_exit_codes() -> None:
@@ -126,9 +147,7 @@ def test_the_most_severe_decides() -> None:
 def test_a_name_is_one_field(text: str, shown: str) -> None:
     """Two spaces separate fields, a colon and a space a name from what is said of it."""
     assert one_field(text) == before_colon(text) == shown
-    assert (
-        proved(Fraction(1, 4), entailment="proved").line(text).startswith(f"PROVED      {shown}  class 3  projection  ")
-    )
+    assert proved(Fraction(1, 4), "entailment").line(text).startswith(f"PROVED      {shown}  class 3  projection  ")
     lost = Verdict(Status.MALFORMED, "malformed", f"found <{text}>").line("x")
     assert lost.count("  ") == 2 and lost.startswith("MALFORMED   x  malformed: found <")
     assert before_colon(f"{text}: PROVED: b") == f"{one_field(f'{text}:')}\\x20PROVED:\\x20b"

@@ -83,7 +83,7 @@ def test_the_checker_alone_too(folder: Path, capsys: pytest.CaptureFixture[str])
     assert main(given) == 9
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1
-    assert err.startswith(f"error: {given[-1]}: latents file: it has {HUGE} bytes, expected at most {LARGEST}; give ")
+    assert err.startswith(f"error: {given[-1]}: it has {HUGE} bytes, expected at most {LARGEST}; give ")
 
 
 @pytest.mark.parametrize("where", ["read", "checker"])

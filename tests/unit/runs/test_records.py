@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import jsonschema
 import pytest
 from support.cases import every
 
-from verale.checker.certificate import LARGEST
+from verale.checker.certificate import LARGEST, read_certificate
 from verale.checker.file_auditor import FileAuditor, unusable
 from verale.checker.verdict import Status, Verdict, line_of
 from verale.errors import InputError
@@ -74,8 +75,9 @@ def test_the_record_of_a_certificate_without_a_verdict_is_read(auditor) -> None:
 @pytest.mark.parametrize("least", [Fraction(1, 10), Fraction(1, 10**400), Fraction(10**300), Fraction(2, 3) ** 50])
 def test_any_margin_that_an_audit_can_prove_is_read(least, proved) -> None:
     """It stands twice in the record, rounded down to four digits and to binary64: the two need not agree."""
+    of = read_certificate(CERTIFICATES["PROVED"])
     verdict = Verdict(
-        Status.PROVED, "", "", proved["claims"], 0, "projection", 1, (None, least), by=proved["by"]
+        Status.PROVED, "", "", replace(of, margins=(None, None)), by=proved["by"], margins=(None, least)
     ).record()
     assert read_record(json.dumps(proved | verdict)) == proved | verdict
 

@@ -1,4 +1,4 @@
-"""The steps of certificates/v1.md in interval arithmetic: from 3, the subject, to 9, and those of a witness.
+"""The steps of certificates/v1.md in interval arithmetic: from 5, the instance, to 9, and those of a witness.
 
 The numbers of a certificate as the rules give them, where the program of the kernel `proved` cannot be asked.
 """
@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from ..certificate import ActivationStatement, Certificate, PatchStatement, Statement
-from ..deployment import Deployment, are_binary32, unproved
+from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
 from ..network.enclosure import Enclosure
-from ..numbers import Interval, Numbers
+from ..numbers import Interval, Margins, Numbers
 from ..read.latents import Image
-from ..read.pictures import Picture
-from ..steps import Given, Margins, Steps
+from ..subject import Proof, Subject
 from .deployment import deployed_margins, require_deployed
 from .evaluation import Evaluation, HeadEvaluation
 from .instance import enclosed_evaluation, require_domain, require_not_refuted, require_true
@@ -29,98 +28,90 @@ from .quadratic import QuadraticRule
 __all__ = ["PlainAudit", "numbers_of"]
 
 
-class PlainAudit(Steps):
-    """One certificate in the reading.
+class PlainAudit:
+    """A subject in the reading.
 
     Args:
-        given: the certificate.
-        quadratic: the rule of this head.
+        subject: the subject.
+        quadratic: the rule of its head.
         enclosure: of the pictures' network, given the arithmetic; None without pictures.
     """
 
     def __init__(
-        self, given: Given, *, quadratic: QuadraticRule, enclosure: Callable[[str], Enclosure] | None = None
+        self, subject: Subject, *, quadratic: QuadraticRule, enclosure: Callable[[str], Enclosure] | None = None
     ) -> None:
-        super().__init__(given)
-        self._quadratic = quadratic
-        asked = given.certificate.arithmetic
+        self.proof = Proof()
+        self._subject, self._certificate = subject, subject.certificate
+        self._quadratic, self._space = quadratic, quadratic.space
+        asked = subject.certificate.arithmetic
         self._enclosure = None if enclosure is None or asked is None else enclosure(asked)
-        self._space = quadratic.space
 
-    def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
-        self.ask(deployment)
-        certificate, head = self._certificate, self._space.head
-        image, picture = self._subject(), self._picture()  # 3.
-        certificate.check_against(head)  # 4. Statements
-        asked = minimality and "minimality" in certificate.claims
-        self._start(self._allowed(image, picture))
-        evaluation = self._evaluated(image, picture)  # 5.
+    def prove(self) -> None:
+        certificate = self._certificate
+        self._start()
+        evaluation = self._evaluated()  # 5.
         try:
-            self._entailment(asked, deployment, image)
+            self._entailment()
         except UnprovedError as error:
             # Step 6 comes before step 7. What is refuted cannot be entailed, so it is tried only where the proof fails.
             if evaluation is not None and error.reason == "entailment":
-                require_not_refuted(head, certificate.predicted, evaluation)
+                require_not_refuted(self._space.head, certificate.predicted, evaluation)
             raise
 
     def numbers(self) -> Numbers:
-        certificate, head = self._certificate, self._space.head
-        self._require_head()
-        certificate.check_against(head)
-        self._start(self._allowed(None))
+        certificate = self._certificate
+        self._start()
         box = self._bounded()
-        return numbers_of(certificate, box, self._rule().box((), certificate.patches), self.margins)
+        return numbers_of(certificate, box, self._rule().box((), certificate.patches), self.proof.margins)
 
-    def refute(self, image: Image) -> None:
-        certificate, head = self._certificate, self._space.head
+    def refute(self, witness: Image) -> None:
+        predicted = self._certificate.predicted
         self._space.arithmetic.clock.start(None)
-        self._require_head()  # 3., of the head alone
-        certificate.check_against(head)  # 4. Statements
-        require_not_refuted(head, certificate.predicted, self._satisfied(image))  # 5. and 6.
+        require_not_refuted(self._space.head, predicted, self._satisfied(witness))  # 5. and 6.
         raise UnprovedError(
             "witness",
             f"the witness satisfies every statement, and no rival's logit is certainly at least that of class"
-            f" {certificate.predicted}: it is no counterexample, which proves nothing",
+            f" {predicted}: it is no counterexample, which proves nothing",
         )
 
-    def _start(self, seconds: float) -> None:
+    def _start(self) -> None:
         """Begin to measure what the proof takes; at least it keeps the ranges of all stated patches."""
         clock, head = self._space.arithmetic.clock, self._space.head
-        clock.start(seconds)
+        clock.start(self._subject.seconds)
         patches = {each.patch for each in self._certificate.statements if isinstance(each, PatchStatement)}
         clock.keep(2 * head.count * (len(patches) + head.columns))
 
-    def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
+    def _entailment(self) -> None:
         """Steps 7, 8 and 9."""
-        certificate, head = self._certificate, self._space.head
-        box = self._entailed()  # 7. Entailment
-        self.proved.add("entailment")
-        if minimality:  # 8. Minimality
+        subject, certificate, proof, head = self._subject, self._certificate, self.proof, self._space.head
+        box, deployment = self._entailed(), subject.deployment  # 7. Entailment
+        proof.claims.add("entailment")
+        if subject.minimality:  # 8. Minimality
             together = self._together()
             boxes = self._rule().boxes_without(certificate.statements, certificate.patches)
             provable = None if together is None else together.provable
-            require_minimal(head, certificate.predicted, certificate.statements, boxes, self.margins, provable)
-            self.proved.add("minimality")
+            require_minimal(head, certificate.predicted, certificate.statements, boxes, proof.margins, provable)
+            proof.claims.add("minimality")
         if deployment is not None:  # 9. Deployment
-            self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
-            if self._has_better and not all(margin is None or margin > 0 for margin in self.deployed):
+            proof.deployed = deployed_margins(self._space, certificate, box, proof.margins, deployment)
+            if self._has_better and not all(margin is None or margin > 0 for margin in proof.deployed):
                 box = self._bounded()
-                self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
-            require_deployed(self.deployed)
-            if image is not None and not are_binary32(image.exact):
+                proof.deployed = deployed_margins(self._space, certificate, box, proof.margins, deployment)
+            require_deployed(proof.deployed)
+            if subject.image is not None and not are_binary32(subject.image.exact):
                 raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
-            if "picture" in self.proved and certificate.arithmetic == "real":
+            if "picture" in proof.claims and certificate.arithmetic == "real":
                 raise unproved(
                     "of the picture real latents are proved, so perhaps none in binary32 satisfy the statements"
                 )
-            self.proved.add("deployment")
+            proof.claims.add("deployment")
 
     def _entailed(self) -> Box:
         """The activations, given the statements, with which the stated margins are proved. Raises UnprovedError."""
         box, stated = self._bounded(quick=True), self._certificate.margins
-        if self._has_better and not enough(self.margins, stated):
+        if self._has_better and not enough(self.proof.margins, stated):
             box = self._bounded()
-        require(self.margins, stated)
+        require(self.proof.margins, stated)
         return box
 
     @property
@@ -132,28 +123,26 @@ class PlainAudit(Steps):
     def _bounded(self, quick: bool = False) -> Box:
         """The activations, given the statements; the margins that follow are kept."""
         box = self._rule().box(self._certificate.statements, self._certificate.patches, quick)
-        self.margins = proved_margins(self._space.head, box, self._certificate.predicted)
+        self.proof.margins = proved_margins(self._space.head, box, self._certificate.predicted)
         together = self._together()
         if together is not None:
-            self.margins = together.margins(box, self.margins)
+            self.proof.margins = together.margins(box, self.proof.margins)
         return box
 
-    def _evaluated(self, image: Image | None, picture: Picture | None) -> HeadEvaluation | None:
+    def _evaluated(self) -> HeadEvaluation | None:
         """Step 5. The latents that the certificate names, or that the network gives for the picture that it names,
         satisfy every statement."""
+        image, picture = self._subject.image, self._subject.picture
+        evaluation: HeadEvaluation
         if image is not None:
-            return self._instance(image)
-        if self._enclosure is None or picture is None:
+            evaluation = self._satisfied(image)
+            self.proof.claims.add("instance")
+        elif self._enclosure is not None and picture is not None:
+            latents = self._enclosure.latents(picture)
+            evaluation = enclosed_evaluation(self._space, self._certificate, latents)
+            self.proof.claims.add("picture")
+        else:
             return None
-        latents = self._enclosure.latents(picture)
-        evaluation = enclosed_evaluation(self._space, self._certificate, latents)
-        self.proved.add("picture")
-        return evaluation
-
-    def _instance(self, image: Image) -> Evaluation:
-        """Step 5. The latents that the certificate names satisfy every statement."""
-        evaluation = self._satisfied(image)
-        self.proved.add("instance")
         return evaluation
 
     def _satisfied(self, image: Image) -> Evaluation:

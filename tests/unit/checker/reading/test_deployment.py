@@ -30,7 +30,7 @@ from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.instance import require_domain, require_true
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.checker.steps import Given
+from verale.checker.subject import Subject
 from verale.head import Box, Head
 from verale.paradigms import paradigms_of
 from verale.search.explain import explain
@@ -65,13 +65,12 @@ class Audit:
         self.head, data = head, head.to_bytes()
         self.record = read_certificate(certificate.to_bytes())
         self.space = Space(read_head(data), load_arithmetic("arb"))
-        given = Given(self.record, self.space.head, None, 2**40, len(data))
-        audit = PlainAudit(given, quadratic=QuadraticRule(self.space))
-        audit.run(False)
+        audit = PlainAudit(Subject(self.record, len(data), 2**40), quadratic=QuadraticRule(self.space))
+        audit.prove()
         rule = audit._rule()
         box = rule.box(self.record.statements, self.record.patches)
-        self.real = audit.margins
-        self.margins = deployed_margins(self.space, self.record, box, audit.margins, deployment)
+        self.real = audit.proof.margins
+        self.margins = deployed_margins(self.space, self.record, box, audit.proof.margins, deployment)
 
     def holds_of(self, patches: Tensor) -> bool:
         """Whether latents (L, D) lie in the domain and satisfy the statements."""
@@ -118,7 +117,7 @@ def test_no_order_breaks_the_bounds(name: str, half: int) -> None:
                 for _ in range(1 + (trial == 0)):
                     machine = Machine(draw.randrange(2**30), formula, flush=draw.random() < 0.3)
                     logits = machine.logits(head, exact_patches)
-                    for rival, least in enumerate(audit.margins):
+                    for rival, least in enumerate(audit.proof.margins):
                         if least is not None:
                             assert logits[audit.record.predicted] - logits[rival] >= least
                     looked += 1
@@ -130,7 +129,7 @@ def test_bounds_are_near_the_real_margins_and_say_how_far() -> None:
     certificate = explain(head, small_latents(head, images=1), "projection", tolerance=0.01)[0]
     assert isinstance(certificate, Certificate)
     audit = Audit(head, certificate, Deployment("direct"))
-    for real, left in zip(audit.real, audit.margins, strict=True):
+    for real, left in zip(audit.real, audit.proof.margins, strict=True):
         assert (real is None) == (left is None)
         if real is not None and left is not None:
             assert real - Fraction(1, 1000) < left < real

@@ -1,0 +1,182 @@
+"""Steps 1, 3 and 4 of certificates/v1.md, "Verification", once for all kernels: what a certificate is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol
+
+from .certificate import Certificate
+from .deployment import Deployment
+from .errors import NetworkError, PictureError, UnprovedError
+from .head import Head, read_head
+from .limit import allowed
+from .numbers import Margins, Numbers
+from .read.latents import Image, Latents
+from .read.network_file import Network, read_network
+from .read.pictures import Picture, PictureFile, Pictures
+
+__all__ = ["Proof", "Side", "Subject", "Subjects"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A certificate that fits its head, and what it is about.
+
+    Attributes:
+        certificate: the certificate.
+        size: of what is read for it, in bytes, but for the image.
+        limit: seconds for each megabyte (`limit`).
+        image: whose latents it names, or a witness; None if no instance is to be proved.
+        picture: that it names; None if none is to be proved.
+        minimality: whether that claim is to be proved.
+        deployment: how the deployed head computes; None if nothing is to be proved of that.
+    """
+
+    certificate: Certificate
+    size: int
+    limit: float
+    image: Image | None = None
+    picture: Picture | None = None
+    minimality: bool = False
+    deployment: Deployment | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Of processor time that a proof may take. The image's numbers count as 8 bytes each; reading a picture has
+        taken some."""
+        size = self.size + (0 if self.image is None else 8 * len(self.image.values))
+        return max(0.0, allowed(self.limit, size) - (0.0 if self.picture is None else self.picture.taken))
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The claims that are to be proved."""
+        also = {name: getattr(self, name) for name in ("picture", "minimality", "deployment")} | {
+            "instance": self.image
+        }
+        return frozenset({"entailment", *(claim for claim, what in also.items() if what)})
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """A head, and what certificates of it may be about.
+
+    Attributes:
+        head: the head.
+        size: of its file, in bytes.
+        limit: seconds for each megabyte.
+        latents: None if no instance is to be checked.
+        network, pictures: None if no picture is to be checked.
+    """
+
+    head: Head
+    size: int
+    limit: float
+    latents: Latents | None = None
+    network: Network | None = None
+    pictures: Pictures | None = None
+
+    @classmethod
+    def read(
+        cls,
+        head: bytes,
+        latents: bytes | None,
+        limit: float,
+        network: bytes | None = None,
+        pictures: bytes | Sequence[PictureFile] | None = None,
+    ) -> Subjects:
+        """Step 1. Raises HeadError, LatentsError, NetworkError, PictureError: a file that cannot be used, does not fit
+        the head, or is a network without pictures or the reverse."""
+        read = read_head(head)
+        images = None if latents is None else Latents(latents, read.depth)
+        if network is None or pictures is None:
+            if pictures is not None:
+                raise NetworkError("pictures are given without a network; give its file too")
+            if network is not None:
+                raise PictureError("a network is given without pictures; give a file or a folder of them too")
+            return cls(read, len(head), limit, images)
+        before = read_network(network)
+        if before.depth != read.depth:
+            raise NetworkError(
+                f"network file: its latents have {before.depth} channels, expected {read.depth}, as many as the head's"
+                " prototypes"
+            )
+        files = [PictureFile("", partial(bytes, pictures))] if isinstance(pictures, bytes) else pictures
+        return cls(read, len(head), limit, images, before, Pictures(files, before.shape, limit))
+
+    def of_head(self, certificate: Certificate, size: int, image: Image | None = None) -> Subject:
+        """Step 3 for the head alone, and step 4: whatever else the certificate names, only a witness is looked at.
+        Raises UnprovedError, FormatError."""
+        return replace(Subjects(self.head, self.size, self.limit).of(certificate, size), image=image)
+
+    def of(
+        self, certificate: Certificate, size: int, minimality: bool = False, deployment: Deployment | None = None
+    ) -> Subject:
+        """Steps 3 and 4 for a certificate of so many bytes.
+
+        Raises:
+            UnprovedError: `subject`: it is about something else; `limit`: too many pictures would have to be read.
+            FormatError: it does not fit the head.
+            PictureError: its picture is none of those that can be read, and some file cannot be used.
+        """
+        image = picture = None
+        size += self.size
+        _require("head", certificate.head, self.head.sha256)
+        if self.network is not None and certificate.network is not None:
+            _require("network", certificate.network, self.network.sha256)
+        if self.latents is not None and certificate.latents is not None:
+            image = self.latents.find(certificate.latents)
+            if image is None:
+                raise _none("image of the latents file", certificate.latents, "latents, or without any")
+        if self.network is not None and self.pictures is not None and certificate.picture is not None:
+            picture = self.pictures.find(certificate.picture)
+            if picture is None:
+                raise _none("picture that is given", certificate.picture, "picture, or without")
+            size += picture.size + self.network.size
+        certificate.check_against(self.head)  # 4. Statements
+        minimality = minimality and "minimality" in certificate.claims
+        return Subject(certificate, size, self.limit, image, picture, minimality, deployment)
+
+
+def _require(what: str, named: str, digest: str) -> None:
+    if named != digest:
+        raise UnprovedError(
+            "subject",
+            f"the certificate speaks of the {what} {named[:16]}..., this one is {digest[:16]}...;"
+            f" check it with its own {what}",
+        )
+
+
+def _none(what: str, named: str, instead: str) -> UnprovedError:
+    return UnprovedError("subject", f"no {what} has the digest {named[:16]}...; check it with its own {instead}")
+
+
+@dataclass
+class Proof:
+    """What a kernel has proved of a certificate, so far.
+
+    Attributes:
+        claims: those that are proved.
+        margins: the lower bound for every class, None at the predicted one; empty before they are known.
+        deployed: what is left of them in binary32; empty before it is known.
+    """
+
+    claims: set[str] = field(default_factory=set)
+    margins: Margins = ()
+    deployed: Margins = ()
+
+
+class Side(Protocol):
+    """A subject in one kernel."""
+
+    proof: Proof
+
+    def prove(self) -> None:
+        """Steps 5 to 9. Raises UnprovedError or RefutedError at the first that fails."""
+
+    def refute(self, witness: Image) -> None:
+        """Steps 5 and 6. Raises RefutedError, or UnprovedError at the first that fails."""
+
+    def numbers(self) -> Numbers:
+        """What the statements prove of activations and rivals. Raises UnprovedError."""
