@@ -37,7 +37,7 @@ def planted(file: str) -> list[Fault]:
 
 _TABLE = r"""
 # Numbers and kernels.
-numbers.py shared: what several prove is what one of them does
+numbers.py least_of: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
 reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
@@ -371,14 +371,12 @@ auditor.py _contradict: what is false of the latents another may prove
 auditor.py _contradict: the same rules may give two verdicts
     without differ
 auditor.py together: what one proves each of them does
-    all((claim in each.by for each in others)) => True
+    all((claim in verdict.by for verdict in others)) => True
 auditor.py together: what was begun is proved
     asked <= by.keys() => by
 auditor.py together: the rules vouch for what the other proved
-    {claim: name for each in (*others, first) for claim, name in each.by.items()}
-    => {claim: name for each in others for claim, name in each.by.items()}
-auditor.py _least: what several prove is what one of them does
-    min(same) => max(same)
+    {claim: name for verdict in (*others, first) for claim, name in verdict.by.items()}
+    => {claim: name for verdict in others for claim, name in verdict.by.items()}
 least.py _leaves: one part of a cell is enough
     reversed(_split(cell, entry, where)) => _split(cell, entry, where)[:1]
 limit.py allowed: each byte allows what a megabyte does

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
@@ -16,7 +16,7 @@ from .deployment import Deployment
 from .errors import FormatError, RefutedError, UnprovedError
 from .exclusive import Exclusive
 from .limit import LIMIT
-from .numbers import Margins, Numbers, shared
+from .numbers import Numbers, least_of, shared
 from .read.latents import Latents
 from .read.pictures import PictureFile
 from .subject import Side, Subject, Subjects
@@ -151,7 +151,7 @@ class Auditor:
             some rival's logit is certainly at least the predicted one's: the certificate's entailment is false.
         """
         image = Latents(witness, self._subjects.head.depth).only()
-        subject_of = partial(self._subjects.of_head, image=image)
+        subject_of = partial(self._subjects.of_head, witness=image)
         return self._judge(certificate, Status.NOT_REFUTED, subject_of, lambda side: side.refute(image))
 
     def numbers(self, certificate: bytes) -> Numbers:
@@ -286,23 +286,23 @@ def together(verdicts: Mapping[str, Verdict], choice: str, asked: frozenset[str]
     if not others:
         return first
     if any(_contradict(*one, *two) for one, two in permutations(verdicts.items(), 2)):
-        said = "; ".join(f"{name}: {each.status.value} {each.message}" for name, each in verdicts.items())
+        said = "; ".join(f"{name}: {verdict.status.value} {verdict.message}" for name, verdict in verdicts.items())
         message = f"the kernels disagree, expected one verdict ({said}); report it"
         return Verdict(Status.NOT_PROVED, "kernels", message, first.certificate, first.deployment)
     if choice == EITHER:
-        by = {claim: name for each in (*others, first) for claim, name in each.by.items()}
-        chosen = max((*others, first), key=lambda each: _may_be_helped(each.reason, by))
+        by = {claim: name for verdict in (*others, first) for claim, name in verdict.by.items()}
+        chosen = max((*others, first), key=lambda verdict: _may_be_helped(verdict.reason, by))
         margins, deployed = (first.margins or others[0].margins, first.deployed or others[0].deployed)
         if asked <= by.keys():
             chosen = replace(chosen, status=Status.PROVED, reason="", message=_PROVED)
     else:
-        by = {claim: choice for claim in first.by if all(claim in each.by for each in others)}
-        chosen = min((first, *others), key=lambda each: (each.status in _DECIDED, len(each.by), each.reason == "limit"))
-        margins, deployed = (_least(getattr(v, name) for v in verdicts.values()) for name in ("margins", "deployed"))
+        by = {claim: choice for claim in first.by if all(claim in verdict.by for verdict in others)}
+        chosen = min(verdicts.values(), key=_extent)
+        margins, deployed = (least_of(getattr(v, name) for v in verdicts.values()) for name in ("margins", "deployed"))
     rest = [
-        f"{name}: {each.status.value if each.status in _DECIDED else each.reason}"
-        for name, each in verdicts.items()
-        if each.reason != chosen.reason and chosen.status not in _DECIDED
+        f"{name}: {verdict.status.value if verdict.status in _DECIDED else verdict.reason}"
+        for name, verdict in verdicts.items()
+        if verdict.reason != chosen.reason and chosen.status not in _DECIDED
     ]
     message = f"{chosen.message} ({', '.join(rest)})" if rest else chosen.message
     return replace(chosen, message=message, by=by, margins=margins, deployed=deployed)
@@ -320,10 +320,11 @@ def _contradict(name: str, one: Verdict, other: str, two: Verdict) -> bool:
 
 
 def _may_be_helped(reason: str, by: Mapping[str, str]) -> tuple[bool, bool, bool]:
+    """The greater, the more the reason of a verdict is worth to be told, where these claims are proved."""
     claim = "entailment" if reason == "margin" else reason
     return claim not in by, reason != "uncovered", reason != "limit"
 
 
-def _least(every: Iterable[Margins]) -> Margins:
-    """What all of them prove; nothing where one of them did not get that far."""
-    return tuple(None if None in same else min(same) for same in zip(*every, strict=False))
+def _extent(verdict: Verdict) -> tuple[bool, int, bool]:
+    """The smaller, the less is proved. Of two that prove as much, one that gives up has nothing to tell."""
+    return verdict.status in _DECIDED, len(verdict.by), verdict.reason == "limit"

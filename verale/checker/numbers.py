@@ -3,12 +3,12 @@ image. They are exact; who shows one rounds it outward."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-__all__ = ["Givers", "Interval", "Margins", "Numbers", "Values", "shared"]
+__all__ = ["Givers", "Interval", "Margins", "Numbers", "Values", "least_of", "shared"]
 
 Givers = tuple[tuple[int, ...], tuple[int, ...]]
 """Statements, by their numbers, that give a lower and an upper end."""
@@ -64,23 +64,25 @@ class Values:
     leads: tuple[Interval | None, ...]
 
 
+def least_of(every: Iterable[Margins]) -> Margins:
+    """The margins that all of some kernels prove; none where one of them did not get that far."""
+    return tuple(_of_all(min, same) for same in zip(*every, strict=False))
+
+
 def shared(first: Numbers, *others: Numbers) -> Numbers:
     """What several kernels prove, each of them; givers are those of the first."""
     every = (first, *others)
-    margins = tuple(_of_all(min, same) for same in zip(*(each.margins for each in every), strict=True))
-    activations, domain = (_around([each.activations for each in every]), _around([each.domain for each in every]))
-    return Numbers(activations, domain, margins, first.givers)
-
-
-def _around(every: Iterable[tuple[Interval, ...]]) -> tuple[Interval, ...]:
-    return tuple(
-        Interval(_of_all(min, (each.low for each in same)), _of_all(max, (each.high for each in same)))
-        for same in zip(*every, strict=True)
+    activations, domain = (
+        tuple(
+            Interval(_of_all(min, [each.low for each in same]), _of_all(max, [each.high for each in same]))
+            for same in zip(*ends, strict=True)
+        )
+        for ends in ([each.activations for each in every], [each.domain for each in every])
     )
+    return Numbers(activations, domain, least_of(each.margins for each in every), first.givers)
 
 
-def _of_all(choose: Callable[[Iterable[Fraction]], Fraction], numbers: Iterable[Fraction | None]) -> Fraction | None:
+def _of_all(choose: Callable[[Iterable[Fraction]], Fraction], numbers: Sequence[Fraction | None]) -> Fraction | None:
     """One of them; None where one is missing."""
-    every = tuple(numbers)
-    present = tuple(each for each in every if each is not None)
-    return choose(present) if len(present) == len(every) else None
+    present = [each for each in numbers if each is not None]
+    return choose(present) if len(present) == len(numbers) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -26,8 +26,7 @@ class Subject:
 
     Attributes:
         certificate: the certificate.
-        size: of what is read for it, in bytes, but for the image.
-        limit: seconds for each megabyte (`limit`).
+        seconds: of processor time that a proof may take.
         image: whose latents it names, or a witness; None if no instance is to be proved.
         picture: that it names; None if none is to be proved.
         minimality: whether that claim is to be proved.
@@ -35,27 +34,18 @@ class Subject:
     """
 
     certificate: Certificate
-    size: int
-    limit: float
+    seconds: float
     image: Image | None = None
     picture: Picture | None = None
     minimality: bool = False
     deployment: Deployment | None = None
 
     @property
-    def seconds(self) -> float:
-        """Of processor time that a proof may take. The image's numbers count as 8 bytes each; reading a picture has
-        taken some."""
-        size = self.size + (0 if self.image is None else 8 * len(self.image.values))
-        return max(0.0, allowed(self.limit, size) - (0.0 if self.picture is None else self.picture.taken))
-
-    @property
     def asked(self) -> frozenset[str]:
         """The claims that are to be proved."""
-        also = {name: getattr(self, name) for name in ("picture", "minimality", "deployment")} | {
-            "instance": self.image
-        }
-        return frozenset({"entailment", *(claim for claim, what in also.items() if what)})
+        images = ("instance", self.image), ("picture", self.picture)
+        others = ("minimality", self.minimality), ("deployment", self.deployment)
+        return frozenset({"entailment", *(claim for claim, what in (*images, *others) if what)})
 
 
 @dataclass(frozen=True)
@@ -105,23 +95,27 @@ class Subjects:
         files = [PictureFile("", partial(bytes, pictures))] if isinstance(pictures, bytes) else pictures
         return cls(read, len(head), limit, images, before, Pictures(files, before.shape, limit))
 
-    def of_head(self, certificate: Certificate, size: int, image: Image | None = None) -> Subject:
-        """Step 3 for the head alone, and step 4: whatever else the certificate names, only a witness is looked at.
-        Raises UnprovedError, FormatError."""
-        return replace(Subjects(self.head, self.size, self.limit).of(certificate, size), image=image)
+    def of_head(self, certificate: Certificate, size: int, witness: Image | None = None) -> Subject:
+        """Step 3 for the head alone, and step 4. Nothing else that the certificate names is looked up. Raises
+        UnprovedError, FormatError."""
+        return Subjects(self.head, self.size, self.limit).of(certificate, size, image=witness)
 
     def of(
-        self, certificate: Certificate, size: int, minimality: bool = False, deployment: Deployment | None = None
+        self,
+        certificate: Certificate,
+        size: int,
+        minimality: bool = False,
+        deployment: Deployment | None = None,
+        image: Image | None = None,
     ) -> Subject:
-        """Steps 3 and 4 for a certificate of so many bytes.
+        """Steps 3 and 4 for a certificate of so many bytes, and for an image that is not looked up.
 
         Raises:
             UnprovedError: `subject`: it is about something else; `limit`: too many pictures would have to be read.
             FormatError: it does not fit the head.
             PictureError: its picture is none of those that can be read, and some file cannot be used.
         """
-        image = picture = None
-        size += self.size
+        picture, size, taken = None, self.size + size, 0.0
         _require("head", certificate.head, self.head.sha256)
         if self.network is not None and certificate.network is not None:
             _require("network", certificate.network, self.network.sha256)
@@ -133,10 +127,12 @@ class Subjects:
             picture = self.pictures.find(certificate.picture)
             if picture is None:
                 raise _none("picture that is given", certificate.picture, "picture, or without")
-            size += picture.size + self.network.size
+            size, taken = size + picture.size + self.network.size, picture.taken
         certificate.check_against(self.head)  # 4. Statements
+        size += 0 if image is None else 8 * len(image.values)
+        seconds = max(0.0, allowed(self.limit, size) - taken)
         minimality = minimality and "minimality" in certificate.claims
-        return Subject(certificate, size, self.limit, image, picture, minimality, deployment)
+        return Subject(certificate, seconds, image, picture, minimality, deployment)
 
 
 def _require(what: str, named: str, digest: str) -> None:

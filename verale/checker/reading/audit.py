@@ -43,8 +43,8 @@ class PlainAudit:
         self.proof = Proof()
         self._subject, self._certificate = subject, subject.certificate
         self._quadratic, self._space = quadratic, quadratic.space
-        asked = subject.certificate.arithmetic
-        self._enclosure = None if enclosure is None or asked is None else enclosure(asked)
+        seen = None if subject.picture is None else subject.certificate.arithmetic
+        self._enclosure = None if enclosure is None or seen is None else enclosure(seen)
 
     def prove(self) -> None:
         certificate = self._certificate

@@ -65,7 +65,7 @@ class Audit:
         self.head, data = head, head.to_bytes()
         self.record = read_certificate(certificate.to_bytes())
         self.space = Space(read_head(data), load_arithmetic("arb"))
-        audit = PlainAudit(Subject(self.record, len(data), 2**40), quadratic=QuadraticRule(self.space))
+        audit = PlainAudit(Subject(self.record, 2.0**40), quadratic=QuadraticRule(self.space))
         audit.prove()
         rule = audit._rule()
         box = rule.box(self.record.statements, self.record.patches)
