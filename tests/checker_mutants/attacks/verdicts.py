@@ -64,8 +64,9 @@ _CERTIFICATE = files.certificate(b"", [files.activation_statement(0, 0.0, None)]
 
 
 def _made(module: Import, status: Any, reason: str, margins: tuple[Fraction | None, ...]) -> Any:
-    """A verdict, of a certificate that states no margins."""
-    read = replace(module("certificate").read_certificate(_CERTIFICATE), margins=(None,) * len(margins))
+    """A verdict, of a certificate that states great margins."""
+    stated = tuple(None if margin is None else Fraction(2**1040) for margin in margins)
+    read = replace(module("certificate").read_certificate(_CERTIFICATE), margins=stated)
     return module("verdict").Verdict(status, reason, "words", read, None, {"entailment": "arb"}, margins)
 
 
