@@ -84,18 +84,18 @@ reading/margin.py require: stated margins are not compared
     never claimed is not None and bound < claimed
 reading/margin.py require_minimal: the worst rival is not asked
     rivals => rivals[1:]
-reading/evaluation.py HeadEvaluation._activation: upper ends are of all patches
-    [highs[patch] for patch in seen] => highs
+reading/evaluation.py Evaluation._activation: every prototype looks at all patches
+    never head.pooling == "masked_max"
 reading/instance.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
 reading/instance.py truth: the clause speaks of those that it exempts
     without set(range(evaluation.count))
 reading/instance.py require_domain: upper ends are not looked at
-    without (upper is not None and max(row) > upper)
+    without (upper is not None and max(high) > upper)
 reading/instance.py _inside: an upper end is outside
     high <= upper => high < upper
 reading/instance.py truth: the clause is about nothing
-    always not others
+    always not prototypes
 reading/paradigms.py TopK.cut: the floor takes the place of what is known
     max(low, least) => least
 reading/paradigms.py TopK.boxes_without: without a statement, clauses say nothing of its activation
@@ -186,18 +186,18 @@ network/sums.py Sums._rounded: the bias is not rounded
     share(size, count) + lost => lost
 network/sums.py _integers: what is cut off of a weight of 2^1000 is nothing
     value.as_integer_ratio()[1].bit_length() <= most + 1 => True
-reading/evaluation.py BoxEvaluation._distance: nothing is nearer than the lower ends
-    near += min(below * below, above * above) => near += below * below
-reading/evaluation.py BoxEvaluation._product: only the lower ends count
-    dot(upper, positive) + dot(lower, negative) => dot(lower, positive) + dot(lower, negative)
-reading/evaluation.py BoxEvaluation._length: the longest latent is the shortest
-    max(-low, high) ** 2 => max(0, low, -high) ** 2
-reading/evaluation.py BoxEvaluation._mass: the others are as small as they can be
-    own + greatest => own + fewest
-reading/instance.py enclosed_evaluation: what is not decided is true
-    not holds => holds is False
-reading/instance.py _require_domain: upper ends are not looked at
-    without (upper is not None and max(high) > upper)
+reading/evaluation.py Evaluation._apart: nothing is nearer than the middles
+    max(0, gap - radius) => gap
+reading/evaluation.py Evaluation._product: upper ends are the middles'
+    middle + radius => middle
+reading/evaluation.py Evaluation._length: the longest latent is the shortest
+    sqrt_ends(far) => sqrt_ends(near)
+reading/evaluation.py Evaluation._mass: the others are as small as they can be
+    low[0] + most - high[0] => low[0] + least - low[0]
+reading/instance.py require_true: what is not decided is true
+    not decided => decided is False
+reading/instance.py require_domain: a latent may be as long as it likes
+    never radius is not None and sum(max(-least, most) ** 2 for least, most in ends) > radius
 
 # What is known of patches.
 reading/space.py ball: a cube has the ball of an edge

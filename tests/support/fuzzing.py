@@ -24,6 +24,7 @@ from verale.checker.certificate import read_certificate
 from verale.checker.choices import load_arithmetic
 from verale.checker.errors import FormatError
 from verale.checker.head import read_head
+from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.read.formats import read_object, read_tensors
 from verale.checker.read.latents import Latents
 from verale.checker.reading.evaluation import Evaluation
@@ -79,7 +80,8 @@ def judge(data: bytes) -> Verdict | None:
         read = read_certificate(certificate)
         image = images.find(read.latents or "")
         assert image is not None
-        box = Evaluation(Space(parsed, load_arithmetic("arb")), image.exact).activations(256)
+        latents = EnclosedLatents.exactly(image.exact)
+        box = Evaluation(Space(parsed, load_arithmetic("arb")), latents).activations(256)
         for rival, margin in enumerate(verdict.margins):
             if margin is not None:
                 assert margin <= -lower_bound(parsed, box, rival, read.predicted)

@@ -19,10 +19,11 @@ from fractions import Fraction
 from typing import Any
 
 from .choices import CHOICES, KERNELS, PROVED, load_arithmetic
-from .dyadic import Exact, hex_float
+from .dyadic import hex_float
 from .errors import FormatError, UnprovedError
 from .head import Head, read_head
 from .limit import LIMIT, allowed
+from .network.enclosure import EnclosedLatents
 from .read.formats import brief, digest, fields, index, read_object, text
 from .read.latents import Latents
 from .reading.evaluation import Evaluation
@@ -79,12 +80,13 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
     _require_classes(predicted, leaves, subject)
     if subject.readout != "linear":
         raise UnprovedError("uncovered", f"the readout is {subject.readout}, expected linear")
-    require_domain(subject, image.exact, image.patches)
+    own = EnclosedLatents.exactly(image.exact)
+    require_domain(subject, own, image.patches)
     seconds = allowed(limit, len(document) + len(head) + 8 * len(image.values))
     for name in CHOICES.get(kernel, (kernel,)):
         space = Space(subject, load_arithmetic(name))
         space.arithmetic.clock.start(seconds)
-        _require_excluded(leaves, predicted, least, space, image.exact)
+        _require_excluded(leaves, predicted, least, space, own)
     return least
 
 
@@ -101,9 +103,9 @@ def _require_classes(predicted: int, leaves: list[_Leaf], head: Head) -> None:
             raise FormatError(f"{where}.weights has class {max(weights)}, expected less than {head.classes}")
 
 
-def _require_excluded(leaves: list[_Leaf], predicted: int, least: int, space: Space, latents: Exact) -> None:
+def _require_excluded(leaves: list[_Leaf], predicted: int, least: int, space: Space, latents: EnclosedLatents) -> None:
     """Raises UnprovedError unless every leaf excludes what is smaller than `least`."""
-    domain, image = TopK(space).within(len(latents.rows)), Evaluation(space, latents).activations(space.bits)
+    domain, image = TopK(space).within(len(latents.lower)), Evaluation(space, latents).activations(space.bits)
     if domain is None:
         raise UnprovedError("uncovered", "the domain is too narrow: the range of an activation is lost by rounding")
     for where, cell, weights in leaves:

@@ -16,6 +16,7 @@ from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.head import Head
 from verale.checker.limit import LIMIT, allowed
+from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.read.latents import Image, Latents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.instance import require_domain, require_true
@@ -64,11 +65,12 @@ class Truths:
         """
         self._space.arithmetic.clock.start(allowed(LIMIT, self._size + size + 8 * len(image.values)))
         try:
-            require_domain(self._space.head, image.exact, patches)
+            latents = EnclosedLatents.exactly(image.exact)
+            require_domain(self._space.head, latents, patches)
         except UnprovedError as error:
             raise OutsideError(str(error)) from error
         try:
-            return AtImage(Evaluation(self._space, image.exact))
+            return AtImage(Evaluation(self._space, latents))
         except UnprovedError:
             return AtImage(None)
 

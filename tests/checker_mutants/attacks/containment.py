@@ -60,7 +60,8 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
         boxes += [("mixed", mixed.box(pooled[:count], PATCHES)) for count in range(len(pooled) + 1)]
         boxes += [("mixed", mixed.box([*stated, *pooled], PATCHES)), ("mixed", mixed.box(pooled[-2:], PATCHES))]
     latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))
-    evaluation = module("reading.evaluation").Evaluation(space, latents)
+    exactly = module("network.enclosure").EnclosedLatents.exactly(latents)
+    evaluation = module("reading.evaluation").Evaluation(space, exactly)
     for bits in (0, 3, 20):
         boxes.append((f"evaluation at {bits}", evaluation.activations(bits)))
         for patch, j in product(range(PATCHES), range(COUNT)):

@@ -307,7 +307,7 @@ def boxes_hold(module: Import, kernel: str) -> str:
         width = generator.choice((0, 1, 2**20, 2**36, 2**39))
         lower = [[int(x * 2.0**40) - width for x in z] for z in image]
         upper = [[int(x * 2.0**40) + width for x in z] for z in image]
-        own = box.BoxEvaluation(space.Space(heads.read_head(head.data), loaded), latents(lower, upper, 40))
+        own = box.Evaluation(space.Space(heads.read_head(head.data), loaded), latents(lower, upper, 40))
         activations = own.activations(128)
         for _ in range(6):
             point = [

@@ -21,6 +21,7 @@ from verale.checker.certificate import ActivationStatement, OrderStatement, Patc
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import exact
 from verale.checker.head import COSINES, read_head
+from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
 from verale.checker.reading.masses import Simplex
@@ -65,7 +66,7 @@ def require_that_what_is_proved_holds(parts: tuple[Any, ...]) -> None:
             boxes += [
                 TopK(space).box(statements, PATCHES) for statements in ([], [*pooled, OrderStatement((0, 2, 4), most)])
             ]
-            evaluation = Evaluation(space, exact(files.flat(image), len(image[0])))
+            evaluation = Evaluation(space, EnclosedLatents.exactly(exact(files.flat(image), len(image[0]))))
             boxes += [evaluation.activations(bits) for bits in (0, 3, 20, 200)]
             for box in boxes:
                 for a, low, high in zip(activations, box.lower, box.upper, strict=True):

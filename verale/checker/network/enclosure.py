@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import frexp, isfinite, prod
 
 from ..arithmetic import Arithmetic
-from ..dyadic import ceil_at, floor_at
+from ..dyadic import Exact, ceil_at, floor_at
 from ..errors import UnprovedError
 from ..read.network_file import PICTURE, TENSORS, Layer, Network
 from ..read.pictures import Picture
@@ -44,6 +44,16 @@ class EnclosedLatents:
     lower: list[list[int]]
     upper: list[list[int]]
     bits: int
+
+    @classmethod
+    def exactly(cls, latents: Exact) -> EnclosedLatents:
+        """These latents alone."""
+        return cls(latents.rows, latents.rows, latents.bits)
+
+    @property
+    def known(self) -> bool:
+        """Whether they are read, not enclosed."""
+        return self.lower is self.upper
 
 
 class Enclosure:

@@ -11,13 +11,13 @@ from fractions import Fraction
 from ..certificate import ActivationStatement, Certificate, PatchStatement, Statement
 from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
-from ..network.enclosure import Enclosure
+from ..network.enclosure import EnclosedLatents, Enclosure
 from ..numbers import Interval, Margins, Numbers
 from ..read.latents import Image
 from ..subject import Proof, Subject
 from .deployment import deployed_margins, require_deployed
-from .evaluation import Evaluation, HeadEvaluation
-from .instance import enclosed_evaluation, require_domain, require_not_refuted, require_true
+from .evaluation import Evaluation
+from .instance import require_domain, require_not_refuted, require_true
 from .joint import Joint
 from .margin import enough, proved_margins, require, require_minimal
 from .masses import Assignment, Simplex
@@ -67,7 +67,8 @@ class PlainAudit:
     def refute(self, witness: Image) -> None:
         predicted = self._certificate.predicted
         self._space.arithmetic.clock.start(None)
-        require_not_refuted(self._space.head, predicted, self._satisfied(witness))  # 5. and 6.
+        latents = EnclosedLatents.exactly(witness.exact)
+        require_not_refuted(self._space.head, predicted, self._satisfied(latents))  # 5. and 6.
         raise UnprovedError(
             "witness",
             f"the witness satisfies every statement, and no rival's logit is certainly at least that of class"
@@ -129,26 +130,24 @@ class PlainAudit:
             self.proof.margins = together.margins(box, self.proof.margins)
         return box
 
-    def _evaluated(self) -> HeadEvaluation | None:
+    def _evaluated(self) -> Evaluation | None:
         """Step 5. The latents that the certificate names, or that the network gives for the picture that it names,
         satisfy every statement."""
         image, picture = self._subject.image, self._subject.picture
-        evaluation: HeadEvaluation
         if image is not None:
-            evaluation = self._satisfied(image)
-            self.proof.claims.add("instance")
+            claim, latents = "instance", EnclosedLatents.exactly(image.exact)
         elif self._enclosure is not None and picture is not None:
-            latents = self._enclosure.latents(picture)
-            evaluation = enclosed_evaluation(self._space, self._certificate, latents)
-            self.proof.claims.add("picture")
+            claim, latents = "picture", self._enclosure.latents(picture)
         else:
             return None
+        evaluation = self._satisfied(latents)
+        self.proof.claims.add(claim)
         return evaluation
 
-    def _satisfied(self, image: Image) -> Evaluation:
+    def _satisfied(self, latents: EnclosedLatents) -> Evaluation:
         """The evaluation of latents. Raises UnprovedError unless they lie in the domain and satisfy every statement."""
-        require_domain(self._space.head, image.exact, self._certificate.patches)
-        evaluation = Evaluation(self._space, image.exact)
+        require_domain(self._space.head, latents, self._certificate.patches)
+        evaluation = Evaluation(self._space, latents)
         require_true(self._certificate, evaluation)
         return evaluation
 

@@ -19,7 +19,7 @@ from verale.checker.choices import load_arithmetic
 from verale.checker.dyadic import ceil_at, exact, floor_at
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
-from verale.checker.reading.evaluation import BoxEvaluation, Evaluation
+from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.space import Space
 from verale.soundness import files
 
@@ -71,12 +71,12 @@ def test_holds_everywhere_in_a_box(name: str, kernel: str) -> None:
         space = Space(read_head(head.data), load_arithmetic(kernel))
         for width in (Fraction(0), Fraction(1, 2**30), Fraction(1, 64), Fraction(1, 2)):
             box = box_around(image, width)
-            evaluation = BoxEvaluation(space, box)
+            evaluation = Evaluation(space, box)
             for point in points(box, generator):
                 require_held(head, point, evaluation)
 
 
-def require_held(head: Head, point: list[list[Any]], evaluation: BoxEvaluation) -> None:
+def require_held(head: Head, point: list[list[Any]], evaluation: Evaluation) -> None:
     if any(not any(x != 0 for x in z) for z in point):
         return  # a cosine may be undefined there
     activations = evaluation.activations(128)
@@ -104,8 +104,8 @@ def test_of_one_point_it_is_the_evaluation_at_it(name: str) -> None:
         image = draw_image(head, generator)
     space = Space(read_head(head.data), load_arithmetic("arb"))
     over, at = (
-        BoxEvaluation(space, box_around(image, Fraction(0))),
-        Evaluation(space, exact(files.flat(image), len(image[0]))),
+        Evaluation(space, box_around(image, Fraction(0))),
+        Evaluation(space, EnclosedLatents.exactly(exact(files.flat(image), len(image[0])))),
     )
     rounding = Fraction(1, 2**110)
     for patch, j in product(range(PATCHES), range(COUNT)):
@@ -120,8 +120,8 @@ def test_a_cosine_near_zero_stays_within_one() -> None:
     """The quotient alone says nothing there."""
     head = read_head(files.head([[1.0], [0.0]], [[3.0, 4.0]], geometry=files.cosine(0.0), similarity=files.IDENTITY))
     space = Space(head, load_arithmetic("arb"))
-    around = BoxEvaluation(space, EnclosedLatents([[-1, -1]], [[1, 2]], 40))
+    around = Evaluation(space, EnclosedLatents([[-1, -1]], [[1, 2]], 40))
     assert around.observable(0, 0, 128) == (-1, 1)
-    tiny = BoxEvaluation(space, EnclosedLatents([[1, 1]], [[1, 1]], 4000))
+    tiny = Evaluation(space, EnclosedLatents([[1, 1]], [[1, 1]], 4000))
     low, high = tiny.observable(0, 0, 128)
     assert low <= Fraction(7, 5) / Fraction(141421356, 10**8) + Fraction(1, 10**8) and high <= 1

@@ -24,6 +24,7 @@ from verale.checker.deployment import FORMULAS, Deployment, are_binary32, gamma,
 from verale.checker.dyadic import exact
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
+from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.audit import PlainAudit
 from verale.checker.reading.deployment import deployed_margins
 from verale.checker.reading.evaluation import Evaluation
@@ -74,10 +75,10 @@ class Audit:
 
     def holds_of(self, patches: Tensor) -> bool:
         """Whether latents (L, D) lie in the domain and satisfy the statements."""
-        image = exact(patches.double().flatten().tolist(), self.head.depth)
+        latents = EnclosedLatents.exactly(exact(patches.double().flatten().tolist(), self.head.depth))
         try:
-            require_domain(self.space.head, image, self.record.patches)
-            require_true(self.record, Evaluation(self.space, image))
+            require_domain(self.space.head, latents, self.record.patches)
+            require_true(self.record, Evaluation(self.space, latents))
         except UnprovedError:
             return False
         return True

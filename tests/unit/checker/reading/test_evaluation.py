@@ -14,6 +14,7 @@ from support.rationals import cosine_ends
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import exact
 from verale.checker.head import read_head
+from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.space import Space
 from verale.soundness import files
@@ -39,7 +40,10 @@ def test_cosines(scale: float, epsilon: float) -> None:
         patches.append([x * generator.choice((1.0, 0.5)) for x in rows[0]])
         truths = [[cosine_ends(patch, row, epsilon) for patch in patches] for row in rows]
         head, image = read_head(cosine_head(rows, epsilon)), exact(files.flat(patches), 2)
-        evaluations = {kernel: Evaluation(Space(head, load_arithmetic(kernel)), image) for kernel in KERNELS}
+        evaluations = {
+            kernel: Evaluation(Space(head, load_arithmetic(kernel)), EnclosedLatents.exactly(image))
+            for kernel in KERNELS
+        }
         for (kernel, evaluation), bits in product(evaluations.items(), BITS):
             box = evaluation.activations(bits)
             for j, of_row in enumerate(truths):
@@ -57,7 +61,7 @@ def test_cosines_of_small_integers_at_coarse_precision() -> None:
     """Every pair of a grid: here one wrong choice of a norm's end shows."""
     points = [[float(x), float(y)] for x in range(-2, 4) for y in range(4) if x or y]
     space = Space(read_head(cosine_head(points, 0.0)), load_arithmetic("mpmath"))
-    evaluation = Evaluation(space, exact(files.flat(points), 2))
+    evaluation = Evaluation(space, EnclosedLatents.exactly(exact(files.flat(points), 2)))
     for patch, z in enumerate(points):
         for j, row in enumerate(points):
             least, greatest = cosine_ends(z, row, 0.0)
@@ -70,7 +74,7 @@ def test_cosines_of_small_integers_at_coarse_precision() -> None:
 def test_a_coarse_cosine() -> None:
     """With one bit |z| = |A| = sqrt(2) is in [1, 1.5]: 2 / 1.5 is rounded down to 1 and divided again."""
     space = Space(read_head(cosine_head([[1.0, 1.0], [-1.0, -1.0]], 0.0)), load_arithmetic("mpmath"))
-    evaluation = Evaluation(space, exact([1.0, 1.0], 2))
+    evaluation = Evaluation(space, EnclosedLatents.exactly(exact([1.0, 1.0], 2)))
     assert evaluation.observable(0, 0, 1) == (Fraction(1, 2), 1)
     assert evaluation.observable(0, 1, 1) == (-1, Fraction(-1, 2))
     assert evaluation.observable(0, 0, 8)[0] > Fraction(9, 10)
@@ -84,7 +88,7 @@ def test_masses(kernel: str) -> None:
     generator = random.Random(2)
     for _ in range(20):
         patches = [[generator.gauss(0, 2) for _ in range(3)] for _ in range(2)]
-        evaluation = Evaluation(space, exact(files.flat(patches), 3))
+        evaluation = Evaluation(space, EnclosedLatents.exactly(exact(files.flat(patches), 3)))
         fine = [[evaluation.observable(patch, j, 400) for j in range(3)] for patch in range(2)]
         for bits in BITS:
             for patch in range(2):
@@ -103,7 +107,8 @@ def test_masses(kernel: str) -> None:
 def test_equal_logits_share_exactly(kernel: str) -> None:
     for count in (1, 2, 3, 8):
         data = files.head([[1.0] * count] * 2, geometry=files.SOFTMAX, similarity=files.IDENTITY)
-        evaluation = Evaluation(Space(read_head(data), load_arithmetic(kernel)), exact([0.75] * count, count))
+        latents = EnclosedLatents.exactly(exact([0.75] * count, count))
+        evaluation = Evaluation(Space(read_head(data), load_arithmetic(kernel)), latents)
         low, high = evaluation.observable(0, 0, 64)
         assert low <= Fraction(1, count) <= high
         assert (low == high) == (count in (1, 2, 8))
@@ -116,7 +121,7 @@ def test_squared_distances_are_exact(scale: float, kernel: str) -> None:
     rows = [[generator.randrange(-9, 9) * scale for _ in range(3)] for _ in range(4)]
     patches = [[generator.gauss(0, 1) for _ in range(3)] for _ in range(3)]
     space = Space(read_head(files.head([[1.0] * 4] * 2, rows)), load_arithmetic(kernel))
-    evaluation = Evaluation(space, exact(files.flat(patches), 3))
+    evaluation = Evaluation(space, EnclosedLatents.exactly(exact(files.flat(patches), 3)))
     for j, row in enumerate(rows):
         for patch, z in enumerate(patches):
             truth = arithmetic.squared_distance(z, row)

@@ -19,6 +19,7 @@ from verale.checker import Status, Verdict, check
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import exact
 from verale.checker.head import read_head
+from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.paradigms import TopK
 from verale.checker.reading.pooling import Pooling, max_minus_mean, max_minus_mean_distance, top_mean
@@ -181,7 +182,7 @@ def test_the_mean_is_bounded_from_statements_alone(kind: str) -> None:
     data = head(kind)
     space = Space(read_head(data), load_arithmetic("arb"))
     for image, wins in ((IMAGE, True), ([[0.0], [0.0]], False)):
-        box = Evaluation(space, exact(files.flat(image), 1)).activations(64)
+        box = Evaluation(space, EnclosedLatents.exactly(exact(files.flat(image), 1))).activations(64)
         assert (box.lower[0] > BAR * 2**64) == wins
         assert (box.upper[0] < BAR * 2**64) != wins
 
@@ -298,7 +299,8 @@ def test_evaluation_at_latents(geometry: str, kind: str, kernel: str) -> None:
     def s(m: float) -> float:
         return math.log((m + 1) / (m + EPSILON)) if geometry == "euclidean" else m
 
-    evaluation = Evaluation(Space(read_head(data), load_arithmetic(kernel)), exact(files.flat(image), width))
+    latents = EnclosedLatents.exactly(exact(files.flat(image), width))
+    evaluation = Evaluation(Space(read_head(data), load_arithmetic(kernel)), latents)
     for j in range(3):
         values = [observable(z, j) for z in image]
         if kind == KINDS[0]:
@@ -322,7 +324,7 @@ def test_evaluation_at_latents(geometry: str, kind: str, kernel: str) -> None:
 def test_the_mean_of_whole_distances_is_no_whole_number(kernel: str) -> None:
     """Exact distances 0, 1, 1 need no bit after the point, their mean does."""
     space = Space(read_head(head(KINDS[1])), load_arithmetic(kernel))
-    box = Evaluation(space, exact([0.0, 1.0, 1.0], 1)).activations(64)
+    box = Evaluation(space, EnclosedLatents.exactly(exact([0.0, 1.0, 1.0], 1))).activations(64)
     truth = similar(0, 1) - similar(2 * UNIT, 3)
     assert box.lower[0] / 2**64 == pytest.approx(truth, abs=1e-12)
     assert box.upper[0] / 2**64 == pytest.approx(truth, abs=1e-12)
