@@ -3,16 +3,15 @@
 - |<n> - 1| <= gamma_n: products and quotients of factors 1 + d, |d| <= u, stay in [1 - n u, 1 / (1 - n u)].
 - Of squared distances that are expanded, a loss of at most g (|z|^2 + |p|^2) + 2 h |z| |p| is, with |z| <= |p| + s, at
   most g s^2 + 2 (g + h) |p| s + 2 (g + h) |p|^2 for d = s^2; so d less its loss is at least
-  (1 - g) s^2 - 2 G |p| s - 2 G |p|^2, G = g + h, whose least value is -2 G |p|^2 - G^2 |p|^2 / (1 - g), at
-  s = G |p| / (1 - g), and which rises from there on.
+  (1 - g) s^2 - 2 G |p| s - 2 G |p|^2, G = g + h, which rises from s = G |p| / (1 - g) on.
 - If a = ln((x + 1) / (x + E)) then x = (1 - E e^a) / (e^a - 1), which falls as e^a > 1 rises.
 - With 0 < E < 1 and x' = x (1 + t), the shares by which x + 1 and x + E change have the sign of t and are at most |t|.
 - Two logits of the same activations a', each off by at most r_c, differ by at least sum D_j a'_j - r_c - r_k.
 
-Proofs. In the docstrings of `verale/checker/deployment.py` and of the rules `losses`, `computed` and `deployment`.
+Proofs. In the docstrings of `verale/checker/deployment.py` and `verale/checker/reading/deployment.py`.
 
-Z3 proves the steps for any n; the least value and where it is; the inverse; the shares; the difference of two logits
-of two prototypes.
+Z3 proves the steps for any n; where that rises; the inverse; the shares; the difference of two logits of two
+prototypes.
 
 What Z3 does not do: sums of many terms (`gamma` has those of four), logarithms and exponentials.
 
@@ -48,8 +47,6 @@ LEMMA = Lemma(
     code=(
         "verale/checker/deployment.py",
         "verale/checker/reading/deployment.py",
-        "verale/checker/reading/deployment.py",
-        "verale/checker/reading/deployment.py",
     ),
     cases=(
         Case("one factor more, below", _FACTOR, _X * (1 + _D) >= 1 - _A - _U, "qfnra-nlsat"),
@@ -60,12 +57,6 @@ LEMMA = Lemma(
             "what an expanded distance loses, by the distance",
             [*_LENGTHS, _Z >= 0, _Z <= _P + _S],
             _S * _S - _G * (_Z * _Z + _P * _P) - 2 * _H * _Z * _P >= _left(_S),
-            "qfnra-nlsat",
-        ),
-        Case(
-            "the least that may be computed",
-            _LENGTHS,
-            _left(_S) * (1 - _G) >= -2 * _BOTH * _P * _P * (1 - _G) - _BOTH * _BOTH * _P * _P,
             "qfnra-nlsat",
         ),
         Case(

@@ -1,11 +1,11 @@
 """The deployment claim: the head computed in binary32 gives the certified class (certificates/v1.md, "Deployment").
 
-Let the computed activations a'_j lie in [lo'_j, hi'_j] (`computed`), and A_j be no less than their sizes.
+Let the computed activations a'_j lie in [lo'_j, hi'_j], and A_j be no less than their sizes.
 
 **linear**: the logit o'_c is a sum of the n_c products w_cj a'_j with w_cj != 0 and of the bias, if that is not 0. So
     |o'_c - (sum_j w_cj a'_j + b_c)| <= r_c = gamma_n (sum_j |w_cj| A_j + |b_c|) + eta,
 n = n_c + 3, one more where weights or biases are no binary32 numbers and were rounded; products with 0 are exact, and
-adding 0 is; eta covers underflow as in `losses`. Hence
+adding 0 is; eta covers underflow as below. Hence
     o'_predicted - o'_c >= (least difference of the logits over the box of the a'_j) - r_predicted - r_c.
 It is also at least the proved real margin minus sum_j |D_j| |a'_j - a_j| minus the same, D = W_predicted - W_c, where
 the differences of activations are known. *Proof.* Both bound sum_j D_j a'_j: over all a' in the box, and from the real
@@ -16,10 +16,9 @@ greatest A_j + |b_j|, and eta.
 
 If all these bounds are positive, o'_predicted > o'_c for every rival.
 
-How far computed observables may be from real ones, whatever latents of the domain satisfy the statements.
-
-The symbols are those of `deployment`. R is no less than the length of any patch's latent: by the domain's box or ball;
-or, where every patch has a stated distance d_i^2 <= h to a prototype, by |z| <= |p_i| + h^(1/2). A constant
+**Observables** are as far from real ones as this says, whatever latents of the domain satisfy the statements; the
+symbols are those of `checker/deployment.py`. R is no less than the length of any patch's latent: by the domain's box or
+ball; or, where every patch has a stated distance d_i^2 <= h to a prototype, by |z| <= |p_i| + h^(1/2). A constant
 
     eta = 64 (D + 1) (1 + R + |p|)^2 2^-126
 
@@ -39,9 +38,11 @@ roots are within s units in the last place.
 
 There |z| <= min(R, |p| + d^(1/2)), so the loss E(d) does not fall as d grows. **Of the nearest patch**, at d in
 [lo, hi], the computed distance is at most hi + E(hi). Every patch has d >= lo and a computed distance of at least
-lo - E with |z| = R; and, with G = gamma_m + gamma_n and s = d^(1/2), of at least
-    d - E(d) >= (1 - gamma_m) s^2 - 2 G |p| s - 2 G |p|^2 - eta,
-which rises with s from s = G |p| / (1 - gamma_m) on, and is least there: -2 G |p|^2 - G^2 |p|^2 / (1 - gamma_m) - eta.
+d - E(d). With |z| <= |p| + s, s = d^(1/2), G = gamma_m + gamma_n, this is at least
+    (1 - gamma_m) s^2 - 2 G |p| s - 2 G |p|^2 - eta,
+which rises with s from s = G |p| / (1 - gamma_m) on; with |z| <= R it is d less a constant. So it rises from d = T on,
+the square of that s: computed distances are at least lo - E(lo) where lo >= T. Else they are at least -E(T): nearer
+ones lose no more, and those from T on are computed as at least T - E(T).
 
 **Inner products**: a sum of D products, off by at most gamma_(D + 2) sum |z_i p_i| + eta.
 
@@ -60,33 +61,39 @@ overflows. Of the rest, the exponentials have <2 k + 1>, their sum <P> more, the
 <= 0.37 too, and sum m |X| <= ln P, a mass is off by at most gamma_n m + u / 2 + (k + 2)(P + 2) 2^-126 with
 n = P + 4 k + 8 + b, P < 2^b.
 
-From what activations really are to what they are computed as in binary32 (`deployment`, `losses`).
+**Similarities.** Of a computed observable x what is computed is S at an x + t nearby, off by what the last operations
+lose:
+- identity, rectified, threshold: nothing is rounded, so it is S(x).
+- log_ratio ln((s x + 1) / (s x + E)): a computed s x is x<1> times s, or moved by underflow, and not negative, as x is
+  replaced by 0, or by its size, where it is. E is rounded once: the quotient has <4>, so its logarithm is off by
+  gamma_4 and then by k ulps.
+- exp_distance exp(-(x + E)^(1/2)), E rounded once: what is under the root has <2>, and the root, within k ulps, <2 k +
+  2>: as if what is under it had <4 k + 4>, which moves x by a share of x and of E. x is replaced as above. Then k ulps.
+- exponential: the exponent -s x, or -s (1 - x), has <2>. Then k ulps. negated -s x: <1>.
+Underflow moves s x by at most 2^-126 (s + x + 2). Where s is no binary32 number, it was rounded, or computed by an
+exponential: <2 k + 2> more. S is monotone, so over a range of x + t it lies between its ends. Where s x or s (1 - x) of
+exponential may be below 0, by b <= 1, it is at most e^b <= 1 + b + b^2.
 
 **Maxima.** A pooled observable x, the least distance or the greatest of any other, has an activation a = S(x) in a
 known range [A, B]. As S is monotone, x lies between what S takes to B and to A, which are found from closed forms:
 - log_ratio: s x = (1 - E e^a) / (e^a - 1), which falls with a; for a <= 0 it is the farthest that latents can be.
-- exp_distance: x = (ln a)^2 - E; exponential: s x = -ln a, x a distance or 1 less a cosine.
-The losses bound what is computed of every patch, so of the pooled one too, whether S is taken before or after
-pooling. Then S is computed:
-- log_ratio ln((s x + 1) / (s x + E)), the quotient's logarithm, E rounded once: the quotient has <4>, so its logarithm
-  is off by gamma_4 and then by k ulps. s x has <1>, and x is replaced by 0, or by its size, where it is negative.
-- exp_distance exp(-(x + E)^(1/2)), E rounded once: what is under the root has <2>, and the root, within k ulps, <2 k +
-  2>: as if what is under it had <4 k + 4>. x is replaced by 0, or by its size, where it is negative.
-- exponential: the exponent has <2>. negated -s x: <1>. identity, rectified, threshold: no rounding.
-Underflow moves s x by at most 2^-126 (s + x + 2). Where s is no binary32 number, it was rounded, or computed by an
-exponential: <2 k + 2> more.
+- exp_distance: x = (ln a)^2 - E; exponential: s x = -ln a, x a distance or 1 less a cosine; negated: s x = -a.
+- rectified: what is computed differs from a by no more than x does from what is computed of it; so x = a.
+- threshold: x = a if that is at least the threshold, which x is below if a = 0.
+The losses bound what is computed of every patch, so of the pooled one too, whether S is taken before or after pooling.
 
 **Means.** |a' - a| is bounded for all latents: a computed similarity of a patch is within some e of the real one, so
-the k-th greatest is, and a mean is but for gamma_(n + 1) of its terms' sizes. With c the loss of a distance:
-- log_ratio: S is convex and falls, so S(x - c) - S(x) is greatest at the least x that allows it, x = max(c, lower end
-  of the domain's range), and no less than S(x) - S(x + c) anywhere in the range. Where distances are x<n> + c:
-  ln(x<n> + 1) and ln(x<n> + E) move the same way, each by at most gamma_n / (1 - gamma_n); and |S'| <= s / E.
-- identity, rectified: e = c. negated: s c, and gamma of the greatest.
+the k-th greatest is, and a mean is but for gamma_(n + 1) of its terms' sizes. Let x + t, of which S is taken, be within
+c of x. S is a convex function here, which falls, or rises by as much as x does where x > 0. So nowhere are S(x) and
+S(x + t) farther apart than S(x) and S(x - c) at the least x of the domain that allows it, x = max(c, lower end). Of
+log_ratio, where distances are x<n> + c: ln(x<n> + 1) and ln(x<n> + E) move the same way, each by at most gamma_n / (1 -
+gamma_n); and |S'| <= s / E.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from operator import sub
@@ -103,6 +110,11 @@ from .space import Space
 __all__ = ["Computed", "Losses", "deployed_margins", "losses_of", "require_deployed"]
 
 _TOGETHER = ("assignment", "joint")
+_LEAST_EPSILON = Fraction(1, 2**64)
+_PLACES = 192
+"""Of roots."""
+_ZERO = Fraction(0)
+_Ends: TypeAlias = tuple[Fraction, Fraction]
 
 
 def deployed_margins(
@@ -117,234 +129,175 @@ def deployed_margins(
     Raises:
         UnprovedError: a head that is not covered, or numbers that may overflow.
     """
-    head = space.head
+    head, winner, one = space.head, certificate.predicted, 1 << box.bits
     if head.readout == "soft_tree":
         raise unproved("the readout soft_tree is not covered")
     if not space.known_prototypes:
         raise unproved("prototypes of the head are no binary32 numbers, so they are not those that are deployed")
     losses = losses_of(space, deployment, certificate.statements, certificate.patches)
-    computed = Computed(space, deployment, losses)
-    ranges = computed.box(box, certificate.patches)
-    sizes = [max(abs(low), abs(high)) for low, high in zip(ranges.lower, ranges.upper, strict=True)]
-    roundings = [_read_out(space, sizes, ranges.bits, c) for c in range(head.classes)]
-    winner, apart = certificate.predicted, None
-    if certificate.paradigm in _TOGETHER:
-        apart = [computed.difference(j, ends) for j, ends in enumerate(zip(box.lower, box.upper, strict=True))]
-    found: list[Fraction | None] = []
-    for rival, margin in enumerate(margins):
-        if margin is None:
-            found.append(None)
-            continue
-        least = lower_bound(head, ranges, winner, rival)
-        if apart is not None:
-            least = max(least, margin - _apart(head, apart, ranges.bits, winner, rival))
-        found.append(least - roundings[winner] - roundings[rival])
-    return tuple(found)
+    computed, patches = Computed(space, deployment, losses), certificate.patches
+    real = [(Fraction(low, one), Fraction(high, one)) for low, high in zip(box.lower, box.upper, strict=True)]
+    ranges = [computed.range(j, low, high, patches) for j, (low, high) in enumerate(real)]
+    grid = Box(
+        [floor_at(low, box.bits) for low, _ in ranges], [ceil_at(high, box.bits) for _, high in ranges], box.bits
+    )
+    sizes = [max(abs(low), abs(high)) for low, high in ranges]
+    roundings = [_read_out(space, sizes, c) for c in range(head.classes)]
+    together = certificate.paradigm in _TOGETHER
+    apart = [computed.difference(j, low, high) for j, (low, high) in enumerate(real)] if together else []
+
+    def left(rival: int, margin: Fraction) -> Fraction:
+        least = lower_bound(head, grid, winner, rival)
+        if together:
+            weights = map(sub, head.weight.rows[winner], head.weight.rows[rival])
+            moved = sum((abs(w) * each for w, each in zip(weights, apart, strict=True)), _ZERO)
+            least = max(least, margin - moved / (1 << head.weight.bits))
+        return least - roundings[winner] - roundings[rival]
+
+    return tuple(None if margin is None else left(rival, margin) for rival, margin in enumerate(margins))
 
 
 def require_deployed(margins: Sequence[Fraction | None]) -> None:
     """Raises UnprovedError, which names the worst rival, unless all these margins are positive."""
     least, worst = min((margin, rival) for rival, margin in enumerate(margins) if margin is not None)
     if least <= 0:
+        short = about(-least * Fraction(1_000_010, 1_000_000))  # no less than that, and near it
         raise unproved(
-            f"rounding may make up for the margin of rival {worst}, which falls short by {_above(-least)};"
+            f"rounding may make up for the margin of rival {worst}, which falls short by {short};"
             " state more, or compute the head by a formula that loses less"
         )
 
 
-def _read_out(space: Space, sizes: Sequence[int], bits: int, c: int) -> Fraction:
+def _read_out(space: Space, sizes: Sequence[Fraction], c: int) -> Fraction:
     """r_c."""
     head = space.head
-    one, weights, bias = 1 << bits + head.weight.bits, head.weight.rows[c], head.bias.rows[0]
+    weights = [Fraction(abs(weight), 1 << head.weight.bits) for weight in head.weight.rows[c]]
+    biases = [Fraction(abs(bias), 1 << head.bias.bits) for bias in head.bias.rows[0]]
     if head.readout == "maximum":
-        terms = [
-            Fraction(size, 1 << bits) + Fraction(abs(own), 1 << head.bias.bits)
-            for size, own, weight in zip(sizes, bias, weights, strict=True)
-            if weight
-        ]
-        total, count, most = max(terms), 2, max(terms)
+        total = most = max(size + bias for size, bias, weight in zip(sizes, biases, weights, strict=True) if weight)
+        count = 2
     else:
-        products = [abs(weight) * size for weight, size in zip(weights, sizes, strict=True) if weight]
-        total = Fraction(sum(products), one) + Fraction(abs(bias[c]), 1 << head.bias.bits)
-        count = len(products) + 3 + (not space.known_readout)
-        most = Fraction(max(map(abs, weights)), 1 << head.weight.bits) + Fraction(max(sizes), 1 << bits) + total
+        products = [weight * size for weight, size in zip(weights, sizes, strict=True) if weight]
+        total = sum(products, biases[c])
+        most, count = max(weights) + max(sizes) + total, len(products) + 3 + (not space.known_readout)
     if most * 16 > LARGEST:
         raise unproved("logits may overflow in binary32")
     return gamma(count) * total + 16 * (count + 1) * (1 + most) * TINY
 
 
-def _apart(head: Head, apart: Sequence[int | None], bits: int, winner: int, rival: int) -> Fraction:
-    """sum_j |D_j| |a'_j - a_j|."""
-    rows, total = head.weight.rows, 0
-    for weight, each in zip(map(sub, rows[winner], rows[rival]), apart, strict=True):
-        if weight and each is None:
-            raise ValueError("expected masses, products or negated distances, for which margins are bounded together")
-        total += abs(weight) * (each or 0)
-    return Fraction(total, 1 << bits + head.weight.bits)
-
-
-def _above(value: Fraction) -> str:
-    """A decimal that is no less than a number that is not negative, and near it."""
-    return about(value * Fraction(1_000_010, 1_000_000))
-
-
-_Ends: TypeAlias = tuple[int, int]
-_LEAST_EPSILON = Fraction(1, 2**64)
-
-
+@dataclass(frozen=True)
 class Losses:
-    """Of observables that are off by at most a share of their size and a number, each prototype its own.
+    """How far computed observables may be from real ones.
 
     Attributes:
-        farthest: no less than the size of any real observable of any patch, for each prototype, on the grid.
-        share: the greatest share.
+        farthest: (P,) no less than the size of any real observable of any patch.
+        fixed: (P,) what is lost whatever the size.
+        share: of the size, what is lost besides.
+        squares, products: of |z|^2 + |p|^2 and of 2 |z| |p|, what is lost besides where squared distances are expanded.
+        lengths: (P,) |p|, or more.
+        reach: R.
     """
 
-    def __init__(self, bits: int, farthest: Sequence[int], share: Fraction, fixed: Sequence[Fraction]) -> None:
-        self.farthest, self.share = list(farthest), share
-        self._bits = bits
-        self.fixed = [ceil_at(each, bits) for each in fixed]
+    farthest: Sequence[Fraction]
+    fixed: Sequence[Fraction]
+    share: Fraction = _ZERO
+    squares: Fraction = _ZERO
+    products: Fraction = _ZERO
+    lengths: Sequence[Fraction] = ()
+    reach: Fraction = _ZERO
 
-    def loss(self, j: int, size: int) -> int:
-        """No less than how far a computed observable is off whose real size is at most this."""
-        return _up(self.share, size) + self.fixed[j]
+    def loss(self, j: int, size: Fraction) -> Fraction:
+        """E: no less than how far a computed observable is off whose real size is at most this."""
+        lost = self.share * size + self.fixed[j]
+        if self.squares:
+            p = self.lengths[j]
+            z = min(self.reach, p + _root(size))
+            lost += self.squares * (z * z + p * p) + 2 * self.products * z * p
+        return lost
 
-    def most(self, j: int, high: int) -> int:
+    def least(self, j: int, low: Fraction) -> Fraction:
+        """What computed observables are at least, if the real ones are at least `low`."""
+        if self.squares:
+            turn = ((self.squares + self.products) * self.lengths[j] / (1 - self.squares)) ** 2
+            if low < turn:
+                return -self.loss(j, turn)
+        return low - self.loss(j, abs(low))
+
+    def most(self, j: int, high: Fraction) -> Fraction:
         """What the computed observable of a patch is at most, if the real one is at most `high`."""
-        return high + self.loss(j, abs(high)) if self.share else high + self.fixed[j]
-
-    def least(self, j: int, low: int) -> int:
-        """What computed observables are at least, if the real ones are at least `low`, which is not negative if there
-        is a share."""
-        return low - self.loss(j, abs(low)) if self.share else low - self.fixed[j]
-
-
-class _Expanded(Losses):
-    """Of squared distances by the formulas expanded and cdist."""
-
-    def __init__(
-        self,
-        bits: int,
-        farthest: Sequence[int],
-        shares: tuple[Fraction, Fraction],
-        fixed: Sequence[Fraction],
-        lengths: Sequence[int],
-        reach: int,
-    ) -> None:
-        super().__init__(bits, farthest, Fraction(0), fixed)
-        self._squares, self._products = shares
-        self._lengths, self._reach = lengths, reach
-
-    def loss(self, j: int, size: int) -> int:
-        return self._with(j, min(self._reach, self._lengths[j] + isqrt(size << self._bits) + 1))
-
-    def most(self, j: int, high: int) -> int:
-        return high + self.loss(j, high)
-
-    def least(self, j: int, low: int) -> int:
-        length, both = self._lengths[j], self._squares + self._products
-        turn = both / (1 - self._squares)  # times |p|
-        if isqrt(max(0, low) << self._bits) >= _up(turn, length):
-            near = low - self._with(j, length + isqrt(low << self._bits) + 1)
-        else:
-            near = -_up(2 * both + both * turn, (length * length >> self._bits) + 1) - self.fixed[j]
-        return max(near, low - self._with(j, self._reach))
-
-    def _with(self, j: int, length: int) -> int:
-        """The loss where |z| is at most this."""
-        own, bits = self._lengths[j], self._bits
-        squares, product = (length * length + own * own >> bits) + 1, (length * own >> bits) + 1
-        return _up(self._squares, squares) + 2 * _up(self._products, product) + self.fixed[j]
+        return high + self.loss(j, abs(high))
 
 
 def losses_of(space: Space, deployment: Deployment, statements: Sequence[Statement], patches: int) -> Losses:
     """What is lost. Raises UnprovedError where the numbers may overflow, or nothing is known."""
-    head, bits = space.head, space.bits
+    head, every = space.head, range(space.head.count)
     if head.geometry == "softmax":
-        own = head.count + 4 * deployment.exp + 8 + head.count.bit_length()
+        roundings = head.count + 4 * deployment.exp + 8 + head.count.bit_length()
         fixed = UNIT / 2 + (deployment.exp + 2) * (head.count + 2) * TINY
-        return Losses(bits, [1 << bits] * head.count, gamma(own), [fixed] * head.count)
-    lengths = _lengths(space)
-    reach = _reach(space, statements, patches, lengths)
-    longest = reach + max(lengths)
-    if Fraction(longest, 1 << bits) ** 2 * 16 > LARGEST:
+        return Losses([Fraction(1) for _ in every], [fixed for _ in every], gamma(roundings))
+    lengths = [_root(Fraction(square, 1 << 2 * head.prototypes.bits)) for square in space.squares]
+    reach = _reach(head, statements, patches, lengths)
+    if (reach + max(lengths)) ** 2 * 16 > LARGEST:
         raise unproved("distances or products may overflow in binary32")
-    etas = [64 * (head.depth + 1) * Fraction((1 << bits) + reach + length, 1 << bits) ** 2 * TINY for length in lengths]
+    etas = [64 * (head.depth + 1) * (1 + reach + p) ** 2 * TINY for p in lengths]
     if head.geometry in COSINES:
-        return Losses(bits, [1 << bits] * head.count, Fraction(0), _cosines(space, deployment, reach, lengths, etas))
+        return Losses([Fraction(1) for _ in every], _cosines(head, deployment, reach, lengths, etas))
     if head.geometry == "inner_product":
-        sizes = [(reach * length >> bits) + 1 for length in lengths]
-        share = gamma(head.depth + 2)
-        fixed_of = [share * Fraction(size, 1 << bits) + eta for size, eta in zip(sizes, etas, strict=True)]
-        return Losses(bits, sizes, Fraction(0), fixed_of)
-    farthest = [((reach + length) ** 2 >> bits) + 1 for length in lengths]
+        sizes, share = [reach * p for p in lengths], gamma(head.depth + 2)
+        return Losses(sizes, [share * size + eta for size, eta in zip(sizes, etas, strict=True)])
+    farthest = [(reach + p) ** 2 for p in lengths]
     if space.domain.upper is not None:
-        farthest = list(map(min, farthest, space.domain.upper))
-    rooted = 4 * deployment.sqrt + 3
+        farthest = [
+            min(far, Fraction(end, 1 << space.bits)) for far, end in zip(farthest, space.domain.upper, strict=True)
+        ]
+    rooted = head.depth + 3 + 4 * deployment.sqrt + 3
     if deployment.formula == "direct":
-        return Losses(bits, farthest, gamma(head.depth + 3 + rooted), etas)
-    products = head.depth + 4 + rooted
-    squares = products + (head.depth + 1 if deployment.formula == "cdist" else 0)
-    return _Expanded(bits, farthest, (gamma(squares), gamma(products)), etas, lengths, reach)
+        return Losses(farthest, etas, gamma(rooted))
+    squares = rooted + 1 + (head.depth + 1 if deployment.formula == "cdist" else 0)
+    return Losses(farthest, etas, _ZERO, gamma(squares), gamma(rooted + 1), lengths, reach)
 
 
-def _lengths(space: Space) -> list[int]:
-    """|p_j| on the grid, rounded up; of cosines too, whose vectors have another unit than prototypes."""
-    unit = 2 * space.head.prototypes.bits
-    return [isqrt((square << 2 * space.bits >> unit) + 1) + 1 for square in space.squares]
+def _root(value: Fraction) -> Fraction:
+    """The root, or at most 2^(1 - _PLACES) more."""
+    return Fraction(isqrt(ceil_at(value, 2 * _PLACES)) + 1, 1 << _PLACES)
 
 
-def _reach(space: Space, statements: Sequence[Statement], patches: int, lengths: Sequence[int]) -> int:
-    """R on the grid, rounded up."""
-    head, bits = space.head, space.bits
-    found: list[int] = []
+def _reach(head: Head, statements: Sequence[Statement], patches: int, lengths: Sequence[Fraction]) -> Fraction:
+    """R."""
+    reaches = [] if head.radius is None else [head.radius]
     if head.lower is not None and head.upper is not None:
-        square = head.depth * max(head.lower**2, head.upper**2)
-        found.append(isqrt(ceil_at(square, 2 * bits)) + 1)
-    if head.radius is not None:
-        found.append(ceil_at(head.radius, bits))
-    by_patch: dict[int, int] = {}
+        reaches.append(_root(head.depth * max(head.lower**2, head.upper**2)))
+    stated: dict[int, Fraction] = {}
     for s in statements if head.geometry == "euclidean" else ():
         if isinstance(s, PatchStatement) and s.upper is not None:
-            length = lengths[s.prototype] + isqrt(ceil_at(max(s.upper, Fraction(0)), 2 * bits)) + 1
-            by_patch[s.patch] = min(length, by_patch.get(s.patch, length))
-    if len(by_patch) == patches:
-        found.append(max(by_patch.values()))
-    if not found:
+            length = lengths[s.prototype] + _root(max(s.upper, _ZERO))
+            stated[s.patch] = min(length, stated.get(s.patch, length))
+    if len(stated) == patches:
+        reaches.append(max(stated.values()))
+    if not reaches:
         raise unproved("the domain has no two ends, so latents may overflow in binary32")
-    return min(found)
+    return min(reaches)
 
 
 def _cosines(
-    space: Space, deployment: Deployment, reach: int, lengths: Sequence[int], etas: Sequence[Fraction]
+    head: Head, deployment: Deployment, reach: Fraction, lengths: Sequence[Fraction], etas: Sequence[Fraction]
 ) -> list[Fraction]:
-    head, one = space.head, 1 << space.bits
     if head.epsilon and head.epsilon < _LEAST_EPSILON:
         raise unproved("the cosine's epsilon is less than 2^-64, expected 0 or more than that")
     if head.epsilon * 16 > LARGEST:
         raise unproved("the cosine's epsilon may overflow in binary32")
-    nearest: Fraction = max(head.lower or Fraction(0), -(head.upper or Fraction(0)), Fraction(0))
-    least = nearest + (head.epsilon if head.geometry == "cosine" else 0)
-    if head.geometry == "rooted_cosine":
-        least = max(nearest, Fraction(isqrt(floor_at(head.epsilon, 2 * space.bits)), one))
-    if least <= 0:
-        raise unproved("the cosine's epsilon is 0, and squares of latents near 0 underflow in binary32")
-    underflow = 8 * head.depth * (1 + Fraction(reach, one)) * TINY
-    root = Fraction(isqrt(ceil_at(underflow, 2 * space.bits + 64)) + 1, one << 32)
-    roundings = 3 * head.depth + 8 * deployment.sqrt + 16
-    found, unit = [], Fraction(1)
-    for length, eta in zip(lengths, etas, strict=True):
-        own = Fraction(length - 2, one)  # |p|, rounded down
-        if own <= 0 or min(own, least) < root * 8:
-            raise unproved("a prototype or the cosine's epsilon is so near to 0 that its square underflows in binary32")
-        lost = roundings * UNIT + 2 * root / least + 4 * root / min(own, unit)
-        share = gamma(lost / UNIT)
-        found.append(share + eta / (min(own, unit) * min(least, unit)) * 2 + 5 * UNIT)
+    more = Fraction(2, 1 << _PLACES)  # than a root is, at most
+    least = max(head.lower or _ZERO, -(head.upper or _ZERO), _ZERO)
+    least = least + head.epsilon if head.geometry == "cosine" else max(least, _root(head.epsilon) - more)
+    root = _root(8 * head.depth * (1 + reach) * TINY)
+    found = []
+    for p, eta in zip(lengths, etas, strict=True):
+        own = min(p - more, Fraction(1))
+        if min(own, least) < root * 8:
+            raise unproved("a prototype, or a latent and the cosine's epsilon, are so near to 0 that squares underflow")
+        lost = (3 * head.depth + 8 * deployment.sqrt + 16) * UNIT + 2 * root / least + 4 * root / own
+        found.append(gamma(lost / UNIT) + 2 * eta / (own * min(least, Fraction(1))) + 5 * UNIT)
     return found
-
-
-_GREATEST_EXPONENT = 64
-_MAXIMA = ("max", "masked_max")
 
 
 class Computed:
@@ -355,247 +308,153 @@ class Computed:
     """
 
     def __init__(self, space: Space, deployment: Deployment, losses: Losses) -> None:
-        self._space, self._deployment, self._losses = space, deployment, losses
-        head, self._bits, self._one = space.head, space.bits, 1 << space.bits
-        name, own = head.similarity.name, head.similarity.own
-        self._away = head.geometry in COSINES
-        self._scales = [Fraction(number, 1 << own.bits) for number in own.rows[0]]
-        self._series = {
-            "identity": self._identity,
-            "rectified": self._rectified,
-            "threshold": self._threshold,
-            "negated": self._negated,
-            "log_ratio": self._log_ratio,
-            "exp_distance": self._exp_distance,
-            "exponential": self._exponential,
+        self._space, self._losses, self._head = space, losses, space.head
+        similarity, values = self._head.similarity, self._head.similarity.values
+        self._name, epsilon = similarity.name, values.get("epsilon", Fraction(1))
+        scaled = 1 if are_binary32(similarity.own) else 2 * deployment.exp + 3
+        rounded = {
+            "identity": (0, 0, 0),
+            "rectified": (0, 0, 0),
+            "threshold": (0, 0, 0),
+            "negated": (scaled, 0, 0),
+            "log_ratio": (scaled, deployment.log, 4),
+            "exp_distance": (4 * deployment.sqrt + 4, deployment.exp, 0),
+            "exponential": (scaled + 1, deployment.exp, 0),
         }
-        self._inverses: dict[str, Callable[[int, int, int], _Ends]] = {
-            "negated": self._of_negated,
-            "log_ratio": self._of_log_ratio,
-            "exp_distance": self._of_exp_distance,
-            "exponential": self._of_exponential,
-        }
-        if name not in self._series:
-            raise unproved(f"the similarity {name} is not covered")
-        epsilon = head.similarity.values.get("epsilon")
-        if epsilon is not None and epsilon < _LEAST_EPSILON:
-            raise unproved(f"the similarity's epsilon is less than 2^-64, and {name} is not covered there")
-        if epsilon is not None and epsilon * 16 > LARGEST:
+        if self._name not in rounded:
+            raise unproved(f"the similarity {self._name} is not covered")
+        argument, ulps, quotient = rounded[self._name]
+        self._share, self._ulps = gamma(argument), 2 * ulps * UNIT
+        self._fixed = gamma(quotient) * (1 + self._ulps) + (ulps and ulps + 1) * TINY
+        if epsilon < _LEAST_EPSILON:
+            raise unproved(f"the similarity's epsilon is less than 2^-64, and {self._name} is not covered there")
+        if epsilon * 16 > LARGEST:
             raise unproved("the similarity's epsilon may overflow in binary32")
-        if name == "threshold" and not is_binary32(head.similarity.values["threshold"]):
+        if self._name == "threshold" and not is_binary32(values["threshold"]):
             raise unproved("the similarity's threshold is no binary32 number")
-        roundings = 1 if are_binary32(own) else 2 * deployment.exp + 3
-        self._share = gamma(roundings + (name == "exponential"))
-        if head.similarity.tensor == "scale":
-            self._moved = [
-                ceil_at(TINY * (scale + Fraction(far, self._one) + 2), self._bits)
-                for scale, far in zip(self._scales, losses.farthest, strict=True)
+        self._moved = [_ZERO] * self._head.count
+        if self._name == "exp_distance":
+            self._moved = [self._share * epsilon + 4 * TINY] * self._head.count
+        self._scales = [Fraction(1)] * self._head.count
+        if similarity.tensor == "scale":
+            self._scales = [Fraction(scale, 1 << similarity.own.bits) for scale in similarity.own.rows[0]]
+            each = [
+                (scale, far + losses.loss(j, far))
+                for j, (scale, far) in enumerate(zip(self._scales, losses.farthest, strict=True))
             ]
-            if any(
-                (1 + scale) * (1 + Fraction(far, self._one)) * 16 > LARGEST or scale < 1 / LARGEST
-                for scale, far in zip(self._scales, losses.farthest, strict=True)
-            ):
+            if any((1 + scale) * (1 + far) * 16 > LARGEST or scale < 1 / LARGEST for scale, far in each):
                 raise unproved("scaled distances may overflow in binary32")
+            self._moved = [TINY * (scale + far + 2) / scale for scale, far in each]
 
-    def box(self, real: Box, patches: int) -> Box:
-        """The ranges of computed activations, given those of the real ones."""
-        head = self._space.head
-        if head.pooling not in _MAXIMA:
-            shifts = self.shifts(patches)
-            lower = [low - shift for low, shift in zip(real.lower, shifts, strict=True)]
-            return Box(lower, [high + shift for high, shift in zip(real.upper, shifts, strict=True)], self._bits)
-        lower, upper = [], []
-        for j, (low, high) in enumerate(zip(real.lower, real.upper, strict=True)):
-            ends = self._pooled(j, min(low, high), high)  # where low > high no latents satisfy the statements
-            lower.append(ends[0])
-            upper.append(ends[1])
-        return Box(lower, upper, self._bits)
+    def range(self, j: int, low: Fraction, high: Fraction, patches: int) -> _Ends:
+        """The range of a computed activation, given that of the real one."""
+        if self._head.pooling not in ("max", "masked_max"):
+            shift = self._shift(j, patches)
+            return low - shift, high + shift
+        near, far = self._observables(j, min(low, high), high)  # where low > high no latents satisfy the statements
+        return self._similar(j, self._losses.least(j, near), self._losses.most(j, far))
 
-    def difference(self, j: int, real: _Ends) -> int | None:
+    def difference(self, j: int, low: Fraction, high: Fraction) -> Fraction:
         """No less than how far a computed activation is from the real one, in this range: of a mass or of a product,
-        the greatest of its patches; of a negated distance, if there is one patch. Otherwise None."""
-        losses, name = self._losses, self._space.head.similarity.name
-        low, high = real
-        if name == "identity":
-            return losses.loss(j, max(abs(low), abs(high)))
-        if name == "negated":
-            far = self._of_negated(j, low, high)[1]
-            loss = losses.loss(j, far)
-            return _up(self._scales[j], loss) + _up(self._share * self._scales[j], far + loss) + self._moved[j] + 1
-        return None
+        the greatest of its patches; of a negated distance, if there is one patch."""
+        if self._name not in ("identity", "negated"):
+            raise ValueError("expected masses, products or negated distances, for which margins are bounded together")
+        far = max(map(abs, self._observables(j, low, high)))
+        return self._apart(j, far, self._losses.loss(j, far))
 
-    def shifts(self, patches: int) -> list[int]:
-        """How far computed activations may be from the real ones, for poolings with a mean."""
-        head = self._space.head
+    def _observables(self, j: int, low: Fraction, high: Fraction) -> _Ends:
+        """The range of a pooled observable, given that of its similarity."""
+        if self._name in ("identity", "rectified"):
+            return low, high
+        if self._name == "threshold":
+            limit = self._head.similarity.values["threshold"]
+            return (low if low >= limit else _ZERO), max(high, limit)
+        far = Fraction(2) if self._head.geometry in COSINES else self._losses.farthest[j]
+        nearest, farthest = (min(far, max(_ZERO, self._inverse(j, *end, far))) for end in ((high, 1), (low, 0)))
+        return (1 - farthest, 1 - nearest) if self._head.geometry in COSINES else (nearest, farthest)
+
+    def _inverse(self, j: int, activation: Fraction, up: int, far: Fraction) -> Fraction:
+        """What distance has this activation; a bound from below where `up` is 1, from above where it is 0. `far` where
+        there is none, or it is farther away."""
+        arithmetic, bits = self._space.arithmetic, self._space.bits
+        a = (ceil_at if up else floor_at)(activation, bits)
+        if self._name == "negated":
+            return -activation / self._scales[j]
+        if self._name == "log_ratio":
+            power = Fraction(arithmetic.exp(a, -bits, bits)[up], 1 << bits)
+            epsilon = self._head.similarity.values["epsilon"]
+            return (1 - epsilon * power) / (self._scales[j] * (power - 1)) if power > 1 else far
+        if a <= 0:
+            return far
+        root = Fraction(max(0, -arithmetic.log(a, 1 << bits, bits)[up]), 1 << bits)
+        if self._name == "exponential":
+            return root / self._scales[j]
+        return root**2 - self._head.similarity.values["epsilon"]
+
+    def _similar(self, j: int, low: Fraction, high: Fraction) -> _Ends:
+        """The range of the computed similarity to computed observables in this range."""
+        if self._name in ("log_ratio", "exp_distance"):
+            low, high = max(_ZERO, low), max(high, -low)
+        low, high = low - self._off(j, low), high + self._off(j, high)
+        if self._name == "log_ratio":
+            low = max(_ZERO, low)
+        beyond = _ZERO
+        if self._name == "exponential":
+            beyond = max(_ZERO, self._scales[j] * (high - 1 if self._head.geometry in COSINES else -low))
+            if beyond > 1:
+                raise unproved("exponentials may overflow in binary32")
+        least, most = self._at(j, low, high)
+        most += beyond + beyond * beyond
+        return least - self._rounding(least), most + self._rounding(most)
+
+    def _off(self, j: int, x: Fraction) -> Fraction:
+        """By how much an observable x would have to be off to have the similarity that is computed, but for
+        `_rounding`."""
+        away = self._name == "exponential" and self._head.geometry in COSINES
+        return self._share * abs(1 - x if away else x) + self._moved[j]
+
+    def _rounding(self, similarity: Fraction) -> Fraction:
+        """What the last operations lose, if they give at most this in real arithmetic."""
+        return self._ulps * abs(similarity) + self._fixed
+
+    def _at(self, j: int, low: Fraction, high: Fraction) -> _Ends:
+        """The range of S over one of x."""
+        space, bits = self._space, self._space.bits
+        ends = space.head.similarity.ends(space.arithmetic, j, floor_at(low, bits), ceil_at(high, bits), bits, bits)
+        return Fraction(ends[0], 1 << bits), Fraction(ends[1], 1 << bits)
+
+    def _shift(self, j: int, patches: int) -> Fraction:
+        """How far a computed activation may be from the real one, for poolings with a mean."""
+        head, losses, far = self._head, self._losses, self._losses.farthest[j]
+        if self._name not in ("identity", "rectified", "negated", "log_ratio"):
+            raise unproved(f"the similarity {self._name} is not covered with the pooling {head.pooling}")
         mean = min(head.k, patches) if head.pooling == "top_mean" else patches
-        share = gamma(mean + 1)
-        found = []
-        for j, far in enumerate(self._losses.farthest):
-            each = self._everywhere(j, self._losses.loss(j, far), self._losses.share)
-            size = self._size(j) + each
-            if Fraction(max(far, size) * mean, self._one) * 16 > LARGEST:
-                raise unproved("sums of distances or similarities may overflow in binary32")
-            if head.pooling == "max_minus_mean_distance":
-                loss = self._losses.loss(j, far)
-                loss += _up(share, far + loss)
-                both = self._losses.share + 2 * share if self._losses.share else Fraction(0)
-                total = each + self._everywhere(j, loss, both) + _up(3 * UNIT, size)
-            else:
-                of_mean = each + _up(share, size) + 1
-                total = of_mean if head.pooling == "top_mean" else each + of_mean + _up(3 * UNIT, size)
-            found.append(total + 1)
-        return found
+        share, lost = gamma(mean + 1), losses.loss(j, far)
+        each = self._apart(j, far, lost, losses.share)
+        size = max(map(abs, self._at(j, _ZERO, far))) + each
+        if max(far, size) * mean * 16 > LARGEST:
+            raise unproved("sums of distances or similarities may overflow in binary32")
+        if head.pooling == "top_mean":
+            return each + share * size
+        if head.pooling == "max_minus_mean":
+            return 2 * each + (share + 3 * UNIT) * size
+        lost += share * (far + lost)
+        return each + self._apart(j, far, lost, losses.share and losses.share + 2 * share) + 3 * UNIT * size
 
-    def _size(self, j: int) -> int:
-        """No less than the size of any similarity of a patch."""
-        head, far = self._space.head, self._losses.farthest[j]
-        if head.similarity.name == "log_ratio":
-            return self._at(0, j)[1]
-        return _up(self._scales[j], far) if head.similarity.name == "negated" else far
-
-    def _everywhere(self, j: int, loss: int, share: Fraction) -> int:
+    def _apart(self, j: int, far: Fraction, loss: Fraction, share: Fraction = _ZERO) -> Fraction:
         """No less than how far the computed similarity of a patch is from the real one.
 
         Args:
-            loss: of an observable.
-            share: what it is off by, but for `fixed`, divided by the observable; 0 if that is not known.
+            far: no less than the size of the observable.
+            loss: what it is off by.
+            share: the share of it that it is off by, but for `fixed`; 0 if that is not known.
         """
-        head, scale = self._space.head, self._scales[j]
-        match head.similarity.name:
-            case "identity" | "rectified":
-                return loss
-            case "negated":
-                far = self._losses.farthest[j] + loss
-                return _up(scale, loss) + _up(self._share * scale, far) + self._moved[j] + 1
-            case "log_ratio":
-                epsilon = head.similarity.values["epsilon"]
-                loss += _up(self._share, self._losses.farthest[j] + loss) + self._of_moved(j)
-                first = max(loss, self._space.domain.lower[j])
-                apart = self._at(first - loss, j)[1] - self._at(first, j)[0]
-                if share:
-                    every = share + self._share + share * self._share
-                    steep = (scale + 1) / epsilon
-                    moved = _up(steep, self._losses.fixed[j] * 2 + self._of_moved(j))
-                    apart = min(apart, _up(every / (1 - every), self._one) + moved + 1)
-                return apart + self._logarithm(self._at(0, j)[1])
-            case name:
-                raise unproved(f"the similarity {name} is not covered with the pooling {head.pooling}")
-
-    def _pooled(self, j: int, low: int, high: int) -> _Ends:
-        """The range of a computed activation, given that of the real one."""
-        inverse = self._inverses.get(self._space.head.similarity.name)
-        name = self._space.head.similarity.name
-        near, far = (low, high) if inverse is None else inverse(j, low, high)
-        if name == "threshold":
-            limit = ceil_at(self._space.head.similarity.values["threshold"], self._bits)
-            near, far = (low if low >= limit else 0), max(high, limit)
-        return self._series[name](j, self._losses.least(j, near), self._losses.most(j, far))
-
-    def _identity(self, j: int, low: int, high: int) -> _Ends:
-        return low, high
-
-    def _rectified(self, j: int, low: int, high: int) -> _Ends:
-        return max(0, low), max(0, high)
-
-    def _threshold(self, j: int, low: int, high: int) -> _Ends:
-        limit = ceil_at(self._space.head.similarity.values["threshold"], self._bits)
-        return low if low >= limit else 0, high if high >= limit else 0
-
-    def _negated(self, j: int, low: int, high: int) -> _Ends:
-        ends = [self._scales[j] * end for end in (low, high)]
-        lost = [_up(self._share, _up(1, abs(end))) + self._moved[j] + 1 for end in ends]
-        return _down(1, -ends[1]) - lost[1], _up(1, -ends[0]) + lost[0]
-
-    def _of_negated(self, j: int, low: int, high: int) -> _Ends:
-        return max(0, _down(1 / self._scales[j], -high)), max(0, _up(1 / self._scales[j], -low))
-
-    def _log_ratio(self, j: int, low: int, high: int) -> _Ends:
-        low, high = max(0, low), max(high, -low)
-        moved = self._of_moved(j)
-        most = self._at(max(0, low - _up(self._share, low) - moved), j)[1]
-        least = self._at(high + _up(self._share, high) + moved, j)[0]
-        return least - self._logarithm(max(0, least)), most + self._logarithm(most)
-
-    def _of_log_ratio(self, j: int, low: int, high: int) -> _Ends:
-        space, scale, epsilon = self._space, self._scales[j], self._space.head.similarity.values["epsilon"]
-        far = self._losses.farthest[j]
-        least = Fraction(space.arithmetic.exp(low, -self._bits, self._bits)[0], self._one)
-        most = Fraction(space.arithmetic.exp(high, -self._bits, self._bits)[1], self._one)
-        if least > 1:
-            far = min(far, ceil_at(max(Fraction(0), (1 - epsilon * least) / (scale * (least - 1))), self._bits))
-        if most <= 1:
-            return far, far
-        return min(far, floor_at(max(Fraction(0), (1 - epsilon * most) / (scale * (most - 1))), self._bits)), far
-
-    def _exp_distance(self, j: int, low: int, high: int) -> _Ends:
-        low, high = max(0, low), max(high, -low)
-        epsilon, share = self._space.head.similarity.values["epsilon"], gamma(4 * self._deployment.sqrt + 4)
-        near, far = low + floor_at(epsilon, self._bits), high + ceil_at(epsilon, self._bits)
-        near, far = max(0, near - _up(share, near)), far + _up(share, far)
-        return self._exp(-isqrt(far << self._bits) - 1, -isqrt(near << self._bits))
-
-    def _of_exp_distance(self, j: int, low: int, high: int) -> _Ends:
-        epsilon, farthest = self._space.head.similarity.values["epsilon"], self._losses.farthest[j]
-        near, far = self._logarithms(low, high)
-        least = max(0, (near * near >> self._bits) - ceil_at(epsilon, self._bits))
-        if far is None:
-            return min(least, farthest), farthest
-        most = max(0, (far * far >> self._bits) + 1 - floor_at(epsilon, self._bits))
-        return min(least, farthest), min(most, farthest)
-
-    def _exponential(self, j: int, low: int, high: int) -> _Ends:
-        near, far = (self._one - high, self._one - low) if self._away else (low, high)
-        ends = []
-        for end, sign in ((far, 1), (near, -1)):
-            scaled = self._scales[j] * end
-            ends.append(_up(1, sign * scaled) + _up(self._share, _up(1, abs(scaled))) + self._moved[j] + 1)
-        return self._exp(-ends[0], ends[1])
-
-    def _of_exponential(self, j: int, low: int, high: int) -> _Ends:
-        near, far = self._logarithms(low, high)
-        farthest = 2 * self._one if self._away else self._losses.farthest[j]
-        least = min(farthest, _down(1 / self._scales[j], near))
-        most = farthest if far is None else min(farthest, _up(1 / self._scales[j], far))
-        return (self._one - most, self._one - least) if self._away else (least, most)
-
-    def _logarithms(self, low: int, high: int) -> tuple[int, int | None]:
-        """The range of -ln a, from 0, of a real activation in [low, high]; None for infinity."""
-        log, bits = self._space.arithmetic.log, self._bits
-        near = max(0, -log(high, self._one, bits)[1]) if high > 0 else bits << bits
-        return near, max(0, -log(low, self._one, bits)[0]) if low > 0 else None
-
-    def _exp(self, low: int, high: int) -> _Ends:
-        """The computed exponentials of exponents in this range."""
-        arithmetic, bits, lost = self._space.arithmetic, self._bits, 2 * self._deployment.exp * UNIT
-        if high > _GREATEST_EXPONENT << bits:
-            raise unproved("exponentials may overflow in binary32")
-        tiny = ceil_at((self._deployment.exp + 1) * TINY, bits) + 1
-        least, most = arithmetic.exp(low, -bits, bits)[0], arithmetic.exp(high, -bits, bits)[1]
-        return max(0, least - _up(lost, least) - tiny), most + _up(lost, most) + tiny
-
-    def _logarithm(self, size: int) -> int:
-        """How far the computed logarithm of the quotient is off, if it is at most this."""
-        share = gamma(4)
-        lost = 2 * self._deployment.log * UNIT
-        fixed = share + lost * share + (self._deployment.log + 1) * TINY
-        return _up(lost, size) + ceil_at(fixed, self._bits) + 1
-
-    def _at(self, x: int, j: int) -> _Ends:
-        """An enclosure of S, at x on the grid."""
-        head, bits = self._space.head, self._bits
-        return head.similarity.at(self._space.arithmetic, x, bits, head.similarity.own.rows[0][j], bits)
-
-    def _of_moved(self, j: int) -> int:
-        """By how much underflow of s x moves x."""
-        return _up(1 / self._scales[j], self._moved[j]) + 1
-
-
-def _up(share: Fraction | int, number: Fraction | int) -> int:
-    """share * number, rounded up."""
-    product = share * Fraction(number)
-    return -(-product.numerator // product.denominator)
-
-
-def _down(share: Fraction | int, number: Fraction | int) -> int:
-    """share * number, rounded down."""
-    return -_up(share, -number)
+        total = loss + self._share * (far + loss) + self._moved[j]
+        first = max(total, Fraction(self._space.domain.lower[j], 1 << self._space.bits))
+        least, most = self._at(j, first - total, first)
+        apart, greatest = most - least, max(map(abs, self._at(j, _ZERO, far)))
+        if share and self._name == "log_ratio":
+            every = share + self._share + share * self._share
+            steep = (self._scales[j] + 1) / self._head.similarity.values["epsilon"]
+            apart = min(apart, every / (1 - every) + steep * (2 * self._losses.fixed[j] + self._moved[j]))
+        return apart + self._rounding(greatest)

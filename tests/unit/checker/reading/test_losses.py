@@ -55,12 +55,21 @@ def test_distances_in_every_order(formula: str) -> None:
             for j, p in enumerate(points):
                 found = computer.distance(list(map(Fraction, z)), list(map(Fraction, p)))
                 real = exact[j]
-                size = -((-real.numerator << space.bits) // real.denominator)
-                bound = Fraction(losses.loss(j, size), 1 << space.bits)
+                bound = losses.loss(j, real)
                 assert abs(found - real) <= bound
-                assert losses.least(j, size - 1) <= found * 2**space.bits <= losses.most(j, size)
+                assert losses.least(j, real) <= found <= losses.most(j, real)
                 lost = max(lost, abs(found - real) / bound)
     assert lost > 0.01  # the bounds are within two digits of what happens
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_what_is_farther_is_not_computed_as_nearer_than_the_least(formula: str) -> None:
+    """A distance of which all may be lost can be computed as less than any nearer one."""
+    losses = losses_of(space_of([[0.75, 0.5, 0.25]]), Deployment(formula), [], 1)
+    distances = [Fraction(0), *(Fraction(n, 10**k) for k in range(14, -1, -1) for n in (1, 3))]
+    for low, far in itertools.combinations(distances, 2):
+        assert losses.least(0, low) <= far - losses.loss(0, far)
+    assert formula == "direct" or losses.least(0, Fraction(0)) < -losses.loss(0, Fraction(0))
 
 
 def test_the_order_matters() -> None:
@@ -81,8 +90,7 @@ def test_cancellation_is_seen() -> None:
     space = space_of([point, point])
     for formula in FORMULAS:
         losses = losses_of(space, Deployment(formula), [], 1)
-        size = -((-real.numerator << space.bits) // real.denominator)
-        share = losses.loss(0, size) / size
+        share = losses.loss(0, real) / real
         assert (share < 1e-4) == (formula == "direct")
     found = [Machine(seed, "expanded").distance(near, list(map(Fraction, point))) for seed in range(40)]
     assert any(abs(each - real) > 100 * real for each in found)
@@ -98,7 +106,7 @@ def test_a_stated_distance_bounds_latents() -> None:
     with pytest.raises(UnprovedError, match="overflow"):
         losses_of(space, Deployment("direct"), [statement], 2)
     losses = losses_of(space, Deployment("direct"), [statement], 1)
-    assert (12 * 12 << space.bits) <= losses.farthest[0] <= (12 * 12 << space.bits) + (1 << space.bits - 40)
+    assert 12 * 12 <= losses.farthest[0] <= 12 * 12 + Fraction(1, 2**40)
 
 
 @pytest.mark.parametrize(
