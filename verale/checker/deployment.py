@@ -46,7 +46,7 @@ LARGEST = Fraction(2**126)
 """No binary32 number of this size or smaller has overflowed."""
 _MOST_ULPS = 1024
 _ULPS = re.compile(r"(log|exp|sqrt)=([0-9]{1,4})")
-_DIGITS, _LEAST_PLACE, _MOST_PLACE = 24, -149, 128
+_DIGITS, _LEAST_PLACE, _MOST_PLACE = 24, 149, 128
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,6 @@ def is_binary32(value: Fraction) -> bool:
 
 
 def _fits(entry: int, bits: int) -> bool:
-    size = abs(int(entry))
-    trailing = (size & -size).bit_length() - 1
-    return size == 0 or (
-        size.bit_length() - trailing <= _DIGITS
-        and trailing - bits >= _LEAST_PLACE
-        and size.bit_length() - bits <= _MOST_PLACE
-    )
+    size = abs(entry)
+    last = size & -size  # its last digit that is 1
+    return not size or (size < last << _DIGITS and last << _LEAST_PLACE >= 1 << bits > size >> _MOST_PLACE)

@@ -96,12 +96,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from operator import sub
+from operator import neg, sub
 from typing import TypeAlias
 
 from ..certificate import Certificate, PatchStatement, Statement
 from ..deployment import LARGEST, TINY, UNIT, Deployment, are_binary32, gamma, is_binary32, unproved
-from ..dyadic import about, ceil_at, floor_at
+from ..dyadic import about, ceil_at, dot, floor_at
 from ..head import COSINES, Head
 from .margin import lower_bound
 from .pooling import Box
@@ -129,29 +129,26 @@ def deployed_margins(
     Raises:
         UnprovedError: a head that is not covered, or numbers that may overflow.
     """
-    head, winner, one = space.head, certificate.predicted, 1 << box.bits
+    head, winner, patches, bits = space.head, certificate.predicted, certificate.patches, box.bits
     if head.readout == "soft_tree":
         raise unproved("the readout soft_tree is not covered")
     if not space.known_prototypes:
         raise unproved("prototypes of the head are no binary32 numbers, so they are not those that are deployed")
-    losses = losses_of(space, deployment, certificate.statements, certificate.patches)
-    computed, patches = Computed(space, deployment, losses), certificate.patches
-    real = [(Fraction(low, one), Fraction(high, one)) for low, high in zip(box.lower, box.upper, strict=True)]
-    ranges = [computed.range(j, low, high, patches) for j, (low, high) in enumerate(real)]
-    grid = Box(
-        [floor_at(low, box.bits) for low, _ in ranges], [ceil_at(high, box.bits) for _, high in ranges], box.bits
-    )
-    sizes = [max(abs(low), abs(high)) for low, high in ranges]
-    roundings = [_read_out(space, sizes, c) for c in range(head.classes)]
+    computed = Computed(space, deployment, losses_of(space, deployment, certificate.statements, patches))
+    one, each = 1 << bits, zip(box.lower, box.upper, strict=True)
+    real = [(j, Fraction(low, one), Fraction(high, one)) for j, (low, high) in enumerate(each)]
+    ranges = [computed.range(*ends, patches) for ends in real]
+    lower, upper = [floor_at(low, bits) for low, _ in ranges], [ceil_at(high, bits) for _, high in ranges]
+    sizes = list(map(max, map(neg, lower), upper))
+    roundings = [_read_out(space, sizes, bits, c) for c in range(head.classes)]
     together = certificate.paradigm in _TOGETHER
-    apart = [computed.difference(j, low, high) for j, (low, high) in enumerate(real)] if together else []
+    apart = [ceil_at(computed.difference(*ends), bits) for ends in real] if together else []
 
     def left(rival: int, margin: Fraction) -> Fraction:
-        least = lower_bound(head, grid, winner, rival)
+        least = lower_bound(head, Box(lower, upper, bits), winner, rival)
         if together:
-            weights = map(sub, head.weight.rows[winner], head.weight.rows[rival])
-            moved = sum((abs(w) * each for w, each in zip(weights, apart, strict=True)), _ZERO)
-            least = max(least, margin - moved / (1 << head.weight.bits))
+            weights = map(abs, map(sub, head.weight.rows[winner], head.weight.rows[rival]))
+            least = max(least, margin - Fraction(dot(weights, apart), 1 << head.weight.bits + bits))
         return least - roundings[winner] - roundings[rival]
 
     return tuple(None if margin is None else left(rival, margin) for rival, margin in enumerate(margins))
@@ -168,18 +165,18 @@ def require_deployed(margins: Sequence[Fraction | None]) -> None:
         )
 
 
-def _read_out(space: Space, sizes: Sequence[Fraction], c: int) -> Fraction:
-    """r_c."""
-    head = space.head
-    weights = [Fraction(abs(weight), 1 << head.weight.bits) for weight in head.weight.rows[c]]
-    biases = [Fraction(abs(bias), 1 << head.bias.bits) for bias in head.bias.rows[0]]
+def _read_out(space: Space, sizes: Sequence[int], bits: int, c: int) -> Fraction:
+    """r_c, where the activations have at most these sizes at 2^-bits."""
+    head, weights = space.head, list(map(abs, space.head.weight.rows[c]))
     if head.readout == "maximum":
-        total = most = max(size + bias for size, bias, weight in zip(sizes, biases, weights, strict=True) if weight)
-        count = 2
+        each = zip(weights, sizes, head.bias.rows[0], strict=True)
+        total = max(Fraction(size, 1 << bits) + Fraction(abs(b), 1 << head.bias.bits) for w, size, b in each if w)
+        most, count = total, 2
     else:
-        products = [weight * size for weight, size in zip(weights, sizes, strict=True) if weight]
-        total = sum(products, biases[c])
-        most, count = max(weights) + max(sizes) + total, len(products) + 3 + (not space.known_readout)
+        total = Fraction(dot(weights, sizes), 1 << head.weight.bits + bits)
+        total += Fraction(abs(head.bias.rows[0][c]), 1 << head.bias.bits)
+        most = total + Fraction(max(weights), 1 << head.weight.bits) + Fraction(max(sizes), 1 << bits)
+        count = sum(map(bool, weights)) + 3 + (not space.known_readout)
     if most * 16 > LARGEST:
         raise unproved("logits may overflow in binary32")
     return gamma(count) * total + 16 * (count + 1) * (1 + most) * TINY
@@ -312,10 +309,7 @@ class Computed:
         similarity, values = self._head.similarity, self._head.similarity.values
         self._name, epsilon = similarity.name, values.get("epsilon", Fraction(1))
         scaled = 1 if are_binary32(similarity.own) else 2 * deployment.exp + 3
-        rounded = {
-            "identity": (0, 0, 0),
-            "rectified": (0, 0, 0),
-            "threshold": (0, 0, 0),
+        rounded = dict.fromkeys(("identity", "rectified", "threshold"), (0, 0, 0)) | {
             "negated": (scaled, 0, 0),
             "log_ratio": (scaled, deployment.log, 4),
             "exp_distance": (4 * deployment.sqrt + 4, deployment.exp, 0),
@@ -338,10 +332,8 @@ class Computed:
         self._scales = [Fraction(1)] * self._head.count
         if similarity.tensor == "scale":
             self._scales = [Fraction(scale, 1 << similarity.own.bits) for scale in similarity.own.rows[0]]
-            each = [
-                (scale, far + losses.loss(j, far))
-                for j, (scale, far) in enumerate(zip(self._scales, losses.farthest, strict=True))
-            ]
+            greatest = [losses.most(j, far) for j, far in enumerate(losses.farthest)]
+            each = list(zip(self._scales, greatest, strict=True))
             if any((1 + scale) * (1 + far) * 16 > LARGEST or scale < 1 / LARGEST for scale, far in each):
                 raise unproved("scaled distances may overflow in binary32")
             self._moved = [TINY * (scale + far + 2) / scale for scale, far in each]

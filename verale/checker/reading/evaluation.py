@@ -50,14 +50,9 @@ class Evaluation:
         self._places = max(2 * max(latents.bits, head.prototypes.bits), head.similarity.places)
         raised, beyond = self._bits - latents.bits, self._bits - head.prototypes.bits + 1
         # In units of half a coordinate's: 2 z lies within the radii of the middles.
-        self._middles = [
-            [low + high << raised for low, high in zip(*row, strict=True)]
-            for row in zip(latents.lower, latents.upper, strict=True)
-        ]
-        self._radii = [
-            [high - low << raised for low, high in zip(*row, strict=True)]
-            for row in zip(latents.lower, latents.upper, strict=True)
-        ]
+        rows = list(zip(latents.lower, latents.upper, strict=True))
+        self._middles = [[low + high << raised for low, high in zip(*row, strict=True)] for row in rows]
+        self._radii = [[high - low << raised for low, high in zip(*row, strict=True)] for row in rows]
         self._points = [[entry << beyond for entry in row] for row in space.vectors] if euclidean else []
         self._boxes: dict[int, Box] = {}
         self._divisors: dict[tuple[int, int], tuple[int, ...]] = {}
