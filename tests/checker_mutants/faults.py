@@ -461,7 +461,7 @@ proved/script_host.py _said: what is no text is told as one
     isinstance(said, str) => True
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
     without not self._dialogue.is_open
-exclusive.py Exclusive.alone: two threads are in at once
+auditor.py Exclusive.alone: two threads are in at once
     with self._lock:
         yield
     => yield

@@ -3,29 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from itertools import permutations
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 from .certificate import Certificate, read_certificate
 from .choices import CHOICES, EITHER, KERNELS, PROVED, load_arithmetic
-from .deployment import Deployment
 from .errors import FormatError, RefutedError, UnprovedError
-from .exclusive import Exclusive
 from .limit import LIMIT
 from .numbers import Numbers, least_of, shared
 from .read.latents import Latents
-from .read.pictures import PictureFile
 from .subject import Side, Subject, Subjects
 from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
+    from .deployment import Deployment
     from .proved import Program
+    from .read.pictures import PictureFile
 
-__all__ = ["Auditor", "check", "together"]
+__all__ = ["Auditor", "Exclusive", "check", "together"]
 
 _T = TypeVar("_T")
 _DECIDED = {Status.PROVED, Status.REFUTED}
@@ -35,6 +37,39 @@ _UNCLAIMED = (
     f"{_PROVED}, but the certificate names no latents: perhaps none satisfy the statements;"
     " name them, or ask for entailment only"
 )
+
+
+class Exclusive:
+    """Lets one thread in, to a program that is asked, or to a precision that is global. A child of a fork has it free,
+    whatever thread of its parent was in; so has a copy."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        _ALL.add(self)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait until no other thread is in."""
+        with self._lock:
+            yield
+
+    def __reduce__(self) -> tuple[type[Exclusive], tuple[()]]:
+        return Exclusive, ()
+
+
+_ALL: WeakSet[Exclusive] = WeakSet()
+
+
+def _free_all() -> None:
+    """In the child of a fork, which has one thread."""
+    for each in list(_ALL):
+        each._lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch (Windows does not fork)
+    os.register_at_fork(after_in_child=_free_all)
+
+
 _RULES = Exclusive()
 """The precision with which arb computes is one for the whole process."""
 

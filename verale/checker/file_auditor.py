@@ -13,11 +13,10 @@ from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .auditor import Auditor
 from .certificate import LARGEST
-from .deployment import Deployment
 from .errors import CheckerError, ExecutableError, HeadError, KernelError, LatentsError, NetworkError, PictureError
 from .limit import LIMIT
 from .read.head_file import LARGEST as LARGEST_HEAD
@@ -26,6 +25,9 @@ from .read.network_file import LARGEST as LARGEST_NETWORK
 from .read.pictures import CHANGED, LARGEST_PNG, PictureFile
 from .read.pictures import LARGEST as LARGEST_PICTURES
 from .verdict import EXIT_UNUSABLE, Status, Verdict, line_of
+
+if TYPE_CHECKING:
+    from .deployment import Deployment
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "picture_files", "unusable"]
 

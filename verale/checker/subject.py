@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from .certificate import Certificate
-from .deployment import Deployment
 from .errors import NetworkError, PictureError, UnprovedError
 from .head import Head, read_head
 from .limit import allowed
-from .numbers import Margins, Numbers
 from .read.latents import Image, Latents
 from .read.network_file import Network, read_network
 from .read.pictures import Picture, PictureFile, Pictures
+
+if TYPE_CHECKING:
+    from .deployment import Deployment
+    from .numbers import Margins, Numbers
 
 __all__ = ["Proof", "Side", "Subject", "Subjects"]
 

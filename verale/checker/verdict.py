@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from .certificate import Certificate
 from .choices import in_words, program_in_words
-from .deployment import Deployment
 from .dyadic import decimal_below
-from .numbers import Margins
 
 if TYPE_CHECKING:
+    from .deployment import Deployment
+    from .numbers import Margins
     from .proved import Program
 
 __all__ = [

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from verale.checker import Auditor
-from verale.checker.exclusive import Exclusive
+from verale.checker.auditor import Exclusive
 from verale.checker.proved import Executable
 from verale.soundness import files
 
