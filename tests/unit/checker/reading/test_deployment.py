@@ -118,7 +118,7 @@ def test_no_order_breaks_the_bounds(name: str, half: int) -> None:
                 for _ in range(1 + (trial == 0)):
                     machine = Machine(draw.randrange(2**30), formula, flush=draw.random() < 0.3)
                     logits = machine.logits(head, exact_patches)
-                    for rival, least in enumerate(audit.proof.margins):
+                    for rival, least in enumerate(audit.margins):
                         if least is not None:
                             assert logits[audit.record.predicted] - logits[rival] >= least
                     looked += 1
@@ -130,7 +130,7 @@ def test_bounds_are_near_the_real_margins_and_say_how_far() -> None:
     certificate = explain(head, small_latents(head, images=1), "projection", tolerance=0.01)[0]
     assert isinstance(certificate, Certificate)
     audit = Audit(head, certificate, Deployment("direct"))
-    for real, left in zip(audit.real, audit.proof.margins, strict=True):
+    for real, left in zip(audit.real, audit.margins, strict=True):
         assert (real is None) == (left is None)
         if real is not None and left is not None:
             assert real - Fraction(1, 1000) < left < real
