@@ -41,7 +41,7 @@ numbers.py least_of: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
 reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
-proved/dialogue.py _Items.finish: an answer may go on
+proved/dialogue.py _Items.finish: numbers may go on
     never self._at != len(self._items)
 proved/dialogue.py numbers_of: the predicted class may have a margin
     never margins[predicted] is not None
@@ -198,6 +198,18 @@ reading/instance.py require_true: what is not decided is true
     not decided => decided is False
 reading/instance.py require_domain: a latent may be as long as it likes
     never radius is not None and sum(max(-least, most) ** 2 for least, most in ends) > radius
+reading/evaluation.py BoxEvaluation._distance: nothing is nearer than the lower ends
+    near += min(below * below, above * above) => near += below * below
+reading/evaluation.py BoxEvaluation._product: only the lower ends count
+    dot(upper, positive) + dot(lower, negative) => dot(lower, positive) + dot(lower, negative)
+reading/evaluation.py BoxEvaluation._length: the longest latent is the shortest
+    max(-low, high) ** 2 => max(0, low, -high) ** 2
+reading/evaluation.py BoxEvaluation._mass: the others are as small as they can be
+    own + greatest => own + fewest
+reading/instance.py enclosed_evaluation: what is not decided is true
+    not holds => holds is False
+reading/instance.py _require_domain: upper ends of pictures are not looked at
+    without (upper is not None and max(high) > upper)
 
 # What is known of patches.
 reading/space.py ball: a cube has the ball of an edge
@@ -224,7 +236,7 @@ reading/masses.py Simplex._ends: a stated mass may be what its statement says, w
     min(one, high, low + rest) => min(one, high)
 reading/masses.py _Against.by_prices: patches without statements pay nothing
     without [(self.left.unstated, self._free)]
-reading/masses.py _Left.of: a stated mass may be what its statement says, whatever the others leave
+reading/masses.py _Left.of: a stated mass takes what its statement says, whatever the others leave
     min(high, low + rest) => high
 reading/masses.py _Against.by_prices: prices of prototypes that gain nothing are paid
     {k: ceil_at(prices[k], self.unit) for k, _, _ in self.gains if k in prices}
