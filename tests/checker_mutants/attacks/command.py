@@ -90,7 +90,7 @@ def records_differ(module: Import, kernel: str) -> str:
                 continue
             return f"{case.path}: no error"
         made = auditor(case.head, case.latents, kernel, True, limit)
-        if made._auditor._side(kernel).keywords["quadratic"].space.arithmetic.name != kernel:
+        if made.auditor._side(kernel).keywords["quadratic"].space.arithmetic.name != kernel:
             return "the kernel"
         start = perf_counter()
         outcome = made.audit(case.path)
@@ -336,16 +336,16 @@ def _wrong_failures(module: Import, kernel: str) -> str:
     auditor = module("file_auditor").FileAuditor(head, None, kernel)
     if _unusable(auditor.audit(missing).record, missing, None, auditor.run):
         return "the record of a missing certificate"
-    true = auditor._auditor.check
+    true = auditor.auditor.check
     for error in (ValueError("new"), MemoryError(), RecursionError()):
 
         def fails(*arguments: Any, error: BaseException = error) -> None:
             raise error
 
-        auditor._auditor.check = fails
+        auditor.auditor.check = fails
         if _unusable(auditor.audit(proved).record, proved, _digest(proved), auditor.run):
             return f"a checker that fails with {type(error).__name__}"
-    auditor._auditor.check = true
+    auditor.auditor.check = true
     with tempfile.TemporaryDirectory() as folder:
         pipe = os.path.join(folder, "pipe.ale.json")
         os.mkfifo(pipe)
