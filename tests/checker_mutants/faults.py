@@ -359,10 +359,10 @@ verdict.py Verdict.claims: every claim is proved
 reading/audit.py PlainAudit._entailment: minimality is proved with entailment
     proof.claims.add('entailment') => proof.claims.update({'entailment', 'minimality'})
 reading/audit.py PlainAudit._evaluated: the instance is proved before it is tried
-    evaluation = self._satisfied(image)
-    self.proof.claims.add('instance')
-    => self.proof.claims.add('instance')
-    evaluation = self._satisfied(image)
+    evaluation = self._satisfied(latents)
+    self.proof.claims.add(claim)
+    => self.proof.claims.add(claim)
+    evaluation = self._satisfied(latents)
 subject.py Subjects.of: statements come before the subject
     _require('head', certificate.head, self.head.sha256)
     => certificate.check_against(self.head)
