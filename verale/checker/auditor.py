@@ -264,7 +264,7 @@ class Auditor:
 
 
 def _find_program(kernel: str) -> Program | None:
-    """The proved checker; None where there is none and the rules may do without.
+    """The proved checker; None where there is none and the reading may do without.
 
     Its modules take a sixth of all the checker's time to load.
     """

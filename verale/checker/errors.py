@@ -39,7 +39,7 @@ class FormatError(CheckerError):
 
 
 class UnprovedError(CheckerError):
-    """A claim that the rules do not prove.
+    """A claim that is not proved.
 
     Attributes:
         reason: `subject`, `limit`, `instance`, `picture`, `entailment`, `margin`, `minimality`, `deployment`,

@@ -75,7 +75,7 @@ def of_kernel(name: str, variable: str = "") -> str:
     """
     if variable and PROVED in CHOICES.get(name, ()):
         others = len(CHOICES[name]) > 1
-        return f"that {variable} named{', or the rules in interval arithmetic' if others else ''}"
+        return f"that {variable} named{', or the reading in interval arithmetic' if others else ''}"
     return _KERNELS.get(name, "that shares no code with what found the statements")
 
 
