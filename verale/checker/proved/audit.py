@@ -48,7 +48,7 @@ class ProvedAudit:
         if uncovered is not None:
             raise uncovered
         if subject.deployment is not None:  # 9.
-            raise _uncovered("deployment", "leave --deployment out, or audit it with another kernel, such as arb")
+            raise _uncovered("deployment", "do not ask for it, or audit it with another kernel, such as arb")
 
     def numbers(self) -> Numbers:
         return self._claims.numbers(self._certificate)
