@@ -409,7 +409,7 @@ def forks(module: Import, kernel: str) -> str:
 
 def threads(module: Import, kernel: str) -> str:
     """A thread waits for the one that is in."""
-    exclusive, entered = module("exclusive").Exclusive(), threading.Event()
+    exclusive, entered = module("auditor").Exclusive(), threading.Event()
 
     def enter() -> None:
         with exclusive.alone():
