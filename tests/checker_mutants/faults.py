@@ -198,18 +198,6 @@ reading/instance.py require_true: what is not decided is true
     not decided => decided is False
 reading/instance.py require_domain: a latent may be as long as it likes
     never radius is not None and sum(max(-least, most) ** 2 for least, most in ends) > radius
-reading/evaluation.py BoxEvaluation._distance: nothing is nearer than the lower ends
-    near += min(below * below, above * above) => near += below * below
-reading/evaluation.py BoxEvaluation._product: only the lower ends count
-    dot(upper, positive) + dot(lower, negative) => dot(lower, positive) + dot(lower, negative)
-reading/evaluation.py BoxEvaluation._length: the longest latent is the shortest
-    max(-low, high) ** 2 => max(0, low, -high) ** 2
-reading/evaluation.py BoxEvaluation._mass: the others are as small as they can be
-    own + greatest => own + fewest
-reading/instance.py enclosed_evaluation: what is not decided is true
-    not holds => holds is False
-reading/instance.py _require_domain: upper ends of pictures are not looked at
-    without (upper is not None and max(high) > upper)
 
 # What is known of patches.
 reading/space.py ball: a cube has the ball of an edge
