@@ -91,7 +91,7 @@ def attacked(
         thoroughly_one_in: of one in so many of the proved ones statements are dropped again.
         auditor: the checker that follows the rules, or a faulty one.
         cases: the accepted cases; None for all.
-        most: it stops after so many wrong ones.
+        most: it stops after so many that are wrong, or that the proved checker does not prove.
     """
     tally = Tally()
     for _, case, mutant in mutants_of(accepted() if cases is None else cases, one_in):
@@ -102,7 +102,7 @@ def attacked(
         tally.kinds[mutant.kind] += 1
         if verdict[0] != "PROVED":
             continue
-        if len(tally.wrong) >= most:
+        if len(tally.wrong) + sum(tally.missed[reason] for reason in UNPROVED) >= most:
             return tally
         try:
             tally.missed.update(_missed(mutant))
