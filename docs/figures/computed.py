@@ -23,7 +23,7 @@ from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.margin import proved_margins
 from verale.checker.reading.masses import Assignment, Simplex
-from verale.checker.reading.paradigms import SpatialRule
+from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.head import as_patches, evaluate
@@ -198,7 +198,7 @@ def simplex() -> Record:
     (certificate,) = explained(head, image, "assignment")
     space = space_of(head)
     read = read_certificate(certificate.to_bytes())
-    box = SpatialRule(space, Simplex(space)).box(read.statements, read.patches)
+    box = Activations(space, Simplex(space)).box(read.statements, read.patches)
     bounded = proved_margins(space.head, box, 0)
     stated = [s for s in certificate.statements if isinstance(s, PatchStatement)]
     return {

@@ -69,14 +69,13 @@ similarities.py ExpDistance.at: the epsilon under a root is left out
     without epsilon.numerator << 2 * root_bits - places
 
 # From patches to margins.
-reading/pooling.py SimilarityRule.box: similarities of distances rise
-    lower if falls else _finite(upper) => _finite(upper)
-reading/pooling.py Pooling.unstated: patches that are alike count once
-    replace(part, count=count, column=column) => replace(part, column=column)
+reading/pooling.py Pooling.similarities: similarities of distances rise
+    ([max(0, x) for x in upper], lower) if similarity.falls else (lower, upper) => (lower, upper)
+reading/pooling.py Pooling.box: patches that are alike count once
+    _ends(self._unstated, count) => _ends(self._unstated, 1)
 reading/pooling.py Pooling.box: a prototype looks at all patches
-    [_end(part, j) for column in seen for part in columns[column]]
-    => [_end(part, j) for column in columns for part in column]
-reading/pooling.py max_minus_mean_distance: the nearest is no part of the mean
+    [of[j] for k in columns for of in seen[k]] => [of[j] for each in seen for of in each]
+reading/pooling.py _max_minus_mean_distance: the nearest is no part of the mean
     farthest - (high or 0) + low => farthest - (high or 0)
 reading/margin.py lower_bound: the bias is left out
     without Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
@@ -96,14 +95,14 @@ reading/instance.py _inside: an upper end is outside
     high <= upper => high < upper
 reading/instance.py truth: the clause is about nothing
     always not prototypes
-reading/paradigms.py TopK.cut: the floor takes the place of what is known
-    max(low, least) => least
-reading/paradigms.py TopK.boxes_without: without a statement, clauses say nothing of its activation
-    self.cut(domain, clauses) => domain
+reading/paradigms.py _cut: the floor takes the place of what is known
+    max(lower[j], low) => low
+reading/paradigms.py Activations.boxes_without: without a statement, clauses say nothing of its activation
+    clauses.lower[j], clauses.upper[j] => pooled.lower[j], pooled.upper[j]
 reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
     without 2 * sqrt_ends(y * link)[1]
-reading/paradigms.py Mixed.box: patches without statements are forgotten
-    patches => max(1, len({s.patch for s in of_patches}))
+reading/paradigms.py Activations.box: patches without statements are forgotten
+    self._outward.box(parts, patches) => self._outward.box(parts, max(1, len(groups)))
 reading/least.py excludes: a gain exceeds the need
     min(gain, need) => gain
 
@@ -203,7 +202,7 @@ reading/instance.py require_domain: a latent may be as long as it likes
 reading/space.py ball: a cube has the ball of an edge
     without head.depth
 reading/space.py _masses: the greatest mass is an equal share
-    others * least => others * one
+    others * ratio => others * one
 reading/space.py ball: it is the greater one of two
     min(balls, key=lambda each: each[0]) => max(balls, key=lambda each: each[0])
 reading/space.py ball: it is the radius's wherever there is one
@@ -229,6 +228,18 @@ reading/masses.py _Left.of: a stated mass takes what its statement says, whateve
 reading/masses.py _Against.by_prices: prices of prototypes that gain nothing are paid
     {k: ceil_at(prices[k], self.unit) for k, _, _ in self.gains if k in prices}
     => {k: ceil_at(price, self.unit) for k, price in prices.items()}
+reading/paradigms.py Activations.boxes_without: other patches are forgotten
+    {**parts, dropped.patch: self._part(left)} => {dropped.patch: self._part(left)}
+reading/masses.py Left.most: a stated mass is at most what is left
+    self.low[k] + self.rest => self.rest
+reading/masses.py Simplex.stated: where all masses are stated, the others say nothing of the lower end
+    max(low, missing + left.high[k]) if every == count else low => low
+reading/masses.py Left.most: a stated mass may be what its statement says, whatever the others leave
+    min(self.high[k], self.low[k] + self.rest) => self.high[k]
+reading/masses.py Against.by_prices: patches without statements pay nothing
+    total += count * max(0, max(excess, default=0)) => total += max(0, max(excess, default=0))
+reading/masses.py Against.by_prices: prices of prototypes that gain nothing are paid
+    sum((price for _, _, price in paid)) => sum(ceil_at(price, self._unit) for price in prices.values())
 reading/masses.py heaviest_matching: a partner is lost
     partner[before[column]] => entering
 reading/joint.py MarginTarget.of: a scale is forgotten

@@ -29,7 +29,7 @@ from .read.latents import Latents
 from .reading.evaluation import Evaluation
 from .reading.instance import require_domain
 from .reading.least import Cell, excludes
-from .reading.paradigms import TopK
+from .reading.pooling import Pooling
 from .reading.space import Space
 
 __all__ = ["TYPE", "proved_least"]
@@ -105,7 +105,8 @@ def _require_classes(predicted: int, leaves: list[_Leaf], head: Head) -> None:
 
 def _require_excluded(leaves: list[_Leaf], predicted: int, least: int, space: Space, latents: EnclosedLatents) -> None:
     """Raises UnprovedError unless every leaf excludes what is smaller than `least`."""
-    domain, image = TopK(space).within(len(latents.lower)), Evaluation(space, latents).activations(space.bits)
+    patches, image = len(latents.lower), Evaluation(space, latents).activations(space.bits)
+    domain = None if space.within is None else Pooling(space, True).box({}, patches).filled()
     if domain is None:
         raise UnprovedError("uncovered", "the domain is too narrow: the range of an activation is lost by rounding")
     for where, cell, weights in leaves:

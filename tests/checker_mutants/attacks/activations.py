@@ -62,12 +62,12 @@ def similarities(module: Import, kernel: str) -> str:
         for made_head, data in heads():
             head = module("head").read_head(data)
             space = module("reading.space").Space(head, own)
-            similarity = module("reading.pooling").SimilarityRule(space)
+            similarity = module("reading.pooling").Pooling(space)
             for _ in range(16):
                 values = [generator.randrange(1 << space.bits) for _ in range(COUNT)]
                 if head.geometry != "euclidean" and head.geometry != "softmax":
                     values = [value - (1 << space.bits - 1) for value in values]
-                box = similarity.box(module("reading.space").Ranges(values, list(values)))
+                box = similarity.similarities(module("reading.space").Ranges(values, list(values)))
                 for j, (value, low, high) in enumerate(zip(values, box.lower, box.upper, strict=True)):
                     m = flint.arb(value) / 2**space.bits
                     if head.geometry in ("cosine", "rooted_cosine"):

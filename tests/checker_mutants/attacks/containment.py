@@ -45,18 +45,18 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
         ranges = [rule.ranges(group) for group in groups]
         if not all(map(holds, [space] * PATCHES, ranges, trial.observables)):
             return name
-        spatial = module("reading.paradigms").SpatialRule(space, rule)
+        made = module("reading.paradigms").Activations
+        spatial = made(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
-    top_k = module("reading.paradigms").TopK(space)
     pooled = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
     pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
     least = min(low for low, _ in trial.activations[1::2])
     pooled.append(certificate.FloorStatement(tuple(range(0, COUNT, 2)), least))
-    boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
+    boxes += [("top_k", spatial.box(pooled, PATCHES)), ("domain", spatial.box([], PATCHES))]
     if head.geometry not in ("softmax", "inner_product") and head.pooling == "max" and not head.similarity.unimodal:
         pooled.append(certificate.FloorStatement((0, 1), min(low for low, _ in trial.activations[2:])))
-        mixed = module("reading.paradigms").Mixed(rule)
+        mixed = made(space, rule, mixed=True)
         boxes += [("mixed", mixed.box(pooled[:count], PATCHES)) for count in range(len(pooled) + 1)]
         boxes += [("mixed", mixed.box([*stated, *pooled], PATCHES)), ("mixed", mixed.box(pooled[-2:], PATCHES))]
     latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))

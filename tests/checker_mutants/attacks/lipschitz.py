@@ -110,7 +110,7 @@ def _inverses(rule: Any, space: Any, truth: Head, generator: random.Random) -> s
 def _ends(module: Import, rule: Any, space: Any, truth: Head, generator: random.Random) -> str:
     """The ends of activations are no tighter than those of the dissimilarities that they come from."""
     bits = space.bits
-    domain = module("reading.paradigms").TopK(space).box([], 1)
+    domain = module("reading.pooling").Pooling(space).box({}, 1)
     for k in range(COUNT):
         value = generator.randrange(1, 2 << bits)
         box = module("reading.pooling").Box(list(domain.lower), list(domain.upper), bits)

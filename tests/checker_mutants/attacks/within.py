@@ -77,23 +77,28 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
 
 def _domains(module: Import, own: Any) -> str:
     """Distances, masses of bounded logits and bare cosines in an orthant, on coarse grids."""
-    ends, read = module("reading.space").domain_ranges, module("head").read_head
+    ranges, read = module("reading.space").domain_ranges, module("head").read_head
     box = read(files.head([[1.0], [0.0]], [[0.1]], domain=files.domain(0.3, 0.7)))
     near, far = (Fraction(end) - Fraction(0.1) for end in (0.3, 0.7))
+
+    def ends(head: Any, bits: int) -> tuple[list[int], list[int]]:
+        inward = ranges(head, own, bits, True)
+        return inward.lower, inward.upper
+
     for bits in range(2, 24):
-        (low,), (high,) = ends(box, own, bits, True)
+        (low,), (high,) = ends(box, bits)
         if int(low) < near**2 * 2**bits or int(high) > far**2 * 2**bits:
             return "distances"
         for gap, count in product((0.25, 1.0, 3.0), (2, 3, 5)):
             domain = files.domain(0.0, gap)
             masses = files.head([[1.0] * count] * 2, geometry=files.SOFTMAX, similarity=files.IDENTITY, domain=domain)
             least, others = flint.arb(-gap).exp(), count - 1
-            (low, *_), (high, *_) = ends(read(masses), own, bits, True)
+            (low, *_), (high, *_) = ends(read(masses), bits)
             if not (low >= least / (least + others) * 2**bits and high <= 2**bits / (1 + others * least)):
                 return "masses of bounded logits"
         for row in ([-2.0, -3.0], [-1.0, -1.0], [2.0, 3.0]):
             bare = {"geometry": files.cosine(0.0), "similarity": files.IDENTITY, "domain": files.domain(0.0, None)}
-            (low,), (high,) = ends(read(files.head([[1.0], [0.0]], [row], **bare)), own, bits, True)
+            (low,), (high,) = ends(read(files.head([[1.0], [0.0]], [row], **bare)), bits)
             short, long = (
                 entry / flint.arb(row[0] ** 2 + row[1] ** 2).sqrt() * 2**bits for entry in (min(row), max(row))
             )
@@ -159,7 +164,7 @@ def _prices(module: Import, space: Any) -> str:
     space = module("reading.space").Space(head, space.arithmetic)
     margins = None, Fraction(1, 4)
     document = certificate.Certificate("0" * 64, None, 0, "assignment", 1, statements, margins, ("entailment",), {})
-    spatial = module("reading.paradigms").SpatialRule(space, module("reading.masses").Simplex(space))
+    spatial = module("reading.paradigms").Activations(space, module("reading.masses").Simplex(space))
     box = dict(spatial.boxes_without(statements, 1))[0]
     return "" if module("reading.masses").Assignment(space, document).provable(0, box, 1) else "prices"
 
@@ -229,7 +234,7 @@ def _rules(module: Import, own: Any, trial: Trial) -> Iterator[tuple[str, Any, l
         {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name],
     )(space)
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
-    yield name, module("reading.paradigms").SpatialRule(space, patch_rule), stated
+    yield name, module("reading.paradigms").Activations(space, patch_rule), stated
     pooled: list[Any] = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     for step in (1, 2):  # with clauses about all activations, or about every other one
         bounded, exempt = trial.activations[step - 1 :: step], tuple(range(0, COUNT, 2)) if step == 2 else ()
@@ -237,7 +242,7 @@ def _rules(module: Import, own: Any, trial: Trial) -> Iterator[tuple[str, Any, l
             certificate.OrderStatement(exempt, max(high for _, high in bounded)),
             certificate.FloorStatement(exempt, min(low for low, _ in bounded)),
         ]
-        yield f"top_k, {step}", module("reading.paradigms").TopK(space), [*pooled, *clauses]
+        yield f"top_k, {step}", module("reading.paradigms").Activations(space, patch_rule), [*pooled, *clauses]
 
 
 def _ends(box: Any) -> tuple[list[Fraction], list[Fraction]]:

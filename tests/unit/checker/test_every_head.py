@@ -25,17 +25,17 @@ from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
 from verale.checker.reading.masses import Simplex
-from verale.checker.reading.paradigms import SpatialRule, TopK
+from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.checker.similarities import SIMILARITIES
 from verale.soundness import files
 
 
-def rules(space: Space) -> list[SpatialRule]:
+def rules(space: Space) -> list[Activations]:
     if space.head.geometry == "softmax":
-        return [SpatialRule(space, Simplex(space))]
-    return [SpatialRule(space, QuadraticRule(space))]
+        return [Activations(space, Simplex(space))]
+    return [Activations(space, QuadraticRule(space))]
 
 
 @pytest.mark.parametrize("first", [1, pytest.param(0, marks=pytest.mark.long)], ids=["half", "the others"])
@@ -64,7 +64,8 @@ def require_that_what_is_proved_holds(parts: tuple[Any, ...]) -> None:
             ]
             most = max(arithmetic.ends(activations[j])[1] for j in (1, 3))
             boxes += [
-                TopK(space).box(statements, PATCHES) for statements in ([], [*pooled, OrderStatement((0, 2, 4), most)])
+                Activations(space, Simplex(space)).box(statements, PATCHES)
+                for statements in ([], [*pooled, OrderStatement((0, 2, 4), most)])
             ]
             evaluation = Evaluation(space, EnclosedLatents.exactly(exact(files.flat(image), len(image[0]))))
             boxes += [evaluation.activations(bits) for bits in (0, 3, 20, 200)]

@@ -21,9 +21,9 @@ from .instance import require_domain, require_not_refuted, require_true
 from .joint import Joint
 from .margin import enough, proved_margins, require, require_minimal
 from .masses import Assignment, Simplex
-from .paradigms import Mixed, SpatialRule, TopK
-from .pooling import Box
+from .paradigms import Activations
 from .quadratic import QuadraticRule
+from .space import Box
 
 __all__ = ["PlainAudit", "numbers_of"]
 
@@ -161,15 +161,10 @@ class PlainAudit:
             case _:
                 return None
 
-    def _rule(self) -> TopK | SpatialRule | Mixed:
-        match self._certificate.paradigm:
-            case "top_k" | "sparse":
-                return TopK(self._space)
-            case "mixed":
-                return Mixed(self._quadratic)
-            case _:  # statements about patches: of masses the rule is that of masses, whatever the paradigm's name
-                masses = self._space.head.geometry == "softmax"
-                return SpatialRule(self._space, Simplex(self._space) if masses else self._quadratic)
+    def _rule(self) -> Activations:
+        masses = self._space.head.geometry == "softmax"
+        rule = Simplex(self._space) if masses else self._quadratic
+        return Activations(self._space, rule, self._certificate.paradigm == "mixed")
 
 
 def numbers_of(certificate: Certificate, box: Box, domain: Box, margins: Margins) -> Numbers:

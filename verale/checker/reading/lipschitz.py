@@ -29,8 +29,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from ..dyadic import ceil_shift, dot, sqrt_ends
-from .pooling import Box, SimilarityRule
-from .space import Space
+from .pooling import Pooling
+from .space import Box, Space
 
 __all__ = ["Lipschitz"]
 
@@ -39,7 +39,7 @@ class Lipschitz:
     """What the activations of one head say of each other. Its similarity is monotone, its pooling is max."""
 
     def __init__(self, space: Space) -> None:
-        self._space, self._similarity = space, SimilarityRule(space)
+        self._space, self._pooling = space, Pooling(space)
         self._distances = space.head.geometry == "euclidean"
         self._one = 1 << space.bits
         self._least = 0 if self._distances else -self._one
@@ -111,7 +111,7 @@ class Lipschitz:
 
     def _at(self, y: int, k: int) -> tuple[int, int]:
         """The similarity with prototype k where the dissimilarity is y."""
-        return self._similarity.at(y if self._distances else -y, self._space.head.similarity.own.rows[0][k])
+        return self._pooling.at(k, y if self._distances else -y)
 
     def _links(self, i: int) -> Iterator[int]:
         """For every prototype D, or c rounded down."""

@@ -8,18 +8,15 @@ the lows leave:
 Every mass also lies in its range over the domain. Where that is [0, 1] for all of them, no end changes: the lower ones
 are not below 0, R is not above 1, and the upper end of a stated mass is cut at 1.
 *Proof.* Each mass is 1 minus the sum of the others. If R is negative, no latent satisfies the statements,
-and any value is sound; it is 0 then.
+and any value is sound; outward it is 0 then.
 
 **Inward** these ends are exact for stated ends that are rounded inward, if masses satisfy those: if R >= 0, every low_i
-<= high_i and, where all are stated, the highs sum to at least 1. Where one of the last two fails, ends cross.
-
-The heaviest matching of a matrix of integers: a witness for minimality, which needs no proof.
+<= high_i and, where all are stated, the highs sum to at least 1. Where one of these fails, ends cross.
 
 The paradigm `assignment`: a patch can give the mass it has left only once (softmax heads).
 
 Activations and margins have the ranges of `simplex`. For a rival c whose margin these leave too small, write
-w_k = W_ck - W_predicted,k; low_l and high_l for the stated ends of masses of patch l, 0 and 1 where one is missing; and
-    R_l = max(0, 1 - sum of the lows stated at l), 1 where nothing is stated,
+w_k = W_ck - W_predicted,k; R_l for what the lows stated at patch l leave, 1 where nothing is stated; and
     o_k = max over the patches where k is stated of min(high, low + R_l), at least 0,
     x_lk = w_k (R_l - o_k)^+ where w_k > 0 and k is unstated at l.
 **Rule.** For any prices v_k >= 0,
@@ -45,23 +42,19 @@ for each k with w_k > 0, w_k o_k or w_k max(o_k, R_l), which do not fall with ei
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from operator import sub
-from typing import TypeAlias
 
 from ..certificate import Certificate, PatchStatement
-from ..dyadic import ceil_at, floor_at
+from ..dyadic import ceil_at
 from ..head import Head
 from ..limit import Clock
 from .margin import lower_bound
 from .paradigms import by_patch
-from .pooling import Box
-from .space import Ranges, Space
+from .space import Box, Ranges, Space, at
 
 __all__ = ["Assignment", "Simplex", "heaviest_matching"]
-
-_Rounding: TypeAlias = Callable[[Fraction, int], int]
 
 
 class Simplex:
@@ -69,47 +62,158 @@ class Simplex:
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        count, one = space.head.count, 1 << space.bits
-        self._whole = space.domain == Ranges([0] * count, [one] * count)
+        self._whole = space.domain == Ranges([0] * space.head.count, [1 << space.bits] * space.head.count)
 
     def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool) -> None:
         """None: masses are pooled after their similarities."""
 
     def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
         """The range of every mass of a patch, given its statements; none is quicker."""
-        lower, upper, _ = self._ends(statements, floor_at, ceil_at)
-        ranges = Ranges(lower, upper)
+        ranges = self.stated(statements)
         return ranges if self._whole else ranges.met(self._space.domain)
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The same, rounded inward; None if one may be empty."""
-        lower, upper, left = self._ends(statements, ceil_at, floor_at)
         domain = self._space.within
-        return None if domain is None or not left else Ranges(lower, upper).met(domain).filled()
+        return domain and self.stated(statements, True).met(domain).filled()
 
-    def _ends(
-        self, statements: Sequence[PatchStatement], lowest: _Rounding, highest: _Rounding
-    ) -> tuple[list[int], list[int], bool]:
-        """The ends that stated ones leave, and whether the lower ones leave any; of other contradictions ends cross."""
-        bits, count = self._space.bits, self._space.head.count
+    def stated(self, statements: Sequence[PatchStatement], inward: bool = False) -> Ranges:
+        """The ends that statements leave."""
+        left, count = Left(statements, self._space.bits, inward), self._space.head.count
+        missing, every = (1 << self._space.bits) - sum(left.high.values()), len(left.low)
+        lower = [max(0, missing) if every == count - 1 else 0] * count
+        upper = [left.rest] * count
+        for k, low in left.low.items():
+            lower[k] = max(low, missing + left.high[k]) if every == count else low
+            upper[k] = left.most(k)
+        return Ranges(lower, upper)
+
+
+class Left:
+    """What the statements about a patch leave.
+
+    Attributes:
+        low, high: the ends of stated masses, on the grid.
+        rest: R.
+    """
+
+    def __init__(self, statements: Sequence[PatchStatement], bits: int, inward: bool = False) -> None:
         one = 1 << bits
-        stated = {
-            s.prototype: (
-                0 if s.lower is None else max(0, lowest(s.lower, bits)),
-                one if s.upper is None else highest(s.upper, bits),
-            )
-            for s in statements
-        }
-        lows = sum(low for low, _ in stated.values())
-        rest = max(0, one - lows)
-        highs = sum(high for _, high in stated.values())
-        least = max(0, one - highs) if len(stated) == count - 1 else 0
-        lower, upper = [least] * count, [rest] * count
-        for prototype, (low, high) in stated.items():
-            others = one - (highs - high) if len(stated) == count else 0
-            lower[prototype] = max(low, others)
-            upper[prototype] = min(one, high, low + rest)
-        return lower, upper, lows <= one
+        self.low = {s.prototype: 0 if s.lower is None else max(0, at(s.lower, bits, inward)) for s in statements}
+        self.high = {s.prototype: one if s.upper is None else at(s.upper, bits, not inward) for s in statements}
+        rest = one - sum(self.low.values())
+        self.rest = rest if inward else max(0, rest)
+
+    def most(self, k: int) -> int:
+        """The upper end of a mass."""
+        return min(self.high[k], self.low[k] + self.rest) if k in self.low else self.rest
+
+
+class Assignment:
+    """What prices prove about one certificate."""
+
+    def __init__(self, space: Space, certificate: Certificate) -> None:
+        self._head, self._certificate, self._clock = space.head, certificate, space.arithmetic.clock
+        self._bits = space.bits
+        self._groups = list(by_patch(certificate.statements)[0].values())
+        self._left = self._leave(None)
+        self._without = -1, self._left
+        self._matchings: dict[int, list[tuple[int, int]]] = {}
+
+    def margins(self, box: Box, simplex: Sequence[Fraction | None]) -> tuple[Fraction | None, ...]:
+        """The margins of `simplex`; where one is less than the stated margin, that of the prices if it is greater.
+
+        Args:
+            box: the ranges of `simplex`.
+        """
+        margins = list(simplex)
+        for rival, prices in self._certificate.prices.items():
+            bound, stated = margins[rival], self._certificate.margins[rival]
+            if bound is not None and stated is not None and bound < stated:
+                margins[rival] = max(bound, self._against(rival, box, self._left).by_prices(prices))
+        return tuple(margins)
+
+    def provable(self, index: int, box: Box, rival: int) -> bool:
+        """Whether some prices may prove a positive margin without the statement at `index`.
+
+        Args:
+            box: the ranges of `simplex` without it, rounded inward.
+        """
+        self._clock.look()
+        if lower_bound(self._head, box, self._certificate.predicted, rival) > 0:
+            return True
+        if self._without[0] != index:
+            self._without = index, self._leave(index)
+        against = self._against(rival, box, self._without[1])
+        if rival in self._matchings and against.by_matching(self._matchings[rival]) <= 0:
+            return False
+        self._matchings[rival] = against.heaviest_matching(self._clock)
+        return against.by_matching(self._matchings[rival]) > 0
+
+    def _leave(self, dropped: int | None) -> tuple[list[Left], list[int]]:
+        """What statements leave at their patches, and all o_k: of all, or inward of all but one. A group that is empty
+        then keeps its position."""
+        lefts, own = [], [0] * self._head.count
+        for group in self._groups:
+            stated = [s for s in group if dropped is None or s is not self._certificate.statements[dropped]]
+            left = Left(stated, self._bits, dropped is not None)
+            lefts.append(left)
+            for k in left.low:
+                own[k] = max(own[k], left.most(k))
+        return lefts, own
+
+    def _against(self, rival: int, box: Box, left: tuple[list[Left], list[int]]) -> Against:
+        return Against(self._head, self._certificate, rival, box, *left)
+
+
+class Against:
+    """One rival.
+
+    Attributes:
+        gains: k and w_k for the prototypes with w_k > 0.
+
+    Args:
+        box: the ranges of `simplex`.
+        lefts: what statements leave at their patches.
+        own: all o_k.
+    """
+
+    def __init__(
+        self, head: Head, certificate: Certificate, rival: int, box: Box, lefts: list[Left], own: list[int]
+    ) -> None:
+        predicted, rows = certificate.predicted, head.weight.rows
+        self._own, self._unit = own, box.bits + head.weight.bits
+        self.gains = [(k, w) for k, w in enumerate(map(sub, rows[rival], rows[predicted])) if w > 0]
+        self._known = lower_bound(head, replace(box, upper=own), predicted, rival)  # no patch gives what it has left
+        self._lefts = [*lefts, Left((), box.bits)]
+        self._counts = [1] * len(lefts) + [certificate.patches - len(lefts)]
+
+    def by_prices(self, prices: Mapping[int, Fraction]) -> Fraction:
+        """The margin that prices prove. They are rounded up: any prices are sound."""
+        paid = [(k, w, ceil_at(prices.get(k, Fraction(0)), self._unit)) for k, w in self.gains]
+        total, own = sum(price for _, _, price in paid), self._own
+        for left, count in zip(self._lefts, self._counts, strict=True):
+            excess = (w * (left.rest - own[k]) - v for k, w, v in paid if left.rest > own[k] and k not in left.low)
+            total += count * max(0, max(excess, default=0))
+        return self._known - Fraction(total, 1 << self._unit)
+
+    def by_matching(self, pairs: Sequence[tuple[int, int]]) -> Fraction:
+        """An upper bound of what prices prove. Pairs: indices of a patch (those without statements last) and a gain."""
+        last = len(self._lefts) - 1
+        total = sum(self._worth(self._lefts[min(patch, last)], self.gains[gain]) for patch, gain in pairs)
+        return self._known - Fraction(total, 1 << self._unit)
+
+    def heaviest_matching(self, clock: Clock) -> list[tuple[int, int]]:
+        """The pairs that leave the least margin. Raises UnprovedError if that takes too long."""
+        most = len(self.gains)
+        lefts = [left for left, count in zip(self._lefts, self._counts, strict=True) for _ in range(min(count, most))]
+        clock.keep(len(lefts) * most)
+        return heaviest_matching([[self._worth(left, gain) for gain in self.gains] for left in lefts], clock.look)
+
+    def _worth(self, left: Left, gain: tuple[int, int]) -> int:
+        """x_lk."""
+        k, w = gain
+        return 0 if k in left.low else w * max(0, left.rest - self._own[k])
 
 
 def heaviest_matching(
@@ -155,138 +259,3 @@ def heaviest_matching(
             column = before[column]
         partner[column] = entering
     return [(row, column) for column, row in enumerate(partner) if row >= 0]
-
-
-class Assignment:
-    """What prices prove about one certificate."""
-
-    def __init__(self, space: Space, certificate: Certificate) -> None:
-        self._head, self._certificate, self._clock = space.head, certificate, space.arithmetic.clock
-        self._groups = [[statement for _, statement in group] for group in by_patch(certificate.statements).values()]
-        self._left = _Left.of(self._groups, certificate.patches, space.bits)
-        self._without: tuple[int, _Left] = -1, self._left
-        self._matchings: dict[int, list[tuple[int, int]]] = {}
-
-    def margins(self, box: Box, simplex: Sequence[Fraction | None]) -> tuple[Fraction | None, ...]:
-        """The margins of `simplex`; where one is less than the stated margin, that of the prices if it is greater.
-
-        Args:
-            box: the ranges of `simplex`.
-        """
-        margins = list(simplex)
-        for rival, prices in self._certificate.prices.items():
-            bound, stated = margins[rival], self._certificate.margins[rival]
-            if bound is not None and stated is not None and bound < stated:
-                margins[rival] = max(bound, self._against(rival, box, self._left).by_prices(prices))
-        return tuple(margins)
-
-    def provable(self, index: int, box: Box, rival: int) -> bool:
-        """Whether some prices may prove a positive margin without the statement at `index`.
-
-        Args:
-            box: the ranges of `simplex` without it, rounded inward.
-        """
-        self._clock.look()
-        if lower_bound(self._head, box, self._certificate.predicted, rival) > 0:
-            return True
-        if self._without[0] != index:
-            dropped = self._certificate.statements[index]
-            groups = [[s for s in group if s is not dropped] for group in self._groups]
-            self._without = index, _Left.of(groups, self._certificate.patches, box.bits, inward=True)
-        against = self._against(rival, box, self._without[1])
-        if rival in self._matchings and against.by_matching(self._matchings[rival]) <= 0:
-            return False
-        self._matchings[rival] = against.heaviest_matching(self._clock)
-        return against.by_matching(self._matchings[rival]) > 0
-
-    def _against(self, rival: int, box: Box, left: _Left) -> _Against:
-        return _Against.of(self._head, self._certificate.predicted, rival, box, left)
-
-
-@dataclass(frozen=True)
-class _Left:
-    """What statements leave, on the grid.
-
-    Attributes:
-        patches: for each group of statements about one patch, R_l and the prototypes that are stated.
-        unstated: how many patches have no statement.
-        tops: o_k, 0 where it is missing.
-    """
-
-    patches: list[tuple[int, set[int]]]
-    unstated: int
-    tops: dict[int, int]
-
-    @classmethod
-    def of(cls, groups: Sequence[Sequence[PatchStatement]], patches: int, bits: int, inward: bool = False) -> _Left:
-        """What groups of statements leave. An empty group keeps its position."""
-        lowest, highest = (ceil_at, floor_at) if inward else (floor_at, ceil_at)
-        remainders: list[tuple[int, set[int]]] = []
-        tops: dict[int, int] = {}
-        for group in groups:
-            lows = [0 if s.lower is None else max(0, lowest(s.lower, bits)) for s in group]
-            rest = max(0, (1 << bits) - sum(lows))
-            remainders.append((rest, {s.prototype for s in group}))
-            for s, low in zip(group, lows, strict=True):
-                high = 1 << bits if s.upper is None else highest(s.upper, bits)
-                tops[s.prototype] = max(tops.get(s.prototype, 0), min(high, low + rest))
-        return cls(remainders, patches - len(groups), tops)
-
-
-@dataclass(frozen=True)
-class _Against:
-    """One rival.
-
-    Attributes:
-        known: the margin if no patch gave the mass it has left.
-        gains: k, w_k and o_k for the prototypes with w_k > 0.
-        unit: bits of the grid of x_lk and prices.
-    """
-
-    known: Fraction
-    gains: list[tuple[int, int, int]]
-    left: _Left
-    one: int
-    unit: int
-
-    @classmethod
-    def of(cls, head: Head, predicted: int, rival: int, box: Box, left: _Left) -> _Against:
-        """Args: box, the ranges of `simplex`."""
-        tops = [left.tops.get(k, 0) for k in range(head.count)]
-        rows = head.weight.rows
-        gains = [(k, w, tops[k]) for k, w in enumerate(map(sub, rows[rival], rows[predicted])) if w > 0]
-        known = lower_bound(head, Box(box.lower, tops, box.bits), predicted, rival)
-        return cls(known, gains, left, 1 << box.bits, box.bits + head.weight.bits)
-
-    def by_prices(self, prices: Mapping[int, Fraction]) -> Fraction:
-        """The margin that prices prove. They are rounded up: any prices are sound."""
-        paid = {k: ceil_at(prices[k], self.unit) for k, _, _ in self.gains if k in prices}
-        priced = [(k, w, top, paid.get(k, 0)) for k, w, top in self.gains]
-        total = sum(paid.values())
-        for count, (rest, stated) in [(1, patch) for patch in self.left.patches] + [(self.left.unstated, self._free)]:
-            excess = (w * (rest - top) - price for k, w, top, price in priced if rest > top and k not in stated)
-            total += count * max(0, max(excess, default=0))
-        return self.known - Fraction(total, 1 << self.unit)
-
-    def by_matching(self, pairs: Sequence[tuple[int, int]]) -> Fraction:
-        """An upper bound of what prices prove. Pairs: indices of a patch (those without statements last) and a gain."""
-        patches = self.left.patches
-        total = 0
-        for patch, gain in pairs:
-            total += self._worth(patches[patch] if patch < len(patches) else self._free, self.gains[gain])
-        return self.known - Fraction(total, 1 << self.unit)
-
-    def heaviest_matching(self, clock: Clock) -> list[tuple[int, int]]:
-        """The pairs that leave the least margin. Raises UnprovedError if that takes too long."""
-        patches = self.left.patches + [self._free] * min(self.left.unstated, len(self.gains))
-        clock.keep(len(patches) * len(self.gains))
-        weights = [[self._worth(patch, gain) for gain in self.gains] for patch in patches]
-        return heaviest_matching(weights, clock.look)
-
-    def _worth(self, patch: tuple[int, set[int]], gain: tuple[int, int, int]) -> int:
-        (rest, stated), (k, w, top) = patch, gain
-        return w * (rest - top) if rest > top and k not in stated else 0
-
-    @property
-    def _free(self) -> tuple[int, set[int]]:
-        return self.one, set()

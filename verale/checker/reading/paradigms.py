@@ -1,33 +1,31 @@
-"""Paradigms that bound each patch from its own statements: `projection`, `triangle`, `hypersphere`, `simplex`.
+"""The activations, given statements. Paradigms differ in the statements that they have, and in how patches are bounded.
 
-The paradigms `top_k` and `sparse`: the activations' ranges over the domain, cut by what is stated about them.
+**Patches** (`projection`, `triangle`, `hypersphere`, `simplex`, `assignment`, `joint`). Each patch is bounded from its
+statements, by `quadratic` or `masses`; one without has the ranges of the domain. `pooling` gives the activations.
 
-**Rule.** An activation lies in its range over the domain and in its stated interval; one that the order clause does not
-exempt is at most the clause's `upper`, and one that the floor does not exempt is at least the floor's `lower`. *Proof.*
-All of these hold, so the intersection does. Rounded inward, each lies within the real one, so the intersection lies
-within the real one, which is empty only if that is.
+**Activations** (`top_k`, `sparse`). An activation lies in its range over the domain and in its stated interval; one
+that the order clause does not exempt is at most the clause's `upper`, and one that the floor does not exempt is at
+least the floor's `lower`. *Proof.* All of these hold, so the intersection does. Rounded inward, each lies within the
+real one, so the intersection lies within the real one, which is empty only if that is.
 
-The paradigm `mixed`: statements about patches and about activations, ceiling, floor, and the Lipschitz rule.
-
-**Rule.** The activations' ranges given the statements about patches (`spatial`) are cut by what is stated about
-activations (`top_k`), and then by what activations say of each other (`lipschitz`). *Proof.* Each of these is a range.
+**Both** (`mixed`). The activations' ranges given the statements about patches are cut by what is stated about
+activations, and then by what activations say of each other (`lipschitz`). *Proof.* Each of these is a range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import le
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
-from ..dyadic import ceil_at, floor_at
 from .lipschitz import Lipschitz
-from .pooling import Box, Part, Pooling, SimilarityRule
-from .quadratic import QuadraticRule
-from .space import Ranges, Space
+from .pooling import Pooling
+from .space import Box, Ranges, Space, at
 
-__all__ = ["Mixed", "PatchRule", "SpatialRule", "TopK", "by_patch"]
+__all__ = ["Activations", "PatchRule", "by_patch"]
+
+_OfActivations: TypeAlias = ActivationStatement | OrderStatement | FloorStatement
 
 
 class PatchRule(Protocol):
@@ -41,147 +39,104 @@ class PatchRule(Protocol):
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None: ...
 
 
-class SpatialRule:
-    """Activations under statements about patches."""
+class Activations:
+    """What statements say of the activations of a head.
 
-    def __init__(self, space: Space, rule: PatchRule) -> None:
-        self._space, self._rule = space, rule
+    Args:
+        space: the head.
+        rule: bounds the observables of patches.
+        mixed: whether activations say something of each other.
+    """
+
+    def __init__(self, space: Space, rule: PatchRule, mixed: bool = False) -> None:
+        self._space, self._rule, self._mixed = space, rule, mixed
+        self._outward, self._inward = Pooling(space), Pooling(space, True)
 
     def box(self, statements: Sequence[Statement], patches: int, quick: bool = False) -> Box:
         """The activations' enclosures, given the statements.
 
         Args:
-            statements: about patches.
+            statements: about patches and activations.
             patches: L.
             quick: whether by weights that are nearly the best, where the rule has any.
         """
-        groups, pooling, head = by_patch(statements), Pooling(self._space), self._space.head
-        stated = {patch: [statement for _, statement in group] for patch, group in groups.items()}
-        pooled = self._rule.pooled(stated, patches, quick)
-        if pooled is not None:
-            return SimilarityRule(self._space).box(pooled)
-        parts = pooling.unstated(self._space.domain, groups, patches)
-        for patch, group in stated.items():
-            parts.append(pooling.part(self._rule.ranges(group, quick), head.column(patch)))
-        return pooling.box(parts)
-
-    def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box | None]]:
-        """For each statement its index and the activations' ranges given all the others, rounded inward; None where a
-        range may be empty. Only the statement's patch is bounded again."""
-        groups, domain, pooling = by_patch(statements), self._space.within, Pooling(self._space, True)
-
-        def part(patch: int, group: Sequence[PatchStatement]) -> Part | None:
-            ranges = self._rule.within(group) if group else domain
-            return None if ranges is None else pooling.part(ranges, self._space.head.column(patch))
-
-        parts = {patch: part(patch, [statement for _, statement in group]) for patch, group in groups.items()}
-        unstated = [] if domain is None else pooling.unstated(domain, groups, patches)
-        for patch, group in groups.items():
-            others = [each for other, each in parts.items() if other != patch]
-            for index, dropped in group:
-                left = part(patch, [statement for _, statement in group if statement is not dropped])
-                known = [each for each in (left, *others) if each is not None]
-                shown = domain is not None and len(known) == len(groups)
-                yield index, pooling.box([*known, *unstated]) if shown else None
-
-
-def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, PatchStatement]]]:
-    """The statements about each patch, with their indices."""
-    groups: dict[int, list[tuple[int, PatchStatement]]] = {}
-    for index, statement in enumerate(statements):
-        if not isinstance(statement, PatchStatement):
-            raise ValueError("a statement about activations does not belong to a spatial paradigm")
-        groups.setdefault(statement.patch, []).append((index, statement))
-    return groups
-
-
-class TopK:
-    """Activations, given statements about activations. Every patch has the ranges of the domain."""
-
-    def __init__(self, space: Space) -> None:
-        self._bits = space.bits
-        self._space = space
-
-    def box(self, statements: Sequence[Statement], patches: int, quick: bool = False) -> Box:
-        """The activations' enclosures, given the statements."""
-        return self.cut(self._over(self._space.domain, patches, False), statements)
-
-    def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box | None]]:
-        """For each statement its index and the activations' ranges given all the others, rounded inward; None where one
-        may be empty. No two statements are about one activation, as in a certificate."""
-        domain = self.within(patches)
-        clauses = [each for each in statements if not isinstance(each, ActivationStatement)]
-        by_clauses, whole = domain and self.cut(domain, clauses), domain and self.cut(domain, statements)
-        for index, statement in enumerate(statements):
-            self._space.arithmetic.clock.look()
-            box = domain
-            if by_clauses and whole and isinstance(statement, ActivationStatement):
-                # Only the range of its own activation is another one without it, and that is what the clauses leave.
-                j = statement.prototype
-                lower, upper = whole.lower.copy(), whole.upper.copy()
-                lower[j], upper[j] = by_clauses.lower[j], by_clauses.upper[j]
-                box = replace(whole, lower=lower, upper=upper)
-            elif domain:
-                box = self.cut(domain, [*statements[:index], *statements[index + 1 :]])
-            yield index, box if box and all(map(le, box.lower, box.upper)) else None
-
-    def within(self, patches: int) -> Box | None:
-        """The activations' ranges over the domain, rounded inward; None where one may be empty."""
-        within = self._space.within
-        if within is None:
-            return None
-        domain = self._over(within, patches, True)
-        return domain if all(map(le, domain.lower, domain.upper)) else None
-
-    def cut(self, domain: Box, statements: Sequence[Statement]) -> Box:
-        """What is left of the activations' ranges over the domain; rounded as these are."""
-        lowest, highest = (ceil_at, floor_at) if domain.inward else (floor_at, ceil_at)
-        lower, upper = list(domain.lower), list(domain.upper)
-        for statement in statements:
-            match statement:
-                case PatchStatement():
-                    raise ValueError("a statement about a patch does not belong to top_k")
-                case OrderStatement():
-                    most = highest(statement.upper, self._bits)
-                    exempt = set(statement.exempt)
-                    upper = [high if j in exempt else min(high, most) for j, high in enumerate(upper)]
-                case FloorStatement():
-                    least = lowest(statement.lower, self._bits)
-                    exempt = set(statement.exempt)
-                    lower = [low if j in exempt else max(low, least) for j, low in enumerate(lower)]
-                case _:
-                    j = statement.prototype
-                    if statement.lower is not None:
-                        lower[j] = max(lower[j], lowest(statement.lower, self._bits))
-                    if statement.upper is not None:
-                        upper[j] = min(upper[j], highest(statement.upper, self._bits))
-        return Box(lower, upper, self._bits, domain.inward)
-
-    def _over(self, ranges: Ranges, patches: int, inward: bool) -> Box:
-        """The activations' ranges, for that many patches with these ranges of observables."""
-        pooling = Pooling(self._space, inward)
-        return pooling.box(pooling.unstated(ranges, (), patches))
-
-
-class Mixed:
-    """Activations under statements of all forms."""
-
-    def __init__(self, rule: QuadraticRule) -> None:
-        self._patches = SpatialRule(rule.space, rule)
-        self._activations = TopK(rule.space)
-        self._lipschitz = Lipschitz(rule.space)
-
-    def box(self, statements: Sequence[Statement], patches: int, quick: bool = False) -> Box:
-        """The activations' enclosures, given the statements."""
-        of_patches = [each for each in statements if isinstance(each, PatchStatement)]
-        others = [each for each in statements if not isinstance(each, PatchStatement)]
-        box = self._activations.cut(self._patches.box(of_patches, patches, quick), others)
+        groups, others = by_patch(statements)
+        pooled = self._rule.pooled(groups, patches, quick) if groups else None
+        if pooled is None:
+            parts = {patch: self._outward.part(self._rule.ranges(group, quick)) for patch, group in groups.items()}
+            box = self._outward.box(parts, patches)
+        else:
+            box = self._outward.similarities(pooled)
+        box = _cut(box, others)
+        if not self._mixed:
+            return box
         stated = {each.prototype for each in others if isinstance(each, ActivationStatement)}
         above = {j for each in others if isinstance(each, OrderStatement) for j in each.exempt}
         below = {j for each in others if isinstance(each, FloorStatement) for j in each.exempt}
-        return self._lipschitz.cut(box, stated, above, below)
+        return Lipschitz(self._space).cut(box, stated, above, below)
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box | None]]:
-        """Nothing is shown to be needed: the paradigm has no reference ranges."""
-        for index in range(len(statements)):
-            yield index, None
+        """For each statement its index and the activations' ranges given all the others, rounded inward; None where a
+        range may be empty. Only what a statement speaks of is bounded again: no two speak of one activation."""
+        groups, others = by_patch(statements)
+        parts = {patch: self._part(group) for patch, group in groups.items()}
+        pooled = self._pooled(parts, patches)
+        clauses = pooled and _cut(pooled, [each for each in others if not isinstance(each, ActivationStatement)])
+        whole = clauses and _cut(clauses, [each for each in others if isinstance(each, ActivationStatement)])
+        for index, dropped in enumerate(statements):
+            self._space.arithmetic.clock.look()
+            box = pooled
+            if isinstance(dropped, PatchStatement):
+                left = [each for each in groups[dropped.patch] if each is not dropped]
+                box = self._pooled({**parts, dropped.patch: self._part(left)}, patches)
+            if clauses and whole and isinstance(dropped, ActivationStatement):
+                lower, upper, j = whole.lower.copy(), whole.upper.copy(), dropped.prototype
+                lower[j], upper[j] = clauses.lower[j], clauses.upper[j]
+                box = replace(whole, lower=lower, upper=upper)
+            elif box:
+                box = _cut(box, [each for each in others if each is not dropped])
+            yield index, box.filled() if box and others else box
+
+    def _part(self, statements: Sequence[PatchStatement]) -> Ranges | None:
+        """What is pooled of a patch with these statements, rounded inward; None where a range may be empty."""
+        ranges = self._rule.within(statements) if statements else self._space.within
+        return ranges and self._inward.part(ranges)
+
+    def _pooled(self, parts: Mapping[int, Ranges | None], patches: int) -> Box | None:
+        """The activations' ranges, rounded inward; None where one may be empty, and under `mixed`, which has no
+        reference ranges."""
+        shown = {patch: part for patch, part in parts.items() if part is not None}
+        if self._mixed or self._space.within is None or len(shown) < len(parts):
+            return None
+        return self._inward.box(shown, patches)
+
+
+def by_patch(statements: Sequence[Statement]) -> tuple[dict[int, list[PatchStatement]], list[_OfActivations]]:
+    """The statements about each patch, and those about activations."""
+    groups: dict[int, list[PatchStatement]] = {}
+    others: list[_OfActivations] = []
+    for statement in statements:
+        if isinstance(statement, PatchStatement):
+            groups.setdefault(statement.patch, []).append(statement)
+        else:
+            others.append(statement)
+    return groups, others
+
+
+def _cut(box: Box, statements: Sequence[_OfActivations]) -> Box:
+    """What statements leave of the activations' ranges; rounded as these are."""
+    lower, upper = box.lower.copy(), box.upper.copy()
+    for statement in statements:
+        if isinstance(statement, ActivationStatement):
+            about = [statement.prototype]
+        else:
+            about = sorted(set(range(len(lower))) - set(statement.exempt))
+        if not isinstance(statement, OrderStatement) and statement.lower is not None:
+            low = at(statement.lower, box.bits, box.inward)
+            for j in about:
+                lower[j] = max(lower[j], low)
+        if not isinstance(statement, FloorStatement) and statement.upper is not None:
+            high = at(statement.upper, box.bits, not box.inward)
+            for j in about:
+                upper[j] = min(upper[j], high)
+    return replace(box, lower=lower, upper=upper)

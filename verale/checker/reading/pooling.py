@@ -1,4 +1,4 @@
-"""From the observables of a patch to its similarities.
+"""From the observables of patches to their similarities, and from these to the activations.
 
 The observable m is the working one; a cosine's working observable is divided by |A_k|, which is enclosed. What each
 similarity does with a range of m is in `similarities`. For a unimodal one x = |m - c| replaces m.
@@ -40,247 +40,115 @@ inside the logarithm, or rounded outward.
 **Inward.** No lower end falls as the lo_l rise or the hi_l fall, and no upper end rises: for distances lo_l <= hi_l is
 used, where M >= m. So ends within give ends within, rounded to the other side.
 
-Pooling: from ranges of every patch to the activations.
-
 **max**: the greatest similarity lies between the greatest lower and the greatest upper end.
 
 **masked_max**: the same over the patches that prototype j looks at. What a column of the mask stands for is one patch,
 or all further ones.
 
-The poolings with a mean are in `means`. All but max_minus_mean_distance pool similarities; that one needs distances.
+All but max_minus_mean_distance pool similarities; that one needs distances.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import repeat
+from math import inf
+from typing import TypeAlias
 
 from ..head import COSINES, Head
-from .space import Ranges, Space
+from .space import Box, Ranges, Space, quotient
 
-__all__ = [
-    "Box",
-    "End",
-    "Part",
-    "Pooling",
-    "SimilarityRule",
-    "max_minus_mean",
-    "max_minus_mean_distance",
-    "pooled",
-    "top_mean",
-]
-
-
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class Box:
-    """Ranges [lower[j], upper[j]] of the activations of all prototypes, at 2^-bits: enclosures, or if they are rounded
-    inward, within the reference ranges; then a lower end may exceed an upper one by rounding."""
-
-    lower: list[int]
-    upper: list[int]
-    bits: int
-    inward: bool = False
-
-
-class SimilarityRule:
-    """Similarities of one head."""
-
-    def __init__(self, space: Space, inward: bool = False) -> None:
-        self._space, self._similarity, self._inward = space, space.head.similarity, inward
-        self.look = space.arithmetic.clock.look
-
-    def box(self, ranges: Ranges) -> Box:
-        """Enclosures of the similarities of a patch, given the ranges of its working observables."""
-        bits, own, inward = self._space.bits, self._similarity.own.rows[0], self._inward
-        lower, upper = self._observed(ranges)
-        if self._similarity.unimodal:
-            each = enumerate(zip(lower, _finite(upper), strict=True))
-            ends = [self._similarity.argument(j, low, high, bits, inward) for j, (low, high) in each]
-            lower, upper = [near for near, _ in ends], [far for _, far in ends]
-        if self._similarity.unchanged:
-            return Box(lower, _finite(upper), bits, inward)
-        falls = self._similarity.falls
-        if falls and upper is None:
-            least = [0] * len(own)  # the limit
-        else:
-            far = [max(0, high) for high in _finite(upper)] if falls else lower
-            least = [self.at(x, number)[inward] for x, number in zip(far, own, strict=True)]
-        near = lower if falls else _finite(upper)
-        most = [self.at(x, number)[not inward] for x, number in zip(near, own, strict=True)]
-        return Box(least, most, bits, inward)
-
-    def at(self, value: int, own: int, parts: int = 1) -> tuple[int, int]:
-        """S(value / parts), value on the grid; see `Similarity.at`."""
-        bits = self._space.bits
-        return self._similarity.at(self._space.arithmetic, value, bits, own, bits, parts)
-
-    def _observed(self, working: Ranges) -> tuple[list[int], list[int] | None]:
-        """The ends of the observables on the grid; inward they are given."""
-        space, bits = self._space, self._space.bits
-        lower, upper = list(working.lower), working.upper
-        if upper is not None and space.head.geometry in COSINES and not self._inward:
-            # A quotient is least over the greater norm where it is positive, over the smaller where it is negative.
-            lower = [
-                (low << bits) // (norm[1] if low > 0 else norm[0]) for low, norm in zip(lower, space.norms, strict=True)
-            ]
-            upper = [
-                -((-high << bits) // (norm[0] if high > 0 else norm[1]))
-                for high, norm in zip(upper, space.norms, strict=True)
-            ]
-        return lower, upper
-
-
-def _finite(upper: _T | None) -> _T:
-    if upper is None:
-        raise ValueError("only a squared distance can be unbounded, and not under every similarity")
-    return upper
-
-
-_Ends: TypeAlias = tuple[int, int]
-
-
-def max_minus_mean(similarities: Sequence[tuple[int, int | None, int]], inward: bool = False) -> _Ends:
-    """The range of max - mean over patches, given (lo, hi, how many patches) of their similarities; rounded outward, or
-    inward."""
-    patches = sum(count for _, _, count in similarities)
-    ends = [(low, _finite(high), count) for low, high, count in similarities]
-    highest = max(low for low, _, _ in ends)
-    least = sum(count * max(0, highest - high) for _, high, count in ends)
-    most = max((patches - 1) * high + low for low, high, _ in ends) - sum(count * low for low, _, count in ends)
-    return _divided(least, most, patches, inward)
-
-
-def max_minus_mean_distance(
-    distances: Sequence[tuple[int, int | None, int]], similarity: Callable[[int, int], _Ends], inward: bool = False
-) -> _Ends:
-    """The range of S(min) - S(mean) over patches, rounded outward, or inward.
-
-    Args:
-        distances: (lo, hi, how many patches) of their distances, hi None for infinity.
-        similarity: encloses S(sum / count), given both.
-    """
-    patches = sum(count for _, _, count in distances)
-    down, up = (1, 0) if inward else (0, 1)
-    bounded = [(low, high, count) for low, high, count in distances if high is not None]
-    unbounded = patches - sum(count for _, _, count in bounded)
-    least = 0
-    if bounded:
-        near = min(max(0, high) for _, high, _ in bounded)
-        total = sum(count * max(low, near) for low, _, count in distances)
-        least = max(0, similarity(near, 1)[down] - similarity(total, patches)[up])
-    farthest = sum(count * high for _, high, count in bounded)
-    candidates: set[tuple[int, int | None]] = set()
-    for low, high, _ in distances:
-        if unbounded > (high is None):
-            candidates.add((low, None))
-        else:
-            candidates.add((low, max(0, farthest - (high or 0) + low)))
-    most = max(
-        similarity(low, 1)[up] - (0 if total is None else similarity(total, patches)[down])
-        for low, total in _unbeaten(candidates)
-    )
-    return least, most
-
-
-def _unbeaten(candidates: Iterable[tuple[int, int | None]]) -> list[tuple[int, int | None]]:
-    """The pairs (distance, sum) that no other beats with a smaller distance and a larger sum. Logarithms are slow."""
-    kept: list[tuple[int, int | None]] = []
-    for low, total in sorted(candidates, key=lambda pair: (pair[0], pair[1] is not None, -(pair[1] or 0))):
-        most = kept[-1][1] if kept else -1
-        if most is not None and (total is None or total > most):
-            kept.append((low, total))
-    return kept
-
-
-def top_mean(similarities: Sequence[tuple[int, int | None, int]], k: int, inward: bool = False) -> _Ends:
-    """The range of the mean of the k greatest, of all where there are fewer, given (lo, hi, how many patches) of their
-    similarities; rounded outward, or inward."""
-    k = min(k, sum(count for _, _, count in similarities))
-    least = _sum_of_greatest(((low, count) for low, _, count in similarities), k)
-    most = _sum_of_greatest(((_finite(high), count) for _, high, count in similarities), k)
-    return _divided(least, most, k, inward)
-
-
-def _divided(least: int, most: int, count: int, inward: bool) -> _Ends:
-    return (-(-least // count), most // count) if inward else (least // count, -(-most // count))
-
-
-def _sum_of_greatest(values: Iterable[tuple[int, int]], k: int) -> int:
-    """The sum of the k greatest of numbers given with how often they occur, in all at least k times."""
-    total = 0
-    for value, count in sorted(values, reverse=True):
-        taken = min(count, k)
-        total += taken * value
-        k -= taken
-    return total
-
+__all__ = ["Box", "End", "Pooling", "pooled"]
 
 End: TypeAlias = tuple[int, int | None, int]
-"""The range of one prototype at some patches that are alike, and how many these are."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """The ranges of `count` patches that are alike, as the pooling needs them; `count` may be 10^18. `column` is the
-    one of the head's mask that stands for them."""
-
-    ranges: Ranges
-    count: int = 1
-    column: int = 0
+"""The range of one prototype at some patches that are alike, and how many these are: perhaps 10^18."""
+_Mean: TypeAlias = Callable[[int, int], tuple[int, int]]
+"""Encloses the similarity of a mean distance, given a sum and a count."""
 
 
 class Pooling:
-    """The way of one head from patches to activations, rounded outward or inward (`similarity`)."""
+    """The way of one head from observables to activations, rounded outward or inward."""
 
     def __init__(self, space: Space, inward: bool = False) -> None:
-        self._head, self._bits, self._inward = space.head, space.bits, inward
-        self._similarity = SimilarityRule(space, inward)
-        self._of_distances = space.head.pooling == "max_minus_mean_distance"
+        self._space, self._similarity, self._inward = space, space.head.similarity, inward
 
-    def part(self, ranges: Ranges, column: int = 0) -> Part:
-        """A patch with these ranges of the working observables, for which this column of the mask stands."""
-        if self._of_distances:
-            return Part(ranges, column=column)
-        box = self._similarity.box(ranges)
-        return Part(Ranges(box.lower, box.upper), column=column)
+    def similarities(self, ranges: Ranges) -> Box:
+        """The ranges of the similarities of a patch, given those of its working observables; inward, of its
+        observables."""
+        similarity, bits, inward = self._similarity, self._space.bits, self._inward
+        observed = ranges if inward else self.observed(ranges)
+        lower, upper = observed.lower, observed.upper
+        if upper is None:
+            if not (similarity.falls and similarity.has_limit):
+                raise ValueError("only a squared distance can be unbounded, and not under every similarity")
+            return Box([0] * len(lower), [self.at(j, x)[not inward] for j, x in enumerate(lower)], bits, inward)
+        if similarity.unimodal:
+            each = enumerate(zip(lower, upper, strict=True))
+            ends = [similarity.argument(j, *pair, bits, inward) for j, pair in each]
+            lower, upper = [near for near, _ in ends], [far for _, far in ends]
+        if not similarity.unchanged:
+            worst, best = ([max(0, x) for x in upper], lower) if similarity.falls else (lower, upper)
+            lower = [self.at(j, x)[inward] for j, x in enumerate(worst)]
+            upper = [self.at(j, x)[not inward] for j, x in enumerate(best)]
+        return Box(lower, upper, bits, inward)
 
-    def unstated(self, domain: Ranges, stated: Collection[int], patches: int) -> list[Part]:
-        """The patches without a statement, which have the ranges of the domain: one part for each column."""
-        last = self._head.columns - 1
-        left = patches - last - sum(patch >= last for patch in stated)
-        counts = [int(column not in stated) for column in range(last)] + [left]
-        if not any(counts):
-            return []
-        part = self.part(domain)
-        return [replace(part, count=count, column=column) for column, count in enumerate(counts) if count]
+    def observed(self, working: Ranges) -> Ranges:
+        """Enclosures of the observables, given those of the working ones."""
+        bits, norms = self._space.bits, self._space.norms if self._space.head.geometry in COSINES else ()
+        if not norms or working.upper is None:
+            return working
+        # A quotient is least over the greater norm where it is positive, over the smaller where it is negative.
+        ends = zip(working.lower, working.upper, norms, strict=True)
+        pairs = [
+            (quotient(low << bits, norm[low > 0], False), quotient(high << bits, norm[high <= 0], True))
+            for low, high, norm in ends
+        ]
+        return Ranges([low for low, _ in pairs], [high for _, high in pairs])
 
-    def box(self, parts: Iterable[Part]) -> Box:
-        """The activations' enclosures, given all patches (at least one)."""
-        columns: list[list[Part]] = [[] for _ in range(self._head.columns)]
-        for part in parts:
-            columns[part.column].append(part)
-        looked_at = self._head.mask or [(0,)] * self._head.count
-        ends = []
-        self._similarity.look()
-        for j, seen in enumerate(looked_at):
-            each = [_end(part, j) for column in seen for part in columns[column]]
-            ends.append(pooled(self._head, each, self._mean(j), self._inward))
-        return Box([low for low, _ in ends], [high for _, high in ends], self._bits, self._inward)
+    def part(self, ranges: Ranges) -> Ranges:
+        """What is pooled of a patch with these ranges of the working observables: distances or similarities."""
+        return ranges if self._space.head.pooling == "max_minus_mean_distance" else self.similarities(ranges)
 
-    def _mean(self, j: int) -> Callable[[int, int], tuple[int, int]]:
-        """The similarity with prototype j of a mean distance, given a sum and a count."""
-        own = self._head.similarity.own.rows[0][j]
-        return lambda total, count: self._similarity.at(total, own, count)
+    def box(self, parts: Mapping[int, Ranges], patches: int) -> Box:
+        """The ranges of the activations of so many patches (at least one), given the parts of some: those without
+        statements have the ranges of the domain."""
+        head = self._space.head
+        self._space.arithmetic.clock.look()
+        seen: list[list[list[End]]] = [[] for _ in range(head.columns)]
+        left = [1] * (head.columns - 1) + [patches - head.columns + 1]
+        for patch, part in parts.items():
+            seen[head.column(patch)].append(_ends(part, 1))
+            left[head.column(patch)] -= 1
+        for column, count in zip(seen, left, strict=True):
+            if count:
+                column.append(_ends(self._unstated, count))
+        ends = [
+            pooled(head, [of[j] for k in columns for of in seen[k]], partial(self.at, j), self._inward)
+            for j, columns in enumerate(head.mask or [(0,)] * head.count)
+        ]
+        return Box([low for low, _ in ends], [high for _, high in ends], self._space.bits, self._inward)
+
+    @cached_property
+    def _unstated(self) -> Ranges:
+        """The part of a patch without statements."""
+        domain = self._space.within if self._inward else self._space.domain
+        if domain is None:
+            raise ValueError("a range over the domain may be empty")
+        return self.part(domain)
+
+    def at(self, j: int, x: int, parts: int = 1) -> tuple[int, int]:
+        """S(x / parts) with prototype j, x on the grid; see `Similarity.at`."""
+        bits, own = self._space.bits, self._similarity.own.rows[0][j]
+        return self._similarity.at(self._space.arithmetic, x, bits, own, bits, parts)
 
 
-def pooled(
-    head: Head, ends: Sequence[End], mean: Callable[[int, int], tuple[int, int]], inward: bool = False
-) -> tuple[int, int]:
-    """The range of one activation.
+def _ends(part: Ranges, count: int) -> list[End]:
+    return list(zip(part.lower, repeat(None) if part.upper is None else part.upper, repeat(count), strict=False))
+
+
+def pooled(head: Head, ends: Sequence[End], mean: _Mean, inward: bool = False) -> tuple[int, int]:
+    """The range of one activation, rounded outward or inward.
 
     Args:
         head: the head, whose pooling it is.
@@ -289,17 +157,49 @@ def pooled(
         mean: encloses the similarity of a mean distance, given a sum and a count.
         inward: whether to round inward.
     """
-    match head.pooling:
-        case "max_minus_mean_distance":
-            return max_minus_mean_distance(ends, mean, inward)
-        case "top_mean":
-            return top_mean(ends, head.k, inward)
-        case "max_minus_mean":
-            return max_minus_mean(ends, inward)
-        case _:
-            return max(low for low, _, _ in ends), max(high for _, high, _ in ends if high is not None)
+    if head.pooling in ("max", "masked_max"):
+        return max(low for low, _, _ in ends), max(high for _, high, _ in ends if high is not None)
+    patches = sum(count for _, _, count in ends)
+    bounded = [(low, high, count) for low, high, count in ends if high is not None]
+    if head.pooling == "max_minus_mean_distance":
+        return _max_minus_mean_distance(ends, bounded, patches, mean, inward)
+    if len(bounded) < len(ends):
+        raise ValueError("only a squared distance can be unbounded")
+    if head.pooling == "top_mean":
+        count = min(head.k, patches)
+        least, most = (_sum_of_greatest(((end[side], end[2]) for end in bounded), count) for side in (0, 1))
+    else:  # max_minus_mean
+        count, edge = patches, max(low for low, _, _ in bounded)
+        least = sum(n * max(0, edge - high) for _, high, n in bounded)
+        most = max((patches - 1) * high + low for low, high, _ in bounded) - sum(n * low for low, _, n in bounded)
+    return quotient(least, count, inward), quotient(most, count, not inward)
 
 
-def _end(part: Part, j: int) -> End:
-    upper = part.ranges.upper
-    return part.ranges.lower[j], None if upper is None else upper[j], part.count
+def _sum_of_greatest(values: Iterable[tuple[int, int]], k: int) -> int:
+    """The sum of the k greatest of numbers that are given with how often they occur, in all at least k times."""
+    total = 0
+    for value, count in sorted(values, reverse=True):
+        total += min(count, k) * value
+        k -= min(count, k)
+    return total
+
+
+def _max_minus_mean_distance(
+    ends: Sequence[End], bounded: Sequence[tuple[int, int, int]], patches: int, similarity: _Mean, inward: bool
+) -> tuple[int, int]:
+    """The range of S(min) - S(mean) over so many patches, of which some distances are bounded."""
+    least, most, beaten = 0, 0, -1.0
+    if bounded:
+        edge = min(max(0, high) for _, high, _ in bounded)
+        total = sum(count * max(low, edge) for low, _, count in ends)
+        least = max(0, similarity(edge, 1)[inward] - similarity(total, patches)[not inward])
+    infinite = patches - sum(count for _, _, count in bounded)
+    farthest = sum(count * high for _, high, count in bounded)
+    pairs = {(low, inf if infinite > (high is None) else max(0, farthest - (high or 0) + low)) for low, high, _ in ends}
+    # Logarithms are slow: they are not asked for where another pair has a smaller distance and a larger sum.
+    for low, far in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):
+        if far > beaten:
+            beaten = far
+            limit = 0 if far == inf else similarity(int(far), patches)[inward]
+            most = max(most, similarity(low, 1)[not inward] - limit)
+    return least, most

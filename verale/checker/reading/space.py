@@ -14,19 +14,20 @@ it; rounded inward, within it, or on it. A rational end that is on the grid is e
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import isqrt
-from typing import TypeAlias
+from operator import le
+from typing import Self
 
 from ..arithmetic import Arithmetic, Matrix
 from ..deployment import are_binary32
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift, sqrt_ends
 from ..head import COSINES, Head
 
-__all__ = ["Ranges", "Space", "ball", "domain_ranges"]
+__all__ = ["Box", "Ranges", "Space", "at", "ball", "domain_ranges", "quotient"]
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64
@@ -41,18 +42,26 @@ class Ranges:
     lower: list[int]
     upper: list[int] | None
 
-    def met(self, other: Ranges) -> Ranges:
+    def met(self, other: Ranges) -> Self:
         """The intersection."""
-        lower = [a if a > b else b for a, b in zip(self.lower, other.lower, strict=True)]
-        if self.upper is None or other.upper is None:
-            return Ranges(lower, other.upper if self.upper is None else self.upper)
-        return Ranges(lower, [a if a < b else b for a, b in zip(self.upper, other.upper, strict=True)])
+        upper = [each.upper for each in (self, other) if each.upper is not None]
+        least = list(map(min, upper[0], upper[-1])) if upper else None
+        return replace(self, lower=list(map(max, self.lower, other.lower)), upper=least)
 
-    def filled(self) -> Ranges | None:
+    def filled(self) -> Self | None:
         """These ranges; None if one is empty. An intersection of ranges that are rounded inward is not empty only if
         that of the real ones is not."""
-        upper = self.lower if self.upper is None else self.upper
-        return self if all(low <= high for low, high in zip(self.lower, upper, strict=True)) else None
+        return self if all(map(le, self.lower, self.lower if self.upper is None else self.upper)) else None
+
+
+@dataclass(frozen=True)
+class Box(Ranges):
+    """Ranges [lower[j], upper[j]] of the activations of all prototypes, at 2^-bits: enclosures, or if they are rounded
+    inward, within the reference ranges; then a lower end may exceed an upper one by rounding."""
+
+    upper: list[int]
+    bits: int
+    inward: bool = False
 
 
 class Space:
@@ -93,7 +102,7 @@ class Space:
         elif head.geometry in COSINES:
             self.reach = self.least_reach = 1 << self.bits
             self.norms = [sqrt_ends(square << 2 * self.bits) for square in self.squares]
-        self.domain = self._over_domain(False)
+        self.domain = domain_ranges(head, arithmetic, self.bits)
 
     @cached_property
     def matrix(self) -> Matrix:
@@ -103,7 +112,7 @@ class Space:
     @cached_property
     def within(self) -> Ranges | None:
         """The range of every observable (not working) over the domain, rounded inward; None if one may be empty."""
-        return self._over_domain(True).filled()
+        return domain_ranges(self.head, self.arithmetic, self.bits, True).filled()
 
     @cached_property
     def known_prototypes(self) -> bool:
@@ -115,23 +124,29 @@ class Space:
         """Whether the weights and biases are binary32 numbers."""
         return are_binary32(self.head.bias) and are_binary32(self.head.weight)
 
-    def _over_domain(self, inward: bool) -> Ranges:
-        return Ranges(*domain_ranges(self.head, self.arithmetic, self.bits, inward))
+
+def at(value: Fraction, bits: int, up: bool) -> int:
+    """A number at 2^-bits, rounded up or down."""
+    return ceil_at(value, bits) if up else floor_at(value, bits)
 
 
-_Ends: TypeAlias = tuple[list[int], list[int] | None]
+def quotient(numerator: int, denominator: int, up: bool) -> int:
+    """A quotient, rounded up or down."""
+    return -(-numerator // denominator) if up else numerator // denominator
 
 
-def domain_ranges(head: Head, arithmetic: Arithmetic, bits: int, inward: bool = False) -> _Ends:
-    """The lower and the upper end of every working observable; no upper ones where they are infinite. Inward, of every
-    observable: a cosine's end is divided by |A| under the root, so that one that is rational stays so."""
-    if head.geometry == "euclidean":
-        return _distances(head, bits, inward)
-    if head.geometry in COSINES:
-        return _cosines(head, bits, inward)
-    if head.geometry == "inner_product":
-        return _products(head, bits, inward)
-    return _masses(head, arithmetic, bits, inward)
+def domain_ranges(head: Head, arithmetic: Arithmetic, bits: int, inward: bool = False) -> Ranges:
+    """The range of every working observable; no upper ends where they are infinite. Inward, of every observable: a
+    cosine's end is divided by |A| under the root, so that one that is rational stays so."""
+    match head.geometry:
+        case "euclidean":
+            return _distances(head, bits, inward)
+        case "inner_product":
+            return _products(head, bits, inward)
+        case "softmax":
+            return _masses(head, arithmetic, bits, inward)
+        case _:
+            return _within(head, Fraction(1), 2 * bits, inward)
 
 
 def ball(head: Head) -> tuple[Fraction, Fraction]:
@@ -140,9 +155,7 @@ def ball(head: Head) -> tuple[Fraction, Fraction]:
 
     Soundness: in a box each coordinate is at most half an edge from the middle.
     """
-    balls = []
-    if head.radius is not None:
-        balls.append((head.radius * head.radius, Fraction(0)))
+    balls = [] if head.radius is None else [(head.radius * head.radius, Fraction(0))]
     if head.lower is not None and head.upper is not None:
         half = (head.upper - head.lower) / 2
         balls.append((head.depth * half * half, head.lower + half))
@@ -150,129 +163,99 @@ def ball(head: Head) -> tuple[Fraction, Fraction]:
     return centre, square
 
 
-def _distances(head: Head, bits: int, inward: bool) -> _Ends:
-    """Per prototype [sum_i dist(p_i, [lower, upper])^2, sum_i max((p_i - lower)^2, (upper - p_i)^2)]."""
+def _distances(head: Head, bits: int, inward: bool) -> Ranges:
+    """Per prototype [sum_d max(0, lower - p_d, p_d - upper)^2, sum_d max(p_d - lower, upper - p_d)^2]."""
     ends = [end for end in (head.lower, head.upper) if end is not None]
-    unit = max([head.prototypes.bits, *(end.denominator.bit_length() - 1 for end in ends)])
-    lower, upper = (None if end is None else floor_at(end, unit) for end in (head.lower, head.upper))  # exact
-    raise_by = unit - head.prototypes.bits
-    near, far = [], []
-    lowest, highest = _rounded(inward)
-    for row in head.prototypes.rows:
-        entries = [entry << raise_by for entry in row]
-        below = [0 if lower is None else max(0, lower - entry) for entry in entries]
-        above = [0 if upper is None else max(0, entry - upper) for entry in entries]
-        near.append(lowest(dot(below, below) + dot(above, above), bits - 2 * unit))
-        if lower is not None and upper is not None:
-            span = [max(entry - lower, upper - entry) for entry in entries]
-            far.append(highest(dot(span, span), bits - 2 * unit))
-    return near, far if far else None
+    unit = max([head.prototypes.bits, *(_places(end) for end in ends)])
+    rows = [[entry << unit - head.prototypes.bits for entry in row] for row in head.prototypes.rows]
+    # All ends are exact. No coordinate of a prototype lies beyond one that is missing.
+    low = min(map(min, rows)) if head.lower is None else floor_at(head.lower, unit)
+    high = max(map(max, rows)) if head.upper is None else floor_at(head.upper, unit)
+    near = [sum([max(0, low - entry, entry - high) ** 2 for entry in row]) for row in rows]
+    if len(ends) < 2:
+        return Ranges(_shifted(near, bits - 2 * unit, inward), None)
+    far = [sum([max(entry - low, high - entry) ** 2 for entry in row]) for row in rows]
+    return Ranges(_shifted(near, bits - 2 * unit, inward), _shifted(far, bits - 2 * unit, not inward))
 
 
-def _masses(head: Head, arithmetic: Arithmetic, bits: int, inward: bool) -> _Ends:
-    """Of P masses [e / (e + P - 1), 1 / (1 + (P - 1) e)], e = exp(lower - upper), 0 without two ends; of one it is 1.
+def _masses(head: Head, arithmetic: Arithmetic, bits: int, inward: bool) -> Ranges:
+    """Of P masses [e / (e + P - 1), 1 / (1 + (P - 1) e)], e = exp(lower - upper), 0 without two ends; of one any e.
 
     Soundness: a mass is 1 / (1 + sum over the others of exp(z_i - z_j)), and each of these P - 1 powers lies in
     [e, 1 / e]. The lower end rises with e and the upper one falls, so e is rounded down for both; inward it is
     rounded up.
     """
     one, others = 1 << bits, head.count - 1
-    least = 0
-    if head.lower is not None and head.upper is not None:
+    ratio = 0 if others else one
+    if others and head.lower is not None and head.upper is not None:
         gap = head.lower - head.upper
-        least = arithmetic.exp(gap.numerator, 1 - gap.denominator.bit_length(), bits)[inward]
-    if others == 0:
-        return [one] * head.count, [one] * head.count
-    low, high = (least << bits, least + others * one), (one << bits, one + others * least)
-    lower, upper = (-(-low[0] // low[1]), high[0] // high[1]) if inward else (low[0] // low[1], -(-high[0] // high[1]))
-    return [lower] * head.count, [upper] * head.count
+        ratio = arithmetic.exp(gap.numerator, -_places(gap), bits)[inward]
+    least = quotient(ratio << bits, ratio + others * one, inward)
+    most = quotient(one << bits, one + others * ratio, not inward)
+    return Ranges([least] * head.count, [most] * head.count)
 
 
-def _cosines(head: Head, bits: int, inward: bool) -> tuple[list[int], list[int]]:
-    """<u, A>, inward <u, A> / |A|: as `_within` for vectors of length 1. But if E = 0 and u >= 0, a product with an A
-    that has no positive coordinate is at most the greatest one, and with an A that has no negative coordinate at least
-    the least one.
+def _products(head: Head, bits: int, inward: bool) -> Ranges:
+    """<z, p>: per prototype [sum_d min(lo p_d, hi p_d), sum_d max(lo p_d, hi p_d)] with lo = max(lower, -R) and
+    hi = min(upper, R), met with the range over the ball |z| <= R. Without a radius there are two ends.
 
-    Soundness: u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) has |u| <= 1 and the signs of z. If E = 0 then |u| = 1, so a
-    u >= 0 has sum u_d >= |u| = 1; and where t = max A_d <= 0, <u, A> <= t sum u_d <= t. The rest are mirror images:
-    -A for A, and -u for u <= 0.
-    """
-    lower, upper = _within(head, Fraction(1), bits, 0, inward)
-    sign = _sign(head)
-    if sign and head.epsilon == 0:
-        for k, row in enumerate(head.prototypes.rows):
-            least, most = (min(row), max(row)) if sign > 0 else (-max(row), -min(row))
-            if least > 0:
-                lower[k] = _root(least * least, dot(row, row), 2 * bits)[1] if inward else least << bits
-            if most < 0:
-                upper[k] = -_root(most * most, dot(row, row), 2 * bits)[1] if inward else most << bits
-    return lower, upper
-
-
-def _products(head: Head, bits: int, inward: bool) -> tuple[list[int], list[int]]:
-    """<z, p>: per prototype [sum_i min(l p_i, u p_i), sum_i max(l p_i, u p_i)] with l = max(lower, -R) and
-    u = min(upper, R), met with the range over the ball |z| <= R. Without a radius there are two ends.
-
-    Soundness: |z_i| <= |z| <= R.
+    Soundness: |z_d| <= |z| <= R.
     """
     lows = [end for end in (head.lower, None if head.radius is None else -head.radius) if end is not None]
     highs = [end for end in (head.upper, head.radius) if end is not None]
-    places = max(end.denominator.bit_length() - 1 for end in (*lows, *highs))
+    places = max(map(_places, (*lows, *highs)))
+    low, high = floor_at(max(lows), places), floor_at(min(highs), places)  # exact
+    positive = [sum([entry for entry in row if entry > 0]) for row in head.prototypes.rows]
+    negative = [sum(row) - part for row, part in zip(head.prototypes.rows, positive, strict=True)]
     unit = bits - places - head.prototypes.bits
-    least, most = floor_at(max(lows), places), floor_at(min(highs), places)  # exact
-    ends = [[(least * entry, most * entry) for entry in row] for row in head.prototypes.rows]
-    lowest, highest = _rounded(inward)
-    lower = [lowest(sum(map(min, row)), unit) for row in ends]
-    upper = [highest(sum(map(max, row)), unit) for row in ends]
-    if head.radius is not None:
-        near, far = _within(head, head.radius, bits, head.prototypes.bits, inward)
-        lower, upper = list(map(max, lower, near)), list(map(min, upper, far))
-    return lower, upper
+    least = [low * part + high * rest for part, rest in zip(positive, negative, strict=True)]
+    most = [high * part + low * rest for part, rest in zip(positive, negative, strict=True)]
+    box = Ranges(_shifted(least, unit, inward), _shifted(most, unit, not inward))
+    return (
+        box if head.radius is None else box.met(_within(head, head.radius, 2 * (bits - head.prototypes.bits), inward))
+    )
 
 
-def _within(head: Head, length: Fraction, bits: int, places: int, inward: bool) -> tuple[list[int], list[int]]:
-    """<z, A 2^-places> for vectors z of at most that length: per prototype [-length |A|, length |A|]; where the domain
-    has no negative coordinate [-length |A^-|, length |A^+|], A^+ and A^- the positive and the negative part of A; where
-    it has no positive one [-length |A^+|, length |A^-|].
+def _within(head: Head, length: Fraction, places: int, inward: bool) -> Ranges:
+    """The square root of 2^places times the square of <z, p>, z of at most that length: [-most(-p), most(p)], where no
+    coordinate of the domain is positive [-most(p), most(-p)]; inward, of a cosine, divided by |p|. most(p) is the
+    length times |p|, or |p+| where the domain has an orthant's signs; but if E = 0 and no p_d is positive, the greatest
+    p_d of a cosine.
 
-    Soundness: Cauchy and Schwarz. If z >= 0 then <z, A> <= <z, A^+> <= |z| |A^+| and <z, A> >= -|z| |A^-|. If z <= 0
-    this holds of -z and -A, whose product is the same.
+    Soundness: Cauchy and Schwarz. If z >= 0 then <z, p> <= <z, p+> <= |z| |p+|. If z <= 0 this holds of -z and -p,
+    whose product is the same. u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) has |u| <= 1 and the signs of z. If E = 0 then
+    |u| = 1, so a u >= 0 has sum u_d >= |u| = 1; and where t = max p_d <= 0, <u, p> <= t sum u_d <= t.
     """
-    rows, sign = head.prototypes.rows, _sign(head)
-    positive = negative = [dot(row, row) for row in rows]
-    if sign:
-        negative = [sum(entry * entry for entry in row if entry < 0) for row in rows]
-        positive = [square - part for square, part in zip(positive, negative, strict=True)]
-    if sign < 0:
-        positive, negative = negative, positive
-    factor, unit = length.numerator * length.numerator, 2 * (bits - places) - 2 * (length.denominator.bit_length() - 1)
+    cosine = head.geometry in COSINES
+    mirrored = head.upper is not None and head.upper <= 0
+    orthant = mirrored or (head.lower is not None and head.lower >= 0)
 
-    # Cosines divide by |A|: outward where similarities are computed, from an enclosure of it.
-    shares = [dot(row, row) if inward and head.geometry in COSINES else 1 for row in rows]
+    def most(row: Sequence[int], share: int, up: bool) -> int:
+        part = [entry for entry in row if entry > 0] if orthant else row
+        if not part and cosine and head.epsilon == 0:
+            return -_root(max(row) ** 2, share, places)[not up]
+        return _root(length.numerator**2 * dot(part, part), length.denominator**2 * share, places)[up]
 
-    def reach(square: int, share: int) -> int:
-        return _root(square * factor, share, unit)[not inward]
-
-    return [-reach(*each) for each in zip(negative, shares, strict=True)], [
-        reach(*each) for each in zip(positive, shares, strict=True)
-    ]
+    lower, upper = [], []
+    for row in head.prototypes.rows:
+        share, opposite = dot(row, row) if inward and cosine else 1, [-entry for entry in row]
+        least, greatest = (row, opposite) if mirrored else (opposite, row)
+        lower.append(-most(least, share, not inward))
+        upper.append(most(greatest, share, not inward))
+    return Ranges(lower, upper)
 
 
 def _root(numerator: int, denominator: int, places: int) -> tuple[int, int]:
     """Integers (lo, hi) about sqrt(2^places numerator / denominator), equal if it is one."""
-    if places < 0:
-        numerator, denominator, places = numerator, denominator << -places, 0
-    low, rest = divmod(numerator << places, denominator)
+    low, rest = divmod(numerator << max(0, places), denominator << max(0, -places))
     return sqrt_ends(low)[0], sqrt_ends(low + (rest != 0))[1]
 
 
-def _rounded(inward: bool) -> tuple[Callable[[int, int], int], Callable[[int, int], int]]:
-    """How a lower and how an upper end is shifted."""
-    return (ceil_shift, floor_shift) if inward else (floor_shift, ceil_shift)
+def _shifted(values: Sequence[int], places: int, up: bool) -> list[int]:
+    """The values times 2^places, rounded up or down."""
+    return [ceil_shift(value, places) if up else floor_shift(value, places) for value in values]
 
 
-def _sign(head: Head) -> int:
-    """1 if no coordinate of the domain is negative, -1 if none is positive, otherwise 0."""
-    if head.lower is not None and head.lower >= 0:
-        return 1
-    return -1 if head.upper is not None and head.upper <= 0 else 0
+def _places(value: Fraction) -> int:
+    """How many fractional bits a dyadic number has."""
+    return value.denominator.bit_length() - 1

@@ -18,7 +18,7 @@ from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.margin import proved_margins
 from verale.checker.reading.masses import Assignment, Simplex, heaviest_matching
-from verale.checker.reading.paradigms import SpatialRule
+from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.space import Space
 from verale.soundness import files
 
@@ -161,7 +161,7 @@ def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) 
     prices = {j: generator.choice((2.0**-9, 0.125, 1.0)) for j in range(count) if generator.random() < 0.7}
     document["predicate"]["hints"] = {"prices": [hint(prices, rival) for rival in (1, 2)]}
     certificate = read_certificate(files.encode(document))
-    rule = SpatialRule(space, Simplex(space))
+    rule = Activations(space, Simplex(space))
     box = rule.box(certificate.statements, patches)
     simplex = proved_margins(space.head, box, 0)
     assignment = Assignment(space, certificate)
@@ -200,7 +200,7 @@ def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(se
         )
 
     whole, result = rule(stated), set()
-    for index, box in SpatialRule(space, Simplex(space)).boxes_without(whole._certificate.statements, 3):
+    for index, box in Activations(space, Simplex(space)).boxes_without(whole._certificate.statements, 3):
         rest = rule(stated[:index] + stated[index + 1 :])
         for rival in (1, 2):
             against = rest._against(rival, box, rest._left)

@@ -17,7 +17,7 @@ from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading import space as space_module
 from verale.checker.reading.facts import intervals
-from verale.checker.reading.pooling import SimilarityRule
+from verale.checker.reading.pooling import Pooling
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
 from verale.soundness import files
@@ -70,7 +70,8 @@ def drawn(
 
 def similar(where: Space, ranges: Ranges) -> tuple[list[int], list[int] | None]:
     """The ranges of the observables themselves, on the grid."""
-    return SimilarityRule(where)._observed(ranges)
+    observed = Pooling(where).observed(ranges)
+    return observed.lower, observed.upper
 
 
 @named(*KERNELS)

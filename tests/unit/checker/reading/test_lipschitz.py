@@ -18,7 +18,7 @@ from verale.checker.auditor import Auditor
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
-from verale.checker.reading.paradigms import Mixed
+from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.pooling import Box
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
@@ -48,13 +48,14 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def mixed(parts: dict[str, Any], prototypes: list[list[float]], kernel: str = "arb") -> Mixed:
+def mixed(parts: dict[str, Any], prototypes: list[list[float]], kernel: str = "arb") -> Activations:
     count = len(prototypes)
     data = files.head([[1.0] * count, [0.0] * count], prototypes, **parts)
-    return Mixed(QuadraticRule(Space(read_head(data), load_arithmetic(kernel))))
+    space = Space(read_head(data), load_arithmetic(kernel))
+    return Activations(space, QuadraticRule(space), mixed=True)
 
 
-def ranges(rule: Mixed, *statements: Statement, patches: int = 4) -> list[tuple[float, float]]:
+def ranges(rule: Activations, *statements: Statement, patches: int = 4) -> list[tuple[float, float]]:
     box = rule.box(statements, patches)
     return [(low / (1 << box.bits), high / (1 << box.bits)) for low, high in zip(box.lower, box.upper, strict=True)]
 

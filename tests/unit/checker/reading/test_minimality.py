@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -11,11 +10,11 @@ from support import arithmetic
 from support.rationals import cosine_ends
 
 from verale.checker import Status, check
-from verale.checker.certificate import ActivationStatement, read_certificate
+from verale.checker.certificate import read_certificate
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.masses import Simplex
-from verale.checker.reading.paradigms import SpatialRule
+from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.soundness import files
@@ -128,7 +127,7 @@ def test_ranges_without_a_statement_lie_within_the_enclosures(
     certificate = read_certificate(files.certificate(data, statements, patches=5, paradigm=paradigm))
     for kernel in KERNELS:
         space = Space(read_head(data), load_arithmetic(kernel))
-        rule = SpatialRule(space, Simplex(space) if geometry == "softmax" else QuadraticRule(space))
+        rule = Activations(space, Simplex(space) if geometry == "softmax" else QuadraticRule(space))
         result = dict(rule.boxes_without(certificate.statements, 5))
         assert sorted(result) == list(range(len(statements)))
         for index, box in result.items():
@@ -146,9 +145,3 @@ def near(geometry: str, z: list[float], row: list[float]) -> float:
         return 0.15
     value = cosine_ends(z, row, 0.0)[0] if geometry == "cosine" else arithmetic.squared_distance(z, row)
     return max(float(value), 0.1)
-
-
-def test_a_statement_about_an_activation_is_refused() -> None:
-    space = Space(read_head(HEAD), load_arithmetic("arb"))
-    with pytest.raises(ValueError, match="does not belong to a spatial paradigm"):
-        SpatialRule(space, QuadraticRule(space)).box([ActivationStatement(0, Fraction(0), Fraction(1))], 1)

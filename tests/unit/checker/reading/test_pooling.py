@@ -21,8 +21,7 @@ from verale.checker.dyadic import exact
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
-from verale.checker.reading.paradigms import TopK
-from verale.checker.reading.pooling import Pooling, max_minus_mean, max_minus_mean_distance, top_mean
+from verale.checker.reading.pooling import Pooling, pooled
 from verale.checker.reading.space import Ranges, Space
 from verale.soundness import files
 
@@ -58,6 +57,18 @@ def corners(column: Column) -> list[tuple[int, ...]]:
     return list(product(*choices))
 
 
+def max_minus_mean(column: Column) -> tuple[int, int]:
+    return pooled(read_head(head("max_minus_mean")), column, enclosed)
+
+
+def max_minus_mean_distance(column: Column) -> tuple[int, int]:
+    return pooled(read_head(head("max_minus_mean_distance")), column, enclosed)
+
+
+def top_mean(column: Column, k: int) -> tuple[int, int]:
+    return pooled(replace(read_head(head("max_minus_mean")), pooling="top_mean", k=k), column, enclosed)
+
+
 @pytest.mark.parametrize("patches", [1, 2, 3, 4])
 def test_max_minus_mean_is_the_exact_range(patches: int) -> None:
     generator = random.Random(patches)
@@ -74,7 +85,7 @@ def test_max_minus_mean_distance_is_the_exact_range(patches: int) -> None:
     generator = random.Random(patches)
     for _ in range(40):
         column = random_column(generator, patches)
-        low, high = max_minus_mean_distance(column, enclosed)
+        low, high = max_minus_mean_distance(column)
         truths = [(similar(min(point), 1) - similar(sum(point), patches)) * UNIT for point in corners(column)]
         assert min(truths) - 9 < low <= max(0, min(truths) + 1)
         assert max(truths) - 1 <= high < max(truths) + 9
@@ -88,7 +99,7 @@ def test_an_infinite_distance_is_the_limit_of_large_ones(infinite: int) -> None:
         for index in range(infinite):
             column[index] = (column[index][0], None, 1)
         far: Column = [(low, 1 << 120 if high is None else high, count) for low, high, count in column]
-        result, limit = (max_minus_mean_distance(each, enclosed) for each in (column, far))
+        result, limit = (max_minus_mean_distance(each) for each in (column, far))
         assert abs(result[0] - limit[0]) < 9
         assert abs(result[1] - limit[1]) < 9
 
@@ -116,10 +127,10 @@ def test_patches_that_are_alike_count_as_often_as_there_are() -> None:
         assert max_minus_mean(together) == max_minus_mean(apart)
         for k in (1, 2, 4, 9, 99):
             assert top_mean(together, k) == top_mean(apart, k)
-        assert max_minus_mean_distance(together, enclosed) == max_minus_mean_distance(apart, enclosed)
+        assert max_minus_mean_distance(together) == max_minus_mean_distance(apart)
         one_infinite: Column = [(together[0][0], None, counts[0]), *together[1:]]
         apart = [(apart[0][0], None, 1)] * counts[0] + apart[counts[0] :]
-        assert max_minus_mean_distance(one_infinite, enclosed) == max_minus_mean_distance(apart, enclosed)
+        assert max_minus_mean_distance(one_infinite) == max_minus_mean_distance(apart)
 
 
 def test_a_similarity_is_bounded() -> None:
@@ -131,7 +142,7 @@ def test_a_similarity_is_bounded() -> None:
 
 def test_statements_that_no_latent_satisfies_do_no_harm() -> None:
     """A negative upper end of a distance says so, and the logarithm is not asked for it."""
-    low, high = max_minus_mean_distance([(0, -5, 1), (UNIT, 2 * UNIT, 1)], enclosed)
+    low, high = max_minus_mean_distance([(0, -5, 1), (UNIT, 2 * UNIT, 1)])
     assert 0 <= low <= high
 
 
@@ -251,9 +262,9 @@ def test_unbounded_domains(kind: str) -> None:
 def test_the_range_over_the_domain(kind: str, kernel: str) -> None:
     """All patches but one at 1, that one at 0."""
     for patches in (1, 2, 5):
-        top_k = TopK(Space(read_head(head(kind)), load_arithmetic(kernel)))
-        box = top_k.box([], patches)
-        assert top_k.box([], patches) == box
+        pooling = Pooling(Space(read_head(head(kind)), load_arithmetic(kernel)))
+        box = pooling.box({}, patches)
+        assert pooling.box({}, patches) == box
         most = similar(0, 1) - (
             (similar(0, 1) + (patches - 1) * similar(UNIT, 1)) / patches
             if kind == "max_minus_mean"
@@ -346,11 +357,8 @@ def test_a_scale_is_taken_before_the_similarity() -> None:
             space = Space(one, load_arithmetic("arb"))
             pooling = Pooling(space)
             unit = factor << space.bits
-            parts = [
-                pooling.part(Ranges([0], [unit // 8])),
-                replace(pooling.part(Ranges([unit // 4], [unit])), count=3),
-            ]
-            boxes.append(pooling.box(parts))
+            near, far = (pooling.part(Ranges([low], [high])) for low, high in ((0, unit // 8), (unit // 4, unit)))
+            boxes.append(pooling.box({0: near, 1: far, 2: far, 3: far}, 4))
         assert boxes[0] == boxes[1]
 
 
@@ -366,64 +374,68 @@ def test_banks_keep_the_class_token_apart() -> None:
     """The first prototypes see patch 0 alone, the others all but patch 0, in whatever order the parts come."""
     space = Space(read_head(banks()), load_arithmetic("arb"))
     pooling, unit = Pooling(space), 1 << space.bits
-    first = pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0]), column=0)
-    others = [
-        pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit]), column=1),
-        replace(pooling.part(Ranges([0] * 3, None), column=1), count=7),
-    ]
+    parts = {
+        0: pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0])),
+        5: pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit])),
+        7: pooling.part(Ranges([0] * 3, None)),
+    }
     plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]])), load_arithmetic("arb"))
 
     def alone(low: int, high: int | None) -> tuple[int, int]:
         one = Pooling(plain)
-        box = one.box([one.part(Ranges([low], None if high is None else [high]))])
+        box = one.box({0: one.part(Ranges([low], None if high is None else [high]))}, 1)
         return box.lower[0], box.upper[0]
 
     expected = [alone(unit, 2 * unit), alone(0, 4 * unit), alone(0, 9 * unit)]
-    for parts in ([first, *others], [*others, first], [others[0], first, others[1]]):
-        box = pooling.box(parts)
+    for order in permutations(parts.items()):
+        box = pooling.box(dict(order), 9)
         assert list(zip(box.lower, box.upper, strict=True)) == expected
 
 
 def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
     """Pooled over columns in any order, of any number of patches; infinite ends are never the smallest."""
     mask = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
-    data = files.head(
-        [[1.0] * 4] * 2, [[0.0]] * 4, mask=mask, pooling={"kind": "masked_max"}, domain=files.domain(None, None)
-    )
+    domain = files.domain(2.0, None)
+    data = files.head([[1.0] * 4] * 2, [[0.0]] * 4, mask=mask, pooling={"kind": "masked_max"}, domain=domain)
     space = Space(read_head(data), load_arithmetic("arb"))
     pooling, unit = Pooling(space), 1 << space.bits
-    parts = [
-        pooling.part(Ranges([unit] * 4, [3 * unit] * 4), column=0),
-        pooling.part(Ranges([0] * 4, None), column=1),
-        replace(pooling.part(Ranges([2 * unit] * 4, None), column=2), count=10**17),
-        pooling.part(Ranges([4 * unit] * 4, [5 * unit] * 4), column=2),
-    ]
+    parts = {
+        0: pooling.part(Ranges([unit] * 4, [3 * unit] * 4)),
+        1: pooling.part(Ranges([0] * 4, None)),
+        7: pooling.part(Ranges([5 * unit] * 4, [6 * unit] * 4)),
+    }
     plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]], domain=files.domain(None, None))), load_arithmetic("arb"))
 
     def alone(low: int, high: int | None) -> tuple[int, int]:
         one = Pooling(plain)
-        box = one.box([one.part(Ranges([low * unit], None if high is None else [high * unit]))])
+        box = one.box({0: one.part(Ranges([low * unit], None if high is None else [high * unit]))}, 1)
         return box.lower[0], box.upper[0]
 
-    expected = [alone(1, 3), alone(0, None), alone(0, 5), alone(2, 5)]
-    for order in permutations(parts):
-        box = pooling.box(order)
+    expected = [alone(1, 3), alone(0, None), alone(0, 6), alone(4, 6)]  # the domain's distances are at least 4
+    for order in permutations(parts.items()):
+        box = pooling.box(dict(order), 10**17)
         assert list(zip(box.lower, box.upper, strict=True)) == expected
 
 
 @pytest.mark.parametrize("patches", [3, 4, 10**17])
 def test_patches_without_statements_have_the_columns_of_a_mask(patches: int) -> None:
+    """An upper end is the domain's, unless there are statements about all patches that the prototype looks at."""
     mask = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
     data = files.head([[1.0] * 2] * 2, [[0.0]] * 2, mask=mask, pooling={"kind": "masked_max"})
     space = Space(read_head(data), load_arithmetic("arb"))
-    for stated, counts in (
-        ((), {0: 1, 1: 1, 2: patches - 2}),
-        ((0, 2), {1: 1, 2: patches - 3}),
-        ((1,), {0: 1, 2: patches - 2}),
-        ((0, 1, patches - 1), {2: patches - 3}),
+    pooling, half = Pooling(space), [1 << space.bits - 1] * 2
+    middle, domain = (pooling.similarities(each).upper for each in (Ranges(half, half), space.domain))
+    part = pooling.part(Ranges(half, half))
+    for stated, full in (
+        ([], []),
+        ([0, 2], [0]),
+        ([1], []),
+        ([1, 2], [1] if patches == 3 else []),
+        ([0, 1, patches - 1], [0, 1] if patches == 3 else [0]),
+        ([0, *range(1, min(patches, 4))], [0, 1] if patches < 5 else [0]),
     ):
-        parts = Pooling(space).unstated(space.domain, stated, patches)
-        assert {part.column: part.count for part in parts} == {c: count for c, count in counts.items() if count}
+        box = pooling.box(dict.fromkeys(stated, part), patches)
+        assert box.upper == [(middle if j in full else domain)[j] for j in range(2)]
 
 
 @pytest.mark.parametrize("patch", [0, 1])

@@ -14,7 +14,7 @@ from support.rationals import root
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.head import read_head
-from verale.checker.reading.pooling import Pooling, SimilarityRule
+from verale.checker.reading.pooling import Pooling
 from verale.checker.reading.space import Ranges, Space
 from verale.soundness import files
 
@@ -39,13 +39,13 @@ def space(geometry: str, kernel: str, epsilon: float = 1e-4) -> Space:
 def test_log_ratio_swaps_the_ends(epsilon: float, kernel: str) -> None:
     rows = [[0.5, 0.25]] * 3
     where = Space(read_head(files.head(WEIGHT, rows, similarity=files.log_ratio(epsilon))), load_arithmetic(kernel))
-    similarity = SimilarityRule(where)
+    similarity = Pooling(where)
     generator = random.Random(1)
     with mpmath.workdps(400):
         for _ in range(20):
             lows = [generator.choice((0, 1, generator.getrandbits(where.bits + 4))) for _ in range(3)]
             highs = [low + generator.getrandbits(where.bits) for low in lows]
-            box = similarity.box(Ranges(lows, highs))
+            box = similarity.similarities(Ranges(lows, highs))
             for low, high, least, greatest in zip(lows, highs, box.lower, box.upper, strict=True):
                 for d, end, sign in ((low, greatest, 1), (high, least, -1)):
                     x = mpmath.mpf(d) / mpmath.mpf(2) ** where.bits
@@ -55,14 +55,14 @@ def test_log_ratio_swaps_the_ends(epsilon: float, kernel: str) -> None:
 
 def test_an_infinite_distance_has_similarity_zero_and_a_negative_one_is_none() -> None:
     where = space("euclidean", "arb")
-    assert SimilarityRule(where).box(Ranges([0, 0, 0], None)).lower == [0, 0, 0]
-    similarity = SimilarityRule(where)
-    assert similarity.box(Ranges([0] * 3, [-5] * 3)) == similarity.box(Ranges([0] * 3, [0] * 3))
+    assert Pooling(where).similarities(Ranges([0, 0, 0], None)).lower == [0, 0, 0]
+    similarity = Pooling(where)
+    assert similarity.similarities(Ranges([0] * 3, [-5] * 3)) == similarity.similarities(Ranges([0] * 3, [0] * 3))
 
 
 def test_only_distances_may_be_infinite() -> None:
     with pytest.raises(ValueError, match="only a squared distance"):
-        SimilarityRule(space("cosine", "arb")).box(Ranges([0, 0, 0], None))
+        Pooling(space("cosine", "arb")).similarities(Ranges([0, 0, 0], None))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -73,7 +73,7 @@ def test_cosines_are_divided_by_the_norm_outward(kernel: str) -> None:
     for more in (0, 3000) * 25:  # far beyond any cosine it shows which end of the norm divides
         lows = [-generator.getrandbits(where.bits + more), generator.getrandbits(where.bits + more), 0]
         highs = [generator.choice((-1, 0, 1)) + low for low in lows]
-        box = SimilarityRule(where).box(Ranges(lows, highs))
+        box = Pooling(where).similarities(Ranges(lows, highs))
         for low, high, least, greatest, norm in zip(lows, highs, box.lower, box.upper, norms, strict=True):
             assert least <= max(low / end for end in norm)
             assert greatest >= min(high / end for end in norm)
@@ -139,9 +139,9 @@ def domain_of(name: str, generator: random.Random) -> tuple[Fraction, Fraction]:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", KINDS)
 def test_every_similarity_takes_a_range_to_its_exact_range(name: str, kernel: str) -> None:
-    """Both at the grid's precision (`SimilarityRule`) and at another (`Similarity.ends`): tight to the last units."""
+    """Both at the grid's precision (`Pooling`) and at another (`Similarity.ends`): tight to the last units."""
     where = kind_space(name, kernel)
-    similarity, generator = SimilarityRule(where), random.Random(name)
+    similarity, generator = Pooling(where), random.Random(name)
     with mpmath.workdps(400):
         for trial in range(40):
             ends = [domain_of(name, generator) for _ in range(3)]
@@ -158,7 +158,7 @@ def test_every_similarity_takes_a_range_to_its_exact_range(name: str, kernel: st
                     [low * norm[0] >> where.bits for low, norm in zip(lower, norms, strict=True)],
                     [(high * norm[1] >> where.bits) + 1 for high, norm in zip(upper, norms, strict=True)],
                 )
-            box = similarity.box(ranges)
+            box = similarity.similarities(ranges)
             for j, (low, high) in enumerate(zip(lower, upper, strict=True)):
                 values = [truth(name, Fraction(end, 1 << where.bits), j) for end in (low, high)]
                 if "quadratic" in name and low <= PEAKS[j] * 2**where.bits <= high:
@@ -172,11 +172,11 @@ def test_every_similarity_takes_a_range_to_its_exact_range(name: str, kernel: st
 def test_infinite_distances_have_the_limit_zero() -> None:
     for name in ("exp_distance", "exponential"):
         where = kind_space(name, "arb")
-        box = SimilarityRule(where).box(Ranges([0] * 3, None))
+        box = Pooling(where).similarities(Ranges([0] * 3, None))
         assert box.lower == [0] * 3
         assert max(box.upper) <= 1 << where.bits
     with pytest.raises(ValueError, match="only a squared distance can be unbounded"):
-        SimilarityRule(kind_space("quadratic", "arb")).box(Ranges([0] * 3, None))
+        Pooling(kind_space("quadratic", "arb")).similarities(Ranges([0] * 3, None))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -184,14 +184,14 @@ def test_exponentials_do_not_exceed_one(kernel: str) -> None:
     """Nor does an end beyond what a cosine can be make them: exp of a large number is not asked for."""
     where = kind_space("exponential of cosines", kernel)
     far = 10**40 << where.bits
-    assert SimilarityRule(where).box(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
+    assert Pooling(where).similarities(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
     slight = ExactHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exponential"}}, scale=[2.0**-80] * 3)
     where = Space(read_head(slight.data), load_arithmetic(kernel))
     assert where.arithmetic.exp(-1, -where.bits - 80, where.bits)[1] > 1 << where.bits  # what is cut
-    assert SimilarityRule(where).box(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
+    assert Pooling(where).similarities(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
     plain = ExactHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}})
     where = Space(read_head(plain.data), load_arithmetic(kernel))
-    box = SimilarityRule(where).box(Ranges([0] * 3, [0] * 3))
+    box = Pooling(where).similarities(Ranges([0] * 3, [0] * 3))
     assert box.lower == box.upper == [1 << where.bits] * 3
 
 
@@ -200,7 +200,7 @@ def test_a_threshold_is_met_exactly() -> None:
     where = kind_space("threshold", "arb")
     t = ceil_at(Fraction(0.3), where.bits)
     assert Fraction(t, 1 << where.bits) == Fraction(0.3)
-    result = SimilarityRule(where).box(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
+    result = Pooling(where).similarities(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
     assert (result.lower, result.upper) == ([t, 0, 0], [t + 5, t + 5, 0])
 
 
@@ -215,7 +215,7 @@ def test_a_quadratic_similarity_is_pooled_after_it_is_bounded(seed: int) -> None
         ranges.append(Ranges([int(low * unit) for low, _ in ends], [int(high * unit) for _, high in ends]))
         points.append([[low + i * (high - low) / 64 for i in range(65)] for low, high in ends])
     pooling = Pooling(where)
-    box = pooling.box([pooling.part(each) for each in ranges])
+    box = pooling.box({patch: pooling.part(each) for patch, each in enumerate(ranges)}, len(ranges))
     for j, peak in enumerate(PEAKS):
         best = [max(-((m - peak) ** 2) for m in patch[j]) for patch in points]
         worst = [min(-((m - peak) ** 2) for m in patch[j]) for patch in points]

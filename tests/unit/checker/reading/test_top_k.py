@@ -9,18 +9,20 @@ from fractions import Fraction
 import pytest
 from support.rationals import cosine_ends
 
-from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
-from verale.checker.reading.paradigms import TopK
+from verale.checker.reading.masses import Simplex
+from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.space import Space
 from verale.soundness import files
 
 HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
 
 
-def rule(data: bytes, kernel: str = "mpmath") -> TopK:
-    return TopK(Space(read_head(data), load_arithmetic(kernel)))
+def rule(data: bytes, kernel: str = "mpmath") -> Activations:
+    space = Space(read_head(data), load_arithmetic(kernel))
+    return Activations(space, Simplex(space))
 
 
 def softmax(count: int) -> bytes:
@@ -28,7 +30,7 @@ def softmax(count: int) -> bytes:
     return files.head([[1.0] * count, [0.0] * count], **masses)
 
 
-def ends(top_k: TopK, *statements: Statement) -> list[tuple[Fraction, Fraction]]:
+def ends(top_k: Activations, *statements: Statement) -> list[tuple[Fraction, Fraction]]:
     box = top_k.box(statements, 5)
     return [
         (Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits))
@@ -113,11 +115,6 @@ def test_without_each_nothing_is_shown_of_what_contradicts_itself() -> None:
     assert [index for index, box in boxes.items() if box is None] == [2]
     outside = [ActivationStatement(0, 2 * ONE, 3 * ONE), ActivationStatement(1, HALF, ONE)]
     assert [index for index, box in rule(softmax(2)).boxes_without(outside, 1) if box is None] == [1]
-
-
-def test_a_statement_about_a_patch_is_refused() -> None:
-    with pytest.raises(ValueError, match="does not belong to top_k"):
-        rule(softmax(2)).box([PatchStatement(0, 0, ONE, ONE)], 1)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -19,7 +19,7 @@ from verale.checker.head import read_head
 from verale.checker.reading.facts import Target
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.points import Point, Points, exact_inverse
-from verale.checker.reading.pooling import SimilarityRule
+from verale.checker.reading.pooling import Pooling
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
 from verale.soundness import files
@@ -156,7 +156,8 @@ def test_whatever_points_are_told_ranges_lie_within_the_enclosures(
     for seed in range(60):
         where, statements = latents_and_statements(seed, geometry)
         rule = QuadraticRule(where)
-        lower, upper = SimilarityRule(where)._observed(rule.ranges(statements))
+        observed = Pooling(where).observed(rule.ranges(statements))
+        lower, upper = observed.lower, observed.upper
         if seed == 30:
             monkeypatch.setattr(Points, "least", moved)
         ranges = rule.within(statements)
