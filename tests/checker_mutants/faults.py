@@ -55,11 +55,13 @@ arithmetic.py Arithmetic.product: columns are taken in another order
     row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
 choices.py never_proved: what is never proved is begun under both names
     PROVED not in CHOICES.get(name, ()) => PROVED != name
+arithmetic.py Arithmetic.exp: what is less than a unit is nothing
+    0, 1 => 0, 0
 arb.py Arb.exp_sum: small summands are left out
     without tiny
 series.py _twice_atanh: the remainder of atanh is left out
     mpi_add(mpi_mul(t, value, precision), _remainder(precision), precision) => mpi_mul(t, value, precision)
-series.py Mpmath.exp: the remainder of exp is left out
+series.py Mpmath._exp: the remainder of exp is left out
     mpi_add(value, _remainder(precision), precision) => value
 series.py _ends: a lower end is an integer of mpmath's backend
     -int(low) if low_sign else int(low) => -low if low_sign else low

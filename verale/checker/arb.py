@@ -12,13 +12,10 @@ from collections.abc import Sequence
 
 from flint import arb, ctx, fmpz, fmpz_mat
 
-from .arithmetic import Arithmetic, Rows
+from .arithmetic import GUARD_BITS, Arithmetic, Rows
 from .dyadic import ceil_shift, floor_shift
 
 __all__ = ["Arb"]
-
-_GUARD_BITS = 32
-_GREATEST_ARGUMENT_BITS = 20
 
 
 class Arb(Arithmetic):
@@ -29,24 +26,17 @@ class Arb(Arithmetic):
 
     def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
         self.clock.look()
-        with ctx.workprec(bits + _GUARD_BITS):
+        with ctx.workprec(bits + GUARD_BITS):
             return _ends((arb(fmpz(numerator)) / arb(fmpz(denominator))).log(), bits)
 
-    def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
-        self.clock.look()
-        if mantissa == 0:
-            return 1 << bits, 1 << bits
-        if mantissa < 0 and ceil_shift(-mantissa, exponent) > bits:  # exp(x) < 2^x <= 2^-bits
-            return 0, 1
-        if floor_shift(mantissa, exponent - _GREATEST_ARGUMENT_BITS) > 0:
-            raise OverflowError("exp of more than 2^20")
-        with ctx.workprec(bits + _GUARD_BITS + max(0, 2 * ceil_shift(mantissa, exponent))):
+    def _exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        with ctx.workprec(bits + GUARD_BITS + max(0, 2 * ceil_shift(mantissa, exponent))):
             return _ends(arb((fmpz(mantissa), fmpz(exponent))).exp(), bits)
 
     def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
         tiny = 0  # how many are less than 2^-bits, like exp above
         least = -floor_shift(bits, -exponent)
-        with ctx.workprec(bits + _GUARD_BITS):
+        with ctx.workprec(bits + GUARD_BITS):
             total, unit = arb(0), arb((fmpz(1), fmpz(exponent)))
             for mantissa in mantissas:
                 self.clock.look()

@@ -10,14 +10,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
+from .dyadic import ceil_shift, dot, floor_shift
 from .limit import Clock
 
-__all__ = ["Arithmetic", "Matrix", "Rows"]
+__all__ = ["GUARD_BITS", "Arithmetic", "Matrix", "Rows"]
 
 Rows: TypeAlias = list[list[int]]
 Matrix: TypeAlias = list[tuple[int, Any]]
 """A matrix of integers as `Arithmetic.product` takes it: blocks, each with its number of rows."""
 
+GUARD_BITS = 32
+"""More than are asked for: so many are computed with."""
+_GREATEST_ARGUMENT_BITS = 20
 _ROWS, _COLUMNS = 64, 64
 """Of a product that is computed at once: so the clock is looked at every second or so."""
 
@@ -41,13 +45,25 @@ class Arithmetic(ABC):
     def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
         """ln(numerator / denominator), both positive."""
 
-    @abstractmethod
     def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
         """exp(mantissa 2^exponent), at most exp(2^20)."""
+        self.clock.look()
+        if mantissa == 0:
+            return 1 << bits, 1 << bits
+        if mantissa < 0 and ceil_shift(-mantissa, exponent) > bits:  # exp(x) < 2^x <= 2^-bits
+            return 0, 1
+        if floor_shift(mantissa, exponent - _GREATEST_ARGUMENT_BITS) > 0:
+            raise OverflowError("exp of more than 2^20")
+        return self._exp(mantissa, exponent, bits)
 
     @abstractmethod
+    def _exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        """exp(mantissa 2^exponent), from about 2^-bits to exp(2^20)."""
+
     def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
         """The sum of exp(mantissa 2^exponent), all mantissas <= 0."""
+        powers = [self.exp(mantissa, exponent, bits) for mantissa in mantissas]
+        return sum(low for low, _ in powers), sum(high for _, high in powers)
 
     def matrix(self, rows: Rows) -> Matrix:
         """A matrix of integers as `product` takes it."""
@@ -67,10 +83,11 @@ class Arithmetic(ABC):
                 top += height
         return product
 
-    @abstractmethod
     def _block(self, rows: Rows) -> Any:
         """A matrix, as `_times` takes it."""
+        return rows
 
-    @abstractmethod
     def _times(self, left: Any, right: Any) -> Rows:
         """The product of two matrices, exactly."""
+        columns = list(zip(*right, strict=True))
+        return [[dot(row, column) for column in columns] for row in left]

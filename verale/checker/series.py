@@ -18,18 +18,16 @@ exp(x) = 2^k exp(r), and exp(r) = sum_{i<N} r^i / i! + R with |R| <= exp(1/2) |r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from mpmath.libmp import MPZ, from_int, from_man_exp, mpf_abs, mpf_le, mpi_add, mpi_div, mpi_mul, mpi_sub
 
-from .arithmetic import Arithmetic, Rows
-from .dyadic import ceil_shift, dot, floor_shift
+from .arithmetic import GUARD_BITS, Arithmetic
+from .dyadic import ceil_shift, floor_shift
 
 __all__ = ["Mpmath"]
 
-_GUARD_BITS = 32
-_GREATEST_ARGUMENT_BITS = 20
 _LN2_ESTIMATE = 0xB17217F7D1CF79AB  # about ln 2 at 2^-64: it only chooses k
 _OWNER = MPZ.__module__.partition(".")[0]  # the package whose integers mpmath computes in; `builtins` for Python's
 _Interval: TypeAlias = Any  # mpmath's pair of floating-point tuples
@@ -41,10 +39,6 @@ class Mpmath(Arithmetic):
     name = "mpmath"
     packages = ("mpmath",) if _OWNER == "builtins" else ("mpmath", _OWNER)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._ln2: dict[int, _Interval] = {}
-
     def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
         self.clock.look()
         shift = numerator.bit_length() - denominator.bit_length()
@@ -53,22 +47,15 @@ class Mpmath(Arithmetic):
             n, shift = 2 * n, shift - 1
         elif 3 * n > 4 * d:
             d, shift = 2 * d, shift + 1
-        precision = bits + _GUARD_BITS + abs(shift).bit_length()
+        precision = bits + GUARD_BITS + abs(shift).bit_length()
         value = _twice_atanh(n - d, n + d, precision)
-        return _ends(mpi_add(value, mpi_mul(_integer(shift), self._log_two(precision), precision), precision), bits)
+        return _ends(mpi_add(value, mpi_mul(_integer(shift), _log_two(precision), precision), precision), bits)
 
-    def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
-        self.clock.look()
-        if mantissa == 0:
-            return 1 << bits, 1 << bits
-        if mantissa < 0 and ceil_shift(-mantissa, exponent) > bits:  # exp(x) < 2^x <= 2^-bits
-            return 0, 1
-        if floor_shift(mantissa, exponent - _GREATEST_ARGUMENT_BITS) > 0:
-            raise OverflowError("exp of more than 2^20")
+    def _exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
         power = (2 * floor_shift(mantissa, exponent + 64) + _LN2_ESTIMATE) // (2 * _LN2_ESTIMATE)
-        precision = bits + _GUARD_BITS + max(0, power) + abs(power).bit_length()
+        precision = bits + GUARD_BITS + max(0, power) + abs(power).bit_length()
         x = from_man_exp(mantissa, exponent)
-        r = mpi_sub((x, x), mpi_mul(_integer(power), self._log_two(precision), precision), precision)
+        r = mpi_sub((x, x), mpi_mul(_integer(power), _log_two(precision), precision), precision)
         half = from_man_exp(1, -1)
         if not all(mpf_le(mpf_abs(end), half) for end in r):
             raise ArithmeticError("argument reduction of exp left more than 1/2")
@@ -81,21 +68,10 @@ class Mpmath(Arithmetic):
             value = mpi_add(one, mpi_mul(mpi_div(r, _integer(i), precision), value, precision), precision)
         return _ends(mpi_add(value, _remainder(precision), precision), bits + power)
 
-    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
-        powers = [self.exp(mantissa, exponent, bits) for mantissa in mantissas]
-        return sum(low for low, _ in powers), sum(high for _, high in powers)
 
-    def _block(self, rows: Rows) -> Rows:
-        return rows
-
-    def _times(self, left: Rows, right: Rows) -> Rows:
-        columns = list(zip(*right, strict=True))
-        return [[dot(row, column) for column in columns] for row in left]
-
-    def _log_two(self, precision: int) -> _Interval:
-        if precision not in self._ln2:
-            self._ln2[precision] = _twice_atanh(1, 3, precision)
-        return self._ln2[precision]
+@cache
+def _log_two(precision: int) -> _Interval:
+    return _twice_atanh(1, 3, precision)
 
 
 def _twice_atanh(numerator: int, denominator: int, precision: int) -> _Interval:

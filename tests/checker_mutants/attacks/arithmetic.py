@@ -66,7 +66,7 @@ def transcendentals(module: Import, kernel: str) -> str:
     generator = random.Random(2)
     for guard in (4, 32):
         implementation = module({"arb": "arb", "mpmath": "series"}[kernel])
-        implementation._GUARD_BITS = guard
+        implementation.GUARD_BITS = guard
         own = module("choices").load_arithmetic(kernel)
         for _ in range(150):
             bits = generator.choice((0, 1, 2, 3, 5, 12, 40))
@@ -86,7 +86,7 @@ def transcendentals(module: Import, kernel: str) -> str:
             low, high = own.log(n, d, 40)
             if guard == 32 and high - low > 8:
                 return "log is wide"
-    implementation._GUARD_BITS = 32
+    implementation.GUARD_BITS = 32
     return ""
 
 

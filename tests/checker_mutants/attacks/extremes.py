@@ -40,11 +40,11 @@ def next_to_the_grid(module: Import, kernel: str) -> str:
             truth = flint.arb(flint.fmpq(numerator, denominator)).log()
             if _outside(truth, own.log(numerator, denominator, bits), bits):
                 return "log"
-    implementation._GUARD_BITS = 0
+    implementation.GUARD_BITS = 0
     for mantissa, bits in product((-1, 1), (2, 3, 4)):
         if _outside((flint.arb(mantissa) / 4).exp(), own.exp(mantissa, -2, bits), bits):
             return "exp"
-    implementation._GUARD_BITS = 32
+    implementation.GUARD_BITS = 32
     return ""
 
 
