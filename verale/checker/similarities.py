@@ -10,7 +10,7 @@ a squared distance alone, has the similarity 0, its limit; what has no limit nee
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -24,6 +24,7 @@ __all__ = ["COSINES", "GEOMETRIES", "SIMILARITIES", "Similarity"]
 COSINES = ("cosine", "rooted_cosine")
 GEOMETRIES = ("euclidean", *COSINES, "inner_product", "softmax")
 _Ends = tuple[int, int]
+_Fields = Mapping[str, tuple[Callable[[Fraction], bool], str]]
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Similarity(ABC):
     Attributes:
         name: in head files.
         geometries: those it is defined for.
-        fields: of its JSON besides the kind; all are numbers.
+        fields: of its JSON besides the kind; all are numbers. For each what v1.md allows, and how that is said.
         tensor, default: the tensor with one number a prototype that it may have; the number where a file has none.
         has_limit: whether it tends to 0 as a squared distance grows, so that the domain may be unbounded.
         in_unit: whether it lies in [0, 1], as soft trees need.
@@ -48,7 +49,7 @@ class Similarity(ABC):
 
     name: ClassVar[str]
     geometries: ClassVar[tuple[str, ...]]
-    fields: ClassVar[tuple[str, ...]] = ()
+    fields: ClassVar[_Fields] = {}
     tensor: ClassVar[str | None] = None
     default: ClassVar[int] = 0
     has_limit: ClassVar[bool] = True
@@ -69,7 +70,7 @@ class Similarity(ABC):
     @property
     def places(self) -> int:
         """x is a multiple of 2^-b where m is one and b is at least this."""
-        return 0
+        return self.own.bits if self.unimodal else 0
 
     @classmethod
     def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
@@ -79,6 +80,9 @@ class Similarity(ABC):
             values: of the fields.
             own: of the tensor, where a file has it.
         """
+        for field, (right, expected) in cls.fields.items():
+            if not right(values[field]):
+                raise FormatError(f"similarity: {field} is {about(values[field])}, expected {expected}")
         for j, scale in enumerate(own if cls.tensor == "scale" else ()):
             if scale <= 0:
                 raise FormatError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
@@ -107,9 +111,8 @@ class Similarity(ABC):
         return ends if low == high else (ends[0], self.at(arithmetic, high, m_bits, own, bits)[1])
 
 
-def _require(values: Mapping[str, Fraction], field: str, right: bool, expected: str) -> None:
-    if not right:
-        raise FormatError(f"similarity: {field} is {about(values[field])}, expected {expected}")
+def _between(value: Fraction) -> bool:
+    return 0 < value < 1
 
 
 class Identity(Similarity):
@@ -137,13 +140,8 @@ class LogRatio(_Scaled):
 
     name = "log_ratio"
     geometries = ("euclidean",)
-    fields = ("epsilon",)
+    fields: ClassVar[_Fields] = {"epsilon": (_between, "between 0 and 1, both excluded")}
     focal = True
-
-    @classmethod
-    def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
-        _require(values, "epsilon", 0 < values["epsilon"] < 1, "between 0 and 1, both excluded")
-        super().check(values, own)
 
     def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         """With x = n / parts, ln((x + 1) / (x + E)) = ln((n + parts) / (n + parts E))."""
@@ -172,12 +170,8 @@ class ExpDistance(Similarity):
 
     name = "exp_distance"
     geometries = ("euclidean",)
-    fields = ("epsilon",)
+    fields: ClassVar[_Fields] = {"epsilon": (lambda epsilon: epsilon >= 0, "at least 0")}
     in_unit = True
-
-    @classmethod
-    def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
-        _require(values, "epsilon", values["epsilon"] >= 0, "at least 0")
 
     def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         epsilon = self.values["epsilon"]
@@ -214,10 +208,6 @@ class Quadratic(Similarity):
     has_limit = False
     unimodal = True
 
-    @property
-    def places(self) -> int:
-        return self.own.bits
-
     def argument(self, prototype: int, low: int, high: int, bits: int, inward: bool = False) -> _Ends:
         peak, places = self.own.rows[0][prototype], bits - self.own.bits
         least, most = floor_shift(peak, places), ceil_shift(peak, places)
@@ -244,11 +234,7 @@ class Threshold(Similarity):
 
     name = "threshold"
     geometries = ("softmax",)
-    fields = ("threshold",)
-
-    @classmethod
-    def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
-        _require(values, "threshold", 0 < values["threshold"] < 1, "between 0 and 1, both excluded")
+    fields: ClassVar[_Fields] = {"threshold": (_between, "between 0 and 1, both excluded")}
 
     def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(x if x >= ceil_at(self.values["threshold"], x_bits) else 0, bits - x_bits)

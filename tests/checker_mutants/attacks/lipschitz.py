@@ -47,7 +47,7 @@ def _farthest(rule: Any, space: Any) -> str:
     upper = space.domain.upper
     if space.head.geometry != "euclidean" or upper is None:
         return ""
-    return "domain" if any(rule._most(k) < end for k, end in enumerate(upper)) else ""
+    return "domain" if any(rule._most[k] < end for k, end in enumerate(upper)) else ""
 
 
 def _links(rule: Any, space: Any, truth: Head) -> str:
@@ -118,7 +118,7 @@ def _ends(module: Import, rule: Any, space: Any, truth: Head, generator: random.
         cut = rule.cut(box, {k}, (), ())
         near, far = rule._near(k, value), rule._far(k, value)
         for j, link in enumerate(rule._links(k)):
-            least, most = rule._raised(rule._least, near, link), rule._lowered(rule._most(j), far, link)
+            least, most = rule._raised(rule._least, near, link), rule._lowered(rule._most[j], far, link)
             if cut.upper[j] < box.upper[j] and Fraction(cut.upper[j], 1 << bits) < _similar(space, truth, least, j)[1]:
                 return "upper end"
             if cut.lower[j] > box.lower[j] and Fraction(cut.lower[j], 1 << bits) > _similar(space, truth, most, j)[0]:

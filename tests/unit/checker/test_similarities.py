@@ -30,7 +30,7 @@ def test_each_says_of_itself_what_the_specification_says() -> None:
     for row in ROWS:
         each = SIMILARITIES[row.json["kind"]]
         assert set(each.geometries) == {geometry.kind for geometry in row.geometries}
-        assert each.fields == tuple(name for name in row.json if name != "kind")
+        assert tuple(each.fields) == tuple(name for name in row.json if name != "kind")
         assert (each.tensor, each.default) == (row.tensor or (None, 0))
         for trait in ("focal", "in_unit", "unimodal", "unchanged", "has_limit"):
             assert getattr(each, trait) == getattr(row, trait), (each.name, trait)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from ..certificate import ActivationStatement, Certificate, PatchStatement, Statement
+from ..certificate import Certificate, PatchStatement, Statement
 from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
 from ..network.enclosure import EnclosedLatents, Enclosure
@@ -172,37 +172,30 @@ def numbers_of(certificate: Certificate, box: Box, domain: Box, margins: Margins
 
     Which statements give an end is told of those about its own prototype; what neighbours say is nobody's.
     """
-    activations, of_domain = _intervals(box), _intervals(domain)
     givers = tuple(
         (
-            _givers(certificate.statements, j, low, "lower") if low > least else (),
-            _givers(certificate.statements, j, high, "upper") if high < most else (),
+            _givers(certificate.statements, j, Fraction(low, 1 << box.bits), "lower") if low > least else (),
+            _givers(certificate.statements, j, Fraction(high, 1 << box.bits), "upper") if high < most else (),
         )
-        for j, ((low, high), (least, most)) in enumerate(zip(activations, of_domain, strict=True))
+        for j, (low, least, high, most) in enumerate(zip(box.lower, domain.lower, box.upper, domain.upper, strict=True))
     )
-    proved, wide = (tuple(Interval(*ends) for ends in each) for each in (activations, of_domain))
-    return Numbers(proved, wide, margins, givers)
+    return Numbers(_intervals(box), _intervals(domain), margins, givers)
 
 
-def _intervals(box: Box) -> list[tuple[Fraction, Fraction]]:
-    return [
-        (Fraction(int(low), 1 << box.bits), Fraction(int(high), 1 << box.bits))
-        for low, high in zip(box.lower, box.upper, strict=True)
-    ]
+def _intervals(box: Box) -> tuple[Interval, ...]:
+    each = zip(box.lower, box.upper, strict=True)
+    return tuple(Interval(Fraction(int(low), 1 << box.bits), Fraction(int(high), 1 << box.bits)) for low, high in each)
 
 
 def _givers(statements: Sequence[Statement], prototype: int, end: Fraction, side: str) -> tuple[int, ...]:
     """The first statement about the activation that says as much as this end; else all about patches and its
     prototype."""
+    patches: list[int] = []
     for number, each in enumerate(statements):
-        if isinstance(each, PatchStatement):
-            continue
-        about = each.prototype == prototype if isinstance(each, ActivationStatement) else prototype not in each.exempt
+        about = prototype not in each.exempt if hasattr(each, "exempt") else each.prototype == prototype
         stated = getattr(each, side, None)
-        if about and stated is not None and (stated >= end if side == "lower" else stated <= end):
+        if about and isinstance(each, PatchStatement):
+            patches.append(number)
+        elif about and stated is not None and (stated >= end if side == "lower" else stated <= end):
             return (number,)
-    return tuple(
-        number
-        for number, each in enumerate(statements)
-        if isinstance(each, PatchStatement) and each.prototype == prototype
-    )
+    return tuple(patches)

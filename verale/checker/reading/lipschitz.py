@@ -26,7 +26,8 @@ Both are written for the *dissimilarity* y, x of distances and -x of cosines, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from ..dyadic import ceil_shift, dot, sqrt_ends
 from .pooling import Pooling
@@ -43,6 +44,9 @@ class Lipschitz:
         self._distances = space.head.geometry == "euclidean"
         self._one = 1 << space.bits
         self._least = 0 if self._distances else -self._one
+        self._most: Sequence[int | None] = [self._one] * space.head.count
+        if self._distances:
+            self._most = space.domain.upper or [None] * space.head.count
 
     def cut(self, box: Box, stated: Collection[int], above: Collection[int], below: Collection[int]) -> Box:
         """These ranges of activations, cut by what some of them say of others. Any choice is sound.
@@ -58,7 +62,7 @@ class Lipschitz:
         near = {k: self._near(k, box.upper[k]) for k in (every if above else stated)}
         far = {k: self._far(k, box.lower[k]) for k in (every if below else stated)}
         least = [self._least] * count
-        most = [self._most(j) for j in every]
+        most = list(self._most)
         for i in sorted({*stated, *above, *below}):
             space.arithmetic.clock.look()
             for k, link in enumerate(self._links(i)):
@@ -74,7 +78,7 @@ class Lipschitz:
             low if y is None else max(low, self._at(y, j)[0])
             for j, (low, y) in enumerate(zip(box.lower, most, strict=True))
         ]
-        return Box(lower, upper, box.bits)
+        return replace(box, lower=lower, upper=upper)
 
     def _near(self, k: int, high: int) -> int:
         """A lower bound of y_k, given that a_k is at most `high`."""
@@ -96,18 +100,9 @@ class Lipschitz:
 
     def _ends(self, k: int) -> Iterator[int]:
         """Where to look for y_k: the greatest over the domain; if there is none, greater and greater ones."""
-        most = self._most(k)
-        if most is not None:
-            yield most
-        else:
-            yield from (1 << places for places in range(self._space.bits, 3 * self._space.bits, 8))
-
-    def _most(self, k: int) -> int | None:
-        """An upper bound of y_k over the domain; None if there is none."""
-        if not self._distances:
-            return self._one
-        upper = self._space.domain.upper
-        return None if upper is None else upper[k]
+        most = self._most[k]
+        every = range(self._space.bits, 3 * self._space.bits, 8)
+        return (1 << places for places in every) if most is None else iter([most])
 
     def _at(self, y: int, k: int) -> tuple[int, int]:
         """The similarity with prototype k where the dissimilarity is y."""

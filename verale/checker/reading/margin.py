@@ -38,7 +38,7 @@ from ..certificate import Statement
 from ..dyadic import about
 from ..errors import UnprovedError
 from ..head import Head
-from .pooling import Box
+from .space import Box
 
 __all__ = ["enough", "lower_bound", "proved_margins", "require", "require_minimal"]
 
@@ -91,28 +91,24 @@ def proved_margins(head: Head, box: Box, predicted: int) -> tuple[Fraction | Non
 
 def enough(proved: Sequence[Fraction | None], stated: Sequence[Fraction | None]) -> bool:
     """Whether all margins are positive, and no less than those stated."""
-    each = zip(proved, stated, strict=True)
-    return all(bound is None or (bound > 0 and (claimed is None or bound >= claimed)) for bound, claimed in each)
+    return all(m is None or (m > 0 and (c is None or m >= c)) for m, c in zip(proved, stated, strict=True))
 
 
-def require(proved: tuple[Fraction | None, ...], stated: tuple[Fraction | None, ...]) -> None:
+def require(proved: Sequence[Fraction | None], stated: Sequence[Fraction | None]) -> None:
     """Step 7. Raises UnprovedError, which names the worst rival: `entailment` or `margin`."""
     rivals = [(bound, rival) for rival, bound in enumerate(proved) if bound is not None]
     least, worst = min(rivals)
     if least <= 0:
+        why = "expected more than 0; the statements do not entail the predicted class under this paradigm"
         raise UnprovedError(
-            "entailment",
-            f"rival {worst}: the proved lower bound of its margin is {about(least)}, expected more than 0;"
-            " the statements do not entail the predicted class under this paradigm",
+            "entailment", f"rival {worst}: the proved lower bound of its margin is {about(least)}, {why}"
         )
     for bound, rival in rivals:
         claimed = stated[rival]
         if claimed is not None and bound < claimed:
-            short = about(claimed - bound)
+            why = f"which is {about(claimed - bound)} less than the stated one; state a smaller margin"
             raise UnprovedError(
-                "margin",
-                f"rival {rival}: the proved lower bound of its margin is {about(bound)}, which is {short} less than the"
-                " stated one; state a smaller margin",
+                "margin", f"rival {rival}: the proved lower bound of its margin is {about(bound)}, {why}"
             )
 
 
@@ -130,25 +126,19 @@ def require_minimal(
         boxes: for each statement its index and the activations' ranges without it, rounded inward; None if a range may
             be empty.
         margins: those proved with all statements. The closest rival is tried first: it is the likeliest to fail.
-        provable: whether a rival's reference margin may be positive, from the index, the ranges and the rival; by
-            default from the ranges.
+        provable: whether a rival's reference margin may be positive in a second way, from the index, the ranges and
+            the rival; None without one.
     """
-
-    def positive(index: int, box: Box, rival: int) -> bool:
-        return lower_bound(head, box, predicted, rival) > 0
-
-    provable = provable or positive
     rivals = sorted((bound, rival) for rival, bound in enumerate(margins) if bound is not None)
     for index, box in boxes:
         if box is None:
-            raise UnprovedError(
-                "minimality",
-                f"statement {index} ({statements[index]}) is not shown to be needed: perhaps no latents satisfy all"
-                " the others; withdraw the claim, or statements that contradict each other",
-            )
-        if all(provable(index, box, rival) for _, rival in rivals):
-            raise UnprovedError(
-                "minimality",
-                f"statement {index} ({statements[index]}) is not shown to be needed: without it every margin seems to"
-                " be positive; drop it, or withdraw the claim",
-            )
+            why = "perhaps no latents satisfy all the others;"
+            why += " withdraw the claim, or statements that contradict each other"
+        elif all(
+            lower_bound(head, box, predicted, rival) > 0 or (provable is not None and provable(index, box, rival))
+            for _, rival in rivals
+        ):
+            why = "without it every margin seems to be positive; drop it, or withdraw the claim"
+        else:
+            continue
+        raise UnprovedError("minimality", f"statement {index} ({statements[index]}) is not shown to be needed: {why}")

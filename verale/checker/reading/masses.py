@@ -140,8 +140,6 @@ class Assignment:
             box: the ranges of `simplex` without it, rounded inward.
         """
         self._clock.look()
-        if lower_bound(self._head, box, self._certificate.predicted, rival) > 0:
-            return True
         if self._without[0] != index:
             self._without = index, self._leave(index)
         against = self._against(rival, box, self._without[1])
