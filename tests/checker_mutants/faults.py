@@ -71,8 +71,11 @@ similarities.py ExpDistance.at: the epsilon under a root is left out
     without epsilon.numerator << 2 * root_bits - places
 
 # From patches to margins.
-reading/pooling.py Pooling.similarities: similarities of distances rise
-    ([max(0, x) for x in upper], lower) if similarity.falls else (lower, upper) => (lower, upper)
+similarities.py Similarity.ends: similarities of distances rise
+    (max(0, high), low) if self.falls else (low, high) => (low, high)
+reading/pooling.py Pooling.similarities: nothing is rounded inward
+    partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits, inward=inward)
+    => partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits)
 reading/pooling.py Pooling.box: patches that are alike count once
     _ends(self._unstated, count) => _ends(self._unstated, 1)
 reading/pooling.py Pooling.box: a prototype looks at all patches

@@ -1,7 +1,7 @@
-"""The reference arithmetic: Python's integers, and log and exp from mpmath's interval + - * /.
+"""The reference arithmetic: Python's integers, and log and exp from mpmath's interval + * /.
 
 mpmath's own `iv.log` and `iv.exp` do not enclose: `iv.exp(6.569357051766728e-21)` is [1.0, 1.0], and
-`iv.ln(1.0000000000000004)` misses the value. So only the four operations of `libmp.libmpi`, which round each end
+`iv.ln(1.0000000000000004)` misses the value. So only the operations of `libmp.libmpi`, which round each end
 outward, are used, and the series' remainders are proved here.
 
 mpmath computes in Python's integers, or in those of another package where one is installed, gmpy2's `mpz`. These never
@@ -12,8 +12,8 @@ ln(n / d) = 2 atanh(t) + k ln 2, and atanh(t) = sum_{i<N} t^(2i+1) / (2i+1) + R 
 |R| <= sum_{i>=N} |t|^(2i+1) / (2i+1) <= |t|^(2N+1) / ((2N+1) (1 - t^2)) <= |t|^(2N+1) for N >= 1, since 3 (1 - 1/9) >
 1. With |t| <= 2^-q and (2N + 1) q >= w this is at most 2^-w. ln 2 = 2 atanh(1/3), where |t| <= 1/3 <= 2^-1.
 
-**exp.** Choose an integer k near x / ln 2 and r = x - k ln 2, an interval; |r| <= 1/2 is checked. Then
-exp(x) = 2^k exp(r), and exp(r) = sum_{i<N} r^i / i! + R with |R| <= exp(1/2) |r|^N / N! <= 2 2^-N / N! <= 2^-w.
+**exp.** Let r = x 2^-n with |r| <= 1/2. Then exp(x) = exp(r)^(2^n), n squares, and
+exp(r) = sum_{i<N} r^i / i! + R with |R| <= exp(1/2) |r|^N / N! <= 2 2^-N / N! <= 2^-w.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, TypeAlias
 
-from mpmath.libmp import MPZ, from_int, from_man_exp, mpf_abs, mpf_le, mpi_add, mpi_div, mpi_mul, mpi_sub
+from mpmath.libmp import MPZ, from_int, from_man_exp, mpi_add, mpi_div, mpi_mul
 
 from .arithmetic import GUARD_BITS, Arithmetic
 from .dyadic import ceil_shift, floor_shift
 
 __all__ = ["Mpmath"]
 
-_LN2_ESTIMATE = 0xB17217F7D1CF79AB  # about ln 2 at 2^-64: it only chooses k
 _OWNER = MPZ.__module__.partition(".")[0]  # the package whose integers mpmath computes in; `builtins` for Python's
 _Interval: TypeAlias = Any  # mpmath's pair of floating-point tuples
 
@@ -52,21 +51,20 @@ class Mpmath(Arithmetic):
         return _ends(mpi_add(value, mpi_mul(_integer(shift), _log_two(precision), precision), precision), bits)
 
     def _exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
-        power = (2 * floor_shift(mantissa, exponent + 64) + _LN2_ESTIMATE) // (2 * _LN2_ESTIMATE)
-        precision = bits + GUARD_BITS + max(0, power) + abs(power).bit_length()
-        x = from_man_exp(mantissa, exponent)
-        r = mpi_sub((x, x), mpi_mul(_integer(power), _log_two(precision), precision), precision)
-        half = from_man_exp(1, -1)
-        if not all(mpf_le(mpf_abs(end), half) for end in r):
-            raise ArithmeticError("argument reduction of exp left more than 1/2")
+        halvings = max(0, mantissa.bit_length() + exponent + 1)
+        precision = bits + GUARD_BITS + 2 * halvings + max(0, 2 * ceil_shift(mantissa, exponent))
+        r = from_man_exp(mantissa, exponent - halvings)
         terms, bound = 1, 2  # 2^terms terms! = bound
         while bound >> (precision + 1) == 0:
             terms += 1
             bound *= 2 * terms
         value = one = _integer(1)
         for i in range(terms - 1, 0, -1):
-            value = mpi_add(one, mpi_mul(mpi_div(r, _integer(i), precision), value, precision), precision)
-        return _ends(mpi_add(value, _remainder(precision), precision), bits + power)
+            value = mpi_add(one, mpi_mul(mpi_div((r, r), _integer(i), precision), value, precision), precision)
+        value = mpi_add(value, _remainder(precision), precision)
+        for _ in range(halvings):
+            value = mpi_mul(value, value, precision)
+        return _ends(value, bits)
 
 
 @cache

@@ -15,7 +15,6 @@ import mpmath
 import pytest
 from checker_mutants.attacks.arithmetic import foreign_integers
 
-from verale.checker import series
 from verale.checker.arithmetic import Arithmetic
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.errors import KernelError
@@ -178,10 +177,3 @@ def test_a_kernel_that_is_not_installed(name: str, package: str, monkeypatch: py
     monkeypatch.setitem(sys.modules, "verale.checker." + {"arb": "arb", "mpmath": "series"}[name], None)
     with pytest.raises(KernelError, match=f"needs {package} .*: install it, or choose the other kernel"):
         load_arithmetic(name)
-
-
-def test_argument_reduction_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wrong choice of k costs a proof, never an enclosure."""
-    monkeypatch.setattr(series, "_LN2_ESTIMATE", 1 << 62)
-    with pytest.raises(ArithmeticError, match="argument reduction"):
-        load_arithmetic("mpmath").exp(-10, 0, 64)

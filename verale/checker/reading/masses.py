@@ -232,26 +232,24 @@ def heaviest_matching(
     of_row, of_column, partner = [0] * len(weights), [0] * columns, [-1] * columns
     for entering, own in enumerate(weights):
         of_row[entering] = max(own)
-        distance = [of_row[entering] + price - weight for price, weight in zip(of_column, own, strict=True)]
-        before = [-1] * columns
-        unvisited, visited = set(range(columns)), []
-        while True:
+        distance: dict[int, int] = {}
+        before: dict[int, int] = {}
+        row, column, way, visited, unvisited = entering, -1, 0, [], set(range(columns))
+        while row >= 0:
             passed()
+            here, own = way + of_row[row], weights[row]
+            for j in unvisited:
+                reached = here + of_column[j] - own[j]
+                if j not in distance or reached < distance[j]:
+                    distance[j], before[j] = reached, column
+            visited.append(column)
             column = min(unvisited, key=distance.__getitem__)
             unvisited.remove(column)
-            row = partner[column]
-            if row < 0:
-                break
-            visited.append(column)
-            way, own = distance[column] + of_row[row], weights[row]
-            for j in unvisited:
-                reached = way + of_column[j] - own[j]
-                if reached < distance[j]:
-                    distance[j], before[j] = reached, column
-        of_row[entering] -= distance[column]
-        for j in visited:
-            of_row[partner[j]] -= distance[column] - distance[j]
-            of_column[j] += distance[column] - distance[j]
+            row, way = partner[column], distance[column]
+        of_row[entering] -= way
+        for j in visited[1:]:
+            of_row[partner[j]] -= way - distance[j]
+            of_column[j] += way - distance[j]
         while before[column] >= 0:
             partner[column] = partner[before[column]]
             column = before[column]

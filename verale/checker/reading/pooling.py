@@ -79,19 +79,12 @@ class Pooling:
         similarity, bits, inward = self._similarity, self._space.bits, self._inward
         observed = ranges if inward else self.observed(ranges)
         lower, upper = observed.lower, observed.upper
-        if upper is None:
-            if not (similarity.falls and similarity.has_limit):
-                raise ValueError("only a squared distance can be unbounded, and not under every similarity")
-            return Box([0] * len(lower), [self.at(j, x)[not inward] for j, x in enumerate(lower)], bits, inward)
-        if similarity.unimodal:
-            each = enumerate(zip(lower, upper, strict=True))
-            ends = [similarity.argument(j, *pair, bits, inward) for j, pair in each]
-            lower, upper = [near for near, _ in ends], [far for _, far in ends]
-        if not similarity.unchanged:
-            worst, best = ([max(0, x) for x in upper], lower) if similarity.falls else (lower, upper)
-            lower = [self.at(j, x)[inward] for j, x in enumerate(worst)]
-            upper = [self.at(j, x)[not inward] for j, x in enumerate(best)]
-        return Box(lower, upper, bits, inward)
+        if similarity.unchanged and upper is not None:
+            return Box(lower, upper, bits, inward)
+        pairs = enumerate(zip(lower, [None] * len(lower) if upper is None else upper, strict=True))
+        at = partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits, inward=inward)
+        ends = [at(j, low, high) for j, (low, high) in pairs]
+        return Box([least for least, _ in ends], [most for _, most in ends], bits, inward)
 
     def observed(self, working: Ranges) -> Ranges:
         """Enclosures of the observables, given those of the working ones."""
