@@ -252,8 +252,9 @@ reading/joint.py MarginTarget.of: a scale is forgotten
 reading/joint.py MarginTarget.of: what a share leaves of a cosine is forgotten
     without error += max((abs(difference - shares[j] * length) for length in lengths))
 reading/joint.py Joint.provable: without a statement, the domain's ranges are statements
-    left or [_anything(self._space)]
-    => left + [PatchStatement(0, j, *_range(self._space, j)) for j in range(head.count)
+    left
+    => left + [PatchStatement(0, j, *(Fraction(side[j], 1 << self._space.bits)
+               for side in (self._space.domain.lower, self._space.domain.upper))) for j in range(head.count)
                if all(s.prototype != j for s in left)]
 reading/facts.py Facts.least: a bound forgets the target's square
     without square << self.lift
@@ -261,25 +262,25 @@ reading/facts.py Facts.least: the ends of a fact change places
     low if w > 0 else high => high if w > 0 else low
 reading/facts.py Facts.least: a product is not halved
     without self.parts
-reading/weights.py Every._kept: the other end that is stated counts
+reading/quadratic.py _Patch._kept: the other end that is stated counts
     max(bound, -stated[1]) => max(bound, -stated[0])
-reading/weights.py _Targets.of: a target's square is not moved to the origin
+reading/facts.py Facts._observables: a target's square is not moved to the origin
     square - 2 * row[0] + base[0] => square
 reading/quadratic.py QuadraticRule.ranges: the domain is dropped
     Ranges(lower, upper).met(self.space.domain) => Ranges(lower, upper)
 reading/quadratic.py QuadraticRule._covered: patches without a statement are not looked at
     all(full[column] for column in seen) => any(full[column] for column in seen)
-reading/quadratic.py QuadraticRule._least_of_all: the patch that proves the most decides
-    min(known.values(), default=end) => max(known.values(), default=end)
+reading/quadratic.py QuadraticRule._least: the patch that proves the most decides
+    min(bounds.values()) => max(bounds.values())
 reading/quadratic.py _whole: a combination's shares are rounded
     int(share * unit) => int(share) * unit
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
-    Every(self.space, statements, quick) => Every(self.space, statements[:7], quick)
+    _Patch(self.space, statements) => _Patch(self.space, statements[:7])
 reading/facts.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)
 reading/weights.py _Ascent._vertex: the weights leave out how far the latent may be
-    [one - (kappa * other >> _BITS) for one, other in zip(tau, foot, strict=True)] => list(tau)
+    [one - kappa * other for one, other in zip(self._tau, foot, strict=True)] => list(self._tau)
 reading/points.py _points: a point may break what is stated
     without satisfies(facts, point)
 reading/points.py exact_inverse: the adjugate is not divided

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -106,4 +106,9 @@ def heads() -> list[tuple[ExactHead, bytes]]:
 
 def set_grid(module: Import, least: int, below: int, weights: int) -> None:
     module("reading.space")._LEAST_BITS, module("reading.space")._BITS_BELOW_GRAM = least, below
-    module("reading.weights").BITS = weights
+    set_weight_places(module, weights)
+
+
+def set_weight_places(module: Import, places: int) -> None:
+    weights = module("reading.weights")
+    weights.DECIMALS = replace(weights.DECIMALS, places=places)

@@ -17,6 +17,7 @@ from typing import Any
 
 import flint
 from checker_mutants.mutant import Import
+from checker_mutants.trials import set_weight_places
 from support import arithmetic
 from support.arithmetic import Interval, Matrix
 from support.rationals import cosine_ends, root
@@ -58,7 +59,7 @@ def attained(module: Import, kernel: str) -> str:
     own, generator = module("choices").load_arithmetic(kernel), random.Random(8)
     for trial in range(20):
         # With few bits of the weights nothing but the rule's own rounding is between the truth and the end.
-        module("reading.weights").BITS = (256, 8)[trial % 2]
+        set_weight_places(module, (256, 8)[trial % 2])
         cosine = trial % 4 > 1
         rows = [[float(generator.randrange(-9, 10)), float(generator.randrange(1, 10))] for _ in range(2)]
         cases = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
@@ -68,7 +69,7 @@ def attained(module: Import, kernel: str) -> str:
             rule = module("reading.quadratic").QuadraticRule(space)
             if not holds(space, rule.ranges([statement]), observables):
                 return "quadratic"
-    module("reading.weights").BITS = 256
+    set_weight_places(module, 256)
     return ""
 
 
@@ -105,15 +106,15 @@ def poor_weights(module: Import, kernel: str) -> str:
     """The rule holds for any weights, also for such as are far from the best."""
     own, generator = module("choices").load_arithmetic(kernel), random.Random(30)
     dual = module("reading.weights")
-    good = dual.Dual.best
+    good = dual.Weights.best
 
     def poor(self: Any, target: Any) -> Any:
-        best = good(self, target)
-        factors = [generator.choice((-1, 2, 3, 4, 4, 4, 6)) for _ in best.weights]
-        weights = [factor * weight >> 2 for factor, weight in zip(factors, best.weights, strict=True)]
-        return replace(best, weights=[weights[0] + generator.choice((0, 0, 3 << best.bits)), *weights[1:]])
+        best, centre = good(self, target)
+        factors = [generator.choice((-1, 2, 3, 4, 4, 4, 6)) for _ in best]
+        weights = [factor * weight >> 2 for factor, weight in zip(factors, best, strict=True)]
+        return [weights[0] + generator.choice((0, 0, 3 << self.precision.places)), *weights[1:]], centre
 
-    dual.Dual.best = poor
+    dual.Weights.best = poor
     try:
         for trial in range(90):
             geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
@@ -121,7 +122,7 @@ def poor_weights(module: Import, kernel: str) -> str:
             if wrong:
                 return f"{wrong}, {geometry} at {trial}"
     finally:
-        dual.Dual.best = good
+        dual.Weights.best = good
     return ""
 
 

@@ -123,7 +123,7 @@ class PlainAudit:
 
     def _bounded(self, quick: bool = False) -> Box:
         """The activations, given the statements; the margins that follow are kept."""
-        box = self._rule().box(self._certificate.statements, self._certificate.patches, quick)
+        box = self._rule(quick).box(self._certificate.statements, self._certificate.patches)
         self.proof.margins = proved_margins(self._space.head, box, self._certificate.predicted)
         together = self._together()
         if together is not None:
@@ -161,9 +161,10 @@ class PlainAudit:
             case _:
                 return None
 
-    def _rule(self) -> Activations:
+    def _rule(self, quick: bool = False) -> Activations:
         masses = self._space.head.geometry == "softmax"
-        rule = Simplex(self._space) if masses else self._quadratic
+        quadratic = QuadraticRule(self._space, quick=True) if quick else self._quadratic
+        rule = Simplex(self._space) if masses else quadratic
         return Activations(self._space, rule, self._certificate.paradigm == "mixed")
 
 

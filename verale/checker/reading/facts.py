@@ -16,7 +16,7 @@ whose value is known to lie in [low, high]:
 *Proof.* With Q = b - sum w_i b_i, q(y) - sum w_i q_i(y) = A |y|^2 - 2 <y, Q> = A |y - Q / A|^2 - |Q|^2 / A, and
 w_i q_i(y) >= w_i e_i.
 
-This is weak duality: any weights are sound, so they come from code that need not be right (`dual`). The best ones
+This is weak duality: any weights are sound, so they come from code that need not be right (`weights`). The best ones
 give the least value that latents of a space with a dimension to spare attain. All of it is exact in integers, but for
 one division, which is rounded down.
 
@@ -48,9 +48,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isqrt
 from operator import sub
 
+from ..arithmetic import Rows
 from ..certificate import PatchStatement
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at
 from ..head import COSINES
@@ -65,17 +67,17 @@ class Target:
 
     Attributes:
         curve: a.
-        vector: b.
         square: |b|^2.
         products: <b, b_i> for every fact.
         constant: on the grid.
+        vector: b; empty where only its products are known.
     """
 
     curve: int
-    vector: list[int]
     square: int
     products: list[int]
     constant: int
+    vector: list[int]
 
 
 class Facts:
@@ -85,7 +87,6 @@ class Facts:
         curves: the a_i.
         vectors: the b_i; the first is 0.
         gram: the rows of all <b_i, b_j>.
-        stated: the prototypes of the statements, in the order of the facts.
         intervals: of the working observables, in the order of the statements.
         ends: (low, high) of every form, on the grid (`space`).
         lift: `<b_i, b_j> << lift` is on the grid.
@@ -117,7 +118,7 @@ class Facts:
             self.curves = [1] + [0] * len(stated)
             reach = space.least_reach if inward else space.reach
             self.ends = [(0, reach), *((-2 * high, -2 * low) for _, (low, high) in stated)]
-        self.stated = [j for j, _ in stated]
+        self._stated = [j for j, _ in stated]
         self.gram = [self._products(row) for row in self.vectors]
 
     def _products(self, vector: Sequence[int]) -> list[int]:
@@ -135,7 +136,27 @@ class Facts:
         else:
             vector = [-entry for entry in vector]
             curve, constant = 0, sum(share * space.offsets[k] for k, share in shares.items())
-        return Target(curve, vector, dot(vector, vector), self._products(vector), constant)
+        return Target(curve, dot(vector, vector), self._products(vector), constant, vector)
+
+    @cached_property
+    def _observables(self) -> tuple[list[int], Rows]:
+        """|b|^2 and the <b, b_i> of every observable, by one product of matrices."""
+        space = self._space
+        columns = list(map(list, zip(*(space.vectors[j] for j in self._stated), strict=True)))
+        products = space.arithmetic.product(space.matrix, columns)
+        if not self._distances:
+            return space.squares, [[0, *(-entry for entry in row)] for row in products]
+        base = products[self._stated[0]]  # the origin is the first stated prototype
+        squares = [square - 2 * row[0] + base[0] for square, row in zip(space.squares, products, strict=True)]
+        moved = [entry - base[0] for entry in base]
+        return squares, [[entry - row[0] - own for entry, own in zip(row, moved, strict=True)] for row in products]
+
+    def observable(self, k: int, sign: int) -> Target:
+        """Observable k times a sign, 1 or -1."""
+        squares, rows = self._observables
+        constant = squares[k] << self.lift if self._distances else self._space.offsets[k]
+        products = rows[k] if sign > 0 else [-entry for entry in rows[k]]
+        return Target(sign if self._distances else 0, squares[k], products, sign * constant, [])
 
     def least(self, target: Target, weights: Sequence[int], bits: int, images: Sequence[int] = ()) -> int:
         """A lower bound of a combination, on the grid.
@@ -148,7 +169,7 @@ class Facts:
         curve = (target.curve << bits) - dot(weights, self.curves)
         if curve <= 0:
             weights, curve, images = [(target.curve - 1) << bits, *[0] * (len(self.curves) - 1)], 1 << bits, ()
-        sides = sum(w * (low if w > 0 else high) for w, (low, high) in zip(weights, self.ends, strict=True))
+        sides = dot(weights, [low if w > 0 else high for w, (low, high) in zip(weights, self.ends, strict=True)])
         images = images or [dot(row, weights) for row in self.gram]
         square = (target.square << 2 * bits) - (dot(weights, target.products) << bits + 1) + dot(weights, images)
         form = (sides * curve - (square << self.lift)) // (curve << bits)

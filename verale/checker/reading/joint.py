@@ -22,7 +22,7 @@ term, the reference margin is not positive. Where no statement is left, any y of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from operator import sub
 
@@ -35,8 +35,6 @@ from .space import Space
 
 __all__ = ["Joint"]
 
-_FAR = 1 << 10  # times what a distance can be: so far away the space is looked at without statements
-
 
 class Joint:
     """What margins as one target prove about one certificate."""
@@ -48,8 +46,7 @@ class Joint:
     def margins(self, box: Box, each: Sequence[Fraction | None]) -> tuple[Fraction | None, ...]:
         """The margins term by term; where one is less than the stated margin, that of one target if it is greater."""
         margins = list(each)
-        known = [_filled(self._space, statement) for statement in self._statements]
-        combination = self._quadratic.combining(known or [PatchStatement(0, 0, *_range(self._space, 0))])
+        combination = self._quadratic.combining(self._statements)
         for rival, (bound, stated) in enumerate(zip(each, self._certificate.margins, strict=True)):
             if bound is not None and stated is not None and bound < stated:
                 target = self.target(rival)
@@ -67,7 +64,7 @@ class Joint:
             return True
         left = [s for number, s in enumerate(self._statements) if number != index]
         target = self.target(rival)
-        value = self._quadratic.combination_within(left or [_anything(self._space)], target.shares)
+        value = self._quadratic.combination_within(left, target.shares)
         return value is None or target.bias + value + target.error > 0
 
     def target(self, rival: int) -> MarginTarget:
@@ -103,28 +100,3 @@ class MarginTarget:
                 shares[j] = Fraction(int(difference / lengths[1] * (1 << 2 * bits)), 1 << 2 * bits)
                 error += max(abs(difference - shares[j] * length) for length in lengths)
         return cls(Fraction(bias[predicted] - bias[rival], 1 << head.bias.bits), shares, error)
-
-
-def _filled(space: Space, statement: PatchStatement) -> PatchStatement:
-    """A statement with both ends: the domain's in the place of one that is missing."""
-    least, most = _range(space, statement.prototype)
-    low, high = statement.lower, statement.upper
-    return replace(statement, lower=least if low is None else low, upper=most if high is None else high)
-
-
-def _range(space: Space, j: int) -> tuple[Fraction, Fraction]:
-    """No less than the range of an observable over the domain, which is bounded."""
-    if space.head.geometry in COSINES:
-        return Fraction(-1), Fraction(1)
-    if space.domain.upper is None:
-        raise ValueError("the domain is unbounded, expected two ends for negated distances")
-    low, high = (Fraction(side[j], 1 << space.bits) for side in (space.domain.lower, space.domain.upper))
-    return low, high
-
-
-def _anything(space: Space) -> PatchStatement:
-    """A statement that all that matters satisfies, in the place of none."""
-    least, most = _range(space, 0)
-    if space.head.geometry == "euclidean":
-        return PatchStatement(0, 0, None, most * _FAR)
-    return PatchStatement(0, 0, least, None)

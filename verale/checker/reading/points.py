@@ -1,7 +1,7 @@
 """Points at which a target has its least value, for minimality. They need not be right: `within` checks them, so a poor
 one can cost a proof of minimality, never its soundness.
 
-`dual` tells which facts hold there, S, each with one of its ends. All (N, y) with a_i N - 2 <y, b_i> = e_i for i in S
+`weights` tells the facts S that hold there, each with an end. All (N, y) with a_i N - 2 <y, b_i> = e_i for i in S
 have the base N_0 = -2 mu, g = sum sigma_i b_i, where (mu, sigma) = X (1, -e_i / 2); and with (lambda, tau) =
 X (a, <b, b_i>) they stay so along the direction of r = b - sum tau_i b_i, N rising by 2 lambda. The target falls with
 s in (N_0 + 2 s lambda, g + s r) as far as N >= |y|^2, that is s^2 |r|^2 <= N_0 - |g|^2. X is the adjugate of the matrix
@@ -34,7 +34,7 @@ from ..dyadic import ceil_at, dot, floor_at
 from ..head import COSINES
 from .facts import Facts, Target, far
 from .space import Ranges, Space
-from .weights import Dual
+from .weights import Weights
 
 __all__ = ["Point", "Points", "combination_within", "exact_inverse", "ranges_within", "satisfies", "value_at"]
 
@@ -181,8 +181,8 @@ def _value(facts: Facts, point: Point, curve: int, vector: Sequence[int]) -> int
 
 def _points(facts: Facts, targets: Sequence[Target]) -> list[Point | None]:
     """For each target the point at which it is about the least, if it satisfies the facts."""
-    dual, points = Dual(facts), Points(facts)
-    found = (points.least(target, dual.best(target).held) for target in targets)
+    weights, points = Weights(facts), Points(facts)
+    found = (points.least(target, weights.held(target)) for target in targets)
     return [point if point is not None and satisfies(facts, point) else None for point in found]
 
 

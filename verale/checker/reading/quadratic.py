@@ -13,15 +13,17 @@ from heapq import nlargest
 from math import lcm
 
 from ..certificate import PatchStatement
-from .facts import Facts, far
+from ..head import COSINES
+from .facts import Facts, far, most_stated
 from .points import combination_within, ranges_within
 from .space import Ranges, Space
-from .weights import Dual, Every
+from .weights import Weights
 
 __all__ = ["QuadraticRule"]
 
 _LIKELY = 3
 """The patches that are tried for the one end of an observable that a single patch proves."""
+_FAR = 1 << 10  # times what a distance can be: so far away the space is looked at without statements
 
 
 class QuadraticRule:
@@ -29,49 +31,60 @@ class QuadraticRule:
 
     Attributes:
         space: the head.
+
+    Args:
+        space: the head.
+        quick: whether weights are found in floats, in a hundredth of the time.
     """
 
-    def __init__(self, space: Space) -> None:
-        self.space = space
+    def __init__(self, space: Space, quick: bool = False) -> None:
+        self.space, self._quick = space, quick
 
-    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
-        """The range of every working observable of a patch, given its statements.
-
-        Args:
-            statements: what is known.
-            quick: whether by weights that are nearly the best, in a hundredth of the time.
-        """
+    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
+        """The range of every working observable of a patch, given its statements."""
         if not statements:
             return self.space.domain
-        every, observables = Every(self.space, statements, quick), range(self.space.head.count)
-        lower, upper = every.improved(1, observables), None
-        if not every.unbounded:
-            upper = [-low for low in every.improved(-1, observables)]
+        patch, observables = _Patch(self.space, statements), range(self.space.head.count)
+        lower, upper = patch.bounds(1, observables, self._quick), None
+        if not patch.unbounded:
+            upper = [-low for low in patch.bounds(-1, observables, self._quick)]
         return Ranges(lower, upper).met(self.space.domain)
 
-    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool) -> Ranges | None:
+    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int) -> Ranges | None:
         """The range of the working observable of every prototype at that patch where its similarity is the greatest;
         None where activations are not such a similarity, or a range may be infinite.
 
         Of one end it is enough that one patch has it: floats choose some, where it is to be quick. The other end is the
-        least that all patches prove: only bounds that are it are improved.
+        least that all patches prove: only bounds that are it are improved on what floats prove.
 
         Args:
             groups: the statements about each patch.
             patches: L.
-            quick: as in `ranges`.
         """
         head, domain = self.space.head, self.space.domain
         if head.pooling not in ("max", "masked_max") or head.similarity.unimodal or domain.upper is None:
             return None
-        every = {patch: Every(self.space, group, quick) for patch, group in groups.items()}
-        falls = head.similarity.falls
-        sign = 1 if falls else -1
-        least = domain.lower if falls else [-high for high in domain.upper]
-        outer = self._least_of_all(every, sign, self._covered(groups, patches), least)
-        sure = [-high for high in domain.upper] if falls else list(domain.lower)
-        for patch, observables in self._likeliest(every, -sign, _LIKELY if quick else len(every)).items():
-            for k, bound in zip(observables, every[patch].improved(-sign, observables), strict=True):
+        falls, covered = head.similarity.falls, self._covered(groups, patches)
+        sign, negated = 1 if falls else -1, [-high for high in domain.upper]
+        outer, sure = (list(domain.lower), negated) if falls else (negated, list(domain.lower))
+        every = {number: _Patch(self.space, group) for number, group in groups.items()}
+        bounds: list[dict[int, int]] = [{} for _ in outer]
+        guesses: list[list[tuple[int, int]]] = [[] for _ in outer]
+        for number, patch in every.items():
+            seen = self._seen(number)
+            for k, bound in zip(seen, patch.bounds(sign, seen, True), strict=True):
+                bounds[k][number] = bound
+                if not (falls and patch.unbounded):
+                    guesses[k].append((patch.others[k], number))
+        for k, of_patches in enumerate(bounds):
+            if covered[k]:
+                outer[k] = self._least(every, sign, k, of_patches)
+        likely: dict[int, list[int]] = {}
+        for k, found in enumerate(guesses):
+            for _, number in nlargest(_LIKELY if self._quick else len(found), found):
+                likely.setdefault(number, []).append(k)
+        for number, observables in likely.items():
+            for k, bound in zip(observables, every[number].bounds(-sign, observables, self._quick), strict=True):
                 sure[k] = max(sure[k], bound)
         return Ranges(outer, [-end for end in sure]) if falls else Ranges(sure, [-end for end in outer])
 
@@ -89,44 +102,16 @@ class QuadraticRule:
         full = [count == (1 if column < last else patches - last) for column, count in enumerate(left)]
         return [all(full[column] for column in seen) for seen in head.mask or [(0,)] * head.count]
 
-    def _least_of_all(
-        self, every: Mapping[int, Every], sign: int, covered: Sequence[bool], domain: Sequence[int]
-    ) -> list[int]:
-        """The least that the patches prove of each observable times a sign; the domain's end where one has no more."""
-        bounds: list[dict[int, int]] = [{} for _ in domain]
-        for patch, each in every.items():
-            observables = [k for k in self._seen(patch) if covered[k]]
-            for k, bound in zip(observables, each.middle(sign, observables), strict=True):
-                bounds[k][patch] = bound
-        improved: set[tuple[int, int]] = set()
-        active = [k for k, known in enumerate(covered) if known]
-        while active:
-            todo: dict[int, list[int]] = {}
-            for k in active:
-                patch = min(bounds[k], key=bounds[k].__getitem__)
-                if (patch, k) not in improved:
-                    improved.add((patch, k))
-                    todo.setdefault(patch, []).append(k)
-            for patch, observables in todo.items():
-                for k, bound in zip(observables, every[patch].improved(sign, observables), strict=True):
-                    bounds[k][patch] = max(bounds[k][patch], bound)
-            active = [k for observables in todo.values() for k in observables]
-        return [min(known.values(), default=end) for known, end in zip(bounds, domain, strict=True)]
-
-    def _likeliest(self, every: Mapping[int, Every], sign: int, most: int) -> dict[int, list[int]]:
-        """For each patch the observables of which it is one of a few that prove the most, times a sign, as floats see
-        it."""
-        values: list[list[tuple[int, int]]] = [[] for _ in range(self.space.head.count)]
-        for patch, each in every.items():
-            if not (each.unbounded and sign < 0):
-                observables = self._seen(patch)
-                for k, value in zip(observables, each.estimates(sign, observables), strict=True):
-                    values[k].append((value, patch))
-        chosen: dict[int, list[int]] = {}
-        for k, found in enumerate(values):
-            for _, patch in nlargest(most, found):
-                chosen.setdefault(patch, []).append(k)
-        return chosen
+    def _least(self, every: Mapping[int, _Patch], sign: int, k: int, bounds: dict[int, int]) -> int:
+        """The least that the patches prove of an observable times a sign, given what each proves in floats."""
+        improved: set[int] = set()
+        while not self._quick:
+            patch = min(bounds, key=bounds.__getitem__)
+            if patch in improved:
+                break
+            improved.add(patch)
+            bounds[patch] = max(bounds[patch], *every[patch].bounds(sign, [k], False))
+        return min(bounds.values())
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none
@@ -137,46 +122,105 @@ class QuadraticRule:
         """What gives a lower bound of any linear combination of working observables of a patch.
 
         Args:
-            statements: what is known, at least one. If no upper end of a distance is stated, the domain's stand in
-                their place.
+            statements: what is known. The domain's ends stand in the place of those that are missing; where nothing is
+                known, those of prototype 0. Raises ValueError if no distance has an upper end.
 
         Returns:
             A function of shares: by prototype what its working observable is multiplied by.
         """
-        space = self.space
-        if far(space, statements):
-            if space.domain.upper is None:
-                raise ValueError("distances without upper ends over an unbounded domain bound no combination")
-            ends = (Fraction(space.domain.upper[s.prototype], 1 << space.bits) for s in statements)
-            statements = [replace(s, upper=end) for s, end in zip(statements, ends, strict=True)]
-        least = self._least(statements)
+        stated = list(map(self._filled, statements or [PatchStatement(0, 0, None, None)]))
+        if far(self.space, stated):
+            raise ValueError("distances without upper ends over an unbounded domain bound no combination")
+        facts = Facts(self.space, stated)
+        weights = Weights(facts)
 
         def combination(shares: Mapping[int, Fraction]) -> Fraction:
             unit, whole = _whole(shares)
-            return Fraction(least(whole), unit << space.bits)
+            target = facts.target(whole)
+            row, _ = weights.best(target)
+            return Fraction(facts.least(target, row, weights.precision.places), unit << self.space.bits)
 
         return combination
+
+    def _filled(self, statement: PatchStatement) -> PatchStatement:
+        """A statement with the domain's ends in the place of those that are missing, where it has any."""
+        ends = [Fraction(-1), Fraction(1)]
+        if self.space.head.geometry not in COSINES:
+            sides = [side for side in (self.space.domain.lower, self.space.domain.upper) if side is not None]
+            ends = [Fraction(side[statement.prototype], 1 << self.space.bits) for side in sides]
+        low, high = statement.lower, statement.upper
+        most = ends[1] if len(ends) > 1 else None
+        return replace(statement, lower=ends[0] if low is None else low, upper=most if high is None else high)
 
     def combination_within(
         self, statements: Sequence[PatchStatement], shares: Mapping[int, Fraction]
     ) -> Fraction | None:
-        """A value of a combination, about the least, at a vector that satisfies the statements, of which there is at
-        least one; None if no such vector is found."""
+        """A value of a combination, about the least, at a vector that satisfies the statements; None if no such vector
+        is found."""
         unit, whole = _whole(shares)
-        value = combination_within(self.space, statements, whole)
+        value = combination_within(self.space, statements or [self._anything()], whole)
         return None if value is None else value / unit
 
-    def _least(self, statements: Sequence[PatchStatement]) -> Callable[[Mapping[int, int]], int]:
-        """What gives the lower end of a combination with these shares, given statements."""
-        facts = Facts(self.space, statements)
-        dual = Dual(facts)
+    def _anything(self) -> PatchStatement:
+        """A statement that all that matters satisfies, in the place of none."""
+        least = self._filled(PatchStatement(0, 0, None, None))
+        if self.space.head.geometry != "euclidean" or least.upper is None:
+            return replace(least, upper=None)
+        return replace(least, lower=None, upper=least.upper * _FAR)
 
-        def least(shares: Mapping[int, int]) -> int:
-            target = facts.target(shares)
-            best = dual.best(target)
-            return facts.least(target, best.weights, best.bits)
 
-        return least
+class _Patch:
+    """Lower bounds, on the grid, of working observables of a patch times a sign, 1 or -1, given its statements.
+
+    Args:
+        space: the head.
+        statements: those about the patch, at least one.
+
+    Attributes:
+        unbounded: whether the statements are distances without upper ends (`facts.far`): no distance has one then.
+        others: about what could be proved of the observables whose bounds were asked for times the other sign. Nobody
+            vouches for these.
+    """
+
+    def __init__(self, space: Space, statements: Sequence[PatchStatement]) -> None:
+        self._space, self._facts, self.unbounded = space, Facts(space, statements), far(space, statements)
+        self._most = most_stated(space, statements) if self.unbounded else 0
+        self._weights: dict[bool, Weights] = {}
+        self.others: dict[int, int] = {}
+        self._stated: dict[int, tuple[int, int]] = {}
+        for statement, (low, high) in zip(statements, self._facts.intervals, strict=True):
+            before = self._stated.get(statement.prototype, (low, high))
+            self._stated[statement.prototype] = max(before[0], low), min(before[1], high)
+
+    def bounds(self, sign: int, observables: Sequence[int], quick: bool) -> list[int]:
+        """Those of some observables, by weights that are found in floats where it is to be quick."""
+        if not observables:
+            return []
+        facts, arithmetic = self._facts, self._space.arithmetic
+        if quick not in self._weights:
+            self._weights[quick] = Weights(facts, quick)
+        targets = [facts.observable(k, sign) for k in observables]
+        rows, centres = zip(*map(self._weights[quick].best, targets), strict=True)
+        images, places = (
+            arithmetic.product(arithmetic.matrix(list(rows)), facts.gram),
+            self._weights[quick].precision.places,
+        )
+        bounds = []
+        for k, target, row, image, centre in zip(observables, targets, rows, images, centres, strict=True):
+            bound = facts.least(target, row, places, image)
+            self.others[k] = bound - 2 * (centre // facts.parts + target.constant)
+            bounds.append(self._kept(k, sign, bound))
+        return bounds
+
+    def _kept(self, k: int, sign: int, bound: int) -> int:
+        """A bound, or what is stated or the domain gives if that is more."""
+        domain, stated = self._space.domain, self._stated.get(k)
+        if sign > 0:
+            bound = min(bound, self._most) if self.unbounded else bound
+            return max(bound, domain.lower[k], stated[0] if stated else domain.lower[k])
+        if domain.upper is not None:
+            bound = max(bound, -domain.upper[k])
+        return max(bound, -stated[1]) if stated else bound
 
 
 def _whole(shares: Mapping[int, Fraction]) -> tuple[int, dict[int, int]]:

@@ -16,7 +16,7 @@ from verale.checker.head import read_head
 from verale.checker.reading.facts import Facts, Target
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.checker.reading.weights import Dual
+from verale.checker.reading.weights import Weights
 from verale.soundness import files
 
 Matrix = list[list[float]]
@@ -78,19 +78,19 @@ def bounds(
 ) -> tuple[list[Fraction], list[Fraction]]:
     """For every form and sign what the weights found give, and the most that these give after changes of so much."""
     facts = Facts(quadratic.space, statements)
-    dual = Dual(facts)
+    weights = Weights(facts)
     found, others = [], []
     for k in range(quadratic.space.head.count):
         for sign in (1, -1):
             target = facts.target({k: sign})
-            best, scale = dual.best(target), scaled(quadratic.space, facts, target)
-            row, most = best.weights, []
+            (row, _), scale = weights.best(target), scaled(quadratic.space, facts, target)
+            places, most = weights.precision.places, []
             for _ in range(20):
                 other = list(row)
                 for i in generator.sample(range(len(row)), generator.randrange(1, 1 + min(3, len(row)))):
                     other[i] += int(max(map(abs, row)) * Fraction(generator.gauss(0, change)))
-                most.append(facts.least(target, other, best.bits))
-            found.append(Fraction(facts.least(target, row, best.bits)) / scale)
+                most.append(facts.least(target, other, places))
+            found.append(Fraction(facts.least(target, row, places)) / scale)
             others.append(Fraction(max(most)) / scale)
     return found, others
 

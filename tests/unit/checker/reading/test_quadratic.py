@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -20,7 +19,7 @@ from verale.checker.head import read_head
 from verale.checker.reading.facts import Target
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.checker.reading.weights import Best, Dual
+from verale.checker.reading.weights import Weights
 from verale.soundness import files
 
 Matrix = list[list[float]]
@@ -416,13 +415,13 @@ def test_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: s
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
 def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With bad ones the range is wide, and still holds the truth."""
-    generator, good = random.Random(15), Dual.best
+    generator, good = random.Random(15), Weights.best
 
-    def poor(self: Dual, target: Target) -> Best:
-        size, best = generator.choice((0.0, 1e-9, 0.3, 5.0)), good(self, target)
-        return replace(best, weights=[int(w * (1 + Fraction(generator.gauss(0, size)))) for w in best.weights])
+    def poor(self: Weights, target: Target) -> tuple[list[int], int]:
+        size, (row, centre) = generator.choice((0.0, 1e-9, 0.3, 5.0)), good(self, target)
+        return [int(w * (1 + Fraction(generator.gauss(0, size)))) for w in row], centre
 
-    monkeypatch.setattr(Dual, "best", poor)
+    monkeypatch.setattr(Weights, "best", poor)
     for trial in range(18):
         rows = gauss(generator, 6, 3)
         box = (-9.0, 9.0) if geometry == "inner_product" else (None, None)
@@ -540,7 +539,7 @@ def test_quick_weights_are_sound_and_prove_no_more_than_the_best(geometry) -> No
             )
             truths = observed(where, z)
             statements = stated(generator, [ends for ends, _ in truths], trial % 2 == 0, 3)
-            quick, best = (QuadraticRule(where).ranges(statements, quick=quick) for quick in (True, False))
+            quick, best = (QuadraticRule(where, quick).ranges(statements) for quick in (True, False))
             assert quick.upper is not None and best.upper is not None
             for k, (_, (low, high)) in enumerate(truths):
                 assert quick.lower[k] <= high and low <= quick.upper[k], (recipe, k)
@@ -558,7 +557,7 @@ def test_quick_weights_are_nearly_the_best_where_intervals_are_narrow() -> None:
         PatchStatement(0, j, truths[j][0][0] * Fraction(9999, 10000), truths[j][0][1] * Fraction(10001, 10000))
         for j in range(5)
     ]
-    quick, best = (QuadraticRule(where).ranges(statements, quick=quick) for quick in (True, False))
+    quick, best = (QuadraticRule(where, quick).ranges(statements) for quick in (True, False))
     assert quick.upper is not None and best.upper is not None
     for low, high, least, most in zip(quick.lower, quick.upper, best.lower, best.upper, strict=True):
         assert least - low + high - most <= (most - least) >> 8
