@@ -271,7 +271,7 @@ reading/quadratic.py QuadraticRule.ranges: the domain is dropped
 reading/quadratic.py QuadraticRule._covered: patches without a statement are not looked at
     all(full[column] for column in seen) => any(full[column] for column in seen)
 reading/quadratic.py QuadraticRule._least: the patch that proves the most decides
-    min(bounds.values()) => max(bounds.values())
+    return bounds[patch] => return max(bounds.values())
 reading/quadratic.py _whole: a combination's shares are rounded
     int(share * unit) => int(share) * unit
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
@@ -281,6 +281,10 @@ reading/facts.py _moved: squares add up as lengths do
     => square + ceil_shift(length ** 2, -space.bits)
 reading/weights.py _Ascent._vertex: the weights leave out how far the latent may be
     [one - kappa * other for one, other in zip(self._tau, foot, strict=True)] => list(self._tau)
+reading/weights.py Weights.__init__: floats are all there is
+    FLOATS if quick else DECIMALS => FLOATS
+reading/weights.py _Ascent.ascend: the first weights are not improved
+    range(self._precision.rounds * (len(self.weights) + 1)) => ()
 reading/points.py _points: a point may break what is stated
     without satisfies(facts, point)
 reading/points.py exact_inverse: the adjugate is not divided

@@ -108,8 +108,8 @@ def poor_weights(module: Import, kernel: str) -> str:
     dual = module("reading.weights")
     good = dual.Weights.best
 
-    def poor(self: Any, target: Any) -> Any:
-        best, centre = good(self, target)
+    def poor(self: Any, target: Any, ascend: bool = True) -> Any:
+        best, centre = good(self, target, ascend)
         factors = [generator.choice((-1, 2, 3, 4, 4, 4, 6)) for _ in best]
         weights = [factor * weight >> 2 for factor, weight in zip(factors, best, strict=True)]
         return [weights[0] + generator.choice((0, 0, 3 << self.precision.places)), *weights[1:]], centre

@@ -168,7 +168,8 @@ class Facts:
         """
         curve = (target.curve << bits) - dot(weights, self.curves)
         if curve <= 0:
-            weights, curve, images = [(target.curve - 1) << bits, *[0] * (len(self.curves) - 1)], 1 << bits, ()
+            weights, curve = [(target.curve - 1) << bits, *[0] * (len(self.curves) - 1)], 1 << bits
+            images = [0] * len(weights)  # the first vector is 0
         sides = dot(weights, [low if w > 0 else high for w, (low, high) in zip(weights, self.ends, strict=True)])
         images = images or [dot(row, weights) for row in self.gram]
         square = (target.square << 2 * bits) - (dot(weights, target.products) << bits + 1) + dot(weights, images)

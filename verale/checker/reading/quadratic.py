@@ -72,7 +72,7 @@ class QuadraticRule:
         guesses: list[list[tuple[int, int]]] = [[] for _ in outer]
         for number, patch in every.items():
             seen = self._seen(number)
-            for k, bound in zip(seen, patch.bounds(sign, seen, True), strict=True):
+            for k, bound in zip(seen, patch.bounds(sign, seen, True, False), strict=True):
                 bounds[k][number] = bound
                 if not (falls and patch.unbounded):
                     guesses[k].append((patch.others[k], number))
@@ -103,15 +103,13 @@ class QuadraticRule:
         return [all(full[column] for column in seen) for seen in head.mask or [(0,)] * head.count]
 
     def _least(self, every: Mapping[int, _Patch], sign: int, k: int, bounds: dict[int, int]) -> int:
-        """The least that the patches prove of an observable times a sign, given what each proves in floats."""
+        """The least that the patches prove of an observable times a sign, given what each proves by its first weights.
+        Only where a patch decides are they improved."""
         improved: set[int] = set()
-        while not self._quick:
-            patch = min(bounds, key=bounds.__getitem__)
-            if patch in improved:
-                break
+        while (patch := min(bounds, key=bounds.__getitem__)) not in improved:
             improved.add(patch)
-            bounds[patch] = max(bounds[patch], *every[patch].bounds(sign, [k], False))
-        return min(bounds.values())
+            bounds[patch] = max(bounds[patch], *every[patch].bounds(sign, [k], self._quick))
+        return bounds[patch]
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none
@@ -192,15 +190,16 @@ class _Patch:
             before = self._stated.get(statement.prototype, (low, high))
             self._stated[statement.prototype] = max(before[0], low), min(before[1], high)
 
-    def bounds(self, sign: int, observables: Sequence[int], quick: bool) -> list[int]:
-        """Those of some observables, by weights that are found in floats where it is to be quick."""
+    def bounds(self, sign: int, observables: Sequence[int], quick: bool, ascend: bool = True) -> list[int]:
+        """Those of some observables, by weights that are found in floats where it is to be quick; without `ascend` by
+        the first ones."""
         if not observables:
             return []
         facts, arithmetic = self._facts, self._space.arithmetic
         if quick not in self._weights:
             self._weights[quick] = Weights(facts, quick)
         targets = [facts.observable(k, sign) for k in observables]
-        rows, centres = zip(*map(self._weights[quick].best, targets), strict=True)
+        rows, centres = zip(*(self._weights[quick].best(target, ascend) for target in targets), strict=True)
         images, places = (
             arithmetic.product(arithmetic.matrix(list(rows)), facts.gram),
             self._weights[quick].precision.places,

@@ -42,7 +42,6 @@ _CONTEXT = Context(prec=120, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 _ENDLESS = 10**100  # a weight, or a multiple of a direction, that no facts need which latents satisfy
 _NONE = -1  # no fact
 _BEYOND = 16  # more than a form can be
-_SETS = 64  # how many inverses are kept
 _ESTIMATE = 80  # bits of a centre
 
 
@@ -114,15 +113,15 @@ class Weights:
         self.distances = bool(facts.curves[-1])
         self._latent = max(latent, *sizes) if self.distances else latent
         self._sizes = [self._latent if curve else size for curve, size in zip(facts.curves, sizes, strict=True)]
-        self._sets: dict[frozenset[int], _Set] = {}
         self._inward: dict[int, list[_Number]] = {}  # what is multiplied by them is in a unit
         self._outward: dict[int, list[_Number]] = {}
         with localcontext(_CONTEXT):
             one, beyond = precision.power(-bits), _BEYOND << bits
-            self.gram = [
-                [one * floor_shift(entry, bits - own - size) for entry, size in zip(row, self._sizes, strict=True)]
-                for row, own in zip(facts.gram, self._sizes, strict=True)
-            ]
+            self.gram = []
+            for row, own in zip(facts.gram, self._sizes, strict=True):
+                facts.look()
+                pairs = zip(row, self._sizes, strict=True)
+                self.gram.append([one * floor_shift(entry, bits - own - size) for entry, size in pairs])
             places = [bits - facts.lift - self._latent - size for size in self._sizes]
             self.ends = [
                 [one * max(-beyond, min(beyond, floor_shift(end, place))) for end in ends]
@@ -139,30 +138,31 @@ class Weights:
                 self.start = self.only(0)
                 self.foot = self.start.foot(self.middles[:1])
 
-    def best(self, target: Target) -> tuple[list[int], int]:
+    def best(self, target: Target, ascend: bool = True) -> tuple[list[int], int]:
         """The best weights for a target, of all facts at 2^-`places`; and about its value at the foot of the middles of
-        all intervals, on the grid. All are 0 where floats overflow."""
+        all intervals, on the grid. All are 0 where floats fail. Without `ascend` the weights are the first ones."""
         precision = self.precision
         with localcontext(_CONTEXT):
             try:
-                unit, ascent = self._ascent(target)
+                unit, ascent = self._ascent(target, ascend)
                 if unit not in self._outward:
                     powers = [precision.places + unit - size for size in self._sizes]
                     self._outward[unit] = list(map(precision.power, powers))
                 weights = list(map(int, map(mul, ascent.weights, self._outward[unit])))
                 centre = int(ascent.centre * 2**_ESTIMATE)
-            except (OverflowError, ValueError):
+            except (ArithmeticError, ValueError):
                 return [0] * len(self.ends), 0
         return weights, floor_shift(centre, unit + self._latent + self.facts.lift - _ESTIMATE)
 
     def held(self, target: Target) -> dict[int, int]:
         """For the facts that hold with equality where a target is the least the end, on the grid."""
         with localcontext(_CONTEXT):
-            _, ascent = self._ascent(target)
+            _, ascent = self._ascent(target, True)
         return {i: self.facts.ends[i][not ascent.low[i]] for i in ascent.chosen.members}
 
-    def _ascent(self, target: Target) -> tuple[int, _Ascent]:
+    def _ascent(self, target: Target, ascend: bool) -> tuple[int, _Ascent]:
         """The exponent of a unit in which a target is not much larger than 1, and the best weights in it."""
+        self.facts.look()
         unit = target.square.bit_length() + 1 >> 1
         if target.curve:
             unit = max(unit, self._latent + target.curve.bit_length())
@@ -170,7 +170,8 @@ class Weights:
             powers = [-2 * unit, self._latent - unit, *(-unit - size for size in self._sizes)]
             self._inward[unit] = list(map(self.precision.power, powers))
         ascent = _Ascent(self, *map(mul, (target.square, target.curve, *target.products), self._inward[unit]))
-        ascent.ascend()
+        if ascend:
+            ascent.ascend()
         return unit, ascent
 
     def only(self, i: int) -> _Set:
@@ -181,9 +182,6 @@ class Weights:
     def joined(self, chosen: _Set, i: int) -> tuple[_Set, list[_Number]]:
         """With one fact more; if it depends on the others, these alone, and what sum of them it is."""
         self.facts.look()
-        members = (*chosen.members, i)
-        if frozenset(members) in self._sets:
-            return self._sets[frozenset(members)], []
         if not chosen.members:
             return self.only(i), []
         column = [self.facts.curves[i], *(self.gram[i][j] for j in chosen.members)]
@@ -191,32 +189,24 @@ class Weights:
         pivot = self.gram[i][i] - sum(map(mul, column, share))
         if not pivot > self.precision.dependent:
             return chosen, share[1:]
-        rows = [[*row, 0] for row in chosen.inverse] + [[0] * len(column) + [0]]
-        return self._stored(members, rows, [*share, -1], 1 / pivot), []
+        rows = [[*row, 0] for row in (*chosen.inverse, [0] * len(share))]
+        return _Set((*chosen.members, i), _moved(rows, [*share, -1], 1 / pivot)), []
 
-    def without(self, chosen: _Set, i: int) -> _Set:
-        """With one fact less."""
-        members = tuple(j for j in chosen.members if j != i)
-        if frozenset(members) in self._sets:
-            return self._sets[frozenset(members)]
-        if len(members) < 2:
-            return self.only(*members) if members else _Set((), [])
-        place = chosen.members.index(i) + 1
-        rows = [row[:place] + row[place + 1 :] for row in chosen.inverse]
-        return self._stored(members, rows, rows.pop(place), -1 / chosen.inverse[place][place])
 
-    def _stored(
-        self, members: tuple[int, ...], rows: list[list[_Number]], vector: list[_Number], factor: _Number
-    ) -> _Set:
-        """The facts whose inverse is this matrix plus a factor times the square of a vector."""
-        if len(self._sets) >= _SETS:
-            self._sets.clear()
-        scaled = [factor * entry for entry in vector]
-        inverse = [
-            [a + own * b for a, b in zip(row, scaled, strict=True)] for row, own in zip(rows, vector, strict=True)
-        ]
-        self._sets[frozenset(members)] = chosen = _Set(members, inverse)
-        return chosen
+def _without(chosen: _Set, i: int) -> _Set:
+    """With one fact less."""
+    members = tuple(j for j in chosen.members if j != i)
+    if not members:
+        return _Set((), [])
+    place = chosen.members.index(i) + 1
+    rows = [row[:place] + row[place + 1 :] for row in chosen.inverse]
+    return _Set(members, _moved(rows, rows.pop(place), -1 / chosen.inverse[place][place]))
+
+
+def _moved(rows: list[list[_Number]], vector: list[_Number], factor: _Number) -> list[list[_Number]]:
+    """A matrix plus a factor times the square of a vector."""
+    scaled = [factor * entry for entry in vector]
+    return [[a + share * b for a, b in zip(row, scaled, strict=True)] for row, share in zip(rows, vector, strict=True)]
 
 
 class _Ascent:
@@ -238,15 +228,15 @@ class _Ascent:
         self.weights = [0 * curve] * len(products)
         for i, weight in zip(self.chosen.members, vertex, strict=True):
             self.weights[i] = weight
-        self.low = [weight > 0 for weight in self.weights]
 
     def ascend(self) -> None:
         """Make the weights the best."""
+        self.low = [weight > 0 for weight in self.weights]
         for _ in range(self._precision.rounds * (len(self.weights) + 1)):
             self._found.facts.look()
             met, members = None, self.chosen.members
             ends = [self._found.ends[i][not self.low[i]] for i in members]
-            vertex = self._vertex(*self.chosen.foot(ends)) if members else self._free()
+            vertex = self._vertex(*self.chosen.foot(ends)) if members else []
             if vertex is None:
                 met = self._move(members, [-entry for entry in self._foot], _ENDLESS)
             elif [weight > 0 for weight in vertex] == [self.low[i] for i in members]:
@@ -257,14 +247,17 @@ class _Ascent:
             if met == _NONE or max(map(abs, self.weights)) > _ENDLESS:
                 return  # next to nothing satisfies the facts
             if met is not None:
-                self._choose(self._found.without(self.chosen, met))
+                self._choose(_without(self.chosen, met))
             elif not self._enter():
                 return
 
     def _choose(self, chosen: _Set) -> None:
         """Let these be S: lambda, tau and |r|^2."""
         self.chosen = chosen
-        if chosen.members:
+        if not chosen.members:  # y is b / a
+            self._tau, self._foot, self._reach = [], [], 1 / self._curve
+            self._height = self._square * self._reach * self._reach
+        else:
             column = [self._curve, *[self._products[i] for i in chosen.members]]
             self._multiplier, *self._tau = chosen.times(column)
             self._outside = self._square - sum(map(mul, self._tau, column[1:])) - self._multiplier * self._curve
@@ -278,12 +271,6 @@ class _Ascent:
         self._reach = 0 if kappa == precision.least else 1 / kappa  # 0: y is the foot
         self._height = 2 * (self._reach * self._multiplier - mu)
         return [one - kappa * other for one, other in zip(self._tau, foot, strict=True)]
-
-    def _free(self) -> list[_Number]:
-        """No weights; y is b / a."""
-        self._tau, self._foot, self._reach = [], [], 1 / self._curve
-        self._height = self._square * self._reach * self._reach
-        return []
 
     def _move(self, members: Sequence[int], steps: Sequence[_Number], most: int) -> int | None:
         """Move these weights by so many times these steps, or until one reaches 0 where its end ceases to count: return
@@ -329,5 +316,5 @@ class _Ascent:
             met = self._move((i, *chosen.members), [sign, *(-sign * part for part in parts)], _ENDLESS)
             if met is None or met == _NONE:
                 break
-            self._choose(found.without(chosen, met))
+            self._choose(_without(chosen, met))
         return False

@@ -417,8 +417,8 @@ def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.M
     """With bad ones the range is wide, and still holds the truth."""
     generator, good = random.Random(15), Weights.best
 
-    def poor(self: Weights, target: Target) -> tuple[list[int], int]:
-        size, (row, centre) = generator.choice((0.0, 1e-9, 0.3, 5.0)), good(self, target)
+    def poor(self: Weights, target: Target, ascend: bool = True) -> tuple[list[int], int]:
+        size, (row, centre) = generator.choice((0.0, 1e-9, 0.3, 5.0)), good(self, target, ascend)
         return [int(w * (1 + Fraction(generator.gauss(0, size)))) for w in row], centre
 
     monkeypatch.setattr(Weights, "best", poor)
