@@ -222,6 +222,7 @@ class _Ascent:
     def __init__(self, found: Weights, square: _Number, curve: _Number, *products: _Number) -> None:
         self._found, self._precision = found, found.precision
         self._curve, self._square, self._products = curve, square, products
+        self._foot = found.foot[1]
         self._choose(found.start)
         vertex = self._vertex(*found.foot) or [curve - 1]
         self.centre = sum(map(mul, self._tau, [found.middles[i] for i in self.chosen.members])) - 2 * self._multiplier
