@@ -102,23 +102,16 @@ class Similarity(ABC):
         """
 
     def ends(
-        self,
-        arithmetic: Arithmetic,
-        prototype: int,
-        low: int,
-        high: int | None,
-        m_bits: int,
-        bits: int,
-        inward: bool = False,
+        self, arithmetic: Arithmetic, j: int, low: int, high: int | None, m_bits: int, bits: int, inward: bool = False
     ) -> _Ends:
-        """S at 2^-bits, rounded outward, or inward, for m in [low, high] at 2^-m_bits; from low on if `high` is None.
-        Where no m is in it, as of a distance below 0, any ends will do."""
-        own = self.own.rows[0][prototype]
+        """S at 2^-bits with prototype j, rounded outward, or inward, for m in [low, high] at 2^-m_bits; for m from low
+        on where `high` is None. Where no m is in it, as of a distance below 0, any ends will do."""
+        own = self.own.rows[0][j]
         if high is None:
             if not (self.falls and self.has_limit):
                 raise ValueError("only a squared distance can be unbounded, and not under every similarity")
             return 0, self.at(arithmetic, low, m_bits, own, bits)[not inward]
-        low, high = self.argument(prototype, low, high, m_bits, inward)
+        low, high = self.argument(j, low, high, m_bits, inward)
         worst, best = (max(0, high), low) if self.falls else (low, high)
         least = self.at(arithmetic, worst, m_bits, own, bits)
         most = least if worst == best else self.at(arithmetic, best, m_bits, own, bits)
