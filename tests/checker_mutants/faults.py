@@ -218,21 +218,6 @@ reading/space.py ball: of two alike it is the box's
     min(balls, key=lambda each: each[0]) => min(reversed(balls), key=lambda each: each[0])
 reading/space.py Space.__init__: a norm's upper end is its lower end
     sqrt_ends(square << 2 * self.bits) => (sqrt_ends(square << 2 * self.bits)[0],) * 2
-reading/paradigms.py SpatialRule.boxes_without: other patches are forgotten
-    *known => *known[:1]
-reading/masses.py Simplex._ends: a stated mass is at most what is left
-    low + rest => rest
-reading/masses.py Simplex._ends: where all masses are stated, the others say nothing of the lower end
-    one - (highs - high) if len(stated) == count else 0 => 0
-reading/masses.py Simplex._ends: a stated mass may be what its statement says, whatever the others leave
-    min(one, high, low + rest) => min(one, high)
-reading/masses.py _Against.by_prices: patches without statements pay nothing
-    without [(self.left.unstated, self._free)]
-reading/masses.py _Left.of: a stated mass takes what its statement says, whatever the others leave
-    min(high, low + rest) => high
-reading/masses.py _Against.by_prices: prices of prototypes that gain nothing are paid
-    {k: ceil_at(prices[k], self.unit) for k, _, _ in self.gains if k in prices}
-    => {k: ceil_at(price, self.unit) for k, price in prices.items()}
 reading/paradigms.py Activations.boxes_without: other patches are forgotten
     {**parts, dropped.patch: self._part(left)} => {dropped.patch: self._part(left)}
 reading/masses.py Left.most: a stated mass is at most what is left
