@@ -123,7 +123,7 @@ def detected_by(fault: Fault | None, attacks: Sequence[tuple[str, Attack]] | Non
     """
     if attacks is None:
         attacks = _EVERY if fault is None else _attacks_on(fault.file)
-    kernel = "mpmath" if fault is not None and "mpmath" in fault.file else "arb"
+    kernel = "mpmath" if fault is not None and fault.file == "series.py" else "arb"
     sources = {} if fault is None else {fault.file: fault.source}
     with injected(sources) as module, flint.ctx.workprec(arithmetic.PRECISION):
         for name, attack in attacks:
