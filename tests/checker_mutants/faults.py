@@ -394,9 +394,9 @@ least.py _leaves: one part of a cell is enough
 limit.py allowed: each byte allows what a megabyte does
     max(1, -(-size // _MEGABYTE)) => size
 limit.py Clock.look: a proof takes as long as it likes
-    now - self._begun > self._seconds => False
+    self.taken > self._seconds => False
 limit.py Clock.look: memory is not looked at
-    now - self._seen > _BETWEEN => False
+    _resident() - self._before => 0
 limit.py Clock.keep: numbers take no memory
     size * numbers => 0
 read/pictures.py opened_files: time that was taken is not counted

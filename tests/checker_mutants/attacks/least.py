@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, count, product
 from typing import Any
+from unittest.mock import patch
 
 import flint
 from checker_mutants.mutant import Import
@@ -294,11 +295,9 @@ def _documents(module: Import, kernel: str) -> str:
 
     def at_every_look(cells: Any) -> Any:
         """What is answered within 1000 seconds where one passes from each look at the clock to the next."""
-        limit, seconds = module("limit"), count()
-        had, limit.thread_time = limit.thread_time, lambda: float(next(seconds))
-        said = answer(cells, limit=1000.0)
-        limit.thread_time = had
-        return said
+        seconds = count()
+        with patch.multiple(module("limit"), thread_time=lambda: float(next(seconds)), _BETWEEN=0):
+            return answer(cells, limit=1000.0)
 
     maximum = files.head(
         [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]], corners, geometry=inner, readout={"kind": "maximum"}, **form

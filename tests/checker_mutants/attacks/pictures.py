@@ -288,7 +288,7 @@ def pictures_are_found(module: Import, kernel: str) -> str:
             return "a file that changed"
     pictures._KEPT = kept
     ticks = count()  # one second each time that somebody looks
-    with patch.object(module("limit"), "thread_time", lambda: float(next(ticks))):
+    with patch.multiple(module("limit"), thread_time=lambda: float(next(ticks)), _BETWEEN=0):
         taken = pictures.Pictures(files_of(used), GREY, 100.0).find(digests[0]).taken
         few = pictures.Pictures(files_of(used), GREY, 6 * taken)  # of which reading may take a third
         return "" if [asked(few, each) for each in digests] == [*digests[:2], "limit"] else "the limit"

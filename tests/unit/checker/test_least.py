@@ -208,7 +208,8 @@ def test_a_deep_tree_lacks_its_leaves_or_is_proved(given) -> None:
     assert proved(given, cells=[*one_sided, {"weights": []}], least=0) == 0
 
 
-def test_many_leaves_end_at_the_limit(given) -> None:
+def test_many_leaves_end_at_the_limit(given, monkeypatch) -> None:
+    monkeypatch.setattr("verale.checker.limit._BETWEEN", 0)
     rivals = [[c, 1] for c in range(3) if c != given[0]["predicted"]]
     cells = [each for split in splits(("ceiling", 1.0)) * 5000 for each in (split, {"weights": rivals})]
     claim, head, latents = given

@@ -202,6 +202,7 @@ def test_the_time_of_reading_is_limited_by_what_is_read(monkeypatch: pytest.Monk
     """Here a look at the clock takes a second; it is looked at once a row."""
     now = iter(range(10**6))
     monkeypatch.setattr(limit, "thread_time", lambda: float(next(now)))
+    monkeypatch.setattr(limit, "_BETWEEN", 0)
     files = [png(drawn_picture(GREY, seed)) for seed in range(1, 5)]
     digests = [picture_digest(drawn_picture(GREY, seed)) for seed in range(1, 5)]
     found = pictures(files[0]).find(digests[0])
