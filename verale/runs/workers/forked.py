@@ -49,6 +49,8 @@ class Forked:
             self._pid = os.fork()
             if self._pid == 0:
                 _become(serve, ends[0], ends[3], environment, masked)  # which never returns
+            with suppress(OSError):  # it may have ended
+                os.setpgid(self._pid, self._pid)  # as it does itself; whoever is first, nobody stops it before
         except OSError:
             for end in ends:
                 os.close(end)
