@@ -128,7 +128,10 @@ def command(
     from verale.runs.auditor import AuditOptions, Stored, deployment_of
     from verale.runs.inputs import Inputs, find_seen
 
-    deployed = deployment_of(deployment, ulps)
+    try:
+        deployed = deployment_of(deployment, ulps)
+    except UsageError as error:
+        raise click.UsageError(str(error)) from error
     refused = never_proved(kernel, deployed is not None)
     if refused is not None:
         raise click.UsageError(f"--{refused}")
