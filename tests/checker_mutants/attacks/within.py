@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 import flint
 from checker_mutants.mutant import Import
@@ -137,7 +138,13 @@ def _by_hand(module: Import, own: Any) -> str:
         near, far = max(0, low - 8 * exact, 8 * exact - high), max(high - 8 * exact, 8 * exact - low)
         if least < near or most > far:
             return "a peak"
-    return _trees(module, own) or _prices(module, space) or _points(module, own) or _norms(module, own)
+    return (
+        _trees(module, own)
+        or _prices(module, space)
+        or _points(module, own)
+        or _many(module, own)
+        or _norms(module, own)
+    )
 
 
 def _trees(module: Import, own: Any) -> str:
@@ -181,7 +188,21 @@ def _points(module: Import, own: Any) -> str:
     for unit, square, y in (*right, *wrong):
         if within.satisfies(known, point.Point(unit, square, [y])) != ((unit, square, y) in right):
             return "a point"
+    ends = {0: 9 * one}  # of a fact that is at most 4
+    with patch.object(module("reading.weights").Weights, "held", lambda weights, target: ends):
+        if within.ranges_within(space, [statement.PatchStatement(0, j, Fraction(0), Fraction(4)) for j in (0, 1)]):
+            return "a point that breaks what is stated"
     return ""
+
+
+def _many(module: Import, own: Any) -> str:
+    """Eight statements about a patch: the last counts too."""
+    rows = [[float(i == j) for j in range(8)] for i in range(8)]
+    data = files.head([[1.0] * 8, [0.0] * 8], rows, domain=files.domain(-4.0, 4.0))
+    space = module("reading.space").Space(module("head").read_head(data), own)
+    stated = [module("certificate").PatchStatement(0, j, Fraction(1, 4), Fraction(1, 2)) for j in range(8)]
+    upper = module("reading.quadratic").QuadraticRule(space).ranges(stated).upper
+    return "" if upper[7] <= 1 << space.bits - 1 else "a statement is left out"
 
 
 def _norms(module: Import, own: Any) -> str:
