@@ -198,12 +198,11 @@ class _Patch:
         facts, arithmetic = self._facts, self._space.arithmetic
         if quick not in self._weights:
             self._weights[quick] = Weights(facts, quick)
+        weights = self._weights[quick]
         targets = [facts.observable(k, sign) for k in observables]
-        rows, centres = zip(*(self._weights[quick].best(target, ascend) for target in targets), strict=True)
-        images, places = (
-            arithmetic.product(arithmetic.matrix(list(rows)), facts.gram),
-            self._weights[quick].precision.places,
-        )
+        rows, centres = zip(*(weights.best(target, ascend) for target in targets), strict=True)
+        images = arithmetic.product(arithmetic.matrix(list(rows)), facts.gram)
+        places = weights.precision.places
         bounds = []
         for k, target, row, image, centre in zip(observables, targets, rows, images, centres, strict=True):
             bound = facts.least(target, row, places, image)
