@@ -395,6 +395,8 @@ limit.py allowed: each byte allows what a megabyte does
     max(1, -(-size // _MEGABYTE)) => size
 limit.py Clock.look: a proof takes as long as it likes
     self.taken > self._seconds => False
+limit.py Clock.start: short limits are looked at as seldom as long ones
+    min(_BETWEEN, seconds / 10) => _BETWEEN
 limit.py Clock.look: memory is not looked at
     _resident() - self._before => 0
 limit.py Clock.keep: numbers take no memory

@@ -24,7 +24,8 @@ _MEMORY = 2**30
 _NUMBER = 96
 """Bytes of an integer on the grid, with its place in a list."""
 _BETWEEN = 0.02
-"""Seconds by the wall from one measurement to the next. To ask for processor time may take as long as a target does."""
+"""Seconds by the wall between measurements, or a tenth of the limit where that is less. To ask for processor
+time may take as long as a target does."""
 _LONGEST = 10**9
 """Seconds, thirty years."""
 
@@ -59,6 +60,7 @@ class Clock:
         """Begin to measure; None allows everything."""
         self._seconds = seconds
         self._memory = inf if seconds is None else _MEMORY * max(1.0, seconds / LIMIT)
+        self._between = _BETWEEN if seconds is None else min(_BETWEEN, seconds / 10)
         self._begun, self._next = thread_time(), 0.0
         self._before = 0 if seconds is None else _resident()
 
@@ -74,7 +76,7 @@ class Clock:
         now = monotonic()
         if now < self._next:
             return
-        self._next = now + _BETWEEN
+        self._next = now + self._between
         if self.taken > self._seconds:
             raise UnprovedError(
                 "limit",

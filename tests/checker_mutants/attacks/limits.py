@@ -17,7 +17,7 @@ def limits_end_proofs(module: Import, kernel: str) -> str:
     limit = module("limit")
     with patch.multiple(limit, thread_time=limit.thread_time, _BETWEEN=0):  # the first is set by `_wrong_clock`
         wrong = _wrong_limit(module) or _wrong_clock(module)
-    return wrong or _wrong_audits(module, kernel)
+    return wrong or _seldom(module) or _wrong_audits(module, kernel)
 
 
 def _wrong_limit(module: Import) -> str:
@@ -59,6 +59,18 @@ def _wrong_clock(module: Import) -> str:
     passes = _passes(clock.look, error)
     limit._resident = had
     return "memory" if passes else ""
+
+
+def _seldom(module: Import) -> str:
+    """A look asks for the time at the first, and again as soon as a tenth of the limit has passed by the wall."""
+    limit, error = module("limit"), module("errors").UnprovedError
+    now = 100.0
+    with patch.multiple(limit, thread_time=lambda: now, monotonic=lambda: now):
+        clock = limit.Clock()
+        clock.start(1e-3)
+        clock.look()
+        now += 2e-3
+        return "a short limit" if _passes(clock.look, error) else ""
 
 
 def _passes(action: Any, error: Any) -> bool:

@@ -11,10 +11,27 @@ import pytest
 
 from benchmarks import demands, demands_of_pictures
 from benchmarks.limits import ATTACKS, answer, certificate, head, spatial
-from verale.checker import Auditor
+from verale.checker import Auditor, limit
+from verale.checker.errors import UnprovedError
 from verale.soundness import files
 
 ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("seconds", [1e-4, 30.0])
+def test_no_machine_is_so_fast_that_a_limit_is_not_kept(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time stands still for the wall until a tenth of the limit, or 20 ms, has passed; then it is asked again."""
+    now = {"wall": 5.0, "thread": 7.0}
+    monkeypatch.setattr(limit, "monotonic", lambda: now["wall"])
+    monkeypatch.setattr(limit, "thread_time", lambda: now["thread"])
+    clock = limit.Clock()
+    clock.start(seconds)
+    clock.look()
+    now["thread"] += 2 * seconds
+    clock.look()
+    now["wall"] += min(0.02, seconds / 10)
+    with pytest.raises(UnprovedError, match="of processor time"):
+        clock.look()
 
 
 SECONDS = 2
