@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support import files
+
 from benchmarks import limits
 from benchmarks.environment import describe, listed
 from verale.checker import Auditor
 from verale.checker.choices import KERNELS
 from verale.checker.limit import LIMIT
-from verale.soundness import files
 
 __all__ = ["DEMANDS", "Answer", "answer", "main"]
 

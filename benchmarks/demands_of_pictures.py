@@ -25,12 +25,13 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from support import files
+
 from benchmarks import limits
 from benchmarks.demands import Answer
 from benchmarks.environment import describe, listed
 from verale.checker.choices import KERNELS
 from verale.checker.limit import LIMIT
-from verale.soundness import files
 
 __all__ = ["DEMANDS", "Demand", "Drawn", "answer", "main", "png"]
 

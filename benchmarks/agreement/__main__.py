@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from support.mutants import mutated
+
 from benchmarks.agreement.table import table
 from verale.checker.errors import KernelError
 from verale.checker.proved import find_executable
@@ -62,7 +64,7 @@ def main() -> int:
 def _chosen(given: argparse.Namespace) -> Iterator[tuple[str, Iterator[Group]]]:
     yield "corpora", sets.corpora()
     if given.mutants_one_in:
-        yield "mutants", sets.mutated(given.mutants_one_in, given.seed)
+        yield "mutants", mutated(given.mutants_one_in, given.seed)
     if given.emitted:
         import torch
 

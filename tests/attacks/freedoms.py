@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from support import files
 from support.exact import Head
+from support.files import Document, read_latents
 
 from verale.checker import Auditor
-from verale.soundness import files
 from verale.soundness.corpus.cases import Case, judged, stored
-from verale.soundness.files import Document, read_latents
 
 __all__ = ["accepted", "names_of_prototypes_are_free", "order_is_free", "require", "unit_of_length_is_free"]
 

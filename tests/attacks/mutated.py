@@ -11,12 +11,12 @@ import flint
 from attacks.slack import attack
 from support.arithmetic import PRECISION
 from support.claims import interval
+from support.files import Document
+from support.mutants import Mutant, mutants_of
 
 from verale.checker import Auditor
 from verale.soundness.agreement.sets import with_margins
 from verale.soundness.corpus.cases import Case, accepted, judged
-from verale.soundness.corpus.mutants import Mutant, mutants_of
-from verale.soundness.files import Document
 
 
 class WrongError(Exception):

@@ -26,8 +26,10 @@ from attacks.freedoms import (
 )
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from support import files
 from support.arithmetic import PRECISION, below
 from support.exact import Values
+from support.files import Document
 from support.recipes import (
     CLASSES,
     COUNT,
@@ -42,9 +44,7 @@ from support.recipes import (
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
 from verale.checker import Auditor, Status, check
 from verale.paradigms import PARADIGMS
-from verale.soundness import files
 from verale.soundness.corpus.cases import judged
-from verale.soundness.files import Document
 
 __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
 

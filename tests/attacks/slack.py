@@ -21,10 +21,10 @@ from attacks.floats import NARROW, inside, sizes, solved
 from support.arithmetic import PRECISION, Ball, Matrix, Vector, ball, balls
 from support.claims import Claim, interval
 from support.exact import Values
+from support.files import given
 from torch import Tensor
 
 from verale.head.evaluation import evaluate, observables
-from verale.soundness.files import given
 
 __all__ = ["Attempt", "attack", "attempts", "nearly"]
 

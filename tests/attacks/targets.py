@@ -19,19 +19,19 @@ import flint
 import safetensors.torch
 import torch
 from attacks.tight import around, tight
+from support import files
 from support.arithmetic import PRECISION, below
 from support.exact import Head
+from support.files import read_latents
+from support.mutants import mutants_of
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import Head as TorchHead
 from verale.paradigms import ORDERS
 from verale.search.explain import explain
-from verale.soundness import files
 from verale.soundness.combinations import COMBINATIONS, Combination, draw, searches
 from verale.soundness.corpus.cases import accepted, judged
-from verale.soundness.corpus.mutants import mutants_of
-from verale.soundness.files import read_latents
 
 __all__ = ["KINDS", "Key", "Target", "of_corpora", "of_random_heads", "of_tight_heads", "some", "verdict_of"]
 

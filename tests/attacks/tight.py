@@ -29,12 +29,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import flint
+from support import files
 from support.arithmetic import PRECISION, Matrix, above, below, ends
 from support.exact import Head
 
 from verale.checker import Auditor
 from verale.paradigms import paradigms_of
-from verale.soundness import files
 from verale.soundness.combinations import Combination
 
 __all__ = ["Tight", "around", "tight"]

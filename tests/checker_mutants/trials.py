@@ -10,11 +10,9 @@ from itertools import product
 
 import flint
 from checker_mutants.mutant import Import
-from support import arithmetic
+from support import arithmetic, files
 from support.exact import Head as ExactHead
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
-
-from verale.soundness import files
 
 __all__ = ["Trial", "heads", "set_grid", "trials"]
 

@@ -9,14 +9,14 @@ from collections import Counter
 import jsonschema
 import pytest
 from corpus.add import DIGESTS, digests
+from support.editing import split
+from support.files import given
 from support.truth import holds
 
 from verale.checker import Auditor, Status
 from verale.checker.choices import KERNELS
 from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.cases import FOLDERS, Case, manifest, paths_of, stored
-from verale.soundness.corpus.editing import split
-from verale.soundness.files import given
 from verale.soundness.paths import CERTIFICATES
 
 CASES = stored()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 import pytest
+from support import files
 from support.computed import PROTOTYPES, holds_of_deployed, is_lost, rounded
 from support.exact import Head
 
 from verale.checker import Auditor, Status
 from verale.checker.choices import KERNELS
 from verale.checker.deployment import FORMULAS, Deployment
-from verale.soundness import files
 from verale.soundness.corpus.cases import manifest, stored
 from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
 

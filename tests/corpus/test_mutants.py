@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from attacks.mutated import HARMLESS, attacked
+from support.mutants import mutants_of
 
 from verale.checker import Auditor, Status, Verdict
 from verale.soundness.corpus.cases import accepted, stored
-from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.paths import CERTIFICATES
 
 

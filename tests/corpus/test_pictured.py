@@ -12,7 +12,9 @@ from typing import Any
 import flint
 import jsonschema
 import pytest
+from support import files
 from support.arithmetic import PRECISION, ball
+from support.editing import split
 from support.exact import Head
 from support.network_binary32 import Adversary
 from support.network_truth import network_of, true_latents
@@ -21,9 +23,7 @@ from support.proved import fake
 
 from verale.checker import Auditor, Status, check
 from verale.checker.choices import KERNELS
-from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.corpus.editing import split
 from verale.soundness.paths import CERTIFICATES
 
 CASES = [replace(case, name=case.name.removeprefix("picture/")) for case in stored("picture")]

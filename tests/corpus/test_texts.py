@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from array import array
 
+from support import files
 from support.cases import every
+from support.files import read_latents
 from support.independent_text import (
     text_of_addition,
     text_of_certificate,
@@ -21,9 +23,7 @@ from verale.checker.head import read_head
 from verale.checker.proved.text import addition_text, certificate_text, head_text, image_text, prices_text
 from verale.checker.read.latents import Image, Latents
 from verale.runs.doctor import SAMPLE
-from verale.soundness import files
 from verale.soundness.corpus.cases import stored
-from verale.soundness.files import read_latents
 
 CASES = stored()
 SAMPLED = {name: (SAMPLE / name).read_bytes() for name in ("head.safetensors", "0.ale.json", "latents.safetensors")}

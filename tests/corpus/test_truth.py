@@ -9,15 +9,15 @@ from math import nextafter
 
 import flint
 import pytest
+from support import files
 from support.arithmetic import PRECISION
 from support.claims import Claim
+from support.files import read_latents
 from support.truth import breaks, holds, is_needless
 
 from verale.checker import Auditor, Status
-from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.truth import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Truth
-from verale.soundness.files import read_latents
 
 CASES = {case.name: case for case in stored()}
 REJECTED = [case for case in CASES.values() if case.truth is not None]

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support import files
 from support.commands import Completed, in_process
 
 from verale.datasets.certificates import row_of, write_rows
-from verale.soundness import files
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]

@@ -8,9 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support import files
 from support.commands import in_process
-
-from verale.soundness import files
 
 ROOT = Path(__file__).parents[2]
 CLASSES = 3

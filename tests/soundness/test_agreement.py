@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from checker_mutants.faults import planted
 from checker_mutants.mutant import injected
+from support.mutants import mutated
 from support.proved import fake
 
 from benchmarks.agreement import __main__ as program
@@ -78,10 +79,8 @@ def test_to_prove_more_is_no_disagreement(executable) -> None:
         assert verdict.message.endswith("(proved: PROVED)") == (status is Status.PROVED)
 
 
-def test_they_agree_on_mutants(executable, monkeypatch) -> None:
-    cases = stored()[::16]
-    monkeypatch.setattr(sets, "stored", lambda: cases)
-    require_agreement(compared(sets.mutated(250)))
+def test_they_agree_on_mutants(executable) -> None:
+    require_agreement(compared(mutated(250)))
 
 
 def test_they_agree_on_random_heads(executable) -> None:
@@ -115,7 +114,7 @@ def test_they_agree_on_files_at_the_limits(executable, monkeypatch) -> None:
 @pytest.mark.long
 def test_they_agree_on_many_mutants(executable) -> None:
     # Mutants with ends such as 1e300 are hard to find good weights for.
-    require_agreement(compared(sets.mutated(200, seed=1)), missed=0.01)
+    require_agreement(compared(mutated(200, seed=1)), missed=0.01)
 
 
 @pytest.mark.long
@@ -304,12 +303,12 @@ def test_the_worst_comes_first(answering) -> None:
 
 def test_it_is_a_section_of_the_suite(executable, monkeypatch) -> None:
     """Of a few certificates of each kind: those that it compares are compared above."""
-    some = {"corpora": sets.corpora(), "mutated": sets.mutated(250), "opened": sets.opened()}
+    some = {"corpora": sets.corpora(), "opened": sets.opened()}
     for name, groups in (some | {"emitted": sets.emitted(1), "demo": iter(())}).items():
         few = [*islice(groups, 4)]
         monkeypatch.setattr(sets, name, partial(lambda few, *_: few, few))
     tried, detail, wrong = SECTION.try_it(False, 2)
-    assert tried >= 13 and wrong == ()
+    assert tried >= 9 and wrong == ()
     assert "less" in detail
 
 

@@ -6,10 +6,10 @@ import json
 import re
 
 import pytest
+from support import files
 
 from verale.checker import Auditor, Status, Verdict
 from verale.checker.head import read_head
-from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
 
 MISSED = {

@@ -9,10 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support import files
 from support.independent_text import text_of_certificate, text_of_head
 from support.small_networks import drawn, latents, network_text, picture_text
-
-from verale.soundness import files
 
 NEAR = 2.0**-20
 """How far statements reach around the observables: the latents are known to some 2^-48."""

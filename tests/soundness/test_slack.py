@@ -13,12 +13,11 @@ from attacks.attacked import targets as targets_of
 from attacks.slack import attack
 from attacks.tight import tight
 from checker_mutants import teeth
-from support import arithmetic, claims, exact, tensors
+from support import arithmetic, claims, exact, files, tensors
 from support.arithmetic import PRECISION
 
 from verale.checker import Auditor, Status
 from verale.paradigms import PARADIGMS
-from verale.soundness import files
 from verale.soundness.combinations import COMBINATIONS
 from verale.soundness.corpus.cases import accepted
 
@@ -123,7 +122,7 @@ def test_a_margin_half_a_per_cent_too_great_is_refuted():
 
 
 def test_the_attack_shares_only_heads_with_search_and_checker():
-    shared = ("verale.head", "verale.certificate", "verale.soundness.files")
+    shared = ("verale.head", "verale.certificate", "support.files")
     for module in (slack, floats, claims, exact, tensors, arithmetic):
         for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []

@@ -12,8 +12,7 @@ from typing import Any
 
 from support.arithmetic import Ball, Matrix, Number, Vector, ball, certainly_within
 from support.exact import Head, Values
-
-from verale.soundness.files import Document, digest, read_latents
+from support.files import Document, digest, read_latents
 
 __all__ = ["Claim", "interval", "values_of"]
 

@@ -19,10 +19,10 @@ import flint
 from support.arithmetic import PRECISION, Matrix, Vector
 from support.claims import Claim
 from support.exact import Head
+from support.files import given, read_latents
 
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.truth import BEYOND
-from verale.soundness.files import given, read_latents
 
 __all__ = ["PROTOTYPES", "holds_of_deployed", "is_lost", "rounded"]
 

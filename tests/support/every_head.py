@@ -7,11 +7,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from support import arithmetic
+from support import arithmetic, files
 from support.exact import Head as ExactHead
 
 from verale.checker.similarities import SIMILARITIES
-from verale.soundness import files
 
 __all__ = ["CLASSES", "COUNT", "GEOMETRIES", "PATCHES", "around", "cases", "cases_of", "draw", "head_with"]
 

@@ -17,6 +17,7 @@ from typing import Any
 import flint
 import safetensors.numpy
 import torch
+from support import files
 from support.arithmetic import PRECISION, Ball, Matrix, Number, Vector, ball, balls
 from support.arithmetic import certainly_within as inside
 from support.tensors import Exact
@@ -27,7 +28,6 @@ from verale.head import Head as TorchHead
 from verale.head import Softmax
 from verale.head.evaluation import evaluate_observed, read_out
 from verale.head.evaluation import observables as observables_of
-from verale.soundness import files
 
 __all__ = ["PRECISION", "Head", "Values", "differences", "exact", "inside", "observable", "pooled", "redrawn_alike"]
 

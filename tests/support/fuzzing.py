@@ -16,6 +16,7 @@ from itertools import product
 from typing import Any
 
 import flint
+from support import files
 from support.arithmetic import PRECISION, above, below, ends
 from support.exact import Head
 
@@ -31,7 +32,6 @@ from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
 from verale.checker.reading.space import Space
 from verale.paradigms import PARADIGMS, paradigms_of
-from verale.soundness import files
 
 SEPARATOR = b"\n--\n"
 OF_HEAD, OF_LATENTS = b"H" * 64, b"Z" * 64

@@ -6,9 +6,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from support.editing import entries, split
 from support.small_networks import network_text
-
-from verale.soundness.corpus.editing import entries, split
 
 __all__ = ["text_of_network"]
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from support.arithmetic import Matrix, Vector
 from support.exact import Head
-
-from verale.soundness.files import flat
+from support.files import flat
 
 __all__ = ["text_of_addition", "text_of_certificate", "text_of_head", "text_of_image", "text_of_prices"]
 

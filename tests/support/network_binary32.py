@@ -14,9 +14,8 @@ from math import prod
 from typing import Any
 
 import numpy
+from support import files
 from support.network_truth import Drawn, Place, Shape
-
-from verale.soundness import files
 
 __all__ = ["Adversary", "folded", "near"]
 

@@ -16,10 +16,9 @@ from math import prod
 from typing import Any
 
 import flint
+from support import files
+from support.editing import entries, split
 from support.networks import layer, network_file
-
-from verale.soundness import files
-from verale.soundness.corpus.editing import entries, split
 
 __all__ = ["Drawn", "balls", "drawn", "given", "network_of", "true_latents"]
 

@@ -10,7 +10,8 @@ import struct
 import zlib
 from typing import Any
 
-from verale.soundness import files
+from support import files
+
 from verale.soundness.corpus.cases import stored
 
 __all__ = [

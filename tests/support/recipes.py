@@ -15,10 +15,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from support import arithmetic
+from support import arithmetic, files
 from support.exact import Head
-
-from verale.soundness import files
 
 CLASSES, COUNT, DEPTH, PATCHES = 3, 4, 3, 3
 SOFT_TREE = {"kind": "soft_tree", "absent": [1, -1, -3, -4], "present": [2, 3, -2, -5]}

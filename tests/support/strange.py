@@ -12,10 +12,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from support import files
+from support.editing import joined, split
 from support.networks import chunk
-
-from verale.soundness import files
-from verale.soundness.corpus.editing import joined, split
 
 __all__ = ["Strange", "chunks_of", "of_description", "of_png", "of_tensors"]
 

@@ -12,14 +12,14 @@ from fractions import Fraction
 from typing import Any
 
 import flint
+from support import files
 from support.arithmetic import PRECISION, Matrix, certainly_outside, product
 from support.claims import Claim, interval, values_of
 from support.exact import Head
+from support.files import digest, read_latents
 
 from verale.checker import Auditor, Status
-from verale.soundness import files
 from verale.soundness.corpus.truth import BEYOND, INSTANCE, MALFORMED, SUBJECT, Truth
-from verale.soundness.files import digest, read_latents
 
 __all__ = ["breaks", "broken_rule", "holds", "is_needless"]
 

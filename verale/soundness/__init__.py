@@ -5,8 +5,8 @@
 - `lemmas`: the lemmas of `proofs`, by Z3.
 - `combinations`: random heads of every combination of parts, in turn; `random_heads` explains and audits them
   (`python -m benchmarks.emitted`).
-- `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
+- `corpus`: certificates with known verdicts (accepted, rejected, malformed).
 - `agreement`: the verdicts of the Python checker and of the proved one, side by side.
 
-`files` builds files that may be broken anywhere. `paths` says where the corpora and the lemmas lie.
+`paths` says where the corpora and the lemmas lie.
 """

@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from checker_mutants.mutant import Import
-
-from verale.soundness import files
+from support import files
 
 __all__ = ["numbers_beside_verdicts"]
 

@@ -10,9 +10,8 @@ from typing import Any
 from checker_mutants.attacks.extremes import combined, holds
 from checker_mutants.mutant import Import
 from checker_mutants.trials import Trial, set_grid, trials
+from support import files
 from support.recipes import COUNT, PATCHES
-
-from verale.soundness import files
 
 __all__ = ["ranges_contain"]
 

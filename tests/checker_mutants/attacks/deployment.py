@@ -16,9 +16,8 @@ from math import exp, floor, log, prod, sqrt
 from typing import Any
 
 from checker_mutants.mutant import Import
+from support import files
 from support.exact import Head as ExactHead
-
-from verale.soundness import files
 
 __all__ = ["deployments_lose_less"]
 

@@ -18,11 +18,9 @@ from typing import Any
 import flint
 from checker_mutants.mutant import Import
 from checker_mutants.trials import set_weight_places
-from support import arithmetic
+from support import arithmetic, files
 from support.arithmetic import Interval, Matrix
 from support.rationals import cosine_ends, root
-
-from verale.soundness import files
 
 _FINE = 1 << 400
 

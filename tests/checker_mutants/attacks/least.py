@@ -14,8 +14,7 @@ from unittest.mock import patch
 
 import flint
 from checker_mutants.mutant import Import
-
-from verale.soundness import files
+from support import files
 
 __all__ = ["least_sizes"]
 

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import flint
 from checker_mutants.mutant import Import
+from support import files
 from support.arithmetic import ends
 from support.network_binary32 import Adversary
 from support.network_truth import Drawn, balls, drawn, given
@@ -33,7 +34,6 @@ from support.networks import (
 )
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
-from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
 
 __all__ = [

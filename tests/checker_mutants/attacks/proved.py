@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from checker_mutants.mutant import Import
+from support import files
+from support.files import read_latents
 from support.independent_text import (
     text_of_addition,
     text_of_certificate,
@@ -23,9 +25,7 @@ from support.independent_text import (
     text_of_prices,
 )
 
-from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.files import read_latents
 
 __all__ = ["dialogues", "forks", "proved_verdicts", "scripted", "scripts", "texts_differ", "threads"]
 

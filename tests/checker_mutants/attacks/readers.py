@@ -11,9 +11,9 @@ from typing import Any
 from unittest.mock import patch
 
 from checker_mutants.mutant import Import
+from support import files
+from support.editing import joined, split
 
-from verale.soundness import files
-from verale.soundness.corpus.editing import joined, split
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["json_at_its_limits", "tensors_at_their_limits"]

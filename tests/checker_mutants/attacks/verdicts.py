@@ -11,8 +11,8 @@ from math import inf, nextafter
 from typing import Any
 
 from checker_mutants.mutant import Import
+from support import files
 
-from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
 
 __all__ = ["margins_in_records", "two_kernels", "witnesses"]
@@ -108,8 +108,8 @@ def _with_latents() -> list[Case]:
 
 
 def _images(case: Case) -> int:
-    from verale.soundness.corpus.editing import split
-    from verale.soundness.files import given
+    from support.editing import split
+    from support.files import given
 
     return int(split(given(case.latents))[0]["latents"]["shape"][0])
 

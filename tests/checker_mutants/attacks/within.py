@@ -12,9 +12,8 @@ from unittest.mock import patch
 import flint
 from checker_mutants.mutant import Import
 from checker_mutants.trials import Trial, set_grid, trials
+from support import files
 from support.recipes import COUNT, PATCHES
-
-from verale.soundness import files
 
 __all__ = ["ranges_lie_within"]
 

@@ -10,13 +10,12 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.rationals import cosine_ends
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
 from verale.checker.certificate import PARADIGMS
 from verale.checker.choices import KERNELS, load_arithmetic
-from verale.soundness import files
 from verale.soundness.paths import CERTIFICATES
 
 GENERATOR = random.Random(7)

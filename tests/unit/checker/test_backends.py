@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from verale.soundness import files
+from support import files
 
 IMAGE = [[0.0, 0.0]]
 SIMILARITY = {"kind": "log_ratio", "epsilon": (2.0**-12).hex()}

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support import files
 from support.cases import every
 
 from verale.checker.certificate import (
@@ -20,7 +21,6 @@ from verale.checker.certificate import (
 )
 from verale.checker.errors import FormatError
 from verale.checker.head import read_head
-from verale.soundness import files
 
 HEAD = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], [[0.5, 0.25]] * 4)
 SOFTMAX = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], geometry=files.SOFTMAX, similarity=files.IDENTITY)

@@ -12,7 +12,7 @@ from typing import Any
 
 import flint
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.cases import case
 from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, cases, cases_of, draw, head_with
 
@@ -29,7 +29,6 @@ from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.checker.similarities import SIMILARITIES
-from verale.soundness import files
 
 
 def rules(space: Space) -> list[Activations]:

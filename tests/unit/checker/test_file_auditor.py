@@ -19,10 +19,10 @@ from typing import Any
 import jsonschema
 import mpmath
 import pytest
+from support import files
 
 from verale.checker import Status, Verdict, certificate, file_auditor, most_severe, verdict
 from verale.checker.file_auditor import FileAuditor, Outcome, checker_digest, file_digest, picture_files, unusable
-from verale.soundness import files
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "certificates" / "audit-log-v1.md").read_text(encoding="utf-8")

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import files
 
 from benchmarks import demands, demands_of_pictures
 from benchmarks.limits import ATTACKS, answer, certificate, head, spatial
 from verale.checker import Auditor, limit
 from verale.checker.errors import UnprovedError
-from verale.soundness import files
 
 ROOT = Path(__file__).parents[3]
 

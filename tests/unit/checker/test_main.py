@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import files
 from support.cases import every
 
 from verale.checker.__main__ import main
 from verale.checker.file_auditor import FileAuditor, Outcome
-from verale.soundness import files
 
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

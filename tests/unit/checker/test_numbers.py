@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support import files
 from support.cases import case
 from support.proved import fake
 
@@ -10,7 +11,6 @@ from verale.checker import Auditor
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import UnprovedError
 from verale.checker.numbers import Interval
-from verale.soundness import files
 from verale.soundness.corpus.cases import Case, stored
 
 CHOICES = ("arb", "mpmath", "both", "proved", "all", "proved-or-arb")

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support import files
 
 from verale.checker import Auditor
 from verale.checker.auditor import Exclusive
 from verale.checker.proved import Executable
-from verale.soundness import files
 
 IMAGES = [[[0.0, 0.0]], [[1.0, 1.0]]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import files
 from support.proved import fake
 
 from verale.checker import Auditor, KernelError, Status, Verdict
@@ -21,7 +22,6 @@ from verale.checker.file_auditor import FileAuditor
 from verale.checker.proved import SCRIPT, find_executable, find_script, program
 from verale.cli import shared
 from verale.runs.records import read_record
-from verale.soundness import files
 
 IMAGE, OTHER = [[0.0, 0.0]], [[1.0, 1.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -11,10 +11,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from support import files
 from support.proved import fake
 
 import verale.checker
-from verale.soundness import files
 
 ROOT = Path(verale.checker.__file__).parents[2]
 FORBIDDEN = {"torch", "numpy", "scipy", "safetensors", "click", "rich", "PIL", "yaml", "hypothesis"}

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import pytest
+from support import files
 
 from verale.checker import Auditor, LatentsError, Status, Verdict
 from verale.checker.choices import KERNELS
-from verale.soundness import files
 
 # Two classes, one prototype each, on the line: whoever is nearer wins. Only patch 0 is spoken of.
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])

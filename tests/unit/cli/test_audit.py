@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support import files
 from support.commands import in_process
 
 import verale
@@ -22,7 +23,6 @@ from verale.errors import InputError, UsageError
 from verale.runs.audit import audit_files
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions
-from verale.soundness import files
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support import files as written
 from support.commands import in_process
 from support.seen import COUNT, explain_pictures, write_pictures
 
@@ -17,7 +18,6 @@ from verale.checker.file_auditor import FileAuditor, Outcome
 from verale.errors import InputError
 from verale.runs.attestation import Attestation, statement_of
 from verale.runs.auditor import AuditOptions, auditor_of
-from verale.soundness import files as written
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "certificates" / "attestation-v1.schema.json").read_text()))

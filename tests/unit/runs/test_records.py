@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from support import files
 from support.cases import every
 
 from verale.checker.certificate import LARGEST, read_certificate
@@ -21,7 +22,6 @@ from verale.checker.verdict import Status, Verdict, line_of
 from verale.errors import InputError
 from verale.runs import records
 from verale.runs.records import read_record, read_records
-from verale.soundness import files
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]

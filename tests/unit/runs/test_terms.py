@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from support import files
 from support.cases import every
 
 from verale.checker.certificate import read_certificate
@@ -15,7 +16,6 @@ from verale.checker.head import read_head
 from verale.checker.read.latents import Image
 from verale.runs import terms
 from verale.runs.terms import certificate_term, head_term, hints_terms, image_term, settings_term
-from verale.soundness import files
 from verale.soundness.paths import CERTIFICATES
 
 POINTS = [[0.5, -0.75], [3.0, 2.0**-3]]

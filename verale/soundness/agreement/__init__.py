@@ -1,7 +1,7 @@
 """Whether the Python checker and the proved one agree: `arb`, `mpmath` and `proved` on the same certificates.
 
-- `sets`: the certificates: the corpora, mutants of what they accept, the same with ends taken away, and what is emitted
-  of random heads and of the demo.
+- `sets`: the certificates: the corpora, what they accept with ends taken away, and what is emitted of random heads
+  and of the demo.
 - `kernels`: the verdicts of each kernel, and its processor time.
 - `compare`: which of them is stronger, and what is wrong.
 

@@ -6,12 +6,10 @@ import json
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from verale.paradigms import ORDERS
-from verale.soundness.corpus.cases import Case, accepted, stored
-from verale.soundness.corpus.mutants import mutants
+from verale.soundness.corpus.cases import accepted, stored
 from verale.soundness.corpus.truth import FALSE
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.soundness.random_heads import Emission
 
-__all__ = ["Group", "Question", "corpora", "demo", "emitted", "mutated", "opened", "with_margins"]
+__all__ = ["Group", "Question", "corpora", "demo", "emitted", "opened", "with_margins"]
 
 
 @dataclass(frozen=True)
@@ -48,13 +46,11 @@ class Group:
         head: the head's file.
         latents: the latents' file, or None.
         questions: the certificates, a few or many.
-        base: the accepted case of which they are mutants, or None.
     """
 
     head: bytes
     latents: bytes | None
     questions: tuple[Question, ...]
-    base: Case | None = None
 
 
 def corpora(large: bool = False) -> Iterator[Group]:
@@ -83,19 +79,7 @@ def opened(seed: int = 0) -> Iterator[Group]:
         predicate["claims"] = [claim for claim in predicate["claims"] if claim != "minimality" or rng.random() < 0.5]
         predicate["margins"] = [None if margin is None else "0x1p-30" for margin in predicate["margins"]]
         question = Question(f"{case.name}, opened", json.dumps(document).encode())
-        yield Group(case.head, case.latents, (question,), case)
-
-
-def mutated(one_in: int, seed: int = 0) -> Iterator[Group]:
-    """One in so many mutants of every accepted case, from the seed on."""
-    for case in accepted():
-        chosen = [
-            (f"{case.name}, mutant {number}, {mutant.kind}", mutant)
-            for number, mutant in enumerate(mutants(case, random.Random(case.name)))
-            if (number + seed) % one_in == 0
-        ]
-        for (head, latents), alike in groupby(chosen, lambda each: (each[1].head, each[1].latents)):
-            yield Group(head, latents, tuple(Question(name, each.certificate) for name, each in alike), case)
+        yield Group(case.head, case.latents, (question,))
 
 
 def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:

@@ -1,1 +1,1 @@
-"""Certificates with known verdicts, as they are stored, and mutants of them."""
+"""Certificates with known verdicts, as they are stored."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import files
 from support.proved import fake
 
 from verale.checker import Auditor, KernelError, Status, Verdict
@@ -14,7 +15,6 @@ from verale.checker.file_auditor import FileAuditor
 from verale.checker.limit import LIMIT
 from verale.checker.proved import dialogue, text
 from verale.runs.records import read_record
-from verale.soundness import files
 
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import files
 
 from verale.checker import Auditor
-from verale.soundness import files
 
 UNIT_BOX = files.domain(0.0, 1.0)
 OPEN = files.domain(None, None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import files
 
 from verale.checker import Auditor
-from verale.soundness import files
 
 NEGATED = {"kind": "negated"}
 POINTS = [[0.0, 0.0], [1.0, 0.0], [1.0, 0.25], [0.0, 0.25]]

@@ -12,7 +12,7 @@ from typing import Any
 
 import flint
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.cases import case
 from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, cases_of, draw, head_with
 from support.network_truth import network_of, true_latents
@@ -28,7 +28,6 @@ from verale.checker.proved.dialogue import NotNumbersError, latents_of, numbers_
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import PictureFile, Pictures
-from verale.soundness import files
 from verale.soundness.corpus.cases import stored
 
 TINY = Fraction(1, 2**40)

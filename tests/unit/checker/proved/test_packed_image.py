@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+from support import files
 
 from verale.checker import Auditor
-from verale.soundness import files
 
 COUNT, DEPTH, UNIT = 70, 3, 2.0**-6
 """More prototypes than one pack holds."""

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import files
 from support.cases import case
 from support.exact import Head
+from support.files import read_latents
 from support.independent_text import text_of_certificate, text_of_head, text_of_image
 from support.proved import build
 
 from verale.runs.doctor import SAMPLE
-from verale.soundness import files
 from verale.soundness.corpus.cases import stored
-from verale.soundness.files import read_latents
 
 Show = Callable[..., list[Any]]
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support import files
 
 from verale.checker import Auditor
 from verale.checker.errors import KernelError
 from verale.checker.proved import SCRIPT, Script, dialogue, find_program, find_script, program
 from verale.checker.proved.dialogue import Dialogue, UnavailableError
 from verale.checker.proved.script_host import converse
-from verale.soundness import files
 
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -6,13 +6,13 @@ from array import array
 from fractions import Fraction
 
 import pytest
+from support import files
 
 from verale.checker.certificate import read_certificate
 from verale.checker.head import read_head
 from verale.checker.proved import text as text_module
 from verale.checker.proved.text import addition_text, certificate_text, head_text, image_text, prices_text
 from verale.checker.read.latents import Image
-from verale.soundness import files
 
 POINTS = [[0.5, -0.75], [3.0, 2.0**-3]]
 WEIGHT = [[1.0, 0.0], [0.0, 1.5]]

@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from support import files
 from support.cases import every
 
 import verale.errors
@@ -18,7 +19,6 @@ import verale.head
 from verale.checker.errors import HeadError
 from verale.checker.head import read_head
 from verale.checker.read import head_file
-from verale.soundness import files
 
 WEIGHT = [[1.0, -0.5], [0.25, 2.0]]
 POINTS = [[0.5, 0.25, 1.0], [0.0, 0.0, 0.0]]

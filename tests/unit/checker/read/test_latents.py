@@ -7,11 +7,11 @@ import random
 from fractions import Fraction
 
 import pytest
+from support import files
 
 from verale.checker.errors import LatentsError
 from verale.checker.read import latents as latents_module
 from verale.checker.read.latents import Latents
-from verale.soundness import files
 
 GENERATOR = random.Random(1)
 IMAGES = [[[GENERATOR.choice((0.0, -0.0, 0.5, -1.25, 3.0)) for _ in range(3)] for _ in range(4)] for _ in range(5)]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from support import files
 from support.networks import (
     GREY,
     SIGNATURE,
@@ -26,7 +27,6 @@ from verale.checker import limit
 from verale.checker.errors import FormatError, PictureError, UnprovedError
 from verale.checker.read import pictures as module
 from verale.checker.read.pictures import PictureFile, Pictures
-from verale.soundness import files
 
 COLOURS = (3, 4, 3)
 

@@ -7,12 +7,12 @@ import struct
 from typing import Any
 
 import pytest
+from support import files
 from support.cases import every
 
 from verale.checker.errors import FormatError
 from verale.checker.read import formats
 from verale.checker.read.formats import read_tensors
-from verale.soundness import files
 
 
 def entry(dtype: Any = "F32", shape: Any = (1,), offsets: Any = (0, 4)) -> dict[str, Any]:

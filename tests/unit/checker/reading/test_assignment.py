@@ -9,7 +9,7 @@ from math import log
 from typing import Any
 
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.cases import every
 
 from verale.checker import Status, Verdict, check
@@ -20,7 +20,6 @@ from verale.checker.reading.margin import proved_margins
 from verale.checker.reading.masses import Assignment, Simplex, heaviest_matching
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 # Patches leave 1/2, 1/8 and 1/8. simplex gives 1/2 to both prototypes of the rival, no prices 1/2 + 1/8 + 1/8; but the
 # worst case is 1/2 to one and 1/8 to the other: 3/4 * 7/8 - 5/8 = 1/32 is left.

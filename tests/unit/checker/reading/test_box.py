@@ -11,7 +11,7 @@ from typing import Any
 
 import flint
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.exact import Head
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
@@ -21,7 +21,6 @@ from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 BITS = 80
 

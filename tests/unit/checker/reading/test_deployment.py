@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 import pytest
 import torch
+from support import files
 from support.binary32 import Machine
 from support.exact import Head as ExactHead
 from support.small import GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
@@ -35,7 +36,6 @@ from verale.checker.subject import Subject
 from verale.head import Box, Head
 from verale.paradigms import paradigms_of
 from verale.search.explain import explain
-from verale.soundness import files
 
 COVERED = {
     **{name: small_head(name, prototypes=5, depth=3) for name in GEOMETRIES},

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.rationals import cosine_ends
 
 from verale.checker.certificate import PatchStatement
@@ -17,7 +17,6 @@ from verale.checker.reading.facts import Facts, Target
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.checker.reading.weights import Weights
-from verale.soundness import files
 
 Matrix = list[list[float]]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.cases import named
 from support.rationals import cosine_ends
 
@@ -17,7 +17,6 @@ from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 BITS = [0, 1, 2, 3, 5, 8, 20, 64, 256]
 

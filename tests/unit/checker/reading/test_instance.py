@@ -8,13 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.exact import Head as ExactHead
 from support.rationals import cosine_ends
 
 from verale.checker import Status, Verdict, check
 from verale.checker.choices import KERNELS
-from verale.soundness import files
 
 GENERATOR = random.Random(4)
 POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]

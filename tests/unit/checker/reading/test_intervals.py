@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.cases import named
 from support.rationals import cosine_ends
 
@@ -20,7 +20,6 @@ from verale.checker.reading.facts import intervals
 from verale.checker.reading.pooling import Pooling
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
-from verale.soundness import files
 
 GEOMETRIES = ("euclidean", "unbounded", "cosine", "inner_product")
 

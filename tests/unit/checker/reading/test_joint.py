@@ -8,13 +8,13 @@ from typing import Any
 
 import flint
 import pytest
+from support import files
 from support.arithmetic import PRECISION, above, below, ends
 from support.cases import every
 from support.exact import Head
 
 from verale.checker import Status, Verdict, check
 from verale.checker.choices import KERNELS
-from verale.soundness import files
 
 NEGATED = {"geometry": files.EUCLIDEAN, "similarity": {"kind": "negated"}, "domain": files.domain(-1.0, 1.0)}
 PROTOTYPES = [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]

@@ -10,6 +10,7 @@ from typing import Any
 
 import flint
 import pytest
+from support import files
 from support.arithmetic import PRECISION, above, below, ends
 from support.exact import Head
 
@@ -22,7 +23,6 @@ from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.pooling import Box
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 ROOTED = {"kind": "rooted_cosine", "epsilon": (2.0**-3).hex()}
 NEGATED = {"kind": "negated"}

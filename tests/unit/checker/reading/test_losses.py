@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import pytest
+from support import files
 from support.binary32 import Machine, nearest
 
 from verale.checker.choices import load_arithmetic
@@ -17,7 +18,6 @@ from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
 from verale.checker.reading.deployment import losses_of
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 BOX = {"lower": "0x0p+0", "upper": "0x1p+0"}
 

@@ -7,13 +7,13 @@ import random
 from fractions import Fraction
 
 import pytest
+from support import files
 from support.exact import Head as ExactHead
 
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
 from verale.checker.reading.margin import lower_bound, proved_margins, require
 from verale.checker.reading.pooling import Box
-from verale.soundness import files
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300])

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.rationals import cosine_ends
 
 from verale.checker import Status, check
@@ -17,7 +17,6 @@ from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 # One prototype for each of two classes, far apart; the latent lies on the first.
 NEAR, FAR = [0.0, 0.0], [1.0, 1.0]

@@ -11,7 +11,7 @@ from time import process_time
 from typing import Any
 
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.cases import every
 from support.rationals import cosine_ends
 
@@ -23,7 +23,6 @@ from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.pooling import Pooling, pooled
 from verale.checker.reading.space import Ranges, Space
-from verale.soundness import files
 
 EPSILON = 2.0**-10
 UNIT = 2**40

@@ -9,7 +9,7 @@ from itertools import product
 
 import mpmath
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.cases import case, named
 from support.rationals import cosine_ends, root
 
@@ -20,7 +20,6 @@ from verale.checker.reading.facts import Target
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.checker.reading.weights import Weights
-from verale.soundness import files
 
 Matrix = list[list[float]]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from support import files
 from support.exact import Head as ExactHead
 from support.rationals import root
 
@@ -16,7 +17,6 @@ from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.head import read_head
 from verale.checker.reading.pooling import Pooling
 from verale.checker.reading.space import Ranges, Space
-from verale.soundness import files
 
 WEIGHT = [[1.0] * 3, [0.0] * 3]
 EUCLIDEAN = {"geometry": files.EUCLIDEAN, "domain": files.domain(0.0, 1.0)}

@@ -7,13 +7,13 @@ from fractions import Fraction
 from math import exp
 
 import pytest
+from support import files
 
 from verale.checker.certificate import PatchStatement
 from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 
 def rule(count: int, lower: float | None = None, upper: float | None = None) -> tuple[Simplex, int]:

@@ -8,13 +8,12 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from support import arithmetic
+from support import arithmetic, files
 from support.cases import every
 
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 WEIGHT = [[1.0] * 4, [0.0] * 4]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from support import files
 from support.rationals import cosine_ends
 
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
@@ -15,7 +16,6 @@ from verale.checker.head import read_head
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.space import Space
-from verale.soundness import files
 
 HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
 

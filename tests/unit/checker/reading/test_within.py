@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support import files
 from support.cases import every
 
 from verale.checker import Status, Verdict, check
@@ -22,7 +23,6 @@ from verale.checker.reading.points import Point, Points, exact_inverse
 from verale.checker.reading.pooling import Pooling
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
-from verale.soundness import files
 
 NEGATED: files.Part = {"similarity": {"kind": "negated"}, "domain": files.domain(-16.0, 16.0)}
 PRODUCT: files.Part = {

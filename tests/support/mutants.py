@@ -12,13 +12,16 @@ import random
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from math import inf, nextafter
 
+from support import files
+from support.editing import described, entries, joined, split
+from support.files import Document, read_latents
+
 from verale.paradigms import PARADIGMS
-from verale.soundness import files
-from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.editing import described, entries, joined, split
-from verale.soundness.files import Document, read_latents
+from verale.soundness.agreement.sets import Group, Question
+from verale.soundness.corpus.cases import Case, accepted
 
 ODD_FLOATS = ("-0x0p+0", "0x0.0000000000001p-1022", "0x1p+9999", "0x1p-1074", "-0x1p+1023", "0x1p+1023", "nan", "inf")
 
@@ -47,6 +50,18 @@ def mutants_of(cases: Iterable[Case], one_in: int = 1, start: int = 0) -> Iterat
             number += 1
             if number % one_in == 0:
                 yield number, case, mutant
+
+
+def mutated(one_in: int, seed: int = 0) -> Iterator[Group]:
+    """One in so many mutants of every accepted case, from the seed on, to be judged by all kernels."""
+    for case in accepted():
+        chosen = [
+            (f"{case.name}, mutant {number}, {mutant.kind}", mutant)
+            for number, mutant in enumerate(mutants(case, random.Random(case.name)))
+            if (number + seed) % one_in == 0
+        ]
+        for (head, latents), alike in groupby(chosen, lambda each: (each[1].head, each[1].latents)):
+            yield Group(head, latents, tuple(Question(name, each.certificate) for name, each in alike))
 
 
 def mutants(case: Case, generator: random.Random) -> Iterator[Mutant]:

@@ -7,8 +7,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from verale.soundness import files
-from verale.soundness.files import Document
+from support import files
+from support.files import Document
 
 
 def split(data: bytes) -> tuple[dict[str, Any], bytes]:
