@@ -5,12 +5,16 @@ What it does not cover is refused by name. No rule of this package is asked inst
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..errors import RefutedError, UnprovedError
-from ..numbers import Numbers
 from ..read.latents import Image
-from ..read.pictures import Picture
 from ..subject import Proof, Subject
 from .claims import ProvedClaims
+
+if TYPE_CHECKING:
+    from ..numbers import Numbers
+    from ..read.pictures import Picture
 
 
 class ProvedAudit:

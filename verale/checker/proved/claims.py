@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 from ..certificate import Certificate, PatchStatement
 from ..errors import UnprovedError
 from ..head import Head
 from ..limit import LIMIT, seconds_in_words
-from ..numbers import Interval, Numbers, Values
 from ..read.latents import Image
-from ..read.network_file import Network
-from ..read.pictures import Picture
-from .dialogue import Answer, Dialogue, NotNumbersError, UnavailableError, latents_of, numbers_of, values_of
+from .dialogue import Answer, Dialogue, UnavailableError
 from .program import Program
 from .text import (
     addition_text,
@@ -29,7 +25,10 @@ from .text import (
     unknown_part,
 )
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from ..numbers import Numbers
+    from ..read.network_file import Network
+    from ..read.pictures import Picture
 
 NOT_ASKED = "the proved checker could not be asked"
 """So begins the message where the program could not be started, or died."""
@@ -55,8 +54,6 @@ _OF_PICTURES = ("pictured", "latents")
 """The questions before which the network is told, once."""
 _LEAST = Fraction(1, 2**1074)
 """The smallest margin that can be stated."""
-_MOST_PATCHES = 2**20
-"""The program takes no number of patches beyond this."""
 
 
 class ProvedClaims:
@@ -136,44 +133,19 @@ class ProvedClaims:
         return self._ask("pictured", certificate, picture_text(picture))
 
     def numbers(self, certificate: Certificate) -> Numbers:
-        """What the statements prove of each activation and of each rival, whether or not they entail the class."""
+        """What the statements prove of each activation and of each rival, whether or not they entail the class. Raises
+        ExecutableError: the answer is none."""
+        from ..numbers import Interval, NotNumbersError, Numbers, numbers_of
+
         head, statements = self._head, len(certificate.statements)
-        numbers = self._read(
-            "numbers",
-            self._about(certificate, prices_text(certificate, head.count)),
-            lambda text: numbers_of(text, head.count, head.classes, certificate.predicted, statements),
-        )
-        anything = (Interval(None, None),) * head.count
-        return numbers or Numbers(anything, anything, (None,) * head.classes, (((), ()),) * head.count)
-
-    def values(self, certificate: Certificate, image: Image) -> Values:
-        """What the head computes for an image, whether or not it satisfies the statements; the certificate says which
-        class leads.
-
-        Raises:
-            UnprovedError: its values cannot be enclosed, as the cosine of a patch that is 0.
-        """
-        head = self._head
-        values = self._read(
-            "values",
-            self._about(certificate, image_text(image)),
-            lambda text: values_of(text, head.count, head.classes, certificate.predicted, image.patches),
-        )
-        if values is None:
-            raise UnprovedError("instance", "the head has no values for these latents that can be enclosed")
-        return values
-
-    def latents(self, picture: Picture) -> tuple[tuple[Interval, ...], ...]:
-        """(L, D) the latents that the network gives for a picture, in real arithmetic.
-
-        Raises:
-            UnprovedError: they cannot be enclosed, or do not fit the head.
-        """
-        depth = self._head.depth
-        latents = self._read("latents", picture_text(picture), lambda text: latents_of(text, depth, _MOST_PATCHES))
-        if latents is None:
-            raise UnprovedError("picture", "the latents that the network gives for the picture cannot be enclosed")
-        return latents
+        answer = self._answer("numbers", self._about(certificate, prices_text(certificate, head.count)))
+        if answer.word != "numbers":
+            anything = (Interval(None, None),) * head.count
+            return Numbers(anything, anything, (None,) * head.classes, (((), ()),) * head.count)
+        try:
+            return numbers_of(answer.why, head.count, head.classes, certificate.predicted, statements)
+        except NotNumbersError as error:
+            raise self._begun().no_answer("numbers", str(error)) from None
 
     def first_untrue(self, certificate: Certificate, seen: Image | Picture) -> int | None:
         """The number of the first statement that is not proved true of an image's latents, or of those that the network
@@ -197,14 +169,6 @@ class ProvedClaims:
     def _about(self, certificate: Certificate, rest: bytes) -> bytes:
         """The text of a question about a certificate."""
         return certificate_text(certificate)[:-1] + b" " + rest
-
-    def _read(self, question: str, text: bytes, read: Callable[[str], _T]) -> _T | None:
-        """What an answer of numbers says; None where there are none. Raises ExecutableError: it is no answer."""
-        answer = self._answer(question, text)
-        try:
-            return read(answer.why) if answer.word == question else None
-        except NotNumbersError as error:
-            raise self._begun().no_answer(question, str(error)) from None
 
     def _answer(self, question: str, text: bytes) -> Answer:
         """Raises UnprovedError: `uncovered` or `limit`."""

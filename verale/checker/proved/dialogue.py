@@ -7,9 +7,6 @@ question is an error, and nothing is proved. That the program ends is an answer,
 long, `limit`.
 
 Only the process that began a conversation may go on with it. After a fork two would write to one pipe.
-
-Of numbers that it answers `proofs/rocq/theories/Numbers.v` says what is proved, and `proofs/rocq/front/numbers.ml` how
-they are written. What is not as it should be is no answer.
 """
 
 from __future__ import annotations
@@ -20,20 +17,15 @@ import re
 import select
 import signal
 import subprocess
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from threading import Timer
 from time import monotonic
-from typing import IO, TypeVar, cast
+from typing import IO, cast
 from weakref import finalize
 
 from ..errors import ExecutableError
-from ..numbers import Interval, Numbers, Values
 from .program import Program
-
-_T = TypeVar("_T")
 
 _GREETING = re.compile(r"verale-proved 2 [ -~]*")
 _ANSWER = re.compile(
@@ -41,8 +33,6 @@ _ANSWER = re.compile(
     r" ([ -~]+))",
     re.ASCII,
 )
-_INTEGER = re.compile(r"0|-?[1-9a-f][0-9a-f]{0,8191}", re.ASCII)
-"""As long as the numbers of any head or network make it."""
 _LONGEST = 4096
 _LONGEST_TEXT = 2**28
 """Bytes of an answer; of one that is hints or numbers."""
@@ -249,103 +239,3 @@ def _end(process: subprocess.Popen[bytes], owner: int) -> None:
     process.kill()
     with process:  # closes its pipes, and waits for it
         pass
-
-
-class NotNumbersError(ValueError):
-    """A text that is none of the numbers asked for."""
-
-
-class _Items:
-    """A text, item by item. Every method raises NotNumbersError where something else stands there."""
-
-    def __init__(self, text: str) -> None:
-        self._items = text.split(" ")
-        self._at = 0
-
-    def _next(self) -> str:
-        if self._at == len(self._items):
-            raise NotNumbersError("it ends too early")
-        self._at += 1
-        return self._items[self._at - 1]
-
-    def integer(self) -> int:
-        item = self._next()
-        if not _INTEGER.fullmatch(item):
-            raise NotNumbersError(f"expected an integer, found {item[:40]!r}")
-        return int(item, 16)
-
-    def unit(self) -> int:
-        unit = self.integer()
-        if unit <= 0:
-            raise NotNumbersError("expected a positive unit")
-        return unit
-
-    def end(self, unit: int) -> Fraction | None:
-        if self._items[self._at : self._at + 1] == ["none"]:
-            self._at += 1
-            return None
-        return Fraction(self.integer(), unit)
-
-    def ends(self, unit: int) -> Interval:
-        return Interval(Fraction(self.integer(), unit), Fraction(self.integer(), unit))
-
-    def range(self, unit: int) -> Interval:
-        return Interval(self.end(unit), self.end(unit))
-
-    def numbers_below(self, most: int) -> tuple[int, ...]:
-        """A list of numbers of statements, of which there are so many."""
-        count = self.integer()
-        if not 0 <= count <= most:
-            raise NotNumbersError("expected fewer statements")
-        listed = tuple(self.integer() for _ in range(count))
-        if any(not 0 <= each < most for each in listed):
-            raise NotNumbersError("expected statements of the certificate")
-        return listed
-
-    def so_many(self, count: int, item: Callable[[], _T]) -> tuple[_T, ...]:
-        """A list of this length."""
-        if self.integer() != count:
-            raise NotNumbersError(f"expected a list of {count}")
-        return tuple(item() for _ in range(count))
-
-    def finish(self) -> None:
-        if self._at != len(self._items):
-            raise NotNumbersError("it goes on")
-
-
-def numbers_of(text: str, count: int, classes: int, predicted: int, statements: int) -> Numbers:
-    """The numbers of a text, for a head and a certificate of this kind. Raises NotNumbersError."""
-    items = _Items(text)
-    unit = items.unit()
-    activations, domain = (items.so_many(count, lambda: items.ends(unit)) for _ in range(2))
-    over = items.unit()
-    margins = items.so_many(classes, lambda: items.end(over))
-    givers = items.so_many(count, lambda: (items.numbers_below(statements), items.numbers_below(statements)))
-    items.finish()
-    if margins[predicted] is not None:
-        raise NotNumbersError("expected no margin of the predicted class")
-    return Numbers(activations, domain, margins, givers)
-
-
-def values_of(text: str, count: int, classes: int, predicted: int, patches: int) -> Values:
-    """The values of a text, for a head and an image of this kind. Raises NotNumbersError."""
-    items = _Items(text)
-    unit = items.unit()
-    by_patch = items.so_many(count, lambda: items.so_many(patches, lambda: items.range(unit)))
-    activations = items.so_many(count, lambda: items.ends(unit))
-    over = items.unit()
-    leads = items.so_many(classes, lambda: items.range(over))
-    items.finish()
-    return Values(by_patch, activations, tuple(None if c == predicted else lead for c, lead in enumerate(leads)))
-
-
-def latents_of(text: str, depth: int, most: int) -> tuple[tuple[Interval, ...], ...]:
-    """The ends of latents in a text: at most so many patches, each of this depth. Raises NotNumbersError."""
-    items = _Items(text)
-    unit = items.unit()
-    patches = items.integer()
-    if not 0 < patches <= most:
-        raise NotNumbersError(f"expected at most {most} patches")
-    latents = tuple(items.so_many(depth, lambda: items.ends(unit)) for _ in range(patches))
-    items.finish()
-    return latents

@@ -45,6 +45,7 @@ from array import array
 from collections.abc import Iterable
 from fractions import Fraction
 from math import prod
+from typing import TYPE_CHECKING
 
 from ..certificate import (
     ActivationStatement,
@@ -58,8 +59,10 @@ from ..dyadic import Exact, exact
 from ..errors import UnprovedError
 from ..head import Head
 from ..read.latents import Image
-from ..read.network_file import PICTURE, Layer, Network
-from ..read.pictures import Picture
+
+if TYPE_CHECKING:
+    from ..read.network_file import Layer, Network
+    from ..read.pictures import Picture
 
 _MOST_VALUES = 2**22
 """Of a picture. The program keeps lists of them, of 48 bytes each."""
@@ -130,6 +133,8 @@ def image_text(image: Image) -> bytes:
 
 def network_text(network: Network) -> bytes:
     """The text of a network."""
+    from ..read.network_file import PICTURE
+
     at = {PICTURE: 0} | {layer.name: number for number, layer in enumerate(network.layers, 1)}
     return _line(
         *("network", _integers(network.shape)),

@@ -18,13 +18,13 @@ from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, case
 from support.network_truth import network_of, true_latents
 from support.networks import drawn_picture, picture_digest
 from support.proved import fake
+from support.values import ValuedClaims, latents_of, values_of
 
 from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import ExecutableError, UnprovedError
 from verale.checker.head import read_head
-from verale.checker.numbers import Interval
-from verale.checker.proved import ProvedClaims, find_executable, find_script
-from verale.checker.proved.dialogue import NotNumbersError, latents_of, numbers_of, values_of
+from verale.checker.numbers import Interval, NotNumbersError, numbers_of
+from verale.checker.proved import find_executable, find_script
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import PictureFile, Pictures
@@ -47,8 +47,8 @@ def executable(proved_checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
 
 
-def claims_of(head: bytes, network: Any = None) -> ProvedClaims:
-    claims = ProvedClaims(read_head(head), len(head), find_executable(), network)
+def claims_of(head: bytes, network: Any = None) -> ValuedClaims:
+    claims = ValuedClaims(read_head(head), len(head), find_executable(), network)
     claims.allow(MOST)
     return claims
 
@@ -141,7 +141,7 @@ def assert_tighter(stated: tuple[Interval, ...], domain: tuple[Interval, ...]) -
         assert wide.high is None or (each.high is not None and each.high <= wide.high + TINY)
 
 
-def corpus() -> Iterator[tuple[str, ProvedClaims, Certificate, Image | None]]:
+def corpus() -> Iterator[tuple[str, ValuedClaims, Certificate, Image | None]]:
     """The certificates of the corpora that are proved, with their images."""
     for each in stored():
         if each.status == "PROVED" and "deployed" not in each.name:
@@ -300,7 +300,7 @@ def test_the_script_answers_what_the_executable_does() -> None:
         certificate = certificate_of(head.data, stated, classes=CLASSES, patches=PATCHES)
         answers = []
         for program in (find_executable(), script):
-            claims = ProvedClaims(read_head(head.data), len(head.data), program)
+            claims = ValuedClaims(read_head(head.data), len(head.data), program)
             claims.allow(MOST)
             answers.append((claims.numbers(certificate), claims.values(certificate, image_of(image))))
         (numbers, values), (others, again) = answers
