@@ -27,7 +27,7 @@ from benchmarks import environment, executable
 from benchmarks.engine import subject
 from verale.certificate import Certificate
 from verale.checker import Auditor
-from verale.checker.proved import Executable, find_executable
+from verale.checker.proved.program import Executable, find_executable
 from verale.head import save_latents
 from verale.search.explain import explain
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verale.checker.read import Tensor as StoredTensor
+from verale.checker.read.formats import Tensor as StoredTensor
 
 __all__ = ["KINDS", "loaded"]
 

@@ -18,7 +18,7 @@ from support.mutants import mutated
 
 from benchmarks.agreement.table import table
 from verale.checker.errors import KernelError
-from verale.checker.proved import find_executable
+from verale.checker.proved.program import find_executable
 from verale.errors import UsageError
 from verale.paradigms import ORDERS
 from verale.soundness.agreement import sets

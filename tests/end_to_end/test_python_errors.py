@@ -21,7 +21,7 @@ from torch import nn
 import verale
 from verale.adapters import capture, head_of
 from verale.checker import Status
-from verale.checker.read import HEAD_KEY
+from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
 from verale.errors import HeadError, LatentsError, UsageError
 
 HEAD = small_head("euclidean")

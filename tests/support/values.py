@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from verale.checker.certificate import Certificate
 from verale.checker.numbers import Interval, Items, NotNumbersError
-from verale.checker.proved import ProvedClaims
+from verale.checker.proved.claims import ProvedClaims
 from verale.checker.proved.text import image_text, picture_text
 from verale.checker.read.latents import Image
 from verale.checker.read.pictures import Picture

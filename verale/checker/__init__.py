@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from .auditor import Auditor, check
 from .errors import CheckerError, HeadError, KernelError, LatentsError, NetworkError, PictureError
-from .read.pictures import PictureFile
 from .verdict import Status, Verdict, most_severe
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "LatentsError",
     "NetworkError",
     "PictureError",
-    "PictureFile",
     "Status",
     "Verdict",
     "check",

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from .certificate import Certificate, read_certificate
-from .choices import CHOICES, EITHER, KERNELS, PROVED, load_arithmetic
+from .choices import CHOICES, EITHER, KERNELS, PROVED, load_arithmetic, packages_of
 from .errors import FormatError, RefutedError, UnprovedError
 from .limit import LIMIT
-from .numbers import Numbers, least_of, shared
 from .read.latents import Latents
 from .subject import Side, Subject, Subjects
 from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from .deployment import Deployment
-    from .proved import Program
+    from .numbers import Numbers
+    from .proved.program import Program
     from .read.pictures import PictureFile
 
 __all__ = ["Auditor", "Exclusive", "check", "together"]
@@ -86,7 +86,7 @@ class Auditor:
         limit: the most seconds of processor time that a proof may take, by whoever is asked, for each megabyte of head,
             network, certificate and image.
         network: the bytes of a network file; without it no picture claim is checked.
-        pictures: the bytes of a file of pictures, or files; they are there where `network` is.
+        pictures: the bytes of a file of pictures, or files (`read.pictures.PictureFile`), where `network` is there.
 
     Attributes:
         kernel: the choice.
@@ -109,11 +109,10 @@ class Auditor:
     ) -> None:
         self.kernel = EITHER if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
-        self._kernels = {name: load_arithmetic(name) for name in names if name != PROVED}
+        packages = [package for name in names if name != PROVED for package in packages_of(name)]
         self._subjects = Subjects.read(head, latents, limit, network, pictures)
         self.executable = _find_program(self.kernel) if PROVED in CHOICES[self.kernel] else None
-        computing = [*self._kernels.values(), *([] if self.executable is None else [self.executable])]
-        self.packages = tuple(package for each in computing for package in each.packages)
+        self.packages = (*packages, *(() if self.executable is None else self.executable.packages))
         self._sides: dict[str, Callable[[Subject], Side]] = {}
         self._exclusive = Exclusive()
         self._files = (head, latents, self.kernel, limit, network, pictures)
@@ -128,7 +127,8 @@ class Auditor:
             return self._sides[name]
         head, network, size = self._subjects.head, self._subjects.network, self._subjects.size
         if name == PROVED and self.executable is not None:
-            from .proved import ProvedAudit, ProvedClaims
+            from .proved.audit import ProvedAudit
+            from .proved.claims import ProvedClaims
 
             size += 0 if network is None else network.size
             claims = ProvedClaims(head, size, self.executable, network, self._subjects.limit)
@@ -139,7 +139,7 @@ class Auditor:
             from .reading.quadratic import QuadraticRule
             from .reading.space import Space
 
-            kernel = self._kernels[name]
+            kernel = load_arithmetic(name)
             enclosure = None if network is None else cache(partial(Enclosure, network, kernel))
             self._sides[name] = partial(PlainAudit, quadratic=QuadraticRule(Space(head, kernel)), enclosure=enclosure)
         return self._sides[name]
@@ -202,6 +202,8 @@ class Auditor:
             FormatError: the certificate is malformed, or does not fit the head.
             UnprovedError: `subject`: it is about another head; `limit` or `uncovered`: no kernel gives numbers.
         """
+        from .numbers import shared
+
         document = read_certificate(certificate)
         with self._exclusive.alone():
             subject = self._subjects.of_head(document, len(certificate))
@@ -268,7 +270,7 @@ def _find_program(kernel: str) -> Program | None:
 
     Its modules take a sixth of all the checker's time to load.
     """
-    from .proved import find_program, find_program_if_any
+    from .proved.program import find_program, find_program_if_any
 
     return find_program_if_any() if kernel == EITHER else find_program()
 
@@ -331,6 +333,8 @@ def together(verdicts: Mapping[str, Verdict], choice: str, asked: frozenset[str]
         if asked <= by.keys():
             chosen = replace(chosen, status=Status.PROVED, reason="", message=_PROVED)
     else:
+        from .numbers import least_of
+
         by = {claim: choice for claim in first.by if all(claim in verdict.by for verdict in others)}
         chosen = min(verdicts.values(), key=_extent)
         margins, deployed = (least_of(getattr(v, name) for v in verdicts.values()) for name in ("margins", "deployed"))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from .errors import KernelError
@@ -22,6 +23,7 @@ __all__ = [
     "in_words",
     "load_arithmetic",
     "never_proved",
+    "packages_of",
     "program_in_words",
 ]
 
@@ -68,6 +70,14 @@ def never_proved(name: str | None, deployment: bool) -> str | None:
         f"deployment is not covered by the proof of the kernel {PROVED}, which"
         f" kernel {name} asks; leave it out, or choose one of {EITHER}, {', '.join(KERNELS)}, both"
     )
+
+
+def packages_of(name: str) -> tuple[str, ...]:
+    """What a kernel but `proved` computes with. That of the default is loaded only where it is asked: here it is looked
+    for. Raises KernelError as `load_arithmetic`."""
+    if name == "arb" and find_spec("flint") is not None:
+        return ("python-flint",)
+    return load_arithmetic(name).packages
 
 
 def load_arithmetic(name: str) -> Arithmetic:

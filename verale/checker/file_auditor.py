@@ -21,13 +21,11 @@ from .errors import CheckerError, ExecutableError, HeadError, KernelError, Laten
 from .limit import LIMIT
 from .read.head_file import LARGEST as LARGEST_HEAD
 from .read.latents import LARGEST as LARGEST_LATENTS
-from .read.network_file import LARGEST as LARGEST_NETWORK
-from .read.pictures import CHANGED, LARGEST_PNG, PictureFile
-from .read.pictures import LARGEST as LARGEST_PICTURES
 from .verdict import EXIT_UNUSABLE, Status, Verdict, line_of
 
 if TYPE_CHECKING:
     from .deployment import Deployment
+    from .read.pictures import PictureFile
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "picture_files", "unusable"]
 
@@ -102,7 +100,7 @@ class FileAuditor:
         paths = {HeadError: head, LatentsError: latents, NetworkError: network or pictures}
         try:
             head_data = _read(head, LARGEST_HEAD, opener) if head_data is None else head_data
-            network_data = None if network is None else _read(network, LARGEST_NETWORK, opener)
+            network_data = None if network is None else _read_network(network, opener)
             files, pictures_digest = (None, None) if pictures is None else picture_files(pictures, opener)
             latents_data = None if latents is None else _read(latents, LARGEST_LATENTS, opener, LatentsError)
             self.auditor = Auditor(head_data, latents_data, kernel, limit, network_data, files)
@@ -227,6 +225,12 @@ def _read(path: str, most: int, opener: Opener | None, refusal: type[CheckerErro
         return stream.read()
 
 
+def _read_network(path: str, opener: Opener | None) -> bytes:
+    from .read.network_file import LARGEST
+
+    return _read(path, LARGEST, opener)
+
+
 def picture_files(path: str, opener: Opener | None = None) -> tuple[list[PictureFile], str]:
     """The files of pictures at a path, and a digest: of a file its SHA-256, of a folder that of what `sha256sum` prints
     for its PNG files, by their paths in it, sorted (`_digest_of_files`). What is in them is not looked at yet.
@@ -234,38 +238,34 @@ def picture_files(path: str, opener: Opener | None = None) -> tuple[list[Picture
     Raises:
         PictureError: there is none, or a file is too long.
     """
+    from .read.pictures import CHANGED, LARGEST, LARGEST_PNG, PictureFile
+
+    def digest_of(path: str) -> str | None:
+        """None of a file that cannot be read, as `sha256sum` prints nothing then."""
+        try:
+            return _digest(_read(path, LARGEST_PNG, opener))
+        except OSError:
+            return None
+
+    def read_again(path: str, digest: str | None) -> bytes:
+        data = _read(path, LARGEST_PNG, opener)
+        if _digest(data) != digest:
+            raise PictureError(CHANGED)
+        return data
+
     if not os.path.isdir(path):
         try:
-            data = _read(path, LARGEST_PICTURES, opener, PictureError)
+            data = _read(path, LARGEST, opener, PictureError)
         except PictureError as error:
             raise PictureError(f"{path}: {error}") from None
         return [PictureFile(path, partial(bytes, data))], _digest(data)
     names = sorted(_name_in(each, path) for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
     if not names:
         raise PictureError(f"{path}: holds no PNG file; give a folder of them, or a tensor file of pictures")
-    paths = [os.path.join(path, os.fsdecode(name)) for name in names]
-    digests = [_digest_of_png(each, opener) for each in paths]
-    files = [
-        PictureFile(each, partial(_read_png, each, digest, opener)) for each, digest in zip(paths, digests, strict=True)
-    ]
-    known = {name: digest for name, digest in zip(names, digests, strict=True) if digest is not None}
-    return files, _digest_of_files(known)
-
-
-def _digest_of_png(path: str, opener: Opener | None) -> str | None:
-    """SHA-256 of a PNG file's bytes; None if it cannot be read, as `sha256sum` prints nothing then."""
-    try:
-        return _digest(_read(path, LARGEST_PNG, opener))
-    except OSError:
-        return None
-
-
-def _read_png(path: str, digest: str | None, opener: Opener | None) -> bytes:
-    """The bytes of a PNG file. Raises OSError; PictureError, if their digest is another one by now."""
-    data = _read(path, LARGEST_PNG, opener)
-    if _digest(data) != digest:
-        raise PictureError(CHANGED)
-    return data
+    paths = {name: os.path.join(path, os.fsdecode(name)) for name in names}
+    digests = {name: digest_of(each) for name, each in paths.items()}
+    files = [PictureFile(each, partial(read_again, each, digests[name])) for name, each in paths.items()]
+    return files, _digest_of_files({name: digest for name, digest in digests.items() if digest is not None})
 
 
 def _opened(path: str, flags: int) -> int:

@@ -13,11 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from .arithmetic import Arithmetic
 from .dyadic import Exact, about, ceil_at, ceil_shift, floor_shift, sqrt_ends
 from .errors import FormatError
+
+if TYPE_CHECKING:
+    from .arithmetic import Arithmetic
 
 __all__ = ["COSINES", "GEOMETRIES", "SIMILARITIES", "Similarity"]
 

@@ -12,12 +12,12 @@ from .errors import NetworkError, PictureError, UnprovedError
 from .head import Head, read_head
 from .limit import allowed
 from .read.latents import Image, Latents
-from .read.network_file import Network, read_network
-from .read.pictures import Picture, PictureFile, Pictures
 
 if TYPE_CHECKING:
     from .deployment import Deployment
     from .numbers import Margins, Numbers
+    from .read.network_file import Network
+    from .read.pictures import Picture, PictureFile, Pictures
 
 __all__ = ["Proof", "Side", "Subject", "Subjects"]
 
@@ -88,6 +88,9 @@ class Subjects:
             if network is not None:
                 raise PictureError("a network is given without pictures; give a file or a folder of them too")
             return cls(read, len(head), limit, images)
+        from .read.network_file import read_network
+        from .read.pictures import PictureFile, Pictures
+
         before = read_network(network)
         if before.depth != read.depth:
             raise NetworkError(

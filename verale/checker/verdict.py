@@ -17,7 +17,7 @@ from .dyadic import decimal_below
 if TYPE_CHECKING:
     from .deployment import Deployment
     from .numbers import Margins
-    from .proved import Program
+    from .proved.program import Program
 
 __all__ = [
     "EXIT_UNUSABLE",

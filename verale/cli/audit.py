@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker.output import print_line, print_outcome
-from verale.cli import ray_engine
 from verale.cli.progress import progress
 from verale.cli.shared import (
     EXIT_INCOMPLETE,
     certificate_files,
+    engine_options,
     head_option,
+    is_ray,
     json_option,
     kernel_option,
     latents_option,
@@ -79,7 +80,7 @@ __all__ = ["command"]
     type=click.Path(),
     help="Write an in-toto statement, ready to be signed, if this run has proved everything.",
 )
-@ray_engine.options
+@engine_options
 @verbose
 def command(
     certificates: tuple[str, ...],
@@ -143,7 +144,7 @@ def command(
         )
 
     codes: list[int] = []
-    with_ray = ray_engine.is_ray(engine, jobs, workers, address=address, attest=attest)
+    with_ray = is_ray(engine, jobs, workers, address=address, attest=attest)
     if (network is None) != (pictures is None):
         raise UsageError("--network and --pictures belong together: give both, or neither")
 
@@ -153,6 +154,8 @@ def command(
             print_line(f"pictures {used.pictures}", sys.stderr)
 
     if with_ray:
+        from verale.cli import ray_engine
+
         given_or_found = certificates, head, latents, options_with
         with ray_engine.audited(*given_or_found, log, workers or jobs, address, tell_seen) as run:
             again = f"{run.staged.partial} has their verdicts, and the same command"

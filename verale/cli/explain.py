@@ -21,7 +21,16 @@ from verale.cli import ray_engine
 from verale.cli.gap import command as gap
 from verale.cli.inputs import readable_images
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_SKIPPED, EXIT_UNEXPLAINED, EXIT_UNUSABLE, names, one_of, verbose
+from verale.cli.shared import (
+    EXIT_SKIPPED,
+    EXIT_UNEXPLAINED,
+    EXIT_UNUSABLE,
+    engine_options,
+    is_ray,
+    names,
+    one_of,
+    verbose,
+)
 from verale.errors import LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
@@ -172,7 +181,7 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
 )
 @click.option("--overwrite", is_flag=True, help="Start again, and remove what an earlier run noted in OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object an image, as soon as it is explained.")
-@ray_engine.options
+@engine_options
 @verbose
 def command(
     head_path: str | None,
@@ -235,7 +244,7 @@ def command(
         cost_of = Costs.parse(costs)
     except UsageError as error:
         raise click.UsageError(f"--cost: {error}") from error
-    with_ray = ray_engine.is_ray(engine, jobs, workers, address=address, gap=with_gap)
+    with_ray = is_ray(engine, jobs, workers, address=address, gap=with_gap)
     directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
     given_device = "cpu" if with_ray else device_named(device)
     options = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)

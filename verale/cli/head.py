@@ -18,7 +18,7 @@ from verale.errors import HeadError, InputError, UsageError, naming
 from verale.files import read
 
 if TYPE_CHECKING:
-    from verale.checker.read import HeadPart
+    from verale.checker.read.head_file import HeadPart
 
 __all__ = ["command"]
 
@@ -35,8 +35,8 @@ def show(head_path: str) -> None:
 
     Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
     """
-    from verale.checker.read import HeadError as UnreadableHeadError
-    from verale.checker.read import read_head_file
+    from verale.checker.errors import HeadError as UnreadableHeadError
+    from verale.checker.read.head_file import read_head_file
     from verale.cli.tables import PLAIN, TextTable, print_table
 
     with naming(head_path, UnreadableHeadError):
@@ -130,8 +130,8 @@ def compare(head_path: str, latents_path: str, output: str) -> None:
 
     Exit code: 0 they agree, OUT is written; 9 they differ, or a file that cannot be used; 2 unknown option.
     """
-    from verale.checker.read import LatentsError as UnreadableLatentsError
-    from verale.checker.read import read_latents_file
+    from verale.checker.errors import LatentsError as UnreadableLatentsError
+    from verale.checker.read.latents import read_latents_file
     from verale.errors import LatentsError
     from verale.files import LARGEST_LATENTS
     from verale.head import Head

@@ -13,7 +13,7 @@ from verale.checker.output import print_line
 from verale.errors import InputError, NetworkError, naming
 
 if TYPE_CHECKING:
-    from verale.checker.read import Network
+    from verale.checker.read.network_file import Network
     from verale.network import FrozenNetwork
 
 __all__ = ["command"]
@@ -31,8 +31,9 @@ def show(network_path: str) -> None:
 
     Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
     """
-    from verale.checker.read import LARGEST_NETWORK, read_network
-    from verale.checker.read import NetworkError as UnreadableNetworkError
+    from verale.checker.errors import NetworkError as UnreadableNetworkError
+    from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
+    from verale.checker.read.network_file import read_network
     from verale.cli.tables import PLAIN, TextTable, print_table
     from verale.files import read
 

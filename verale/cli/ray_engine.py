@@ -12,10 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-import click
-
 from verale.checker.output import print_line
-from verale.cli.shared import Command, choice
 from verale.errors import InputError, UsageError
 from verale.files import LARGEST_LATENTS
 
@@ -29,66 +26,12 @@ if TYPE_CHECKING:
     from verale.runs.written import WrittenFiles
     from verale.search import SearchOptions
 
-__all__ = ["REFUSED", "Given", "audited", "is_ray", "opened", "options"]
+__all__ = ["Given", "audited", "opened"]
 
 CERTIFICATES = "certificates.parquet"
 
 Given = tuple[str | None, str | None, str | None, str | None]
 """Head and latents, or a CaBRNet run and images: what `verale explain` is given."""
-
-REFUSED = {
-    "--gap": ("local", "a bound is proved from files: verale certificates unpack writes them, verale gap takes them"),
-    "--attest": (
-        "local",
-        "an attestation names the bytes that were checked, and workers read latents in parts",
-    ),
-    "--workers": ("ray", "workers are those of a cluster; --jobs says how many processes this machine has"),
-    "--address": ("ray", "only a cluster has one"),
-}
-"""The options that belong to one engine, and why the other one refuses them. `docs/scale.md` has the same table."""
-
-
-def options(command: Command) -> Command:
-    """Give a command the options of this engine."""
-    for option in (
-        click.option(
-            "--address",
-            metavar="A",
-            help="With ray: a cluster, as ray.init takes it; by default this machine.",
-        ),
-        click.option(
-            "--workers", type=click.IntRange(1), metavar="N", help="With ray: how many; by default one for each core."
-        ),
-        click.option(
-            "--engine",
-            default="local",
-            show_default=True,
-            help="local: this process; ray: many cores or machines, for large data (docs/scale.md).",
-            **choice("local", "ray"),
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def is_ray(engine: str, jobs: int | None, workers: int | None, **given: object) -> bool:
-    """Whether the engine is ray.
-
-    Args:
-        engine: its name.
-        jobs, workers: how many processes, which are workers with ray.
-        given: by option, what is said with it.
-
-    Raises:
-        UsageError: an option that this engine refuses (`REFUSED`), or two numbers of workers.
-    """
-    for option, value in (given | {"workers": workers}).items():
-        of, why = REFUSED[f"--{option}"]
-        if value and of != engine:
-            raise UsageError(f"--{option} is for --engine {of}: {why}")
-    if None not in (jobs, workers) and jobs != workers:
-        raise UsageError(f"--jobs is {jobs} and --workers {workers}, which with ray are the same: give one of them")
-    return engine == "ray"
 
 
 @contextmanager

@@ -24,11 +24,14 @@ __all__ = [
     "EXIT_UNUSABLE",
     "EXIT_USAGE",
     "EXTRA_OF",
+    "REFUSED",
     "Command",
     "allow_option",
     "certificate_files",
     "choice",
+    "engine_options",
     "head_option",
+    "is_ray",
     "json_option",
     "kernel_option",
     "latents_option",
@@ -215,3 +218,58 @@ def _set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
     if value:
         level = logging.INFO if value == 1 else logging.DEBUG
         log_to_stderr(level, "%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+REFUSED = {
+    "--gap": ("local", "a bound is proved from files: verale certificates unpack writes them, verale gap takes them"),
+    "--attest": (
+        "local",
+        "an attestation names the bytes that were checked, and workers read latents in parts",
+    ),
+    "--workers": ("ray", "workers are those of a cluster; --jobs says how many processes this machine has"),
+    "--address": ("ray", "only a cluster has one"),
+}
+"""The options that belong to one engine, and why the other one refuses them. `docs/scale.md` has the same table."""
+
+
+def engine_options(command: Command) -> Command:
+    """Give a command the options of the engines (`verale.cli.ray_engine`)."""
+    for add in (
+        click.option(
+            "--address",
+            metavar="A",
+            help="With ray: a cluster, as ray.init takes it; by default this machine.",
+        ),
+        click.option(
+            "--workers", type=click.IntRange(1), metavar="N", help="With ray: how many; by default one for each core."
+        ),
+        click.option(
+            "--engine",
+            default="local",
+            show_default=True,
+            help="local: this process; ray: many cores or machines, for large data (docs/scale.md).",
+            **choice("local", "ray"),
+        ),
+    ):
+        command = add(command)
+    return command
+
+
+def is_ray(engine: str, jobs: int | None, workers: int | None, **given: object) -> bool:
+    """Whether the engine is ray.
+
+    Args:
+        engine: its name.
+        jobs, workers: how many processes, which are workers with ray.
+        given: by option, what is said with it.
+
+    Raises:
+        UsageError: an option that this engine refuses (`REFUSED`), or two numbers of workers.
+    """
+    for option, value in (given | {"workers": workers}).items():
+        of, why = REFUSED[f"--{option}"]
+        if value and of != engine:
+            raise UsageError(f"--{option} is for --engine {of}: {why}")
+    if None not in (jobs, workers) and jobs != workers:
+        raise UsageError(f"--jobs is {jobs} and --workers {workers}, which with ray are the same: give one of them")
+    return engine == "ray"

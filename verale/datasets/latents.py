@@ -7,7 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from verale.checker.read import Entry, FormatError, header_length, latents_among, read_header
+from verale.checker.errors import FormatError
+from verale.checker.read.formats import Entry, header_length, read_header
+from verale.checker.read.latents import latents_among
 from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows
 from verale.errors import InputError

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, get_type_hints
 
 from torch import Tensor
 
-from verale.checker.read import HeadPart
+from verale.checker.read.head_file import HeadPart
 from verale.errors import HeadError
 
 __all__ = ["Kind", "read_part", "write_fields", "write_part"]

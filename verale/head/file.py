@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import safetensors.torch
 from torch import Tensor
 
-from verale.checker.read import HEAD_KEY
+from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
 
 __all__ = ["TENSORS", "VERSION", "encode"]
 

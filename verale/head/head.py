@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from verale.checker.read import HeadError as UnreadableHeadError
-from verale.checker.read import read_head_file
+from verale.checker.errors import HeadError as UnreadableHeadError
+from verale.checker.read.head_file import read_head_file
 from verale.errors import HeadError, UsageError, naming
 from verale.files import read, write_atomically
 from verale.head.arguments import described, field_tensor, require_path, shortened

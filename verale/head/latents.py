@@ -9,8 +9,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from verale.checker.read import LARGEST_LATENTS, LatentsFile, read_latents_file
-from verale.checker.read import LatentsError as UnreadableLatentsError
+from verale.checker.errors import LatentsError as UnreadableLatentsError
+from verale.checker.read.latents import LARGEST as LARGEST_LATENTS
+from verale.checker.read.latents import LatentsFile, read_latents_file
 from verale.errors import InputError, LatentsError, naming
 from verale.files import read_buffer, write_atomically
 from verale.head.arguments import described, latents_tensor, require_labels, require_path, tensor_of

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from verale.checker.read import Layer
+from verale.checker.read.network_file import Layer
 from verale.tensors import loaded
 
 __all__ = [

@@ -15,18 +15,18 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from verale.checker.read import (
-    LARGEST_NETWORK,
+from verale.checker.errors import NetworkError as UnreadableNetworkError
+from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
+from verale.checker.read.network_file import METADATA_KEY as NETWORK_KEY
+from verale.checker.read.network_file import (
     MOST_ENTRIES,
     MOST_LAYERS,
     MOST_PRODUCTS,
-    NETWORK_KEY,
     PICTURE,
     Network,
     is_name,
     read_network,
 )
-from verale.checker.read import NetworkError as UnreadableNetworkError
 from verale.errors import NetworkError, UsageError, first_line, naming
 from verale.files import read, write_atomically
 from verale.network.layers import Convolution, FullConnection, LeakyRectifier, NetworkLayer

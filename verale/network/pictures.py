@@ -7,7 +7,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from verale.checker.read import Picture, StoredPictures
+from verale.checker.read.pictures import Picture, StoredPictures
 
 __all__ = ["picture_digest", "pictures_file", "pictures_of"]
 

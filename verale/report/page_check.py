@@ -18,7 +18,7 @@ from verale.checker.certificate import Certificate
 from verale.checker.errors import UnprovedError
 from verale.checker.file_auditor import picture_files
 from verale.checker.head import Head
-from verale.checker.proved import SCRIPT
+from verale.checker.proved.program import SCRIPT
 from verale.checker.proved.text import (
     certificate_text,
     head_text,

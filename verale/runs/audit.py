@@ -12,7 +12,6 @@ from verale.checker.certificate import LARGEST
 from verale.checker.choices import never_proved
 from verale.checker.file_auditor import FileAuditor, Outcome, picture_files
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
-from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.errors import InputError, UsageError
 from verale.files import read
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, deployment_of, outcome_of
@@ -97,6 +96,8 @@ def _seen(network: str | Path | None, pictures: str | Path | None) -> dict[str, 
     """What the checker is given of both. Raises InputError: a file that cannot be read."""
     if network is None or pictures is None:
         return {}
+    from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
+
     try:
         files, _ = picture_files(str(pictures))
     except OSError as error:

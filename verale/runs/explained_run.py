@@ -13,7 +13,8 @@ from verale.certificate.words import below, class_name
 from verale.checker import CheckerError, HeadError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.head import Head
-from verale.checker.read import LARGEST_HEAD, read_head_file
+from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
+from verale.checker.read.head_file import read_head_file
 from verale.errors import InputError, LatentsError, naming, option
 from verale.files import SentFile, is_certificate_name, read
 from verale.runs.folder import HEAD, LATENTS, SOURCE

@@ -10,15 +10,9 @@ from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verale.checker.read import (
-    LARGEST_PICTURES,
-    LARGEST_PNG,
-    PictureError,
-    PictureFile,
-    StoredPictures,
-    UnreadFile,
-    opened_files,
-)
+from verale.checker.errors import PictureError
+from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
+from verale.checker.read.pictures import LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
 from verale.errors import InputError, naming
 from verale.files import followed, read
 from verale.pictures import is_turned, opened

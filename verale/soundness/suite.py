@@ -110,7 +110,7 @@ def _agreement(long: bool, seed: int) -> Outcome:
     import torch
 
     from verale.checker.errors import KernelError
-    from verale.checker.proved import find_program
+    from verale.checker.proved.program import find_program
     from verale.soundness.agreement.compare import compared
     from verale.soundness.agreement.sets import corpora, demo, emitted, opened
     from verale.soundness.corpus.cases import stored

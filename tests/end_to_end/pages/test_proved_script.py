@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page
 from support.cases import every
 
-from verale.checker.proved import SCRIPT
+from verale.checker.proved.program import SCRIPT
 
 ROCQ = Path(__file__).parents[3] / "proofs" / "rocq"
 ZARITH = ROCQ / "front" / "zarith.js"

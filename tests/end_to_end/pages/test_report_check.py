@@ -25,7 +25,7 @@ from support.torch_networks import frozen_network
 
 from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import CheckerError
-from verale.checker.proved import SCRIPT
+from verale.checker.proved.program import SCRIPT
 from verale.checker.proved.text import certificate_text
 from verale.checker.read.pictures import Picture
 from verale.errors import InputError

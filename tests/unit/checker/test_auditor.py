@@ -274,7 +274,9 @@ def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) ->
     auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
     broken = load_arithmetic("mpmath")
     monkeypatch.setattr(broken, "log", lambda numerator, denominator, bits: (-(1 << bits + 9), 1 << bits + 9))
-    auditor._kernels["mpmath"] = broken
+    monkeypatch.setattr(
+        "verale.checker.auditor.load_arithmetic", lambda name: broken if name == "mpmath" else load_arithmetic(name)
+    )
     verdict = auditor.check(files.encode(document()))
     assert reasons(verdict) == (Status.NOT_PROVED, "kernels", 3)
     assert verdict.claims == {"entailment": "not checked", "instance": "not checked"}
@@ -291,7 +293,9 @@ def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     first = auditor.check(files.encode(document())).margins
     auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    auditor._kernels["mpmath"] = looser
+    monkeypatch.setattr(
+        "verale.checker.auditor.load_arithmetic", lambda name: looser if name == "mpmath" else load_arithmetic(name)
+    )
     verdict = auditor.check(files.encode(document()))
     assert verdict.status is Status.PROVED
     assert verdict.margins[0] is None

@@ -18,7 +18,7 @@ from support import files
 
 from verale.checker import Auditor
 from verale.checker.auditor import Exclusive
-from verale.checker.proved import Executable
+from verale.checker.proved.program import Executable
 
 IMAGES = [[[0.0, 0.0]], [[1.0, 1.0]]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -19,7 +19,8 @@ from verale.checker.auditor import together
 from verale.checker.certificate import read_certificate
 from verale.checker.choices import CHOICES
 from verale.checker.file_auditor import FileAuditor
-from verale.checker.proved import SCRIPT, find_executable, find_script, program
+from verale.checker.proved import program
+from verale.checker.proved.program import SCRIPT, find_executable, find_script
 from verale.cli import shared
 from verale.runs.records import read_record
 

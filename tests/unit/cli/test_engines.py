@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from verale.cli import audit, explain, ray_engine
+from verale.cli import audit, explain, shared
 from verale.errors import UsageError
 
 PAGE = Path(__file__).parents[3] / "docs" / "scale.md"
 
 
-@pytest.mark.parametrize("option", ray_engine.REFUSED)
+@pytest.mark.parametrize("option", shared.REFUSED)
 def test_an_option_of_one_engine_is_refused_by_the_other(option) -> None:
-    engine, why = ray_engine.REFUSED[option]
+    engine, why = shared.REFUSED[option]
     command = audit.command if option == "--attest" else explain.command
     given = ["c"] if command is audit.command else ["--out", "o"]
     value = {"--gap": [], "--workers": ["2"]}.get(option, ["a"])
@@ -26,17 +26,17 @@ def test_an_option_of_one_engine_is_refused_by_the_other(option) -> None:
 
 
 def test_the_page_on_ray_has_the_table() -> None:
-    rows = [f"| `{option}` | {engine} | {why} |" for option, (engine, why) in ray_engine.REFUSED.items()]
+    rows = [f"| `{option}` | {engine} | {why} |" for option, (engine, why) in shared.REFUSED.items()]
     assert "\n".join(rows) in PAGE.read_text()
 
 
 @pytest.mark.parametrize(("jobs", "workers"), [(None, None), (2, None), (None, 2), (2, 2)])
 def test_jobs_are_workers(jobs, workers) -> None:
-    assert ray_engine.is_ray("ray", jobs, workers)
+    assert shared.is_ray("ray", jobs, workers)
     if workers is None:
-        assert not ray_engine.is_ray("local", jobs, workers)
+        assert not shared.is_ray("local", jobs, workers)
 
 
 def test_two_numbers_of_workers_are_refused() -> None:
     with pytest.raises(UsageError, match=r"--jobs is 2 and --workers 3, which with ray are the same: give one of them"):
-        ray_engine.is_ray("ray", 2, 3)
+        shared.is_ray("ray", 2, 3)

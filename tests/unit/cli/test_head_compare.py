@@ -11,7 +11,8 @@ from support.commands import in_process
 from torch import nn
 
 import verale
-from verale.checker.read import HeadError, read_head_file
+from verale.checker.errors import HeadError
+from verale.checker.read.head_file import read_head_file
 from verale.errors import HeadError as AnotherHeadError
 from verale.errors import LatentsError
 from verale.head import Euclidean, Head, LogRatio, load_labelled

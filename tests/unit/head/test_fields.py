@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 import torch
 
-from verale.checker.read import HeadPart as Stored
+from verale.checker.read.head_file import HeadPart as Stored
 from verale.errors import HeadError
 from verale.head.fields import Kind, read_part, write_fields, write_part
 from verale.head.geometry import GEOMETRIES

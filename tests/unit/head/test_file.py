@@ -10,7 +10,7 @@ import torch
 from support.cases import every
 from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, varied_head
 
-from verale.checker.read import HEAD_KEY
+from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
 from verale.errors import HeadError, InputError
 from verale.head import FocalPooling, Head, MaxPooling
 

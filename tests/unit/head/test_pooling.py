@@ -12,7 +12,7 @@ import torch
 from support.cases import every
 from support.small import small_head, varied_head
 
-from verale.checker.read import read_head_file
+from verale.checker.read.head_file import read_head_file
 from verale.errors import HeadError
 from verale.head import BankPooling, FocalPooling, Head, MaskedMaxPooling, MaxPooling, Pooling, TopMeanPooling
 from verale.head.pooling import POOLINGS

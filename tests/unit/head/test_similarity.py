@@ -11,7 +11,7 @@ import torch
 from support.exact import PRECISION
 from support.similarities import CASES, NAMES, ROWS, Row, head_of, similarity
 
-from verale.checker.read import HeadPart
+from verale.checker.read.head_file import HeadPart
 from verale.errors import HeadError
 from verale.head import Box, Geometry, Head
 from verale.head.evaluation import similarity as reference

@@ -11,7 +11,8 @@ import safetensors.torch
 import torch
 from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, random_pictures
 
-from verale.checker.read import NETWORK_KEY, read_network
+from verale.checker.read.network_file import METADATA_KEY as NETWORK_KEY
+from verale.checker.read.network_file import read_network
 from verale.errors import InputError, NetworkError, UsageError
 from verale.network import FrozenNetwork, walk
 from verale.network.layers import AveragePooling, Convolution, LeakyRectifier, NetworkLayer, Rectifier, Sum

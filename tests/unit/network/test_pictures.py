@@ -10,8 +10,7 @@ import torch
 from PIL import Image
 from support.torch_networks import random_pictures
 
-from verale.checker.read import PictureFile, StoredPictures, opened_files
-from verale.checker.read.pictures import Pictures
+from verale.checker.read.pictures import PictureFile, Pictures, StoredPictures, opened_files
 from verale.network import picture_digest, pictures_file, pictures_of
 
 SHAPE = (3, 5, 4)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from support.proved import fake
 
 from verale.certificate import Certificate
-from verale.checker.proved import find_executable
+from verale.checker.proved.program import find_executable
 from verale.cli.audit import command as audit_command
 from verale.datasets.certificates import ParquetRows, packed_certificates, write_rows
 from verale.datasets.latents import open_latents

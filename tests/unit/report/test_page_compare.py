@@ -15,7 +15,7 @@ import pytest
 from support.commands import in_process
 from support.reporting import folder_of, report_head
 
-from verale.checker.proved import SCRIPT
+from verale.checker.proved.program import SCRIPT
 
 LIE = b"var verale = {ask: (line) => line.startsWith('head') ? 'ready' : 'proved'};"
 """A checker that proves everything."""

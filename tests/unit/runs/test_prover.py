@@ -6,7 +6,7 @@ import pytest
 
 from verale.checker import Auditor
 from verale.checker.errors import FormatError, RefutedError, UnprovedError
-from verale.checker.proved import find_script
+from verale.checker.proved.program import find_script
 from verale.checker.verdict import Status
 from verale.paradigms import PARADIGMS
 from verale.runs import theorem

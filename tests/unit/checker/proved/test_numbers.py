@@ -24,7 +24,7 @@ from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import ExecutableError, UnprovedError
 from verale.checker.head import read_head
 from verale.checker.numbers import Interval, NotNumbersError, numbers_of
-from verale.checker.proved import find_executable, find_script
+from verale.checker.proved.program import find_executable, find_script
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import PictureFile, Pictures

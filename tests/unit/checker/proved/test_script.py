@@ -16,8 +16,9 @@ from support import files
 
 from verale.checker import Auditor
 from verale.checker.errors import KernelError
-from verale.checker.proved import SCRIPT, Script, dialogue, find_program, find_script, program
+from verale.checker.proved import dialogue, program
 from verale.checker.proved.dialogue import Dialogue, UnavailableError
+from verale.checker.proved.program import SCRIPT, Script, find_program, find_script
 from verale.checker.proved.script_host import converse
 
 IMAGE = [[0.0, 0.0]]
