@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from benchmarks.environment import listed
-from verale.soundness.agreement.compare import KINDS, Compared
-from verale.soundness.agreement.kernels import NAMES
+from verale.soundness.agreement.compare import KINDS, NAMES, Compared
 
 __all__ = ["table"]
 

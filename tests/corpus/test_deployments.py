@@ -12,8 +12,7 @@ from support.exact import Head
 from verale.checker import Auditor, Status
 from verale.checker.choices import KERNELS
 from verale.checker.deployment import FORMULAS, Deployment
-from verale.soundness.corpus.cases import manifest, stored
-from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
+from verale.soundness.corpus.cases import BEYOND, FALSE, Truth, manifest, stored
 
 CASES = {case.name.removeprefix("deployment/"): case for case in stored("deployment")}
 ACCEPTED = {name: case for name, case in CASES.items() if case.truth is None}

@@ -16,8 +16,7 @@ from support.files import read_latents
 from support.truth import breaks, holds, is_needless
 
 from verale.checker import Auditor, Status
-from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.corpus.truth import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Truth
+from verale.soundness.corpus.cases import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Case, Truth, stored
 
 CASES = {case.name: case for case in stored()}
 REJECTED = [case for case in CASES.values() if case.truth is not None]

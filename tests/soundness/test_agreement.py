@@ -18,7 +18,7 @@ from support.proved import fake
 from benchmarks.agreement import __main__ as program
 from benchmarks.agreement.table import table
 from verale.checker import Auditor, Status
-from verale.soundness.agreement import kernels, sets
+from verale.soundness.agreement import compare, sets
 from verale.soundness.agreement.compare import Compared, compared
 from verale.soundness.agreement.sets import Group, Question
 from verale.soundness.combinations import COMBINATIONS
@@ -208,7 +208,7 @@ def test_a_fault_of_the_rules_is_noticed(file, wrong, folder, reason, executable
     sound = compared(sets.corpora())
     with injected({file: fault.source}) as module:
         faulty = module("").Auditor
-        monkeypatch.setattr(kernels, "Auditor", lambda *of: (Auditor if of[2] == "proved" else faulty)(*of))
+        monkeypatch.setattr(compare, "Auditor", lambda *of: (Auditor if of[2] == "proved" else faulty)(*of))
         tally = compared(sets.corpora())
     assert tally.kinds != sound.kinds
     assert bool(tally.wrong) == bool(reason)  # what the rules alone prove is false

@@ -21,8 +21,7 @@ from support.claims import Claim
 from support.exact import Head
 from support.files import given, read_latents
 
-from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.truth import BEYOND
+from verale.soundness.corpus.cases import BEYOND, Case
 
 __all__ = ["PROTOTYPES", "holds_of_deployed", "is_lost", "rounded"]
 

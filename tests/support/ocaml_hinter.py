@@ -23,9 +23,8 @@ from support.ocaml import FRONT, OCamlFault, built
 
 from verale.checker import Auditor
 from verale.checker.errors import ExecutableError
-from verale.soundness.agreement.kernels import answered
-from verale.soundness.corpus.cases import stored
-from verale.soundness.corpus.truth import INSTANCE
+from verale.soundness.agreement.compare import answered
+from verale.soundness.corpus.cases import INSTANCE, stored
 
 __all__ = ["Claims", "at_its_end", "drawn", "faulty", "main"]
 

@@ -1,6 +1,6 @@
 """Whether what a rejected case claims is true: judged by exact numbers (`support.exact`), without the checker.
 
-`verale.soundness.corpus.truth` says what the marks mean. That a statement is needless a checker shows, which proves the
+`verale.soundness.corpus.cases` says what the marks mean. That a statement is needless a checker shows, which proves the
 class without it: `is_needless`.
 """
 
@@ -19,7 +19,7 @@ from support.exact import Head
 from support.files import digest, read_latents
 
 from verale.checker import Auditor, Status
-from verale.soundness.corpus.truth import BEYOND, INSTANCE, MALFORMED, SUBJECT, Truth
+from verale.soundness.corpus.cases import BEYOND, INSTANCE, MALFORMED, SUBJECT, Truth
 
 __all__ = ["breaks", "broken_rule", "holds", "is_needless"]
 

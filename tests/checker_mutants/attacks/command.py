@@ -23,8 +23,7 @@ from typing import Any
 
 from checker_mutants.mutant import CHECKER, Import
 
-from verale.soundness.corpus.cases import manifest, paths_of
-from verale.soundness.corpus.truth import BEYOND
+from verale.soundness.corpus.cases import BEYOND, manifest, paths_of
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["SEVERITY", "commands_differ", "records_differ"]

@@ -7,8 +7,7 @@ from functools import cache
 
 from checker_mutants.mutant import Import
 
-from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.corpus.truth import BEYOND
+from verale.soundness.corpus.cases import BEYOND, Case, stored
 
 __all__ = ["verdicts_differ"]
 

@@ -2,8 +2,7 @@
 
 - `sets`: the certificates: the corpora, what they accept with ends taken away, and what is emitted of random heads
   and of the demo.
-- `kernels`: the verdicts of each kernel, and its processor time.
-- `compare`: which of them is stronger, and what is wrong.
+- `compare`: the verdicts of each kernel, which of them is stronger, and what is wrong.
 
 Minimality is asked for too. `python -m benchmarks.agreement`, in a clone, compares more.
 """

@@ -7,15 +7,26 @@ is the strongest. Whatever a reader refuses is refused before any kernel is aske
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 
-from verale.soundness.agreement.kernels import ENDED, NAMES, Said, asked, processor, said
+from verale.checker import Auditor, Verdict
+from verale.checker.errors import ExecutableError
+from verale.checker.proved.claims import NOT_ASKED
 from verale.soundness.agreement.sets import Group, Question, with_margins
+from verale.soundness.corpus.cases import outcome_of
 
-__all__ = ["KINDS", "Difference", "Compared", "compared"]
+__all__ = ["KINDS", "NAMES", "Compared", "Difference", "answered", "compared"]
 
+NAMES = ("arb", "mpmath", "proved")
+
+Said = tuple[str, str]
+"""Status and reason; of a file that cannot be used INPUT_ERROR and which file; of an executable that dies ENDED."""
+
+ENDED = ("EXECUTABLE_ERROR", "executable")
 KINDS = ("same", "more", "less", "apart")
 """What the proved checker proves beside the Python one: the same, more or less; or they cannot be compared."""
 
@@ -79,9 +90,9 @@ def compared(groups: Iterable[Group]) -> Compared:
     for group in groups:
         found: dict[str, list[Said]] = {}
         for kernel in NAMES:
-            start = processor()
-            found[kernel] = asked(group, kernel)
-            tally.seconds[kernel] += processor() - start
+            start = _processor()
+            found[kernel] = _asked(group, kernel)
+            tally.seconds[kernel] += _processor() - start
         for number, question in enumerate(group.questions):
             _count(tally, group, question, {kernel: found[kernel][number] for kernel in NAMES})
     return tally
@@ -135,6 +146,43 @@ def _lost(group: Group, question: Question, proved: Said) -> float:
     least, most = 0, _BITS + 1  # 2^-least is known to be enough, 2^-most is not
     while most - least > 1:
         middle = (least + most) // 2
-        (verdict,) = said(group, "proved", [with_margins(question.certificate, 1 - 2.0**-middle)])
+        fewer = Question("", with_margins(question.certificate, 1 - 2.0**-middle))
+        (verdict,) = _asked(Group(group.head, group.latents, (fewer,)), "proved")
         least, most = (least, middle) if _rank(verdict) == _rank(proved) else (middle, most)
     return 2.0**-least
+
+
+def _asked(group: Group, kernel: str) -> list[Said]:
+    """The verdicts of a kernel on a group's certificates, in their order."""
+
+    @cache
+    def auditor() -> Auditor:
+        return Auditor(group.head, group.latents, kernel)
+
+    return [_verdict(auditor, question) for question in group.questions]
+
+
+def _verdict(auditor: Callable[[], Auditor], question: Question) -> Said:
+    witness = question.witness
+    try:
+        if witness is not None:
+            return outcome_of(lambda: answered(auditor().refute(question.certificate, witness)))
+        return outcome_of(lambda: answered(auditor().check(question.certificate, minimality=True)))
+    except ExecutableError:
+        return ENDED
+
+
+def answered(verdict: Verdict) -> Verdict:
+    """The same. Raises ExecutableError for one that says that the program died: elsewhere this may be for want of
+    memory, here no program may."""
+    if verdict.message.startswith(NOT_ASKED):
+        raise ExecutableError(verdict.message)
+    return verdict
+
+
+def _processor() -> float:
+    """Seconds of this process and of those that it has started and that have ended."""
+    import resource  # only where the executable runs: not on Windows
+
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verale.paradigms import ORDERS
-from verale.soundness.corpus.cases import accepted, stored
-from verale.soundness.corpus.truth import FALSE
+from verale.soundness.corpus.cases import FALSE, accepted, stored
 
 if TYPE_CHECKING:
     from torch import Tensor

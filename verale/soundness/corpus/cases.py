@@ -1,4 +1,13 @@
-"""A case of the corpora: its files, the verdict that it has to get, and what it shows."""
+"""A case of the corpora: its files, the verdict that it has to get, and what it shows.
+
+A rejected case has a mark that says what it claims, in truth:
+
+- *false*, and shown to be. `breaks` are latents that satisfy every statement and fall short of a margin; or `claim`
+  names what the certificate itself says wrongly: `instance` or `subject`; or `dropped` is the index of a statement that
+  is needless, though minimality is claimed.
+- *beyond*: true, or not known to be false, but more than the reference argument shows. `why` says in one sentence.
+- *malformed*: it claims nothing, since it breaks a rule of the format.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +20,19 @@ from verale.checker import Auditor, HeadError, LatentsError, NetworkError, Pictu
 from verale.checker.deployment import Deployment
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.least import proved_least
-from verale.soundness.corpus.truth import BEYOND, Truth
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = [
+    "BEYOND",
+    "FALSE",
     "FILES",
     "FOLDERS",
+    "INSTANCE",
+    "MALFORMED",
     "MANIFEST",
+    "SUBJECT",
     "Case",
+    "Truth",
     "accepted",
     "case_of",
     "judged",
@@ -28,6 +42,8 @@ __all__ = [
     "stored",
 ]
 
+FALSE, BEYOND, MALFORMED = "false", "beyond", "malformed"
+INSTANCE, SUBJECT = "instance", "subject"
 MANIFEST = "corpora.json"
 FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least", "picture")
 _EVERY_CHECKER = FOLDERS[:4]
@@ -38,6 +54,32 @@ FILES = ("certificate", "document", "head", "latents", "witness", "breaks", "sma
 _LEAST = "least/"
 _UNUSABLE = {HeadError: "head", LatentsError: "latents", NetworkError: "network", PictureError: "picture"}
 """The errors of files that cannot be used, and which file each is about."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The mark of a rejected case.
+
+    Attributes:
+        mark: FALSE, BEYOND or MALFORMED.
+        breaks: a latents file of one image that breaks the entailment claim, or None.
+        claim: the claim that is false by what it says, INSTANCE or SUBJECT, or None.
+        dropped: the index of a statement that is needless though minimality is claimed, or None.
+        why: what makes the claim true, or hard to prove; "" of others.
+    """
+
+    mark: str
+    breaks: bytes | None = None
+    claim: str | None = None
+    dropped: int | None = None
+    why: str = ""
+
+    @classmethod
+    def of(cls, entry: dict[str, Any], breaks: bytes | None) -> Truth | None:
+        """The mark in an entry of the manifest, None where it has none."""
+        if "truth" not in entry:
+            return None
+        return cls(entry["truth"], breaks, entry.get("claim"), entry.get("dropped"), entry.get("why", ""))
 
 
 @dataclass(frozen=True)
