@@ -58,7 +58,6 @@ LEMMA = Lemma(
         "verale/checker/network/binary32.py",
         "verale/checker/network/sums.py",
         "verale/checker/network/functions.py",
-        "verale/checker/network/ends.py",
         "verale/checker/reading/evaluation.py",
     ),
     cases=(

@@ -20,7 +20,7 @@ from verale.checker import Auditor
 from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network.enclosure import Enclosure
-from verale.checker.network.ends import Ends
+from verale.checker.network.functions import Ends
 from verale.checker.read.formats import read_tensors
 from verale.checker.read.network_file import TENSORS, Layer, read_network
 from verale.checker.read.pictures import Picture

@@ -143,9 +143,9 @@ read/network_file.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
 read/network_file.py _check_tensors: a magnitude less than the bias
     never any(most < abs(bias) for most, bias in sizes)
-network/ends.py Ends.centred: the radius is to the lower end
+network/functions.py Ends.centred: the radius is to the lower end
     high - centre => high - centre - (high > centre)
-network/ends.py Ends.mapped: lower ends go to both
+network/functions.py Ends.mapped: lower ends go to both
     list(map(high, self.upper)) => list(map(high, self.lower))
 network/sums.py Sums.of: radii are left out
     _up(value, coarse) + cut => cut

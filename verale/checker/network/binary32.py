@@ -31,8 +31,7 @@ from ..deployment import LARGEST, TINY, are_binary32, is_binary32
 from ..dyadic import ceil_at, exact, floor_at
 from ..errors import UnprovedError
 from ..read.network_file import Layer
-from .ends import Ends
-from .functions import FUNCTIONS
+from .functions import FUNCTIONS, Ends
 
 __all__ = ["MOST_BITS", "normalised", "require_no_overflow", "rounded", "roundings", "share", "underflow"]
 

@@ -22,8 +22,7 @@ from ..errors import UnprovedError
 from ..read.network_file import PICTURE, TENSORS, Layer, Network
 from ..read.pictures import Picture
 from .binary32 import MOST_BITS, normalised, rounded
-from .ends import Ends
-from .functions import FUNCTIONS
+from .functions import FUNCTIONS, Ends
 from .sums import AT_ONCE, Sums
 
 __all__ = ["EnclosedLatents", "Enclosure"]

@@ -14,17 +14,32 @@ outward. They lie within [0, 1] and [-1, 1], since 0 <= e.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from ..arithmetic import Arithmetic
 from ..read.network_file import Layer
-from .ends import Ends
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "Ends"]
 
 
-def _relu(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    return Ends([max(0, low) for low in read[0].lower], [max(0, high) for high in read[0].upper])
+@dataclass(frozen=True)
+class Ends:
+    """The entries of a layer, in the order (c, y, x): entry i lies in [lower[i], upper[i]] 2^-bits, all integers."""
+
+    lower: list[int]
+    upper: list[int]
+
+    def mapped(self, low: Callable[[int], int], high: Callable[[int], int]) -> Ends:
+        """A function that does not fall, entry by entry: `low` gives no more than it, and `high` no less."""
+        return Ends(list(map(low, self.lower)), list(map(high, self.upper)))
+
+    def centred(self) -> tuple[list[int], list[int]]:
+        """Centres and radii: entry i lies within radii[i] of centres[i]. The centre is floor((lower + upper) / 2), so
+        the lower end is no farther from it than the upper one."""
+        centres = [low + high >> 1 for low, high in zip(self.lower, self.upper, strict=True)]
+        return centres, [high - centre for high, centre in zip(self.upper, centres, strict=True)]
 
 
 def _leaky_relu(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
@@ -59,8 +74,7 @@ def _tanh(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int)
 
 
 def _max_pool2d(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    lower, upper = read[0].lower, read[0].upper
-    windows = list(_windows_of(layer))
+    lower, upper, windows = read[0].lower, read[0].upper, list(_windows_of(layer))
     return Ends([max(lower[i] for i in each) for each in windows], [max(upper[i] for i in each) for each in windows])
 
 
@@ -74,20 +88,6 @@ def _avg_pool2d(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits
     )
 
 
-def _add(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    lower = [sum(entries) for entries in zip(*(each.lower for each in read), strict=True)]
-    return Ends(lower, [sum(entries) for entries in zip(*(each.upper for each in read), strict=True)])
-
-
-def _concat(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    joined = chain.from_iterable
-    return Ends(list(joined(each.lower for each in read)), list(joined(each.upper for each in read)))
-
-
-def _flatten(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    return read[0]
-
-
 def _upsample_nearest(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
     channels, rows, columns = layer.shape
     _, height, width = layer.read[0]
@@ -99,6 +99,11 @@ def _upsample_nearest(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic
         for x in range(columns)
     ]
     return Ends([read[0].lower[i] for i in places], [read[0].upper[i] for i in places])
+
+
+def _of_all(read: Sequence[Ends], gather: Callable[[list[list[int]]], list[int]]) -> Ends:
+    """The lower ends of some layers together, and so the upper ones."""
+    return Ends(gather([each.lower for each in read]), gather([each.upper for each in read]))
 
 
 def _windows_of(layer: Layer) -> Iterator[list[int]]:
@@ -123,15 +128,15 @@ def _windows_of(layer: Layer) -> Iterator[list[int]]:
 
 
 FUNCTIONS: dict[str, Callable[[Layer, Sequence[Ends], Arithmetic, int], Ends]] = {
-    "add": _add,
-    "concat": _concat,
-    "relu": _relu,
+    "add": lambda layer, read, *_: _of_all(read, lambda entries: list(map(sum, zip(*entries, strict=True)))),
+    "concat": lambda layer, read, *_: _of_all(read, lambda entries: list(chain.from_iterable(entries))),
+    "relu": lambda layer, read, *_: read[0].mapped(partial(max, 0), partial(max, 0)),
     "leaky_relu": _leaky_relu,
     "sigmoid": _sigmoid,
     "tanh": _tanh,
     "max_pool2d": _max_pool2d,
     "avg_pool2d": _avg_pool2d,
-    "flatten": _flatten,
+    "flatten": lambda layer, read, *_: read[0],
     "upsample_nearest": _upsample_nearest,
 }
 """What each of these layers gives: the layer, what it reads, the arithmetic, the bits of the grid."""

@@ -27,7 +27,7 @@ from ..dyadic import ceil_at
 from ..read.formats import Tensor
 from ..read.network_file import Layer
 from .binary32 import require_no_overflow, roundings, share, underflow
-from .ends import Ends
+from .functions import Ends
 
 __all__ = ["Sums"]
 
