@@ -443,17 +443,17 @@ proved/text.py _weights: there is no bias
     bias is None => True
 proved/claims.py ProvedClaims.pictured: a picture is what is entailed
     'pictured' => 'entails'
-proved/audit.py ProvedAudit.prove: a picture is proved unseen
-    without self._require_pictured(subject.picture)
+proved/claims.py ProvedAudit.prove: a picture is proved unseen
+    without self._require_true("picture", subject.picture)
 proved/claims.py ProvedClaims.instance: an instance is what is refuted
     'instance' => 'refuted'
 proved/claims.py ProvedClaims.minimal: minimal is what is entailed
     'minimal' => 'entails'
-proved/audit.py ProvedAudit.prove: an instance is proved unseen
-    without self._require_instance(subject.image)
-proved/audit.py ProvedAudit._uncovered_minimality: minimality is proved unseen
+proved/claims.py ProvedAudit.prove: an instance is proved unseen
+    without self._require_true("instance", subject.image)
+proved/claims.py ProvedAudit._uncovered_minimality: minimality is proved unseen
     None if self._claims.minimal(self._certificate) else self._claims.first_unneeded(self._certificate) => None
-proved/audit.py ProvedAudit._uncovered_minimality: a statement may be unneeded
+proved/claims.py ProvedAudit._uncovered_minimality: a statement may be unneeded
     self._claims.first_unneeded(self._certificate) => None
 proved/dialogue.py Dialogue.ask: an answer may go on
     _ANSWER.fullmatch => _ANSWER.match

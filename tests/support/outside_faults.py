@@ -591,7 +591,7 @@ report/page_detail.py Details.of: what is told beside a verdict is not what its 
     collection.auditor or auditor_for(collection.head_file) => auditor_for(collection.head_file)
     unit/report/test_page.py::test_what_is_told_is_what_the_checker_of_the_verdicts_proves
 
-checker/proved/audit.py ProvedAudit.prove: a statement can be spared, and nobody says so
+checker/proved/claims.py ProvedAudit.prove: a statement can be spared, and nobody says so
     without self._require_none_spare()
     unit/checker/proved/test_audit.py::test_a_statement_without_which_the_class_is_proved_is_named
 search/batches.py _Explainer._certificate: minimality is claimed where a statement can be spared

@@ -22,8 +22,6 @@ from .limit import LIMIT, wrong_limit
 from .output import print_line, print_outcome, standard_streams
 from .verdict import EXIT_UNUSABLE, most_severe, printable
 
-__all__ = ["main"]
-
 EXIT_INTERRUPTED = 130
 """Ctrl-C: some certificates are not checked."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .proved.program import Program
     from .read.pictures import PictureFile
 
-__all__ = ["Auditor", "Exclusive", "check", "together"]
-
 _T = TypeVar("_T")
 _DECIDED = {Status.PROVED, Status.REFUTED}
 """The verdicts that say what is true."""
@@ -127,8 +125,7 @@ class Auditor:
             return self._sides[name]
         head, network, size = self._subjects.head, self._subjects.network, self._subjects.size
         if name == PROVED and self.executable is not None:
-            from .proved.audit import ProvedAudit
-            from .proved.claims import ProvedClaims
+            from .proved.claims import ProvedAudit, ProvedClaims
 
             size += 0 if network is None else network.size
             claims = ProvedClaims(head, size, self.executable, network, self._subjects.limit)

@@ -14,19 +14,6 @@ from .errors import KernelError
 if TYPE_CHECKING:
     from .arithmetic import Arithmetic
 
-__all__ = [
-    "CHOICES",
-    "EITHER",
-    "KERNELS",
-    "PROVED",
-    "VARIABLE",
-    "in_words",
-    "load_arithmetic",
-    "never_proved",
-    "packages_of",
-    "program_in_words",
-]
-
 KERNELS = ("arb", "mpmath")
 PROVED = "proved"
 VARIABLE = "VERALE_PROVED"

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .deployment import Deployment
     from .read.pictures import PictureFile
 
-__all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "picture_files", "unusable"]
-
 UNUSABLE = "UNUSABLE"
 """The status of a file without a verdict."""
 _TYPE = "urn:verale:report:v1"

@@ -13,8 +13,6 @@ from time import monotonic, thread_time
 
 from .errors import UnprovedError
 
-__all__ = ["LIMIT", "Clock", "allowed", "seconds_in_words", "wrong_limit"]
-
 LIMIT = 30
 """Seconds for each megabyte: five times what the slowest checker, the proved one as JavaScript, takes for the
 explanations of published heads, so that slower processors have time enough."""

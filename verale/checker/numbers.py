@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
-__all__ = ["Givers", "Interval", "Items", "Margins", "NotNumbersError", "Numbers", "least_of", "numbers_of", "shared"]
-
 _T = TypeVar("_T")
 _INTEGER = re.compile(r"0|-?[1-9a-f][0-9a-f]{0,8191}", re.ASCII)
 """As long as the numbers of any head or network make it."""

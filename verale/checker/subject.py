@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .read.network_file import Network
     from .read.pictures import Picture, PictureFile, Pictures
 
-__all__ = ["Proof", "Side", "Subject", "Subjects"]
-
 
 @dataclass(frozen=True)
 class Subject:

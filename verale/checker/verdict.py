@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from .numbers import Margins
     from .proved.program import Program
 
-__all__ = [
-    "EXIT_UNUSABLE",
-    "SEVERITY",
-    "Status",
-    "Verdict",
-    "before_colon",
-    "claim_in_words",
-    "line_of",
-    "most_severe",
-    "one_field",
-    "printable",
-]
-
 EXIT_UNUSABLE = 9
 _EXIT_CODES = {
     "": 0,

@@ -13,8 +13,7 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.errors import FormatError, KernelError, RefutedError, UnprovedError
 from verale.checker.limit import LIMIT
-from verale.checker.proved.audit import ProvedAudit
-from verale.checker.proved.claims import ProvedClaims
+from verale.checker.proved.claims import ProvedAudit, ProvedClaims
 from verale.checker.proved.program import find_program
 from verale.checker.proved.text import image_text, prices_text
 from verale.checker.read.latents import Image

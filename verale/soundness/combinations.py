@@ -44,19 +44,6 @@ from verale.head import (
 )
 from verale.paradigms import ORDERS, PARADIGMS, paradigms_of
 
-__all__ = [
-    "COMBINATIONS",
-    "CYCLE",
-    "TOLERANCES",
-    "Combination",
-    "Draw",
-    "draw",
-    "draws",
-    "random_mask",
-    "random_tree",
-    "searches",
-]
-
 TOLERANCES = (0.0, 0.001, 0.01, 0.1)
 """The tolerances of explanations that are tried, in the units of the observable."""
 

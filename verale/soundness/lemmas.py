@@ -8,8 +8,6 @@ from typing import Any
 
 from verale.soundness.paths import INSTALLED, PROOFS
 
-__all__ = ["lemma", "lemmas", "names", "run"]
-
 
 def _module(name: str) -> Any:
     if not INSTALLED and str(PROOFS.parent) not in sys.path:

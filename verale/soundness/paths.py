@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["CERTIFICATES", "INSTALLED", "PROOFS"]
-
 _HERE = Path(__file__).parent
 INSTALLED = (_HERE / "certificates").is_dir()
 """Whether this is an installed package rather than a clone."""

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["SECTIONS", "Result", "Section", "run"]
-
 Outcome = tuple[int, str, tuple[str, ...]]
 """How much was tried, the same in words, and what is wrong, a line each."""
 

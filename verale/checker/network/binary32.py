@@ -33,8 +33,6 @@ from ..errors import UnprovedError
 from ..read.network_file import Layer
 from .functions import FUNCTIONS, Ends
 
-__all__ = ["MOST_BITS", "normalised", "require_no_overflow", "rounded", "roundings", "share", "underflow"]
-
 MOST_BITS = 120
 """Of the grid."""
 _DIGITS = 24

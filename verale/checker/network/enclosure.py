@@ -25,8 +25,6 @@ from .binary32 import MOST_BITS, normalised, rounded
 from .functions import FUNCTIONS, Ends
 from .sums import AT_ONCE, Sums
 
-__all__ = ["EnclosedLatents", "Enclosure"]
-
 _BITS = 56
 """The latents' ends are some 2^-_BITS apart."""
 _MOST_KEPT = 2**21

@@ -21,8 +21,6 @@ from itertools import chain
 from ..arithmetic import Arithmetic
 from ..read.network_file import Layer
 
-__all__ = ["FUNCTIONS", "Ends"]
-
 
 @dataclass(frozen=True)
 class Ends:

@@ -29,8 +29,6 @@ from ..read.network_file import Layer
 from .binary32 import require_no_overflow, roundings, share, underflow
 from .functions import Ends
 
-__all__ = ["Sums"]
-
 AT_ONCE = 2**20
 """The entries that are multiplied at once, at most, unless one entry of a layer is computed from more."""
 _MORE_PLACES = 16

@@ -19,8 +19,6 @@ from verale.checker.proved.claims import NOT_ASKED
 from verale.soundness.agreement.sets import Group, Question, with_margins
 from verale.soundness.corpus.cases import outcome_of
 
-__all__ = ["KINDS", "NAMES", "Compared", "Difference", "answered", "compared"]
-
 NAMES = ("arb", "mpmath", "proved")
 
 Said = tuple[str, str]

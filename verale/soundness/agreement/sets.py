@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.soundness.random_heads import Emission
 
-__all__ = ["Group", "Question", "corpora", "demo", "emitted", "opened", "with_margins"]
-
 
 @dataclass(frozen=True)
 class Question:

@@ -22,26 +22,6 @@ from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.least import proved_least
 from verale.soundness.paths import CERTIFICATES
 
-__all__ = [
-    "BEYOND",
-    "FALSE",
-    "FILES",
-    "FOLDERS",
-    "INSTANCE",
-    "MALFORMED",
-    "MANIFEST",
-    "SUBJECT",
-    "Case",
-    "Truth",
-    "accepted",
-    "case_of",
-    "judged",
-    "manifest",
-    "outcome_of",
-    "paths_of",
-    "stored",
-]
-
 FALSE, BEYOND, MALFORMED = "false", "beyond", "malformed"
 INSTANCE, SUBJECT = "instance", "subject"
 MANIFEST = "corpora.json"

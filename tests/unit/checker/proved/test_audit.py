@@ -121,7 +121,7 @@ def test_the_first_statement_that_is_not_proved_true_is_named(true, tmp_path, mo
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
     verdict = check()
     assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "instance", 7)
-    named = "outside the head's domain" if true < 0 else f"statement {true} (patch 0, prototype {true}) is false, or"
+    named = "in the head's domain" if true < 0 else f"statement {true} (patch 0, prototype {true}) is not proved to"
     assert named in verdict.message and verdict.claims["instance"] == "not checked"
 
 
