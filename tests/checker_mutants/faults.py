@@ -41,11 +41,11 @@ numbers.py least_of: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
 reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
-numbers.py Items.finish: numbers may go on
+proved/answers.py Items.finish: numbers may go on
     never self._at != len(self._items)
-numbers.py numbers_of: the predicted class may have a margin
+proved/answers.py numbers_of: the predicted class may have a margin
     never margins[predicted] is not None
-numbers.py Items.unit: a unit may be 0 or below
+proved/answers.py Items.unit: a unit may be 0 or below
     never unit <= 0
 dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value

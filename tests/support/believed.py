@@ -25,7 +25,7 @@ _READERS = (
     "read/latents",
 )
 _OF_PICTURES = ("read/pictures", "read/network_file")
-_ASKING = ("audit", "claims", "dialogue", "program")
+_ASKING = ("answers", "claims", "dialogue", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),
     "of minimality besides, `MinimalSemantics.v`": (ROCQ / "theories" / "MinimalSemantics.v",),

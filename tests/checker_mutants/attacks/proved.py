@@ -202,9 +202,9 @@ class _Dialogue:
 def scripted(module: Import, script: Script) -> Iterator[list[str]]:
     """The copy's questions are answered by a script; what it asked."""
     asked: list[str] = []
-    proved, claims, executable = module("proved"), module("proved.claims"), module("proved.program")
+    proved, claims = module("proved.program"), module("proved.claims")
     true = proved.find_program, proved.find_program_if_any, claims.Dialogue
-    proved.find_program = proved.find_program_if_any = lambda: executable.Executable("nowhere", "0" * 64)
+    proved.find_program = proved.find_program_if_any = lambda: proved.Executable("nowhere", "0" * 64)
     claims.Dialogue = lambda *arguments: _Dialogue(module, script, asked)
     try:
         yield asked
@@ -387,7 +387,7 @@ def forks(module: Import, kernel: str) -> str:
         path.chmod(0o755)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         executable = module("proved.program").Executable(str(path), digest)
-        proved = module("proved")
+        proved = module("proved.program")
         true = proved.find_program
         proved.find_program = lambda: executable
         try:
