@@ -8,6 +8,7 @@ import os
 import platform
 import stat
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -236,20 +237,7 @@ def picture_files(path: str, opener: Opener | None = None) -> tuple[list[Picture
     Raises:
         PictureError: there is none, or a file is too long.
     """
-    from .read.pictures import CHANGED, LARGEST, LARGEST_PNG, PictureFile
-
-    def digest_of(path: str) -> str | None:
-        """None of a file that cannot be read, as `sha256sum` prints nothing then."""
-        try:
-            return _digest(_read(path, LARGEST_PNG, opener))
-        except OSError:
-            return None
-
-    def read_again(path: str, digest: str | None) -> bytes:
-        data = _read(path, LARGEST_PNG, opener)
-        if _digest(data) != digest:
-            raise PictureError(CHANGED)
-        return data
+    from .read.pictures import LARGEST, LARGEST_PNG, PictureFile
 
     if not os.path.isdir(path):
         try:
@@ -260,10 +248,23 @@ def picture_files(path: str, opener: Opener | None = None) -> tuple[list[Picture
     names = sorted(_name_in(each, path) for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
     if not names:
         raise PictureError(f"{path}: holds no PNG file; give a folder of them, or a tensor file of pictures")
-    paths = {name: os.path.join(path, os.fsdecode(name)) for name in names}
-    digests = {name: digest_of(each) for name, each in paths.items()}
-    files = [PictureFile(each, partial(read_again, each, digests[name])) for name, each in paths.items()]
-    return files, _digest_of_files({name: digest for name, digest in digests.items() if digest is not None})
+    files, digests = [], {}
+    for name in names:
+        png = os.path.join(path, os.fsdecode(name))
+        with suppress(OSError):  # of what cannot be read `sha256sum` prints nothing
+            digests[name] = _digest(_read(png, LARGEST_PNG, opener))
+        files.append(PictureFile(png, partial(_read_png, png, digests.get(name), opener)))
+    return files, _digest_of_files(digests)
+
+
+def _read_png(path: str, digest: str | None, opener: Opener | None) -> bytes:
+    """The bytes of a PNG file. Raises OSError; PictureError, if their digest is another one by now."""
+    from .read.pictures import CHANGED, LARGEST_PNG
+
+    data = _read(path, LARGEST_PNG, opener)
+    if _digest(data) != digest:
+        raise PictureError(CHANGED)
+    return data
 
 
 def _opened(path: str, flags: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pickle
 import re
 import shutil
 from pathlib import Path
@@ -52,6 +53,12 @@ def test_proves_a_picture_from_files(folder: Path, pictures: str) -> None:
     jsonschema.validate(json.loads(json.dumps(record)), SCHEMA)
     assert read_record(json.dumps(record)) == record
     assert record["run"]["network"] == hashlib.sha256((folder / "n").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("pictures", ["p", "images"])
+def test_an_auditor_of_pictures_can_be_sent_to_another_process(folder: Path, pictures: str) -> None:
+    sent = pickle.loads(pickle.dumps(auditor(folder, pictures).auditor))
+    assert sent.check((folder / "c").read_bytes()).claims == {"entailment": "proved", "picture": "proved"}
 
 
 def test_the_digest_of_a_folder_is_that_of_its_png_files(folder: Path) -> None:

@@ -71,9 +71,14 @@ def test_the_checker_stands_alone(kernel: str, tmp_path: Path, monkeypatch: pyte
         ("proved", "mpmath"),
         ("proved", "flint"),
         ("proved", "verale.checker.reading"),
+        ("proved-or-arb", "flint"),
+        ("proved-or-arb", "verale.checker.arithmetic"),
+        ("proved-or-arb", "verale.checker.numbers"),
+        ("proved-or-arb", "verale.checker.read.network_file"),
+        ("proved-or-arb", "verale.checker.read.pictures"),
     ],
 )
-def test_a_kernel_does_not_need_what_another_one_does(
+def test_nothing_is_loaded_that_is_not_asked(
     kernel: str, absent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'proved'"))
