@@ -609,6 +609,9 @@ search/several.py _attempts: minimality is claimed where a statement can be spar
 report/vocabulary.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())
     unit/report/test_vocabulary.py::test_a_program_that_the_environment_named_is_not_called_proved_right
+checker/choices.py packages_of: what the default may compute with is not recorded
+    return ("python-flint",) => return ()
+    unit/checker/test_file_auditor.py::test_the_default_needs_and_names_what_it_loads_later
 checker/verdict.py _who: a verdict does not say whom the environment named
     program_in_words(record['run']['checker']) => program_in_words({})
     unit/checker/proved/test_audit.py::test_records_name_the_executable

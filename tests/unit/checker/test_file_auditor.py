@@ -20,8 +20,9 @@ import jsonschema
 import mpmath
 import pytest
 from support import files
+from support.proved import fake
 
-from verale.checker import Status, Verdict, certificate, file_auditor, most_severe, verdict
+from verale.checker import KernelError, Status, Verdict, certificate, file_auditor, most_severe, verdict
 from verale.checker.file_auditor import FileAuditor, Outcome, checker_digest, file_digest, picture_files, unusable
 
 ROOT = Path(__file__).parents[3]
@@ -93,6 +94,15 @@ def test_a_record_names_all_that_the_verdict_depends_on(folder: Path, kernel: st
     assert run["checker"]["sha256"] == checker_digest()
     packages = [*packages, *["gmpy2"] * ("mpmath" in packages and mpmath.libmp.BACKEND == "gmpy")]
     assert run["libraries"] == {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+
+
+def test_the_default_needs_and_names_what_it_loads_later(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", fake(folder, "return None if question == 'head' else 'proved'"))
+    assert {*FileAuditor(str(folder / "head"), None).run["libraries"]} == {"python", "python-flint"}
+    for module in ("flint", "verale.checker.arb"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(KernelError, match=r"needs python-flint .*: install it"):
+        FileAuditor(str(folder / "head"), None)
 
 
 def test_the_checkers_digest_is_what_the_documented_command_prints() -> None:

@@ -300,7 +300,8 @@ def test_its_memory_is_never_more_than_that_of_this_process(tmp_path, monkeypatc
     path = fake(tmp_path, body)
     program = (
         "import resource, sys\nresource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)\n"
-        "from verale.checker.proved.program import find_executable\nfrom verale.checker.proved.dialogue import Dialogue\n"
+        "from verale.checker.proved.program import find_executable\n"
+        "from verale.checker.proved.dialogue import Dialogue\n"
         "Dialogue(find_executable(), 500).ask('head', b'x\\n', 9)\n"
     )
     for most, expected in ((2**40, 1000 * 2**20), (900 * 2**20, 900 * 2**20)):
