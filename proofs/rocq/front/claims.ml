@@ -14,14 +14,18 @@ type answer =
   | Valued of (Checker.settings * Checker.values)
   | Latent of (Z.t * (Z.t * Z.t) list list) (* over this unit *)
 
+type prices = (int * Z.t * Z.t list) list
+
 type prepared = {
   head : Checker.head;
   hinter : Hinter.prepared;
   mutable latest : (Checker.settings * Checker.prepared) list; (* what the last certificates needed *)
   mutable shown : ((Checker.addition * Checker.certificate) * (int -> bool)) option; (* of the last one asked about *)
+  mutable domain : ((Checker.settings * int) * Checker.box) option; (* of the last numbers *)
+  mutable searched : ((Checker.certificate * prices) * (Checker.settings * Checker.hints) option) list; (* the last *)
 }
 
-let prepare head = { head; hinter = Hinter.prepare head; latest = []; shown = None }
+let prepare head = { head; hinter = Hinter.prepare head; latest = []; shown = None; domain = None; searched = [] }
 
 (* Units of certificates differ; those rounded up to this many bits mostly do not, and what is prepared serves again. *)
 let granularity = 64
@@ -113,7 +117,7 @@ let hints_for here certificate prices ?(joint = []) precision rows links =
    those that the margins that are left depend on most; then whole margins, where there are weights for them, which take
    longer to find; then with what activations say of one another. What these do not prove is tried again with all there
    is, and what cosines say of one another with more bits: what a product of directions is rounded by costs its root. *)
-let found_hints here certificate prices =
+let search here certificate prices =
   let proved_with ?joint precision rows links =
     let settings, hints = hints_for here certificate prices ?joint precision rows links in
     match Checker.unproved (prepared_for here settings certificate) certificate hints with
@@ -150,6 +154,19 @@ let found_hints here certificate prices =
           whole_margins ]
   | Error _ -> whole_margins ()
 
+(* Who is told that a certificate is not proved asks about it with other margins, and then for its numbers. *)
+let searches_kept = 2
+
+let found_hints here certificate prices =
+  let about = (certificate, prices) in
+  match List.assoc_opt about here.searched with
+  | Some found -> found
+  | None ->
+      let found = search here certificate prices in
+      let others = List.filteri (fun i _ -> i < searches_kept - 1) here.searched in
+      here.searched <- (about, found) :: others;
+      found
+
 let entails here certificate prices =
   when_covered here.head (fun () -> found_hints here certificate prices <> None)
 
@@ -174,42 +191,49 @@ let covers here (settings : Checker.settings) (certificate : Checker.certificate
   in
   all 0 bounds.leads_of certificate.margins
 
-(* The ends of all activations, and the leads over all rivals. Hints for all of them cost more than those that prove a
-   certificate; the hinter may then spend less on what its margins depend on, so that these come first. Where a class is
-   not proved, all that there is is tried. *)
+(* What the domain alone proves of activations. It depends on few things, which many certificates of a head share. *)
+let domain_for here settings (certificate : Checker.certificate) =
+  let about = (settings, certificate.patches) in
+  match here.domain with
+  | Some (known, ends) when known = about -> Some ends
+  | _ ->
+      let nothing = { certificate with statements = [] } in
+      let _, hints = hints_for here nothing [] Hinter.usual (fun _ -> no_rows) (fun _ -> Links.nothing) in
+      let bounds = Checker.proved_bounds (prepared_for here settings nothing) nothing hints in
+      let ends = Option.map (fun (bounds : Checker.bounds) -> bounds.ends_of) bounds in
+      here.domain <- Option.map (fun ends -> (about, ends)) ends;
+      ends
+
+(* The ends of all activations, and the leads over all rivals. One search finds hints for all of them, and mostly they
+   prove the certificate too. But what may be spent on what its margins depend on is then spent on other ends as well:
+   where they do not prove it, those are taken that do, and where there are none, all that there is. *)
 let numbers here (certificate : Checker.certificate) prices =
-  let all effort settings = Hinter.all_rows here.hinter ~effort settings certificate in
   let links settings = Hinter.links here.hinter settings certificate in
   let bounds_with (settings, hints) =
     let bounds = Checker.proved_bounds (prepared_for here settings certificate) certificate hints in
     Option.map (fun bounds -> (settings, hints, bounds)) bounds
   in
   let all_with precision effort =
+    let rows settings = Hinter.all_rows here.hinter ~effort settings certificate in
     let joint = positive (Hinter.joint here.hinter certificate) in
-    bounds_with (hints_for here certificate prices ~joint precision (all effort) links)
+    bounds_with (hints_for here certificate prices ~joint precision rows links)
   in
   let found =
-    match found_hints here certificate prices with
-    | None -> all_with Hinter.most Thorough
-    | Some proved -> (
-        match all_with Hinter.usual Usual with
-        | Some (settings, _, bounds) as found when covers here settings certificate bounds -> found
-        | _ -> bounds_with proved)
+    match all_with Hinter.usual Usual with
+    | Some (settings, _, bounds) as found when covers here settings certificate bounds -> found
+    | _ -> (
+        match found_hints here certificate prices with
+        | Some proved -> bounds_with proved
+        | None -> all_with Hinter.most Thorough)
   in
-  (* What the domain alone proves, with the same settings. *)
-  let without settings =
-    let nothing = { certificate with statements = [] } in
-    let _, no_hints = hints_for here nothing [] Hinter.usual (fun _ -> no_rows) (fun _ -> Links.nothing) in
-    Checker.proved_bounds (prepared_for here settings nothing) nothing no_hints
+  let bounded (settings, hints, (bounds : Checker.bounds)) =
+    let bounded_by domain =
+      let givers = Givers.find settings certificate hints domain bounds.ends_of in
+      Bounded { settings; bounds; domain; givers }
+    in
+    Option.map bounded_by (domain_for here settings certificate)
   in
-  match found with
-  | None -> Not_proved
-  | Some (settings, hints, bounds) -> (
-      match without settings with
-      | None -> Not_proved
-      | Some { ends_of = domain; _ } ->
-          let givers = Givers.find settings certificate hints domain bounds.ends_of in
-          Bounded { settings; bounds; domain; givers })
+  Option.value ~default:Not_proved (Option.bind found bounded)
 
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
    than a proof. Of a statement with one end nothing tells how near to it the observable lies. *)

@@ -4,18 +4,18 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(H){"use strict";var
-oS=1e-13,ow="Invalid_argument",ga=0.001,gb='"',ov="@[",oR=0.01,iC=1255,oQ="Fatal error: exception %s\n",iB=255,eF=1e-11,oP=0x800,oa="jsError",bV=0x8000,ou="%ni",dM=256,n$="ready",ot="ml_z_overflow",c3=4096,n_="End_of_file",oO="a class",iA="Failure",cj=0xff,n9="\n",eE=1e-12,iP="ENOENT",bi="0",oN="([^/]+)",o3="prices",iO=0xf,n8="List.nth",c2=128,iz=-48,n7=0xdc00,os="Sys_blocked_io",o2="fd ",oL="hints: ",oM="ENOTEMPTY",ao=248,oK=0.999999999999,aC="camlinternalFormat.ml",oJ="Division_by_zero",o1=">",o0=1027,n6="Sys_error",iN=1e-14,Y=246,or="%u",n5="EEXIST",f$="%d",n4="Printexc.handle_uncaught_exception",oZ="a statement",cA=1e-280,oI="buffer.ml",oq=1000000000.,iH=127,dJ=1024,op="@{",iT=-2147483648,iU="e",f6=120,n3=103,oo=" : flags Open_rdonly and Open_wronly are not compatible",bX=1e-09,on="linear",oH="head",iy=512,cZ="-",n2=0x7ff0,f_=1e-15,iS=": Not a directory",om=" : file already exists",ch=0xffffff,ix="0x",n1=0.0001,oY="Out_of_memory",as=254,iR="index out of bounds",c0=100,gd="_bigarr02",n0="%Li",oG=" : flags Open_text and Open_binary are not compatible",c1=-1.,iG=2147483647,dL=0.5,ol=", characters ",bY=0xffff,f7="none",ok=12520,iM=64.,oj="(Program not linked with -g, cannot print stack backtrace)\n",nZ=16777216,f5=0.1,oF="Unix.Unix_error",oX="infinity",iw="mkdir",eD=1000,y="",oE="Stack_overflow",oi="^",f4=": No such file or directory",f9=-2.,oD="/static/",dI=0x3f,iL=-97,oC="Not_found",f8=1e-16,f3=1e-08,oh="Match_failure",nY=", ",ci="%x",gc=252,cB=".",dH="+",iK="rmdir",oW=0xf0,oB=32752,oV="network",og="%li",oA=1026,iv=2047,iF=1e-07,of=10000.,iQ=0.25,oU=-32,nX="Pervasives.do_at_exit",cg=" ",oe=1e-300,iJ="Fatal error: exception ",bx=0x80,bE=1023,nW="Undefined_recursive_module",dK=1e-06,iE="nan",oz="expected ",od=0xe0,oc=0xdfff,oy="_",bW="/",iI="compare: functional value",oT="Assert_failure",nV="%i",iD="ENOTDIR",ob=1073741823,aW=250,ox="expected fewer digits";function
-FF(c,d){var
+oU=1e-13,oy="Invalid_argument",ga=0.001,gb='"',ox="@[",oT=0.01,iC=1255,oS="Fatal error: exception %s\n",iB=255,eG=1e-11,oR=0x800,oc="jsError",bW=0x8000,ow="%ni",dM=256,ob="ready",ov="ml_z_overflow",c3=4096,oa="End_of_file",oQ="a class",iA="Failure",ck=0xff,n$="\n",eF=1e-12,iP="ENOENT",bi="0",oP="([^/]+)",o5="prices",iO=0xf,n_="List.nth",c2=128,iz=-48,n9=0xdc00,ou="Sys_blocked_io",o4="fd ",oN="hints: ",oO="ENOTEMPTY",ao=248,oM=0.999999999999,aC="camlinternalFormat.ml",oL="Division_by_zero",o3=">",o2=1027,n8="Sys_error",iN=1e-14,Y=246,ot="%u",n7="EEXIST",f$="%d",n6="Printexc.handle_uncaught_exception",o1="a statement",cA=1e-280,oK="buffer.ml",os=1000000000.,iH=127,dJ=1024,or="@{",iT=-2147483648,iU="e",f6=120,n5=103,oq=" : flags Open_rdonly and Open_wronly are not compatible",bY=1e-09,op="linear",oJ="head",iy=512,cZ="-",n4=0x7ff0,f_=1e-15,iS=": Not a directory",oo=" : file already exists",ci=0xffffff,ix="0x",n3=0.0001,o0="Out_of_memory",as=254,iR="index out of bounds",c0=100,gd="_bigarr02",n2="%Li",oI=" : flags Open_text and Open_binary are not compatible",c1=-1.,iG=2147483647,dL=0.5,on=", characters ",bZ=0xffff,f7="none",om=12520,iM=64.,ol="(Program not linked with -g, cannot print stack backtrace)\n",n1=16777216,f5=0.1,oH="Unix.Unix_error",oZ="infinity",iw="mkdir",eE=1000,y="",oG="Stack_overflow",ok="^",f4=": No such file or directory",f9=-2.,oF="/static/",dI=0x3f,iL=-97,oE="Not_found",f8=1e-16,f3=1e-08,oj="Match_failure",n0=", ",cj="%x",gc=252,cB=".",dH="+",iK="rmdir",oY=0xf0,oD=32752,oX="network",oi="%li",oC=1026,iv=2047,iF=1e-07,oh=10000.,iQ=0.25,oW=-32,nZ="Pervasives.do_at_exit",ch=" ",og=1e-300,iJ="Fatal error: exception ",bx=0x80,bH=1023,nY="Undefined_recursive_module",dK=1e-06,iE="nan",oB="expected ",of=0xe0,oe=0xdfff,oA="_",bX="/",iI="compare: functional value",oV="Assert_failure",nX="%i",iD="ENOTDIR",od=1073741823,aW=250,oz="expected fewer digits";function
+FH(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-FG(d,b,e,c,f){if(c<=b)for(var
+FI(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-FH(b,d,c,e){for(var
+FJ(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Gr(b,a){throw[0,b,a]}function
+Gt(b,a){throw[0,b,a]}function
 dS(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
 d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
 go(c,b,a){var
@@ -23,26 +23,26 @@ d=String.fromCharCode;if(b==0&&a<=c3&&a==c.length)return d.apply(null,c);var
 e=y;for(;0<a;b+=dJ,a-=dJ)e+=d.apply(null,c.slice(b,b+Math.min(a,dJ)));return e}function
 c5(a){if(a.t==2)a.c+=dS(a.l-a.c.length,"\0");else
 a.c=go(a.c,0,a.c.length);a.t=0}function
-pu(a){if(a.length<24){for(var
+pw(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>iH)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 jc(e){for(var
 j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bx){for(var
 d=b+1;d<i&&(f=e.charCodeAt(d))<bx;d++);if(d-b>iy){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2){g=h+(f<<6);if(f<od){a=g-0x3080;if(a<bx)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2){g=h+(g<<6);if(f<oW){a=g-0xe2080;if(a<oP||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bY)c+=String.fromCharCode(0xd7c0+(a>>10),n7+(a&0x3FF));else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2){g=h+(f<<6);if(f<of){a=g-0x3080;if(a<bx)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2){g=h+(g<<6);if(f<oY){a=g-0xe2080;if(a<oR||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bZ)c+=String.fromCharCode(0xd7c0+(a>>10),n9+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dJ){c.substr(0,1);j+=c;c=y}}return j+c}function
-bZ(c,a,b){this.t=c;this.c=a;this.l=b}bZ.prototype.toString=function(){switch(this.t){case
+b0(c,a,b){this.t=c;this.c=a;this.l=b}b0.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:c5(this);case
-0:if(pu(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bZ.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return jc(a)};bZ.prototype.slice=function(){var
+0:if(pw(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};b0.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return jc(a)};b0.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bZ(this.t,a,this.l)};function
-pb(a){return new
-bZ(0,a,a.length)}function
-b(a){return pb(a)}function
-i$(c,a){Gr(c,b(a))}var
+b0(this.t,a,this.l)};function
+pd(a){return new
+b0(0,a,a.length)}function
+b(a){return pd(a)}function
+i$(c,a){Gt(c,b(a))}var
 aj=[0];function
 ab(a){i$(aj.Invalid_argument,a)}function
 c4(){ab(iR)}function
@@ -67,38 +67,38 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cE(a){return a}function
-bF(a,b,c,d,e){cD(cE(a),b,c,d,e);return 0}function
-o$(){ab(iR)}function
-eG(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bI(a,b,c,d,e){cD(cE(a),b,c,d,e);return 0}function
+pb(){ab(iR)}function
+eH(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-ge(b,a){if(a>>>0>=b.l)o$();return eG(b,a)}function
-at(a,c,b){b&=cj;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iY(a)}a.c[c]=b;return 0}function
-dO(b,a,c){if(a>>>0>=b.l)o$();return at(b,a,c)}function
-bG(c,a){if(c.fun)return bG(c.fun,a);if(typeof
+ge(b,a){if(a>>>0>=b.l)pb();return eH(b,a)}function
+at(a,c,b){b&=ck;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iY(a)}a.c[c]=b;return 0}function
+dO(b,a,c){if(a>>>0>=b.l)pb();return at(b,a,c)}function
+bJ(c,a){if(c.fun)return bJ(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bG(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bJ(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bG(c,d)}}function
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bJ(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)c4();return a}function
-FN(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+FP(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 bm(a){a.t&6&&c5(a);return a.c}var
-GD=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-pt(a){if(GD)return Math.floor(Math.log2(a));var
+GF=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+pv(a){if(GF)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 i4(c){var
 a=new(H.Float32Array)(1);a[0]=c;var
 b=new(H.Int32Array)(a.buffer);return b[0]|0}var
-ph=Math.pow(2,-24);function
+pj=Math.pow(2,-24);function
 i_(a){throw a}function
-eN(){i_(aj.Division_by_zero)}function
-C(b,c,a){this.lo=b&ch;this.mi=c&ch;this.hi=a&bY}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
+eO(){i_(aj.Division_by_zero)}function
+C(b,c,a){this.lo=b&ci;this.mi=c&ci;this.hi=a&bZ}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
 C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -107,7 +107,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*ph|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ph|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*pj|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pj|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
 C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
 C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
@@ -121,27 +121,27 @@ C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bY);return new
-C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ch;this.lo=this.lo<<1&ch};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ch;this.mi=(this.mi>>>1|this.hi<<23)&ch;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
+C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bZ);return new
+C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ci;this.lo=this.lo<<1&ci};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ci;this.mi=(this.mi>>>1|this.hi<<23)&ci;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
-b=this;if(a.isZero())eN();var
-d=b.hi^a.hi;if(b.hi&bV)b=b.neg();if(a.hi&bV)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bV)c=c.neg();return c};C.prototype.mod=function(b){var
-a=this;if(b.isZero())eN();var
-d=a.hi;if(a.hi&bV)a=a.neg();if(b.hi&bV)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bV)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cj,this.mi>>16,this.mi>>8&cj,this.mi&cj,this.lo>>16,this.lo>>8&cj,this.lo&cj]};C.prototype.lo32=function(){return this.lo|(this.mi&cj)<<24};C.prototype.hi32=function(){return this.mi>>>8&bY|this.hi<<16};function
+b=this;if(a.isZero())eO();var
+d=b.hi^a.hi;if(b.hi&bW)b=b.neg();if(a.hi&bW)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bW)c=c.neg();return c};C.prototype.mod=function(b){var
+a=this;if(b.isZero())eO();var
+d=a.hi;if(a.hi&bW)a=a.neg();if(b.hi&bW)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bW)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&ck,this.mi>>16,this.mi>>8&ck,this.mi&ck,this.lo>>16,this.lo>>8&ck,this.lo&ck]};C.prototype.lo32=function(){return this.lo|(this.mi&ck)<<24};C.prototype.hi32=function(){return this.mi>>>8&bZ|this.hi<<16};function
 c7(b,c,a){return new
 C(b,c,a)}function
-gi(a){if(!isFinite(a)){if(isNaN(a))return c7(1,0,n2);return a>0?c7(0,0,n2):c7(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bV:a>=0?0:bV;if(f)a=-a;var
-b=pt(a)+bE;if(b<=0){b=0;a/=Math.pow(2,-oA)}else{a/=Math.pow(2,b-o0);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+gi(a){if(!isFinite(a)){if(isNaN(a))return c7(1,0,n4);return a>0?c7(0,0,n4):c7(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bW:a>=0?0:bW;if(f)a=-a;var
+b=pv(a)+bH;if(b<=0){b=0;a/=Math.pow(2,-oC)}else{a/=Math.pow(2,b-o2);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&iO|f|b<<4;return c7(g,e,c)}function
-eK(a){return a.toArray()}function
-o_(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gd)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bY)c.write(16,b.dims[a]);else{c.write(16,bY);c.write(32,0);c.write(32,b.dims[a])}else
+eL(a){return a.toArray()}function
+pa(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gd)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bZ)c.write(16,b.dims[a]);else{c.write(16,bZ);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,11 +158,11 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eK(b.get(a));for(var
+e=eL(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eK(gi(b.get(a)));for(var
+e=eL(gi(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -172,15 +172,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,i4(d[1]));c.write(32,i4(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eK(gi(f[1]));for(var
+f=b.get(a),e=eL(gi(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eK(gi(f[2]));for(var
+e=eL(gi(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-o8(a){switch(a){case
+o_(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-FI(c,e){var
+FK(c,e){var
 b=H,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -196,25 +196,25 @@ b=H,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)ab("Bigarray.create: unsupported kind");var
 d=new
-a(e*o8(c));return d}function
+a(e*o_(c));return d}function
 i5(c){var
 a=new(H.Int32Array)(1);a[0]=c;var
 b=new(H.Float32Array)(a.buffer);return b[0]}function
-eJ(a){return new
+eK(a){return new
 C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 dQ(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iv)return(f|g|b&iO)==0?b&bV?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&iO);if(c>0){a+=16;a*=Math.pow(2,c-o0)}else
-a*=Math.pow(2,-oA);if(b&bV)a=-a;return a}function
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iv)return(f|g|b&iO)==0?b&bW?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&iO);if(c>0){a+=16;a*=Math.pow(2,c-o2)}else
+a*=Math.pow(2,-oC);if(b&bW)a=-a;return a}function
 iW(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)ab("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-F3(b,a){return new
-C(b&ch,b>>>24&cj|(a&bY)<<8,a>>>16&bY)}function
+F5(b,a){return new
+C(b&ci,b>>>24&ck|(a&bZ)<<8,a>>>16&bZ)}function
 i6(a){return a.hi32()}function
 i7(a){return a.lo32()}var
-FJ=gd;function
-cC(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cC.prototype.caml_custom=FJ;cC.prototype.offset=function(b){var
+FL=gd;function
+cC(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cC.prototype.caml_custom=FL;cC.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -223,7 +223,7 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c4();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c4();c=c*this.dims[a]+(b[a]-1)}return c};cC.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return F3(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return F5(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cC.prototype.set=function(a,b){switch(this.kind){case
@@ -264,20 +264,20 @@ a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
 ab("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c4();return a};dN.prototype.get=function(a){return this.data[a]};dN.prototype.set=function(a,b){this.data[a]=b;return 0};dN.prototype.fill=function(a){this.data.fill(a);return 0};function
-o6(c,d,a,b){var
-e=o8(c);if(iW(a)*e!=b.length)ab("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+o8(c,d,a,b){var
+e=o_(c);if(iW(a)*e!=b.length)ab("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dN(c,d,a,b);return new
 cC(c,d,a,b)}function
 c6(a){if(!aj.Failure)aj.Failure=[ao,b(iA),-3];i$(aj.Failure,a)}function
-o7(b,v,r){var
+o9(b,v,r){var
 i=b.read32s();if(i<0||i>16)c6("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cj,o=p>>8&1,h=[];if(r==gd)for(var
+p=b.read32s(),j=p&ck,o=p>>8&1,h=[];if(r==gd)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bY){var
+n=b.read16u();if(n==bZ){var
 t=b.read32u(),u=b.read32u();if(t!=0)c6("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=iW(h),f=FI(j,d),g=o6(j,o,h,f);switch(j){case
+d=iW(h),f=FK(j,d),g=o8(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -298,13 +298,13 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eJ(e);g.set(a,q)}break;case
+q=eK(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dQ(eJ(e));g.set(a,k)}break;case
+k=dQ(eK(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
 k=i5(b.read32s());g.set(a,k)}break;case
@@ -316,15 +316,15 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dQ(eJ(e));for(var
+m=dQ(eK(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dQ(eJ(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return o6(j,o,h,f)}function
-o5(a,b,c){return a.compare(b,c)}function
+l=dQ(eK(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return o8(j,o,h,f)}function
+o7(a,b,c){return a.compare(b,c)}function
 aR(a,b){return Math.imul(a,b)}function
 aY(b,a){a=aR(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aR(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-FY(a,b){a=aY(a,i7(b));a=aY(a,i6(b));return a}function
-i2(a,b){return FY(a,gi(b))}function
-o9(c){var
+F0(a,b){a=aY(a,i7(b));a=aY(a,i6(b));return a}function
+i2(a,b){return F0(a,gi(b))}function
+o$(c){var
 b=iW(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
@@ -349,31 +349,31 @@ a=0;a<b;a++)d=i2(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=i2(d,c.data[a]);break}return d}function
-F1(a,b){b[0]=4;return a.read32s()}function
-Gm(a,b){switch(a.read8u()){case
+F3(a,b){b[0]=4;return a.read32s()}function
+Go(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:c6("input_value: native integer value too large");default:c6("input_value: ill-formed native integer")}}function
-Ga(c,d){var
+Gc(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eJ(b)}function
-F8(e,d,b){var
-c=eK(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eK(b)}function
+F_(e,d,b){var
+c=eL(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-F2(a,b,c){return a.compare(b)}function
-F5(a){return a.lo32()^a.hi32()}var
-eI={"_j":{deserialize:Ga,serialize:F8,fixed_length:8,compare:F2,hash:F5},"_i":{deserialize:F1,fixed_length:4},"_n":{deserialize:Gm,fixed_length:4},"_bigarray":{deserialize:function(a,b){return o7(a,b,"_bigarray")},serialize:o_,compare:o5,hash:o9},"_bigarr02":{deserialize:function(a,b){return o7(a,b,gd)},serialize:o_,compare:o5,hash:o9}};function
-iX(a){return eI[a.caml_custom]&&eI[a.caml_custom].compare}function
-pc(f,c,d,e){var
+F4(a,b,c){return a.compare(b)}function
+F7(a){return a.lo32()^a.hi32()}var
+eJ={"_j":{deserialize:Gc,serialize:F_,fixed_length:8,compare:F4,hash:F7},"_i":{deserialize:F3,fixed_length:4},"_n":{deserialize:Go,fixed_length:4},"_bigarray":{deserialize:function(a,b){return o9(a,b,"_bigarray")},serialize:pa,compare:o7,hash:o$},"_bigarr02":{deserialize:function(a,b){return o9(a,b,gd)},serialize:pa,compare:o7,hash:o$}};function
+iX(a){return eJ[a.caml_custom]&&eJ[a.caml_custom].compare}function
+pe(f,c,d,e){var
 b=iX(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eL(a){return a
+eM(a){return a
 instanceof
-bZ}function
-gj(a){return eL(a)}function
-pd(a){if(typeof
-a==="number")return eD;else
-if(eL(a))return gc;else
+b0}function
+gj(a){return eM(a)}function
+pf(a){if(typeof
+a==="number")return eE;else
+if(eM(a))return gc;else
 if(gj(a))return 1252;else
 if(a
 instanceof
@@ -381,33 +381,33 @@ Array&&a[0]===a[0]>>>0&&a[0]<=iB){var
 b=a[0]|0;return b==as?0:b}else
 if(a
 instanceof
-String)return ok;else
+String)return om;else
 if(typeof
-a=="string")return ok;else
+a=="string")return om;else
 if(a
 instanceof
-Number)return eD;else
+Number)return eE;else
 if(a&&a.caml_custom)return iC;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-Gb(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-pa(a,b){a.t&6&&c5(a);b.t&6&&c5(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-pp(a,b){return pa(a,b)}function
+Gd(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+pc(a,b){a.t&6&&c5(a);b.t&6&&c5(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+pr(a,b){return pc(a,b)}function
 dP(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=pd(a);if(f==aW){a=a[1];continue}var
-g=pd(b);if(g==aW){b=b[1];continue}if(f!==g){if(f==eD){if(g==iC)return pc(a,b,-1,d);return-1}if(g==eD){if(f==iC)return pc(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=pf(a);if(f==aW){a=a[1];continue}var
+g=pf(b);if(g==aW){b=b[1];continue}if(f!==g){if(f==eE){if(g==iC)return pe(a,b,-1,d);return-1}if(g==eE){if(f==iC)return pe(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:ab(iI);break;case
 248:var
-c=Gb(a[2],b[2]);if(c!=0)return c|0;break;case
+c=Gd(a[2],b[2]);if(c!=0)return c|0;break;case
 249:ab(iI);break;case
 250:ab("equal: got Forward_tag, should not happen");break;case
 251:ab("equal: abstract value");break;case
 252:if(a!==b){var
-c=pa(a,b);if(c!=0)return c|0}break;case
+c=pc(a,b);if(c!=0)return c|0}break;case
 253:ab("equal: got Double_tag, should not happen");break;case
 254:ab("equal: got Double_array_tag, should not happen");break;case
 255:ab("equal: got Custom_tag, should not happen");break;case
@@ -428,33 +428,33 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 aX(a,b){return dP(a,b,true)}function
-FO(){return[0]}function
+FQ(){return[0]}function
 az(a){if(a<0)ab("Bytes.create");return new
-bZ(a?2:9,y,a)}function
-gf(b,a){if(a==0)eN();return b/a|0}function
-bH(a,b){return+(dP(a,b,false)==0)}function
-FQ(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dS(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iY(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+b0(a?2:9,y,a)}function
+gf(b,a){if(a==0)eO();return b/a|0}function
+by(a,b){return+(dP(a,b,false)==0)}function
+FS(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dS(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iY(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 gg(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
 i9(d){d=bm(d);var
 e=d.length;if(e>31)ab("format_int: format too long");var
-a={justify:dH,signstyle:cZ,filler:cg,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:dH,signstyle:cZ,filler:ch,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=cZ;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bi;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
 iZ(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cZ))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=y;if(a.justify==dH&&a.filler==cg)for(var
-d=e;d<a.width;d++)c+=cg;if(a.signedconv)if(a.sign<0)c+=cZ;else
+c=y;if(a.justify==dH&&a.filler==ch)for(var
+d=e;d<a.width;d++)c+=ch;if(a.signedconv)if(a.sign<0)c+=cZ;else
 if(a.signstyle!=cZ)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bi;if(a.alternate&&a.base==16)c+=ix;if(a.justify==dH&&a.filler==bi)for(var
 d=e;d<a.width;d++)c+=bi;c+=f;if(a.justify==cZ)for(var
-d=e;d<a.width;d++)c+=cg;return b(c)}function
+d=e;d<a.width;d++)c+=ch;return b(c)}function
 i0(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(dH)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(bi);if(b>0)a=a+cB+new
 Array(b+1).join(bi);return a}else
 return a.toFixed(b)}}var
-a,e=i9(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iE;e.filler=cg}else
-if(!isFinite(c)){a="inf";e.filler=cg}else
+a,e=i9(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iE;e.filler=ch}else
+if(!isFinite(c)){a="inf";e.filler=ch}else
 switch(e.conv){case"e":var
 a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iU)a=a.slice(0,b-1)+bi+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(iU),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
@@ -465,163 +465,163 @@ b=a.length-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cB)b--;a=a.slice(0,b+1)}}
 gh(e,c){if(bm(e)==f$)return b(y+c);var
 a=i9(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=cg;var
+d=c.toString(a.base);if(a.prec>=0){a.filler=ch;var
 f=a.prec-d.length;if(f>0)d=dS(f,bi)+d}return iZ(a,d)}var
-Go=0;function
-cF(){return Go++}function
+Gq=0;function
+cF(){return Gq++}function
 i1(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bE,pt(a)+1);a*=Math.pow(2,-b);while(a<dL){a*=2;b--}while(a>=1){a*=dL;b++}if(c)a=-a;return[0,a,b]}function
-pi(a){return a.toUtf16()}function
-eP(){return false}function
-GE(){function
-a(a){if(a.charAt(0)===bW)return[y,a.substring(1)];return}function
+b=Math.max(-bH,pv(a)+1);a*=Math.pow(2,-b);while(a<dL){a*=2;b--}while(a>=1){a*=dL;b++}if(c)a=-a;return[0,a,b]}function
+pk(a){return a.toUtf16()}function
+eQ(){return false}function
+GG(){function
+a(a){if(a.charAt(0)===bX)return[y,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eP()&&H.process&&H.process.platform?H.process.platform==="win32"?b:a:a}var
-jf=GE();function
-pr(a){return a.slice(-1)!==bW?a+bW:a}if(eP()&&H.process&&H.process.cwd)var
-eH=H.process.cwd().replace(/\\/g,bW);else
+d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eQ()&&H.process&&H.process.platform?H.process.platform==="win32"?b:a:a}var
+jf=GG();function
+pt(a){return a.slice(-1)!==bX?a+bX:a}if(eQ()&&H.process&&H.process.cwd)var
+eI=H.process.cwd().replace(/\\/g,bX);else
 var
-eH="/static";eH=pr(eH);function
-Gf(a){a=pi(a);if(!jf(a))a=eH+a;var
-e=jf(a),d=e[1].split(bW),b=[];for(var
+eI="/static";eI=pt(eI);function
+Gh(a){a=pk(a);if(!jf(a))a=eI+a;var
+e=jf(a),d=e[1].split(bX),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-GA(e){for(var
+GC(e){for(var
 f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bx){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<bx;d++);if(d-c>iy){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<oP){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bx|a&dI)}else
-if(a<0xd800||a>=oc)b+=String.fromCharCode(od|a>>12,bx|a>>6&dI,bx|a&dI);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<n7||h>oc)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oW|a>>18,bx|a>>12&dI,bx|a>>6&dI,bx|a&dI)}if(b.length>dJ){b.substr(0,1);f+=b;b=y}}return f+b}function
-FM(a){var
-b=9;if(!pu(a))b=8,a=GA(a);return new
-bZ(b,a,a.length)}function
-b1(a){return FM(a)}var
-GT=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",n5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iP,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iD,oM,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<oR){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bx|a&dI)}else
+if(a<0xd800||a>=oe)b+=String.fromCharCode(of|a>>12,bx|a>>6&dI,bx|a&dI);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<n9||h>oe)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oY|a>>18,bx|a>>12&dI,bx|a>>6&dI,bx|a&dI)}if(b.length>dJ){b.substr(0,1);f+=b;b=y}}return f+b}function
+FO(a){var
+b=9;if(!pw(a))b=8,a=GC(a);return new
+b0(b,a,a.length)}function
+b2(a){return FO(a)}var
+GV=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",n7,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iP,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iD,oO,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 dV(d,f,e,a){var
-b=GT.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,b1(f||y),b1(e||y)];return c}var
-pm={};function
-c8(a){return pm[a]}function
+b=GV.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,b2(f||y),b2(e||y)];return c}var
+po={};function
+c8(a){return po[a]}function
 dR(b,a){throw[0,b].concat(a)}function
-FL(a){return new
-bZ(4,a,a.length)}function
+FN(a){return new
+b0(4,a,a.length)}function
 au(a){i$(aj.Sys_error,a)}function
-Gp(a){au(a+f4)}function
+Gr(a){au(a+f4)}function
 bo(a){return a.l}function
-FE(){}function
+FG(){}function
 aJ(a){this.data=a}aJ.prototype=new
-FE();aJ.prototype.truncate=function(a){var
+FG();aJ.prototype.truncate=function(a){var
 b=this.data;this.data=az(a|0);cD(b,0,this.data,0,a)};aJ.prototype.length=function(){return bo(this.data)};aJ.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=az(b+a),f=this.data;this.data=e;cD(f,0,this.data,0,c)}bF(d,g,this.data,b,a);return 0};aJ.prototype.read=function(c,a,d,b){var
+e=az(b+a),f=this.data;this.data=e;cD(f,0,this.data,0,c)}bI(d,g,this.data,b,a);return 0};aJ.prototype.read=function(c,a,d,b){var
 e=this.length();cD(this.data,c,a,d,b);return 0};aJ.prototype.read_one=function(a){return ge(this.data,a)};aJ.prototype.close=function(){};aJ.prototype.constructor=aJ;function
 a4(b,a){this.content={};this.root=b;this.lookupFun=a}a4.prototype.nm=function(a){return this.root+a};a4.prototype.create_dir_if_needed=function(d){var
-c=d.split(bW),b=y;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bW;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a4.prototype.slash=function(a){return/\/$/.test(a)?a:a+bW};a4.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+c=d.split(bX),b=y;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bX;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a4.prototype.slash=function(a){return/\/$/.test(a)?a:a+bX};a4.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
 aJ(cE(c[1]))}}};a4.prototype.exists=function(a){if(a==y)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a4.prototype.mkdir=function(c,e,d){var
-b=d&&c8(oF);if(this.exists(c))if(b)dR(b,dV(n5,iw,this.nm(c)));else
+b=d&&c8(oH);if(this.exists(c))if(b)dR(b,dV(n7,iw,this.nm(c)));else
 au(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dR(b,dV(iP,iw,this.nm(a)));else
 au(a+f4);if(!this.is_dir(a))if(b)dR(b,dV(iD,iw,this.nm(a)));else
 au(a+iS);this.create_dir_if_needed(this.slash(c))};a4.prototype.rmdir=function(a,f){var
-b=f&&c8(oF),c=a==y?y:this.slash(a),e=new
-RegExp(oi+c+oN);if(!this.exists(a))if(b)dR(b,dV(iP,iK,this.nm(a)));else
+b=f&&c8(oH),c=a==y?y:this.slash(a),e=new
+RegExp(ok+c+oP);if(!this.exists(a))if(b)dR(b,dV(iP,iK,this.nm(a)));else
 au(a+f4);if(!this.is_dir(a))if(b)dR(b,dV(iD,iK,this.nm(a)));else
 au(a+iS);for(var
 d
 in
-this.content)if(d.match(e))if(b)dR(b,dV(oM,iK,this.nm(a)));else
+this.content)if(d.match(e))if(b)dR(b,dV(oO,iK,this.nm(a)));else
 au(this.nm(a)+": Directory not empty");delete
 this.content[c]};a4.prototype.readdir=function(a){var
 f=a==y?y:this.slash(a);if(!this.exists(a))au(a+f4);if(!this.is_dir(a))au(a+iS);var
 g=new
-RegExp(oi+f+oN),d={},c=[];for(var
+RegExp(ok+f+oP),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a4.prototype.is_dir=function(a){if(a==y)return true;var
 b=this.slash(a);return this.content[b]?1:0};a4.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a4.prototype.open=function(a,b){if(b.rdonly&&b.wronly)au(this.nm(a)+oo);if(b.text&&b.binary)au(this.nm(a)+oG);this.lookup(a);if(this.content[a]){if(this.is_dir(a))au(this.nm(a)+" : is a directory");if(b.create&&b.excl)au(this.nm(a)+om);var
+this.content[a];return b};a4.prototype.open=function(a,b){if(b.rdonly&&b.wronly)au(this.nm(a)+oq);if(b.text&&b.binary)au(this.nm(a)+oI);this.lookup(a);if(this.content[a]){if(this.is_dir(a))au(this.nm(a)+" : is a directory");if(b.create&&b.excl)au(this.nm(a)+oo);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aJ(az(0));return this.content[a]}else
-Gp(this.nm(a))};a4.prototype.register=function(c,a){var
-b;if(this.content[c])au(this.nm(c)+om);if(eL(a))b=new
+Gr(this.nm(a))};a4.prototype.register=function(c,a){var
+b;if(this.content[c])au(this.nm(c)+oo);if(eM(a))b=new
 aJ(a);if(gj(a))b=new
 aJ(cE(a));else
 if(a
 instanceof
 Array)b=new
-aJ(FL(a));else
+aJ(FN(a));else
 if(typeof
 a==="string")b=new
-aJ(pb(a));else
+aJ(pd(a));else
 if(a.toString){var
-d=cE(b1(a.toString()));b=new
+d=cE(b2(a.toString()));b=new
 aJ(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 au(this.nm(c)+" : registering file with invalid content type")};a4.prototype.constructor=a4;function
-o4(){}function
-pf(b){var
-a=jf(b);if(!a)return;return a[0]+bW}var
-gm=pf(eH)||c6("unable to compute caml_root"),dU=[];if(eP())dU.push({path:gm,device:new
-o4(gm)});else
+o6(){}function
+ph(b){var
+a=jf(b);if(!a)return;return a[0]+bX}var
+gm=ph(eI)||c6("unable to compute caml_root"),dU=[];if(eQ())dU.push({path:gm,device:new
+o6(gm)});else
 dU.push({path:gm,device:new
-a4(gm)});dU.push({path:oD,device:new
-a4(oD)});function
-pz(b){var
-g=Gf(b),b=g.join(bW),f=pr(b),c;for(var
+a4(gm)});dU.push({path:oF,device:new
+a4(oF)});function
+pB(b){var
+g=Gh(b),b=g.join(bX),f=pt(b),c;for(var
 e=0;e<dU.length;e++){var
-a=dU[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eP()){var
-d=pf(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+a=dU[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eQ()){var
+d=ph(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-o4(d)};dU.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;au("no device found for "+f)}function
-FP(c,b){var
-a=pz(c);if(!a.device.register)c6("cannot register file");a.device.register(a.rest,b);return 0}function
-ps(c,a){var
-c=b(c),a=b(a);return FP(c,a)}function
-FS(){var
+o6(d)};dU.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;au("no device found for "+f)}function
+FR(c,b){var
+a=pB(c);if(!a.device.register)c6("cannot register file");a.device.register(a.rest,b);return 0}function
+pu(c,a){var
+c=b(c),a=b(a);return FR(c,a)}function
+FU(){var
 b=H.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)ps(b[a].name,b[a].content);H.jsoo_create_file=ps;H.caml_fs_tmp=[];return 0}function
-FT(){return[0]}function
-FU(a,b){return+(dP(a,b,false)>=0)}function
+a=0;a<b.length;a++)pu(b[a].name,b[a].content);H.jsoo_create_file=pu;H.caml_fs_tmp=[];return 0}function
+FV(){return[0]}function
+FW(a,b){return+(dP(a,b,false)>=0)}function
 i3(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aY(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aY(d,c)}d^=e;return d}function
-FZ(a,b){return i3(a,bm(b))}function
-FW(d,b){var
+F1(a,b){return i3(a,bm(b))}function
+FY(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aY(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=aY(d,c)}d^=e;return d}function
-pj(a){switch(a.t&6){default:c5(a);case
+pl(a){switch(a.t&6){default:c5(a);case
 0:return a.c;case
 4:return a.c}}function
-FV(b,c){var
-a=pj(c);return typeof
-a==="string"?i3(b,a):FW(b,a)}function
-FX(a){a^=a>>>16;a=aR(a,0x85ebca6b|0);a^=a>>>13;a=aR(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-pg(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dM)d=dM;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eI[a.caml_custom]&&eI[a.caml_custom].hash){var
-k=eI[a.caml_custom].hash(a);b=aY(b,k);c--}}else
+FX(b,c){var
+a=pl(c);return typeof
+a==="string"?i3(b,a):FY(b,a)}function
+FZ(a){a^=a>>>16;a=aR(a,0x85ebca6b|0);a^=a>>>13;a=aR(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+pi(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dM)d=dM;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eJ[a.caml_custom]&&eJ[a.caml_custom].hash){var
+k=eJ[a.caml_custom].hash(a);b=aY(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aY(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aY(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eL(a)){b=FV(b,a);c--}else
-if(gj(a)){b=FZ(b,a);c--}else
+if(eM(a)){b=FX(b,a);c--}else
+if(gj(a)){b=F1(b,a);c--}else
 if(typeof
 a==="string"){b=i3(b,a);c--}else
 if(a===(a|0)){b=aY(b,a+a+1);c--}else
-if(a===+a){b=i2(b,a);c--}}b=FX(b);return b&0x3FFFFFFF}function
-F0(a,c,k){if(!isFinite(a)){if(isNaN(a))return b1(iE);return b1(a>0?oX:"-infinity")}var
+if(a===+a){b=i2(b,a);c--}}b=FZ(b);return b&0x3FFFFFFF}function
+F2(a,c,k){if(!isFinite(a)){if(isNaN(a))return b2(iE);return b2(a>0?oZ:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -629,32 +629,32 @@ while(a>=2){a/=2;d++}var
 j=d<0?y:dH,e=y;if(i)e=cZ;else
 switch(k){case
 43:e=dH;break;case
-32:e=cg;break;default:break}if(c>=0&&c<13){var
+32:e=ch;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(cB);if(h<0)b+=cB+dS(c,bi);else{var
 f=h+1+c;if(b.length<f)b+=dS(f-b.length,bi);else
-b=b.substr(0,f)}}return b1(e+ix+b+"p"+j+d.toString(10))}function
-F7(a){return+a.isZero()}function
-F_(a){return new
-C(a&ch,a>>24&ch,a>>31&bY)}function
-F$(a){return a.toInt()}function
-F6(a){return+a.isNeg()}function
-F9(a){return a.neg()}function
-F4(g,c){var
-a=i9(g);if(a.signedconv&&F6(c)){a.sign=-1;c=F9(c)}var
-b=y,h=F_(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(F$(e.modulus))+b}while(!F7(c));if(a.prec>=0){a.filler=cg;var
+b=b.substr(0,f)}}return b2(e+ix+b+"p"+j+d.toString(10))}function
+F9(a){return+a.isZero()}function
+Ga(a){return new
+C(a&ci,a>>24&ci,a>>31&bZ)}function
+Gb(a){return a.toInt()}function
+F8(a){return+a.isNeg()}function
+F$(a){return a.neg()}function
+F6(g,c){var
+a=i9(g);if(a.signedconv&&F8(c)){a.sign=-1;c=F$(c)}var
+b=y,h=Ga(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Gb(e.modulus))+b}while(!F9(c));if(a.prec>=0){a.filler=ch;var
 d=a.prec-b.length;if(d>0)b=dS(d,bi)+b}return iZ(a,b)}function
-bn(b,a){a|=0;if(a>bE){a-=bE;b*=Math.pow(2,bE);if(a>bE){a-=bE;b*=Math.pow(2,bE)}}if(a<-bE){a+=bE;b*=Math.pow(2,-bE)}b*=Math.pow(2,a);return b}function
-Gd(a,b){return+(dP(a,b,false)<=0)}function
-Ge(a,b){return+(dP(a,b,false)<0)}function
+bn(b,a){a|=0;if(a>bH){a-=bH;b*=Math.pow(2,bH);if(a>bH){a-=bH;b*=Math.pow(2,bH)}}if(a<-bH){a+=bH;b*=Math.pow(2,-bH)}b*=Math.pow(2,a);return b}function
+Gf(a,b){return+(dP(a,b,false)<=0)}function
+Gg(a,b){return+(dP(a,b,false)<0)}function
 p(a,d){if(a<0)c4();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Gw(a){return b(go(a,0,a.length))}var
-Gg=function(){function
+Gy(a){return b(go(a,0,a.length))}var
+Gi=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -669,35 +669,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=pj(i);if(typeof
+e=[],h=pl(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Gw(k(e,f))}}();function
-Gh(c,b,a){return Gg(cE(c),b,a)}function
-Gi(){return 0}var
-b0=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Gy(k(e,f))}}();function
+Gj(c,b,a){return Gi(cE(c),b,a)}function
+Gk(){return 0}var
+b1=new
 Array();function
 gk(c){var
-a=b0[c];if(!a.opened)au("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&aj.fds[a.fd]&&aj.fds[a.fd].output){var
+a=b1[c];if(!a.opened)au("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&aj.fds[a.fd]&&aj.fds[a.fd].output){var
 b=aj.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
 J(a){return bo(a)}function
-po(e,f){var
-a=b0[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-GB(a){var
+pq(e,f){var
+a=b1[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+GD(a){var
 a=jc(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-GC(a){var
+GE(a){var
 a=jc(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 gp(c,e,d,a){if(aj.fds===undefined)aj.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aj.fds[c]=b;if(!aj.fd_last_idx||c>aj.fd_last_idx)aj.fd_last_idx=c;return c}function
-GV(c,b,g){var
+GX(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,59 +707,59 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)au(bm(c)+oo);if(a.text&&a.binary)au(bm(c)+oG);var
-d=pz(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return gp(f+1,po,e,a)}gp(0,po,new
-aJ(az(0)));gp(1,GC,new
-aJ(az(0)));gp(2,GB,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)au(bm(c)+oq);if(a.text&&a.binary)au(bm(c)+oI);var
+d=pB(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return gp(f+1,pq,e,a)}gp(0,pq,new
+aJ(az(0)));gp(1,GE,new
+aJ(az(0)));gp(2,GD,new
 aJ(az(0)));function
-Gj(a){var
-c=aj.fds[a];if(c.flags.wronly)au(o2+a+" is writeonly");var
-d=null;if(a==0&&eP()){var
-e=require("fs");d=function(){return b1(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b0[b.fd]=b;return b.fd}function
-pk(c){var
-b=aj.fds[c];if(b.flags.rdonly)au(o2+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b0[a.fd]=a;return a.fd}function
-Gk(){var
+Gl(a){var
+c=aj.fds[a];if(c.flags.wronly)au(o4+a+" is writeonly");var
+d=null;if(a==0&&eQ()){var
+e=require("fs");d=function(){return b2(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b1[b.fd]=b;return b.fd}function
+pm(c){var
+b=aj.fds[c];if(b.flags.rdonly)au(o4+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b1[a.fd]=a;return a.fd}function
+Gm(){var
 b=0;for(var
-a=0;a<b0.length;a++)if(b0[a]&&b0[a].opened&&b0[a].out)b=[0,b0[a].fd,b];return b}function
+a=0;a<b1.length;a++)if(b1[a]&&b1[a].opened&&b1[a].out)b=[0,b1[a].fd,b];return b}function
 dT(a){return a}function
-Gl(g,d,h,f){var
-b=b0[g];if(!b.opened)au("Cannot output to a closed channel");var
+Gn(g,d,h,f){var
+b=b1[g];if(!b.opened)au("Cannot output to a closed channel");var
 a;if(h==0&&bo(d)==f)a=d;else{a=az(f);cD(d,h,a,0,f)}var
-i=dT(a),c=bm(i),e=c.lastIndexOf(n9);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gk(g);b.buffer+=c.substr(e+1)}return 0}function
-i8(b,a,d,c){return Gl(b,cE(a),d,c)}function
-pl(c,a){var
+i=dT(a),c=bm(i),e=c.lastIndexOf(n$);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gk(g);b.buffer+=c.substr(e+1)}return 0}function
+i8(b,a,d,c){return Gn(b,cE(a),d,c)}function
+pn(c,a){var
 d=b(String.fromCharCode(a));i8(c,d,0,1);return 0}function
-gl(b,a){if(a==0)eN();return b%a}function
-eM(a,b){return+(dP(a,b,false)!=0)}function
-Gn(a,b){a[0]=aW;a[1]=b;return 0}function
+gl(b,a){if(a==0)eO();return b%a}function
+eN(a,b){return+(dP(a,b,false)!=0)}function
+Gp(a,b){a[0]=aW;a[1]=b;return 0}function
 aS(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eL(a))return gc;else
+if(eM(a))return gc;else
 if(gj(a))return gc;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
 if(a&&a.caml_custom)return iB;else
-return eD}function
-by(b,c,a){if(a&&H.toplevelReloc)b=H.toplevelReloc(a);aj[b+1]=c;if(a)aj[a]=c}function
-ja(a,b){pm[bm(a)]=b;return 0}function
-Gs(a){return Math.round(a)}function
+return eE}function
+bz(b,c,a){if(a&&H.toplevelReloc)b=H.toplevelReloc(a);aj[b+1]=c;if(a)aj[a]=c}function
+ja(a,b){po[bm(a)]=b;return 0}function
+Gu(a){return Math.round(a)}function
 gn(a){if(a==0)a=1/a;return a<0?1:0}function
-Gu(){ab(iR)}function
-eO(b,a){return eG(b,a)}function
-aA(b,a){if(a>>>0>=J(b))Gu();return eO(b,a)}function
-FK(a,b){if(a===b)return 1;a.t&6&&c5(a);b.t&6&&c5(b);return a.c==b.c?1:0}function
-Gv(a,b){return FK(a,b)}function
-w(a,b){return 1-Gv(a,b)}function
-Gx(){return 0x7FFFFFFF/4|0}function
-Gq(){i_(aj.Not_found)}function
-pq(c){var
-a=H,b=pi(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b1(a.process.env[b]);if(H.jsoo_static_env&&H.jsoo_static_env[b])return b1(H.jsoo_static_env[b]);Gq()}function
-Gy(){if(H.crypto)if(typeof
+Gw(){ab(iR)}function
+eP(b,a){return eH(b,a)}function
+aA(b,a){if(a>>>0>=J(b))Gw();return eP(b,a)}function
+FM(a,b){if(a===b)return 1;a.t&6&&c5(a);b.t&6&&c5(b);return a.c==b.c?1:0}function
+Gx(a,b){return FM(a,b)}function
+w(a,b){return 1-Gx(a,b)}function
+Gz(){return 0x7FFFFFFF/4|0}function
+Gs(){i_(aj.Not_found)}function
+ps(c){var
+a=H,b=pk(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b2(a.process.env[b]);if(H.jsoo_static_env&&H.jsoo_static_env[b])return b2(H.jsoo_static_env[b]);Gs()}function
+GA(){if(H.crypto)if(typeof
 H.crypto.getRandomValues==="function"){var
 a=new(H.Uint32Array)(1);H.crypto.getRandomValues(a);return[0,a[0]]}else
 if(H.crypto.randomBytes==="function"){var
@@ -769,92 +769,92 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 jb(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aD(b,a){return{joo_tramp:b,joo_args:a}}function
-Gz(c,a){if(typeof
+GB(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-pn(a){return a}function
-bI(a){if(a
+pp(a){return a}function
+bK(a){if(a
 instanceof
 Array)return a;if(H.RangeError&&a
 instanceof
-H.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pn(aj.Stack_overflow);if(H.InternalError&&a
+H.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pp(aj.Stack_overflow);if(H.InternalError&&a
 instanceof
-H.InternalError&&a.message&&a.message.match(/too much recursion/i))return pn(aj.Stack_overflow);if(a
+H.InternalError&&a.message&&a.message.match(/too much recursion/i))return pp(aj.Stack_overflow);if(a
 instanceof
-H.Error&&c8(oa))return[0,c8(oa),a];return[0,aj.Failure,b1(String(a))]}function
+H.Error&&c8(oc))return[0,c8(oc),a];return[0,aj.Failure,b2(String(a))]}function
 a6(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-pv(b){var
+px(b){var
 a=BigInt(b);return a6(a<0?-a:a)}function
-pw(a,b){return a6(BigInt(a)+BigInt(b))}function
-gr(a){if(a===0)eN();return BigInt(a)}function
-GF(e,g){var
+py(a,b){return a6(BigInt(a)+BigInt(b))}function
+gr(a){if(a===0)eO();return BigInt(a)}function
+GH(e,g){var
 b=BigInt(e),a=gr(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
 ap(a,b){return a<b?-1:a>b?1:0}function
 jd(a,b){return a6(BigInt(a)/gr(b))}function
-GO(a,b){return a6(BigInt(a)%gr(b))}function
-GG(a,b){return[0,jd(a,b),GO(a,b)]}function
+GQ(a,b){return a6(BigInt(a)%gr(b))}function
+GI(a,b){return[0,jd(a,b),GQ(a,b)]}function
 gq(a,b){return a===b?1:0}function
-GH(c,a,b){if(a<0||b<1)ab("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+GJ(c,a,b){if(a<0||b<1)ab("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 c9(e,f){var
 b=BigInt(e),a=gr(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
 je(d,c){var
-a=bm(d);if(a!==f$&&a!==ci)ab("Z.format: the format must be %d or %x");return b(c.toString(a===ci?16:10))}function
-GI(){return 0}function
-GJ(a,b){return a6(BigInt(a)*BigInt(b))}function
-GK(b,c){var
+a=bm(d);if(a!==f$&&a!==cj)ab("Z.format: the format must be %d or %x");return b(c.toString(a===cj?16:10))}function
+GK(){return 0}function
+GL(a,b){return a6(BigInt(a)*BigInt(b))}function
+GM(b,c){var
 a=b*c;return a<-2147483648||a>iG?1:0}function
-GL(a){return a6(-BigInt(a))}function
+GN(a){return a6(-BigInt(a))}function
 a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-GM(c,i,b,e){var
+GO(c,i,b,e){var
 f=bm(i);if(b<0||e<0||b>f.length-e)ab("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ab("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ab("Z.of_substring_base: invalid digit");var
 h=BigInt(d?a:ix+a);return a6(a===g?h:-h)}function
-GN(a){return a6(BigInt(a)-BigInt(1))}function
-px(b,a){if(a<0)ab("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
-GP(b,a){if(a<0)ab("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
+GP(a){return a6(BigInt(a)-BigInt(1))}function
+pz(b,a){if(a<0)ab("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
+GR(b,a){if(a<0)ab("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
 P(a){return a<0?-1:a>0?1:0}function
-GQ(b){if(b<0)ab("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+GS(b){if(b<0)ab("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a6(a)}function
-py(a,b){return a6(BigInt(a)-BigInt(b))}function
-GR(a){return a6(BigInt(a)+BigInt(1))}function
-GS(a){if(typeof
-a!=="number")i_(c8(ot));return a}function
-GU(a,c){H.verale={greeting:bm(a),ask:function(a){return bm(bG(c,[b(a)]))}};return 0}function
-Gc(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-FR(b){var
-a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Gc(b[1]))var
+pA(a,b){return a6(BigInt(a)-BigInt(b))}function
+GT(a){return a6(BigInt(a)+BigInt(1))}function
+GU(a){if(typeof
+a!=="number")i_(c8(ov));return a}function
+GW(a,c){H.verale={greeting:bm(a),ask:function(a){return bm(bJ(c,[b(a)]))}};return 0}function
+Ge(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+FT(b){var
+a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Ge(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=nY;var
+d=f;d<e.length;d++){if(d>f)a+=n0;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bZ)a+=gb+c.toString()+gb;else
+b0)a+=gb+c.toString()+gb;else
 if(typeof
 c=="string")a+=gb+c.toString()+gb;else
-a+=oy}a+=")"}else
+a+=oA}a+=")"}else
 if(b[0]==ao)a+=b[1];return a}function
-pe(a){if(a
+pg(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ao)){var
-c=c8(n4);if(c)c(a,false);else{var
-d=FR(a),b=c8(nX);if(b)b(0);H.console.error(iJ+d+n9)}}else
+c=c8(n6);if(c)c(a,false);else{var
+d=FT(a),b=c8(nZ);if(b)b(0);H.console.error(iJ+d+n$)}}else
 throw a}function
-Gt(){var
-a=H;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pe(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pe(a.error)})}Gt();function
-f(a,b){return a.length==1?a(b):bG(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bG(a,[b,c])}function
-aQ(a,b,c,d){return a.length==3?a(b,c,d):bG(a,[b,c,d])}function
-cY(a,b,c,d,e){return a.length==4?a(b,c,d,e):bG(a,[b,c,d,e])}function
-cX(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bG(a,[b,c,d,e,f])}function
-nU(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bG(a,[b,c,d,e,f,g])}function
-FD(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}FS();var
-eQ=[ao,b(oY),-1],jk=[ao,b(n6),-2],ji=[ao,b(iA),-3],jh=[ao,b(ow),-4],gv=[ao,b(n_),-5],bJ=[ao,b(oC),-7],jj=[ao,b(oh),-8],gu=[ao,b(oE),-9],ah=[ao,b(oT),-11],jl=[ao,b(nW),-12],FC=[4,0,0,0,[12,45,[4,0,0,0,0]]],gN=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(ol),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dk=[0,0,0],na=[0,0,0],nd=[0,0,0],np=[0,0,-1],ii=[0,0,0],ex=[0,0,1,0,0,0],cW=[0,58,62],ey=[0,96,c2],nx=[0,1,0,0],nI=[0,0,[0,64,0]];by(11,jl,nW);by(10,ah,oT);by(9,[ao,b(os),-10],os);by(8,gu,oE);by(7,jj,oh);by(6,bJ,oC);by(5,[ao,b(oJ),-6],oJ);by(4,gv,n_);by(3,jh,ow);by(2,ji,iA);by(1,jk,n6);by(0,eQ,oY);var
-pO=b("output_substring"),pK=b("%.12g"),pI=b(cB),pF=b("true"),pG=b("false"),pB=c7(0,0,oB),pC=c7(0,0,65520),pD=c7(1,0,oB),pS=b("option is None"),p0=b("\\\\"),p1=b("\\'"),p2=b("\\b"),p3=b("\\t"),p4=b("\\n"),p5=b("\\r"),pY=b("Char.chr"),p7=b("4.13.1"),qh=b("List.map2"),qj=b("List.fold_left2"),ql=b("List.exists2"),qq=b("List.combine"),qe=b("List.init"),qc=b(n8),qa=b("nth"),qb=b(n8),p$=b("tl"),p9=b("hd"),qw=b("String.blit / Bytes.blit_string"),qv=b("Bytes.blit"),qu=b("String.sub / Bytes.sub"),qJ=b("String.contains_from / Bytes.contains_from"),qE=b(y),qA=b("String.concat"),qV=[0,b("array.ml"),322,4],qR=b("Array.map2: arrays must have the same length"),qQ=b("Array.blit"),qP=b("Array.fill"),qO=b("Array.sub"),qN=b("Array.init"),qU=b("Stdlib.Array.Bottom"),qY=b("Stdlib.Queue.Empty"),q4=b("CamlinternalLazy.Undefined"),rb=b("Buffer.add_substring/add_subbytes"),q$=b("Buffer.add: cannot grow buffer"),q_=[0,b(oI),93,2],q9=[0,b(oI),94,2],rm=b("%c"),rn=b("%s"),ro=b(nV),rp=b(og),rq=b(ou),rr=b(n0),rs=b("%f"),rt=b("%B"),ru=b("%{"),rv=b("%}"),rw=b("%("),rx=b("%)"),ry=b("%a"),rz=b("%t"),rA=b("%?"),rB=b("%r"),rC=b("%_r"),rD=[0,b(aC),850,23],rO=[0,b(aC),814,21],rG=[0,b(aC),815,21],rP=[0,b(aC),818,21],rH=[0,b(aC),819,21],rQ=[0,b(aC),822,19],rI=[0,b(aC),823,19],rR=[0,b(aC),826,22],rJ=[0,b(aC),827,22],rS=[0,b(aC),831,30],rK=[0,b(aC),832,30],rM=[0,b(aC),836,26],rE=[0,b(aC),837,26],rN=[0,b(aC),846,28],rF=[0,b(aC),847,28],rL=[0,b(aC),851,23],s6=b(or),s4=[0,b(aC),1558,4],s5=b("Printf: bad conversion %["),s7=[0,b(aC),1626,39],s8=[0,b(aC),1649,31],s9=[0,b(aC),1650,31],s_=b("Printf: bad conversion %_"),s$=b(op),ta=b(ov),tb=b(op),tc=b(ov),sZ=b(iE),sX=b("neg_infinity"),sY=b(oX),sW=b(cB),sR=[0,n3],sF=b("%+nd"),sG=b("% nd"),sI=b("%+ni"),sJ=b("% ni"),sK=b("%nx"),sL=b("%#nx"),sM=b("%nX"),sN=b("%#nX"),sO=b("%no"),sP=b("%#no"),sE=b("%nd"),sH=b(ou),sQ=b("%nu"),sr=b("%+ld"),ss=b("% ld"),su=b("%+li"),sv=b("% li"),sw=b("%lx"),sx=b("%#lx"),sy=b("%lX"),sz=b("%#lX"),sA=b("%lo"),sB=b("%#lo"),sq=b("%ld"),st=b(og),sC=b("%lu"),sd=b("%+Ld"),se=b("% Ld"),sg=b("%+Li"),sh=b("% Li"),si=b("%Lx"),sj=b("%#Lx"),sk=b("%LX"),sl=b("%#LX"),sm=b("%Lo"),sn=b("%#Lo"),sc=b("%Ld"),sf=b(n0),so=b("%Lu"),r1=b("%+d"),r2=b("% d"),r4=b("%+i"),r5=b("% i"),r6=b(ci),r7=b("%#x"),r8=b("%X"),r9=b("%#X"),r_=b("%o"),r$=b("%#o"),r0=b(f$),r3=b(nV),sa=b(or),re=b("@]"),rf=b("@}"),rg=b("@?"),rh=b("@\n"),ri=b("@."),rj=b("@@"),rk=b("@%"),rl=b("@"),rT=b("CamlinternalFormat.Type_mismatch"),tj=b(y),tk=[0,[11,b(nY),[2,0,[2,0,0]]],b(", %s%s")],tR=[0,[11,b(iJ),[2,0,[12,10,0]]],b(oQ)],tS=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tQ=b("Fatal error: out of memory in uncaught exception handler"),tN=[0,[11,b(iJ),[2,0,[12,10,0]]],b(oQ)],tI=[0,[2,0,[12,10,0]],b("%s\n")],tJ=[0,[11,b(oj),0],b(oj)],tz=b("Raised at"),tA=b("Re-raised at"),tB=b("Raised by primitive operation at"),tC=b("Called from"),tD=b(" (inlined)"),tF=b(y),tE=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(ol),FC]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tG=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],ts=b("Out of memory"),tt=b("Stack overflow"),tu=b("Pattern matching failed"),tv=b("Assertion failed"),tw=b("Undefined recursive module"),tm=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tn=b(y),to=b(y),tp=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],ti=[0,[4,0,0,0,0],b(f$)],tg=[0,[3,0,0],b("%S")],th=b(oy),tK=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tW=b("x"),t6=b("Hashtbl: unsupported hash table format"),FA=b("OCAMLRUNPARAM"),Fy=b("CAMLRUNPARAM"),t1=b(y),uM=[3,0,3],uN=b(cB),uG=b(o1),uH=b("<\/"),uI=b(y),uC=b(o1),uD=b("<"),uE=b(y),uA=b("\n"),up=[0,b(y)],ui=b(y),uj=b(y),uk=b(y),ul=b(y),ue=[0,b(y),0,b(y)],ud=b(y),t$=b("Stdlib.Format.String_tag"),uU=b("Z.Overflow"),uV=b(ot),u2=b("int_of_big_int"),ve=[0,0],vt=[0,0],xP=[0,0],xC=[0,0,0],A$=b(ox),A_=b("image"),A8=b("expected a finite number"),A6=b("a digit in base 16"),A4=b(oZ),AZ=b("joint"),A0=b("nothing"),A1=b(o3),A2=b("nothing, prices or joint"),AY=b(oO),AX=b(o3),AR=b("activation"),AS=b("others"),AT=b("patch"),AV=b("a patch"),AU=b(oZ),AQ=b("a prototype"),AO=b("certificate"),AP=b(oO),AL=b(oH),AM=b("as many prototypes as coordinates"),AN=b("positive scales"),AG=b(on),AH=b("maximum"),AI=b("soft_tree"),AJ=b("a readout"),Az=b("masked_max"),AA=b("max"),AB=b("max_minus_mean"),AC=b("max_minus_mean_distance"),AD=b("top_mean"),AE=b("a pooling"),Ap=b("exp_distance"),Aq=b("exponential"),Ar=b("identity"),As=b("log_ratio"),At=b("negated"),Au=b("quadratic"),Av=b("rectified"),Aw=b("threshold"),Ax=b("a similarity"),Ai=b("cosine"),Aj=b("euclidean"),Ak=b("inner_product"),Al=b("rooted_cosine"),Am=b("softmax"),An=b("a geometry"),Ae=b("a child that is a node or a leaf of the tree"),Af=b("a child that is a greater node"),Ag=b("every node and every leaf in the tree"),Ac=b("a row of 0 and 1 with a 1"),Aa=b("a number from 1"),z$=b(oz),z8=b(f7),z9=b("some"),z_=b("none or some"),z4=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],z5=[0,[4,6,0,0,0],b(ci)],z6=b(" or "),z7=b("a list of "),z2=[0,[4,6,0,0,0],b(ci)],z3=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zZ=b(ci),z0=b("a natural number"),z1=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zX=b(ci),zY=b("a positive integer"),zW=b(f7),zT=b(y),zU=b("an integer in base 16"),zR=b("expected the end of the line, found another item"),zQ=b("at most 1025 bytes"),zP=b("expected another item, found the end of the line"),zM=[0,[11,b(oz),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zK=b("Reader.Wrong"),zL=b("Reader.Too_large"),BP=b("picture"),BQ=b(ox),BO=b("a layer before this one"),BL=b(oV),BM=b("a positive std"),BN=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Bw=b(on),BD=b("add"),BE=b("avg_pool2d"),BF=b("concat"),BG=b("conv2d"),BH=b("flatten"),BI=b("leaky_relu"),Bx=b("max_pool2d"),By=b("relu"),Bz=b("sigmoid"),BA=b("tanh"),BB=b("upsample_nearest"),BC=b("a layer of as many inputs as its kind has"),Bu=b("inputs with the same rows and columns"),Bs=b("inputs of one shape"),Bq=b("a slope from 0 to 1"),Bm=b("a pooling without dilation"),Bn=[0,1,1],Bo=b("a padding of at most half the kernel"),Bl=b("a layer without rows and columns before a linear one"),Bi=b("groups that divide the channels"),Bj=b("groups that divide the rows of weights"),Bg=b("a row of weights"),Bf=b("windows that are no larger than what they slide over"),Bd=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Be=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Bb=b("a layer is larger than 2^24"),BU=[0,0],BW=[0,1],BV=[0,2],CF=[0,1],CG=[0,f3],CD=b("a patch without views"),CB=[0,1],CC=[0,f3],CI=[0,0.03,[0,1.,0]],CN=[0,0],C9=[0,40,[0,24,[0,12,0]]],Df=[0,1.],DK=[0,0,0],DI=[0,dK,[0,n1,[0,oR,[0,f5,[0,0.3,0]]]]],D7=[0,160,192],Ei=[1,0],Ef=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Ep=[0,0,[0,dM,[0,1152,0]]],EH=b("some "),EI=b(f7),EG=[0,[4,6,0,0,0],b(ci)],EF=b(ci),EK=b("unclaimed"),EL=b("at_least "),EM=b("at_most "),ES=b(f7),E$=b("minimal"),Fi=b("entailment_hints"),Fj=b("entails"),Fk=b(oH),Fl=b("instance"),Fm=b("instance_settings"),Fn=b("latents"),Fo=b(n$),Fa=b("needed"),Fb=b(oV),Fc=b("numbers"),Fd=b("pictured"),Fe=b("refuted"),Ff=b("values"),Fh=b(n$),Fg=b("a question: the head first, and only once; so the network before pictures"),EY=b("proved"),EZ=b("not proved"),E0=b("not covered: "),E1=b(oL),E2=b(oL),E3=b("numbers: "),E4=b("values: "),E5=b("latents: "),Ft=b("limit: "),Fu=b("limit: there is no more memory"),Fv=b("limit: a list is too long"),Fw=b("the input ends within a line"),Fr=b("error: "),Fq=b("expected one line, found more"),Fx=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+Gv(){var
+a=H;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pg(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pg(a.error)})}Gv();function
+f(a,b){return a.length==1?a(b):bJ(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bJ(a,[b,c])}function
+aQ(a,b,c,d){return a.length==3?a(b,c,d):bJ(a,[b,c,d])}function
+cY(a,b,c,d,e){return a.length==4?a(b,c,d,e):bJ(a,[b,c,d,e])}function
+cX(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bJ(a,[b,c,d,e,f])}function
+nW(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bJ(a,[b,c,d,e,f,g])}function
+FF(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bJ(a,[b,c,d,e,f,g,h])}FU();var
+eR=[ao,b(o0),-1],jk=[ao,b(n8),-2],ji=[ao,b(iA),-3],jh=[ao,b(oy),-4],gv=[ao,b(oa),-5],bL=[ao,b(oE),-7],jj=[ao,b(oj),-8],gu=[ao,b(oG),-9],ah=[ao,b(oV),-11],jl=[ao,b(nY),-12],FE=[4,0,0,0,[12,45,[4,0,0,0,0]]],gN=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(on),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dk=[0,0,0],nc=[0,0,0],nf=[0,0,0],nr=[0,0,-1],ii=[0,0,0],ey=[0,0,1,0,0,0],cW=[0,58,62],ez=[0,96,c2],nz=[0,1,0,0],nK=[0,0,[0,64,0]];bz(11,jl,nY);bz(10,ah,oV);bz(9,[ao,b(ou),-10],ou);bz(8,gu,oG);bz(7,jj,oj);bz(6,bL,oE);bz(5,[ao,b(oL),-6],oL);bz(4,gv,oa);bz(3,jh,oy);bz(2,ji,iA);bz(1,jk,n8);bz(0,eR,o0);var
+pQ=b("output_substring"),pM=b("%.12g"),pK=b(cB),pH=b("true"),pI=b("false"),pD=c7(0,0,oD),pE=c7(0,0,65520),pF=c7(1,0,oD),pU=b("option is None"),p1=b("\\\\"),p2=b("\\'"),p3=b("\\b"),p4=b("\\t"),p5=b("\\n"),p6=b("\\r"),pZ=b("Char.chr"),p8=b("4.13.1"),qi=b("List.map2"),qk=b("List.fold_left2"),qm=b("List.exists2"),qq=b("List.combine"),qf=b("List.init"),qd=b(n_),qb=b("nth"),qc=b(n_),qa=b("tl"),p_=b("hd"),qw=b("String.blit / Bytes.blit_string"),qv=b("Bytes.blit"),qu=b("String.sub / Bytes.sub"),qJ=b("String.contains_from / Bytes.contains_from"),qE=b(y),qA=b("String.concat"),qV=[0,b("array.ml"),322,4],qR=b("Array.map2: arrays must have the same length"),qQ=b("Array.blit"),qP=b("Array.fill"),qO=b("Array.sub"),qN=b("Array.init"),qU=b("Stdlib.Array.Bottom"),qY=b("Stdlib.Queue.Empty"),q4=b("CamlinternalLazy.Undefined"),rb=b("Buffer.add_substring/add_subbytes"),q$=b("Buffer.add: cannot grow buffer"),q_=[0,b(oK),93,2],q9=[0,b(oK),94,2],rm=b("%c"),rn=b("%s"),ro=b(nX),rp=b(oi),rq=b(ow),rr=b(n2),rs=b("%f"),rt=b("%B"),ru=b("%{"),rv=b("%}"),rw=b("%("),rx=b("%)"),ry=b("%a"),rz=b("%t"),rA=b("%?"),rB=b("%r"),rC=b("%_r"),rD=[0,b(aC),850,23],rO=[0,b(aC),814,21],rG=[0,b(aC),815,21],rP=[0,b(aC),818,21],rH=[0,b(aC),819,21],rQ=[0,b(aC),822,19],rI=[0,b(aC),823,19],rR=[0,b(aC),826,22],rJ=[0,b(aC),827,22],rS=[0,b(aC),831,30],rK=[0,b(aC),832,30],rM=[0,b(aC),836,26],rE=[0,b(aC),837,26],rN=[0,b(aC),846,28],rF=[0,b(aC),847,28],rL=[0,b(aC),851,23],s6=b(ot),s4=[0,b(aC),1558,4],s5=b("Printf: bad conversion %["),s7=[0,b(aC),1626,39],s8=[0,b(aC),1649,31],s9=[0,b(aC),1650,31],s_=b("Printf: bad conversion %_"),s$=b(or),ta=b(ox),tb=b(or),tc=b(ox),sZ=b(iE),sX=b("neg_infinity"),sY=b(oZ),sW=b(cB),sR=[0,n5],sF=b("%+nd"),sG=b("% nd"),sI=b("%+ni"),sJ=b("% ni"),sK=b("%nx"),sL=b("%#nx"),sM=b("%nX"),sN=b("%#nX"),sO=b("%no"),sP=b("%#no"),sE=b("%nd"),sH=b(ow),sQ=b("%nu"),sr=b("%+ld"),ss=b("% ld"),su=b("%+li"),sv=b("% li"),sw=b("%lx"),sx=b("%#lx"),sy=b("%lX"),sz=b("%#lX"),sA=b("%lo"),sB=b("%#lo"),sq=b("%ld"),st=b(oi),sC=b("%lu"),sd=b("%+Ld"),se=b("% Ld"),sg=b("%+Li"),sh=b("% Li"),si=b("%Lx"),sj=b("%#Lx"),sk=b("%LX"),sl=b("%#LX"),sm=b("%Lo"),sn=b("%#Lo"),sc=b("%Ld"),sf=b(n2),so=b("%Lu"),r1=b("%+d"),r2=b("% d"),r4=b("%+i"),r5=b("% i"),r6=b(cj),r7=b("%#x"),r8=b("%X"),r9=b("%#X"),r_=b("%o"),r$=b("%#o"),r0=b(f$),r3=b(nX),sa=b(ot),re=b("@]"),rf=b("@}"),rg=b("@?"),rh=b("@\n"),ri=b("@."),rj=b("@@"),rk=b("@%"),rl=b("@"),rT=b("CamlinternalFormat.Type_mismatch"),tj=b(y),tk=[0,[11,b(n0),[2,0,[2,0,0]]],b(", %s%s")],tR=[0,[11,b(iJ),[2,0,[12,10,0]]],b(oS)],tS=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tQ=b("Fatal error: out of memory in uncaught exception handler"),tN=[0,[11,b(iJ),[2,0,[12,10,0]]],b(oS)],tI=[0,[2,0,[12,10,0]],b("%s\n")],tJ=[0,[11,b(ol),0],b(ol)],tz=b("Raised at"),tA=b("Re-raised at"),tB=b("Raised by primitive operation at"),tC=b("Called from"),tD=b(" (inlined)"),tF=b(y),tE=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(on),FE]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tG=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],ts=b("Out of memory"),tt=b("Stack overflow"),tu=b("Pattern matching failed"),tv=b("Assertion failed"),tw=b("Undefined recursive module"),tm=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tn=b(y),to=b(y),tp=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],ti=[0,[4,0,0,0,0],b(f$)],tg=[0,[3,0,0],b("%S")],th=b(oA),tK=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tW=b("x"),t6=b("Hashtbl: unsupported hash table format"),FC=b("OCAMLRUNPARAM"),FA=b("CAMLRUNPARAM"),t1=b(y),uM=[3,0,3],uN=b(cB),uG=b(o3),uH=b("<\/"),uI=b(y),uC=b(o3),uD=b("<"),uE=b(y),uA=b("\n"),up=[0,b(y)],ui=b(y),uj=b(y),uk=b(y),ul=b(y),ue=[0,b(y),0,b(y)],ud=b(y),t$=b("Stdlib.Format.String_tag"),uU=b("Z.Overflow"),uV=b(ov),u2=b("int_of_big_int"),ve=[0,0],vt=[0,0],xP=[0,0],xC=[0,0,0],A$=b(oz),A_=b("image"),A8=b("expected a finite number"),A6=b("a digit in base 16"),A4=b(o1),AZ=b("joint"),A0=b("nothing"),A1=b(o5),A2=b("nothing, prices or joint"),AY=b(oQ),AX=b(o5),AR=b("activation"),AS=b("others"),AT=b("patch"),AV=b("a patch"),AU=b(o1),AQ=b("a prototype"),AO=b("certificate"),AP=b(oQ),AL=b(oJ),AM=b("as many prototypes as coordinates"),AN=b("positive scales"),AG=b(op),AH=b("maximum"),AI=b("soft_tree"),AJ=b("a readout"),Az=b("masked_max"),AA=b("max"),AB=b("max_minus_mean"),AC=b("max_minus_mean_distance"),AD=b("top_mean"),AE=b("a pooling"),Ap=b("exp_distance"),Aq=b("exponential"),Ar=b("identity"),As=b("log_ratio"),At=b("negated"),Au=b("quadratic"),Av=b("rectified"),Aw=b("threshold"),Ax=b("a similarity"),Ai=b("cosine"),Aj=b("euclidean"),Ak=b("inner_product"),Al=b("rooted_cosine"),Am=b("softmax"),An=b("a geometry"),Ae=b("a child that is a node or a leaf of the tree"),Af=b("a child that is a greater node"),Ag=b("every node and every leaf in the tree"),Ac=b("a row of 0 and 1 with a 1"),Aa=b("a number from 1"),z$=b(oB),z8=b(f7),z9=b("some"),z_=b("none or some"),z4=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],z5=[0,[4,6,0,0,0],b(cj)],z6=b(" or "),z7=b("a list of "),z2=[0,[4,6,0,0,0],b(cj)],z3=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zZ=b(cj),z0=b("a natural number"),z1=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zX=b(cj),zY=b("a positive integer"),zW=b(f7),zT=b(y),zU=b("an integer in base 16"),zR=b("expected the end of the line, found another item"),zQ=b("at most 1025 bytes"),zP=b("expected another item, found the end of the line"),zM=[0,[11,b(oB),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zK=b("Reader.Wrong"),zL=b("Reader.Too_large"),BP=b("picture"),BQ=b(oz),BO=b("a layer before this one"),BL=b(oX),BM=b("a positive std"),BN=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Bw=b(op),BD=b("add"),BE=b("avg_pool2d"),BF=b("concat"),BG=b("conv2d"),BH=b("flatten"),BI=b("leaky_relu"),Bx=b("max_pool2d"),By=b("relu"),Bz=b("sigmoid"),BA=b("tanh"),BB=b("upsample_nearest"),BC=b("a layer of as many inputs as its kind has"),Bu=b("inputs with the same rows and columns"),Bs=b("inputs of one shape"),Bq=b("a slope from 0 to 1"),Bm=b("a pooling without dilation"),Bn=[0,1,1],Bo=b("a padding of at most half the kernel"),Bl=b("a layer without rows and columns before a linear one"),Bi=b("groups that divide the channels"),Bj=b("groups that divide the rows of weights"),Bg=b("a row of weights"),Bf=b("windows that are no larger than what they slide over"),Bd=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Be=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Bb=b("a layer is larger than 2^24"),BU=[0,0],BW=[0,1],BV=[0,2],CF=[0,1],CG=[0,f3],CD=b("a patch without views"),CB=[0,1],CC=[0,f3],CI=[0,0.03,[0,1.,0]],CN=[0,0],C9=[0,40,[0,24,[0,12,0]]],Df=[0,1.],DK=[0,0,0],DI=[0,dK,[0,n3,[0,oT,[0,f5,[0,0.3,0]]]]],D7=[0,160,192],Ej=[1,0],Ef=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Er=[0,0,[0,dM,[0,1152,0]]],EJ=b("some "),EK=b(f7),EI=[0,[4,6,0,0,0],b(cj)],EH=b(cj),EM=b("unclaimed"),EN=b("at_least "),EO=b("at_most "),EU=b(f7),Fb=b("minimal"),Fk=b("entailment_hints"),Fl=b("entails"),Fm=b(oJ),Fn=b("instance"),Fo=b("instance_settings"),Fp=b("latents"),Fq=b(ob),Fc=b("needed"),Fd=b(oX),Fe=b("numbers"),Ff=b("pictured"),Fg=b("refuted"),Fh=b("values"),Fj=b(ob),Fi=b("a question: the head first, and only once; so the network before pictures"),E0=b("proved"),E1=b("not proved"),E2=b("not covered: "),E3=b(oN),E4=b(oN),E5=b("numbers: "),E6=b("values: "),E7=b("latents: "),Fv=b("limit: "),Fw=b("limit: there is no more memory"),Fx=b("limit: a list is too long"),Fy=b("the input ends within a line"),Ft=b("error: "),Fs=b("expected one line, found more"),Fz=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ak(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -943,112 +943,112 @@ gt(a){return a[1]}function
 jg(a,c,b){return a[1]===c?(a[1]=b,1):0}function
 dW(a){throw[0,ji,a]}function
 ag(a){throw[0,jh,a]}function
-c_(b,a){return Gd(b,a)?b:a}function
-av(b,a){return FU(b,a)?b:a}function
-eR(a){return 0<=a?a:-a|0}var
-K=dQ(pB),Z=dQ(pC),bz=dQ(pD),pA=iG;function
+c_(b,a){return Gf(b,a)?b:a}function
+av(b,a){return FW(b,a)?b:a}function
+eS(a){return 0<=a?a:-a|0}var
+K=dQ(pD),Z=dQ(pE),bA=dQ(pF),pC=iG;function
 aE(d,c){var
-a=J(d),e=J(c),b=az(a+e|0);bF(d,0,b,0,a);bF(c,0,b,a,e);return dT(b)}function
-pE(a){return a?pF:pG}function
-pH(a){var
+a=J(d),e=J(c),b=az(a+e|0);bI(d,0,b,0,a);bI(c,0,b,a,e);return dT(b)}function
+pG(a){return a?pH:pI}function
+pJ(a){var
 e=J(a);return function(f){var
-b=f;for(;;){if(e<=b)return aE(a,pI);var
+b=f;for(;;){if(e<=b)return aE(a,pK);var
 c=aA(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-pJ(a){return pH(i0(pK,a))}function
-ck(a,b){if(a){var
-c=a[1];return[0,c,ck(a[2],b)]}return b}Gj(0);var
-pL=pk(1),bK=pk(2);function
-pM(b){function
+pL(a){return pJ(i0(pM,a))}function
+cl(a,b){if(a){var
+c=a[1];return[0,c,cl(a[2],b)]}return b}Gl(0);var
+pN=pm(1),bM=pm(2);function
+pO(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{gk(d)}catch(a){a=bI(a);if(a[1]!==jk)throw a;var
+c=a[2],d=a[1];try{gk(d)}catch(a){a=bK(a);if(a[1]!==jk)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Gk(0))}function
+a=c;continue}return 0}}return a(Gm(0))}function
 dX(b,a){return i8(b,a,0,J(a))}function
-pN(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return i8(d,c,b,a);return ag(pO)}function
-jm(a){dX(bK,a);pl(bK,10);return gk(bK)}var
-gw=gs(pM);function
-pP(c){for(;;){var
+pP(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return i8(d,c,b,a);return ag(pQ)}function
+jm(a){dX(bM,a);pn(bM,10);return gk(bM)}var
+gw=gs(pO);function
+pR(c){for(;;){var
 d=gs(1),a=gt(gw),b=1-jg(gw,a,function(a,b){return function(d){if(jg(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gx(a){return f(gt(gw),0)}ja(b(nX),gx);function
-pQ(b,a){return pl(b,a)}function
-eS(a){return gk(a)}function
-eT(a,b){return a?a[1]:b}function
-pR(a){return a?a[1]:ag(pS)}function
-pT(a,b){return a?f(b,a[1]):0}function
-pU(a){return a?a[1]:0}function
-cl(b,a){return a?[0,f(b,a[1])]:0}function
-pV(b,a){return a?f(b,a[1]):0}function
-jn(a){return a?1:0}function
+gx(a){return f(gt(gw),0)}ja(b(nZ),gx);function
+pS(b,a){return pn(b,a)}function
+eT(a){return gk(a)}function
+dY(a,b){return a?a[1]:b}function
+pT(a){return a?a[1]:ag(pU)}function
+jn(a,b){return a?f(b,a[1]):0}function
+pV(a){return a?a[1]:0}function
+bB(b,a){return a?[0,f(b,a[1])]:0}function
+pW(b,a){return a?f(b,a[1]):0}function
+jo(a){return a?1:0}function
 eU(a){return 0===a[0]?[0,a[1]]:0}function
-pW(a){return a}function
-pX(a){if(0<=a&&!(iB<a))return a;return ag(pY)}function
-pZ(a){var
-c=0;if(40<=a){if(92===a)return p0;if(!(iH<=a))c=1}else
-if(32<=a){if(39<=a)return p1;c=1}else
+pX(a){return a}function
+pY(a){if(0<=a&&!(iB<a))return a;return ag(pZ)}function
+p0(a){var
+c=0;if(40<=a){if(92===a)return p1;if(!(iH<=a))c=1}else
+if(32<=a){if(39<=a)return p2;c=1}else
 if(!(14<=a))switch(a){case
-8:return p2;case
-9:return p3;case
-10:return p4;case
-13:return p5}if(c){var
+8:return p3;case
+9:return p4;case
+10:return p5;case
+13:return p6}if(c){var
 d=az(1);at(d,0,a);return dT(d)}var
 b=az(4);at(b,0,92);at(b,1,48+(a/c0|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return dT(b)}function
-p6(a){return 25<a+iL>>>0?a:a+oU|0}var
-gy=Gx(0),dY=(4*gy|0)-1|0;function
-p8(d,c){var
+p7(a){return 25<a+iL>>>0?a:a+oW|0}var
+gy=Gz(0),dZ=(4*gy|0)-1|0;function
+p9(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-al(a){return p8(0,a)}function
-jo(a){return a?a[1]:dW(p9)}function
-p_(a){return a?a[2]:dW(p$)}function
+al(a){return p9(0,a)}function
+jp(a){return a?a[1]:dW(p_)}function
+p$(a){return a?a[2]:dW(qa)}function
 bp(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dW(qa)}}(b,a):ag(qb)}function
+a=e,b=b-1|0;continue}return dW(qb)}}(b,a):ag(qc)}function
 gz(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ag(qc)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):ag(qd)}function
 c$(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 bj(a){return c$(a,0)}function
-qd(g,e,d,c){var
+qe(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-jp(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,jp(a+1|0,c,b)]}function
-aK(a,b){return 0<=a?50<a?bj(qd(0,0,a,b)):jp(0,a,b):ag(qe)}function
+jq(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,jq(a+1|0,c,b)]}function
+aK(a,b){return 0<=a?50<a?bj(qe(0,0,a,b)):jq(0,a,b):ag(qf)}function
 G(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,G(b,c)]}return 0}function
-jq(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,jq(c+1|0,b,d)]}return 0}function
-cm(b,a){return jq(0,b,a)}function
-qf(c,a){return function(e,d){var
+jr(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,jr(c+1|0,b,d)]}return 0}function
+cm(b,a){return jr(0,b,a)}function
+qg(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
 aF(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-qg(e,d,c){var
+qh(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-da(b,a){return qg(0,b,a)}function
+da(b,a){return qh(0,b,a)}function
 am(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
 gA(c,b,a){if(b){if(a){var
 d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gA(c,e,d)]}}else
-if(!a)return 0;return ag(qh)}function
-qi(g,f,e,d){var
+if(!a)return 0;return ag(qi)}function
+qj(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=aQ(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ag(qj)}}function
-bA(d,c){var
+if(!a)return c;return ag(qk)}}function
+bC(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
@@ -1056,20 +1056,20 @@ db(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-qk(f,e,d){var
+ql(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ag(ql)}}function
+if(!a)return 0;return ag(qm)}}function
 eV(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aX(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-qm(d,c){var
+qn(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return f;var
-a=e;continue}throw bJ}}function
-qn(d,c){var
+a=e;continue}throw bL}}function
+js(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
@@ -1077,8 +1077,8 @@ qo(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aX(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-jr(b,a){if(a){var
-c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,jr(b,c)]}return 0}function
+jt(b,a){if(a){var
+c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,jt(b,c)]}return 0}function
 eW(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
@@ -1090,10 +1090,10 @@ c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bj(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bL(e,a){return function(h,g,f){var
+bD(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bj(b)}}(0,0,a)}function
-bM(e){function
+bN(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
@@ -1109,8 +1109,8 @@ e=a[2],d=a[1];if(f(g,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
 k=bj(b);return[0,bj(c),k]}}(0,0,a)}function
-js(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],js(b[2],a[2])]}}else
+ju(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],ju(b[2],a[2])]}}else
 if(!a)return 0;return ag(qq)}function
 eX(a,b){function
 q(i,h,g){var
@@ -1148,22 +1148,22 @@ b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
 gB(b,a){return b<=a?b:a}function
-jt(b,a){return a<=b?b:a}function
-ju(a){return b(y+a)}function
+jv(b,a){return a<=b?b:a}function
+jw(a){return b(y+a)}function
 cH(a,c){var
-b=az(a);FQ(b,0,a,c);return b}function
-jv(a){var
+b=az(a);FS(b,0,a,c);return b}function
+jx(a){var
 b=bo(a),c=az(b);cD(a,0,c,0,b);return c}function
-qs(a){return jv(cE(a))}function
+qs(a){return jx(cE(a))}function
 qt(c,b,a){if(0<=b&&0<=a&&!((bo(c)-a|0)<b)){var
 d=az(a);cD(c,b,d,0,a);return d}return ag(qu)}function
-jw(c,b,a){return dT(qt(c,b,a))}function
-jx(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cD(e,c,d,b,a);return ag(qv)}function
-b2(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return bF(e,c,d,b,a);return ag(qw)}function
+jy(c,b,a){return dT(qt(c,b,a))}function
+jz(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cD(e,c,d,b,a);return ag(qv)}function
+b3(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return bI(e,c,d,b,a);return ag(qw)}function
 qx(e){var
 a=[0,0],m=bo(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eG(e,i),g=0;if(32<=f){var
+f=eH(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1174,11 +1174,11 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bo(e))return jv(e);var
+i=r;continue}break}}if(a[1]===bo(e))return jx(e);var
 b=az(a[1]);a[1]=0;var
 n=bo(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eG(e,h),d=0;if(35<=c)if(92===c)d=2;else
+c=eH(e,h),d=0;if(35<=c)if(92===c)d=2;else
 if(iH<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
@@ -1194,13 +1194,13 @@ switch(c){case
 3:at(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jy(g,b){var
+jA(g,b){var
 c=bo(b);if(0===c)return b;var
 d=az(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){at(d,a,f(g,eG(b,a)));var
+a=h;for(;;){at(d,a,f(g,eH(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-qy(a){return jy(p6,a)}function
+qy(a){return jA(p7,a)}function
 gC(a){return cE(a)}function
 bq(a){return dT(a)}function
 gD(b,a){return bq(cH(b,a))}function
@@ -1212,22 +1212,22 @@ g=a[2],b=qz((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
 qC(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bF(a,0,b,d,J(a));bF(g,0,b,d+J(a)|0,e);var
-d=(d+J(a)|0)+e|0,c=i;continue}bF(a,0,b,d,J(a));return b}return b}}function
+i=c[2];bI(a,0,b,d,J(a));bI(g,0,b,d+J(a)|0,e);var
+d=(d+J(a)|0)+e|0,c=i;continue}bI(a,0,b,d,J(a));return b}return b}}function
 qD(b,a){if(a){var
 c=J(b);return bq(qC(az(qB(0,c,a)),0,b,c,a))}return qE}function
-qF(b,a){return bq(jy(b,gC(a)))}function
+qF(b,a){return bq(jA(b,gC(a)))}function
 qG(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eO(b,a)+oU|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+c=eP(b,a)+oW|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
 if(2===c)d=1;if(d)return bq(qx(gC(b)));var
 a=a+1|0;continue}}(a,J(a),0)}function
 qH(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bJ;if(eO(e,a)===b)return a;var
+a=c;for(;;){if(d<=a)throw bL;if(eP(e,a)===b)return a;var
 a=a+1|0;continue}}function
 qI(b,a,d){var
 c=J(b);if(0<=a&&!(c<a))try{qH(b,c,a,d);var
-e=1;return e}catch(a){a=bI(a);if(a===bJ)return 0;throw a}return ag(qJ)}function
+e=1;return e}catch(a){a=bK(a);if(a===bL)return 0;throw a}return ag(qJ)}function
 qK(b,a){return qI(b,0,a)}function
 qL(a){return bq(qy(gC(a)))}function
 qM(a){return 1-(typeof
@@ -1237,19 +1237,19 @@ d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
 a=h;continue}break}}return d}return ag(qN)}function
-jz(b,f,e){var
+jB(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bN(a){var
+bO(a){var
 b=a.length-1;return 0===b?[0]:iV(a,0,b)}function
 cn(b,a){var
-c=b.length-1;return 0===c?bN(a):0===a.length-1?iV(b,0,c):FF(b,a)}function
+c=b.length-1;return 0===c?bO(a):0===a.length-1?iV(b,0,c):FH(b,a)}function
 eZ(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iV(c,b,a);return ag(qO)}function
-jA(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return FH(c,b,a,d);return ag(qP)}function
-jB(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return FG(e,c,d,b,a);return ag(qQ)}function
-dZ(d,b){var
+jC(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return FJ(c,b,a,d);return ag(qP)}function
+jD(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return FI(e,c,d,b,a);return ag(qQ)}function
+d0(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1260,7 +1260,7 @@ e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-d0(e,d,c){var
+d1(e,d,c){var
 b=d.length-1;if(b!==c.length-1)return ag(qR);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
@@ -1293,7 +1293,7 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-jC(c,b){var
+jE(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1302,13 +1302,13 @@ d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
 gE=[ao,qU,cF(0)];function
-qT(b){if(bH(b,[0]))return[0,[0],[0]];var
+qT(b){if(by(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jD(e,a){function
+jF(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
@@ -1320,14 +1320,14 @@ d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bI(b);if(b[1]===gE){var
+g=l(f,b,d);return g}catch(b){b=bK(b);if(b[1]===gE){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bI(a);if(a[1]===gE)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bK(a);if(a[1]===gE)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
@@ -1353,9 +1353,9 @@ m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jB(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jD(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jB(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jD(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1375,8 +1375,8 @@ a7(b,a){if(!(b<a)){var
 c=0;if(gn(a)||!gn(b))c=1;if(c)return dc(b)?b:a}return dc(a)?a:b}function
 A(b,a){if(!(b<a)){var
 c=0;if(gn(a)||!gn(b))c=1;if(c)return dc(a)?a:b}return dc(b)?b:a}function
-d1(a){return[0,0,0]}function
-d2(a){a[1]=0;a[2]=0;return 0}function
+d2(a){return[0,0,0]}function
+d3(a){a[1]=0;a[2]=0;return 0}function
 dd(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
 de(a){var
 b=a[1];if(b){var
@@ -1387,7 +1387,7 @@ qX(b,a){return aF(b,a[1])}var
 qZ=[ao,qY,cF(0)];function
 q0(a){return[0,0,0,0]}function
 gF(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jE(d,a){var
+jG(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
 q1(b){var
 a=b[2];return a?[0,a[1]]:0}function
@@ -1403,16 +1403,16 @@ q5=[ao,q4,cF(0)];function
 q6(a){throw q5}function
 bc(a){var
 c=a[1];a[1]=q6;try{var
-b=f(c,0);Gn(a,b);return b}catch(b){b=bI(b);a[1]=function(a){throw b};throw b}}function
+b=f(c,0);Gp(a,b);return b}catch(b){b=bK(b);a[1]=function(a){throw b};throw b}}function
 e0(a){var
-b=1<=a?a:1,c=dY<b?dY:b,d=az(c);return[0,d,0,c,d]}function
-e1(a){return jw(a[1],0,a[2])}function
+b=1<=a?a:1,c=dZ<b?dZ:b,d=az(c);return[0,d,0,c,d]}function
+e1(a){return jy(a[1],0,a[2])}function
 q7(a){return a[2]}function
 q8(a){a[2]=0;return 0}function
 gG(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dY<b[1])if((d+c|0)<=dY)b[1]=dY;else
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dZ<b[1])if((d+c|0)<=dZ)b[1]=dZ;else
 dW(q$);var
-e=az(b[1]);jx(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ah,q9]}throw[0,ah,q_]}}function
+e=az(b[1]);jz(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ah,q9]}throw[0,ah,q_]}}function
 gH(a,c){var
 b=a[2];if(a[3]<=b)gG(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
 ra(a,d,c,b){var
@@ -1420,27 +1420,27 @@ e=c<0?1:0;if(e)var
 f=e;else
 var
 h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ag(rb);var
-g=a[2]+b|0;if(a[3]<g)gG(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
+g=a[2]+b|0;if(a[3]<g)gG(a,b);bI(d,c,a[1],a[2],b);a[2]=g;return 0}function
 co(a,c){var
-b=J(c),d=a[2]+b|0;if(a[3]<d)gG(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
+b=J(c),d=a[2]+b|0;if(a[3]<d)gG(a,b);bI(c,0,a[1],a[2],b);a[2]=d;return 0}function
 gI(a){return 5===a[2]?12:-6}function
-jF(a){return[0,0,az(a)]}function
-jG(a,g){var
+jH(a){return[0,0,az(a)]}function
+jI(a,g){var
 b=bo(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=az(jt(b*2|0,c));jx(a[2],0,e,0,b);a[2]=e;var
+e=az(jv(b*2|0,c));jz(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dg(a,b){jG(a,1);dO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+dg(a,b){jI(a,1);dO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aN(a,c){var
-b=J(c);jG(a,b);b2(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jH(a){return jw(a[2],0,a[1])}function
+b=J(c);jI(a,b);b3(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jJ(a){return jy(a[2],0,a[1])}function
 rc(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return n3;case
+3:return n5;case
 4:return 71;case
 5:return c;case
 6:return 104;case
@@ -1448,7 +1448,7 @@ c=a?a[1]:70;switch(b[2]){case
 rd(a,b){switch(b[1]){case
 0:break;case
 1:dg(a,43);break;default:dg(a,32)}return 8<=b[2]?dg(a,35):0}function
-jI(a){if(typeof
+jK(a){if(typeof
 a==="number")switch(a){case
 0:return re;case
 1:return rf;case
@@ -1732,7 +1732,7 @@ aG=[ao,rT,cF(0)];function
 e2(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aG}}function
-d3(e,b,d){var
+d4(e,b,d){var
 a=e2(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
@@ -1766,12 +1766,12 @@ a!=="number"&&7===a[0]){var
 n=a8(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eM([0,b[1]],[0,o]))throw aG;var
+o=a[1],w=a[2],x=b[2];if(eN([0,b[1]],[0,o]))throw aG;var
 p=a8(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ak(e)];if(eM([0,ak(B)],C))throw aG;var
-D=[0,ak(d)];if(eM([0,ak(A)],D))throw aG;var
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ak(e)];if(eN([0,ak(B)],C))throw aG;var
+D=[0,ak(d)];if(eN([0,ak(A)],D))throw aG;var
 q=aO(aB(ax(e),d)),E=q[4];f(q[2],0);f(E,0);var
 r=a8(ak(z),c,y),F=r[2];return[0,[9,e,d,ax(r[1])],F]}break;case
 10:if(typeof
@@ -1804,23 +1804,23 @@ R=a[2],t=e2(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aG;case
 4:var
-T=a[4],V=a[1],e=d3(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+T=a[4],V=a[1],e=d4(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aG;case
 5:var
-Y=a[4],Z=a[1],g=d3(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=d4(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aG;case
 6:var
-aa=a[4],ab=a[1],i=d3(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=d4(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aG;case
 7:var
-ae=a[4],af=a[1],k=d3(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=d4(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ah=k[2],y=U(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aG;case
 8:var
-ai=a[4],aj=a[1],m=d3(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+ai=a[4],aj=a[1],m=d4(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 am=m[2],z=U(ai,n[1]);return[0,[8,aj,al,am,z[1]],z[2]]}throw aG;case
 9:var
@@ -1835,11 +1835,11 @@ ap=a[1],D=U(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=U(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eM([0,a[2]],[0,F]))throw aG;var
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eN([0,a[2]],[0,F]))throw aG;var
 G=U(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ak(H)];if(eM([0,ak(aw)],ay))throw aG;var
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ak(H)];if(eN([0,ak(aw)],ay))throw aG;var
 I=U(av,ak(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1890,33 +1890,33 @@ a=U(c,b);if(typeof
 a[2]==="number")return a[1];throw aG}function
 rX(b,a){return rU(b,ak(ax(a)))}function
 be(k,g,a){var
-b=J(a),h=0<=g?k:0,d=eR(g);if(d<=b)return a;var
+b=J(a),h=0<=g?k:0,d=eS(g);if(d<=b)return a;var
 l=2===h?48:32,c=cH(d,l);switch(h){case
-0:b2(a,0,c,0,b);break;case
-1:b2(a,0,c,d-b|0,b);break;default:var
+0:b3(a,0,c,0,b);break;case
+1:b3(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==aA(a,0)&&45!==aA(a,0)&&32!==aA(a,0)){e=1;i=1}if(!i){dO(c,0,aA(a,0));b2(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aA(a,0)&&45!==aA(a,0)&&32!==aA(a,0)){e=1;i=1}if(!i){dO(c,0,aA(a,0));b3(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===aA(a,0)){var
-j=0;if(f6!==aA(a,1)&&88!==aA(a,1)){f=1;j=1}if(!j){dO(c,1,aA(a,1));b2(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b2(a,0,c,d-b|0,b)}}return bq(c)}function
+j=0;if(f6!==aA(a,1)&&88!==aA(a,1)){f=1;j=1}if(!j){dO(c,1,aA(a,1));b3(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)b3(a,0,c,d-b|0,b)}}return bq(c)}function
 dh(k,b){var
-c=eR(k),a=J(b),d=aA(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iL>>>0))e=1}else
+c=eS(k),a=J(b),d=aA(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iL>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 j=0;if(f6===aA(b,1)||88===aA(b,1))j=1;if(j){var
-h=cH(c+2|0,48);dO(h,1,aA(b,1));b2(b,2,h,(c-a|0)+4|0,a-2|0);return bq(h)}}e=1;f=1;break;case
+h=cH(c+2|0,48);dO(h,1,aA(b,1));b3(b,2,h,(c-a|0)+4|0,a-2|0);return bq(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cH(c+1|0,48);dO(g,0,d);b2(b,1,g,(c-a|0)+2|0,a-1|0);return bq(g)}}if(e&&a<c){var
-i=cH(c,48);b2(b,0,i,c-a|0,a);return bq(i)}return b}function
+g=cH(c+1|0,48);dO(g,0,d);b3(b,1,g,(c-a|0)+2|0,a-1|0);return bq(g)}}if(e&&a<c){var
+i=cH(c,48);b3(b,0,i,c-a|0,a);return bq(i)}return b}function
 rY(d){var
-a=qG(d),b=J(a),c=cH(b+2|0,34);bF(a,0,c,1,b);return bq(c)}function
+a=qG(d),b=J(a),c=cH(b+2|0,34);bI(a,0,c,1,b);return bq(c)}function
 rZ(a){switch(a){case
 1:return r1;case
 2:return r2;case
@@ -1977,29 +1977,29 @@ sD(a){switch(a){case
 13:return sE;case
 3:case
 14:return sH;default:return sQ}}function
-jJ(b,c){var
-d=eR(c),e=rc(sR,b),a=jF(16);dg(a,37);rd(a,b);dg(a,46);aN(a,ju(d));dg(a,e);return jH(a)}function
+jL(b,c){var
+d=eS(c),e=rc(sR,b),a=jH(16);dg(a,37);rd(a,b);dg(a,46);aN(a,jw(d));dg(a,e);return jJ(a)}function
 e3(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eO(a,c)+iz>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eP(a,c)+iz>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=az(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dO(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eO(a,b);if(9<f+iz>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eP(a,b);if(9<f+iz>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bq(j)}return a}function
 sS(a,b){return e3(a,gh(rZ(a),b))}function
 sT(a,b){return e3(a,gh(sp(a),b))}function
 sU(a,b){return e3(a,gh(sD(a),b))}function
-sV(a,b){return e3(a,F4(sb(a),b))}function
-b3(b,c,a){function
+sV(a,b){return e3(a,F6(sb(a),b))}function
+b4(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return F0(a,c,d)}function
+d=32}return F2(a,c,d)}function
 f(a){var
 e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
@@ -2007,16 +2007,16 @@ c=aA(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
 b=b+1|0;continue}}(0)?a:aE(a,sW)}function
 e(c){var
-b=FN(a);return 3===b?a<0.?sX:sY:4<=b?sZ:c}switch(b[2]){case
-5:return e(f(i0(jJ(b,c),a)));case
+b=FP(a);return 3===b?a<0.?sX:sY:4<=b?sZ:c}switch(b[2]){case
+5:return e(f(i0(jL(b,c),a)));case
 6:return d(0);case
 7:return qL(d(0));case
-8:return e(d(0));default:return i0(jJ(b,c),a)}}function
+8:return e(d(0));default:return i0(jL(b,c),a)}}function
 s0(d){var
-a=pZ(d),b=J(a),c=cH(b+2|0,39);bF(a,0,c,1,b);return bq(c)}function
+a=p0(d),b=J(a),c=cH(b+2|0,39);bI(a,0,c,1,b);return bq(c)}function
 s1(b){var
-a=jF(16);gJ(a,b);return jH(a)}function
-eC(d,o,m,l){var
+a=jH(16);gJ(a,b);return jJ(a)}function
+eD(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
@@ -2032,7 +2032,7 @@ r=a[2],s=a[1];return gK(c,b,r,s,function(a){return a});case
 6:return e4(c,b,a[4],a[2],a[3],sU,a[1]);case
 7:return e4(c,b,a[4],a[2],a[3],sV,a[1]);case
 8:return s2(c,b,a[4],a[2],a[3],a[1]);case
-9:return gK(c,b,a[2],a[1],pE);case
+9:return gK(c,b,a[2],a[1],pG);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2061,9 +2061,9 @@ H=a[2];return function(a){return M(c,[4,b,gh(s6,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?nT(d+1|0,c,b,h,g):aD(nT,[0,c,b,h,g]);default:var
+g=a[2],h=a[1];return d<50?nV(d+1|0,c,b,h,g):aD(nV,[0,c,b,h,g]);default:var
 i=a[3],j=a[1],k=f(a[2],0);return d<50?it(d+1|0,c,b,i,j,k):aD(it,[0,c,b,i,j,k])}}function
-nT(d,c,b,e,a){if(typeof
+nV(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
 1:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
@@ -2112,11 +2112,11 @@ s=a[1];return function(a){return bk(d,c,s,b)};case
 t=a[1];return function(a){return bk(d,c,t,b)};case
 13:throw[0,ah,s8];default:throw[0,ah,s9]}}function
 T(d,b,e,a){var
-c=[8,e,s_];return d<50?eC(d+1|0,b,c,a):aD(eC,[0,b,c,a])}function
+c=[8,e,s_];return d<50?eD(d+1|0,b,c,a):aD(eD,[0,b,c,a])}function
 it(h,b,e,a,d,c){if(d){var
 i=d[1];return function(d){return s3(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?eC(h+1|0,b,g,a):aD(eC,[0,b,g,a])}function
-M(a,b,c){return jb(eC(0,a,b,c))}function
+g=[4,e,c];return h<50?eD(h+1|0,b,g,a):aD(eD,[0,b,g,a])}function
+M(a,b,c){return jb(eD(0,a,b,c))}function
 bk(a,b,c,d){return jb(iu(0,a,b,c,d))}function
 s3(a,b,c,d,e){return jb(it(0,a,b,c,d,e))}function
 gK(e,d,c,a,b){if(typeof
@@ -2135,41 +2135,41 @@ c==="number")return c?function(h,g,c){return M(f,[4,e,be(j,h,dh(g,n(b,a,c)))],d)
 m=c[1];return function(g,c){return M(f,[4,e,be(j,g,dh(m,n(b,a,c)))],d)}}}function
 s2(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b3(a,f,b)],c)}:function(b){return M(e,[4,d,b3(a,gI(a),b)],c)};var
-j=b[1];return function(b){return M(e,[4,d,b3(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return M(e,[4,d,b4(a,f,b)],c)}:function(b){return M(e,[4,d,b4(a,gI(a),b)],c)};var
+j=b[1];return function(b){return M(e,[4,d,b4(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b3(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b3(a,gI(a),b))],c)};var
-k=b[1];return function(b){return M(e,[4,d,be(h,g,b3(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b4(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b4(a,gI(a),b))],c)};var
+k=b[1];return function(b){return M(e,[4,d,be(h,g,b4(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b3(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b3(a,gI(a),b))],c)};var
-l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b3(a,l,b))],c)}}}function
-b4(b,e){var
+b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b4(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b4(a,gI(a),b))],c)};var
+l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b4(a,l,b))],c)}}}function
+b5(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jI(a[2]);b4(b,g);return dX(b,h);case
+g=a[1],h=jK(a[2]);b5(b,g);return dX(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b4(b,d);dX(b,s$);var
+i=c[1];b5(b,d);dX(b,s$);var
 a=i;continue}var
-j=c[1];b4(b,d);dX(b,ta);var
+j=c[1];b5(b,d);dX(b,ta);var
 a=j;continue;case
 6:var
-m=a[2];b4(b,a[1]);return f(m,b);case
-7:b4(b,a[1]);return eS(b);case
+m=a[2];b5(b,a[1]);return f(m,b);case
+7:b5(b,a[1]);return eT(b);case
 8:var
-n=a[2];b4(b,a[1]);return ag(n);case
+n=a[2];b5(b,a[1]);return ag(n);case
 2:case
 4:var
-k=a[2];b4(b,a[1]);return dX(b,k);default:var
-l=a[2];b4(b,a[1]);return pQ(b,l)}}function
+k=a[2];b5(b,a[1]);return dX(b,k);default:var
+l=a[2];b5(b,a[1]);return pS(b,l)}}function
 cp(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jI(a[2]);cp(b,g);return co(b,h);case
+g=a[1],h=jK(a[2]);cp(b,g);return co(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
 i=c[1];cp(b,d);co(b,tb);var
@@ -2187,21 +2187,21 @@ n=a[2];cp(b,a[1]);return ag(n);case
 k=a[2];cp(b,a[1]);return co(b,k);default:var
 l=a[2];cp(b,a[1]);return gH(b,l)}}function
 td(c,a,b){var
-d=b[1],e=0;return M(function(b){b4(a,b);return f(c,a)},e,d)}function
+d=b[1],e=0;return M(function(b){b5(a,b);return f(c,a)},e,d)}function
 gL(b,a){return td(function(a){return 0},b,a)}function
-gM(a){return gL(bK,a)}function
+gM(a){return gL(bM,a)}function
 te(b,a){var
 c=a[1];return M(function(c){var
 a=e0(64);cp(a,c);return f(b,e1(a))},0,c)}function
 ay(a){return te(function(a){return a},a)}var
 tf=gs(0);function
 gO(c,b){var
-a=c[1+b];return qM(a)?aS(a)===gc?f(ay(tg),a):aS(a)===253?pJ(a):th:f(ay(ti),a)}function
-jK(b,a){if(b.length-1<=a)return tj;var
-c=jK(b,a+1|0),d=gO(b,a);return n(ay(tk),d,c)}function
+a=c[1+b];return qM(a)?aS(a)===gc?f(ay(tg),a):aS(a)===253?pL(a):th:f(ay(ti),a)}function
+jM(b,a){if(b.length-1<=a)return tj;var
+c=jM(b,a+1|0),d=gO(b,a);return n(ay(tk),d,c)}function
 tl(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jK(a,2),d=gO(a,1);return n(ay(tm),d,c)}switch(b){case
+c=jM(a,2),d=gO(a,1);return n(ay(tm),d,c)}switch(b){case
 0:return tn;case
 1:return to;default:var
 e=gO(a,1);return f(ay(tp),e)}}function
@@ -2211,7 +2211,7 @@ a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
 a=g;continue}return 0}}return a(gt(tf))}function
-tr(a){if(a===eQ)return ts;if(a===gu)return tt;if(a[1]===jj){var
+tr(a){if(a===eR)return ts;if(a===gu)return tt;if(a[1]===jj){var
 b=a[2],e=b[3],h=b[2],i=b[1];return cX(ay(gN),i,h,e,e+5|0,tu)}if(a[1]===ah){var
 c=a[2],f=c[3],j=c[2],k=c[1];return cX(ay(gN),k,j,f,f+6|0,tv)}if(a[1]===jl){var
 d=a[2],g=d[3],l=d[2],m=d[1];return cX(ay(gN),m,l,g,g+6|0,tw)}if(0===aS(a)){var
@@ -2219,10 +2219,10 @@ n=a[1][1];return aE(n,tl(a))}return a[1]}function
 e5(a){var
 b=tq(a);return b?b[1]:tr(a)}function
 tx(a){var
-b=[0,FO(a)];return b}function
+b=[0,FQ(a)];return b}function
 ty(b,a){function
 c(a){return a?0===b?tz:tA:0===b?tB:tC}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?tD:tF,i=a[2],j=a[7],k=c(a[1]);return[0,FD(ay(tE),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+d=a[5],e=a[4],g=a[3],h=a[6]?tD:tF,i=a[2],j=a[7],k=c(a[1]);return[0,FF(ay(tE),k,j,i,h,g,e,d)]}if(a[1])return 0;var
 l=c(0);return[0,f(ay(tG),l)]}function
 tH(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
@@ -2234,50 +2234,50 @@ a=k;continue}break}}return 0}return gL(d,tJ)}function
 gP(b,a){return tH(b,tx(a))}var
 tL=tK.slice();function
 tM(e,d){var
-g=e5(e);f(gM(tN),g);gP(bK,d);var
-a=Gi(0);if(a<0){var
-b=eR(a);jm(c(tL,b)[1+b])}return eS(bK)}var
+g=e5(e);f(gM(tN),g);gP(bM,d);var
+a=Gk(0);if(a<0){var
+b=eS(a);jm(c(tL,b)[1+b])}return eT(bM)}var
 tO=[0];function
-jL(b){var
-a=FT(0);return a}function
+jN(b){var
+a=FV(0);return a}function
 tP(b,a){try{var
-c=a?tO:jL(0);try{gx(0)}catch(a){}try{var
-i=tM(b,c),d=i}catch(a){a=bI(a);var
-e=jL(0),g=e5(b);f(gM(tR),g);gP(bK,c);var
-h=e5(a);f(gM(tS),h);gP(bK,e);var
-d=eS(bK)}return d}catch(a){a=bI(a);if(a===eQ)return jm(tQ);throw a}}ja(b(n4),function(b,a){try{var
+c=a?tO:jN(0);try{gx(0)}catch(a){}try{var
+i=tM(b,c),d=i}catch(a){a=bK(a);var
+e=jN(0),g=e5(b);f(gM(tR),g);gP(bM,c);var
+h=e5(a);f(gM(tS),h);gP(bM,e);var
+d=eT(bM)}return d}catch(a){a=bK(a);if(a===eR)return jm(tQ);throw a}}ja(b(n6),function(b,a){try{var
 c=tP(b,a);return c}catch(a){return 0}});function
-tT(a){return Gh(a,0,J(a))}function
+tT(a){return Gj(a,0,J(a))}function
 tU(a){return[0,p(55,0),0]}function
 tV(d,g){function
-l(b,a){return tT(aE(b,ju(a)))}function
+l(b,a){return tT(aE(b,jw(a)))}function
 m(a){var
 b=aA(a,3)<<24,c=aA(a,2)<<16,d=aA(a,1)<<8;return((aA(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,tW],j=54+jt(55,i)|0,n=0;if(!(j<0)){var
+f=[0,tW],j=54+jv(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
 e=b%55|0,k=gl(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ob;c(d[1],e)[1+e]=q;var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&od;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
 tX(b){var
 a=tU(0);tV(a,b);return a}function
-tY(a){return tX(Gy(0))}function
+tY(a){return tX(GA(0))}function
 tZ(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ob,g=a[2];c(a[1],g)[1+g]=f;return f}function
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&od,g=a[2];c(a[1],g)[1+g]=f;return f}function
 t0(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-FB=pq(FA),jN=FB}catch(a){a=bI(a);if(a!==bJ)throw a;try{var
-Fz=pq(Fy),jM=Fz}catch(a){a=bI(a);if(a!==bJ)throw a;var
-jM=t1}var
-jN=jM}var
-t2=qK(jN,82),e6=[Y,function(a){return tY(0)}];function
+FD=ps(FC),jP=FD}catch(a){a=bK(a);if(a!==bL)throw a;try{var
+FB=ps(FA),jO=FB}catch(a){a=bK(a);if(a!==bL)throw a;var
+jO=t1}var
+jP=jO}var
+t2=qK(jP,82),e6=[Y,function(a){return tY(0)}];function
 t3(c,b){var
 a=c;for(;;){if(b<=a)return a;if(gy<(a*2|0))return a;var
 a=a*2|0;continue}}function
-d4(a,e){var
+d5(a,e){var
 f=a?a[1]:t2,b=t3(16,e);if(f)var
 c=aS(e6),g=aW===c?e6[1]:Y===c?bc(e6):e6,d=tZ(g);else
 var
@@ -2301,23 +2301,23 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jO(g,a){var
+jQ(g,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<gy?1:0;if(d){var
 e=p(c,0),h=1-t0(a);a[2]=e;return t4(f(g,a),h,b,e)}return d}function
-t5(c,b,a){return pg(c,b,0,a)}function
-cJ(a,b){return 4<=a.length-1?pg(10,c0,a[3],b)&(a[2].length-1-1|0):ag(t6)}function
-jP(a,d,f){var
+t5(c,b,a){return pi(c,b,0,a)}function
+cJ(a,b){return 4<=a.length-1?pi(10,c0,a[3],b)&(a[2].length-1-1|0):ag(t6)}function
+jR(a,d,f){var
 b=cJ(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jO(cJ,a):e}function
+e=a[2].length-1<<1<a[1]?1:0;return e?jQ(cJ,a):e}function
 t7(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aX(c,a[1]))return d;var
-a=e;continue}throw bJ}}function
+a=e;continue}throw bL}}function
 t8(f,a){var
 g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aX(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aX(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aX(a,e[1])?j:t7(a,k)}throw bJ}throw bJ}throw bJ}function
+j=e[2],k=e[3];return 0===aX(a,e[1])?j:t7(a,k)}throw bL}throw bL}throw bL}function
 t9(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aX(c,a[1]))return[0,d];var
@@ -2327,7 +2327,7 @@ g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aX(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aX(a,d[1]))return[0,i];if(e){var
 j=e[2],k=e[3];return 0===aX(a,e[1])?[0,j]:t9(a,k)}return 0}return 0}return 0}function
-jQ(a,b){function
+jS(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aX(a[1],b))return[0,f,d(c)];var
@@ -2339,32 +2339,32 @@ e=a[3];if(0===aX(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
 e7(a,d,e){var
 b=cJ(a,d),f=c(a[2],b)[1+b],g=t_(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jO(cJ,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jQ(cJ,a);var
 i=h}else
 var
 i=g;return i}function
 cq(a){return a}var
-jR=0,jS=-1;function
-jT(a){return 0<=a?1:0}var
-jU=[ao,t$,cF(0)];function
-e8(a,b){a[13]=a[13]+b[3]|0;return jE(b,a[28])}function
+jT=0,jU=-1;function
+jV(a){return 0<=a?1:0}var
+jW=[ao,t$,cF(0)];function
+e8(a,b){a[13]=a[13]+b[3]|0;return jG(b,a[28])}function
 ua(a){a[12]=1;a[13]=1;return gF(a[28])}var
-jV=1000000010;function
+jX=1000000010;function
 gR(b,a){return aQ(b[17],a,0,J(a))}function
 e9(a){return f(a[19],0)}function
 ub(b,a){return f(b[20],a)}function
 uc(b,a){return f(b[21],a)}function
-jW(a,c,b){a[9]=a[9]-c|0;gR(a,b);a[11]=0;return 0}function
+jY(a,c,b){a[9]=a[9]-c|0;gR(a,b);a[11]=0;return 0}function
 e_(c,a){var
-b=w(a,ud);return b?jW(c,J(a),a):b}function
+b=w(a,ud);return b?jY(c,J(a),a):b}function
 cK(a,b,c){var
 d=b[3],e=b[2];e_(a,b[1]);e9(a);a[11]=1;a[10]=gB(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uc(a,a[10]);return e_(a,d)}function
-jX(b,a){return cK(b,ue,a)}function
+jZ(b,a){return cK(b,ue,a)}function
 di(a,b){var
 c=b[2],d=b[3];e_(a,b[1]);a[9]=a[9]-c|0;ub(a,c);return e_(a,d)}function
 uf(a){var
 b=df(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jX(a,d):e}return e9(a)}function
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jZ(a,d):e}return e9(a)}function
 ug(a){var
 b=q3(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
@@ -2374,16 +2374,16 @@ b==="number")switch(b){case
 0:var
 j=df(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Ge(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return Gg(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:de(a[2]);return 0;case
 2:de(a[3]);return 0;case
 3:var
-m=df(a[2]);return m?jX(a,m[1][2]):e9(a);case
+m=df(a[2]);return m?jZ(a,m[1][2]):e9(a);case
 4:var
 n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ug(a):n;default:var
 o=de(a[5]);return o?gR(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jW(a,g,b[1]);case
+0:return jY(a,g,b[1]);case
 1:var
 c=b[2],e=b[1],p=c[1],y=c[2],q=df(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
@@ -2407,14 +2407,14 @@ w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uf(a);var
 E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dd([0,F,E],a[2]);case
 4:return dd(b[1],a[3]);default:var
 x=b[1];gR(a,f(a[24],x));return dd(x,a[5])}}function
-jY(a){for(;;){var
+j0(a){for(;;){var
 d=q1(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jT(c),e=i||(a[9]<=h?1:0);if(e){q2(a[28]);var
-j=jT(c)?cq(c):jV;uh(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-um(a,b){e8(a,b);return jY(a)}function
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jV(c),e=i||(a[9]<=h?1:0);if(e){q2(a[28]);var
+j=jV(c)?cq(c):jX;uh(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+um(a,b){e8(a,b);return j0(a)}function
 un(c,a,b){return um(c,[0,a,[0,b],cq(a)])}function
 uo(b,a){return un(b,cq(J(a)),a)}function
-gS(a){d2(a);return dd([0,-1,[0,jS,up,0]],a)}function
+gS(a){d3(a);return dd([0,-1,[0,jU,up,0]],a)}function
 gT(a,c){var
 d=df(a[1]);if(d){var
 e=d[1],b=e[2],i=e[1],f=cq(b[1]);if(i<a[12])return gS(a[1]);var
@@ -2430,101 +2430,101 @@ ur(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return uq(a,0,[0,cq(-a[13]|0),[3,d,c],0
 b=a[14]===a[15]?1:0;return b?uo(a,a[16]):b}function
 us(a){return ur(a,0,3)}function
 ut(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e8(a,[0,jR,1,0]);gT(a,1);gT(a,0)}a[14]=a[14]-1|0;var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e8(a,[0,jT,1,0]);gT(a,1);gT(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-uu(a,e){if(a[23])e8(a,[0,jR,5,0]);var
+uu(a,e){if(a[23])e8(a,[0,jT,5,0]);var
 b=a[22];if(b){var
 c=de(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
 uv(a,b){return uu(a,0)}function
-uw(a){ua(a);gS(a[1]);d2(a[2]);d2(a[3]);d2(a[4]);d2(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return us(a)}function
+uw(a){ua(a);gS(a[1]);d3(a[2]);d3(a[3]);d3(a[4]);d3(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return us(a)}function
 ux(a){var
 b=a[4];return qX(function(b){return uv(a,0)},b)}function
-uy(a,b){ux(a);for(;;){if(1<a[14]){ut(a,0);continue}a[13]=jV;jY(a);if(b)e9(a);return uw(a)}}function
-jZ(a,b){uy(a,0);return f(a[18],0)}function
+uy(a,b){ux(a);for(;;){if(1<a[14]){ut(a,0);continue}a[13]=jX;j0(a);if(b)e9(a);return uw(a)}}function
+j1(a,b){uy(a,0);return f(a[18],0)}function
 uz(a,b){return aQ(a[17],uA,0,1)}var
-j0=gD(80,32);function
-j1(b,d){var
+j2=gD(80,32);function
+j3(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aQ(b[17],j0,0,80);var
-a=a-80|0;continue}return aQ(b[17],j0,0,a)}return c}}function
-uB(a){return a[1]===jU?aE(uD,aE(a[2],uC)):uE}function
-uF(a){return a[1]===jU?aE(uH,aE(a[2],uG)):uI}function
+c=0<a?1:0;if(c){if(80<a){aQ(b[17],j2,0,80);var
+a=a-80|0;continue}return aQ(b[17],j2,0,a)}return c}}function
+uB(a){return a[1]===jW?aE(uD,aE(a[2],uC)):uE}function
+uF(a){return a[1]===jW?aE(uH,aE(a[2],uG)):uI}function
 uJ(a){return 0}function
 uK(a){return 0}function
 uL(h,g,f,e,d){var
-b=q0(0),c=[0,jS,uM,0];jE(c,b);var
-a=d1(0);gS(a);dd([0,1,c],a);var
-i=d1(0),j=d1(0),k=d1(0);return[0,a,d1(0),k,j,i,78,10,68,78,0,1,1,1,1,pA,uN,h,g,f,e,d,0,0,uB,uF,uJ,uK,b]}function
-j2(c,b){function
+b=q0(0),c=[0,jU,uM,0];jG(c,b);var
+a=d2(0);gS(a);dd([0,1,c],a);var
+i=d2(0),j=d2(0),k=d2(0);return[0,a,d2(0),k,j,i,78,10,68,78,0,1,1,1,1,pC,uN,h,g,f,e,d,0,0,uB,uF,uJ,uK,b]}function
+j4(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=uL(c,b,function(a){return 0},e,d);a[19]=function(b){return uz(a,b)};a[20]=function(b){return j1(a,b)};a[21]=function(b){return j1(a,b)};return a}function
-j3(a){function
-b(b){return eS(a)}return j2(function(b,c,d){return pN(a,b,c,d)},b)}function
+a=uL(c,b,function(a){return 0},e,d);a[19]=function(b){return uz(a,b)};a[20]=function(b){return j3(a,b)};a[21]=function(b){return j3(a,b)};return a}function
+j5(a){function
+b(b){return eT(a)}return j4(function(b,c,d){return pP(a,b,c,d)},b)}function
 uO(a){function
-b(a){return 0}return j2(function(b,c,d){return ra(a,b,c,d)},b)}var
-uP=iy,uQ=function(a){return e0(uP)}(0),uR=j3(pL),uS=j3(bK);uO(uQ);pP(function(a){jZ(uR,0);return jZ(uS,0)});function
+b(a){return 0}return j4(function(b,c,d){return ra(a,b,c,d)},b)}var
+uP=iy,uQ=function(a){return e0(uP)}(0),uR=j5(pN),uS=j5(bM);uO(uQ);pR(function(a){j1(uR,0);return j1(uS,0)});function
 uT(b,a){var
 c=aS(a)===ao?a:a[1];return ja(b,c)}var
-j4=[ao,uU,cF(0)];GI(0);uT(uV,j4);function
+j6=[ao,uU,cF(0)];GK(0);uT(uV,j6);function
 s(a){if(typeof
-a==="number"&&a!==iT)return-a|0;return GL(a)}function
+a==="number"&&a!==iT)return-a|0;return GN(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:pw(b,a)}return pw(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:py(b,a)}return py(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:py(a,b)}return py(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:pA(a,b)}return pA(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!GK(b,a))return aR(b,a);return GJ(b,a)}function
+a==="number"&&!GM(b,a))return aR(b,a);return GL(b,a)}function
 uW(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
 b==="number"?gf(b,a):jd(b,a):jd(b,a)}function
 x(a){if(typeof
-a==="number"&&a!==iG)return a+1|0;return GR(a)}function
+a==="number"&&a!==iG)return a+1|0;return GT(a)}function
 uX(a){if(typeof
-a==="number"&&a!==iT)return a-1|0;return GN(a)}function
-b5(a){return typeof
-a==="number"?0<=a?a:a!==iT?-a|0:pv(a):pv(a)}function
+a==="number"&&a!==iT)return a-1|0;return GP(a)}function
+b6(a){return typeof
+a==="number"?0<=a?a:a!==iT?-a|0:px(a):px(a)}function
 N(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:px(b,a)}return px(b,a)}function
+c=b<<a;return c>>a===b?c:pz(b,a)}return pz(b,a)}function
 cr(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return GP(b,a)}function
+c=a<32?a:31;return b>>c}return GR(b,a)}function
 cL(a){return typeof
-a==="number"?a:GS(a)}var
+a==="number"?a:GU(a)}var
 d=0,j=1;function
 $(b,a){return 0<ap(b,a)?a:b}function
 r(b,a){return 0<=ap(b,a)?b:a}function
-j5(b,a){return ap(b,a)<=0?1:0}function
+j7(b,a){return ap(b,a)<=0?1:0}function
 uY(b,a){return 0<=ap(b,a)?1:0}function
 uZ(b,a){return ap(b,a)<0?1:0}function
 gU(b,a){return 0<ap(b,a)?1:0}function
-u0(b,a){return GM(b,a,0,J(a))}function
-b6(e,a){var
-d=GG(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
+u0(b,a){return GO(b,a,0,J(a))}function
+b7(e,a){var
+d=GI(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
 f=k(b,a);return[0,uX(c),f]}var
 g=l(b,a);return[0,x(c),g]}function
 i(c,b){return a(c,b)}function
-u1(a){return GQ(a)}function
-d5(a){return P(a)}function
+u1(a){return GS(a)}function
+d6(a){return P(a)}function
 B(b,a){return gq(b,a)}function
 o(b,a){return ap(b,a)<=0?1:0}function
 z(b,a){return ap(b,a)<0?1:0}function
 E(a){return a}function
-d6(a){try{var
-b=cL(a);return b}catch(a){a=bI(a);if(a===j4)return dW(u2);throw a}}function
-u3(c,b,a){return GH(c,b,a)}function
-bO(a){return a?0:1}function
+d7(a){try{var
+b=cL(a);return b}catch(a){a=bK(a);if(a===j6)return dW(u2);throw a}}function
+u3(c,b,a){return GJ(c,b,a)}function
+bP(a){return a?0:1}function
 R(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 g(a){return a[1]}function
@@ -2537,11 +2537,11 @@ u4(a){return av(0,a-1|0)}function
 a0(b,a){return b+a|0}function
 an(b,a){return aR(b,a)}function
 cM(b,a){return av(0,b-a|0)}function
-j6(b,a){function
-c(b){return j6(b,a)+1|0}function
+j8(b,a){function
+c(b){return j8(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-j7(b,a){function
-c(b){return j6(a,j7(b,a))}function
+j9(b,a){function
+c(b){return j8(a,j9(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 cN(b,a){return b<=a?1:0}function
 V(b,a){return b<a?1:0}function
@@ -2550,78 +2550,78 @@ c(b){function
 c(a){return gV(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-j8(b,a){function
-c(a){return j7(b,j8(b,a))}function
+j_(b,a){function
+c(a){return j9(b,j_(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bB(b,a){return 0===a?0:gf(b,a)}function
+bE(b,a){return 0===a?0:gf(b,a)}function
 gW(b,a){return 0===a?b:gl(b,a)}var
 e$=function
-c(a,b){return c.fun(a,b)};Gz(e$,function(b,a){function
+c(a,b){return c.fun(a,b)};GB(e$,function(b,a){function
 f(h){function
 e(a){return x(i(2,j))}function
 f(a){return i(2,x(a))}function
 g(a){return x(i(2,x(a)))}if(o(a,j))return e(0);var
-b=b6(a,E(2)),c=b[1];return B(b[2],d)?f(c):g(c)}function
+b=b7(a,E(2)),c=b[1];return B(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,x(b))}function
 g(a){return x(i(2,k(b,a)))}function
 h(a){return i(2,n(e$,b,a))}if(o(a,j))return f(0);var
-c=b6(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}function
+c=b7(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return x(i(2,x(b)))}function
 g(a){return i(2,n(e$,b,a))}function
 h(a){return x(i(2,n(e$,b,a)))}if(o(a,j))return f(0);var
-c=b6(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=b6(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)});function
-d7(a,b,c){function
+c=b7(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=b7(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)});function
+d8(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return d7(a,d7(a,b,c),c)}function
-k(c){return f(a,d7(a,d7(a,b,c),c))}if(o(c,j))return h(0);var
-e=b6(c,E(2)),g=e[1];return B(e[2],d)?i(g):k(g)}function
-j9(a){return E(a+1|0)}function
+i(c){return d8(a,d8(a,b,c),c)}function
+k(c){return f(a,d8(a,d8(a,b,c),c))}if(o(c,j))return h(0);var
+e=b7(c,E(2)),g=e[1];return B(e[2],d)?i(g):k(g)}function
+j$(a){return E(a+1|0)}function
 u5(b){function
-c(c){return a(b,c)}return function(a){return d7(c,j,a)}}function
-bC(c,a){function
+c(c){return a(b,c)}return function(a){return d8(c,j,a)}}function
+bF(c,a){function
 e(a){return d}function
 g(a){return f(u5(c),a)}function
 h(a){return j}var
-b=d5(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
-bg(a){return 0<=d5(a)?d6(a):0}function
-v(b,a){return 0===d5(a)?d:c9(b,a)}function
-bP(a){return 0<d5(a)?E(a5(a)-1|0):d}function
-br(a){return 0<=d5(a)?u1(a):d}function
+b=d6(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+bg(a){return 0<=d6(a)?d7(a):0}function
+v(b,a){return 0===d6(a)?d:c9(b,a)}function
+bQ(a){return 0<d6(a)?E(a5(a)-1|0):d}function
+br(a){return 0<=d6(a)?u1(a):d}function
 a1(b,c){var
-a=d6(c);return 0<=a?N(b,a):cr(b,-a|0)}function
+a=d7(c);return 0<=a?N(b,a):cr(b,-a|0)}function
 a9(b,c){var
-a=d6(c);return 0<=a?cr(b,a):N(b,-a|0)}function
+a=d7(c);return 0<=a?cr(b,a):N(b,-a|0)}function
 bl(b,a){return a?a[1]:b}function
 dj(a){var
 b=a?a[2]:a;return b}function
 S(c,a,b){function
 d(c){return a?S(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bQ(a,b){function
-c(b){return a?bQ(a[2],b):a}function
+bR(a,b){function
+c(b){return a?bR(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
 u6(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-j_(a){if(a){var
-b=[0,a[1],0];return bf(j_(a[2]),b)}return a}function
+ka(a){if(a){var
+b=[0,a[1],0];return bf(ka(a[2]),b)}return a}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
 bs(b,a){if(a){var
 c=bs(b,a[2]);return bf(f(b,a[1]),c)}return a}function
-b7(e,d,c){var
+b8(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
 aq(c,b,a){if(a){var
 d=aq(c,b,a[2]);return n(c,a[1],d)}return b}function
-b8(e,d){var
+b9(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2648,8 +2648,8 @@ d=cs(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-b9(b,a){function
-c(b){return a?b9(b,a[2]):a}function
+b_(b,a){function
+c(b){return a?b_(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 ai(b,a){function
 c(a){return[0,b,ai(b+1|0,a)]}function
@@ -2664,34 +2664,34 @@ af(a){if(a){var
 b=af(a[2]);return k(a[1],b)}return d}function
 gX(c,b,a){if(b){if(a){var
 d=gX(c,b[2],a[2]),e=a1(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a1(a,c)},a)}function
-j$(b,a){if(a){var
-c=j$(b,a[2]);return gX(b,a[1],c)}return a}function
-ka(c,a){if(a){var
+kb(b,a){if(a){var
+c=kb(b,a[2]);return gX(b,a[1],c)}return a}function
+kc(c,a){if(a){var
 b=a[2];if(b){var
-d=ka(c,b[2]);return[0,gX(c,a[1],b[1]),d]}return a}return a}function
+d=kc(c,b[2]);return[0,gX(c,a[1],b[1]),d]}return a}return a}function
 gY(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=ka(c,b);return gY(d,a(i(2,j),c),e)},g=function(a){return j$(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=kc(c,b);return gY(d,a(i(2,j),c),e)},g=function(a){return kb(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
 gZ(c,b){if(b){var
 e=a(c,gZ(c,b[2]));return k(b[1],e)}return d}function
-kb(c,b,a){var
-d=d6(a);return u3(c,d6(b),d)}function
+kd(c,b,a){var
+d=d7(a);return u3(c,d7(b),d)}function
 u8(a){var
 e=a1(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
 a=a9(g,j),f=a9(c,a),h=b(e,a,f,d);return b(e,a,l(c,a1(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-kc(g,f,e){var
+ke(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d8=j8(2,6),g0=6;function
+d9=j_(2,6),g0=6;function
 g1(b,a){function
 c(c){if(a)var
-d=g1(c,b9(d8,a)),b=[0,cs(d8,a),d];else
+d=g1(c,b_(d9,a)),b=[0,cs(d9,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
@@ -2699,9 +2699,9 @@ fa(a){var
 c=a1(j,a),d=a1(j,l(a,j));return function(e,b){var
 f=g1(e,b);return m(function(b){var
 e=gY(g0,a,b);return[0,gZ(c,bt(d,u(b))),e]},f)}}function
-fb(b,a){return m(function(b){return kc(d,a,h(b))},b)}function
-kd(e,c,b){if(c)if(b)var
-f=kd(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+fb(b,a){return m(function(b){return ke(d,a,h(b))},b)}function
+kf(e,c,b){if(c)if(b)var
+f=kf(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
@@ -2710,26 +2710,26 @@ fc(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(B(g,d)){var
 b=f,a=e;continue}var
-j=fc(f,e,c);return kd(g,a[1],j)}return c}return c}}function
-ke(d,c,b,a){if(b){if(a){var
-f=ke(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cY(u8(d),g0,c,g,f)}var
+j=fc(f,e,c);return kf(g,a[1],j)}return c}return c}}function
+kg(d,c,b,a){if(b){if(a){var
+f=kg(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cY(u8(d),g0,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-g2(b,e,d,c){return cs(e,ke(b,a(b,E(d8)),d,c))}function
+g2(b,e,d,c){return cs(e,kg(b,a(b,E(d9)),d,c))}function
 fd(b,a){if(b)if(a)var
 d=fd(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d9(b){var
+d_(b){var
 f=a1(j,l(b,j));return function(c,g){var
-h=E(d8),e=bg(v(E(c),h)),i=a(b,E(cM(c,an(e,d8))));return m(function(a){return l(kb(S(e,a,d),i,b),f)},g)}}function
-d_(a){if(a){var
-b=d_(a[2]);return k(b5(a[1]),b)}return d}function
+h=E(d9),e=bg(v(E(c),h)),i=a(b,E(cM(c,an(e,d9))));return m(function(a){return l(kd(S(e,a,d),i,b),f)},g)}}function
+d$(a){if(a){var
+b=d$(a[2]);return k(b6(a[1]),b)}return d}function
 g3(c,b){var
-e=i(2,j);return k(bP(a(b,aq(function(b,a){return r(d_(b),a)},d,c))),e)}function
+e=i(2,j);return k(bQ(a(b,aq(function(b,a){return r(d$(b),a)},d,c))),e)}function
 F(b,a){return s(v(s(b),a))}function
 bu(d,c,b){var
 e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
@@ -2754,7 +2754,7 @@ va(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-kf(a){var
+kh(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
@@ -2762,86 +2762,86 @@ b==="number"){if(2===b){var
 e=va(a);if(e){var
 f=a[16];return I(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-kg(d,c,b){function
+ki(d,c,b){function
 e(b){var
-e=kg(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=ki(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-kh(e,c,b){if(b){var
-f=a9(a(c,kh(e,c,b[2])),e);return k(b[1],f)}return d}function
-ki(c,b){function
+kj(e,c,b){if(b){var
+f=a9(a(c,kj(e,c,b[2])),e);return k(b[1],f)}return d}function
+kk(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(ki(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kk(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
 e(d){var
-b=bC(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-kj(b,h,g,f,e){var
-c=v(a1(f,b),e),l=kh(b,a9(a(c,c),b),h),d=a9(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-kk(g,f,e,d,c,b){function
+b=bF(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+kl(b,h,g,f,e){var
+c=v(a1(f,b),e),l=kj(b,a9(a(c,c),b),h),d=a9(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+km(g,f,e,d,c,b){function
 h(c){var
-h=bv(b,kj(g,f,e,j,k(a(i(2,j),d),j)));return kk(g,f,e,k(d,j),c,h)}function
+h=bv(b,kl(g,f,e,j,k(a(i(2,j),d),j)));return km(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-d$(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bP(h),l),b=bB(a0(g,3),4)+1|0,c=kg(bC(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(ki(a,b),m),e=k(i(2,x(i(2,j))),n),o=bg(i(2,i(2,i(2,i(2,i(2,j)))))),f=kk(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,S(bg(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+ea(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bQ(h),l),b=bE(a0(g,3),4)+1|0,c=ki(bF(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kk(a,b),m),e=k(i(2,x(i(2,j))),n),o=bg(i(2,i(2,i(2,i(2,i(2,j)))))),f=km(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,S(bg(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
 vb(d,c,b){var
 e=s(a9(s(a(h(b),c)),d));return[0,a9(a(g(b),c),d),e]}function
-kl(q,b,p,n,f){var
+kn(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=bg(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bQ(b[4],r);else
+r=bg(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bR(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=kj(b[1],b[2],b[3],t,s),w=bv(c[1],u),x=bv(fe(p,b[5]),w),m=[0,vb(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=kl(b[1],b[2],b[3],t,s),w=bv(c[1],u),x=bv(fe(p,b[5]),w),m=[0,vb(b[1],q,x)];else
 var
 m=c;return m}function
 vc(c,b,a){return o(d,a)?[0,c,a1(b,a)]:[0,a1(c,s(a)),b]}function
 vd(m,k,e,c){var
 n=z(d,e),p=n?z(d,c):n;if(p){var
-q=bP(c),f=l(bP(e),q),b=vc(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return kl(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return kl(m,k,l(f,j),v,t)}return p}function
+q=bQ(c),f=l(bQ(e),q),b=vc(e,c,f),r=g(b);if(o(h(b),r)){var
+s=h(b);return kn(m,k,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return kn(m,k,l(f,j),v,t)}return p}function
 g6(b,c,a){if(a){var
 d=a[2],e=a[1],f=function(a){return u7(b,a)?[0,e,g6(b,a,d)]:g6(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-km(b,a){if(b)if(a)var
-d=km(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+ko(b,a){if(b)if(a)var
+d=ko(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
 g7(b,a){var
-c=bt(0,b);return b7(function(b,a){return km(a,b)},a,c)}function
+c=bt(0,b);return b8(function(b,a){return ko(a,b)},a,c)}function
 a_(a){if(a){var
 b=a[1];if(b)var
 c=a_(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
 d=b;return d}return ve}function
-kn(f,a,e){if(a)var
+kp(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 fg(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=kn(a,c,e);if(i){var
+h=b[2],e=b[1],i=kp(a,c,e);if(i){var
 m=fg(a,d,c,g,h);return[0,i[1],m]}var
-j=kn(a,g,e);if(j){var
+j=kp(a,g,e);if(j){var
 n=fg(a,d,g,c,h);return[0,j[1],n]}var
 k=f(d,e),l=[0,k,fg(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
 vf(c,b,a){return fg(c,b,0,0,a)}function
-ko(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
+kq(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
 vg(b,a){var
-d=g(a),c=ko(g(b),d);if(c){var
-e=h(a);return ko(h(b),e)}return c}function
+d=g(a),c=kq(g(b),d);if(c){var
+e=h(a);return kq(h(b),e)}return c}function
 fh(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
 dl(b,a){if(b){var
 c=b[1];return a?[0,$(c,a[1])]:[0,c]}return a}function
 dm(b,a){var
 c=h(a),d=dl(h(b),c),e=g(a);return[0,fh(g(b),e),d]}function
-kp(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,kp(a,b,d)]},g=function(a){return[0,dm(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+kr(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,kr(a,b,d)]},g=function(a){return[0,dm(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
 cP(c,b,e,d){var
 f=R(function(d){return F(a(b,d),c)},d);return[0,R(function(d){return v(a(b,d),c)},e),f]}function
-kq(e,d,a,c){if(a){var
-b=a[1],f=kq(e,d,a[2],c),i=h(h(b)),j=cP(e,d,g(h(b)),i);return kp(g(b),j,f)}return c}function
+ks(e,d,a,c){if(a){var
+b=a[1],f=ks(e,d,a[2],c),i=h(h(b)),j=cP(e,d,g(h(b)),i);return kr(g(b),j,f)}return c}function
 vh(f,e){var
 b=f,a=e;for(;;){if(a){var
 c=a[1],d=cN(b,g(c));if(d){var
@@ -2849,10 +2849,10 @@ h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
 g8(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
 k=g8(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dm(cP(e,d,g(h(f)),l),j),k]}return[0,j,g8(e,d,c+1|0,b,i)]}return a}return a}function
-vi(d,c,a,b){return vh(0,a)?g8(d,c,0,a,b):kq(d,c,a,b)}function
+vi(d,c,a,b){return vh(0,a)?g8(d,c,0,a,b):ks(d,c,a,b)}function
 a$(c){var
 b=br(c);return B(a(b,b),c)?b:k(b,j)}function
-vj(a){return o(a,d)?d:a1(j,k(a9(bP(a),j),j))}function
+vj(a){return o(a,d)?d:a1(j,k(a9(bQ(a),j),j))}function
 vk(b,e,c){var
 f=o(d,e),g=f?z(d,c):f;if(g)var
 i=a$(F(a(a(b,b),e),c)),h=[0,[0,br(v(a(a(b,b),e),c)),i]];else
@@ -2864,35 +2864,35 @@ j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,d)){var
 c=l,b=j;continue}var
 i=z(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-kr(m,l){var
+kt(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(B(g,d)){var
 c=f,b=h;continue}var
-n=kr(f,h),o=ae(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+n=kt(f,h),o=ae(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
 vl(h,b,e,c){if(z(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=B(b,d),g=f?B(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
 vm(o,n,m,l,h,g,f,b,d){var
 p=a(b,h),c=fi(d,n,a(b,l),p);if(c){var
 e=c[1],q=ae(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vl(o,e[1],e[2],s)}return c}var
-vn=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vo=bC(i(2,j),vn);function
+vn=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vo=bF(i(2,j),vn);function
 X(a){return a[8]}function
-ea(b,a){return S(a,b[9],0)}function
+eb(b,a){return S(a,b[9],0)}function
 g9(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
 g_(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-eb(b){var
+ec(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=X(b);return a(X(b),d)}}else
 if(2!==c[0]){var
 g=X(b);return a(s(i(2,j)),g)}var
 e=X(b),f=a(X(b),e);return a(s(i(2,j)),f)}function
-ks(b){var
+ku(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
@@ -2915,7 +2915,7 @@ d=ae(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
 g=aT(c),f=a(a(aT(c),g),d),h=a$(f),i=br(f);return[0,d,af(b),i,h]}return[0,d,af(b),j,j]}function
 fk(a){var
-h=a[9],b=m(function(b){return fj(a,b)},h),f=ks(a);if(f)var
+h=a[9],b=m(function(b){return fj(a,b)},h),f=ku(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2926,7 +2926,7 @@ e=c;var
 g=e?I(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
 ha(b,e,d,a,f){if(a){var
 g=a[2],c=a[1];if(cN(d,c)){var
-h=b9(cM(c,d),f),j=ha(b,e,c,g,h);return[0,bl(b,h),j]}var
+h=b_(cM(c,d),f),j=ha(b,e,c,g,h);return[0,bl(b,h),j]}var
 k=ha(b,e,d,g,f),i=[0,S(c,e,b),k]}else
 var
 i=a;return i}function
@@ -2940,14 +2940,14 @@ d=b;else
 var
 d=c;return d}var
 hc=i(2,i(2,i(2,i(2,x(i(2,j))))));function
-vq(a){return k(bP(aq(function(b,a){return r(b[1],a)},d,a)),j)}function
-kt(a){return k(k(vq(a),hc),j)}function
+vq(a){return k(bQ(aq(function(b,a){return r(b[1],a)},d,a)),j)}function
+kv(a){return k(k(vq(a),hc),j)}function
 vr(a,b){var
-c=a[9],d=u(a[9]);return n(fa(kt(b)),d,c)}function
+c=a[9],d=u(a[9]);return n(fa(kv(b)),d,c)}function
 vs(a){var
 b=a[9];return m(function(a){return 0},b)}function
-ku(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=ku(g,e,d+1|0,b[2],a[2]);if(h)var
+kw(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=kw(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
 j=f(e,d),i=j?fb(g,b[1]):j;var
@@ -2961,17 +2961,17 @@ e=b[1],f=fl(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
 hd(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=hd(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bf(n(d9(g),k,d),j),h]}return fl(c,b)}return fl(c,b)}return fl(c,b)}function
-kv(a){if(a){var
+h=hd(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bf(n(d_(g),k,d),j),h]}return fl(c,b)}return fl(c,b)}return fl(c,b)}function
+kx(a){if(a){var
 b=a[1];if(b)var
-c=kv(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=kx(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
 d=b;return d}return vt}function
-kw(b,a){return kv(dn(0,a,b))}function
-kx(c,b){var
+ky(b,a){return kx(dn(0,a,b))}function
+kz(c,b){var
 d=v(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
 e=v(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-ky(f,e,c,b){function
+kA(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:R(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
 dp(e,c,b){var
@@ -2979,13 +2979,13 @@ f=aT(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
 he(c,b,a){return s(dp(c,b,s(a)))}function
 hf(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aT(f)),h)}function
-kz(b,l,e,c){var
-f=g_(b,l,e[1]);if(z(d,eb(b)))var
+kB(b,l,e,c){var
+f=g_(b,l,e[1]);if(z(d,ec(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
-o=R(function(c){return k(f,dp(b,e,a(s(eb(b)),c)))},j),p=R(function(c){return k(f,he(b,e,a(s(eb(b)),c)))},i);return[0,g9(b),p,o]}function
-kA(b,g){var
+o=R(function(c){return k(f,dp(b,e,a(s(ec(b)),c)))},j),p=R(function(c){return k(f,he(b,e,a(s(ec(b)),c)))},i);return[0,g9(b),p,o]}function
+kC(b,g){var
 e=g$(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=X(b),r=[0,s(a(a(g,a(X(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
@@ -2994,10 +2994,10 @@ f=vp(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=f;return bf(o,h)}function
-b_(d,e){var
+b$(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b_(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b$(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
 hg(b){var
@@ -3032,10 +3032,10 @@ vy(i,f,e,d,a,c,b){if(typeof
 a==="number")return b;else{if(0===a[0]){if(vw(i,f,e,d,a[2],a[3],c)){var
 j=h(b),k=g(b);return[0,fh([0,a[1]],k),j]}return b}if(vx(i,f,e,d,a[2],a[3],c)){var
 l=h(b),m=dl([0,a[1]],l);return[0,g(b),m]}return b}}function
-kB(d,c,b,a){if(c){if(b){if(a){var
-e=kB(d,c[2],b[2],a[2]);return[0,aQ(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kC(f,e,d,b,a){if(b)if(a)var
-g=kC(f,e,d,b[2],a[2]),c=[0,vu(f,e,d,b[1],a[1]),g];else
+kD(d,c,b,a){if(c){if(b){if(a){var
+e=kD(d,c[2],b[2],a[2]);return[0,aQ(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kE(f,e,d,b,a){if(b)if(a)var
+g=kE(f,e,d,b[2],a[2]),c=[0,vu(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
@@ -3044,63 +3044,63 @@ vz(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-vA(a){return aq(function(b,a){return aq(function(b,a){return r(b5(b),a)},a,b)},d,a)}function
-kD(a,b){if(a)var
-e=dj(b),f=kD(a[2],e),c=[0,kc(d,a[1],b),f];else
+vA(a){return aq(function(b,a){return aq(function(b,a){return r(b6(b),a)},a,b)},d,a)}function
+kF(a,b){if(a)var
+e=dj(b),f=kF(a[2],e),c=[0,ke(d,a[1],b),f];else
 var
 c=a;return c}function
 vB(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kb(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kE(b,f,e,a,c){if(a)var
-h=a[2],i=kE(b,f,k(e,b),h,c),g=[0,vB(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kd(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+kG(b,f,e,a,c){if(a)var
+h=a[2],i=kG(b,f,k(e,b),h,c),g=[0,vB(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
 vC(f,e,a){var
-b=g3(a,e),c=a1(j,l(b,j)),g=bt(c,u(a)),h=gZ(a1(j,b),g),i=kD(f,gY(g0,b,a));return kE(b,c,d,a,m(function(a){return k(h,a)},i))}function
-kF(c,a){var
+b=g3(a,e),c=a1(j,l(b,j)),g=bt(c,u(a)),h=gZ(a1(j,b),g),i=kF(f,gY(g0,b,a));return kG(b,c,d,a,m(function(a){return k(h,a)},i))}function
+kH(c,a){var
 b=vz(c),d=vA(b),e=g1(u(a),a);return bs(function(a){return vC(b,d,a)},e)}function
-kG(b,a){if(b){if(a){var
-c=kG(b[2],a[2]),d=a[1];return[0,k(b5(b[1]),d),c]}return a}return a}function
-kH(a){if(a){var
+kI(b,a){if(b){if(a){var
+c=kI(b[2],a[2]),d=a[1];return[0,k(b6(b[1]),d),c]}return a}return a}function
+kJ(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kG(c,kH(a[2])),g=d_(c),d=[0,k(b[1],g),f];else
+c=b[2],f=kI(c,kJ(a[2])),g=d$(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-vD(a){return aq(r,d,kH(a))}function
+vD(a){return aq(r,d,kJ(a))}function
 vE(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
 vF(g,f,e,d,c,b){var
 h=a(d,vj(a(E(c),b)));return F(k(a$(a(f,e)),h),g)}function
-kI(g,f){var
+kK(g,f){var
 a=fi(f,g,d,d);if(a)var
 b=a[1],c=B(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
 vG(b,h,g,f,e){var
-c=kI(g,f);if(c){var
-d=kI(g,m(s,f));if(d)var
+c=kK(g,f);if(c){var
+d=kK(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(r(l(a(a(i(2,j),b),e),t),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-kJ(h,g,f,b,a){if(b){if(a){var
+kL(h,g,f,b,a){if(b){if(a){var
 c=vG(h,g,f,b[1],a[1]);if(c)var
-e=kJ(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+e=kL(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kK(b,a){if(b)if(a)var
-d=a[1],e=kK(b[2],a[2]),c=[0,m(function(a){return ae(a,d)},b),e];else
+kM(b,a){if(b)if(a)var
+d=a[1],e=kM(b[2],a[2]),c=[0,m(function(a){return ae(a,d)},b),e];else
 var
 c=a;else
 var
@@ -3110,15 +3110,15 @@ c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-kL(e,c,b){if(c)if(b)var
-f=kL(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+kN(e,c,b){if(c)if(b)var
+f=kN(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
 vI(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return kL(d,a,c);return a}function
+b==="number"&&!b)return kN(d,a,c);return a}function
 vJ(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
@@ -3126,20 +3126,20 @@ n=X(b),o=a(X(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
 f=a(d,hg(b));return function(g,e,i,d){var
 h=[0,s(hf(b,g,a(c,l(s(e),d)),f))];return[0,[0,hf(b,g,a(c,l(e,d)),f)],h]}}function
-kM(a){var
+kO(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-kN(a){return bs(function(a){var
-b=kM(h(a)[2]);return bf(kM(h(a)[1]),b)},a)}function
-kO(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+kP(a){return bs(function(a){var
+b=kO(h(a)[2]);return bf(kO(h(a)[1]),b)},a)}function
+kQ(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
 hh(a,g){if(a)var
-b=a[1],c=b[2],d=kO(c[1],g),e=kO(c[2],d[2]),h=hh(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+b=a[1],c=b[2],d=kQ(c[1],g),e=kQ(c[2],d[2]),h=hh(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
 dq(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-kP(b,c){var
-d=eb(b);return a(c,a(dq(b),d))}function
+kR(b,c){var
+d=ec(b);return a(c,a(dq(b),d))}function
 fm(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
 t=j[2],u=a(a(q,dq(b)),f),v=e[1],w=g_(b,h,e[1]),x=g9(b),g=vm(h,r,i[2],x,w,v,p,u,t);if(g)var
@@ -3157,16 +3157,16 @@ l=p[2],n=p[1];if(n){var
 v=b[2],w=m(function(b){return a(v,b)},r),t=bf(f(q,o),w),x=h(c),y=dl(R(s,fm(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fh(fm(k,i,e,d,j,b,t,n),z),y]}if(l){var
 A=b[2],B=m(function(b){return a(A,b)},r),u=bf(f(q,o),B),C=h(c),D=dl(R(s,fm(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fh(fm(k,i,e,d,j,b,u,n),E),D]}return c}function
 hi(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=b9(b,n);if(d){var
-e=b9(b,a);if(e){var
+l=c[1],b=l[1],d=b_(b,n);if(d){var
+e=b_(b,a);if(e){var
 m=a0(o,b),p=hi(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vK(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bf(cs(b,a),q)}return a}return a}return a}var
-kQ=[0,d,d,j,j];function
+kS=[0,d,d,j,j];function
 vL(a){var
 b=a[4];return bs(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 vM(f,e,a,c,b){var
 g=fc(c,b,m(function(a){return d},a));return g2(e,u(f[9]),a,g)}function
-kR(e,c,b){if(c)if(b)var
-f=kR(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+kT(e,c,b){if(c)if(b)var
+f=kT(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
@@ -3174,67 +3174,67 @@ d=c;return d}function
 vN(A,y,x,w,f,e,v,t,s,r,a){var
 g=cs(u(e),a),b=fi(a,t,d,d);if(b){var
 h=b[1],k=B(h[1],f),l=k?z(d,f):k;if(l)var
-C=bC(i(2,j),hc),c=o(d_(g),C);else
+C=bF(i(2,j),hc),c=o(d$(g),C);else
 var
 c=l;if(c)var
-m=ae(b9(u(e),a),r),n=vM(A,x,w,g,v),D=h[2],E=kr(a,s),F=B(m,d)?n:kR(m,y,n),p=[0,[0,F,E,D]];else
+m=ae(b_(u(e),a),r),n=vM(A,x,w,g,v),D=h[2],E=kt(a,s),F=B(m,d)?n:kT(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
 vO(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=vv(b,d,a[3],a[2]);return kB(function(a,c,d){return vy(f,b,i,h,a,c,d)},e,g,c)}function
+g=a[1],h=a[2],i=vv(b,d,a[3],a[2]);return kD(function(a,c,d){return vy(f,b,i,h,a,c,d)},e,g,c)}function
 vP(e,c,b){var
 f=a(e,b[3]);return r(d,F(l(a(c,b[2]),f),c))}function
 vQ(c,b,i,h,g){var
 e=fi(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(B(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-kS(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=kS(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cX(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+kU(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kU(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cX(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
 vR(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
 c=f[3],k=f[2];if(z(d,k)&&I(function(a){var
-b=bC(i(2,j),hc);return o(d_(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return fd(p,fc(a,A,D))},c),E=m(function(a){return m(function(b){return bl(d,n(d9(q),b,[0,a,0]))},l)},r),F=dn(d,l,b[1]),s=m(function(a){return ae(a,F)},c),t=kJ(g,a,y,c,s);if(t){var
-G=t[1],H=vD(kK(c,E)),v=vP(a,g,b),J=vQ(a,g,b,x,w),K=vH(h,a,b[2]),L=vE(k,H),M=vJ(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=cs(j,r),b=vI(h,a,n(d9(q),i,l),s),e=ae(b,b),f=n(K,d,c),m=u(b);return dm(cY(M,d,c,f,vF(k,v,n(L,f,e),G,m,e)),g)};return kS(N,f[4],0,B,b[1],e)}return e}return e}function
+b=bF(i(2,j),hc);return o(d$(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return fd(p,fc(a,A,D))},c),E=m(function(a){return m(function(b){return bl(d,n(d_(q),b,[0,a,0]))},l)},r),F=dn(d,l,b[1]),s=m(function(a){return ae(a,F)},c),t=kL(g,a,y,c,s);if(t){var
+G=t[1],H=vD(kM(c,E)),v=vP(a,g,b),J=vQ(a,g,b,x,w),K=vH(h,a,b[2]),L=vE(k,H),M=vJ(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=cs(j,r),b=vI(h,a,n(d_(q),i,l),s),e=ae(b,b),f=n(K,d,c),m=u(b);return dm(cY(M,d,c,f,vF(k,v,n(L,f,e),G,m,e)),g)};return kU(N,f[4],0,B,b[1],e)}return e}return e}function
 vS(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
 l=vN(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
 m=l[1],n=vO(c,b,r,h,m,d);return a[4]?vR(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
 vT(a,o,f,e,d,l,v,X,W,k,U,c){var
-w=o[3],i=b_(U,o[4]),b=m(g,i),x=I(function(b){return V(b,a[2])},b);if(x){var
+w=o[3],i=b$(U,o[4]),b=m(g,i),x=I(function(b){return V(b,a[2])},b);if(x){var
 p=vi(o[3],f,i,k);if(c[1]){var
-q=kw(v,b);if(q)var
-y=q[1],z=kx(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dn(kQ,b,e),Z=function(d,c,b){return kz(a,j,c,ky(Y,B,h(d),b))},D=hb(Z,i,C,dn(dk,b,k)),E=kA(a,j),F=bf(D,m(h,E)),r=m(g,E),G=m(function(a){return fd(l,a)},y),H=hd(a,d,b,m(function(a){return a[2]},C),G,r),_=vS(a,f,e,d,l,X,W,j,b,y,D,F,H,r,c,p),$=kF(H,kN(c[5])),aa=hh(c[5],$),ab=0,ac=function(a){return n(d9(d),a,G)},J=[0,hi(a,j,kP(a,B),F,r,ac,aa,ab,e,_)];else
+q=ky(v,b);if(q)var
+y=q[1],z=kz(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dn(kS,b,e),Z=function(d,c,b){return kB(a,j,c,kA(Y,B,h(d),b))},D=hb(Z,i,C,dn(dk,b,k)),E=kC(a,j),F=bf(D,m(h,E)),r=m(g,E),G=m(function(a){return fd(l,a)},y),H=hd(a,d,b,m(function(a){return a[2]},C),G,r),_=vS(a,f,e,d,l,X,W,j,b,y,D,F,H,r,c,p),$=kH(H,kP(c[5])),aa=hh(c[5],$),ab=0,ac=function(a){return n(d_(d),a,G)},J=[0,hi(a,j,kR(a,B),F,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kw(v,b);if(t)var
-L=kx(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dn(kQ,b,e),ae=function(d,c,b){return kz(a,u,c,ky(ad,N,h(d),b))},af=hb(ae,i,O,dn(dk,b,k)),P=kA(a,u),ag=bf(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fd(l,a)},ah),ai=hd(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hh(K,kF(ai,kN(K))),ak=0,al=function(a){return n(d9(d),a,R)},S=[0,hi(a,u,kP(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=ky(v,b);if(t)var
+L=kz(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dn(kS,b,e),ae=function(d,c,b){return kB(a,u,c,kA(ad,N,h(d),b))},af=hb(ae,i,O,dn(dk,b,k)),P=kC(a,u),ag=bf(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fd(l,a)},ah),ai=hd(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hh(K,kH(ai,kP(K))),ak=0,al=function(a){return n(d_(d),a,R)},S=[0,hi(a,u,kR(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
-ec(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,ec(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-kT(d,c,b,a){if(a)var
-e=a[1],h=kT(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b8(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+ed(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,ed(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+kV(d,c,b,a){if(a)var
+e=a[1],h=kV(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b9(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
 fn=[0,d,0];function
-kU(e,b,a){var
+kW(e,b,a){var
 f=dl([0,e],h(a)),i=dl(h(b),f),c=g(b);if(c)var
 j=c[1],d=r(g(a),j);else
 var
 d=g(a);return[0,d,i]}function
 vU(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cP(e,c,a[3],a[4]);return ec(function(a){return kU(c,g,a)},f,b)}return b}return b}function
+f=a[2],g=cP(e,c,a[3],a[4]);return ed(function(a){return kW(c,g,a)},f,b)}return b}return b}function
 vV(d,a,c,b){var
-e=bt(fn,c),f=a[4],g=a[3];return b7(function(a,c){return vU(d,g,b,a,c)},f,e)}function
+e=bt(fn,c),f=a[4],g=a[3];return b8(function(a,c){return vU(d,g,b,a,c)},f,e)}function
 vW(b,a){return r(d,l(b,af(m(g,a))))}function
-kV(b){var
+kX(b){var
 a=h(b);return a?a[1]:d}function
 fo(a){return h(a)?0:1}function
 vX(a){return u(cO(fo,a))}function
@@ -3243,52 +3243,52 @@ c=h(a);if(c){var
 d=k(g(a),b);return $(c[1],d)}return k(g(a),b)}function
 vY(h,f,e,d,a){var
 b=fo(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,kV(a))),c=r(g(a),j);else
+j=l(h,l(e,kX(a))),c=r(g(a),j);else
 var
 c=g(a);return[0,[0,c],[0,hj(f,a)]]}function
 dr(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
 vZ(b,a){var
-c=vX(a),d=af(m(kV,a)),e=vW(b,a);return m(function(a){return vY(b,e,d,c,a)},a)}function
-kW(c,b){var
+c=vX(a),d=af(m(kX,a)),e=vW(b,a);return m(function(a){return vY(b,e,d,c,a)},a)}function
+kY(c,b){var
 e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-kX(e,d,b){var
+kZ(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-ed(b){var
+ee(b){var
 a=b[10];return a?o(d,a[1]):a}function
 fp(b){var
 a=b[11];return a?o(a[1],d):a}function
 v0(b,a){var
-c=ed(b),e=c?z(a,d):c;if(e)var
+c=ee(b),e=c?z(a,d):c;if(e)var
 f=e;else{var
 g=fp(b);if(g)return z(d,a);var
 f=g}return f}function
 fq(c,b){return af(m(function(b){return v0(c,b)?d:a(b,b)},b))}function
-hk(b,a){return ed(b)?a:m(s,a)}function
+hk(b,a){return ee(b)?a:m(s,a)}function
 hl(a){return aq(r,bl(d,a),a)}function
-kY(a,c){var
-e=ed(a),b=e||fp(a);return b?z(hl(hk(a,c)),d):b}function
+k0(a,c){var
+e=ee(a),b=e||fp(a);return b?z(hl(hk(a,c)),d):b}function
 v1(e,d,c,b){var
 f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
-kZ(b,e,d,c){function
-f(a){return bv([0,b,b],v1(b,e,c,kZ(b,k(e,j),a,c)))}function
+k1(b,e,d,c){function
+f(a){return bv([0,b,b],v1(b,e,c,k1(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-k0(c,b,a){function
-d(b){return k0(c,b,g4(c,a,a))}function
+k2(c,b,a){function
+d(b){return k2(c,b,g4(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
 v2(b,n,e,c,m){var
-p=a1(m,E(e)),f=bu(b,b5(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kZ(b,j,n,f),r=o(d,c)?k:g5(b,k),l=[0,k0(b,e,r)];else
+p=a1(m,E(e)),f=bu(b,b6(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=k1(b,j,n,f),r=o(d,c)?k:g5(b,k),l=[0,k2(b,e,r)];else
 var
 l=g;return l}function
 v3(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,v(a(x(i(2,j)),e),p)),q=bP(c),f=r(d,k(l(bP(b5(e)),q),j)),g=k(k(bP(o),b),f),s=k(br(g),j),t=br(b),h=$(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bg(k(k(b,m),u)),y=bg(m);return[0,[0,bg(h),y],w]}function
-k1(a,h,d,c){var
+p=a(i(2,j),c),b=r(d,v(a(x(i(2,j)),e),p)),q=bQ(c),f=r(d,k(l(bQ(b6(e)),q),j)),g=k(k(bQ(o),b),f),s=k(br(g),j),t=br(b),h=$(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bg(k(k(b,m),u)),y=bg(m);return[0,[0,bg(h),y],w]}function
+k3(a,h,d,c){var
 e=v3(a,h,d,c),f=e[1],g=a1(a,E(e[2])),b=v2(g,f[1],f[2],d,c),i=b?[0,ff(g,a,b[1])]:b;return i}var
-v4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k2=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-ct(g,f,c,b){if(o(b,d))return 0;if(z(a(v4,b),c))return 0;if(z(c,a(s(k2),b))){var
-e=k1(g,f,s(k2),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return k1(g,f,c,b)}function
+v4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+ct(g,f,c,b){if(o(b,d))return 0;if(z(a(v4,b),c))return 0;if(z(c,a(s(k4),b))){var
+e=k3(g,f,s(k4),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return k3(g,f,c,b)}function
 hm(f,e,d,c){var
 a=ct(f,e,g(c),d);if(a){var
 b=ct(f,e,h(c),d);if(b)var
@@ -3304,23 +3304,23 @@ c=a[11];if(c){var
 i=a[8],e=ct(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
 v5(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
 e=l(E(c[2]),j),f=k(b,a(e,hn(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hn(c,b,d),h);return[0,[0,v(a(b,hn(c,b,d)),i)],g]}function
-k3(d,c){var
+k5(d,c){var
 e=X(d);return function(b,f){var
 g=a(b[2],e),h=fq(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
-k4(e,b,h,f,c){if(B(h[1],d)&&kY(e,c)){var
+k6(e,b,h,f,c){if(B(h[1],d)&&k0(e,c)){var
 g=hl(hk(e,c)),i=a(g,g);return s(br(v(a(a(b,b),i),f)))}var
 j=fq(e,c);return a$(F(a(a(b,b),j),f))}function
 ho(a){return a?a[1][2]:j}function
-k5(b){var
+k7(b){var
 c=X(b);return function(b){return R(function(b){return a(b[1],c)},b)}}function
-k6(b,c){var
+k8(b,c){var
 e=ho(c);function
 g(b){return a(e,b)}function
 d(a){return R(g,a)}var
-h=f(k5(b),c),i=[0,R(s,f(k5(b),c)),h],j=d(b[11]);return dm([0,d(b[10]),j],i)}function
-k7(c,b){var
+h=f(k7(b),c),i=[0,R(s,f(k7(b),c)),h],j=d(b[11]);return dm([0,d(b[10]),j],i)}function
+k9(c,b){var
 d=X(c);return function(f,e){var
-g=a(a(d,ho(f)),d),h=k6(c,f),i=h[1];if(i){var
+g=a(a(d,ho(f)),d),h=k8(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,F(a(b,af(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,af(m(function(b){var
@@ -3329,58 +3329,58 @@ v6(b,f){var
 c=X(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,af(m(function(a){return kX(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,af(m(function(a){return kZ(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,af(m(function(a){return kW(b,a)},g))),n)],i]}}function
-k8(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,af(m(function(a){return kY(b,a)},g))),n)],i]}}function
+k_(b,c,j,a){var
 d=b[4];if(typeof
 d==="number")return 0===d?f(v6(b,c),a):v5(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(k7(b,c),[0,e],a),o=[0,n(k3(b,c),e,a)],p=m(s,a);return dm([0,[0,s(n(k3(b,c),e,p))],o],l)}return n(k7(b,c),0,a)}var
-g=d[1],h=ae(a,a),k=[0,k4(b,c,g,h,a)];return[0,[0,s(k4(b,c,g,h,m(s,a)))],k]}}function
+e=i[1],l=n(k9(b,c),[0,e],a),o=[0,n(k5(b,c),e,a)],p=m(s,a);return dm([0,[0,s(n(k5(b,c),e,p))],o],l)}return n(k9(b,c),0,a)}var
+g=d[1],h=ae(a,a),k=[0,k6(b,c,g,h,a)];return[0,[0,s(k6(b,c,g,h,m(s,a)))],k]}}function
 v7(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bt(k8(a,c,b,0),i)];else
+i=a[2],f=[0,bt(k_(a,c,b,0),i)];else
 var
 f=e;return f}var
 g=fk(a);if(g)var
-j=a[9],h=[0,m(function(d){return k8(a,c,b,d)},j)];else
+j=a[9],h=[0,m(function(d){return k_(a,c,b,d)},j)];else
 var
 h=g;return h}var
 v8=[0,0,j,0,0,0];function
-k9(d,c,b,a){function
+k$(d,c,b,a){function
 e(b){var
-e=k9(d,c+1|0,b,dj(a));return[0,n(d,c,bl(v8,a)),e]}function
+e=k$(d,c+1|0,b,dj(a));return[0,n(d,c,bl(v8,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
 v9(e,d,c,a,j,i,h,b,g,f){var
-k=kC(e,c,b,a,g),l=kt(a),m=d[2],n=0;return a_(k9(function(f,g){return vT(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ee(a){return z(d,a[1])}function
+k=kE(e,c,b,a,g),l=kv(a),m=d[2],n=0;return a_(k$(function(f,g){return vT(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ef(a){return z(d,a[1])}function
 v_(a){return z(a[1],a[2])}function
 fr(c,b,d,a){function
 e(d){if(a){var
 e=fr(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fr(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bR(a){var
+bS(a){var
 b=fr(a[17],[0,d,j],a[2],a[18]);return W(fr(a[15],[0,j,j],a[2],a[16]),b)}function
 ds(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bS(b,c){var
+bT(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ee(g(c))?0:2;case
-2:return ee(g(c))?ds(b)?0:1:2;case
+1:return ef(g(c))?0:2;case
+2:return ef(g(c))?ds(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(ds(b)&&ee(g(c))&&ee(e)&&v_(e))return 0;return 2;case
-1:if(ds(b)&&o(d,a[1][1]))return 0;return 2;default:return ee(a[1])?1:2}}function
+e=a[1];if(ds(b)&&ef(g(c))&&ef(e)&&v_(e))return 0;return 2;case
+1:if(ds(b)&&o(d,a[1][1]))return 0;return 2;default:return ef(a[1])?1:2}}function
 v$(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
@@ -3415,9 +3415,9 @@ z=n;return z;default:var
 A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bu(b,e,c)]:[0,[0,d,d]]}}function
 hp(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-k_(b,j,i,h,f,e,a){if(a)return R(g,cu(b,j,i,h,f,e,a[1]));var
+la(b,j,i,h,f,e,a){if(a)return R(g,cu(b,j,i,h,f,e,a[1]));var
 c=v$(b),k=c?[0,d]:c;return k}function
-k$(g,f,e,d,c,b,a){return a?R(h,cu(g,f,e,d,c,b,a[1])):a}function
+lb(g,f,e,d,c,b,a){return a?R(h,cu(g,f,e,d,c,b,a[1])):a}function
 wa(f,e,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
 wb(b,m,g,f){var
@@ -3432,14 +3432,14 @@ k=c;return k}function
 wc(a){var
 c=h(a),e=R(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
 wd(b,a){return ds(b)?wc(a):a}function
-hq(b,e,d,i,f,a,c){switch(bS(b,a)){case
+hq(b,e,d,i,f,a,c){switch(bT(b,a)){case
 0:var
-k=k$(b,e,d,i,f,a,g(c));return hp(k_(b,e,d,i,f,a,h(c)),k);case
+k=lb(b,e,d,i,f,a,g(c));return hp(la(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=k$(b,e,d,i,f,a,h(c));return hp(k_(b,e,d,i,f,a,g(c)),l);default:var
+l=lb(b,e,d,i,f,a,h(c));return hp(la(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
 j==="number"&&3===j)return wb(e,d,a,c);return 0}}function
-ef(a,f,e,d,c,b,p){var
+eg(a,f,e,d,c,b,p){var
 i=wd(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(B(g,k)){var
@@ -3448,29 +3448,29 @@ l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
 n=1;if(n)return cu(a,f,e,d,c,b,g)}return hq(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hq(a,f,e,d,c,b,[0,[0,g],0])}return hq(a,f,e,d,c,b,[0,0,h])}function
-la(d,c){var
+lc(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bH(d,g(b)))return h(b);var
+b=a[1];if(by(d,g(b)))return h(b);var
 a=a[2];continue}return fn}}function
-lb(c,a,b){if(b){var
-e=b[2],d=b[1];return bH(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lb(c,a,e)]}return[0,[0,a,f(c,fn)],0]}function
+ld(c,a,b){if(b){var
+e=b[2],d=b[1];return by(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,ld(c,a,e)]}return[0,[0,a,f(c,fn)],0]}function
 we(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&V(d,f)){var
-h=cP(g,c,a[3],a[4]);return lb(function(a){return kU(c,h,a)},d,b)}return b}return b}function
+h=cP(g,c,a[3],a[4]);return ld(function(a){return kW(c,h,a)},d,b)}return b}return b}function
 wf(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b7(function(a,e){return we(d,g,c,b,a,e)},f,e)}function
+e=0,f=a[4],g=a[3];return b8(function(a,e){return we(d,g,c,b,a,e)},f,e)}function
 wg(a){return g(h(a))}function
 wh(b,a){return r(d,l(b,af(m(wg,a))))}function
 ft(a,b){var
-c=a[4];return b8(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+c=a[4];return b9(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
 wi(a,e,d,c){var
 b=wf(a,e,d,c);return[0,wh(a,b),b]}function
 wj(c,b,a){return fo(b)?a:r(a,hj(c,b))}function
 wk(b,a){var
-c=h(a);return b7(function(c,b){var
-d=g(b),e=h(b),f=g(a);return ec(function(a){return wj(f,e,a)},d,c)},c,b)}function
+c=h(a);return b8(function(c,b){var
+d=g(b),e=h(b),f=g(a);return ed(function(a){return wj(f,e,a)},d,c)},c,b)}function
 wl(f,a,b){var
-c=ai(0,a[2]),g=cO(function(b){return ft(a,b)},c),e=m(function(c){return wi(f,a,b,c)},g),h=b7(wk,e,bt(d,b));return[0,e,E(u(cO(function(b){return bO(ft(a,b))},c))),h]}function
+c=ai(0,a[2]),g=cO(function(b){return ft(a,b)},c),e=m(function(c){return wi(f,a,b,c)},g),h=b8(wk,e,bt(d,b));return[0,e,E(u(cO(function(b){return bP(ft(a,b))},c))),h]}function
 hr(b,a){if(b)if(a)var
 d=hr(b[2],a[2]),c=[0,dm(b[1],a[1]),d];else
 var
@@ -3482,39 +3482,39 @@ d=dr(b);if(d)var
 e=function(a){return hr(g,vZ(c,a))},h=e(bt(fn,b[2])),i=function(d){return ft(a,d)?e(vV(c,a,b[2],d)):h},f=[0,m(i,ai(0,a[2]))];else
 var
 f=d;return f}function
-eg(b,a){return b7(r,a,b)}function
+eh(b,a){return b8(r,a,b)}function
 wn(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=eg(h(c),e),i=m(g,b),d=[0,[0,eg(g(c),i),f]];else
+b=a[2],c=a[1],e=m(h,b),f=eh(h(c),e),i=m(g,b),d=[0,[0,eh(g(c),i),f]];else
 var
 d=a;return d}function
-lc(c,b,a){var
+le(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
 hs(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
 wo(b,a){var
-c=h(a),d=hs($,h(b),c),e=g(a);return[0,lc($,g(b),e),d]}function
+c=h(a),d=hs($,h(b),c),e=g(a);return[0,le($,g(b),e),d]}function
 wp(b,a){var
-c=h(a),d=lc(r,h(b),c),e=g(a);return[0,hs(r,g(b),e),d]}function
+c=h(a),d=le(r,h(b),c),e=g(a);return[0,hs(r,g(b),e),d]}function
 ht(b,a){if(a){var
 c=a[2],d=a[1];return c?n(b,d,ht(b,c)):d}return dk}function
 wq(e,a,c){var
-b=la(e,h(c)),d=hj(g(c),b);if(!z(h(a),d)){var
+b=lc(e,h(c)),d=hj(g(c),b);if(!z(h(a),d)){var
 j=g(b);if(!z(g(a),j))return a}var
 f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
 wr(e,a,c){var
-f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b7(function(a,b){return wq(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b8(function(a,b){return wq(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
 ws(b,a){var
 c=b[2];return V(a0(u(h(a)),1),c)}function
 wt(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bR(a);return I(function(b){return 1===bS(a,b)?1:0},c)}return 0}function
+c=bS(a);return I(function(b){return 1===bT(a,b)?1:0},c)}return 0}function
 wu(a,j,i,c,f){var
 d=wt(a),e=d?V(1,a[2]):d;if(e)var
 k=c[1],b=I(function(b){return ws(a,b)},k);else
 var
 b=e;if(b){var
-l=ai(0,a[2]),o=hr(f,m(function(a){return wr(j,c,a)},l)),p=W(bR(a),o);return a_(m(function(a){var
+l=ai(0,a[2]),o=hr(f,m(function(a){return wr(j,c,a)},l)),p=W(bS(a),o);return a_(m(function(a){var
 b=h(a);return n(i,g(a),b)},p))}return b}function
 fu(a){return a[12]}function
 aH(b,a){return S(a,b[13],0)}function
@@ -3529,24 +3529,24 @@ e=cQ(b,aH(b,d)),f=e?cQ(b,aH(b,c)):e;if(f)var
 j=dt(b,c),m=a(i,l(dt(b,d),j)),n=aH(b,c),g=[0,k(hu(aH(b,d),n,h),m)];else
 var
 g=f;return g}function
-ld(f,e,b,d,c){if(b){var
+lf(f,e,b,d,c){if(b){var
 g=a(b[1],c);return o(a(d,a(e,fu(f))),g)}return b}function
-le(g,f){var
+lg(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],le(b+1|0,c)];var
+c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lg(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
 ww(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fo(la(g(b),f)))return e;return c}function
-wx(c,b,a){return b7(function(a,d){return ww(c,b,a,d)},a,d)}function
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fo(lc(g(b),f)))return e;return c}function
+wx(c,b,a){return b8(function(a,d){return ww(c,b,a,d)},a,d)}function
 wy(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
 wz(d,c,b,a){var
 e=W(d[3],c);return m(wy,W(W(b,a),e))}function
 wA(a){return z(d,a[1])?a[3]:d}function
-lf(b,a){var
+lh(b,a){var
 c=h(a);return wx(g(a),c,b)}function
 wB(e,b,d){var
-c=le(0,d),f=lf(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(af(m(function(a){return lf(c,a)},h)),g)}function
+c=lg(0,d),f=lh(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(af(m(function(a){return lh(c,a)},h)),g)}function
 wC(b,a){var
 c=b[3];return W(m(g,a),c)}function
 wD(f,b,e,i,h,d,c){var
@@ -3558,11 +3558,11 @@ c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return dr(a);return 0}return 0}return 0}function
-lg(m,a,l,k,b,e,c){var
+li(m,a,l,k,b,e,c){var
 f=wE(a),g=f?cQ(a,aH(a,e)):f,h=g?cQ(a,aH(a,c)):g,i=h?cQ(a,b):h,j=i?I(function(a){return o(d,a)},b):i,n=j?[0,wD(m,a,l,k,b,e,c)]:j;return n}function
 wF(c,b,a,j,i,h,g,f,e){var
-d=V(0,b[2]);return d?ld(c,a,lg(a,c,j,i,h,b[1],g),f,e):d}function
-lh(b,a){var
+d=V(0,b[2]);return d?lf(c,a,li(a,c,j,i,h,b[1],g),f,e):d}function
+lj(b,a){var
 c=h(b);if(c)var
 i=c[1],d=$(h(a),i);else
 var
@@ -3574,9 +3574,9 @@ f=g(a);return[0,f,d]}function
 wG(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return ec(function(a){return lh(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return kT(function(a){return lh(h,a)},g,f,b)}}function
-hv(c,b,a){return b7(function(a,b){return wG(c,a,b)},a,b)}function
+d=a[1],e=n(c,a[2],a[3]);return ed(function(a){return lj(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return kV(function(a){return lj(h,a)},g,f,b)}}function
+hv(c,b,a){return b8(function(a,b){return wG(c,a,b)},a,b)}function
 wH(g){function
 b(c,a){function
 d(a){if(c){if(a){var
@@ -3599,26 +3599,26 @@ b=a[2],c=a[1];if(c){var
 f=e(b);return bf(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
 wI(b,a){return aq(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
-eh(a,b,f){if(f){var
+ei(a,b,f){if(f){var
 c=f[2],e=f[1];if(z(a,e)){var
-g=eh(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+g=ei(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(B(e,a)){var
-d=eh(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return eh(a,b,c)},j=function(b){return eh(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+d=ei(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return ei(a,b,c)},j=function(b){return ei(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
 wJ=wH([0,function(b,a){return o(a,b)}]);function
-li(b,a){var
+lk(b,a){var
 c=f(wJ[5],a);return S(u4(b),c,d)}function
 wK(b,a){return u(cO(function(a){return z(b,a)},a))}function
 wL(p,c){var
-b=gV(p,u(c)),d=m(g,c),e=m(h,c),f=li(b,d),i=li(b,e),j=eh(f,cM(b,wK(f,d)),d),l=V(0,b),n=l?j[2]===b?1:0:l;if(n)var
+b=gV(p,u(c)),d=m(g,c),e=m(h,c),f=lk(b,d),i=lk(b,e),j=ei(f,cM(b,wK(f,d)),d),l=V(0,b),n=l?j[2]===b?1:0:l;if(n)var
 q=E(b),r=wI(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-lj(a){return aq(k,d,a)}function
-wM(b,a){return lj(m(function(a){return r(d,l(b,h(a)))},a))}function
-lk(c,b){var
+ll(a){return aq(k,d,a)}function
+wM(b,a){return ll(m(function(a){return r(d,l(b,h(a)))},a))}function
+lm(c,b){var
 d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
 wN(b,a){var
-c=E(u([0,b,a])),d=m(g,a),e=eg(g(b),d),f=m(function(a){return lk(c,a)},a),h=eg(lk(c,b),f),i=F(l(h,lj(m(g,[0,b,a]))),c);return[0,v(wM(e,[0,b,a]),c),i]}function
+c=E(u([0,b,a])),d=m(g,a),e=eh(g(b),d),f=m(function(a){return lm(c,a)},a),h=eh(lm(c,b),f),i=F(l(h,ll(m(g,[0,b,a]))),c);return[0,v(wM(e,[0,b,a]),c),i]}function
 wO(a){var
 b=a?[0,wN(a[1],a[2])]:a;return b}function
 wP(a){var
@@ -3638,7 +3638,7 @@ wT(c,b,a){var
 d=wS(c,b,a),e=g(a),f=R(function(a){return k(e,a)},d);return[0,g(a),f]}function
 wU(a){var
 b=wR(a),c=wQ(a);return m(function(a){return wT(c,b,a)},a)}function
-ll(c,b){var
+ln(c,b){var
 i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
@@ -3647,18 +3647,18 @@ var
 f=d;return f}function
 wV(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b8(function(b){return function(a){return ll(a,b)}}(c),a)?a:[0,c,cO(function(b){return function(a){return bO(ll(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-lm(i,h,g,f,e,d,c,b){return cu(i,a(h,E(c)),g,f,e,d,b)}function
+c=b[1],f=b[2],g=b9(function(b){return function(a){return ln(a,b)}}(c),a)?a:[0,c,cO(function(b){return function(a){return bP(ln(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+lo(i,h,g,f,e,d,c,b){return cu(i,a(h,E(c)),g,f,e,d,b)}function
 wW(j,i,f,e,d,c,o,b){var
 a=cu(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=lm(j,i,f,e,d,c,o,m[1]);return R(function(a){return l(k,g(a))},p)}var
+p=lo(j,i,f,e,d,c,o,m[1]);return R(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
 wX(j,i,h,g,f,e,c){var
 k=wV(0,wU(c)),l=u(c),b=a_(m(function(a){return wW(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,eg(a[1],a[2])]:a,d=n;else
+a=b[1],n=a?[0,eh(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
 wY(a){var
@@ -3667,12 +3667,12 @@ wZ(b,a){return aq(function(c,a){return k(r(g(c),b),a)},d,a)}function
 w0(j,i,h,g,f,e,a){var
 k=wY(a);if(k){var
 m=k[1],b=cu(j,i,h,g,f,e,m);if(b)var
-o=wZ(m,a),c=lm(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+o=wZ(m,a),c=lo(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
 w1(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bS(a,b))return 0;var
+g!=="number"&&0===g[0]){if(bT(a,b))return 0;var
 h=m(wP,i),j=wX(a,f,e,d,c,b,h);return hp(w0(a,f,e,d,c,b,h),j)}return 0}function
 hw(e,d,b,a){if(b)if(a)var
 f=a[2],g=b[2],h=hw(e,dj(d),g,f),i=a[1],j=b[1],c=[0,aQ(e,bl(0,d),j,i),h];else
@@ -3681,32 +3681,32 @@ c=a;else
 var
 c=b;return c}function
 hx(e,d,c,b,a){function
-f(f,g){return ef(e,d,c,b,a,f,g)}return function(b,a){return a_(vf(vg,function(a){return f(b,a)},a))}}function
-ln(c,h,g,f,e){function
-i(a,b){return ef(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bS(c,b)){case
+f(f,g){return eg(e,d,c,b,a,f,g)}return function(b,a){return a_(vf(vg,function(a){return f(b,a)},a))}}function
+lp(c,h,g,f,e){function
+i(a,b){return eg(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bT(c,b)){case
 0:return i(b,ht(wo,a));case
 1:return i(b,ht(wp,a));default:var
 d=n(hx(c,h,g,f,e),b,a);return d?wn(d[1]):d}return a}}function
-lo(b,g,f,e,d,k,c,a){var
+lq(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(ln(b,g,f,e,d),c,a);case
+0:return n(lp(b,g,f,e,d),c,a);case
 1:var
 i=n(hx(b,g,f,e,d),c,a);return i?wO(i[1]):i;default:return w1(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=g6(k,u(a),a);return n(ln(b,g,f,e,d),c,l)}var
+l=g6(k,u(a),a);return n(lp(b,g,f,e,d),c,l)}var
 j=n(hx(b,g,f,e,d),c,a);return j?wL(h[1],j[1]):j}}function
-lp(a){if(typeof
+lr(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
 hy(a,f,e,d,c,b){var
-g=g7(a[2],b),h=bR(a),i=lp(a[6]);return a_(hw(function(b,g,h){return lo(a,f,e,d,c,b,g,h)},i,h,g))}function
-lq(b,a){return r(d,$(b,a))}function
+g=g7(a[2],b),h=bS(a),i=lr(a[6]);return a_(hw(function(b,g,h){return lq(a,f,e,d,c,b,g,h)},i,h,g))}function
+ls(b,a){return r(d,$(b,a))}function
 w2(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lq(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
+i=z(c,d)?h(e):g(e),f=ls(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
 hz(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bg(l(s(j),a)))];function
 c(o){var
 b=bg(a);function
 j(a){return hz(m,k,i,h,g,o,a)}var
-c=bQ(m,b);if(c){var
+c=bR(m,b);if(c){var
 e=j(S(b,i,d));if(e)var
 f=j(S(b,h,d)),p=f?[0,aQ(k,c[1],e[1],f[1])]:f,l=p;else
 var
@@ -3715,13 +3715,13 @@ n=l}else
 var
 n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-lr(c,g,f,e,b){var
+lt(c,g,f,e,b){var
 h=S(b,aH(c,e),d);return a(g,l(S(b,aH(c,f),d),h))}function
 w3(a,b,i,h,g,f,e){var
-c=kf(a);if(c){var
-j=a[2],k=function(c){return lr(a,b,f,e,c)};return hz(i,function(a,c,d){return w2(b,a,c,d)},h,g,k,j,d)}return c}function
-ls(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dj(h),l=ls(e,j,i,c[2],n,m),o=fu(e);if(B(c[1],o)){var
+c=kh(a);if(c){var
+j=a[2],k=function(c){return lt(a,b,f,e,c)};return hz(i,function(a,c,d){return w2(b,a,c,d)},h,g,k,j,d)}return c}function
+lu(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dj(h),l=lu(e,j,i,c[2],n,m),o=fu(e);if(B(c[1],o)){var
 p=a(j,bl(d,h)),q=fu(e);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
@@ -3730,17 +3730,17 @@ var
 g=c;return g}function
 w4(a){var
 b=a?[0,aq(r,a[1],a[2])]:a;return b}function
-lt(a,k,j,i,f){function
+lv(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return w4(ls(a,k,c,aH(a,b),d,j))}var
+d=a[14];return w4(lu(a,k,c,aH(a,b),d,j))}var
 b=d(g,i);if(b)var
 c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
 fw(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lt(a,f,e,d,c):fv(a,f,e,d,c):w3(a,f,e,b[1],b[2],d,c)}function
-lu(b,a,g,f,e,d,c){return ld(b,a,fw(b,a,g,f,e),d,c)}function
+b==="number"?b?lv(a,f,e,d,c):fv(a,f,e,d,c):w3(a,f,e,b[1],b[2],d,c)}function
+lw(b,a,g,f,e,d,c){return lf(b,a,fw(b,a,g,f,e),d,c)}function
 du(d,c,b){return a(b,l(a(d,b),c))}function
 w5(c,f,e,b){if(z(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
@@ -3755,17 +3755,17 @@ x=du(c,b,e[1]);return[0,$(du(c,b,k),x)]}var
 l=B(c,d),m=l?o(b,d):l,y=m?[0,du(c,b,k)]:m;return y}if(e){var
 n=B(c,d),p=n?o(d,b):n,A=p?[0,du(c,b,e[1])]:p;return A}var
 q=B(c,d),r=q?B(b,d):q,C=r?[0,d]:r;return C}function
-lv(g,f,e,a){if(a){var
+lx(g,f,e,a){if(a){var
 b=w5(g,f,e,a[1]);if(b)var
-c=lv(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+c=lx(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
 w6(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bQ(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+c=bR(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
 w7(a,n){var
-g=n[2]===1?1:0,h=g?ks(a):g;if(h){var
+g=n[2]===1?1:0,h=g?ku(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3793,11 +3793,11 @@ w8(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
 w9(a,d,c,b){var
 e=ai(0,a[2]),f=m(function(b){return w6(a,b)},e),g=aH(a,b),h=W(W(aH(a,c),g),f);return m(function(a){return w8(d,a)},h)}function
-lw(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=lw(f[2],e[2],c);if(g){var
+ly(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=ly(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(B(b,d))return[0,[0,o,n]];var
 h=z(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ec(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ed(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
@@ -3810,10 +3810,10 @@ j!=="number")switch(j[0]){case
 f=a(e,aT(b)),k=c[3],g=v(a(f,aT(b)),k),m=l(he(b,c,g),f);return[0,g,r(l(f,dp(b,c,g)),m)];case
 1:var
 h=a(e,aT(b)),n=c[3],i=v(a(h,aT(b)),n),o=l(he(b,c,i),h);return[0,i,r(l(h,dp(b,c,i)),o)]}return[0,e,d]}function
-lx(a){var
+lz(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fp(a),f=c?[0,d]:c,e=ed(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+c=fp(a),f=c?[0,d]:c,e=ee(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
 w$(b,d,c){var
 e=af(d),f=g9(b);return k(a(a(dq(b),f),e),c)}function
 xa(b,c){var
@@ -3823,12 +3823,12 @@ e=ae(c,m(function(a){return g_(b,j,a[1])},d));return a(dq(b),e)}function
 xc(c){var
 a=g$(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-ly(b,n,t,j,i,f){var
-e=n[3],o=f[1],u=b_(0,n[4]),v=g$(b)?r(d,f[3]):d,w=w7(b,n),x=w?cQ(b,aH(b,j)):w,y=x?cQ(b,aH(b,i)):x,z=y?I(function(a){var
+lA(b,n,t,j,i,f){var
+e=n[3],o=f[1],u=b$(0,n[4]),v=g$(b)?r(d,f[3]):d,w=w7(b,n),x=w?cQ(b,aH(b,j)):w,y=x?cQ(b,aH(b,i)):x,z=y?I(function(a){var
 c=b[2];return V(g(a),c)},u):y;if(z){var
-K=w9(b,o,j,i),p=lw(u,f[2],K);if(p){var
-A=p[1],L=W(t,A[1]),B=m(function(a){return w_(b,a[1],a[2])},L),q=m(g,B),M=xa(b,q),N=h(lx(b)),O=g(lx(b)),s=lv(w$(b,q,v),O,N,M);if(s)var
-C=xc(b),c=C[2],D=C[1],E=X(b),P=eb(b),F=a(dq(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),T=xb(b,t,q),U=l(a(k(s[1],T),S),R),Y=a(af(m(h,B)),e),Z=dt(b,i),_=l(dt(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aT(b),aa),Y),ac=b[15],ad=aT(b),ae=a(a(a(a(a(F,a(c,c)),e),ad),o),ac),ag=a(ab,a(F,a(c,c))),G=[0,[0,k(a(U,e),ag),ae]];else
+K=w9(b,o,j,i),p=ly(u,f[2],K);if(p){var
+A=p[1],L=W(t,A[1]),B=m(function(a){return w_(b,a[1],a[2])},L),q=m(g,B),M=xa(b,q),N=h(lz(b)),O=g(lz(b)),s=lx(w$(b,q,v),O,N,M);if(s)var
+C=xc(b),c=C[2],D=C[1],E=X(b),P=ec(b),F=a(dq(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),T=xb(b,t,q),U=l(a(k(s[1],T),S),R),Y=a(af(m(h,B)),e),Z=dt(b,i),_=l(dt(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aT(b),aa),Y),ac=b[15],ad=aT(b),ae=a(a(a(a(a(F,a(c,c)),e),ad),o),ac),ag=a(ab,a(F,a(c,c))),G=[0,[0,k(a(U,e),ag),ae]];else
 var
 G=s;var
 H=G}else
@@ -3837,10 +3837,10 @@ H=p;var
 J=H}else
 var
 J=z;return J}function
-lz(c,k,j,i,h,g,f,e){var
-b=ly(c,k,j,i,h,g);if(b){var
+lB(c,k,j,i,h,g,f,e){var
+b=lA(c,k,j,i,h,g);if(b){var
 d=b[1],l=a(d[1],e),m=fu(c);return o(a(f,a(d[2],m)),l)}return b}function
-lA(a){var
+lC(a){var
 f=a[9],b=I(function(b){var
 c=a[1];return cN(u(b),c)},f),c=b?ds(a):b;if(c){var
 d=a[6];if(typeof
@@ -3848,11 +3848,11 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ei(c,i,h,g,f,b,a){if(bS(c,b))return 0;var
+ej(c,i,h,g,f,b,a){if(bT(c,b))return 0;var
 e=o(d,a);return e?cu(c,i,h,g,f,b,a):e}function
 xd(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ei(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ej(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
@@ -3861,7 +3861,7 @@ var
 j=a;return j}function
 xe(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ei(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ej(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
@@ -3870,26 +3870,26 @@ var
 j=a;return j}function
 hA(c,b){var
 d=ae(b,b),e=ae(c,b),f=a(i(2,j),e);return k(l(ae(c,c),f),d)}function
-lB(c,b,d){var
+lD(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
 dv(b,c){var
 d=X(b);return a(c,a(X(b),d))}function
 xf(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=S(j,o,0);if(k){var
-s=dv(c,k[1]),t=a(e,hA(n,ea(c,j)));if(lB(dv(c,i),t,s)){var
-l=ei(c,e,r,q,p,m,i);if(l){var
+s=dv(c,k[1]),t=a(e,hA(n,eb(c,j)));if(lD(dv(c,i),t,s)){var
+l=ej(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=$(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
 xg(c,e,s,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=S(j,o,0);if(k){var
-t=dv(c,i),u=a(e,hA(n,ea(c,j)));if(lB(dv(c,k[1]),u,t)){var
-l=ei(c,e,s,q,p,m,i);if(l){var
+t=dv(c,i),u=a(e,hA(n,eb(c,j)));if(lD(dv(c,k[1]),u,t)){var
+l=ej(c,e,s,q,p,m,i);if(l){var
 v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
-ej(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ej(e,d[2],c[2],b[2],a[2]);return[0,cY(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xh(a,f,e,d,c,i,h,b){if(lA(a)){var
-g=bR(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xd(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xe(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ej(function(b,g,h,i){return xf(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ej(function(b,g,h,i){return xg(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lC(b){var
+ek(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ek(e,d[2],c[2],b[2],a[2]);return[0,cY(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+xh(a,f,e,d,c,i,h,b){if(lC(a)){var
+g=bS(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xd(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xe(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ek(function(b,g,h,i){return xf(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ek(function(b,g,h,i){return xg(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lE(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3899,10 +3899,10 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ek(b,g,f,e,d,a,c){return 1===bS(b,a)?cu(b,g,f,e,d,a,c):0}function
+el(b,g,f,e,d,a,c){return 1===bT(b,a)?cu(b,g,f,e,d,a,c):0}function
 xi(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=el(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
@@ -3911,7 +3911,7 @@ var
 j=a;return j}function
 xj(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=el(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
@@ -3922,32 +3922,32 @@ hB(g,f,e,c,b){var
 i=aT(g),h=a(aT(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-lD(c,e,b,h){var
+lF(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-lE(b,a){return S(a,b,[0,d,d,j,j])}function
+lG(b,a){return S(a,b,[0,d,d,j,j])}function
 xk(d,c,v,u,t,s,r,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,r,0);if(o){if(V(e,d[2])){var
-w=ae(q,ea(d,e)),x=lE(s,e),y=hB(d,c,h(i),x,w),z=a(m,o[1]);if(lD(c,l(a(n,c),z),m,y)){var
-p=ek(d,c,v,u,t,g(i),n);if(p){var
+w=ae(q,eb(d,e)),x=lG(s,e),y=hB(d,c,h(i),x,w),z=a(m,o[1]);if(lF(c,l(a(n,c),z),m,y)){var
+p=el(d,c,v,u,t,g(i),n);if(p){var
 A=h(p[1]),B=$(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
 xl(d,c,w,v,u,t,s,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,s,0);if(o){if(V(e,d[2])){var
-x=ae(q,ea(d,e)),y=lE(t,e),z=hB(d,c,h(i),y,x),A=a(n,c);if(lD(c,l(a(m,o[1]),A),m,z)){var
-p=ek(d,c,w,v,u,g(i),n);if(p){var
+x=ae(q,eb(d,e)),y=lG(t,e),z=hB(d,c,h(i),y,x),A=a(n,c);if(lF(c,l(a(m,o[1]),A),m,z)){var
+p=el(d,c,w,v,u,g(i),n);if(p){var
 B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
-xm(a,f,e,d,c,g,j,i,b){if(lC(a)){var
-h=bR(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xi(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xj(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ej(function(b,h,i,j){return xk(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ej(function(b,h,i,j){return xl(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+xm(a,f,e,d,c,g,j,i,b){if(lE(a)){var
+h=bS(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xi(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xj(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ek(function(b,h,i,j){return xk(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ek(function(b,h,i,j){return xl(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
 xn(b,a){var
-c=fk(b),d=vs(b),e=v7(b,a[1],a[3]),f=c?vr(b,c[1]):c;return[0,b,a,d$(a[2],a[3]),c,f,e,d]}function
+c=fk(b),d=vs(b),e=v7(b,a[1],a[3]),f=c?vr(b,c[1]):c;return[0,b,a,ea(a[2],a[3]),c,f,e,d]}function
 xo(a){var
 b=vL(a);return function(a){function
-c(b,a){return b===a?1:0}return b8(function(b){return c(a,b)},b)}}function
+c(b,a){return b===a?1:0}return b9(function(b){return c(a,b)},b)}}function
 xp(a,b){var
-c=a[7],d=a[1][9],e=xo(b),f=ku(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+c=a[7],d=a[1][9],e=xo(b),f=kw(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
 fx(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bH(b[1],d))return[0,b[2]];var
+b=a[1];if(by(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
 xq(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
@@ -3958,12 +3958,12 @@ f=a[6];if(f)return v9(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-lF(a,d){var
+lH(a,d){var
 b=a[1],e=a[2][1],c=dr(b),f=c?[0,wl(e,d,b[2])]:c;return f}function
 xr(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return wu(d,e,function(a,b){return ef(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return wu(d,e,function(a,b){return eg(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
@@ -3974,7 +3974,7 @@ xt(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
 c=f(xr(a),j);if(c)return[0,c[1]];var
 b=xq(a,e,d);return b?hy(g,h,i,a[2][3],a[3],b[1]):b}}function
-lG(b,a,c){var
+lI(b,a,c){var
 d=b[2][2];return function(e){var
 g=f(xt(b,a,c),e);return R(function(e){var
 g=a[4],h=a[3],i=hv(function(a,b){return cP(h,d,a,b)},e,g);return f(xs(b,c),i)},g)}}function
@@ -3991,7 +3991,7 @@ h=a;return h}}function
 xv(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=fx(e,g[5]);if(c)return lz(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=fx(e,g[5]);if(c)return lB(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
@@ -4000,25 +4000,25 @@ l=c[1],m=c[2][2];return function(o,h,b){var
 e=S(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=z(d,e);if(j){var
-p=lu(l,m,h,a[1],b,e,a[5]),k=p||cY(xu(c,a,g),o,h,b,e);if(!k)return n(xv(c,a,g),b,e);var
+p=lw(l,m,h,a[1],b,e,a[5]),k=p||cY(xu(c,a,g),o,h,b,e);if(!k)return n(xv(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
 xx(b,a,d){var
 j=b[1],e=V(0,a[2]);if(e){var
-g=lF(b,a),c=f(lG(b,a,d),g);if(c)var
-k=c[1],l=ai(0,j[3]),h=[0,cO(function(c){return bO(aQ(xw(b,a,d),g,k,c))},l)];else
+g=lH(b,a),c=f(lI(b,a,d),g);if(c)var
+k=c[1],l=ai(0,j[3]),h=[0,cO(function(c){return bP(aQ(xw(b,a,d),g,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-lH(b,c){var
+lJ(b,c){var
 d=a$(a(a(b,b),c));return[0,br(a(a(b,b),c)),d]}function
-lI(h,g,a){var
+lK(h,g,a){var
 b=ae(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=lH(h,b);f=1}if(!f)var
+e=lJ(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
 hC(a,b,c){if(B(a,d))return[0,[0,d,d]];var
 e=z(d,b);if(e){if(z(d,a))var
@@ -4028,12 +4028,12 @@ i=F(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-lJ(b,r,f,j){var
+lL(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bu(b,a(f,i[1]),s),m=[0,bv(lH(b,j),t)];else
+s=i[2],t=bu(b,a(f,i[1]),s),m=[0,bv(lJ(b,j),t)];else
 var
 m=l;return m;case
 1:var
@@ -4046,13 +4046,13 @@ k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hC(a(a(a(b,b),b),j),n,l);if(c)var
 f=c[1],o=$(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-lK(e,h,d,b,n,m,g){var
+lM(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
 o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bu(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
 return 2===f[0]?[0,bu(e,d,a(b,c))]:xy(e,d,g[3],m)}function
-xz(g,f,e,d,c,b,a){return lK(g,f,ae(e,a[1]),d,c,b,a)}function
-lL(d,b){var
+xz(g,f,e,d,c,b,a){return lM(g,f,ae(e,a[1]),d,c,b,a)}function
+lN(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(V(b,a[1])){var
 a=a[2];continue}var
@@ -4061,20 +4061,20 @@ xA(c,f,b){var
 d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
 hD(g,c,f,e,b,d){if(V(f,b))return[0,b,0];if(e){var
 h=e[1],i=h[1],j=e[2],k=h[2],l=g4(a(g,c),d,k),m=hD(g,c,f,j,a0(b,i),l),n=hD(g,c,f,j,b,d);return[1,a0(b,i),n,m]}return xA(c,b,d)}function
-lM(g,f,e,c,b,d){function
+lO(g,f,e,c,b,d){function
 h(e){var
-h=g4(a(g,f),b,b);return lM(g,f,e,a0(c,c),h,[0,[0,c,b],d])}function
+h=g4(a(g,f),b,b);return lO(g,f,e,a0(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
 xB(c,b,h,g,f,e){var
 i=s(j),d=ct(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hD(c,b,g,lM(c,b,e,1,d[1],0),0,l)}return xC}function
+k=a(c,b),l=[0,a(c,b),k];return hD(c,b,g,lO(c,b,e,1,d[1],0),0,l)}return xC}function
 xD(n,m,i,b,h){var
 c=a9(h,b),u=E(n);if(o(s(c),u)){var
-e=l(h,a1(c,b)),f=lL(m,bg(s(c)));if(f)var
+e=l(h,a1(c,b)),f=lN(m,bg(s(c)));if(f)var
 p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a9(a(p,k(e,a9(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=lL(m,n);if(g)var
+g=lN(m,n);if(g)var
 r=B(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
@@ -4088,23 +4088,23 @@ var
 i=g;return i}return[0,[0,c,b]]}}function
 xF(g,s,r,f,e,q,p,c){var
 b=xE(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bC(i(2,j),w),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bF(i(2,j),w),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-lN(a){return aq(r,bl(d,a),a)}function
+lP(a){return aq(r,bl(d,a),a)}function
 xG(e,d,c,b,a){return a_(m(function(a){return ct(e,d,l(a,b),c)},a))}function
 xH(b,d,c){var
 e=g(d),f=$(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
-lO(e,l,k,c){var
-a=xG(e,l,k,lN(c),c);if(a)var
+lQ(e,l,k,c){var
+a=xG(e,l,k,lP(c),c);if(a)var
 b=a[1],n=af(m(h,b)),f=[0,af(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return xH(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xI=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hE=bC(i(2,j),xI),xJ=i(2,i(2,i(2,x(i(2,j))))),xK=bC(i(2,j),xJ),fy=i(2,i(2,i(2,j))),hF=i(2,i(2,x(i(2,x(i(2,j)))))),hG=bC(i(2,j),fy),lP=bg(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hG)),xL=k(fy,hF),fz=bC(i(2,j),xL);function
-xM(b,a){return xB(hE,xK,hG,lP,b,a)}function
+xI=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hE=bF(i(2,j),xI),xJ=i(2,i(2,i(2,x(i(2,j))))),xK=bF(i(2,j),xJ),fy=i(2,i(2,i(2,j))),hF=i(2,i(2,x(i(2,x(i(2,j)))))),hG=bF(i(2,j),fy),lR=bg(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hG)),xL=k(fy,hF),fz=bF(i(2,j),xL);function
+xM(b,a){return xB(hE,xK,hG,lR,b,a)}function
 xN(r,c,q,p){var
-t=k(fy,hF),b=l(bP(c),t),e=B(a9(c,b),fz),f=e?B(a9(fz,s(b)),c):e;if(f){var
-d=xF(hG,lP,r,fy,hF,b,a9(q,b),p);if(d)var
+t=k(fy,hF),b=l(bQ(c),t),e=B(a9(c,b),fz),f=e?B(a9(fz,s(b)),c):e;if(f){var
+d=xF(hG,lR,r,fy,hF,b,a9(q,b),p);if(d)var
 g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fz)),n=[0,[0,l(m,F(m,fz)),u]];else
 var
 n=d;var
@@ -4120,9 +4120,9 @@ j=i;var
 k=j}else
 var
 k=c;return k}function
-el(a){var
+em(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-lQ(a,g){var
+lS(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
 d=dr(a),h=d?xP:d;return h}var
@@ -4131,10 +4131,10 @@ j=a[9],b=I(function(b){var
 c=a[1];return cN(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return lI(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return lK(g,a,b)},k)];else
 var
 f=b;return f}function
-xQ(b,a){return aq(function(b,a){return r(b5(b),a)},a,b)}function
+xQ(b,a){return aq(function(b,a){return r(b6(b),a)},a,b)}function
 xR(a){return aq(xQ,d,a)}var
 xS=8;function
 xT(e,b){var
@@ -4142,17 +4142,17 @@ a=e[9];if(cN(xS,u(b))){var
 c=g3(a,xR(b)),f=u(a),d=n(fa(c),f,a);return function(b){var
 e=fb(d,b);return g2(c,u(a),d,e)}}return function(b){return m(function(a){return ae(b,a)},a)}}function
 xU(e,d,k,a,c,j){var
-i=ae(a,a),b=lJ(d,e,c,i);if(b){var
+i=ae(a,a),b=lL(d,e,c,i);if(b){var
 l=b[1],n=W(f(k,a),j);return a_(m(function(a){var
-b=h(a);return lK(d,e,g(a),c,i,l,b)},n))}return b}function
+b=h(a);return lM(d,e,g(a),c,i,l,b)},n))}return b}function
 xV(b,d,j,i,h,a,g){var
 c=S(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=lO(d,j,a[1],c);return R(function(a){return m(el,a)},l)}var
-n=xU(b,d,i,c,a[1],h);return R(function(a){return m(el,a)},n)}return e}function
+l=lQ(d,j,a[1],c);return R(function(a){return m(em,a)},l)}var
+n=xU(b,d,i,c,a[1],h);return R(function(a){return m(em,a)},n)}return e}function
 xW(b,d,e,a){var
-c=lQ(b,d);if(c){var
+c=lS(b,d);if(c){var
 f=ai(0,u(a[2])),g=c[1],h=xT(b,a[2]);return a_(m(function(c){return xV(b,d,e,h,g,a,c)},f))}return c}function
 hH(b,d){var
 e=b[8];return function(f){var
@@ -4171,8 +4171,8 @@ e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ae(c,c),m),l)}return i}return 1}var
-g=bO(B(e[1][1],d));return g?g:z(d,ae(c,c))}}function
-lR(b,c,a){var
+g=bP(B(e[1][1],d));return g?g:z(d,ae(c,c))}}function
+lT(b,c,a){var
 f=b[1],d=u(a)===f?1:0,e=d?I(hH(b,c),a):d;return e?xX(b,c,a):e}function
 xY(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
@@ -4180,60 +4180,60 @@ xZ(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
 hI(c,b,a,f,e){var
 d=xY(c,b,g(a),f);return d?xZ(c,b,h(a),e):d}function
-lS(e,d,a,c,b){var
+lU(e,d,a,c,b){var
 f=[0,h(a)];return hI(d,e,[0,[0,g(a)],f],c,b)}function
 x0(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b8(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lS(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b9(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lU(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-lT(j,i,g,f,b,a){switch(a[0]){case
+lV(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bQ(i,a[1]);if(c){var
-d=bQ(c[1],a[2]);if(d)return hI(b,j,d[1],a[3],a[4]);var
+c=bR(i,a[1]);if(c){var
+d=bR(c[1],a[2]);if(d)return hI(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bQ(f,a[1]);return e?lS(g,b,e[1],a[2],a[3]):e;default:return x0(g,b,a[1],a[2],a[3],0,f)}}function
+e=bR(f,a[1]);return e?lU(g,b,e[1],a[2],a[3]):e;default:return x0(g,b,a[1],a[2],a[3],0,f)}}function
 fA(a){return 0===a[0]?1:0}function
-lU(i,b,h,g,f,e,a){var
+lW(i,b,h,g,f,e,a){var
 j=b[2],d=u(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=I(function(a){return lR(i,l,a)},k);else
+k=a[2],l=a[1],c=I(function(a){return lT(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return I(function(a){return lT(h,g,f,e,n,a)},m)}return c}var
-x1=x(i(2,x(i(2,i(2,j))))),x2=bC(i(2,j),x1),x3=bg(x(i(2,i(2,x(i(2,j))))));function
+m=b[4],n=b[3];return I(function(a){return lV(h,g,f,e,n,a)},m)}return c}var
+x1=x(i(2,x(i(2,i(2,j))))),x2=bF(i(2,j),x1),x3=bg(x(i(2,i(2,x(i(2,j))))));function
 hJ(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=el(a[1]);return hI(d[3],c,i,f,e)}return a}function
+e=h(b),f=g(b),i=em(a[1]);return hI(d[3],c,i,f,e)}return a}function
 x4(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
 m=a[9],d=S(g(c),m,0),n=a[1],e=cN(u(d),n);if(e){var
-o=h(c);return hJ(f,b,xz(b,a,l,i,k,j,lI(b,a,d)),o)}return e}}function
+o=h(c);return hJ(f,b,xz(b,a,l,i,k,j,lK(b,a,d)),o)}return e}}function
 x5(d,c,b,a){var
-e=h(a);return hJ(d,c,bQ(b,g(a)),e)}function
+e=h(a);return hJ(d,c,bR(b,g(a)),e)}function
 x6(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=lN(b),c=xN(a[1],e,f,b);if(c){var
+f=lP(b),c=xN(a[1],e,f,b);if(c){var
 m=c[1];return I(function(c){var
-a=bQ(b,g(c));if(a){var
+a=bR(b,g(c));if(a){var
 i=h(c);return hJ(k,d,xO(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
 x7(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b_(s,c[4]);if(f){var
+f=b$(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
 o=dr(d);if(o){var
 p=n(x6(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=lO(a,k,l,b);if(i){var
+i=lQ(a,k,l,b);if(i){var
 t=i[1];return I(function(b){return x5(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ae(b,b),j=lJ(a,d,l,q);if(j){var
+q=ae(b,b),j=lL(a,d,l,q);if(j){var
 u=j[1];return I(aQ(x4(d,c,a,e),b,q,u),g)}return j}return 1}}function
 x8(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
@@ -4246,7 +4246,7 @@ c==="number"&&c){var
 g=E(u(e[2])),d=o(x2,a(E(b[1]),g)),h=d?[0,xM(f,x3)]:d;return h}return 0}function
 x$(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=I(function(a){return lR(c,i,a)},k);else
+k=a[2],d=I(function(a){return lT(c,i,a)},k);else
 var
 d=g;if(d)var
 l=b[4],m=u(a[2]),e=I(function(a){return x9(m,a)},l);else
@@ -4254,15 +4254,15 @@ var
 e=d;if(e){var
 n=a[2];return x8(c,b,h,f,a,x_(c,f,a),0,n)}return e}function
 ya(c,b,m,l,f,e,k,a){var
-g=lU(c,b,m,l,f,e,k),h=g?V(a,c[3]):g,i=h?bO(a===b[1]?1:0):h;return i?lu(c,f,e,a,b[1],d,j):i}function
+g=lW(c,b,m,l,f,e,k),h=g?V(a,c[3]):g,i=h?bP(a===b[1]?1:0):h;return i?lw(c,f,e,a,b[1],d,j):i}function
 hK(c,a,b){return xW(c,a[1],a[3],b)}function
 hL(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=d$(b,a[3]);return hy(c,d,b,a[3],f,e)}}function
-lV(c,a,d,b){var
+f=ea(b,a[3]);return hy(c,d,b,a[3],f,e)}}function
+lX(c,a,d,b){var
 h=a[1],m=a[2],i=V(0,u(b[2]));if(i){if(I(fA,d[4]))return x$(c,d,h,a[3],b);var
 e=hK(c,a,b);if(e){var
-j=e[1],g=f(hL(c,a),j);if(g)return lU(c,d,h,j,m,g[1],b);var
+j=e[1],g=f(hL(c,a),j);if(g)return lW(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
@@ -4273,7 +4273,7 @@ yb(b,a,k,c){var
 l=a[1],m=a[2],g=V(0,u(c[2]));if(g){var
 d=hK(b,a,c);if(d){var
 h=d[1],e=f(hL(b,a),h);if(e){var
-n=ai(0,b[3]),o=e[1];return b8(function(a){return ya(b,k,l,h,m,o,c,a)},n)}var
+n=ai(0,b[3]),o=e[1];return b9(function(a){return ya(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
@@ -4282,29 +4282,29 @@ var
 j=g;return j}function
 yc(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-em(b,a){var
-c=a[6],d=a[5],e=b9(b+1|0,a[4]),f=bf(cs(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+en(b,a){var
+c=a[6],d=a[5],e=b_(b+1|0,a[4]),f=bf(cs(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
 yd(c,b){var
 d=X(c);return function(f){var
-l=a(d,d),e=F(a(b,af(m(function(a){return kW(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=F(a(b,af(m(function(a){return kY(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,af(m(function(a){return kX(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,af(m(function(a){return kZ(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-lW(e,b,h,f,c){if(B(h[1],d)&&kY(e,c)){var
+lY(e,b,h,f,c){if(B(h[1],d)&&k0(e,c)){var
 g=hl(hk(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
 j=fq(e,c);return br(v(a(a(b,b),j),f))}function
 ye(d,b,c,a){var
-e=ae(a,a),f=$(b,lW(d,b,c,e,a)),g=s(lW(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-lX(d,c){var
+e=ae(a,a),f=$(b,lY(d,b,c,e,a)),g=s(lY(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+lZ(d,c){var
 e=X(d);return function(b,f){var
 g=a(b[2],e),h=fq(d,f),i=a(b[1],b[1]);return v(br(a(a(a(c,c),i),h)),g)}}function
 yf(e,d){var
 f=X(e);return function(h,g){var
-i=a(a(f,ho(h)),f),j=k6(e,h),b=j[1];if(b){var
+i=a(a(f,ho(h)),f),j=k8(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=v(a(d,af(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,af(m(function(b){var
@@ -4318,13 +4318,13 @@ yg(e,c,b,a){var
 f=n(yf(e,c),b,a);if(f){var
 i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lX(e,c),j,a),t=$(h(i),q),u=m(s,a),v=s(n(lX(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
+q=n(lZ(e,c),j,a),t=$(h(i),q),u=m(s,a),v=s(n(lZ(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=f;return p}function
-lY(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+l0(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
 n=c[8],f=ct(b,m,l(h[1],i[1]),n);if(!f)return f;var
@@ -4336,37 +4336,37 @@ e=d;var
 o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
 yh(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(yd(a,c),d)]:lY(a,c,e):2===b[0]?yg(a,c,b[1],d):[0,ye(a,c,b[1],d)]}function
+b==="number"?0===b?[0,f(yd(a,c),d)]:l0(a,c,e):2===b[0]?yg(a,c,b[1],d):[0,ye(a,c,b[1],d)]}function
 yi(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bt(lY(a,c,b),e)}if(fk(a)){var
+e=a[2];return bt(l0(a,c,b),e)}if(fk(a)){var
 f=a[9];return m(function(d){return yh(a,c,b,d)},f)}return bt(0,a[2])}function
 yj(a){var
-b=ed(a),c=b?fp(a):b;return bO(c)}function
-lZ(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-hM(e,d,c,b){switch(bS(e,c)){case
+b=ee(a),c=b?fp(a):b;return bP(c)}function
+l1(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+hM(e,d,c,b){switch(bT(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
 f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-l0(e,d,c,b){switch(bS(e,c)){case
+l2(e,d,c,b){switch(bT(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
-f=h(c)[2];return lZ(v(a(d,h(c)[1]),f),b)}}function
+f=h(c)[2];return l1(v(a(d,h(c)[1]),f),b)}}function
 yk(f,e,a){if(a){var
-b=a[2],c=a[1];if(bS(f,e))var
+b=a[2],c=a[1];if(bT(f,e))var
 i=h(g(c)),d=aq(function(a){var
 b=h(g(a));return function(a){return r(b,a)}},i,b);else
 var
 j=g(h(c)),d=aq(function(a){var
-b=g(h(a));return function(a){return $(b,a)}},j,b);return m(function(a){return lZ(d,a)},a)}return a}function
-l1(d,c,b,e,a){if(a){var
+b=g(h(a));return function(a){return $(b,a)}},j,b);return m(function(a){return l1(d,a)},a)}return a}function
+l3(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=l1(d,c,b,a,f);return[0,hM(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hM(d,c,b,a)},f);return[0,l0(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+e=l3(d,c,b,a,f);return[0,hM(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hM(d,c,b,a)},f);return[0,l2(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
 yl(p,o,f,d,c){function
 b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bS(p,o)){var
+e(a){return h(h(a))}if(bT(p,o)){var
 q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
 v=b(c),i=z(b(d),v);if(i)var
 m=i;else{var
@@ -4377,13 +4377,13 @@ ym(l,k,j,i,f,e){var
 c=i,b=f,a=e;for(;;){if(a){var
 d=a[1],m=a[2],n=yl(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
 yn(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return l1(c,d,b,ym(c,b,E(u(a)),1,f,e),a)}return a}function
+e=a[2],f=[0,0,a[1]];return l3(c,d,b,ym(c,b,E(u(a)),1,f,e),a)}return a}function
 yo(a,e,c,b){var
 d=a[6];if(typeof
 d==="number"&&d)return yk(a,c,b);return m(function(b){return hM(a,e,c,b)},b)}function
 yp(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return yn(a,d,c,b);return m(function(b){return l0(a,d,c,b)},b)}function
+e==="number"&&e)return yn(a,d,c,b);return m(function(b){return l2(a,d,c,b)},b)}function
 yq(a,b){function
 d(b){var
 d=g(b),c=B(g(a),d);if(c){var
@@ -4403,12 +4403,12 @@ b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-l2(l,k,j,i,f,e,d,a,c){var
-b=yr(a,c);return b?lo(l,k,j,i,f,d,e,m(function(a){var
+l4(l,k,j,i,f,e,d,a,c){var
+b=yr(a,c);return b?lq(l,k,j,i,f,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
 ys(d,c,j,i,h,b,g,a){var
-e=l2(d,c,j,i,h,b,g,yo(d,c,b,a),a);if(e)var
-f=l2(d,c,j,i,h,b,g,yp(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+e=l4(d,c,j,i,h,b,g,yo(d,c,b,a),a);if(e)var
+f=l4(d,c,j,i,h,b,g,yp(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
 yt(a){var
@@ -4416,28 +4416,28 @@ d=h(a),b=o(g(a),d);if(b)var
 e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
-l3(c,b,e,d){var
+l5(c,b,e,d){var
 f=R(function(d){return v(a(b,d),c)},d);return[0,R(function(d){return F(a(b,d),c)},e),f]}function
 yu(b,a){var
-c=b_(a,b[4]);return m(function(a){var
+c=b$(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
 yv(e,b,a,c){var
-f=yu(b,c),g=bt([0,d,a],e[2]),h=b[3];return hv(function(b,c){return l3(h,a,b,c)},g,f)}function
-l4(b,a){var
+f=yu(b,c),g=bt([0,d,a],e[2]),h=b[3];return hv(function(b,c){return l5(h,a,b,c)},g,f)}function
+l6(b,a){var
 c=h(a),d=$(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
 yw(b,d,c,a){var
-e=l(b,l(d,g(a)));return l4(a,[0,l(b,l(c,h(a))),e])}function
+e=l(b,l(d,g(a)));return l6(a,[0,l(b,l(c,h(a))),e])}function
 yx(b,f,e,d,c){var
 a=yv(b,f,e,c);if(dr(b)){var
-i=b_(c,f[4]);if(I(function(a){var
+i=b$(c,f[4]);if(I(function(a){var
 c=b[2];return V(g(a),c)},i)&&I(function(a){var
 b=h(a);return o(g(a),b)},a)){var
 j=af(m(g,a)),k=af(m(h,a)),l=W(d,a);return m(function(a){var
-b=g(a),c=yw(e,j,k,h(a));return R(function(a){return l4(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+b=g(a),c=yw(e,j,k,h(a));return R(function(a){return l6(c,a)},b)},l)}}return m(function(a){return 0},d)}function
 yy(g){function
 e(c,b){if(c){if(b){var
 h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
-l5(e,d,a,b){var
+l7(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a[2],g=a[1];return k(n(yy(d),g,b),f)}return ae(a[1],b)}function
@@ -4451,14 +4451,14 @@ i=a(a(b,aT(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fB(e,h),j)),i)}function
 yA(e,h,c,b,g,f){var
 i=o(d,b)?c[3]:c[4],j=a(g,a(fB(e,h),i));return o(a(a(b,aT(e)),f),j)}function
 yB(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=l5(b,a,m,g[1]),j=n[3],k=f?yz(b,a,h,i,f[1],j):1;if(k){if(e)return yA(b,a,h,i,e[1],j);var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=l7(b,a,m,g[1]),j=n[3],k=f?yz(b,a,h,i,f[1],j):1;if(k){if(e)return yA(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
 fC(b,c){var
 d=X(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ae(e,e),i),h)}}function
-l6(f,d,c,b,e){var
+l8(f,d,c,b,e){var
 g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(af(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
 yC(c){var
@@ -4472,22 +4472,22 @@ k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
 q=p[1];if(aQ(yC(a),f,m,q)){var
-v=b[1];return n(fC(a,c),f,v)}return l6(a,c,m,q,b[1])}var
+v=b[1];return n(fC(a,c),f,v)}return l8(a,c,m,q,b[1])}var
 w=b[1];return n(fC(a,c),f,w)}var
 x=b[1];return n(fC(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return l6(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return l8(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
 t=b[1];return n(fC(a,c),[0,j,j],t)}}return i}function
 hN(e,c,b,a){var
-f=b_(a,c[4]);return m(function(a){var
-c=h(a),f=S(g(a),b,[0,d,d,j,j]);return[0,[0,ea(e,g(a)),f],c]},f)}function
+f=b$(a,c[4]);return m(function(a){var
+c=h(a),f=S(g(a),b,[0,d,d,j,j]);return[0,[0,eb(e,g(a)),f],c]},f)}function
 hO(c,f,b,e,a){var
 d=yD(c,b,a);return d?I(function(d){return yB(c,f,b,a,d)},e):d}function
 hP(b,g,f,c,i,h){var
-e=l5(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fB(b,f),j),l=aT(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fB(b,f),n),q=aT(b);return[0,v(a(a(g,e),q),p),m]}function
+e=l7(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fB(b,f),j),l=aT(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fB(b,f),n),q=aT(b);return[0,v(a(a(g,e),q),p),m]}function
 yE(b,a,e){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
@@ -4515,44 +4515,44 @@ var
 w=b;return w}function
 yI(a,c,h,f,e,d,b){var
 i=hN(a,c,e,d),j=a[2];if(u(b[3])===j){var
-k=b_(d,c[4]);if(I(function(b){var
+k=b$(d,c[4]);if(I(function(b){var
 c=a[2];return V(g(b),c)},k)){var
 l=yG(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return m(function(b){return yH(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
 yJ(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lq(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
+i=z(c,d)?h(e):g(e),f=ls(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
 yK(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?lt(a,c,b,g,f):h}var
+j=a[2],h=u(b)===j?1:0;return h?lv(a,c,b,g,f):h}var
 k=a[2],i=u(b)===k?1:0;return i?fv(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return lr(a,c,g,f,b)}var
+m(b){return lt(a,c,g,f,b)}var
 n=e[2],o=e[1];return hz(b,function(a,b,d){return yJ(c,a,b,d)},o,n,m,l,d)}function
-l7(b,a){return v(a,b[3])}function
+l9(b,a){return v(a,b[3])}function
 hQ(e,d,c,b){if(b){var
-f=b[1];return a(l7(e,d),f)}return c}function
-l8(c,b,e){var
+f=b[1];return a(l9(e,d),f)}return c}function
+l_(c,b,e){var
 a=c[4];return r(d,l(b,af(m(function(a){return 0===a[0]?a[1]===e?r(d,hQ(c,b,d,a[3])):d:d},a))))}function
 yL(c,b,e){var
 a=c[4];return aq(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=l8(c,b,a[1]),g=k(r(d,hQ(c,b,d,a[3])),f);return $(hQ(c,b,b,a[4]),g)}return d}return d},a))}function
+f=l_(c,b,a[1]),g=k(r(d,hQ(c,b,d,a[3])),f);return $(hQ(c,b,b,a[4]),g)}return d}return d},a))}function
 yM(c,b,a){var
 d=ai(0,c[2]);return m(function(c){return yL(b,a,c)},d)}function
-l9(d){var
+l$(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bH(b,a)},c=bO(b8(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return by(b,a)},c=bP(b9(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
 yN(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=S(b,j,d),g=l(S(b,i,d),n),o=S(b,k,d),h=l(l8(e,m,f),o);if(z(d,g)&&z(d,h)){var
-p=e[4];if(bO(b8(function(a){return yc(f,b,a)},p)))return a(g,h)}return d}function
+b=c[2],f=c[1],n=S(b,j,d),g=l(S(b,i,d),n),o=S(b,k,d),h=l(l_(e,m,f),o);if(z(d,g)&&z(d,h)){var
+p=e[4];if(bP(b9(function(a){return yc(f,b,a)},p)))return a(g,h)}return d}function
 yO(b,f,e,q,p,n,k,c){var
-x=l7(f,e),r=B(e,a(f[3],x));if(r)var
+x=l9(f,e),r=B(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
 s=i?I(function(a){var
 d=f[2],c=V(g(a),d);if(c){var
-e=b[2];return V(h(a),e)}return c},c):i,t=s?l9(m(g,c)):s,v=t?l9(m(h,c)):t;if(v){var
+e=b[2];return V(h(a),e)}return c},c):i,t=s?l$(m(g,c)):s,v=t?l$(m(h,c)):t;if(v){var
 j=fv(b,e,W(m(g,q),k),p,n);if(j){var
 z=aH(b,n),A=aH(b,p),C=af(m(function(a){return yN(f,e,k,A,z,a)},c));return o(l(j[1],C),d)}var
 w=j}else
@@ -4561,10 +4561,10 @@ w=v;return w}function
 yP(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
 yQ(a,c,j,i,f,b,e,d){var
-k=W(a[9],b),l=W(bR(a),k);return a_(m(function(b){var
-k=g(h(b)),l=yP(hP(a,c,e,h(h(b)),k,d));return ef(a,c,j,i,f,g(b),l)},l))}function
+k=W(a[9],b),l=W(bS(a),k);return a_(m(function(b){var
+k=g(h(b)),l=yP(hP(a,c,e,h(h(b)),k,d));return eg(a,c,j,i,f,g(b),l)},l))}function
 yR(a,b,x,i,w,v,h,t,f){var
-j=f[2],k=f[1],y=b_(0,b[4]),l=I(function(b){var
+j=f[2],k=f[1],y=b$(0,b[4]),l=I(function(b){var
 c=a[2];return V(g(b),c)},y),m=l?hO(a,b,k,hN(a,b,h,0),j):l;if(m){var
 c=yQ(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
@@ -4580,19 +4580,19 @@ var
 s=m;return s}function
 yS(a){return yi(a[1],a[2][1],a[2][3])}function
 yT(a){return a?yt(a[1]):a}function
-l_(a){return m(yT,a)}function
-l$(b){var
+ma(a){return m(yT,a)}function
+mb(b){var
 d=b[1],e=b[2][1];return function(g,j,c,a,i){if(ft(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return yI(d,c,e,g,h[1],a,k)}return l_(yx(d,c,e,g,a))}return j}}function
+k=f(i,a);return yI(d,c,e,g,h[1],a,k)}return ma(yx(d,c,e,g,a))}return j}}function
 yU(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
 b=a_(g);return b?ys(c,d,e,f,a[3],h,i,b[1]):b}}function
-ma(b){var
+mc(b){var
 a=b[1];return function(c){var
 d=I(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=g7(a[2],c),f=bR(a),g=lp(a[6]);return a_(hw(yU(b),g,f,e))}return d}}function
+e=g7(a[2],c),f=bS(a),g=lr(a[6]);return a_(hw(yU(b),g,f,e))}return d}}function
 yV(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
@@ -4603,15 +4603,15 @@ e=a[4];if(e){var
 q=n(f[5],i,b);return yR(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
 yW(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=V(a,g[3]),j=i?bO(a===c[1]?1:0):i;if(j)var
+i=V(a,g[3]),j=i?bP(a===c[1]?1:0):i;if(j)var
 e=yK(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
 f=j;return f?cX(yV(b,l,k),c,p,n,h,a):f}}function
 yX(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=hv(function(a,b){return l3(r,m,a,b)},q,p),s=1===e?yM(k,a,l):0,t=I(fA,a[4]),i=t||I(function(a){var
+p=a[4],q=c[1],r=a[3],f=hv(function(a,b){return l5(r,m,a,b)},q,p),s=1===e?yM(k,a,l):0,t=I(fA,a[4]),i=t||I(function(a){var
 b=h(a);return o(g(a),b)},f);if(i){var
-u=d[1];return b8(cY(yW(b,e,d),a,n,s,f),u)}var
+u=d[1];return b9(cY(yW(b,e,d),a,n,s,f),u)}var
 j=i}else
 var
 j=c;return j}}function
@@ -4622,18 +4622,18 @@ var
 c=a;return c}function
 yZ(a,q,d){var
 i=a[1];return function(b){var
-e=yS(a),j=l_(e),k=ai(0,b[2]),l=m(function(c){var
-f=d[2];return cX(l$(a),e,j,b,c,f)},k),r=I(fA,b[4])?0:f(ma(a),l),c=V(0,b[2]),n=c?yj(i):c;return function(c){var
-o=em(c,b),i=bQ(b[4],c);if(n){if(i&&0===i[1][0])var
+e=yS(a),j=ma(e),k=ai(0,b[2]),l=m(function(c){var
+f=d[2];return cX(mb(a),e,j,b,c,f)},k),r=I(fA,b[4])?0:f(mc(a),l),c=V(0,b[2]),n=c?yj(i):c;return function(c){var
+o=en(c,b),i=bR(b[4],c);if(n){if(i&&0===i[1][0])var
 s=W(k,l),t=m(function(b){if(yY(g(b),i)){var
-k=f(d[3],c),l=g(b);return cX(l$(a),e,j,o,l,k)}return h(b)},s),p=f(ma(a),t);else
+k=f(d[3],c),l=g(b);return cX(mb(a),e,j,o,l,k)}return h(b)},s),p=f(mc(a),t);else
 var
 p=r;return aQ(yX(a,q,d),o,c,p)}return n}}}function
-mb(e,d,c,b,a){var
-f=an(a,cM(d,1));return a0(bB(cM(cM(a0(e,an(2,b)),f),1),c),1)}function
+md(e,d,c,b,a){var
+f=an(a,cM(d,1));return a0(bE(cM(cM(a0(e,an(2,b)),f),1),c),1)}function
 hR(a,e,d,c,b){var
 f=E(h(a[3])),i=an(b,h(a[4])),j=l(E(a0(an(d,h(a[2])),i)),f),k=E(g(a[3])),m=an(c,g(a[4]));return[0,l(E(a0(an(e,g(a[2])),m)),k),j]}function
-mc(i,f,a){var
+me(i,f,a){var
 c=o(d,g(a));if(c)var
 j=E(i),b=z(g(a),j);else
 var
@@ -4644,81 +4644,81 @@ dw(b,a){function
 f(b){return a}function
 g(b){return i(2,dw(b,a))}function
 h(b){return x(i(2,dw(b,a)))}if(o(b,j))return f(0);var
-c=b6(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}var
+c=b7(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}var
 hS=0;function
 fD(b,a){if(a){var
 f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fD(a,h)},l=function(a){return fD(a,f)};if(o(b,j))return i(0);var
-c=b6(b,E(2)),e=c[1];return B(c[2],d)?k(e):l(e)}return a}function
-en(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,en(b,a,f),g,e]},p=function(b){return[0,f,g,en(b,a,e)]};if(o(c,j))return m(0);var
-h=b6(c,E(2)),i=h[1];return B(h[2],d)?n(i):p(i)}function
+c=b7(b,E(2)),e=c[1];return B(c[2],d)?k(e):l(e)}return a}function
+eo(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eo(b,a,f),g,e]},p=function(b){return[0,f,g,eo(b,a,e)]};if(o(c,j))return m(0);var
+h=b7(c,E(2)),i=h[1];return B(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,en(b,a,0),0,0]}function
-s(b){return[0,0,0,en(b,a,0)]}if(o(c,j))return q(0);var
-k=b6(c,E(2)),l=k[1];return B(k[2],d)?r(l):s(l)}function
+r(b){return[0,eo(b,a,0),0,0]}function
+s(b){return[0,0,0,eo(b,a,0)]}if(o(c,j))return q(0);var
+k=b7(c,E(2)),l=k[1];return B(k[2],d)?r(l):s(l)}function
 hT(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
 m=dw(a,x(i(2,j))),n=hT(d,g,c,dw(a,i(2,j))),b=e,c=aQ(d,a,f[1],n),a=m;continue}var
 o=dw(a,x(i(2,j))),b=e,c=hT(d,g,c,dw(a,i(2,j))),a=o;continue}return c}}var
-b$=[0,d,d],eo=[0,0,0,0,hS];function
+ca=[0,d,d],ep=[0,0,0,0,hS];function
 y0(c,b,a){return hT(c,b,a,j)}function
-md(f,e,d){var
+mf(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=en(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
+g=eo(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
 cv(a,e,d,c){var
-f=a[4],g=a[1],b=fD(j9(a0(an(a0(an(d,a[3]),c),g),e)),f);return b?b[1]:b$}function
+f=a[4],g=a[1],b=fD(j$(a0(an(a0(an(d,a[3]),c),g),e)),f);return b?b[1]:ca}function
 fE(d,b,a,c){var
-e=ai(0,b);return[0,d,b,a,md(j,bs(function(b){var
+e=ai(0,b);return[0,d,b,a,mf(j,bs(function(b){var
 d=ai(0,a);return bs(f(c,b),d)},e),hS)]}function
 cR(a,d,c,b){return fE(a,d,c,function(d,c){var
 e=ai(0,a);return m(function(a){return aQ(b,a,d,c)},e)})}function
 hU(b,a){if(b){if(a){var
-c=hU(b[2],a[2]);return bv(fe(b[1],a[1]),c)}return b$}return b$}function
-me(b,a){var
+c=hU(b[2],a[2]);return bv(fe(b[1],a[1]),c)}return ca}return ca}function
+mg(b,a){var
 c=F(h(b),a);return[0,v(g(b),a),c]}function
-mf(a){var
+mh(a){var
 b=g(a);return l(h(a),b)}function
 y1(a){return m(function(a){return $(d,a)},a)}function
-mg(d,a){var
+mi(d,a){var
 b=u(a),c=g3(a,d),e=m(y1,a),f=n(fa(c),b,e);return[0,b,c,n(fa(c),b,a),f]}function
 y2(d,c,a,b){return c===1?fb(a,b):g2(d,c,a,fb(a,b))}function
 y3(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return me([0,k(c,b),i],g)}function
-mh(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mh(h,g,dj(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,y3(h,g,bl(d,f),o,n,m),l];else
+c=k(a(h,f),e),i=k(c,l(d,b));return mg([0,k(c,b),i],g)}function
+mj(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=mj(h,g,dj(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,y3(h,g,bl(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-mi(h,f,e,a,c){var
+mk(h,f,e,a,c){var
 i=a[1],j=a[2];function
 b(a,b){return y2(j,i,a,b)}var
-d=m(mf,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mh(h,f,e,b(a[3],n),l,k)}function
-mj(a){var
+d=m(mh,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mj(h,f,e,b(a[3],n),l,k)}function
+ml(a){var
 b=a[4];return y0(function(d,a,b){var
-c=b5(mf(a));return r(r(b5(g(a)),c),b)},b,d)}function
-fF(a){return aq(bv,b$,a)}function
-mk(a){if(a){var
-b=a[2],c=a[1];return b?u$(c,mk(b)):c}return b$}function
-ml(c,b,a){var
+c=b6(mh(a));return r(r(b6(g(a)),c),b)},b,d)}function
+fF(a){return aq(bv,ca,a)}function
+mm(a){if(a){var
+b=a[2],c=a[1];return b?u$(c,mm(b)):c}return ca}function
+mn(c,b,a){var
 d=bg(h(a));return cv(c,b,bg(g(a)),d)}function
-y4(a,c,b){return mc(a[2],a[3],b)?ml(a,c,b):b$}function
-mm(a,e,d,c,b){var
+y4(a,c,b){return me(a[2],a[3],b)?mn(a,c,b):ca}function
+mo(a,e,d,c,b){var
 f=ai(0,g(a[1]));return bs(function(f){var
 g=ai(0,h(a[1]));return m(function(g){return y4(e,b,hR(a,d,c,f,g))},g)},f)}function
 y5(f,e,d,c,b,a){var
-g=ai(0,b);return bs(function(b){return mm(f,e,d,c,a0(a,b))},g)}function
+g=ai(0,b);return bs(function(b){return mo(f,e,d,c,a0(a,b))},g)}function
 y6(a,b,d,c,i){var
 e=ai(0,g(a[1]));return bs(function(e){var
 f=ai(0,h(a[1]));return bs(function(f){var
-h=hR(a,d,c,e,f),g=mc(b[2],b[3],h),j=g?[0,ml(b,i,hR(a,d,c,e,f)),0]:g;return j},f)},e)}function
+h=hR(a,d,c,e,f),g=me(b[2],b[3],h),j=g?[0,mn(b,i,hR(a,d,c,e,f)),0]:g;return j},f)},e)}function
 hV(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mb(b[2],f,e,d,c)}function
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return md(b[2],f,e,d,c)}function
 hW(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mb(b[3],f,e,d,c)}function
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return md(b[3],f,e,d,c)}function
 y7(a){var
 b=r(d,h(a));return[0,r(d,g(a)),b]}function
 y8(c,b){if(o(d,h(b)))var
@@ -4734,60 +4734,60 @@ y_(a,d,c){var
 b=hm(a,d,a,fe(i(2,j),c));if(b){var
 e=g5(a,bv([0,a,a],b[1]));return u_([0,a,a],fe(i(2,j),e))}return[0,s(a),a]}function
 y$(k,d,c,j,b,i,a){var
-f=bB(a[1],c),e=bB(u(b),c),l=mj(a),n=ai(0,c),o=m(function(a){var
-c=mg(l,cs(e,b9(an(a,e),b))),d=[0,b9(an(a,e),i),c];return[0,an(a,f),d]},n);function
+f=bE(a[1],c),e=bE(u(b),c),l=ml(a),n=ai(0,c),o=m(function(a){var
+c=mi(l,cs(e,b_(an(a,e),b))),d=[0,b_(an(a,e),i),c];return[0,an(a,f),d]},n);function
 p(e,c){return bs(function(b){var
-i=y5(d,a,e,c,f,g(b)),l=h(h(b));return mi(k,j,g(h(b)),l,i)},o)}var
+i=y5(d,a,e,c,f,g(b)),l=h(h(b));return mk(k,j,g(h(b)),l,i)},o)}var
 q=hW(d,a),r=hV(d,a);return fE(u(b),r,q,p)}function
 za(e,d,b,c,a){var
-f=mg(mj(a),b);function
+f=mi(ml(a),b);function
 g(h,g){var
-b=ai(0,a[1]);return mi(e,d,c,f,m(function(b){return cv(a,b,0,0)},b))}return fE(u(b),1,1,g)}function
+b=ai(0,a[1]);return mk(e,d,c,f,m(function(b){return cv(a,b,0,0)},b))}return fE(u(b),1,1,g)}function
 zb(b){var
-a=bl(eo,b);function
+a=bl(ep,b);function
 c(d,c,a){return fF(m(function(b){return cv(b,d,c,a)},b))}return cR(a[1],a[2],a[3],c)}function
 zc(a){var
-b=bl(eo,a);function
+b=bl(ep,a);function
 c(c,b){return bs(function(a){var
 d=ai(0,a[1]);return m(function(d){return cv(a,d,c,b)},d)},a)}var
 d=b[3],e=b[2],f=0;return fE(aq(function(b,a){return a0(b[1],a)},f,a),e,d,c)}function
 fG(b,a){function
 c(e,d,c){return f(b,cv(a,e,d,c))}return cR(a[1],a[2],a[3],c)}function
 zd(b,a){function
-c(e,d,c){return mk(y6(b,a,d,c,e))}var
+c(e,d,c){return mm(y6(b,a,d,c,e))}var
 d=hW(b,a),e=hV(b,a);return cR(a[1],e,d,c)}function
 ze(a,b){var
 c=h(a[1]),d=E(an(g(a[1]),c));function
-e(f,e,c){return me(fF(mm(a,b,e,c,f)),d)}var
+e(f,e,c){return mg(fF(mo(a,b,e,c,f)),d)}var
 f=hW(a,b),i=hV(a,b);return cR(b[1],i,f,e)}function
 zf(a){function
 b(b,h,g){var
-c=gW(b,a[3]),d=a[2],e=gW(bB(b,a[3]),d),f=a[2];return cv(a,bB(bB(b,a[3]),f),e,c)}var
+c=gW(b,a[3]),d=a[2],e=gW(bE(b,a[3]),d),f=a[2];return cv(a,bE(bE(b,a[3]),f),e,c)}var
 c=a[3];return cR(an(an(a[1],a[2]),c),1,1,b)}function
 zg(b,a){function
 c(e,d,c){var
-f=bB(c,h(b));return cv(a,e,bB(d,g(b)),f)}var
+f=bE(c,h(b));return cv(a,e,bE(d,g(b)),f)}var
 d=h(b),e=an(a[3],d),f=g(b),i=an(a[2],f);return cR(a[1],i,e,c)}function
-mn(b,a){var
+mp(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
 zh(b,a){var
-c=a[1]===b[1]?1:0;return c?mn(b,a):c}function
+c=a[1]===b[1]?1:0;return c?mp(b,a):c}function
 dx(a,b){var
 c=a?[0,b]:a;return c}function
 zi(e,k,a,c){var
-b=bl(eo,c);if(typeof
+b=bl(ep,c);if(typeof
 a==="number")switch(a){case
 0:var
 q=zb(c);return dx(I(function(a){return zh(b,a)},c),q);case
 1:var
-r=zc(c);return dx(I(function(a){return mn(b,a)},c),r);case
+r=zc(c);return dx(I(function(a){return mp(b,a)},c),r);case
 2:return[0,fG(y7,b)];case
 3:return[0,fG(function(a){return y9(e,k,a)},b)];case
 4:return[0,fG(function(a){return y_(e,k,a)},b)];default:return[0,zf(b)]}else
 switch(a[0]){case
 0:var
 i=a[4],f=a[2],s=y$(e,a[1],f,a[3],i,a[5],b),l=V(0,f);if(l)var
-t=u(i),m=an(f,bB(u(i),f))===t?1:0;else
+t=u(i),m=an(f,bE(u(i),f))===t?1:0;else
 var
 m=l;return dx(m,s);case
 1:var
@@ -4806,23 +4806,23 @@ zl(a){var
 c=u(a[5]),b=cN(a[1],c);if(b){var
 e=a[5];return I(function(a){return z(d,a[1])},e)}return b}function
 zm(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=md(j,m(function(a){return[0,a,a]},b),hS);return cR(f,c,e,function(b,l,k){var
-f=fD(j9(a0(an(a0(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=S(b,a[5],[0,j,j]);return zj(h,S(b,a[4],[0,d,j]),n,m)})}function
+c=a[2],e=a[3],f=a[1],i=mf(j,m(function(a){return[0,a,a]},b),hS);return cR(f,c,e,function(b,l,k){var
+f=fD(j$(a0(an(a0(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=S(b,a[5],[0,j,j]);return zj(h,S(b,a[4],[0,d,j]),n,m)})}function
 zn(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return S(a,b,eo)}}(b),i),c=zi(h,g,d[2],j);if(c){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return S(a,b,ep)}}(b),i),c=zi(h,g,d[2],j);if(c){var
 k=a[2],b=bf(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-mo(c,f,a,b){var
+mq(c,f,a,b){var
 d=zk(a,b),e=d?zl(a):d;if(e){var
-g=a[6],h=zn(c,f,[0,zm(c,a,b),0],g);return R(function(a){return u6(a,eo)},h)}return e}function
-mp(b){var
+g=a[6],h=zn(c,f,[0,zm(c,a,b),0],g);return R(function(a){return u6(a,ep)},h)}return e}function
+mr(b){var
 f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hX(a){return fF(m(mp,a))}function
+hX(a){return fF(m(mr,a))}function
 zo(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
-mq(e,c,b,a){if(a){var
-f=a[2],g=mq(e,c,dj(b),f),h=a[1],i=bl(d,b);return bv(mp(n(zo(e,c),i,h)),g)}return b$}function
+ms(e,c,b,a){if(a){var
+f=a[2],g=ms(e,c,dj(b),f),h=a[1],i=bl(d,b);return bv(mr(n(zo(e,c),i,h)),g)}return ca}function
 zp(b,r,i,q){var
 s=a(b,b),j=ff(a(i,i),s,q);function
 k(a){var
@@ -4838,7 +4838,7 @@ m=l;return m;case
 f=c[1],n=o(d,f[1]);if(n)var
 u=f[2],v=f[1],p=[0,k(bv(j,bu(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,b$]}function
+p=n;return p}return[0,ca]}function
 zq(b,f,e,d,c){var
 m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hC(a(a(a(b,b),b),o),i,j);if(k){var
 p=h(e),l=hC(a(a(a(b,b),b),p),i,j);if(l){var
@@ -4847,7 +4847,7 @@ zr(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=mq(d,b,c[1],g),k=a(b,f);return[0,ff(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+j=ms(d,b,c[1],g),k=a(b,f);return[0,ff(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
 m=hU(c[1],g);return[0,ff(a(b,f),e,m)]}var
 l=c[3];return[0,zq(e,b,hU(c[1],g),l,i)]}}}function
 zs(e,d,c,a,b){return a_(m(function(b){var
@@ -4855,7 +4855,7 @@ f=l(h(b),a);return hm(e,d,c,[0,l(g(b),a),f])},b))}function
 zt(c,e,b){var
 j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?$(c,F(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
 zu(c,g,f,a){var
-i=m(h,a),b=zs(c,g,f,aq(r,h(bl(b$,a)),i),a);if(b)var
+i=m(h,a),b=zs(c,g,f,aq(r,h(bl(ca,a)),i),a);if(b)var
 d=b[1],j=fF(d),e=[0,m(function(a){return zt(c,j,a)},d)];else
 var
 e=b;return e}function
@@ -4865,7 +4865,7 @@ c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
 m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hX(e)),p),n)}return k}return 1}var
-i=bO(B(c[1][1],d));return i?i:z(d,g(hX(e)))}}function
+i=bP(B(c[1][1],d));return i?i:z(d,g(hX(e)))}}function
 zw(b,a,c){var
 d=I(function(c){var
 e=g(c),d=f(hH(b,a),e);if(d){var
@@ -4879,17 +4879,17 @@ e=zp(c,b,a,hX(d));if(e)var
 l=e[1],i=a_(m(n(zr(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return R(function(a){return m(el,a)},h)}}function
+h=i}return R(function(a){return m(em,a)},h)}}function
 zy(c,b,d){var
 e=b[1];return function(g){var
-a=lQ(c,e);if(a){var
+a=lS(c,e);if(a){var
 h=a[1];return a_(m(f(zx(c,b,d),h),g))}return a}}function
 zz(h,b,a){var
 e=a[1],c=a[2];return function(f){if(I(fA,b[4]))var
 g=0;else{var
-k=d$(c,a[3]),d=hy(h,e,c,a[3],k,f);if(!d)return d;var
+k=ea(c,a[3]),d=hy(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return I(function(a){return lT(e,f,c,g,j,a)},i)}}function
+i=b[4],j=b[3];return I(function(a){return lV(e,f,c,g,j,a)},i)}}function
 zA(b,h,g,e,a){var
 i=V(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
@@ -4901,22 +4901,22 @@ m=d[1];return f(zz(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-mr(a){var
+mt(a){var
 b=ai(0,an(a[2],a[3]));return m(function(b){var
 c=ai(0,a[1]);return m(function(c){var
-d=gW(b,a[3]);return cv(a,c,bB(b,a[3]),d)},c)},b)}function
+d=gW(b,a[3]);return cv(a,c,bE(b,a[3]),d)},c)},b)}function
 zB(d,j,c,b,i,h){var
-a=mo(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return zA(d,j,c,b,mr(e));var
+a=mq(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return zA(d,j,c,b,mt(e));var
 g=f}else
 var
 g=a;return g}function
-ms(b,a){if(b){var
+mu(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
 zC(a,i,h){var
 c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
 b=fx(d,h[4]);if(b){var
-e=B(c,k);if(e)return lg(c,j,a[1],l,b[1],i[1],d);var
+e=B(c,k);if(e)return li(c,j,a[1],l,b[1],i[1],d);var
 f=e}else
 var
 f=b;var
@@ -4927,25 +4927,25 @@ zD(b,e,h){var
 i=b[1],j=b[2][2];return function(f){var
 c=b[4];if(c){var
 d=fx(f,h[5]);if(d){var
-k=ly(i,e,c[1],e[1],f,d[1]);return R(function(b){var
+k=lA(i,e,c[1],e[1],f,d[1]);return R(function(b){var
 c=b[2];return v(a(j,b[1]),c)},k)}var
 g=d}else
 var
 g=c;return g}}function
 zE(b,a,d){var
 g=b[1],h=b[2][2];return function(i,e,c){if(c===a[1])return 0;var
-j=f(zD(b,a,d),c),k=ms(aQ(zC(b,a,d),i,e,c),j);return ms(fw(g,h,e,a[1],c),k)}}function
-mt(b,a,c){var
+j=f(zD(b,a,d),c),k=mu(aQ(zC(b,a,d),i,e,c),j);return mu(fw(g,h,e,a[1],c),k)}}function
+mv(b,a,c){var
 g=b[1],d=V(0,a[2]);if(d){var
-e=lF(b,a),h=f(lG(b,a,c),e);return R(function(d){var
+e=lH(b,a),h=f(lI(b,a,c),e);return R(function(d){var
 f=ai(0,g[3]);return[0,d,m(n(zE(b,a,c),e,d),f)]},h)}return d}function
 zF(c,a){var
 d=a[1],e=a[2];return function(h,g,f){var
-b=ef(c,d,e,a[3],h,g,f);return b?el(b[1]):dk}}function
+b=eg(c,d,e,a[3],h,g,f);return b?em(b[1]):dk}}function
 zG(b,a){var
 c=a[2];return function(d){var
-e=d$(c,a[3]),f=g7(b[2],d),g=W(bR(b),f);return m(function(c){var
-d=j_(c[2]),f=c[1];return m(n(zF(b,a),e,f),d)},g)}}function
+e=ea(c,a[3]),f=g7(b[2],d),g=W(bS(b),f);return m(function(c){var
+d=ka(c[2]),f=c[1];return m(n(zF(b,a),e,f),d)},g)}}function
 zH(b,d,a){var
 c=d[2];return function(e,d){var
 f=R(s,fw(b,c,e,d,a));return[0,fw(b,c,e,a,d),f]}}function
@@ -4958,12 +4958,12 @@ h=c}else
 var
 h=e;return h}function
 zJ(i,h,g,f,e){var
-a=mo(h,g,f,e);if(a)var
-b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mr(b)]:c,d=j;else
+a=mq(h,g,f,e);if(a)var
+b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mt(b)]:c,d=j;else
 var
 d=a;return d}var
-ca=[ao,zK,cF(0)],ep=[ao,zL,cF(0)];function
-aU(b,a){throw[0,ca,n(ay(zM),b,a)]}function
+cb=[ao,zK,cF(0)],eq=[ao,zL,cF(0)];function
+aU(b,a){throw[0,cb,n(ay(zM),b,a)]}function
 zN(a){var
 b=J(a),c=0,d=qs(a);return[0,function(a){return 0},d,c,b]}function
 zO(a){return[0,a,e0(64),0]}function
@@ -4972,19 +4972,19 @@ a=c[1];if(a[3]===a[4]){var
 b=f(a[1],a[2]);if(0===b)throw gv;a[4]=b;a[3]=0}var
 d=ge(a[2],a[3]);a[3]=a[3]+1|0;return d}function
 fI(b){var
-a=b[3];if(a)throw[0,ca,zP];return a}function
+a=b[3];if(a)throw[0,cb,zP];return a}function
 bw(a){fI(a);q8(a[2]);(function(d){for(;;){var
 b=fH(a);if(10===b){a[3]=1;return 0}var
 c=32!==b?1:0;if(c){if(q7(a[2])===1025)return aU(zQ,e1(a[2]));gH(a[2],b);continue}return c}}(0));return e1(a[2])}function
 dy(a,d){var
 b=bw(d),c=w(b,a);return c?aU(a,b):c}function
 cw(b){var
-a=1-b[3];if(a)throw[0,ca,zR];return a}var
+a=1-b[3];if(a)throw[0,cb,zR];return a}var
 hY=aw(dM,function(b){var
-a=pX(b);if(58<=a){if(!(5<a+iL>>>0))return a-87|0}else
+a=pY(b);if(58<=a){if(!(5<a+iL>>>0))return a-87|0}else
 if(48<=a)return a+iz|0;return 16});function
 zS(a){return c(hY,a)[1+a]<16?1:0}function
-mu(a){var
+mw(a){var
 e=w(a,zT),f=e?45===aA(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
@@ -5008,14 +5008,14 @@ e=ge(j,a),k=0;if(10===e||32===e)k=1;if(k){var
 l=0;if(1===g||1<g&&48!==ge(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zV(f,b)]}}var
 i=c(hY,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mu(bw(d))}function
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mw(bw(d))}function
 dz(c){var
-a=bw(c),b=w(a,zW);return b?[0,mu(a)]:b}function
-cb(b){var
+a=bw(c),b=w(a,zW);return b?[0,mw(a)]:b}function
+cc(b){var
 a=a2(b);if(P(a)<=0)aU(zY,je(zX,a));return a}var
-mv=1048576;function
+mx=1048576;function
 dA(b){var
-a=a2(b);if(P(a)<0)aU(z0,je(zZ,a));if(gU(a,mv))throw[0,ep,f(ay(z1),mv)];return cL(a)}function
+a=a2(b);if(P(a)<0)aU(z0,je(zZ,a));if(gU(a,mx))throw[0,eq,f(ay(z1),mx)];return cL(a)}function
 dB(d,b,c){var
 a=dA(c);if(b<=a){var
 e=f(ay(z2),a);aU(n(ay(z3),d,b),e)}return a}function
@@ -5026,23 +5026,23 @@ cx(b,a){return hZ(dA(a),b,a)}function
 bh(b,d,c){var
 a=cx(d,c);if(1-eV(al(a),b)){var
 e=al(a),g=f(ay(z4),e);aU(aE(z7,qD(z6,G(ay(z5),b))),g)}return a}function
-mw(c,b,a){var
+my(c,b,a){var
 d=[0,b,0];return bh(c,function(a){return bh(d,a2,a)},a)}function
 h0(e,b){var
 a=bw(b),c=w(a,z8);if(c){if(w(a,z9))return aU(z_,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cc(a){var
-b=a2(a);return[0,b,cb(a)]}function
+cd(a){var
+b=a2(a);return[0,b,cc(a)]}function
 aI(c,b){var
-a=1-c;if(a)throw[0,ca,aE(z$,b)];return a}function
-cd(b){var
+a=1-c;if(a)throw[0,cb,aE(z$,b)];return a}function
+ce(b){var
 a=dA(b);aI(0<a?1:0,Aa);return a}function
 Ab(e){var
 a=cx(a2,e);function
 b(b,a){return gq(a,b)}var
-c=bA(function(a){var
+c=bC(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
 f=1,d=db(function(a){return b(f,a)},a);else
 var
@@ -5050,23 +5050,23 @@ d=c;aI(d,Ac);return a}function
 Ad(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=uY(e,-1-b|0),i=b-1|0,j=f?j5(e,i):f;aI(j,Ae);var
+f=uY(e,-1-b|0),i=b-1|0,j=f?j7(e,i):f;aI(j,Ae);var
 a=cL(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aI(l,Af);c(d,g)[1+g]=1;return 0}da(a,f);da(a,e);c(d,0)[1]=1;return aI(cI(function(a){return a},d),Ag)}function
 Ah(b){var
 a=bw(b);if(w(a,Ai)){var
-c=w(a,Aj);if(c){if(w(a,Ak))return w(a,Al)?w(a,Am)?aU(An,a):1:[1,cc(b)];var
-d=[2,h0(cc,b)]}else
+c=w(a,Aj);if(c){if(w(a,Ak))return w(a,Al)?w(a,Am)?aU(An,a):1:[1,cd(b)];var
+d=[2,h0(cd,b)]}else
 var
-d=c;return d}return[0,cc(b)]}function
+d=c;return d}return[0,cd(b)]}function
 Ao(b){var
 a=bw(b);if(w(a,Ap)){if(w(a,Aq)){var
-c=w(a,Ar);if(c){if(w(a,As))return w(a,At)?w(a,Au)?w(a,Av)?w(a,Aw)?aU(Ax,a):[2,cc(b)]:4:3:1;var
-d=[0,cc(b)]}else
+c=w(a,Ar);if(c){if(w(a,As))return w(a,At)?w(a,Au)?w(a,Av)?w(a,Aw)?aU(Ax,a):[2,cd(b)]:4:3:1;var
+d=[0,cd(b)]}else
 var
-d=c;return d}return 2}return[1,cc(b)]}function
+d=c;return d}return 2}return[1,cd(b)]}function
 Ay(e,b){var
 a=bw(b);if(w(a,Az)){var
-c=w(a,AA);if(c){if(w(a,AB))return w(a,AC)?w(a,AD)?aU(AE,a):[1,cd(b)]:2;var
+c=w(a,AA);if(c){if(w(a,AB))return w(a,AC)?w(a,AD)?aU(AE,a):[1,ce(b)]:2;var
 d=1}else
 var
 d=c;return d}return[0,bh([0,e,0],Ab,b)]}function
@@ -5077,11 +5077,11 @@ g=1}else
 var
 g=d;return g}function
 AK(a){dy(AL,a);var
-c=cd(a),b=cd(a),d=cd(a),e=Ah(a),h=1!==e?1:0,i=h||(c===b?1:0);aI(i,AM);var
+c=ce(a),b=ce(a),d=ce(a),e=Ah(a),h=1!==e?1:0,i=h||(c===b?1:0);aI(i,AM);var
 j=Ao(a),k=Ay(b,a),f=AF(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=cb(a),p=mw([0,l,0],c,a),q=h0(a2,a),r=h0(a2,a),s=cb(a),t=mw([0,d,0],m,a),u=bh([0,n,0],a2,a),v=cb(a),g=bh([0,0,[0,b,0]],a2,a);aI(bA(function(a){return 0<P(a)?1:0},g),AN);var
-w=cb(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bh([0,0,[0,b,0]],a2,a)]}function
-eq(b,a){dy(AO,a);var
+f==="number"?b:b+1|0,n=1===f?b:d,o=cc(a),p=my([0,l,0],c,a),q=h0(a2,a),r=h0(a2,a),s=cc(a),t=my([0,d,0],m,a),u=bh([0,n,0],a2,a),v=cc(a),g=bh([0,0,[0,b,0]],a2,a);aI(bC(function(a){return 0<P(a)?1:0},g),AN);var
+w=cc(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bh([0,0,[0,b,0]],a2,a)]}function
+er(b,a){dy(AO,a);var
 e=dB(AP,b[3],a),d=dA(a);function
 c(a){return dB(AQ,b[2],a)}function
 f(a){var
@@ -5089,10 +5089,10 @@ b=bw(a);if(w(b,AR)){if(w(b,AS)){if(w(b,AT))return aU(AU,b);var
 e=dB(AV,d,a),f=c(a),g=dz(a);return[0,e,f,g,dz(a)]}var
 h=cx(c,a),i=dz(a);return[2,h,i,dz(a)]}var
 j=c(a),k=dz(a);return[1,j,k,dz(a)]}var
-g=cb(a),h=cx(f,a),i=cb(a);return[0,e,d,g,h,i,bh([0,b[3],0],a2,a)]}function
+g=cc(a),h=cx(f,a),i=cc(a);return[0,e,d,g,h,i,bh([0,b[3],0],a2,a)]}function
 AW(b,a){dy(AX,a);return cx(function(a){var
-c=dB(AY,b[3],a),d=cb(a);return[0,c,d,bh([0,b[2],0],a2,a)]},a)}function
-mx(d){var
+c=dB(AY,b[3],a),d=cc(a);return[0,c,d,bh([0,b[2],0],a2,a)]},a)}function
+mz(d){var
 a=bw(d);if(w(a,AZ)){var
 b=w(a,A0);if(b){if(w(a,A1))return aU(A2,a);var
 c=1}else
@@ -5106,62 +5106,62 @@ b=e,a=d;for(;;){if(0===b)return a;var
 b=b-1|0,a=a<<4|A5(c);continue}}function
 h1(a){return 1===(a&1)?0:1+h1(a>>>1|0)|0}function
 A7(e){var
-g=fJ(3,0,e),h=fJ(6,0,e),a=fJ(7,0,e),f=g&iv;if(iv===f)throw[0,ca,A8];var
-b=0===f?h:h|nZ;if(0===b&&0===a)return[0,d,0];var
+g=fJ(3,0,e),h=fJ(6,0,e),a=fJ(7,0,e),f=g&iv;if(iv===f)throw[0,cb,A8];var
+b=0===f?h:h|n1;if(0===b&&0===a)return[0,d,0];var
 c=0===a?h1(b):h1(a),i=0===a?b>>>c|0:cr(k(N(b,28),a),c),j=0===a?28+c|0:c,l=(av(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
 A9(d,a){dy(A_,a);var
 b=cx(function(a){fI(a);var
 c=hZ(d[1],A7,a),b=fH(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,ca,A$];return c},a),e=0;function
+if(32!==b)throw[0,cb,A$];return c},a),e=0;function
 f(b,a){return gB(b,a[2])}var
 c=am(function(a,b){return am(f,a,b)},e,b);function
 g(a){return N(a[1],a[2]-c|0)}var
 h=G(function(a){return G(g,a)},b);return[0,N(j,-c|0),h]}var
-Ba=nZ;function
+Ba=n1;function
 cS(c){var
-b=am(function(c,b){return a(c,b)},j,c);if(gU(b,Ba))throw[0,ep,Bb];return cL(b)}var
+b=am(function(c,b){return a(c,b)},j,c);if(gU(b,Ba))throw[0,eq,Bb];return cL(b)}var
 Bc=c3;function
-er(d,c){var
-a=dA(c),b=dA(c),e=f(ay(Bd),d);aI(d<=c_(a,b)?1:0,e);if(c3<av(a,b))throw[0,ep,f(ay(Be),Bc)];return[0,a,b]}function
-my(a){var
-b=er(1,a),c=er(1,a),d=er(0,a);return[0,b,c,d,er(1,a)]}function
-mz(a,d,b){function
+es(d,c){var
+a=dA(c),b=dA(c),e=f(ay(Bd),d);aI(d<=c_(a,b)?1:0,e);if(c3<av(a,b))throw[0,eq,f(ay(Be),Bc)];return[0,a,b]}function
+mA(a){var
+b=es(1,a),c=es(1,a),d=es(0,a);return[0,b,c,d,es(1,a)]}function
+mB(a,d,b){function
 c(d,b){var
 e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aR(f(b,a[4]),e-1|0)|0)-1|0;aI(0<=c?1:0,Bf);return gf(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-mA(c,a){var
-d=cb(a),e=[0,c,0],b=cx(function(a){return bh(e,a2,a)},a);aI(0!==b?1:0,Bg);return[0,d,b,bh([0,al(b),0],a2,a)]}function
+mC(c,a){var
+d=cc(a),e=[0,c,0],b=cx(function(a){return bh(e,a2,a)},a);aI(0!==b?1:0,Bg);return[0,d,b,bh([0,al(b),0],a2,a)]}function
 Bh(f,c){var
-g=f[1],b=my(c),a=cd(c);aI(0===gl(g,a)?1:0,Bi);var
-i=[0,b[1][1],[0,b[1][2],0]],d=mA(cS([0,gf(g,a),i]),c),h=d[2],e=al(h);aI(0===gl(e,a)?1:0,Bj);cS([0,e,[0,a,0]]);var
-j=mz(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+g=f[1],b=mA(c),a=ce(c);aI(0===gl(g,a)?1:0,Bi);var
+i=[0,b[1][1],[0,b[1][2],0]],d=mC(cS([0,gf(g,a),i]),c),h=d[2],e=al(h);aI(0===gl(e,a)?1:0,Bj);cS([0,e,[0,a,0]]);var
+j=mB(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
 Bk(a,e){var
 c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aI(f,Bl);var
-b=mA(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-mB(b,e){var
-a=my(e);aI(bH(a[4],Bn),Bm);function
+b=mC(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+mD(b,e){var
+a=mA(e);aI(by(a[4],Bn),Bm);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aI(g,Bo);return[0,a,mz(a,b[1],b)]}function
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aI(g,Bo);return[0,a,mB(a,b[1],b)]}function
 Bp(c){var
-a=cc(c),b=0<=P(a[1])?1:0,d=b?j5(a[1],a[2]):b;aI(d,Bq);return a}function
+a=cd(c),b=0<=P(a[1])?1:0,d=b?j7(a[1],a[2]):b;aI(d,Bq);return a}function
 Br(a){var
-b=jo(a);function
-c(b,a){return bH(b,a)}aI(bA(function(a){return c(b,a)},a),Bs);return b}function
+b=jp(a);function
+c(b,a){return by(b,a)}aI(bC(function(a){return c(b,a)},a),Bs);return b}function
 Bt(a){var
-b=jo(a),c=b[3],d=b[2];aI(bA(function(a){var
-b=bH(a[2],d),e=b?bH(a[3],c):b;return e},a),Bu);var
+b=jp(a),c=b[3],d=b[2];aI(bC(function(a){var
+b=by(a[2],d),e=b?by(a[3],c):b;return e},a),Bu);var
 e=0;return[0,am(function(b,a){return b+a[1]|0},e,a),d,c]}function
 Bv(a,c){var
-b=bw(c),g=pp(b,Bw);if(0<=g){if(0<g){if(w(b,Bx)){if(w(b,By)){if(w(b,Bz)){if(w(b,BA)){if(!w(b,BB)&&a&&!a[2]){var
-d=a[1],e=er(1,c),j=cS([0,d[3],[0,e[2],0]]),k=cS([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+b=bw(c),g=pr(b,Bw);if(0<=g){if(0<g){if(w(b,Bx)){if(w(b,By)){if(w(b,Bz)){if(w(b,BA)){if(!w(b,BB)&&a&&!a[2]){var
+d=a[1],e=es(1,c),j=cS([0,d[3],[0,e[2],0]]),k=cS([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=mB(a[1],c);return[0,[3,h[1]],h[2]]}}else
+h=mD(a[1],c);return[0,[3,h[1]],h[2]]}}else
 if(a&&!a[2])return Bk(a[1],c)}else
 if(w(b,BD)){if(w(b,BE)){if(w(b,BF)){if(w(b,BG)){if(w(b,BH)){if(!w(b,BI)&&a&&!a[2]){var
 l=a[1];return[0,[2,Bp(c)],l]}}else
@@ -5170,71 +5170,71 @@ f=a[1];return[0,5,[0,cS([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
 if(a&&!a[2])return Bh(a[1],c)}else
 if(a&&a[2])return[0,1,Bt(a)]}else
 if(a&&!a[2]){var
-i=mB(a[1],c);return[0,[4,i[1]],i[2]]}}else
+i=mD(a[1],c);return[0,[4,i[1]],i[2]]}}else
 if(a&&a[2])return[0,0,Br(a)];return aU(BC,b)}var
 BJ=c3;function
 BK(a){dy(BL,a);var
-b=cd(a),d=cd(a),e=cd(a);cS([0,b,[0,d,[0,e,0]]]);var
-j=bh([0,b,0],cc,a),h=bh([0,b,0],cc,a);aI(bA(function(a){return 0<P(a[1])?1:0},h),BM);var
-g=cd(a);if(c3<g)throw[0,ep,f(ay(BN),BJ)];var
+b=ce(a),d=ce(a),e=ce(a);cS([0,b,[0,d,[0,e,0]]]);var
+j=bh([0,b,0],cd,a),h=bh([0,b,0],cd,a);aI(bC(function(a){return 0<P(a[1])?1:0},h),BM);var
+g=ce(a);if(c3<g)throw[0,eq,f(ay(BN),BJ)];var
 i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
 b=k,e=j;for(;;){if(g<b)return bj(e);var
 f=cx(function(b){return function(a){return dB(BO,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Bv(G(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cS([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-mC(b,a){dy(BP,a);fI(a);function
+mE(b,a){dy(BP,a);fI(a);function
 d(a){return fJ(2,0,a)}var
 e=hZ(aR(aR(b[1],b[2]),b[3]),d,a),c=fH(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,ca,BQ];return e}var
-mD=30;function
+if(32!==c)throw[0,cb,BQ];return e}var
+mF=30;function
 h2(a){var
 c=a5(a);if(c<=30)return[0,cL(a),0];var
-d=0<=P(a)?a:s(a),b=av(0,c-60|0),e=0===b?d:cr(d,b),f=cr(e,mD),i=cL(l(e,N(f,mD))),g=bn(cL(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
+d=0<=P(a)?a:s(a),b=av(0,c-60|0),e=0===b?d:cr(d,b),f=cr(e,mF),i=cL(l(e,N(f,mF))),g=bn(cL(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
 ba(c,b){var
 a=h2(b);return bn(a[1],a[2]-c|0)}function
 a3(e,d,c){var
 a=h2(d),b=h2(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 bb(d,c){var
-a=bn(c,d),e=Math.abs(a);if(e<oq)return Math.floor(a+dL)|0;if(e<oq)return a|0;var
+a=bn(c,d),e=Math.abs(a);if(e<os)return Math.floor(a+dL)|0;if(e<os)return a|0;var
 f=i1(c),g=bn(f[1],27),h=Math.floor(g),i=k(N(h|0,26),bn(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?N(i,b):cr(i,-b|0)}function
 aP(a){return Math.abs(a)<K?1:0}function
-mE(b,a){return gB(b.length-1,a.length-1)-1|0}function
+mG(b,a){return gB(b.length-1,a.length-1)-1|0}function
 O(c,b){var
-e=mE(c,b),d=0.,i=0;if(e<0)var
+e=mG(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
 aV(b,e,c){var
-d=mE(b,c),f=0;if(!(d<0)){var
+d=mG(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
 cT(c,b){var
-a=[0,0.];dZ(function(c){var
+a=[0,0.];d0(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 dC(a){return a*a}function
-bT(b,a){if(0===c(b[10],a)[1+a].length-1){var
+bU(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
 BR(a,d,b){var
-i=d?d[1]:3,f=bT(a,b);function
-g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+oe):2.*e(f,b)-e(a[8],b)}function
+i=d?d[1]:3,f=bU(a,b);function
+g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+og):2.*e(f,b)-e(a[8],b)}function
 j(a){return a}var
 k=aK(a[2],j),h=qp(function(d){var
 e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=eX(function(b,a){var
-c=g(b);return gg(g(a),c)},l),n=bL(function(a,b){return a<i?1:0},m);return ck(h[1],n)}function
+c=g(b);return gg(g(a),c)},l),n=bD(function(a,b){return a<i?1:0},m);return cl(h[1],n)}function
 BS(a){var
-b=d4(0,a.length-1);return Q(function(e,d){var
-f=t5(c0,c0,d),h=jQ(b,f),g=eW(function(b){return bH(c(a,b)[1+b],d)},h);return g?g[1]:(jP(b,f,e),e)},a)}function
+b=d5(0,a.length-1);return Q(function(e,d){var
+f=t5(c0,c0,d),h=jS(b,f),g=eW(function(b){return by(c(a,b)[1+b],d)},h);return g?g[1]:(jR(b,f,e),e)},a)}function
 BT(a){return typeof
 a==="number"?0===a?BU:0:2===a[0]?BW:BV}function
 BX(c,a){var
 b=p(c,0.),d=1./av(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}dZ(function(a){return D(f,a)},a);function
+f(a,c){return t(b,a,e(b,a)+c*d)}d0(function(a){return D(f,a)},a);function
 g(c,a){return a-e(b,c)}return q(function(a){return Q(g,a)},a)}function
 BY(c,b,a){var
 d=cT(a,function(a){return dC(A(a-c,b-a))});return[0,cT(a,function(a){return dC(A(0.,A(c-a,a-b)))}),d]}function
-mF(b,a,c){if(b!=Z&&a!=K){var
+mH(b,a,c){if(b!=Z&&a!=K){var
 d=cT(c,function(c){return A(b*c,a*c)});return[0,cT(c,function(c){return a7(b*c,a*c)}),d]}return[0,Z,K]}function
 h3(e,d,b){function
 a(c){return e*Math.sqrt(cT(b,function(a){switch(d){case
@@ -5285,7 +5285,7 @@ E=0;function
 aa(a){switch(d){case
 0:return BY(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a7(i,b),c=mF(A(h,-b),f,a),e=h3(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mF(h,i,a);default:return E?BZ(1.,l,a):h3(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a7(i,b),c=mH(A(h,-b),f,a),e=h3(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mH(h,i,a);default:return E?BZ(1.,l,a):h3(1.,l,a)}}var
 ab=2===d?j:g,F=q(aa,ab),H=a(k,k),ac=L(b[9]);function
 ad(a){return 2===d?ba(0,a):a3(-2*f|0,a,H)}if(2===d)var
 ae=0,I=function(a,b){return a3(ae,a,b)};else
@@ -5296,16 +5296,16 @@ s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
 N=M[1],ao=a(N[2],N[2]),J=ao;W=1}}if(!W)var
 J=w;var
-ag=0===d?0:ck(D,m),ah=BS(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),al=q(function(a){return cT(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+ag=0===d?0:cl(D,m),ah=BS(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),al=q(function(a){return cT(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
 B1(a){var
-b=a[2],c=a[1],d=0===eY(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bA(function(a){return 0===eY(a,c)?1:0},g),e=BT(a[4]);if(e&&f&&h)return[0,B0(e[1],a,b,c)];return 0}function
+b=a[2],c=a[1],d=0===eY(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bC(function(a){return 0===eY(a,c)?1:0},g),e=BT(a[4]);if(e&&f&&h)return[0,B0(e[1],a,b,c)];return 0}function
 B2(a,d){function
 b(b){return q(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-mG(a){return 0<P(a[1])?1:0}function
-mH(e,b){var
+mI(a){return 0<P(a[1])?1:0}function
+mJ(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5313,8 +5313,8 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=ap(d[1],d[2])<0?1:0;if(c&&b&&mG(d)&&f)return 0;return 2;case
-1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mG(a[1])?1:2}}function
+d=a[1],f=ap(d[1],d[2])<0?1:0;if(c&&b&&mI(d)&&f)return 0;return 2;case
+1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mI(a[1])?1:2}}function
 B3(a,i,b){var
 f=p(b,0),g=p(b,0),d=a[7],e=gz(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
@@ -5323,12 +5323,12 @@ a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=ap(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aF(k,a[13]);h=1}if(!h){jA(f,0,b,1);jA(g,0,b,1)}return[0,f,g]}function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aF(k,a[13]);h=1}if(!h){jC(f,0,b,1);jC(g,0,b,1)}return[0,f,g]}function
 B4(b,a){return p(b,[0,3,3,aw(a,function(a){return a})])}function
-mI(g,a,e,d){var
-h=g[2],i=g[1],m=a[16],j=L(G(function(a){return 0<P(a)?1:0},m)),n=mH(a,1),o=[0,mH(a,0),n];function
+mK(g,a,e,d){var
+h=g[2],i=g[1],m=a[16],j=L(G(function(a){return 0<P(a)?1:0},m)),n=mJ(a,1),o=[0,mJ(a,0),n];function
 k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
-l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=pW(m);switch(c(o,k)[1+k]){case
+l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=pX(m);switch(c(o,k)[1+k]){case
 0:return[0,e,g,b];case
 1:return[0,g,e,b];default:return[0,3,3,b]}}var
 b=a[6];if(typeof
@@ -5343,8 +5343,8 @@ var
 e=a;return e},h=aK(d,function(a){return a}),e=L(f(aL(g),h));else
 var
 e=[0];return k(e,a)})}return B4(e,d)}function
-B5(b,d,a,c){return mI(B3(b,d,a),b,a,c)}function
-B6(c,a,b){return mI([0,p(a,1),p(a,1)],c,a,b)}function
+B5(b,d,a,c){return mK(B3(b,d,a),b,a,c)}function
+B6(c,a,b){return mK([0,p(a,1),p(a,1)],c,a,b)}function
 B7(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
@@ -5354,18 +5354,18 @@ k=function(a){return a},e=aw(a[2],k);qW(function(d,a){var
 e=c(b,d)[1+d];return ap(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);D(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-mJ(a){return[0,-1,[0]]}function
+mL(a){return[0,-1,[0]]}function
 fK(a,g,b){var
-h=a[1],d=bT(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bT(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-ce(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+h=a[1],d=bU(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bU(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+cf(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
 h4(a,b){var
-c=bX*a[17];return c<ce(a,b)?1:0}function
+c=bY*a[17];return c<cf(a,b)?1:0}function
 B8(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
 B9(a,b){var
 c=B8(a,b);return(a[3]*a[15]-c)/2.}function
 B_(a,b){var
-c=a[3]==0.?0.:ce(a,a[4]);return(ce(a,b)+c)/2.}function
+c=a[3]==0.?0.:cf(a,a[4]);return(cf(a,b)+c)/2.}function
 fL(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
@@ -5393,14 +5393,14 @@ x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
 h5(c,b,a){var
 d=O(a,a);return A(0.,e(c[8],b)-d)}function
-cf(a,b){var
-d=bN(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+cg(a,b){var
+d=bO(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];aV(d,1.,c(a[1][6],f)[1+f])}return d}function
 h6(c,a){var
 b=1;for(;;){aF(function(b){return aV(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-mK(a){var
+mM(a){var
 b=Math.sqrt(O(a,a));return q(function(a){return a/b},a)}function
 B$(a){var
 l=a[1],m=a[2];function
@@ -5409,8 +5409,8 @@ x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];D(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=al(i[1]),c=al(g[1])-b|0,e=g[1],f=bj(bL(function(a,b){return a<c?1:0},e));aF(function(b){var
-c=i[1],e=cf(a,d(b));i[1]=[0,mK(h6(i[1],e)),c];return 0},f);return i[1]}function
+b=al(i[1]),c=al(g[1])-b|0,e=g[1],f=bj(bD(function(a,b){return a<c?1:0},e));aF(function(b){var
+c=i[1],e=cg(a,d(b));i[1]=[0,mM(h6(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5420,21 +5420,21 @@ E(b){var
 g=e(p,b);if(dK*u(b)<g)var
 c=g;else
 var
-n=cf(a,d(b)),l=h6(y(0),n),c=O(l,l);var
+n=cg(a,d(b)),l=h6(y(0),n),c=O(l,l);var
 h=B_(a,b),i=1e-22*u(b)<c?1:0;if(i)var
 j=cA<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bX*a[17],k=[0,[0,ce(a,b)<=m?1:0,c,b]];else
+m=bY*a[17],k=[0,[0,cf(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bM(E),F);if(i){var
-w=am(av,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bM(function(c){return function(b){var
+F=n[1],i=f(bN(E),F);if(i){var
+w=am(av,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bN(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dK*u(b)<z?1:0,I=o[1],J=h[1],K=B9(a,b),L=qi(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+G=d(b),j=Math.sqrt(z),H=dK*u(b)<z?1:0,I=o[1],J=h[1],K=B9(a,b),L=qj(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
 A=aw(x,function(c){return function(b){return fK(a,c,d(b))}}(b)),M=h[1];aF(function(b,c){return function(a){return aV(c,e(a,b),a)}}(b,A),M);var
 N=0,P=q(function(b){return function(a){return a/b}}(j),A),B=N,k=P}else{var
-Q=cf(a,G),m=mK(h6(y(0),Q));if(0.<a[3])var
+Q=cg(a,G),m=mM(h6(y(0),Q));if(0.<a[3])var
 C=d(a[4]),v=O(m,c(l[6],C)[1+C]);else
 var
 v=0.;var
@@ -5442,29 +5442,29 @@ R=[0,[0,m,v]],S=aw(x,function(e,f){return function(b){var
 a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);D(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
 j(a){return L(bj(a))}var
 v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fL(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*ce(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
-F=ce(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+e=Math.abs(b)*cf(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
+F=cf(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
 G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=A(I,f_*(a[15]+J)+cA),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,N,M]}function
-mL(l,a,k,j,i,g,f,d,c){var
+mN(l,a,k,j,i,g,f,d,c){var
 m=Math.abs(c)+cA,h=_(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=mJ(0);return B$([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eF*h<b[1]?1:0,n])}function
+n=mL(0);return B$([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eG*h<b[1]?1:0,n])}function
 Ca(a,b){var
 d=[0,0];D(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=bT(a,g);function
+i=d[1],g=c(b,i)[1+i][1],m=bU(a,g);function
 n(b){var
 f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dK*f<h)return h;var
-d=bN(c(a[6],b)[1+b]);aV(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
+d=bO(c(a[6],b)[1+b]);aV(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
 h=aw(a[2],n);t(h,g,0.);function
 j(c){return q(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mL(a,b,1.,d[1],-1,r,p,h,o)}function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mN(a,b,1.,d[1],-1,r,p,h,o)}function
 Cb(c,b,g,a){function
 d(g,d){var
 h=[as,d];return cn(q(function(b){var
 d=a[1]*e(c[9],b[1]);return f9*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mL(c,b,0.,b.length-1,g,d(function(a){return a[3]},Z),k,i,h)}function
-mM(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Ca(a,b),0];var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mN(c,b,0.,b.length-1,g,d(function(a){return a[3]},Z),k,i,h)}function
+mO(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Ca(a,b),0];var
 c=a[14];return cm(function(c,d){return Cb(a,b,c,d)},c)}function
 h7(a,c,b){if(0.<a[3])return b+e(a[8],c);var
 d=bp(a[1][14],a[5]);return b/f9+d[1]*e(a[1][9],c)}function
@@ -5482,14 +5482,14 @@ c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
 Cf(a,d){if(d===a[9].length-1)return a;function
 b(a){return eZ(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mJ(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fL(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-mN(a,e,d){var
-b=cf(a,e);D(function(d,f){var
-e=c(a[9],d)[1+d];return aV(b,f,cf(a,c(a[2],e)[1+e][1]))},d);return b}function
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mL(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fL(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+mP(a,e,d){var
+b=cg(a,e);D(function(d,f){var
+e=c(a[9],d)[1+d];return aV(b,f,cg(a,c(a[2],e)[1+e][1]))},d);return b}function
 Cg(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=mN(a,i,f),v=0;if(!(k<0)){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=mP(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=O(u,cf(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=O(u,cg(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5497,7 +5497,7 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fL(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mN(a,i,l);return[0,l,O(m,m)]}function
+w=fL(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mP(a,i,l);return[0,l,O(m,m)]}function
 fM(n,j,a,m,f){var
 F=n?n[1]:f8,G=j?j[1]:j,o=dD(a,f),q=fL(a[9],a[10],a[11],o),r=h5(a,f,o),E=0;if(!G&&r<iF*e(a[8],f)){var
 D=Cg(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
@@ -5529,19 +5529,19 @@ d(a){return a}var
 b=aw(cU(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!jC(function(a){return a===b?1:0},e)){var
-c=ce(a,b);d=1}}if(!d)var
-c=c1;return[0,c,b]},b);jD(function(b,a){return aX(b,a)},c);var
+e=a[9];if(!jE(function(a){return a===b?1:0},e)){var
+c=cf(a,b);d=1}}if(!d)var
+c=c1;return[0,c,b]},b);jF(function(b,a){return aX(b,a)},c);var
 e=eZ(c,0,av(Ch,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
 Ck(a){var
 b=Cj(a),d=a[2].length-1;function
 f(e,b){if(!(d<=e)&&!(d<=b))return fK(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-mO(b,a){var
+mQ(b,a){var
 d=c(b[2],a)[1+a];return h4(b[1],d)}function
 Cl(a,c){var
 d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fK(a[1],b,c)},b)}function
-mP(g,o,D,n,f,j){var
+mR(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5592,7 +5592,7 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-mQ(b,a){var
+mS(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
 m=a[4]/(a[2]*a[2]),n=iN*b[1][17],g=Q(function(b,h){var
@@ -5603,32 +5603,32 @@ f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-
 p(b){return q(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=p(b),c=Cm(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aM(b),d=bL(function(h){return function(d,b){var
+h=p(b),c=Cm(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aM(b),d=bD(function(h){return function(d,b){var
 c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eY(d,b.length-1))return[0,b,g,c];var
 b=L(d);continue}}var
-u=p(h),v=[0,h,g,d0(function(a,b){return b/(o(a,a)+cA)},h,u)];return[0,t(h),v]}function
+u=p(h),v=[0,h,g,d1(function(a,b){return b/(o(a,a)+cA)},h,u)];return[0,t(h),v]}function
 Cn(g,b,a,j){var
-k=a[3],l=a[2],c=bN(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mO(g,a)&&h*n<0.){var
+k=a[3],l=a[2],c=bO(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mQ(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
 Co(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];D(function(d,b){var
-f=e(i[1],b),g=mO(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+f=e(i[1],b),g=mQ(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
 Cp(a){var
 b=0.;return _(function(b,a){return b+Math.abs(a)},b,a)}function
 Cq(a,c,h,g,f){var
 i=Cl(a,g),d=a[2].length-1;c[1]=c[1]-aR(aR(d,d),10+(d/3|0)|0)|0;var
 u=iN*a[1][17];function
 k(b,j,f){var
-c=Cn(a,b,j,f),d=c[2],e=c[1],k=oS*Cp(e);return A(0.02*b[2],k)<d?mP(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Z]}function
+c=Cn(a,b,j,f),d=c[2],e=c[1],k=oU*Cp(e);return A(0.02*b[2],k)<d?mR(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Z]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=mQ(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aR(aR(h,h),h+3|0)/3|0)|0)-aR(4*d|0,d)|0;var
+m=mS(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aR(aR(h,h),h+3|0)/3|0)|0)-aR(4*d|0,d)|0;var
 o=Co(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
@@ -5639,35 +5639,35 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(mP(a,h,g,i,q(function(a){return e(f[1],a)},r),o),Ci),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=mQ(a,b)[1],v=m[2],w=m[1],x=cI(function(b){return Math.abs(e(v,b))<=f3*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+o=f[2],r=a[2],b=n(mR(a,h,g,i,q(function(a){return e(f[1],a)},r),o),Ci),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=mS(a,b)[1],v=m[2],w=m[1],x=cI(function(b){return Math.abs(e(v,b))<=f3*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
 Cr=60;function
 Cs(a,j,b,c){var
-d=dD(a,b),f=dD(a,c),g=O(a[13],f),h=h5(a,b,d);if(bX*e(a[8],b)<h)var
-k=cf(a,c),l=O(cf(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+d=dD(a,b),f=dD(a,c),g=O(a[13],f),h=h5(a,b,d);if(bY*e(a[8],b)<h)var
+k=cg(a,c),l=O(cg(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return h7(a,c,a[3]*a[15]-2.*i)}function
-mR(a,u,h,s,b){var
+mT(a,u,h,s,b){var
 d=al(b);function
 v(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return h4(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aK(a[2].length-1,w),o=f(aL(function(a){return 1-qo(a,b)}),x),y=[0,s,G(n,o)],z=L(ck(G(function(a){return n(a[1])},b),y)),A=B2(a[1],z),B=mM(A,L(cm(v,b))),i=eW(function(b){return b[5]===a[5]?1:0},B);if(i){var
+x=aK(a[2].length-1,w),o=f(aL(function(a){return 1-qo(a,b)}),x),y=[0,s,G(n,o)],z=L(cl(G(function(a){return n(a[1])},b),y)),A=B2(a[1],z),B=mO(A,L(cm(v,b))),i=eW(function(b){return b[5]===a[5]?1:0},B);if(i){var
 j=i[1],g=fM(0,0,j,h,d),k=p(cU(a),0.),l=[0,0.],m=[0,0];da(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
 i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?h4(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*ce(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*cf(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
 C=e(g[1],d);t(k,cU(a)-1|0,C)}var
 q=u*h7(j,d,h*(g[3]-l[1])),D=cm(function(i,b){var
 e=c(a[2],b)[1+b],f=Cs(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bM(function(a){return a}),D),F=eX(function(b,a){return gg(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bL(function(a,b){return a<2?1:0},H);if(dc(q))return 0;var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bN(function(a){return a}),D),F=eX(function(b,a){return gg(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bD(function(a,b){return a<2?1:0},H);if(dc(q))return 0;var
 r=[0,[0,b,k,g[2],q,m[1],I]]}else
 var
 r=i;return r}function
@@ -5676,22 +5676,22 @@ b(b){var
 c=a[1];return f(aL(function(a){return a[1]!==b?1:0}),c)}var
 c=1<al(a[1])?1:0,d=c?G(b,a[5]):c;function
 e(c){var
-d=a[1],e=G(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ck(d,cG(e,a[6]))}function
-mS(b,a){function
+d=a[1],e=G(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cl(d,cG(e,a[6]))}function
+mU(b,a){function
 c(a){return a}var
 d=aK(b[2].length-1,c),g=f(aL(function(b){return e(a,b)!=0.?1:0}),d);return G(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
 Cu(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mS(a,d),b=eX(function(b,a){var
+g=mU(a,d),b=eX(function(b,a){var
 c=f(b);return gg(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bL(function(a,b){return a<c?1:0},b)}return[0,b,aK(c_(8,al(b)),h)]}function
+c=a+1|0;return bD(function(a,b){return a<c?1:0},b)}return[0,b,aK(c_(8,al(b)),h)]}function
 Cv(a,k,j,e,i,d){var
 g=a[2].length-1;function
 h(c,b){return am(function(b,f){var
 i=g+a[1][3]|0,l=aR(50*(1+al(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=mR(a,k,j,e,f);if(b&&c){var
+c=mT(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
@@ -5699,13 +5699,13 @@ c=h(Ct(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=aK(g,function(a){return a}),n=f(aL(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cG(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ck(G(function(b){return Cu(a,b)},i),q),s=0;return am(function(a,d){var
-e=h(d,0),b=cl(function(a){return l(a,Cr)},e);if(a){if(b){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cG(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cl(G(function(b){return Cu(a,b)},i),q),s=0;return am(function(a,d){var
+e=h(d,0),b=bB(function(a){return l(a,Cr)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-es=f6;function
+et=f6;function
 Cw(a){var
 b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);D(function(b,h){var
-f=bN(h),j=1;for(;;){var
+f=bO(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aV(f,n,g[1+a])}var
@@ -5713,7 +5713,7 @@ u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(O(f,f)),k=eF*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(O(f,f)),k=eG*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
@@ -5731,70 +5731,70 @@ q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
 Cy(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?d0(l,a,f(b[5],h[1])):a}var
-o=i(n),p=q(function(a){return N(a,es)},o),j=q(i,g),r=b[4];function
+a=f(b[5],c);return h?d1(l,a,f(b[5],h[1])):a}var
+o=i(n),p=q(function(a){return N(a,et)},o),j=q(i,g),r=b[4];function
 s(a){return ba(r,a)}var
 t=Cw(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
-m=bN(p);D(function(f){return function(b,d){var
+m=bO(p);D(function(f){return function(b,d){var
 e=0!==P(d)?1:0;if(e){var
 g=c(j,b)[1+b];return D(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
 u=b[4]+f6|0,v=Cx(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
 e=aP(b);if(e){var
-g=bb(es,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=bb(et,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
 cy(a){return a?c1:1.}function
-bD(b,a){return 0.<b[3]?cy(a):-cy(a)}function
+bG(b,a){return 0.<b[3]?cy(a):-cy(a)}function
 fO(b,a,d,c){var
-e=h7(b,d,bD(b,a)*c);return cy(a)*e}function
+e=h7(b,d,bG(b,a)*c);return cy(a)*e}function
 Cz(b,a,d,c){var
-e=Cc(b,d,cy(a)*c);return bD(b,a)*e}function
+e=Cc(b,d,cy(a)*c);return bG(b,a)*e}function
 fP(b,a){return b[4]<a[4]?a:b}function
 fQ(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-mT(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+mV(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
 h8(f,e,a,d,c){var
-g=bD(a[1],d),b=fM(f,e,a[1],g,c),h=fO(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+g=bG(a[1],d),b=fM(f,e,a[1],g,c),h=fO(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
 h9(c,b,a){return 0<a[2].length-1?a:h8(0,0,a[1],c,b)}function
 CA(d,c,b){var
-a=d[1];return a[18]?h8(CC,CB,d,c,b):[0,d,[0],0.,fO(a,c,b,Cd(a,bD(a,c),b))]}function
-mU(j,f,e,a){var
+a=d[1];return a[18]?h8(CC,CB,d,c,b):[0,d,[0],0.,fO(a,c,b,Cd(a,bG(a,c),b))]}function
+mW(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eE*d[17])return a;var
-i=p(cU(d),0.);t(i,b,-bD(d,f));return[0,a[1],i,0.,h]}return a}function
-mV(c,b){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eF*d[17])return a;var
+i=p(cU(d),0.);t(i,b,-bG(d,f));return[0,a[1],i,0.,h]}return a}function
+mX(c,b){var
 a=G(b,c[4]);return a?am(fP,a[1],a[2]):ag(CD)}function
-et(c,b,a){return mV(c,function(d){return mU(c,b,a,CA(d,b,a))})}function
+eu(c,b,a){return mX(c,function(d){return mW(c,b,a,CA(d,b,a))})}function
 CE(k,c,b,f,e){var
-g=e[1],a=g[1],h=bD(a,c),d=fM(CG,CF,Cf(a,Ce(a,h,b,Cz(a,c,b,f))),h,b),j=fO(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+g=e[1],a=g[1],h=bG(a,c),d=fM(CG,CF,Cf(a,Ce(a,h,b,Cz(a,c,b,f))),h,b),j=fO(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
 CH(d,g,a){var
-b=a[1][1],h=mS(b,a[2]),i=bD(b,d),e=mR(b,cy(d),i,g,h);if(e){var
+b=a[1][1],h=mU(b,a[2]),i=bG(b,d),e=mT(b,cy(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-eE*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+f=c[4];if(a[4]-eF*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
 CJ(k,c,a,b){var
-e=b[1],h=bD(e,c),l=h8(0,0,b,c,a);return function(r,q){var
+e=b[1],h=bG(e,c),l=h8(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
 s=fM([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aS(g),u=aW===m?g[1]:Y===m?bc(g):g,n=Cq(u,t,h,a,s),i=n[1],v=fO(e,c,a,i[3]),o=fP(d,[0,b,i[1],i[2],v]);if(n[2])return CH(c,a,o);var
 d=o,f=f[2];continue}var
 w=k[8],x=[0,d[2],[0,l[2],0]],p=Cv(e,cy(c),h,a,x,w);if(p){var
 j=p[1];return fP(d,[0,b,j[2],j[3],j[4]])}return d}}(l,CI)}function
-mW(a){var
+mY(a){var
 b=a[4];return db(function(a){return a[1][18]},b)}function
 cV(a){var
 b=a[4],c=0.;return am(function(b,a){return A(b,a[1][17])},c,b)}function
-fR(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&mW(a))return fP(c,mV(a,function(c){return mU(a,d,b,CJ(a,d,b,c))}));return c}function
-eu(a){return bp(a[1][14],a[5])}function
-mX(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cn(d,[as,c*eu(a)[3]]):d}function
+fR(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&mY(a))return fP(c,mX(a,function(c){return mW(a,d,b,CJ(a,d,b,c))}));return c}function
+ev(a){return bp(a[1][14],a[5])}function
+mZ(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cn(d,[as,c*ev(a)[3]]):d}function
 h_(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
 h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=aM(b);return[0,[0,N(1,h),k]]}function
-mY(i,h,a,g,f,b){var
+m0(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=l(f,_(k,N(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
@@ -5808,28 +5808,28 @@ fS(a){return Math.log(a)/0.693147180559945286}function
 CL(b,a,g,d){var
 c=a[2].length-1+1|0,h=fS(c*b[17]/(a[3]*d))/2.,i=b[18]?fS(c*b[17]/d):0.,j=fS(iM*c/a[3]),k=fS(_(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,av(1,1+(e|0)|0)]:f;return l}function
 CM(l,k,j,i,a){var
-b=a[1][1],d=mX(b,j);function
+b=a[1][1],d=mZ(b,j);function
 g(a){return cI(aP,a)}if(g(a[2])&&g(d)){var
 f=0.<a[3]?CL(b,a,d,i):CN;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];mY(b,bD(b,k),o,c,n,h);return h_(l,b,c,h)}return f}return 0}function
-mZ(a,b){var
+c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];m0(b,bG(b,k),o,c,n,h);return h_(l,b,c,h)}return f}return 0}function
+m1(a,b){var
 c=A(a[15],ga*a[17]);return Math.sqrt(e(a[8],b)/c)}function
 CO(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
 z=aK(b,function(a){return a}),j=f(aL(function(a){return e(n[2],a)!=0.?1:0}),z),d=eV(a[4],j)?a[4]:am(c_,b,j),k=L(f(aL(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aR(200*(k.length-1)|0,a[1][3])|0;var
-r=mZ(a,h)*bn(1.,-84);if(0<=a[5])var
-A=eu(a)[3],l=r*e(a[1][7],h)*A;else
+r=m1(a,h)*bn(1.,-84);if(0<=a[5])var
+A=ev(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aP(l),m=t?bb(es,l):t;if(0<P(m)){var
+t=aP(l),m=t?bb(et,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=Cy(a[1],B,C,h),w=bD(a,y),g=p(cU(a),0);D(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mY(a,w,d,es,m,g);return h_(i,a,es,g)}}return 0}function
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=Cy(a[1],B,C,h),w=bG(a,y),g=p(cU(a),0);D(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;m0(a,w,d,et,m,g);return h_(i,a,et,g)}}return 0}function
 h$(b,e,a,h,o){var
 d=h9(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eE*mZ(i,a),k=d[3]<p?1:0,g=k?h<f_*i[17]?1:0:k;else
+p=eF*m1(i,a),k=d[3]<p?1:0,g=k?h<f_*i[17]?1:0:k;else
 var
 g=j;var
 l=g?0<b[8][1]?1:0:g,q=l?CO(b,e,a,d):l,f=q||CM(b,e,a,h,d);if(f){var
@@ -5838,13 +5838,13 @@ n=0}else
 var
 n=f;return n}function
 fT(b,a){return bp(b[4],a)}function
-m0(b){var
-a=mX(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-m1(a){var
+m2(b){var
+a=mZ(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
+m3(a){var
 b=p(cU(a),0.),d=a[14];D(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=_(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-m2(a){var
-b=[0,0.],f=m0(a),c=m1(a);D(function(c,g){var
+m4(a){var
+b=[0,0.],f=m2(a),c=m3(a);D(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
 CP(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
@@ -5852,7 +5852,7 @@ h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=eu(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=ev(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
@@ -5868,18 +5868,18 @@ b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
 CR(h,d){var
-f=q(m2,d);jD(function(b,a){return gg(b,a)},f);var
+f=q(m4,d);jF(function(b,a){return gg(b,a)},f);var
 b=47-i1(A(e(f,((f.length-1)*9|0)/10|0),ga))[2]|0;if(10<=b&&!(60<b)){var
 g=N(1,b);if(0<=c(d,0)[1][5]){var
-l=eu(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dL){var
+l=ev(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dL){var
 i=N(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
 CS(i,x,U,T){var
-g=T[1],a=fT(x,U)[1];if(bn(1.,48-g|0)<=m2(a))return 0;var
-V=a[2].length-1,y=m0(a),W=m1(a),j=Q(function(b,a){return bb(g,a*e(y,b))},W);CK(a,g,j);var
+g=T[1],a=fT(x,U)[1];if(bn(1.,48-g|0)<=m4(a))return 0;var
+V=a[2].length-1,y=m2(a),W=m3(a),j=Q(function(b,a){return bb(g,a*e(y,b))},W);CK(a,g,j);var
 k=Q(function(b,a){var
 c=e(y,b);return ba(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,X=0;if(F<0)var
 J=E,I=C,H=B,G=z;else{var
@@ -5891,14 +5891,14 @@ u=q,s=o;var
 P=b<V?1:0;if(P)var
 R=b!==a[4]?1:0,S=R?f!=0.?1:0:R;else
 var
-S=P;if(S){aV(d,-f,bT(i,c(a[2],b)[1+b][1]));var
+S=P;if(S){aV(d,-f,bU(i,c(a[2],b)[1+b][1]));var
 ad=n+f,w=[0,b,r],v=ad}else
 var
 w=r,v=n;var
 ae=b+1|0;if(F!==b){var
 b=ae,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];aV(d,G,bT(i,L));var
+K=a[4],L=c(a[2],K)[1+K][1];aV(d,G,bU(i,L));var
 Z=e(d,L);D(function(b,a){return t(d,b,a-Z)},d)}var
 _=0.,h=am(function(f,b){var
 g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=h_(x,a,g,j);if(l)var
@@ -5924,9 +5924,9 @@ b=0.;return _(function(b,a){return b+Math.abs(a)},b,a)}function
 CW(b,d,t,r){var
 h=fT(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=CT(a),j=q(function(b){return CU(a,b)},u),v=0.,w=_(function(d,c){var
 b=[0,0.];D(function(d,c){var
-e=Math.abs(c)*ce(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=_(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+e=Math.abs(c)*cf(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=_(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return Q(y,a)},j),z=oe,m=_(function(b,a){return A(b,CV(a))},z,l);if(m*Math.sqrt(x)<of){var
+l=q(function(a){return Q(y,a)},j),z=og,m=_(function(b,a){return A(b,CV(a))},z,l);if(m*Math.sqrt(x)<oh){var
 n=47-i1(m)[2]|0,B=function(h){var
 b=q(function(a){return bb(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
@@ -5944,7 +5944,7 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=eu(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=ev(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
@@ -5973,11 +5973,11 @@ b=w,j=h,g=v;continue}break}}var
 r=a[7];aF(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
 g=av(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-m3(c,b,a){var
+m5(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-m4(f,w,e,l,v){function
+m6(f,w,e,l,v){function
 m(a){var
-b=m3(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+b=m5(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
 d=2.*w+e,n=c0,a=iQ,y=dL,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
@@ -5990,30 +5990,30 @@ k=g==0.?a/iM:(g+j)/2.;var
 G=Math.abs(k-a)<=f_*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[as,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-m5(f,h,a,e){if(h==Z){var
+m7(f,h,a,e){if(h==Z){var
 c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,f9*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c1/i]}function
-m6(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+m8(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
 C2(e,f,c,b){var
 a=f[2],d=f[1];if(Z<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?m6(m4(e,-a,g,c,-b)):m4(e,d,g,c,b)}return a<K?m6(m5(e,-a,c,-b)):m5(e,d,c,b)}function
+g=a-d;return c*(d+a)-b<0.?m8(m6(e,-a,g,c,-b)):m6(e,d,g,c,b)}return a<K?m8(m7(e,-a,c,-b)):m7(e,d,c,b)}function
 C3(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Z)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=m3(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c1/(b*(1./(e*e)+1./(f*f)))]}function
-ev(c,d,b){var
+h=m5(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c1/(b*(1./(e*e)+1./(f*f)))]}function
+ew(c,d,b){var
 a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
 ib(b,a){var
-c=bN(b[2][2]),d=b[1];D(function(b,f){var
+c=bO(b[2][2]),d=b[1];D(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?aV(c,e(a,b),f[2]):d},d);return c}function
-m7(a){var
+m9(a){var
 b=a[3][1]==Z?1:0,c=b||(a[3][2]==K?1:0);return c}function
 C4(a,c){var
-d=ev(a,c,function(a){return a[1]}),j=ib(a,c),g=a[3],h=g[2],i=g[1];function
+d=ew(a,c,function(a){return a[1]}),j=ib(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,ev(a,c,function(a){return a[3]})];dZ(function(c){if(0.<d)var
+b=[0,ew(a,c,function(a){return a[3]})];d0(function(c){if(0.<d)var
 e=f(c,A(i,a7(h,c/(2.*d))));else
-if(m7(a))var
+if(m9(a))var
 e=Z;else
 var
 g=f(c,h),e=a7(f(c,i),g);b[1]=b[1]+e;return 0},j);var
@@ -6023,9 +6023,9 @@ j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-m8(b,m,d){var
-j=d.length-1,n=ev(b,d,function(a){return a[1]}),f=ib(b,d);if(m7(b)&&n<=0.)return 0;var
-g=[0,ev(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jz(j,j,0.);D(function(o,s){var
+m_(b,m,d){var
+j=d.length-1,n=ew(b,d,function(a){return a[1]}),f=ib(b,d);if(m9(b)&&n<=0.)return 0;var
+g=[0,ew(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jB(j,j,0.);D(function(o,s){var
 d=C2(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
@@ -6041,8 +6041,8 @@ l=b[1];D(function(a,f){var
 b=C3(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
 a=aP(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-m9(o,n){var
-l=n.length-1,h=q(bN,o),p=l-1|0,C=0;if(!(p<0)){var
+m$(o,n){var
+l=n.length-1,h=q(bO,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -6052,12 +6052,12 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,oS*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,oU*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bN(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bO(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6080,22 +6080,22 @@ d=F;continue}break}}return g}var
 C5=12;function
 C6(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:m8(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=m9(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bX)return 0;var
+h=0===f?0:m_(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=m$(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bY)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
 i=Z<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cI(function(a){return a},k),l=i+n1*a*o-f_*Math.abs(i),h=g?m8(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f5*b<k){var
+g=f;return g},f),g=cI(function(a){return a},k),l=i+n3*a*o-f_*Math.abs(i),h=g?m_(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f5*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
 C7=3;function
 C8(b,a){var
-g=a.length-1,d=0.,f=_(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bX*f<Math.abs(a)?1:0},a);function
+g=a.length-1,d=0.,f=_(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bY*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=ev(b,a,function(a){return a[1]}),h=jz(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=ew(b,a,function(a){return a[1]}),h=jB(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a7(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -6117,9 +6117,9 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=m9(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),C7)}function
+r=m$(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),C7)}function
 C_(b,a){var
-c=G(function(b){return q(function(a){return bn(Gs(bn(a,b)),-b|0)},a)},C9);return[0,C8(b,a),c]}function
+c=G(function(b){return q(function(a){return bn(Gu(bn(a,b)),-b|0)},a)},C9);return[0,C8(b,a),c]}function
 C$(a,c){function
 d(a){return aP(a)?Math.abs(a):0.}function
 g(c,a){var
@@ -6152,7 +6152,7 @@ d=f;return d}function
 Dc(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-m_(a,b){var
+na(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
 g=f(a[5],b),h=a[4],d=q(function(a){return ba(h,a)},g),i=[as,0.,K],j=O(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
 k=[as,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
@@ -6165,7 +6165,7 @@ b=c[4];if(typeof
 b!=="number"){if(2!==b[0])return Df;var
 d=b[1];if(d){var
 e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dC(a3(f[4],h,g))]}}return 0}var
-m$=64;function
+nb=64;function
 Dg(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
@@ -6173,11 +6173,11 @@ Dh(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=m_(d,c),f=e(K,a[4]),g=[as,e(Z,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=na(d,c),f=e(K,a[4]),g=[as,e(Z,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aL(x),y),m=f(bM(w),q);if(Db(g,b)&&0===qr(m,q)&&!(0<eY(m,Da))){var
-h=[Y,function(a){return eT(fk(g),0)}],r=function(a,d){var
-e=b[5],f=bp(b[6],a),i=b[1],c=aS(h),j=aW===c?h[1]:Y===c?bc(h):h;return lz(g,b,j,i,a,d,f,e)},C=Dc(g),o=L(G(L,g[13])),t=b[1],D=c(o,t)[1+t],u=Dd(d,g),i=De(d,g),z=function(a){return m_(d,a)},E=aw(d[2],z),j=i?[0,[0,c1,p(d[3],0.),i[1],[as,0.,K]]]:[0],k=cn(L(m),j),A=aK(o.length-1,function(a){return a});return f(bM(function(h){if(h===b[1])return 0;var
+y=b[4],q=f(aL(x),y),m=f(bN(w),q);if(Db(g,b)&&0===qr(m,q)&&!(0<eY(m,Da))){var
+h=[Y,function(a){return dY(fk(g),0)}],r=function(a,d){var
+e=b[5],f=bp(b[6],a),i=b[1],c=aS(h),j=aW===c?h[1]:Y===c?bc(h):h;return lB(g,b,j,i,a,d,f,e)},C=Dc(g),o=L(G(L,g[13])),t=b[1],D=c(o,t)[1+t],u=Dd(d,g),i=De(d,g),z=function(a){return na(d,a)},E=aw(d[2],z),j=i?[0,[0,c1,p(d[3],0.),i[1],[as,0.,K]]]:[0],k=cn(L(m),j),A=aK(o.length-1,function(a){return a});return f(bN(function(h){if(h===b[1])return 0;var
 q=Q(function(b,d){var
 e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=P(a)?a:s(a)}var
@@ -6192,11 +6192,11 @@ z(a){if(0===j.length-1)var
 b=0;else
 var
 d=e(a,y),b=x(64+Dg(g)|0,d);var
-c=aK(y,function(b){return x(m$,e(a,b))});return[0,N(1,m$),c,b]}var
+c=aK(y,function(b){return x(nb,e(a,b))});return[0,N(1,nb),c,b]}var
 A=C$(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=G(z,C_(w,A)),B=eT(eW(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+I=G(z,C_(w,A)),B=dY(eW(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
 Di(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
@@ -6206,8 +6206,8 @@ switch(b[0]){case
 0:var
 d=b[1],e=Math.exp(a),i=a3(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a3(0,f[1],f[2]);return bz}return bz}function
-nb(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a3(0,f[1],f[2]);return bA}return bA}function
+nd(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6226,7 +6226,7 @@ d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=p(b,0),l=a[1];aF(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
 ic=14;function
-nc(c,e,a){function
+ne(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
 h=50,i=0<=P(a)?a:s(a),b=cr(i,h),d=0<P(b)?b:1;function
 j(j,i,h){var
@@ -6242,23 +6242,23 @@ d=i,e=h,a=g;for(;;){var
 b=cr(k(d,e),1);if(0!==a&&0!==ap(b,d)&&0!==ap(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,ic)]:j(a,d,ic);return cl(function(a){return n(a[1],a[2],ic)},o)}function
+o=f(c,a)?[0,m(a,d,ic)]:j(a,d,ic);return bB(function(a){return n(a[1],a[2],ic)},o)}function
 Dj(h,g,i,K,J,d){var
-j=h[2],q=nb(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(bR(g)),r=i[1],M=n(h[17],1,1);function
+j=h[2],q=nd(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(bS(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=a3(0,b[1],i[2]),d=c(w,a)[1+a][1];return Di(g,a3(0,d[1],d[2]),e)}return bz}var
+e=a3(0,b[1],i[2]),d=c(w,a)[1+a][1];return Di(g,a3(0,d[1],d[2]),e)}return bA}var
 m=aw(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
 c=aP(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
 h=b!==a?1:0,i=h?aP(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oK?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oM?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 z=j-1|0,O=0;if(!(z<0)){var
 b=O;for(;;){var
 R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=bT(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=bU(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
 I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 W=f+1|0;if(H!==f){var
@@ -6271,12 +6271,12 @@ C=Q(function(a,k){var
 b=c(u,a)[1+a];if(b){var
 f=b[1];if(k&&aP(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=ei(g,r,i[2],i[3],J,k,j);if(b){var
+k=c(w,a)[1+a],b=ej(g,r,i[2],i[3],J,k,j);if(b){var
 e=b[1];if(d)return ap(e[2],f)<0?1:0;var
 h=0<ap(e[1],f)?1:0}else
 var
 h=b;return h},n=ba(0,r),h=x(a)*n,j=aP(h);if(j){var
-o=bb(0,h),p=d?-1:1;return nc(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dv(g,1),P=aM(Q(function(e,o){var
+o=bb(0,h),p=d?-1:1;return ne(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dv(g,1),P=aM(Q(function(e,o){var
 b=o[2],f=b===e?0:c(C,b)[1+b];if(f)var
 h=dv(g,f[1]),p=c(E,b)[1+b],i=a(r,hA(c(E,e)[1+e],p)),j=k(h,i),m=a$(N(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
@@ -6285,26 +6285,26 @@ Dk(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bz;case
-4:return 0.<=a?a:bz}return bz}function
-ne(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bz,bz]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,bz,bz]}function
+2:return 0.<a?1.+Math.log(a)/c:bA;case
+4:return 0.<=a?a:bA}return bA}function
+ng(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bA,bA]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,bA,bA]}function
 Dl(m,h,j,J,I,d){var
-i=m[2],r=nb(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(bR(h)),f=j[1],n=aw(i,function(a){var
+i=m[2],r=nd(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(bS(h)),f=j[1],n=aw(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a3(0,b[1],j[2]),d=c(x,a)[1+a][1];return Dk(h,a3(0,d[1],d[2]),e)}return bz});function
+e=a3(0,b[1],j[2]),d=c(x,a)[1+a][1];return Dk(h,a3(0,d[1],d[2]),e)}return bA});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
 o=aw(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=ne(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eE<f?1:0:f<i-eE?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=ng(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eF<f?1:0:f<i-eF?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,K=0;if(!(A<0)){var
 b=K;for(;;){var
 P=c(u,b)[1+b],R=P||c(t,b)[1+b];if(R){var
-G=bT(m,b),H=i-1|0,S=0;if(!(H<0)){var
+G=bU(m,b),H=i-1|0,S=0;if(!(H<0)){var
 g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
 U=g+1|0;if(H!==g){var
 g=U;continue}break}}}var
@@ -6315,33 +6315,33 @@ a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
 C=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ek(h,f,j[2],j[3],I,l,k);if(b){var
+l=c(x,a)[1+a],b=el(h,f,j[2],j[3],I,l,k);if(b){var
 e=b[1];if(d)return ap(e[2],g)<0?1:0;var
 i=0<ap(e[1],g)?1:0}else
 var
 i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aP(i);if(k){var
-p=bb(0,i),q=d?1:-1;return nc(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[Y,function(b){return fj(h,a)}]},s);function
+p=bb(0,i),q=d?1:-1;return ne(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[Y,function(b){return fj(h,a)}]},s);function
 E(b){var
 a=c(M,b)[1+b],d=aS(a);return aW===d?a[1]:Y===d?bc(a):a}var
 O=aM(Q(function(g,w){var
 b=w[2],j=b===g?0:c(C,b)[1+b];if(j){var
-x=e(n,b),y=ne(d,e(bT(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aP(o)&&0.<=o){var
+x=e(n,b),y=ng(d,e(bU(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aP(o)&&0.<=o){var
 i=bb(0,o),A=c(s,b)[1+b],B=ae(c(s,g)[1+g],A),D=E(b),G=hB(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,N(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
 t=j;return t},o));return[0,aM(C),O]}function
 Dm(a){var
 b=a[4];return db(function(a){return 0===a[0]?0:1},b)}function
-nf(d,a,c){var
+nh(d,a,c){var
 b=Dm(c);if(b)switch(d[1]){case
-0:return lA(a);case
-1:return 0;default:return lC(a)}return b}var
-cz=[0,na,na,nd,nd];function
-Dn(b,d,a,c){if(nf(b,d,c)){var
-e=d$(a[2],a[3]),f=function(f){var
-g=nU(f,b,d,a,c,e,1);return[0,nU(f,b,d,a,c,e,0),g]};if(b[1]){var
+0:return lC(a);case
+1:return 0;default:return lE(a)}return b}var
+cz=[0,nc,nc,nf,nf];function
+Dn(b,d,a,c){if(nh(b,d,c)){var
+e=ea(a[2],a[3]),f=function(f){var
+g=nW(f,b,d,a,c,e,1);return[0,nW(f,b,d,a,c,e,0),g]};if(b[1]){var
 g=f(Dl);return[0,cz[1],cz[2],g[1],g[2]]}var
 h=f(Dj);return[0,h[1],h[2],cz[3],cz[4]]}return cz}function
-ng(h){var
+ni(h){var
 i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
 a=r;for(;;){t(b,a,_(A,0.,c(h,a)[1+a]));var
 n=function(a,d){var
@@ -6375,8 +6375,8 @@ a=y;continue}break}}var
 s=aM(g),u=cm(function(b,a){return[0,a,b]},s);return f(aL(function(a){return 0<=a[1]?1:0}),u)}function
 Do(a){function
 b(b){return q(function(a){return c(a,b)[1+b]},a)}return aw(c(a,0)[1].length-1,b)}function
-Dp(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ng(a);var
-b=ng(Do(a));return G(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Dp(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ni(a);var
+b=ni(Do(a));return G(function(a){return[0,a[2],a[1]]},b)}return 0}function
 Dq(n,e,b){var
 o=c9(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
@@ -6389,7 +6389,7 @@ m=q(function(a){return r(d,a)},f);j(function(d,a,f,e){var
 j=c(m,d)[1+d],l=k(i(f),j),n=$(h(b,e),l);g[1+a]=r(c(g,a)[1+a],n);return 0});return[0,m,g]}function
 Dr(b,a,h,s){function
 j(a){return L(bp(b[13],a))}var
-t=j(a[1]),k=d0(l,j(s),t),m=Dq(b,a,h),i=m[2],n=m[1];function
+t=j(a[1]),k=d1(l,j(s),t),m=Dq(b,a,h),i=m[2],n=m[1];function
 u(a){var
 b=0<P(c(k,a)[1+a])?1:0;return b?uZ(c(i,a)[1+a],h):b}function
 v(a){return a}var
@@ -6407,7 +6407,7 @@ f=p(b[2],1),j=c(g,a)[1+a];aF(function(a){c(f,a)[1+a]=0;return 0},j);return Q(fun
 g=c(i,b)[1+b];if(gU(c(n,a)[1+a],g)){var
 j=c(i,b)[1+b],k=a3(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return G(function(a){var
 b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(r,e)[1+e],f]},C)}function
-ew(f,e){var
+ex(f,e){var
 b=[0,d];D(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
 Ds(b){var
@@ -6424,13 +6424,13 @@ d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
 Dt(d){var
 a=d;for(;;){var
-b=Ds(q(function(b){return function(a){return q(function(b){return ew(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Ds(q(function(b){return function(a){return q(function(b){return ex(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aM(a),a=L(bL(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+e=b[1],f=aM(a),a=L(bD(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
 Du(b,k,q,e,p,d){var
 m=N(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return ew(a,a)}function
+a=f(b[5],c);return ex(a,a)}function
 g(a){return c9(N(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
@@ -6438,7 +6438,7 @@ j=aT(k),i=c9(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=c9(g(a(l(d[2],h[2]),o)),2),q=l(N(m,e-1|0),p),r=f(b[5],j);return[0,d0(l,f(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=c9(g(a(l(d[2],h[2]),o)),2),q=l(N(m,e-1|0),p),r=f(b[5],j);return[0,d1(l,f(b[5],i),r),q]}if(b[1])var
 t=0,u=G(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=G(function(a){return s(o,a)},w),i=v,h=x;else
@@ -6448,16 +6448,16 @@ j=Dt(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
 id(a){return N(a[2],a[5])}function
 Dv(h,s,b,g,r){var
 t=b[1],u=q(function(a){var
-b=ew(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ew(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
+b=ex(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ex(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
 f=b[1];return D(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
 e=id(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=d0(function(c,b){return l(c,a(e,b))},d,z),A=ew(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(c9(a(j[2],E),B),A);else
+j=i[1],m=s[8],z=f(h[5],j[1]),n=d1(function(c,b){return l(c,a(e,b))},d,z),A=ex(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(c9(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
 p=0===h[1]?1:0,F=p?o:p;return[0,aM(d),F]}var
 Dw=12;function
-nh(d,b){var
+nj(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
@@ -6470,18 +6470,18 @@ Dy(d,b){var
 a=c(d[6],b)[1+b];if(d[1]){var
 e=function(b){return cn(a,[as,0.])};return[0,function(b){return Dx(a,b)},e]}function
 f(c){var
-b=q(function(a){return 2.*a},c);aV(b,2.,a);return b}return[0,function(b){return nh(a,b)},f]}function
-ni(a){var
+b=q(function(a){return 2.*a},c);aV(b,2.,a);return b}return[0,function(b){return nj(a,b)},f]}function
+nk(a){var
 b=a[14],c=0;return am(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
 Dz(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nh(c,a)},e,Z,d]}function
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nj(c,a)},e,Z,d]}function
 DA(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bM(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=Dy(b,c),j=i[2],k=i[1],d=h(Z,a[3]),e=h(K,a[4]),f=e-d<f3*g?1:0,l=(d+e)/2.,m=eF*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=ni(b),i=a?[0,Dz(b,a[1]),0]:a;return ck(e,i)}function
-DB(b,a){return a7(iQ*(a[6]-a[5]),bX*b)}function
-nj(e,a,d){var
+d=c[4],e=f(bN(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=Dy(b,c),j=i[2],k=i[1],d=h(Z,a[3]),e=h(K,a[4]),f=e-d<f3*g?1:0,l=(d+e)/2.,m=eG*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nk(b),i=a?[0,Dz(b,a[1]),0]:a;return cl(e,i)}function
+DB(b,a){return a7(iQ*(a[6]-a[5]),bY*b)}function
+nl(e,a,d){var
 b=f(a[3],d),c=DB(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
 DC(f,h){var
 i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
@@ -6499,7 +6499,7 @@ l=w;var
 y=l?g:j,J=g+1|0;if(r!==g){var
 g=J,j=y;continue}var
 b=y;break}}var
-k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eF*_(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
+k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eG*_(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
 u=i-1|0,F=0;if(!(u<0)){var
 d=F;for(;;){if(d!==b){var
 v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aV(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
@@ -6512,23 +6512,23 @@ DD(g,a,i,b){var
 j=q(function(a){return f(a[3],b)},a);function
 d(d,b){var
 f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
-k=e(bT(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
+k=e(bU(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
 l=c(i,b)[1+b];return O(c(i,d)[1+d],l)}return Q(function(b,c){return aw(a.length-1,function(a){return d(b,a)})},a)}function
-nk(n,m,h,b,a){function
+nm(n,m,h,b,a){function
 d(r,p,o){var
 d=r,i=p,a=o;for(;;){var
-e=G(function(b){return function(a){return nj(h,a,b)!=0.?1:0}}(a),b);if(cI(aP,a)){if(eV(1,e)){if(0===d)return 0;var
+e=G(function(b){return function(a){return nl(h,a,b)!=0.?1:0}}(a),b);if(cI(aP,a)){if(eV(1,e)){if(0===d)return 0;var
 j=n?gA(function(b,a){var
-c=b||a;return c},i,e):e,s=js(b,j),g=L(f(bM(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return nj(h,a,b)}}(a),g),u=DD(m,g,k,a),l=bN(a),v=DC(u,t);D(function(d,e){return function(a,b){return aV(e,-b,c(d,a)[1+a])}}(k,l),v);var
+c=b||a;return c},i,e):e,s=ju(b,j),g=L(f(bN(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return nl(h,a,b)}}(a),g),u=DD(m,g,k,a),l=bO(a),v=DC(u,t);D(function(d,e){return function(a,b){return aV(e,-b,c(d,a)[1+a])}}(k,l),v);var
 d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Dw,G(function(a){return 0},b),a)}function
-nl(d,c,b,a){var
-e=nk(1,d,c,b,a);return e?[0,e[1]]:nk(0,d,c,b,a)}function
+nn(d,c,b,a){var
+e=nm(1,d,c,b,a);return e?[0,e[1]]:nm(0,d,c,b,a)}function
 DE(d,k,j,i){var
 a=k[1][1],l=h9(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
 h(b,a){return aV(f,-b,a)}function
-n(b){return cf(a,b)}if(0.<g){var
-s=n(i);h(bD(a,j)/g,s);var
+n(b){return cg(a,b)}if(0.<g){var
+s=n(i);h(bG(a,j)/g,s);var
 u=a[2];D(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
@@ -6537,7 +6537,7 @@ b=w;for(;;){t(f,b,e(f,b)+v);var
 x=b+1|0;if(o!==b){var
 b=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
-nm=bn(1.,60);function
+no=bn(1.,60);function
 DF(c,e,b){if(0===c[1]){var
 a=am(function(c,a){var
 d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a7(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aP(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
@@ -6549,14 +6549,14 @@ d=b[1]}else
 var
 d=0.;var
 j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<iF*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Z?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-nn(b,e){function
+np(b,e){function
 d(a){return O(a,a)}var
 a=p(b[3]+1|0,0.),c=[0,0.];aF(function(b){var
 e=b[2],f=b[1];aV(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
 DH=iF;function
-no(k,a,b,d){if(2<=a[1])var
+nq(k,a,b,d){if(2<=a[1])var
 l=(a5(k[8])-1|0)+b|0,g=function(a){return bb(l,a)};else
 var
 p=a[4]+b|0,g=function(a){return bb(p,a)};var
@@ -6567,24 +6567,24 @@ n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},h);var
 j=e(d,a[3]),m=bb(2*(a[4]+b|0)|0,j*j);return[0,q(g,i),m]}function
 ie(b,a,g,c,i){var
-d=cV(g),e=DA(a,d,c,i),p=g[1],q=0.,r=_(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bA(function(a){return a[6]==K?1:0},e):m,j=f(aL(function(a){return a[2]}),e),o=0===j?av(0,80-a[4]|0):a5(c[3])+c2|0;function
+d=cV(g),e=DA(a,d,c,i),p=g[1],q=0.,r=_(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bC(function(a){return a[6]==K?1:0},e):m,j=f(aL(function(a){return a[2]}),e),o=0===j?av(0,80-a[4]|0):a5(c[3])+c2|0;function
 s(c){return fj(b,aM(f(a[5],c)))[3]}var
-u=c[4],v=f(bM(function(a){if(0===a[0]){var
+u=c[4],v=f(bN(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
 d=a[2];if(a[1]===i&&db(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Du(a,b,c[3],o,s,v),h=[Y,function(d){var
 a=b[9];return hN(b,c,G(function(a){return fj(b,a)},a),i)}];function
 w(d){var
-c=no(b,a,o,d);return Dv(a,b,l,c[1],c[2])}function
+c=nq(b,a,o,d);return Dv(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=et(g,b,c),i=oR*d<r?fR(g,b,c,h):h,f=DF(a,e,DE(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nm*d));var
-k=nl(a,d,DG(a,d,i,b,c,e),f),m=k?[0,k[1]]:nl(a,d,e,f);return[0,f,m]}function
+h=eu(g,b,c),i=oT*d<r?fR(g,b,c,h):h,f=DF(a,e,DE(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(no*d));var
+k=nn(a,d,DG(a,d,i,b,c,e),f),m=k?[0,k[1]]:nn(a,d,e,f);return[0,f,m]}function
 y(d){var
 a=aS(h),e=aW===a?h[1]:Y===a?bc(h):h;return hO(b,c,id(l),e,d)}return[0,id(l),n,x,w,0!==j?1:0,y]}function
-ig(c,a,b){if(0===b)return function(a){return np};var
-g=1./al(b),d=nn(c,G(function(a){return[0,g,a]},b));function
+ig(c,a,b){if(0===b)return function(a){return nr};var
+g=1./al(b),d=np(c,G(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=nn(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=np(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
@@ -6593,7 +6593,7 @@ c=b[2],d=b[1];if(c){var
 g=c[1];return a[5]?e(DH,g):f(a[4],g)}var
 h=cI(aP,d),j=h?DI:h;return i(d,j)}}function
 ih(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bM(function(a){return a[2]}),d)}function
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bN(function(a){return a[2]}),d)}function
 DJ(k,b,j,i,h,e){var
 a=ie(k,b,j,i,h);function
 l(a){return a}var
@@ -6606,49 +6606,49 @@ DL(m,d,l,k,j,c,a){var
 b=ie(m,d,l,k,j);if(gq(b[1],a[1])){var
 e=G(function(a){var
 c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=ig(d,b,cG(function(a){return ih(b,a)},e)),o=cG(function(a){var
-b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=al(a[2]),i=d4(0,16);da(function(a,b){return e7(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
-p=function(b,a){return eT(gQ(i,b),a)},q=cm(p,a[3]),r=ck(a[2],o);return[0,a[1],r,q]}return a}function
+b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=al(a[2]),i=d5(0,16);da(function(a,b){return e7(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return dY(gQ(i,b),a)},q=cm(p,a[3]),r=cl(a[2],o);return[0,a[1],r,q]}return a}function
 DM(a,g){var
 e=p(a[3],0.);D(function(d,b){var
 f=b!=0.?1:0;return f?aV(e,-b,c(a[6],d)[1+d]):f},g);var
 k=0.,h=_(function(b,a){return b+a},k,g),l=0.,j=_(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bX*j<Math.abs(h))var
+if(bY*j<Math.abs(h))var
 G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=q(function(a){return of*a/(j+cA)},e),i=I,d=J;function
+I=0,J=q(function(a){return oh*a/(j+cA)},e),i=I,d=J;function
 b(b,a){return cn(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
 o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],Z),y=p(a[2]+1|0,[0]),z=cT(d,function(a){return a}),A=b(a[9],z),B=O(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
 DN(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=ni(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+cA,i=oK*Math.sqrt(f[2]),j=[as,0.];return cn(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(nm);return cn(b,[as,k])}function
+e=nk(a);if(e){var
+f=e[1],h=Math.sqrt(O(b,b))+cA,i=oM*Math.sqrt(f[2]),j=[as,0.];return cn(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(no);return cn(b,[as,k])}function
 DO(c,o,m,l,k){var
 d=DM(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
 b=ie(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
 c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aK(a[2]-1|0,q),s=f(ig(a,b,cG(function(a){return ih(b,a)},r)),p);return[0,b[1],s]}var
-h=av(0,80-a[4]|0),i=no(c,a,h,DN(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aM(i[1]),t];return[0,N(1,h),u]}function
+h=av(0,80-a[4]|0),i=nq(c,a,h,DN(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aM(i[1]),t];return[0,N(1,h),u]}function
 DP(i,e,h,g,d){var
-j=aM(d),a=L(f(aL(function(a){return jn(c(e,a)[1+a])}),j));function
+j=aM(d),a=L(f(aL(function(a){return jo(c(e,a)[1+a])}),j));function
 b(b,g){var
 j=[Y,function(a){return p(i[2],b)}];function
 d(b){var
 d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aS(a);return aW===e?a[1]:Y===e?bc(a):a}return[Y,function(b){return q(d,a)}]}var
 k=b(K,function(a){return a[8]}),l=b(Z,function(a){return a[7]}),m=b(Z,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pR(c(e,a)[1+a])},a),r,n,m,l,k]}function
+r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pT(c(e,a)[1+a])},a),r,n,m,l,k]}function
 DQ(j,e,i,b,a){function
 d(f,d){var
-g=et(d,b,a),k=mT(d,b,a),l=A(fQ(j,b,a),k),h=cV(d);function
+g=eu(d,b,a),k=mV(d,b,a),l=A(fQ(j,b,a),k),h=cV(d);function
 m(f){var
 c=fR(d,b,a,g),e=l+f8*h<c[4]?1:0;return e?h$(d,b,a,i[2]*h,c):e}var
 n=[Y,function(a){return g[1]}];return ia(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
-nq(j,f,e,d){var
+ns(j,f,e,d){var
 g=fQ(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=mT(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=mV(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
 DR(d,f,b,a){function
@@ -6656,7 +6656,7 @@ e(a){return bb(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
 DS(w,i,v,d,b){var
 N=fQ(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=nq(w,i,d,b),m=d?i[5]:i[4],z=aS(m),B=aW===z?m[1]:Y===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+j=g.length-1,l=ns(w,i,d,b),m=d?i[5]:i[4],z=aS(m),B=aW===z?m[1]:Y===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
 V=h+1|0;if(C!==h){var
@@ -6671,24 +6671,24 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mW(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fR(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,et(c(g,a)[1+a],d,b));continue}}(0),F=N+f8*cV(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mY(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,fR(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,eu(c(g,a)[1+a],d,b));continue}}(0),F=N+f8*cV(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=cV(n);if(f+bX*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=cV(n);if(f+bY*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
 L=[Y,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:et(f,d,b)}}(a,n)],S=[Y,function(a){return function(d){var
+a=c(o,e)[1+e];return a?a[1]:eu(f,d,b)}}(a,n)],S=[Y,function(a){return function(d){var
 b=aS(a),c=aW===b?a[1]:Y===b?bc(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=aS(c),a=aW===g?c[1]:Y===g?bc(c):c,h=f+2e-09*e<a[4]?CE(j,d,b,f+f5*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return h$(j,d,b,k,h)}}(n,s,L);ia(n,c(i[2],a)[1+a],d,b,S,f+bX*s,T);var
+g=aS(c),a=aW===g?c[1]:Y===g?bc(c):c,h=f+2e-09*e<a[4]?CE(j,d,b,f+f5*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return h$(j,d,b,k,h)}}(n,s,L);ia(n,c(i[2],a)[1+a],d,b,S,f+bY*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return DR(v,d,b,f+eF*cV(c(g,0)[1]));var
+q=u;break}}if(q)return DR(v,d,b,f+eG*cV(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
@@ -6697,10 +6697,10 @@ var
 J=y;return J}var
 DT=3;function
 DU(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=nq(o,f,d,b),q=_(A,fQ(o,d,b),G),r=p(h,0),j=f[6],s=aS(j),H=aW===s?j[1]:Y===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+g=f[1],h=g.length-1,G=ns(o,f,d,b),q=_(A,fQ(o,d,b),G),r=p(h,0),j=f[6],s=aS(j),H=aW===s?j[1]:Y===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
-N=bX*cV(C);t(i,a,cy(d)*D+N)}var
+N=bY*cV(C);t(i,a,cy(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6719,13 +6719,13 @@ f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
 s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fR(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,et(c(g,a)[1+a],d,b));continue}return 0}}(DT);if(l){var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,eu(c(g,a)[1+a],d,b));continue}return 0}}(DT);if(l){var
 x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cV(n),z=q+f8*y<m[4]?1:0;if(z){var
 J=function(a){return h$(n,d,b,F[2]*y,m)},L=[Y,function(a){return m[1]}];return ia(n,c(f[2],k)[1+k],d,b,L,K,J)}var
 B=z}else
 var
 B=l;return B}function
-nr(e,d,c,b,a,f){switch(f){case
+nt(e,d,c,b,a,f){switch(f){case
 0:return 0;case
 1:return DU(e,d,c,b,a);case
 2:return DS(e,d,c,b,a);default:return DQ(e,d,c,b,a)}}function
@@ -6736,7 +6736,7 @@ DX(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
 DY(a){var
 b=a?-72:-50;return bn(1.,b)}function
-ns(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+nu(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
 DZ(b,a){function
 c(a){return aP(a)?a:0.}function
 d(b,a){var
@@ -6745,35 +6745,35 @@ e=_(d,_(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[
 fU(a,b){var
 g=b[3],d=p(b[2],0),e=b[4];aF(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=ns(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,ns(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=nu(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nu(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
 j=i;return j}return 0},e);return q(function(b){return DZ(a,L(bj(b)))},d)}function
 D0(l,a){var
-d=d4(0,16),g=[0,0];D(function(e,a){var
+d=d5(0,16),g=[0,0];D(function(e,a){var
 h=a[1],f=c(l[13],h)[1+h],i=gQ(d,f);if(i){var
 j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return e7(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return e7(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return qT(L(qf(function(a){return t8(d,a)},b)))}function
+b=g[1];return qT(L(qg(function(a){return t8(d,a)},b)))}function
 fV(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(cI(function(a){var
 b=aP(a[2]);return b?aP(a[3]):b},b)){var
-h=D0(a,b),i=h[1],d=p(a[2],Z),f=p(a[2],K);dZ(function(a){var
+h=D0(a,b),i=h[1],d=p(a[2],Z),f=p(a[2],K);d0(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
 c=a7(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);D(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[Y,function(b){return Ck(a)}]]},g=mM(a,i);if(g)var
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[Y,function(b){return Ck(a)}]]},g=mO(a,i);if(g)var
 s=p(a[2],ii),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
 D1(d,c){var
-g=aM(c),a=f(bM(function(a){return a}),g);if(a){var
+g=aM(c),a=f(bN(function(a){return a}),g);if(a){var
 e=function(b){var
 c=0.;return am(function(c,a){return c+fT(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,aK(al(a[1][4]),i)),j=CR(d,L(G(function(a){return fT(a,b)[1]},a)));return cl(function(a){function
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,aK(al(a[1][4]),i)),j=CR(d,L(G(function(a){return fT(a,b)[1]},a)));return bB(function(a){function
 e(c){return CS(d,c,b,a)}function
-f(a){return cl(e,a)}var
-g=q(function(a){return pU(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+f(a){return bB(e,a)}var
+g=q(function(a){return pV(f(a))},c);return[0,a[2],b,g]},j)}return a}function
 D2(d){var
 a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==ii){var
 b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===ii){var
@@ -6782,7 +6782,7 @@ h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-nt(x,w,d,v,k){var
+nv(x,w,d,v,k){var
 l=w[2];if(l){var
 a=l[1],y=[0,DW(d)],m=DX(d),z=fU(a,k),b=q(f(fV([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
@@ -6800,27 +6800,27 @@ p=DP(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
 n=[0,F,DY(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
 o=1;r=1}if(!r)var
-o=c[2];nr(a,i,n,0,d,c[1]);return nr(a,i,n,1,d,o)},A);dZ(function(a){return pV(C1,a)},j);var
+o=c[2];nt(a,i,n,0,d,c[1]);return nt(a,i,n,1,d,o)},A);d0(function(a){return pW(C1,a)},j);var
 G=aM(Q(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=D2(f[1][9]),e=[0,i,ex[2],ex[3],ex[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(jC(function(a){return 0<a?1:0},l)){var
-m=_(av,0,a[4]),n=e[5],o=aM(a[4]),p=a[2],q=bL(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ex},b));return[0,o,aM(s),G]}function
-L(a){return ex}return[0,1,0,aK(k[2],L)]}function
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=D2(f[1][9]),e=[0,i,ey[2],ey[3],ey[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(jE(function(a){return 0<a?1:0},l)){var
+m=_(av,0,a[4]),n=e[5],o=aM(a[4]),p=a[2],q=bD(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ey},b));return[0,o,aM(s),G]}function
+L(a){return ey}return[0,1,0,aK(k[2],L)]}function
 D3(b,d,c,a){var
-e=a[1],f=b[1];return nt(function(a,b){return B5(f,e,a,b)},b,d,c,a)}function
+e=a[1],f=b[1];return nv(function(a,b){return B5(f,e,a,b)},b,d,c,a)}function
 D4(a,d,c,b){var
-e=a[1];return nt(function(a,b){return B6(e,a,b)},a,d,c,b)}function
+e=a[1];return nv(function(a,b){return B6(e,a,b)},a,d,c,b)}function
 D5(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=jn(c[2]);return a?db(d,b[4]):a}function
-nu(b,c){var
-a=b[2];return a?Dh(a[1],b[1],c):a}function
-nv(a,d,c){var
-b=a[2];return b?Dn(b[1],a[1],d,c):cz}function
+a=jo(c[2]);return a?db(d,b[4]):a}function
 nw(b,c){var
-a=b[2];return a?nf(a[1],b[1],c):a}function
+a=b[2];return a?Dh(a[1],b[1],c):a}function
+nx(a,d,c){var
+b=a[2];return b?Dn(b[1],a[1],d,c):cz}function
+ny(b,c){var
+a=b[2];return a?nh(a[1],b[1],c):a}function
 D6(a,e){var
-b=nw(a,e);if(b){var
+b=ny(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
@@ -6829,9 +6829,9 @@ D8(g,b,f){var
 c=f[3],a=g[2],d=a?av(0,c_(a[1][16],c3)):a,e=b[2]+d|0,h=N(1,e),i=a5(c);return[0,N(c,av(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
 D9(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(fU(b,d),a)[1+a],g=n(fV(0,b),[0,fN],i);return g?DJ(e[1],b,g[1],d,a,h):nx}return nx}function
+b=f[1],i=c(fU(b,d),a)[1+a],g=n(fV(0,b),[0,fN],i);return g?DJ(e[1],b,g[1],d,a,h):nz}return nz}function
 D_(g,f,e,d,b){var
-h=em(e,f),i=g[2],j=gz(f[4],e);if(i&&j){var
+h=en(e,f),i=g[2],j=gz(f[4],e);if(i&&j){var
 k=j[1],a=i[1];if(0===k[0]){var
 m=c(fU(a,h),d)[1+d],l=n(fV(0,a),[0,fN],m);if(l){var
 o=BR(a,0,k[2]);return DL(g[1],a,l[1],h,d,o,b)}return b}}return b}function
@@ -6851,7 +6851,7 @@ var
 e=c1;if(f)var
 e=1.;var
 k=b[12],m=c(j,a)[1+a];return a3(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(fU(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fV(0,b),[0,fN],d)};return DO(b,d,k,a,aw(d[2],h))}return[0,1,np]}function
+d=c(fU(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fV(0,b),[0,fN],d)};return DO(b,d,k,a,aw(d[2],h))}return[0,1,nr]}function
 ij(b,a){return b?a[2]:a[1]}function
 Eb(h,g,f,c,a){var
 b=0;switch(a[0]){case
@@ -6861,8 +6861,8 @@ i=a[3],j=a[2],e=i,d=j;b=1}break;case
 k=a[3],l=a[2],e=k,d=l;b=1}break}return b?ij(f,cP(g[3],h[2],d,e)):0}function
 ik(c,b,a){return c?ap(b,a)<0?1:0:0<ap(b,a)?1:0}function
 Ec(m,d,a,l,k){var
-n=d[4],e=cm(function(b,a){return[0,b,a]},n),f=d4(0,16);aF(function(a){var
-b=a[2];return 0===b[0]?jP(f,b[2],a[1]):0},e);function
+n=d[4],e=cm(function(b,a){return[0,b,a]},n),f=d5(0,16);aF(function(a){var
+b=a[2];return 0===b[0]?jR(f,b[2],a[1]):0},e);function
 g(c,f){return am(function(a,e){var
 b=Eb(m,d,c,f,e[2]);if(a&&b&&!ik(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
 b(a){return L(a)}function
@@ -6873,82 +6873,85 @@ j(b,a,o){var
 d=ij(b,o);if(a<i.length-1&&!ik(b,d,ij(b,c(i,a)[1+a])))return 0;var
 e=g(b,a);function
 q(a){return g(b,a)}var
-h=qm(b,p);function
+h=qn(b,p);function
 j(e,b){var
-d=a<b.length-1?1:0;return d?cl(e,c(b,a)[1+a]):d}var
+d=a<b.length-1?1:0;return d?bB(e,c(b,a)[1+a]):d}var
 r=h[1],k=j(function(a){return a[1]},r);if(k)var
 l=k;else
 var
 s=h[2],l=j(function(a){return a[1]},s);var
-m=pT(l,q);if(e){var
-n=e[1];if(!ik(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bj(jQ(f,a))}return cm(function(b,a){var
+m=jn(l,q);if(e){var
+n=e[1];if(!ik(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bj(jS(f,a))}return cm(function(b,a){var
 c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
-Ed(a){return[0,a,DV(a),0,0]}function
-ez(a){return N(j,(((av(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+Ed(a){return[0,a,DV(a),0,0,0,0]}function
+eA(a){return N(j,(((av(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 fW(c,b,a){return[0,c,b,av(0,a)]}function
 fX(b,e,d){var
-a=D8(b[2],e,d),c=ez(a[2]),f=1===b[1][4]?c:ez(a[1]);return fW(f,c,a[3])}function
+a=D8(b[2],e,d),c=eA(a[2]),f=1===b[1][4]?c:eA(a[1]);return fW(f,c,a[3])}function
 Ee(a){function
 b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
 c=0;return am(function(a,c){return am(b,a,c)},c,a)}function
 fY(b,a,h){var
-c=qn(a,b[3]),g=0;if(c){var
+c=js(a,b[3]),g=0;if(c){var
 d=c[1];if(Ee(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
 e=xn(b[1],a);var
-f=xp(e,h),i=jr(a,b[3]);b[3]=[0,[0,a,f],bL(function(a,b){return a<1?1:0},i)];return f}function
-ny(a){if(typeof
-a[7]!=="number"&&!kf(a))return Ef;return 0}function
-eA(c,b){var
-a=ny(c);return a?[0,a[1]]:f(b,0)?0:1}function
-nz(c,b){var
-a=ny(c);return a?[0,a[1]]:eT(f(b,0),1)}function
+f=xp(e,h),i=jt(a,b[3]);b[3]=[0,[0,a,f],bD(function(a,b){return a<1?1:0},i)];return f}function
+nA(a){if(typeof
+a[7]!=="number"&&!kh(a))return Ef;return 0}function
+eB(c,b){var
+a=nA(c);return a?[0,a[1]]:f(b,0)?0:1}function
+nB(c,b){var
+a=nA(c);return a?[0,a[1]]:dY(f(b,0),1)}function
 Eg(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return GF(a(b,f),e)},g);return[0,b[1],h]}function
+e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return GH(a(b,f),e)},g);return[0,b[1],h]}function
 Eh(a){var
-c=a[5],b=bA(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bA(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-nA=aL(function(a){return 0<P(a[2][1])?1:0});function
-nB(a){return G(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-nC(a){var
-b=nB(a[2]);return[0,a[1],b]}function
-nD(a){var
-b=nB(a[2]);return[0,a[1],b]}function
-nE(c){var
+c=a[5],b=bC(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bC(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+nC=aL(function(a){return 0<P(a[2][1])?1:0});function
+nD(a){return G(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+nE(a){var
+b=nD(a[2]);return[0,a[1],b]}function
+nF(a){var
+b=nD(a[2]);return[0,a[1],b]}function
+nG(c){var
 a=c;for(;;){if(a){var
 b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}var
-nF=[0,j,0,0];function
+nH=[0,j,0,0];function
 il(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=fX(e,i,k),d=f(h,a),b=f(g,a),m=nD(b[4]),n=nD(b[3]),o=nC(b[2]),p=nC(b[1]),q=e[1],r=G(function(b){return Eg(a,q,b)},j),s=G(Eh,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
-im(b,a,m){function
+l=c?c[1]:c,a=fX(e,i,k),d=f(h,a),b=f(g,a),m=nF(b[4]),n=nF(b[3]),o=nE(b[2]),p=nE(b[1]),q=e[1],r=G(function(b){return Eg(a,q,b)},j),s=G(Eh,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+Ei(b,a,m){function
 e(k,j,i,h){var
 c=il(b,a,m,k,j,i,h),d=c[2],e=c[1],f=xx(fY(b,e,a),a,d);if(f){var
-g=f[1];return g?[1,g]:[0,[0,e,d]]}return Ei}function
-n(a){return nF}function
+g=f[1];return g?[1,g]:[0,[0,e,d]]}return Ej}function
+n(a){return nH}function
 d(d,c){return D3(b[2],d,c,a)}function
 g(a){return cz}function
-h(c){return nv(b[2],c,a)}function
+h(c){return nx(b[2],c,a)}function
 k(p){var
-i=f(nA,nu(b[2],a));function
+i=f(nC,nw(b[2],a));function
 c(c,b,a){return eU(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
 c=D6(b[2],a);if(c){var
 f=2;return eU(e(0,D7,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(ey,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=nw(b[2],a);if(e){var
+a=2;return c(ez,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=ny(b[2],a);if(e){var
 f=1;return c(cW,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
-a=1;return c(cW,function(b){return d(a,b)},g)},m];return nE([0,function(a){return 0===i?0:c(cW,n,g)},o])}function
+a=1;return c(cW,function(b){return d(a,b)},g)},m];return nG([0,function(a){return 0===i?0:c(cW,n,g)},o])}function
 i(a){return e(0,cW,function(b){return d(a,b)},g)}var
 j=i(0);if(0===j[0])return[0,j[1]];var
 l=j[1];if(D5(b[2],a)){var
-o=B7(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eU(i(1))},p];return nE([0,function(b){if(0===l)return 0;function
+o=B7(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eU(i(1))},p];return nG([0,function(b){if(0===l)return 0;function
 a(b,a){return c(b,a)[1+a]}return eU(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
-Ej(a,c,b){function
-d(d){return 0!==im(a,c,b)?1:0}return eA(a[1],d)}function
+im(a,c,b){var
+d=[0,c,b],e=js(d,a[6]);if(e)return e[1];var
+f=Ei(a,c,b),g=a[6];a[6]=[0,[0,d,f],bD(function(a,b){return a<1?1:0},g)];return f}function
 Ek(a,c,b){function
+d(d){return 0!==im(a,c,b)?1:0}return eB(a[1],d)}function
+El(a,c,b){function
 d(e){var
-d=im(a,c,b);return cl(function(a){return[1,a]},d)}return nz(a[1],d)}function
-El(d,c,e,b){var
+d=im(a,c,b);return bB(function(a){return[1,a]},d)}return nB(a[1],d)}function
+Em(d,c,e,b){var
 i=a(c[2],d[1][12]);function
 f(l,k,j){var
 f=l,c=k,b=j;for(;;){if(c&&b){var
@@ -6959,25 +6962,27 @@ m=a(b[1],i),d=0<=ap(a(g[1],e[5]),m)?1:0;else
 var
 d=g;if(d){var
 f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
-Em(b,a,i){function
-s(d,c){return D4(b[2],d,c,a)}function
-t(c){return nv(b[2],c,a)}function
-j(c){var
-d=c[2],e=c[1],f=mt(fY(b,e,a),a,d);return cl(function(a){return[0,e,d,a]},f)}function
-k(d,c){var
-e=f(nA,nu(b[2],a));return j(il(b,a,i,[0,e],d,function(a){return s(c,a)},t))}var
-l=im(b,a,i);if(l){var
-c=k(cW,1),r=0;if(c){var
-m=c[1];if(El(b,m[1],a,m[3])){var
-n=c;r=1}}if(!r)var
-n=j(l[1]);var
-d=n}else
-var
-d=k(ey,2);if(d){var
-e=d[1],o=e[3],g=e[1],h=[0,a[1],a[2],a[3],0,a[5],a[6]],u=function(a){return cz},v=il(b,h,0,0,cW,function(a){return nF},u)[2],p=mt(fY(b,g,h),h,v);if(p){var
-q=p[1][1];return[3,g,o,q,Ec(g,a,e[2],q,o[1])]}return 1}return 1}var
-En=40;function
-Eo(a){var
+En(b,d,a){var
+e=[0,d,a[2]],f=b[5];if(f){var
+g=f[1];if(by(g[1],e))return[0,g[2]]}var
+c=[0,a[1],a[2],a[3],0,a[5],a[6]];function
+i(a){return cz}var
+j=il(b,c,0,0,cW,function(a){return nH},i)[2],k=mv(fY(b,d,c),c,j),h=bB(function(a){return a[1]},k);b[5]=bB(function(a){return[0,e,a]},h);return h}function
+Eo(b,a,d){function
+l(c){return nx(b[2],c,a)}function
+e(c){var
+d=c[2],e=c[1],f=mv(fY(b,e,a),a,d);return bB(function(a){return[0,e,d,a]},f)}function
+g(g,c){function
+h(d){return D4(b[2],c,d,a)}return e(il(b,a,d,[0,f(nC,nw(b[2],a))],g,h,l))}var
+c=g(cW,1),k=0;if(c){var
+h=c[1];if(Em(b,h[1],a,h[3])){var
+i=c;k=1}}if(!k)var
+j=im(b,a,d),n=j?e(j[1]):g(ez,2),i=n;var
+m=1;return dY(jn(i,function(c){var
+e=c[3],d=c[1],f=c[2];function
+g(b){return[3,d,e,b,Ec(d,a,f,b,e[1])]}return bB(g,En(b,d,a))}),m)}var
+Ep=40;function
+Eq(a){var
 k=a5(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -6989,24 +6994,24 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<P(h)?av(b,k-a5(h)|0):b}return b}return am(b,En,a[4])+8|0}function
-nG(g,b){var
-a=fX(g,ey,b),c=a[3],d=a[2],e=a[1],h=Eo(b);function
+h=l(g,f);return 0<P(h)?av(b,k-a5(h)|0):b}return b}return am(b,Ep,a[4])+8|0}function
+nI(g,b){var
+a=fX(g,ez,b),c=a[3],d=a[2],e=a[1],h=Eq(b);function
 f(a){return N(j,av(0,c_(a5(a)-1|0,h)))}var
 i=f(d),k=fW(f(e),i,c);return[0,k,G(function(a){var
-b=N(d,a);return fW(N(e,a),b,c+(a/3|0)|0)},Ep)]}function
+b=N(d,a);return fW(N(e,a),b,c+(a/3|0)|0)},Er)]}function
 io(b,d,a,c){var
-e=nG(b,a);return eW(function(e){return cY(d,b[1],e,a,c)},e)}function
-Eq(a,c,b){function
-d(d){return 0!==io(a,lV,c,b)?1:0}return eA(a[1],d)}function
-Er(a,c,b){function
-d(e){var
-d=io(a,lV,c,b);return cl(function(a){return[2,a]},d)}return nz(a[1],d)}function
-Es(b,a,e){var
-c=fX(b,ey,a),d=zI(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+e=nI(b,a);return eW(function(e){return cY(d,b[1],e,a,c)},e)}function
+Es(a,c,b){function
+d(d){return 0!==io(a,lX,c,b)?1:0}return eB(a[1],d)}function
 Et(a,c,b){function
-d(d){return 0!==io(a,yb,c,b)?1:0}return eA(a[1],d)}function
-Eu(f){var
+d(e){var
+d=io(a,lX,c,b);return bB(function(a){return[2,a]},d)}return nB(a[1],d)}function
+Eu(b,a,e){var
+c=fX(b,ez,a),d=zI(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+Ev(a,c,b){function
+d(d){return 0!==io(a,yb,c,b)?1:0}return eB(a[1],d)}function
+Ew(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return a5(al(f[1])-1|0)}else
 switch(b[0]){case
@@ -7014,210 +7019,210 @@ switch(b[0]){case
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,b5(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a5(uW(l,a(g,al(c))))}return 0}function
-nH(a){var
+j=function(b,a){return k(b,b6(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a5(uW(l,a(g,al(c))))}return 0}function
+nJ(a){var
 b=p(al(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=am(function(d,a){return av(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Eu(a)|0;c(b,d)[1+d]=i;return 0}da(e,a[6]);var
+f=a[1],g=0,h=am(function(d,a){return av(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Ew(a)|0;c(b,d)[1+d]=i;return 0}da(e,a[6]);var
 d=al(a[6]);return 48+c(b,d)[1+d]|0}function
-Ev(a,c,b,d){function
+Ex(a,c,b,d){function
 e(h){var
-e=nH(c),f=p_(nG(a,b)),g=bL(function(a,b){return a<al(nI)?1:0},f);return qk(function(g,f){var
-h=N(j,e+f|0);return zB(a[1],b,g,h,c,d)},g,nI)}return eA(a[1],e)}function
-Ew(f,a,e){var
-b=nH(a),c=N(j,b),d=zJ(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
-Ex(b,g,c){var
-d=fX(b,g,c),h=ez(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=nJ(c),f=p$(nI(a,b)),g=bD(function(a,b){return a<al(nK)?1:0},f);return ql(function(g,f){var
+h=N(j,e+f|0);return zB(a[1],b,g,h,c,d)},g,nK)}return eB(a[1],e)}function
+Ey(f,a,e){var
+b=nJ(a),c=N(j,b),d=zJ(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
+Ez(b,g,c){var
+d=fX(b,g,c),h=eA(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=ez(i),k=r(ez(c[3]),j),f=r(d[1],k);return fW(f,e,d[3])}function
-Ey(a){var
+j=eA(i),k=r(eA(c[3]),j),f=r(d[1],k);return fW(f,e,d[3])}function
+EA(a){var
 b=a[6],c=cm(function(b,a){return[0,a,b]},b),d=f(aL(function(b){return b[2]!==a[1]?1:0}),c),e=eX(function(b,a){return aX(b,a)},d);return G(function(a){return a[2]},e)}function
-nJ(a){function
+nL(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bA(b,a[3]))return a;return[0,j,0,0]}function
-Ez(e,d,c,b,a){var
-g=d[2],h=em(b,c),i=Dr(e[1],h,g,a);return f(aL(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bC(b,a[3]))return a;return[0,j,0,0]}function
+EB(e,d,c,b,a){var
+g=d[2],h=en(b,c),i=Dr(e[1],h,g,a);return f(aL(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-EA(f,e,d,c){var
-g=em(d,e),a=Ea(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
-EB(b,g,d,h,a){var
+EC(f,e,d,c){var
+g=en(d,e),a=Ea(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
+ED(b,g,d,h,a){var
 i=D$(b[1],a[1],d);function
 e(c,a){return D9(b[2],c,i,a)}function
 j(b){return[Y,function(c){return e(a,b)}]}var
 k=aw(a[2],j);function
 f(b){var
 a=c(k,b)[1+b],d=aS(a);return aW===d?a[1]:Y===d?bc(a):a}function
-l(c,d){return EA(b,a,c,d)}function
-m(c,d){return Ez(b,g,a,c,d)}function
+l(c,d){return EC(b,a,c,d)}function
+m(c,d){return EB(b,g,a,c,d)}function
 n(d,c){if(h[1])var
-g=e(em(d,a),c);else
+g=e(en(d,a),c);else
 var
-i=f(c),g=D_(b[2],a,d,c,i);return nJ(g)}return[0,d,function(a){return nJ(f(a))},n,m,l]}function
-EC(b,i,a){var
-c=Ey(a),d=[0,0];function
+i=f(c),g=D_(b[2],a,d,c,i);return nL(g)}return[0,d,function(a){return nL(f(a))},n,m,l]}function
+EE(b,i,a){var
+c=EA(a),d=[0,0];function
 e(c){var
 e=c[2],g=c[1];return[Y,function(j){var
-c=Ex(b,g,a),h=EB(b,c,e,d,a);return f(yZ(fY(b,c,a),i,h),a)}]}var
-g=e([0,cW,bL(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,ey,c])],0]]];function
+c=Ez(b,g,a),h=ED(b,c,e,d,a);return f(yZ(fY(b,c,a),i,h),a)}]}var
+g=e([0,cW,bD(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,ez,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
 c=aS(a),g=aW===c?a[1]:Y===c?bc(a):a;return f(g,e)}var
-h=d4(0,64);return function(a){var
+h=d5(0,64);return function(a){var
 b=gQ(h,a);if(b)return b[1];var
 c=db(function(b){return k(a,b)},j);e7(h,a,c);return c}}function
-nK(a,c,b,i){function
+nM(a,c,b,i){function
 d(k){var
 d=a[4],h=0;if(d){var
-e=d[1];if(bH(e[1],[0,c,b])){var
+e=d[1];if(by(e[1],[0,c,b])){var
 j=e[2],f=j;h=1}}if(!h){var
-g=EC(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
-f=g}return bA(f,i)}return eA(a[1],d)}function
-ED(c,b,a){function
-d(a){return a}return nK(c,b,a,aK(al(a[4]),d))}function
-EE(d,c,b,a){return nK(d,c,b,[0,a,0])}function
-ar(b,a){return co(b,je(EF,a))}function
-bU(b,a){return co(b,f(ay(EG),a))}function
+g=EE(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
+f=g}return bC(f,i)}return eB(a[1],d)}function
+EF(c,b,a){function
+d(a){return a}return nM(c,b,a,aK(al(a[4]),d))}function
+EG(d,c,b,a){return nM(d,c,b,[0,a,0])}function
+ar(b,a){return co(b,je(EH,a))}function
+bV(b,a){return co(b,f(ay(EI),a))}function
 dE(b,a){return co(b,a)}function
 fZ(a){return gH(a,32)}function
 ac(d,c,a,b){n(d,a,b[1]);fZ(a);return n(c,a,b[2])}function
-aa(c,a,b){bU(a,al(b));return aF(function(b){fZ(a);return n(c,a,b)},b)}function
-dF(c,a,b){return b?(dE(a,EH),n(c,a,b[1])):dE(a,EI)}function
-eB(c,b){var
+aa(c,a,b){bV(a,al(b));return aF(function(b){fZ(a);return n(c,a,b)},b)}function
+dF(c,a,b){return b?(dE(a,EJ),n(c,a,b[1])):dE(a,EK)}function
+eC(c,b){var
 a=e0(c3);n(c,a,b);return e1(a)}function
-EJ(a,b){return typeof
-b==="number"?dE(a,EK):0===b[0]?(dE(a,EL),ar(a,b[1])):(dE(a,EM),ar(a,b[1]))}function
-EN(a,b){return aa(ar,a,b)}function
-nL(a,b){return ac(ar,EN,a,b)}function
-EO(b,a){var
+EL(a,b){return typeof
+b==="number"?dE(a,EM):0===b[0]?(dE(a,EN),ar(a,b[1])):(dE(a,EO),ar(a,b[1]))}function
+EP(a,b){return aa(ar,a,b)}function
+nN(a,b){return ac(ar,EP,a,b)}function
+EQ(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dF(nL,a,b)}return ac(function(a,b){return dF(nL,a,b)},d,b,c)}function
-EP(b,a){var
+d(a,b){return dF(nN,a,b)}return ac(function(a,b){return dF(nN,a,b)},d,b,c)}function
+ER(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return ac(bU,EO,a,b)}function
+d(a,b){return ac(bV,EQ,a,b)}function
 e(a,b){return aa(d,a,b)}function
-f(a,b){return aa(bU,a,b)}function
+f(a,b){return aa(bV,a,b)}function
 g(a,b){return ac(f,e,a,b)}function
 h(a,b){return aa(ar,a,b)}function
 i(a,b){return aa(h,a,b)}function
 j(a,b){return ac(i,g,a,b)}function
 k(a,b){return ac(ar,j,a,b)}return ac(function(a,b){return aa(ar,a,b)},k,b,c)}function
-EQ(c,b){var
+ES(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
 e(a,b){return aa(ar,a,b)}function
-f(a,b){return ac(e,ar,a,b)}return ac(bU,function(a,b){return ac(ar,f,a,b)},c,d)}function
-nM(b,a){var
+f(a,b){return ac(e,ar,a,b)}return ac(bV,function(a,b){return ac(ar,f,a,b)},c,d)}function
+nO(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ac(bU,ar,a,b)}function
+d(a,b){return ac(bV,ar,a,b)}function
 e(a,b){return dF(d,a,b)}function
 f(a,b){return aa(e,a,b)}function
 g(a,b){return dF(ar,a,b)}return ac(function(a,b){return aa(g,a,b)},f,b,c)}function
-nN(b,a){var
+nP(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return ac(ar,ar,a,b)}function
-e(a,b){return ac(bU,d,a,b)}function
+e(a,b){return ac(bV,d,a,b)}function
 f(a,b){return dF(e,a,b)}function
 g(a,b){return aa(f,a,b)}function
 h(a,b){return dF(ar,a,b)}return ac(function(a,b){return aa(h,a,b)},g,b,c)}function
-nO(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return ac(ar,function(a,b){return ac(ar,bU,a,b)},b,c)}function
-ER(c,a){ar(c,a[1]);function
+nQ(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return ac(ar,function(a,b){return ac(ar,bV,a,b)},b,c)}function
+ET(c,a){ar(c,a[1]);function
 b(b,a){fZ(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aa(EJ,a,b)},d);var
-e=a[3];b(function(a,b){return aa(EP,a,b)},e);var
+d=a[2];b(function(a,b){return aa(EL,a,b)},d);var
+e=a[3];b(function(a,b){return aa(ER,a,b)},e);var
 f=a[4];function
 g(a,b){return aa(ar,a,b)}function
-h(a,b){return ac(bU,g,a,b)}b(function(a,b){return aa(h,a,b)},f);var
-i=a[5];b(function(a,b){return aa(EQ,a,b)},i);b(nM,a[6]);b(nM,a[7]);b(nN,a[8]);return b(nN,a[9])}function
+h(a,b){return ac(bV,g,a,b)}b(function(a,b){return aa(h,a,b)},f);var
+i=a[5];b(function(a,b){return aa(ES,a,b)},i);b(nO,a[6]);b(nO,a[7]);b(nP,a[8]);return b(nP,a[9])}function
 f0(a,b){return ac(ar,ar,a,b)}function
-ip(b,a){return a?ar(b,a[1]):dE(b,ES)}function
-nP(a,b){return ac(ip,ip,a,b)}function
+ip(b,a){return a?ar(b,a[1]):dE(b,EU)}function
+nR(a,b){return ac(ip,ip,a,b)}function
 f1(d,c,a,b){ar(a,d);fZ(a);return n(c,a,b)}function
-nQ(c,b){var
+nS(c,b){var
 d=a(c[2],b);return function(a,b,c){return f1(d,a,b,c)}}function
-ET(b,e,a,d,c){function
+EV(b,e,a,d,c){function
 g(a,b){return aa(f0,a,b)}function
 h(a,b){return aa(f0,a,b)}function
 i(a,b){return ac(h,g,a,b)}var
 j=b[2];function
 k(a,b){return f1(j,i,a,b)}function
 l(a,b){return aa(ip,a,b)}var
-m=f(nQ(b,e),l);function
-n(a,b){return aa(bU,a,b)}function
-o(a,b){return aa(bU,a,b)}function
+m=f(nS(b,e),l);function
+n(a,b){return aa(bV,a,b)}function
+o(a,b){return aa(bV,a,b)}function
 p(a,b){return ac(o,n,a,b)}function
 q(a,b){return aa(p,a,b)}var
 r=[0,[0,a[1],d],[0,a[2],c]];function
-s(a,b){return ac(m,q,a,b)}return eB(function(a,b){return ac(k,s,a,b)},r)}function
-EU(b,c,a){function
-d(a,b){return aa(nP,a,b)}function
+s(a,b){return ac(m,q,a,b)}return eC(function(a,b){return ac(k,s,a,b)},r)}function
+EW(b,c,a){function
+d(a,b){return aa(nR,a,b)}function
 e(a,b){return aa(d,a,b)}var
 g=b[2];function
 h(a,b){return f1(g,e,a,b)}function
-i(a,b){return aa(nP,a,b)}var
-j=f(nQ(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
+i(a,b){return aa(nR,a,b)}var
+j=f(nS(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
 l(a,b){return aa(f0,a,b)}function
-m(a,b){return ac(l,j,a,b)}return eB(function(a,b){return ac(h,m,a,b)},k)}function
-EV(b,a){function
+m(a,b){return ac(l,j,a,b)}return eC(function(a,b){return ac(h,m,a,b)},k)}function
+EX(b,a){function
 c(a,b){return aa(f0,a,b)}function
-d(a,b){return aa(c,a,b)}return eB(function(a,c){return f1(b,d,a,c)},a)}function
-EW(a){var
+d(a,b){return aa(c,a,b)}return eC(function(a,c){return f1(b,d,a,c)},a)}function
+EY(a){var
 b=AK(a);cw(a);return[0,b,Ed(b),0]}function
-EX(b,a){var
+EZ(b,a){var
 c=BK(a);cw(a);return[0,b[1],b[2],[0,c]]}function
 dG(a){var
 b=a[1][12];return function(a){if(typeof
-a==="number")return 0===a?EY:EZ;else
+a==="number")return 0===a?E0:E1;else
 switch(a[0]){case
-0:return aE(E0,a[1]);case
+0:return aE(E2,a[1]);case
 1:var
-e=a[1];return aE(E1,eB(function(a,b){return ac(nO,ER,a,b)},e));case
-2:return aE(E2,eB(nO,a[1]));case
-3:return aE(E3,ET(a[1],b,a[2],a[3],a[4]));case
+e=a[1];return aE(E3,eC(function(a,b){return ac(nQ,ET,a,b)},e));case
+2:return aE(E4,eC(nQ,a[1]));case
+3:return aE(E5,EV(a[1],b,a[2],a[3],a[4]));case
 4:var
-c=a[1];return aE(E4,EU(c[1],b,c[2]));default:var
-d=a[1];return aE(E5,EV(d[1],d[2]))}}}function
+c=a[1];return aE(E6,EW(c[1],b,c[2]));default:var
+d=a[1];return aE(E7,EX(d[1],d[2]))}}}function
 iq(a,c,b){var
-d=eq(a[1],b),e=AW(a[1],b);cw(b);var
+d=er(a[1],b),e=AW(a[1],b);cw(b);var
 g=aQ(c,a[2],d,e);return f(dG(a),g)}function
-E6(b,a){var
-c=eq(b[1],a),d=mx(a);cw(a);var
-e=ED(b[2],d,c);return f(dG(b),e)}function
-E7(b,a){var
-c=eq(b[1],a),d=mx(a),e=A3(c,a);cw(a);var
-g=EE(b[2],d,c,e);return f(dG(b),g)}function
+E8(b,a){var
+c=er(b[1],a),d=mz(a);cw(a);var
+e=EF(b[2],d,c);return f(dG(b),e)}function
+E9(b,a){var
+c=er(b[1],a),d=mz(a),e=A3(c,a);cw(a);var
+g=EG(b[2],d,c,e);return f(dG(b),g)}function
 f2(a,c,b){var
-d=eq(a[1],b),e=A9(a[1],b);cw(b);var
+d=er(a[1],b),e=A9(a[1],b);cw(b);var
 g=aQ(c,a[2],d,e);return f(dG(a),g)}function
-E8(b,c,a){var
-d=eq(b[1],a),e=mC(c,a);cw(a);var
-g=Ev(b[2],c,d,e);return f(dG(b),g)}function
-E9(c,b,a){var
-d=mC(b,a);cw(a);var
-e=Ew(c[2],b,d);return f(dG(c),e)}function
-E_(a,b,c){var
-d=pp(b,E$);if(0<=d){if(0<d){if(w(b,Fa)){if(w(b,Fb)){if(w(b,Fc)){if(w(b,Fd)){if(w(b,Fe)){if(!w(b,Ff)&&a)return[0,a,f2(a[1],Es,c)]}else
+E_(b,c,a){var
+d=er(b[1],a),e=mE(c,a);cw(a);var
+g=Ex(b[2],c,d,e);return f(dG(b),g)}function
+E$(c,b,a){var
+d=mE(b,a);cw(a);var
+e=Ey(c[2],b,d);return f(dG(c),e)}function
+Fa(a,b,c){var
+d=pr(b,Fb);if(0<=d){if(0<d){if(w(b,Fc)){if(w(b,Fd)){if(w(b,Fe)){if(w(b,Ff)){if(w(b,Fg)){if(!w(b,Fh)&&a)return[0,a,f2(a[1],Eu,c)]}else
+if(a)return[0,a,f2(a[1],Ev,c)]}else
+if(a){var
+e=a[1],f=e[3];if(f)return[0,a,E_(e,f[1],c)]}}else
+if(a)return[0,a,iq(a[1],Eo,c)]}else
+if(a){var
+g=a[1];if(!g[3])return[0,[0,EZ(g,c)],Fj]}}else
+if(a)return[0,a,E9(a[1],c)]}else
+if(a)return[0,a,E8(a[1],c)]}else
+if(w(b,Fk)){if(w(b,Fl)){if(w(b,Fm)){if(w(b,Fn)){if(w(b,Fo)){if(!w(b,Fp)&&a){var
+h=a[1],i=h[3];if(i)return[0,a,E$(h,i[1],c)]}}else
 if(a)return[0,a,f2(a[1],Et,c)]}else
-if(a){var
-e=a[1],f=e[3];if(f)return[0,a,E8(e,f[1],c)]}}else
-if(a)return[0,a,iq(a[1],Em,c)]}else
-if(a){var
-g=a[1];if(!g[3])return[0,[0,EX(g,c)],Fh]}}else
-if(a)return[0,a,E7(a[1],c)]}else
-if(a)return[0,a,E6(a[1],c)]}else
-if(w(b,Fi)){if(w(b,Fj)){if(w(b,Fk)){if(w(b,Fl)){if(w(b,Fm)){if(!w(b,Fn)&&a){var
-h=a[1],i=h[3];if(i)return[0,a,E9(h,i[1],c)]}}else
-if(a)return[0,a,f2(a[1],Er,c)]}else
-if(a)return[0,a,f2(a[1],Eq,c)]}else
-if(!a)return[0,[0,EW(c)],Fo]}else
-if(a)return[0,a,iq(a[1],Ej,c)]}else
-if(a)return[0,a,iq(a[1],Ek,c)];return aU(Fg,b)}function
+if(a)return[0,a,f2(a[1],Es,c)]}else
+if(!a)return[0,[0,EY(c)],Fq]}else
+if(a)return[0,a,iq(a[1],Ek,c)]}else
+if(a)return[0,a,iq(a[1],El,c)];return aU(Fi,b)}function
 ir(a){return qF(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-nR=[0,0],nS=[0,0];function
-Fp(d){var
-a=zN(d),b=zO(a),e=bw(b),c=E_(nR[1],e,b);if(a[3]<a[4])throw[0,ca,Fq];nR[1]=c[1];return ir(c[2])}function
+nT=[0,0],nU=[0,0];function
+Fr(d){var
+a=zN(d),b=zO(a),e=bw(b),c=Fa(nT[1],e,b);if(a[3]<a[4])throw[0,cb,Fs];nT[1]=c[1];return ir(c[2])}function
 is(b){var
-a=aE(Fr,ir(b));nS[1]=[0,a];return a}function
-Fs(b){var
-a=nS[1];if(a)return a[1];try{var
-c=Fp(b);return c}catch(a){a=bI(a);return a[1]===ep?aE(Ft,ir(a[2])):a===eQ?Fu:a===gu?Fv:a[1]===ca?is(a[2]):a===gv?is(Fw):is(e5(a))}}GU(f(ay(Fx),p7),Fs);gx(0);return}(globalThis));
+a=aE(Ft,ir(b));nU[1]=[0,a];return a}function
+Fu(b){var
+a=nU[1];if(a)return a[1];try{var
+c=Fr(b);return c}catch(a){a=bK(a);return a[1]===eq?aE(Fv,ir(a[2])):a===eR?Fw:a===gu?Fx:a[1]===cb?is(a[2]):a===gv?is(Fy):is(e5(a))}}GW(f(ay(Fz),p8),Fu);gx(0);return}(globalThis));

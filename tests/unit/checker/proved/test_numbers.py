@@ -199,6 +199,29 @@ def test_the_answered_margin_is_the_greatest_that_is_proved() -> None:
         assert not claims.entails(replace(certificate, margins=(None, least + TINY)))
 
 
+def test_earlier_questions_change_no_answer() -> None:
+    """What was found for a certificate serves it alone: not one with other margins, statements or patches."""
+    head = files.head(OWN, [[1.0, 0.0], [0.0, 1.0]], [0.0, 0.25], domain=BOX, **PRODUCTS)
+    stated = [files.patch_statement(0, 0, 0.75, 1.0), files.patch_statement(0, 1, 0.0, 0.25)]
+    proved = certificate_of(head, stated, margins=[None, 0.25])
+    beyond = replace(proved, margins=(None, Fraction(1, 4) + TINY))
+    less = replace(proved, statements=proved.statements[:1])
+    wider = replace(proved, patches=2)
+    claims = claims_of(head)
+    for certificate in (proved, beyond, proved, less, proved, wider, beyond, less, wider):
+        anew = claims_of(head)
+        assert claims.entails(certificate) == anew.entails(certificate) == (certificate is proved)
+        assert claims.numbers(certificate) == anew.numbers(certificate)
+
+
+def test_the_domain_is_that_of_so_many_patches() -> None:
+    head = files.head(OWN, OWN, [0.0, 0.0], domain=BOX, **PRODUCTS | {"pooling": {"kind": "max_minus_mean"}})
+    claims = claims_of(head)
+    for patches in (2, 4, 2):
+        domain = claims.numbers(certificate_of(head, [], patches=patches)).domain
+        assert domain == (Interval(Fraction(0), Fraction(patches - 1, patches)),) * 2
+
+
 def test_ends_without_statements_are_those_of_the_domain() -> None:
     inner = files.head(OWN, [[1.0, 0.5], [-1.0, 1.0]], [0.0, 0.0], domain=BOX, **PRODUCTS)
     numbers = claims_of(inner).numbers(certificate_of(inner, []))
