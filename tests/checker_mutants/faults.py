@@ -41,6 +41,16 @@ numbers.py least_of: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
 reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
+reading/audit.py PlainAudit.at_image: what is not decided is false
+    False if error.false else None => False
+reading/audit.py _bounded_at: of a ceiling the least activation is told
+    evaluation.greatest if isinstance(statement, OrderStatement) else evaluation.least => evaluation.least
+proved/claims.py ProvedAudit.at_image: what is not proved is true
+    True if self._claims.instance(self._certificate, image) else None => True
+numbers.py agreed: what one kernel decides is decided
+    StatementAt(None) => first
+auditor.py _is_decided: nobody else is asked what is not decided
+    all(each.true is not None for each in statements) => True
 proved/answers.py Items.finish: numbers may go on
     never self._at != len(self._items)
 proved/answers.py numbers_of: the predicted class may have a margin

@@ -207,9 +207,9 @@ runs/seen.py SeenPictures.latents: latents are rounded out of what is stated of 
 runs/compare.py RunComparison._compared: a class that is not known is another class
     a.predicted is not None and b.predicted is not None => True
     unit/runs/test_seen.py::test_what_the_head_does_not_describe_has_neither_class_nor_score
-runs/truth.py AtImage.is_true: what is not decided is false
-    False if error.false else None => False
-    unit/runs/test_truth.py::test_there_are_three_answers
+runs/compare.py RunComparison._compared: what is not decided is false
+    tuple(each.true for each in there) => tuple(bool(each.true) for each in there)
+    unit/runs/test_compare.py::test_what_is_not_decided_is_neither_kept_nor_failed
 runs/compare.py RunComparison._compared: statements are decided at A's latents
     other.certificate.latents or self.b.latents(second) => one.certificate.latents
     unit/runs/test_compare.py::test_what_cannot_be_compared_is_named[other latents]

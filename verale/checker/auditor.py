@@ -23,7 +23,7 @@ from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from .deployment import Deployment
-    from .numbers import Numbers
+    from .numbers import Numbers, StatementAt
     from .proved.program import Program
     from .read.pictures import PictureFile
 
@@ -206,6 +206,32 @@ class Auditor:
             subject = self._subjects.of_head(document, len(certificate))
             return shared(*self._answers(subject, lambda _, side: side.numbers(), lambda _: True).values())
 
+    def at_image(self, certificate: bytes, latents: str) -> tuple[StatementAt, ...]:
+        """Each statement of a certificate at an image: whether it is true of it, as in step 5.
+
+        The certificate may be about another head of as many prototypes: its statements are taken as sentences about
+        those of this one, by their numbers. By `EITHER` the proved checker is asked whether all are true; where it does
+        not prove that, the reading decides each. By several, what not all of them say is not decided.
+
+        Args:
+            certificate: the bytes of the certificate.
+            latents: the digest of an image in the latents file.
+
+        Raises:
+            FormatError: the certificate is malformed, or has statements that do not fit the head.
+            UnprovedError: `subject`: no image has this digest; `instance`: the image has another number of patches, or
+                lies outside the head's domain; `limit` or `uncovered`: nothing is decided.
+        """
+        document = read_certificate(certificate)
+        with self._exclusive.alone():
+            subject, image = self._subjects.at(document, len(certificate), latents)
+            answers = list(self._answers(subject, lambda _, side: side.at_image(image), _is_decided).values())
+        if self.kernel == EITHER:
+            return answers[-1]
+        from .numbers import agreed
+
+        return tuple(agreed(*same) for same in zip(*answers, strict=True))
+
     def _judge(
         self,
         data: bytes,
@@ -299,6 +325,10 @@ def _failed(unproved: Verdict, error: FormatError | RefutedError | UnprovedError
 
 def _is_final(verdict: Verdict) -> bool:
     return verdict.status in _DECIDED or verdict.false or verdict.spent
+
+
+def _is_decided(statements: Sequence[StatementAt]) -> bool:
+    return all(each.true is not None for each in statements)
 
 
 def together(verdicts: Mapping[str, Verdict], choice: str, asked: frozenset[str]) -> Verdict:

@@ -185,6 +185,17 @@ class Certificate:
                 )
             if margin is not None and margin <= 0:
                 raise FormatError(f"margins[{rival}] is {about(margin)}, expected a positive number")
+        self.check_statements(head)
+        for rival, prices in self.prices.items():
+            if rival >= head.classes or rival == self.predicted:
+                raise FormatError(f"hints have prices for class {rival}, expected a rival of {self.predicted}")
+            if any(k >= head.count for k in prices):
+                raise FormatError(
+                    f"hints have a price for prototype {max(prices)}, expected less than the head's {head.count}"
+                )
+
+    def check_statements(self, head: Head) -> None:
+        """Of step 4 what is about statements: indices, intervals and forms. Raises FormatError."""
         subjects: set[object] = set()
         for place, statement in enumerate(self.statements):
             where = f"statement {place} ({statement})"
@@ -196,13 +207,6 @@ class Certificate:
                     f"{where} speaks of what an earlier statement speaks of, expected one statement for each"
                 )
             subjects.add(subject)
-        for rival, prices in self.prices.items():
-            if rival >= head.classes or rival == self.predicted:
-                raise FormatError(f"hints have prices for class {rival}, expected a rival of {self.predicted}")
-            if any(k >= head.count for k in prices):
-                raise FormatError(
-                    f"hints have a price for prototype {max(prices)}, expected less than the head's {head.count}"
-                )
 
     def _check_parts(self, head: Head) -> None:
         """Raises FormatError where the paradigm is not defined for the parts of a head, or so many patches: under joint

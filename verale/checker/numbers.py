@@ -47,6 +47,24 @@ class Numbers:
     givers: tuple[Givers, ...]
 
 
+@dataclass(frozen=True)
+class StatementAt:
+    """A statement at the latents of an image.
+
+    Attributes:
+        true: whether it is true; None where that is not decided.
+        value: where what it bounds lies; None where it is true, or that is not computed.
+    """
+
+    true: bool | None
+    value: Interval | None = None
+
+
+def agreed(first: StatementAt, *others: StatementAt) -> StatementAt:
+    """What all of several kernels say of one statement."""
+    return first if all(each.true == first.true for each in others) else StatementAt(None)
+
+
 def least_of(every: Iterable[Margins]) -> Margins:
     """The margins that all of some kernels prove; none where one of them did not get that far."""
     return tuple(_of_all(min, same) for same in zip(*every, strict=False))

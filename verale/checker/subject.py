@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +16,7 @@ from .read.latents import Image, Latents
 
 if TYPE_CHECKING:
     from .deployment import Deployment
-    from .numbers import Margins, Numbers
+    from .numbers import Margins, Numbers, StatementAt
     from .read.network_file import Network
     from .read.pictures import Picture, PictureFile, Pictures
 
@@ -103,6 +104,17 @@ class Subjects:
         UnprovedError, FormatError."""
         return Subjects(self.head, self.size, self.limit).of(certificate, size, image=witness)
 
+    def at(self, certificate: Certificate, size: int, latents: str) -> tuple[Subject, Image]:
+        """A certificate's statements, as sentences about this head's prototypes by their numbers; and the image that
+        has these latents. Raises UnprovedError, FormatError."""
+        image = None if self.latents is None else self.latents.find(latents)
+        if image is None:
+            raise _none("image of the latents file", latents, "latents")
+        certificate.check_statements(self.head)
+        margins = (None, *(Fraction(1),) * (self.head.classes - 1))
+        here = replace(certificate, head=self.head.sha256, predicted=0, margins=margins, prices={})
+        return Subject(here, allowed(self.limit, self.size + size + 8 * len(image.values)), image), image
+
     def of(
         self,
         certificate: Certificate,
@@ -179,3 +191,7 @@ class Side(Protocol):
 
     def numbers(self) -> Numbers:
         """What the statements prove of activations and rivals. Raises UnprovedError."""
+
+    def at_image(self, image: Image) -> tuple[StatementAt, ...]:
+        """Each statement at an image. Raises UnprovedError: the latents have another number of patches, or lie outside
+        the head's domain."""

@@ -10,16 +10,18 @@ from pathlib import Path
 
 from verale.certificate import Certificate as Written
 from verale.certificate.words import about
-from verale.checker import KernelError, LatentsError
+from verale.checker import Auditor
 from verale.checker.certificate import FloorStatement, OrderStatement, Statement
+from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.numbers import StatementAt
 from verale.errors import CertificateError, InputError, naming, option
-from verale.files import LARGEST_LATENTS, certificates_folder, read
+from verale.files import certificates_folder
+from verale.runs.auditor import AuditOptions, auditor_of
 from verale.runs.compared import ComparedImage, Side
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
 from verale.runs.folder import LATENTS
 from verale.runs.inputs import find_inputs, run_of
 from verale.runs.paired import Pairs, paired
-from verale.runs.truth import AtImage, OutsideError, Truths
 
 __all__ = ["RunComparison", "compare", "differences"]
 
@@ -59,7 +61,7 @@ class RunComparison:
     b: ExplainedRun
     pairs: Pairs
     why_not: str
-    _truths: Truths | None
+    _auditor: Auditor | None
     _latents: str | None
 
     @property
@@ -116,22 +118,25 @@ class RunComparison:
         name = self.a.file(first) or self.b.file(second) or f"image {first}"
         if one is None:
             return ComparedImage(name, a, b, same, None, f"A has no explanation: {a.reason}")
-        if self._truths is None:
+        if self._auditor is None:
             return ComparedImage(name, a, b, same, None, NOT_ASKED)
         digest = self.b.latents(second) if other is None else other.certificate.latents or self.b.latents(second)
-        image = None if digest is None else self._truths.image(digest)
-        if image is None:
-            raise InputError(
-                self._latents,
-                f"does not hold the latents of image {second} of {self.b.given}; give those that were explained,"
-                f" with {option('latents')}",
-            )
-        try:
-            there = self._truths.at(image, one.certificate.patches, len(one.data))
-        except OutsideError as error:
-            return ComparedImage(name, a, b, same, None, str(error))
         statements = one.certificate.statements
-        answers = tuple(there.is_true(each, one.certificate) for each in statements)
+        try:
+            there = self._auditor.at_image(one.data, digest or "")
+        except FormatError as error:
+            return ComparedImage(name, a, b, same, None, str(error))
+        except UnprovedError as error:
+            if error.reason == "subject":
+                raise InputError(
+                    self._latents,
+                    f"does not hold the latents of image {second} of {self.b.given}; give those that were explained,"
+                    f" with {option('latents')}",
+                ) from error
+            if error.reason == "instance":  # statements say nothing about such latents
+                return ComparedImage(name, a, b, same, None, str(error))
+            there = (StatementAt(None),) * len(statements)
+        answers = tuple(each.true for each in there)
         subjects = list(map(_subject, statements))
         failing = frozenset(each for each, answer in zip(subjects, answers, strict=True) if answer is False)
         return ComparedImage(
@@ -141,7 +146,7 @@ class RunComparison:
             same,
             answers,
             "",
-            _told(one, answers, there, self.b.head.prototypes),
+            _told(one, there, self.b.head.prototypes),
             frozenset(subjects),
             failing,
         )
@@ -154,9 +159,9 @@ def _subject(statement: Statement) -> str:
     return f"prototype {statement.prototype}"
 
 
-def _told(stated: CertificateFile, answers: Sequence[bool | None], there: AtImage, prototypes: int) -> tuple[str, ...]:
+def _told(stated: CertificateFile, there: Sequence[StatementAt], prototypes: int) -> tuple[str, ...]:
     """The first statements that are not true, in words, with what they bound at the image."""
-    numbers = [number for number, answer in enumerate(answers) if not answer][:_TOLD]
+    numbers = [number for number, at in enumerate(there) if not at.true][:_TOLD]
     if not numbers:
         return ()
     with naming(stated.path, CertificateError):
@@ -164,8 +169,9 @@ def _told(stated: CertificateFile, answers: Sequence[bool | None], there: AtImag
     told = []
     for number in numbers:
         subject, bounds = statements[number].in_words(prototypes)
-        value = there.value(stated.certificate.statements[number])
-        here = "undecided" if answers[number] is None else "false" if value is None else f"in B about {about(value)}"
+        value, here = there[number].value, "undecided" if there[number].true is None else "false"
+        if there[number].true is False and value is not None and value.low is not None and value.high is not None:
+            here = f"in B about {about((value.low + value.high) / 2)}"
         told.append(f"{subject}: {bounds}; {here}")
     return tuple(told)
 
@@ -182,8 +188,8 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
         InputError: a folder, head or latents that cannot be used, or runs of other images.
 
     Soundness: that a statement is true, or false, is decided by the checker now, from the bytes of the certificate, the
-        head and the latents (`Truths`). Classes, sizes, margins and minimality are what the certificates claim, and
-        without a certificate what the table says: `verale audit` proves them.
+        head and the latents (`Auditor.at_image`). Classes, sizes, margins and minimality are what the certificates
+        claim, and without a certificate what the table says: `verale audit` proves them.
     """
     for given in (a, b):
         if not lexists(given):
@@ -208,11 +214,7 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
         raise InputError(
             inputs.latents, f"is Parquet, expected latents in one safetensors file; give {option('latents')}"
         )
-    data = read(inputs.latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
-    try:
-        truths = Truths(second.head.head, second.head.size, data)
-    except LatentsError as error:
-        raise InputError(inputs.latents, str(error).removeprefix("latents file: ")) from error
-    except KernelError as error:
-        raise InputError(second.head.path, str(error)) from error
-    return RunComparison(first, second, pairs, "", truths, inputs.latents)
+    auditor = auditor_of(AuditOptions(second.head.path, inputs.latents))
+    if auditor.run["head"] != second.head.sha256:
+        raise InputError(second.head.path, "changed while it was read; compare again")
+    return RunComparison(first, second, pairs, "", auditor.auditor, inputs.latents)

@@ -48,14 +48,12 @@ class HeadOfRun:
     Attributes:
         path: of its file.
         head: the head.
-        size: how many bytes the file has.
         labels: the names of the classes, where the file has them.
         compared: whether its file says that its logits were compared with the network's.
     """
 
     path: str
     head: Head
-    size: int
     labels: tuple[str, ...] | None
     compared: bool = False
 
@@ -80,7 +78,7 @@ class HeadOfRun:
         data = read(path, "a head file (safetensors)", LARGEST_HEAD + 1) if data is None else data
         with naming(path, HeadError):
             file = read_head_file(data)
-        return cls(path, Head.of(file), file.size, file.labels, file.compared)
+        return cls(path, Head.of(file), file.labels, file.compared)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 from checker_mutants.mutant import Import
@@ -46,7 +47,34 @@ def numbers_beside_verdicts(module: Import, kernel: str) -> str:
     whole = (0, Fraction(3, 2)), (-1, 1)
     ends = intervals((Fraction(1, 2), Fraction(3, 2)), (-1, 1))
     expected = numbers(ends, intervals(*whole), (None, Fraction(-1, 2)), (((0,), ()), ((), ())))
-    return _asked_too_long(module, head) if proved == expected else f"the reading gives {proved}"
+    if proved != expected:
+        return f"the reading gives {proved}"
+    return _asked_too_long(module, head) or _at_an_image(module, kernel)
+
+
+def _at_an_image(module: Import, kernel: str) -> str:
+    """Of statements at an image each is true, false, or not decided; and false ones are told with what they bound."""
+    row = [[0.5, 0.5]]
+    head = files.head(
+        [[1.0, 0.0], [0.0, 1.0]], [[1.0, 1.0], [1.0, 0.0]],
+        geometry=files.cosine(0.0), similarity={"kind": "identity"}, domain=files.domain(0.0, 1.0),
+    )  # fmt: skip
+    auditor, at = module("auditor"), module("numbers").StatementAt
+    asked = auditor.Auditor(head, files.latents([row]), kernel)
+    ceiling, edge = files.order_clause([], 0.75), files.activation_statement(0, 1.0, 2.0)  # the cosine is 1
+    document = files.document(head, [files.activation_statement(1, 0.5, 0.75), ceiling, edge], paradigm="mixed")
+    first, second, third = asked.at_image(files.encode(document), files.digest(row))
+    if (first, second.true, third.true) != (at(True), False, None):
+        return f"{(first, second, third)} at an image"
+    if not second.value.low <= 1 <= second.value.high:
+        return f"the greatest activation is {second.value}"
+    if module("numbers").agreed(at(True), at(None)).true is not None or auditor._is_decided([at(True), at(None)]):
+        return "what one kernel decides is decided by all"
+    subject = SimpleNamespace(certificate=SimpleNamespace(statements=(1, 2)), seconds=1)
+    claims = SimpleNamespace(allow=lambda seconds: None, instance=lambda certificate, image: False)
+    if module("proved.claims").ProvedAudit(subject, claims=claims).at_image(None) != (at(None),) * 2:
+        return "what the program does not prove is true"
+    return ""
 
 
 def _asked_too_long(module: Import, head: bytes) -> str:

@@ -80,7 +80,7 @@ def test_a_page_and_a_table_are_written(made, tmp_path) -> None:
         (("a", "none"), 9, "none: there is no such folder; expected one that verale explain wrote"),
         (("a", "head"), 9, "head: is not a folder; expected one that verale explain wrote"),
         (("a", "b", "-o", "x.txt"), 9, "x.txt has no known format as its suffix, expected .html or .csv"),
-        (("a", "b", "--latents", "head"), 9, "head: holds "),
+        (("a", "b", "--latents", "head"), 9, "head: latents file: holds "),
         (("a", "b", "--head", "a.latents"), 9, "a.latents: head file: "),
     ],
 )

@@ -122,7 +122,7 @@ def test_what_both_runs_say_is_beside_it(folders) -> None:
 
 def test_what_is_not_decided_is_neither_kept_nor_failed(folders, monkeypatch) -> None:
     """Three answers: what the checker does not decide is neither kept nor failed."""
-    monkeypatch.setattr("verale.runs.truth.LIMIT", 0)
+    monkeypatch.setattr("verale.checker.subject.allowed", lambda limit, size: 1e-9)
     counts, rows = counted(folders / "a", folders / "moved")
     assert all(one.answers == (None,) * one.a.size and one.kept is None and one.changed for one in rows)
     assert counts.outcomes.keys() == {(one.same_class, None) for one in rows}

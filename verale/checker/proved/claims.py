@@ -30,7 +30,7 @@ from .text import (
 )
 
 if TYPE_CHECKING:
-    from ..numbers import Numbers
+    from ..numbers import Numbers, StatementAt
     from ..read.network_file import Network
     from ..read.pictures import Picture
 
@@ -266,6 +266,13 @@ class ProvedAudit:
 
     def numbers(self) -> Numbers:
         return self._claims.numbers(self._certificate)
+
+    def at_image(self, image: Image) -> tuple[StatementAt, ...]:
+        """All true, or none decided: the program does not say which one is false."""
+        from ..numbers import StatementAt
+
+        true = True if self._claims.instance(self._certificate, image) else None
+        return (StatementAt(true),) * len(self._certificate.statements)
 
     def refute(self, witness: Image) -> None:
         if self._claims.refuted(self._certificate, witness):  # 5. and 6.

@@ -6,13 +6,14 @@ The numbers of a certificate as the rules give them, where the program of the ke
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from ..certificate import Certificate, PatchStatement, Statement
+from ..certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
 from ..network.enclosure import EnclosedLatents, Enclosure
-from ..numbers import Interval, Margins, Numbers
+from ..numbers import Interval, Margins, Numbers, StatementAt
 from ..read.latents import Image
 from ..subject import Proof, Subject
 from .deployment import deployed_margins, require_deployed
@@ -26,6 +27,9 @@ from .quadratic import QuadraticRule
 from .space import Box
 
 __all__ = ["PlainAudit", "numbers_of"]
+
+_BITS = 128
+"""Of what a statement bounds at an image."""
 
 
 class PlainAudit:
@@ -63,6 +67,24 @@ class PlainAudit:
         self._start()
         box = self._bounded()
         return numbers_of(certificate, box, self._rule().box((), certificate.patches), self.proof.margins)
+
+    def at_image(self, image: Image) -> tuple[StatementAt, ...]:
+        certificate = self._certificate
+        self._space.arithmetic.clock.start(self._subject.seconds)
+        latents = EnclosedLatents.exactly(image.exact)
+        require_domain(self._space.head, latents, certificate.patches)
+        evaluation = Evaluation(self._space, latents)
+
+        def at(statement: Statement) -> StatementAt:
+            try:
+                require_true(replace(certificate, statements=(statement,)), evaluation)
+            except UnprovedError as error:
+                if error.reason != "instance":
+                    raise
+                return StatementAt(False if error.false else None, _bounded_at(statement, evaluation))
+            return StatementAt(True)
+
+        return tuple(map(at, certificate.statements))
 
     def refute(self, witness: Image) -> None:
         predicted = self._certificate.predicted
@@ -166,6 +188,18 @@ class PlainAudit:
         quadratic = QuadraticRule(self._space, quick=True) if quick else self._quadratic
         rule = Simplex(self._space) if masses else quadratic
         return Activations(self._space, rule, self._certificate.paradigm == "mixed")
+
+
+def _bounded_at(statement: Statement, evaluation: Evaluation) -> Interval:
+    """Where that lies at the latents which a statement bounds; of a clause, the greatest or the least activation."""
+    if isinstance(statement, PatchStatement):
+        return Interval(*evaluation.observable(statement.patch, statement.prototype, _BITS))
+    if isinstance(statement, ActivationStatement):
+        prototypes = [statement.prototype]
+    else:
+        prototypes = sorted(set(range(evaluation.count)) - set(statement.exempt))
+    extreme = evaluation.greatest if isinstance(statement, OrderStatement) else evaluation.least
+    return Interval(*(Fraction(end, 1 << _BITS) for end in extreme(prototypes, _BITS)))
 
 
 def numbers_of(certificate: Certificate, box: Box, domain: Box, margins: Margins) -> Numbers:
