@@ -180,7 +180,7 @@ ATTACKS: dict[str, tuple[int, Callable[[], tuple[bytes, bytes]]]] = {
 
 
 def answer(folder: Path, name: str, limit: float = LIMIT) -> Answer:
-    """The answer of the checker with rules to one attack; by default the proved checker is asked before it."""
+    """The answer of the reading to one attack; by default the proved checker is asked before it."""
     files = [folder / "certificate", folder / "head"]
     for path, data in zip(files, ATTACKS[name][1](), strict=True):
         path.write_bytes(data)
