@@ -278,6 +278,14 @@ reading/weights.py _Ascent._vertex: the weights leave out how far the latent may
     [one - kappa * other for one, other in zip(self._tau, foot, strict=True)] => list(self._tau)
 reading/weights.py Weights.__init__: floats are all there is
     FLOATS if quick else DECIMALS => FLOATS
+reading/ball.py enclosures: a target lies in the span of the basis
+    without radius * (isqrt(max(0, rest)) + 1)
+reading/ball.py enclosures: the latent lies above the foot
+    without across * far
+reading/ball.py enclosures: a basis is orthonormal
+    without -far * far * excess
+reading/facts.py Facts.sums: products of prototypes are those of differences from the base
+    entry - less if less else row => entry
 reading/weights.py _Ascent.ascend: the first weights are not improved
     range(self._precision.rounds * (len(self.weights) + 1)) => ()
 reading/points.py _points: a point may break what is stated

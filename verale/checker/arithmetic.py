@@ -88,6 +88,21 @@ class Arithmetic(ABC):
         return rows
 
     def _times(self, left: Any, right: Any) -> Rows:
-        """The product of two matrices, exactly."""
-        columns = list(zip(*right, strict=True))
-        return [[dot(row, column) for column in columns] for row in left]
+        """The product of two matrices, exactly. The entries of a row are the digits of one integer, so that it is
+        multiplied at once; `half` is more than any entry of the product, and of the right matrix, is in size."""
+        digit = (_bits(left) + _bits(right) + len(right).bit_length()) // 8 + 1  # bytes
+        half, width = 1 << 8 * digit - 1, digit * len(right[0])
+        offset = int.from_bytes(half.to_bytes(digit, "little") * len(right[0]), "little")
+        whole = [int.from_bytes(b"".join([(x + half).to_bytes(digit, "little") for x in r]), "little") for r in right]
+        whole = [row - offset for row in whole]
+        product = []
+        for row in left:
+            digits = (dot(row, whole) + offset).to_bytes(width, "little")
+            starts = range(0, width, digit)
+            product.append([int.from_bytes(digits[at : at + digit], "little") - half for at in starts])
+        return product
+
+
+def _bits(rows: Rows) -> int:
+    """How many binary digits no entry is longer than."""
+    return max(max(max(row), -min(row)) for row in rows).bit_length()

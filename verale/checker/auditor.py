@@ -133,12 +133,11 @@ class Auditor:
         else:
             from .network.enclosure import Enclosure
             from .reading.audit import PlainAudit
-            from .reading.quadratic import QuadraticRule
             from .reading.space import Space
 
             kernel = load_arithmetic(name)
             enclosure = None if network is None else cache(partial(Enclosure, network, kernel))
-            self._sides[name] = partial(PlainAudit, quadratic=QuadraticRule(Space(head, kernel)), enclosure=enclosure)
+            self._sides[name] = partial(PlainAudit, space=Space(head, kernel), enclosure=enclosure)
         return self._sides[name]
 
     def check(

@@ -106,11 +106,11 @@ def poor_weights(module: Import, kernel: str) -> str:
     dual = module("reading.weights")
     good = dual.Weights.best
 
-    def poor(self: Any, target: Any, ascend: bool = True) -> Any:
-        best, centre = good(self, target, ascend)
+    def poor(self: Any, target: Any) -> Any:
+        best = good(self, target)
         factors = [generator.choice((-1, 2, 3, 4, 4, 4, 6)) for _ in best]
         weights = [factor * weight >> 2 for factor, weight in zip(factors, best, strict=True)]
-        return [weights[0] + generator.choice((0, 0, 3 << self.precision.places)), *weights[1:]], centre
+        return [weights[0] + generator.choice((0, 0, 3 << self.precision.places)), *weights[1:]]
 
     dual.Weights.best = poor
     try:

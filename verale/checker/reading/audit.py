@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
 from ..certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from ..deployment import are_binary32, unproved
@@ -24,7 +25,7 @@ from .margin import enough, proved_margins, require, require_minimal
 from .masses import Assignment, Simplex
 from .paradigms import Activations
 from .quadratic import QuadraticRule
-from .space import Box
+from .space import Box, Space
 
 __all__ = ["PlainAudit", "numbers_of"]
 
@@ -37,16 +38,13 @@ class PlainAudit:
 
     Args:
         subject: the subject.
-        quadratic: the rule of its head.
+        space: its head.
         enclosure: of the pictures' network, given the arithmetic; None without pictures.
     """
 
-    def __init__(
-        self, subject: Subject, *, quadratic: QuadraticRule, enclosure: Callable[[str], Enclosure] | None = None
-    ) -> None:
+    def __init__(self, subject: Subject, *, space: Space, enclosure: Callable[[str], Enclosure] | None = None) -> None:
         self.proof = Proof()
-        self._subject, self._certificate = subject, subject.certificate
-        self._quadratic, self._space = quadratic, quadratic.space
+        self._subject, self._certificate, self._space = subject, subject.certificate, space
         seen = None if subject.picture is None else subject.certificate.arithmetic
         self._enclosure = None if enclosure is None or seen is None else enclosure(seen)
 
@@ -65,8 +63,8 @@ class PlainAudit:
     def numbers(self) -> Numbers:
         certificate = self._certificate
         self._start()
-        box = self._bounded()
-        return numbers_of(certificate, box, self._rule().box((), certificate.patches), self.proof.margins)
+        domain = self._activations.box((), certificate.patches)
+        return numbers_of(certificate, self._entailed(), domain, self.proof.margins)
 
     def at_image(self, image: Image) -> tuple[StatementAt, ...]:
         certificate = self._certificate
@@ -108,11 +106,11 @@ class PlainAudit:
         """Steps 7, 8 and 9."""
         subject, certificate, proof, head = self._subject, self._certificate, self.proof, self._space.head
         box, deployment = self._entailed(), subject.deployment  # 7. Entailment
+        require(proof.margins, certificate.margins)
         proof.claims.add("entailment")
         if subject.minimality:  # 8. Minimality
-            together = self._together()
-            boxes = self._rule().boxes_without(certificate.statements, certificate.patches)
-            provable = None if together is None else together.provable
+            boxes = self._activations.boxes_without(certificate.statements, certificate.patches)
+            provable = None if self._together is None else self._together.provable
             require_minimal(head, certificate.predicted, certificate.statements, boxes, proof.margins, provable)
             proof.claims.add("minimality")
         if deployment is not None:  # 9. Deployment
@@ -130,11 +128,10 @@ class PlainAudit:
             proof.claims.add("deployment")
 
     def _entailed(self) -> Box:
-        """The activations, given the statements, with which the stated margins are proved. Raises UnprovedError."""
-        box, stated = self._bounded(quick=True), self._certificate.margins
-        if self._has_better and not enough(self.proof.margins, stated):
+        """The activations, given the statements, with which the stated margins are proved, if they can be."""
+        box = self._bounded(quick=True)
+        if self._has_better and not enough(self.proof.margins, self._certificate.margins):
             box = self._bounded()
-        require(self.proof.margins, stated)
         return box
 
     @property
@@ -145,11 +142,10 @@ class PlainAudit:
 
     def _bounded(self, quick: bool = False) -> Box:
         """The activations, given the statements; the margins that follow are kept."""
-        box = self._rule(quick).box(self._certificate.statements, self._certificate.patches)
+        box = self._activations.box(self._certificate.statements, self._certificate.patches, quick)
         self.proof.margins = proved_margins(self._space.head, box, self._certificate.predicted)
-        together = self._together()
-        if together is not None:
-            self.proof.margins = together.margins(box, self.proof.margins)
+        if self._together is not None:
+            self.proof.margins = self._together.margins(box, self.proof.margins)
         return box
 
     def _evaluated(self) -> Evaluation | None:
@@ -173,20 +169,20 @@ class PlainAudit:
         require_true(self._certificate, evaluation)
         return evaluation
 
+    @cached_property
     def _together(self) -> Assignment | Joint | None:
         """What bounds a margin otherwise than term by term."""
         match self._certificate.paradigm:
             case "assignment":
                 return Assignment(self._space, self._certificate)
             case "joint":
-                return Joint(self._quadratic, self._certificate)
+                return Joint(QuadraticRule(self._space), self._certificate)
             case _:
                 return None
 
-    def _rule(self, quick: bool = False) -> Activations:
-        masses = self._space.head.geometry == "softmax"
-        quadratic = QuadraticRule(self._space, quick=True) if quick else self._quadratic
-        rule = Simplex(self._space) if masses else quadratic
+    @cached_property
+    def _activations(self) -> Activations:
+        rule = (Simplex if self._space.head.geometry == "softmax" else QuadraticRule)(self._space)
         return Activations(self._space, rule, self._certificate.paradigm == "mixed")
 
 

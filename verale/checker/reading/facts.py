@@ -84,12 +84,14 @@ class Facts:
     """The facts that the statements about one patch of a head with prototypes give.
 
     Attributes:
+        distances: whether they are of distances; else of products.
         curves: the a_i.
         vectors: the b_i; the first is 0.
         gram: the rows of all <b_i, b_j>.
         intervals: of the working observables, in the order of the statements.
         ends: (low, high) of every form, on the grid (`space`).
         lift: `<b_i, b_j> << lift` is on the grid.
+        coarse: the unit of `sums` is 2^coarse.
         parts: how many parts of this kind a form has: 1 of distances, 2 of products.
 
     Args:
@@ -99,27 +101,35 @@ class Facts:
     """
 
     def __init__(self, space: Space, statements: Sequence[PatchStatement], inward: bool = False) -> None:
-        self._space, self.lift, self.look = space, space.lift, space.arithmetic.clock.look
-        self._distances = space.head.geometry == "euclidean"
-        self.parts = 1 if self._distances else 2
+        self._space, self.lift, self.coarse = space, space.lift, space.coarse
+        self.look = space.arithmetic.clock.look
+        self.distances = space.head.geometry == "euclidean"
+        self.parts = 1 if self.distances else 2
         self.intervals = intervals(space, statements, inward)
-        pairs = zip((s.prototype for s in statements), self.intervals, strict=True)
-        if self._distances:
-            stated = sorted(pairs, key=lambda pair: pair[1][1] - pair[1][0])  # the first is the base
-            self._origin = space.vectors[stated[0][0]]
-            self.vectors = [list(map(sub, space.vectors[j], self._origin)) for j, _ in stated]
-            self.curves = [1] * len(stated)
-            squares = [dot(row, row) << self.lift for row in self.vectors]
+        stated = list(zip((s.prototype for s in statements), self.intervals, strict=True))
+        if self.distances:
+            stated.sort(key=lambda pair: pair[1][1] - pair[1][0])  # the first is the base
+        own = [j for j, _ in stated]
+        pairs = space.products(own)
+        self._columns, self._coarse = [column for column, _ in pairs], [column for _, column in pairs]
+        if self.distances:
+            base = self._columns[0]
+            self._origin, square = space.vectors[own[0]], base[own[0]]
+            self._moved = [base[j] - square for j in own]
+            self.vectors = [list(map(sub, space.vectors[j], self._origin)) for j in own]
+            self.curves = [1] * len(own)
+            rows = [(base[j], [column[j] for column in self._columns]) for j in own]
+            self.gram = [[x - at - y for x, y in zip(row, self._moved, strict=True)] for at, row in rows]
+            squares = [row[i] << self.lift for i, row in enumerate(self.gram)]
             self.ends = [(low - own, high - own) for (_, (low, high)), own in zip(stated, squares, strict=True)]
         else:
-            stated = [(j, (low - space.offsets[j], high - space.offsets[j])) for j, (low, high) in pairs]
             self._origin = [0] * space.head.depth
-            self.vectors = [self._origin, *(space.vectors[j] for j, _ in stated)]
-            self.curves = [1] + [0] * len(stated)
+            self.vectors = [self._origin, *(space.vectors[j] for j in own)]
+            self.curves = [1] + [0] * len(own)
+            self.gram = [[0] * len(self.vectors), *([0, *(column[j] for column in self._columns)] for j in own)]
             reach = space.least_reach if inward else space.reach
-            self.ends = [(0, reach), *((-2 * high, -2 * low) for _, (low, high) in stated)]
-        self._stated = [j for j, _ in stated]
-        self.gram = [self._products(row) for row in self.vectors]
+            ends = [(-2 * (high - space.offsets[j]), -2 * (low - space.offsets[j])) for j, (low, high) in stated]
+            self.ends = [(0, reach), *ends]
 
     def _products(self, vector: Sequence[int]) -> list[int]:
         self.look()
@@ -130,7 +140,7 @@ class Facts:
         space = self._space
         rows = [list(map(sub, space.vectors[k], self._origin)) for k in shares]
         vector = [dot(shares.values(), entries) for entries in zip(*rows, strict=True)]
-        if self._distances:
+        if self.distances:
             curve = sum(shares.values())
             constant = sum(share * dot(row, row) for share, row in zip(shares.values(), rows, strict=True)) << self.lift
         else:
@@ -138,25 +148,44 @@ class Facts:
             curve, constant = 0, sum(share * space.offsets[k] for k, share in shares.items())
         return Target(curve, dot(vector, vector), self._products(vector), constant, vector)
 
-    @cached_property
-    def _observables(self) -> tuple[list[int], Rows]:
-        """|b|^2 and the <b, b_i> of every observable, by one product of matrices."""
-        space = self._space
-        columns = list(map(list, zip(*(space.vectors[j] for j in self._stated), strict=True)))
-        products = space.arithmetic.product(space.matrix, columns)
-        if not self._distances:
-            return space.squares, [[0, *(-entry for entry in row)] for row in products]
-        base = products[self._stated[0]]  # the origin is the first stated prototype
-        squares = [square - 2 * row[0] + base[0] for square, row in zip(space.squares, products, strict=True)]
-        moved = [entry - base[0] for entry in base]
-        return squares, [[entry - row[0] - own for entry, own in zip(row, moved, strict=True)] for row in products]
-
     def observable(self, k: int, sign: int) -> Target:
         """Observable k times a sign, 1 or -1."""
-        squares, rows = self._observables
-        constant = squares[k] << self.lift if self._distances else self._space.offsets[k]
-        products = rows[k] if sign > 0 else [-entry for entry in rows[k]]
-        return Target(sign if self._distances else 0, squares[k], products, sign * constant, [])
+        square, constant = self.squares[k], self.constants[k]
+        row = [column[k] for column in self._columns]
+        if self.distances:
+            products = [x - row[0] - y for x, y in zip(row, self._moved, strict=True)]
+        else:
+            products = [0, *(-entry for entry in row)]
+        products = products if sign > 0 else [-entry for entry in products]
+        return Target(sign if self.distances else 0, square, products, sign * constant, [])
+
+    @cached_property
+    def squares(self) -> list[int]:
+        """|b|^2 of every observable."""
+        own = self._space.squares
+        if not self.distances:
+            return own
+        square = dot(self._origin, self._origin)
+        return [each - 2 * entry + square for each, entry in zip(own, self._columns[0], strict=True)]
+
+    @cached_property
+    def constants(self) -> list[int]:
+        """What every observable adds to its form, or to half of it, on the grid."""
+        return [each << self.lift for each in self.squares] if self.distances else self._space.offsets
+
+    def sums(self, rows: Rows) -> tuple[Rows, list[int]]:
+        """For each row of weights of the facts, and every observable, about sum w_i <b, b_i> in units of 2^`coarse`;
+        and for each row what these may be off by. Of products b is the observable's vector A_k."""
+        moved = [0] * len(rows)
+        if self.distances:  # <b_k, b_i> = <p_k, p_i> - <p_k, p_0> - <p_i, p_0> + |p_0|^2
+            moved = [dot(row, self._moved) >> self.coarse for row in rows]
+            rows = [[-sum(row[1:]), *row[1:]] for row in rows]
+        else:
+            rows = [row[1:] for row in rows]
+        arithmetic = self._space.arithmetic
+        products = arithmetic.product(arithmetic.matrix(rows), self._coarse)
+        sums = [[entry - less for entry in row] if less else row for row, less in zip(products, moved, strict=True)]
+        return sums, [sum(map(abs, row)) + 1 for row in rows]
 
     def least(self, target: Target, weights: Sequence[int], bits: int, images: Sequence[int] = ()) -> int:
         """A lower bound of a combination, on the grid.

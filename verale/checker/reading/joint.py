@@ -28,7 +28,6 @@ from operator import sub
 
 from ..certificate import Certificate, PatchStatement
 from ..head import COSINES
-from .margin import lower_bound
 from .pooling import Box
 from .quadratic import QuadraticRule
 from .space import Space
@@ -59,9 +58,6 @@ class Joint:
         Args:
             box: the activations' ranges without it, rounded inward.
         """
-        head = self._space.head
-        if lower_bound(head, box, self._certificate.predicted, rival) > 0:
-            return True
         left = [s for number, s in enumerate(self._statements) if number != index]
         target = self.target(rival)
         value = self._quadratic.combination_within(left, target.shares)

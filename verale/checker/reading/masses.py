@@ -64,10 +64,10 @@ class Simplex:
         self._space = space
         self._whole = space.domain == Ranges([0] * space.head.count, [1 << space.bits] * space.head.count)
 
-    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int) -> None:
+    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False) -> None:
         """None: masses are pooled after their similarities."""
 
-    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
+    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
         """The range of every mass of a patch, given its statements."""
         ranges = self.stated(statements)
         return ranges if self._whole else ranges.met(self._space.domain)

@@ -32,9 +32,11 @@ class PatchRule(Protocol):
     """Ranges of all observables of one patch, given the statements about it: enclosures of the working ones; and
     rounded inward, None if one may be empty."""
 
-    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int) -> Ranges | None: ...
+    def pooled(
+        self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False
+    ) -> Ranges | None: ...
 
-    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges: ...
+    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges: ...
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None: ...
 
@@ -52,17 +54,18 @@ class Activations:
         self._space, self._rule, self._mixed = space, rule, mixed
         self._outward, self._inward = Pooling(space), Pooling(space, True)
 
-    def box(self, statements: Sequence[Statement], patches: int) -> Box:
+    def box(self, statements: Sequence[Statement], patches: int, quick: bool = False) -> Box:
         """The activations' enclosures, given the statements.
 
         Args:
             statements: about patches and activations.
             patches: L.
+            quick: whether it is to take a hundredth of the time, and may prove less.
         """
         groups, others = by_patch(statements)
-        pooled = self._rule.pooled(groups, patches) if groups else None
+        pooled = self._rule.pooled(groups, patches, quick) if groups else None
         if pooled is None:
-            parts = {patch: self._outward.part(self._rule.ranges(group)) for patch, group in groups.items()}
+            parts = {patch: self._outward.part(self._rule.ranges(group, quick)) for patch, group in groups.items()}
             box = self._outward.box(parts, patches)
         else:
             box = self._outward.similarities(pooled)

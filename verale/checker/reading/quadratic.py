@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from heapq import nlargest
 from math import lcm
 
 from ..certificate import PatchStatement
 from ..head import COSINES
+from .ball import enclosures
 from .facts import Facts, far, most_stated
 from .points import combination_within, ranges_within
 from .space import Ranges, Space
@@ -27,64 +29,77 @@ _FAR = 1 << 10  # times what a distance can be: so far away the space is looked 
 
 
 class QuadraticRule:
-    """Ranges of the patches of a head with prototypes. One serves many certificates.
+    """Ranges of the patches of a head with prototypes. It keeps what it has found out about patches.
 
     Attributes:
         space: the head.
-
-    Args:
-        space: the head.
-        quick: whether weights are found in floats, in a hundredth of the time.
     """
 
-    def __init__(self, space: Space, quick: bool = False) -> None:
-        self.space, self._quick = space, quick
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self._patches: dict[tuple[PatchStatement, ...], _Patch] = {}
 
-    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
-        """The range of every working observable of a patch, given its statements."""
+    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
+        """The range of every working observable of a patch, given its statements.
+
+        Args:
+            statements: those about the patch.
+            quick: whether weights are found in floats, in a hundredth of the time.
+        """
         if not statements:
             return self.space.domain
-        patch, observables = _Patch(self.space, statements), range(self.space.head.count)
-        lower, upper = patch.bounds(1, observables, self._quick), None
+        patch, observables = self._patch(statements), range(self.space.head.count)
+        lower, upper = patch.bounds(1, observables, quick), None
         if not patch.unbounded:
-            upper = [-low for low in patch.bounds(-1, observables, self._quick)]
+            upper = [-low for low in patch.bounds(-1, observables, quick)]
         return Ranges(lower, upper).met(self.space.domain)
 
-    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int) -> Ranges | None:
+    def _patch(self, statements: Sequence[PatchStatement]) -> _Patch:
+        key = tuple(statements)
+        if key not in self._patches:
+            self._patches[key] = _Patch(self.space, key)
+        return self._patches[key]
+
+    def pooled(
+        self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False
+    ) -> Ranges | None:
         """The range of the working observable of every prototype at that patch where its similarity is the greatest;
         None where activations are not such a similarity, or a range may be infinite.
 
-        Of one end it is enough that one patch has it: floats choose some, where it is to be quick. The other end is the
-        least that all patches prove: only bounds that are it are improved on what floats prove.
+        Of one end it is enough that one patch has it: those are tried that prove the most by their `ball`, some where
+        it is to be quick. The other end is the least that all patches prove: only bounds that are it are improved on
+        what the balls prove.
 
         Args:
             groups: the statements about each patch.
             patches: L.
+            quick: as for `ranges`.
         """
         head, domain = self.space.head, self.space.domain
         if head.pooling not in ("max", "masked_max") or head.similarity.unimodal or domain.upper is None:
             return None
-        falls, covered = head.similarity.falls, self._covered(groups, patches)
+        falls = head.similarity.falls
         sign, negated = 1 if falls else -1, [-high for high in domain.upper]
         outer, sure = (list(domain.lower), negated) if falls else (negated, list(domain.lower))
-        every = {number: _Patch(self.space, group) for number, group in groups.items()}
+        every = {number: self._patch(group) for number, group in groups.items()}
         bounds: list[dict[int, int]] = [{} for _ in outer]
         guesses: list[list[tuple[int, int]]] = [[] for _ in outer]
         for number, patch in every.items():
-            seen = self._seen(number)
-            for k, bound in zip(seen, patch.bounds(sign, seen, True, False), strict=True):
-                bounds[k][number] = bound
+            lower, upper = patch.enclosed
+            for k in self._seen(number):
+                bounds[k][number], guess = (lower[k], -upper[k]) if falls else (-upper[k], lower[k])
                 if not (falls and patch.unbounded):
-                    guesses[k].append((patch.others[k], number))
-        for k, of_patches in enumerate(bounds):
-            if covered[k]:
-                outer[k] = self._least(every, sign, k, of_patches)
+                    guesses[k].append((guess, number))
+        covered = self._covered(groups, patches)
+        pending = {k: bounds[k] for k in range(head.count) if covered[k]}
+        for k, least in self._least(every, sign, pending, quick).items():
+            outer[k] = least
         likely: dict[int, list[int]] = {}
         for k, found in enumerate(guesses):
-            for _, number in nlargest(_LIKELY if self._quick else len(found), found):
+            for _, number in nlargest(_LIKELY if quick else len(found), found):
                 likely.setdefault(number, []).append(k)
         for number, observables in likely.items():
-            for k, bound in zip(observables, every[number].bounds(-sign, observables, self._quick), strict=True):
+            for k, bound in zip(observables, every[number].bounds(-sign, observables, quick), strict=True):
                 sure[k] = max(sure[k], bound)
         return Ranges(outer, [-end for end in sure]) if falls else Ranges(sure, [-end for end in outer])
 
@@ -102,14 +117,26 @@ class QuadraticRule:
         full = [count == (1 if column < last else patches - last) for column, count in enumerate(left)]
         return [all(full[column] for column in seen) for seen in head.mask or [(0,)] * head.count]
 
-    def _least(self, every: Mapping[int, _Patch], sign: int, k: int, bounds: dict[int, int]) -> int:
-        """The least that the patches prove of an observable times a sign, given what each proves by its first weights.
-        Only where a patch decides are they improved."""
-        improved: set[int] = set()
-        while (patch := min(bounds, key=bounds.__getitem__)) not in improved:
-            improved.add(patch)
-            bounds[patch] = max(bounds[patch], *every[patch].bounds(sign, [k], self._quick))
-        return bounds[patch]
+    def _least(
+        self, every: Mapping[int, _Patch], sign: int, bounds: Mapping[int, dict[int, int]], quick: bool
+    ) -> dict[int, int]:
+        """The least that the patches prove of observables times a sign, given what each proves by its ball: `bounds`.
+        Only where a patch decides are these improved."""
+        least: dict[int, int] = {}
+        improved: set[tuple[int, int]] = set()
+        while left := [k for k in bounds if k not in least]:
+            deciding: dict[int, list[int]] = {}
+            for k in left:
+                patch = min(bounds[k], key=bounds[k].__getitem__)
+                if (k, patch) in improved:
+                    least[k] = bounds[k][patch]
+                else:
+                    deciding.setdefault(patch, []).append(k)
+            for patch, observables in deciding.items():
+                for k, bound in zip(observables, every[patch].bounds(sign, observables, quick), strict=True):
+                    bounds[k][patch] = max(bounds[k][patch], bound)
+                    improved.add((k, patch))
+        return least
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none
@@ -135,8 +162,8 @@ class QuadraticRule:
         def combination(shares: Mapping[int, Fraction]) -> Fraction:
             unit, whole = _whole(shares)
             target = facts.target(whole)
-            row, _ = weights.best(target)
-            return Fraction(facts.least(target, row, weights.precision.places), unit << self.space.bits)
+            places = weights.precision.places
+            return Fraction(facts.least(target, weights.best(target), places), unit << self.space.bits)
 
         return combination
 
@@ -176,39 +203,39 @@ class _Patch:
 
     Attributes:
         unbounded: whether the statements are distances without upper ends (`facts.far`): no distance has one then.
-        others: about what could be proved of the observables whose bounds were asked for times the other sign. Nobody
-            vouches for these.
     """
 
     def __init__(self, space: Space, statements: Sequence[PatchStatement]) -> None:
         self._space, self._facts, self.unbounded = space, Facts(space, statements), far(space, statements)
         self._most = most_stated(space, statements) if self.unbounded else 0
         self._weights: dict[bool, Weights] = {}
-        self.others: dict[int, int] = {}
         self._stated: dict[int, tuple[int, int]] = {}
         for statement, (low, high) in zip(statements, self._facts.intervals, strict=True):
             before = self._stated.get(statement.prototype, (low, high))
             self._stated[statement.prototype] = max(before[0], low), min(before[1], high)
 
-    def bounds(self, sign: int, observables: Sequence[int], quick: bool, ascend: bool = True) -> list[int]:
-        """Those of some observables, by weights that are found in floats where it is to be quick; without `ascend` by
-        the first ones."""
+    def _weigh(self, quick: bool) -> Weights:
+        if quick not in self._weights:
+            self._weights[quick] = Weights(self._facts, quick)
+        return self._weights[quick]
+
+    def bounds(self, sign: int, observables: Sequence[int], quick: bool) -> list[int]:
+        """Those of some observables by the best weights, which are found in floats where it is to be quick."""
         if not observables:
             return []
-        facts, arithmetic = self._facts, self._space.arithmetic
-        if quick not in self._weights:
-            self._weights[quick] = Weights(facts, quick)
-        weights = self._weights[quick]
+        facts, arithmetic, weights = self._facts, self._space.arithmetic, self._weigh(quick)
         targets = [facts.observable(k, sign) for k in observables]
-        rows, centres = zip(*(weights.best(target, ascend) for target in targets), strict=True)
-        images = arithmetic.product(arithmetic.matrix(list(rows)), facts.gram)
-        places = weights.precision.places
-        bounds = []
-        for k, target, row, image, centre in zip(observables, targets, rows, images, centres, strict=True):
-            bound = facts.least(target, row, places, image)
-            self.others[k] = bound - 2 * (centre // facts.parts + target.constant)
-            bounds.append(self._kept(k, sign, bound))
-        return bounds
+        rows = [weights.best(target) for target in targets]
+        images, places = arithmetic.product(arithmetic.matrix(rows), facts.gram), weights.precision.places
+        found = zip(observables, targets, rows, images, strict=True)
+        return [self._kept(k, sign, facts.least(target, row, places, image)) for k, target, row, image in found]
+
+    @cached_property
+    def enclosed(self) -> tuple[list[int], list[int]]:
+        """The lower and the upper ends of all observables that the patch's ball gives."""
+        ranges = enumerate(enclosures(self._facts, self._weigh(True).frame()))
+        pairs = [(self._kept(k, 1, low), -self._kept(k, -1, -high)) for k, (low, high) in ranges]
+        return [low for low, _ in pairs], [high for _, high in pairs]
 
     def _kept(self, k: int, sign: int, bound: int) -> int:
         """A bound, or what is stated or the domain gives if that is more."""

@@ -31,6 +31,9 @@ __all__ = ["Box", "Ranges", "Space", "at", "ball", "domain_ranges", "quotient"]
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64
+_KEPT = 2**21
+"""Products of prototypes that are kept, at most: some 200 megabytes."""
+_COARSE = 30
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class Space:
         lift: `<A_j, A_k> << lift` is on the grid.
         vectors: the integer prototypes A_k.
         squares: <A_k, A_k>.
+        coarse: floor(<A_j, A_k> 2^-coarse) has `_COARSE` bits, at most.
         longest: no less than any |A_k|.
         norms: cosines only: (lo, hi) of |A_k| on the grid.
         reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie
@@ -87,6 +91,7 @@ class Space:
         self.vectors = head.prototypes.rows
         self.squares = [dot(row, row) for row in self.vectors]
         self.longest = isqrt(max(self.squares, default=0)) + 1
+        self.coarse = max(0, 2 * self.longest.bit_length() - _COARSE)
         self.offsets = [0] * head.count
         if head.geometry in ("euclidean", "inner_product"):
             unit = 2 * head.prototypes.bits
@@ -103,11 +108,26 @@ class Space:
             self.reach = self.least_reach = 1 << self.bits
             self.norms = [sqrt_ends(square << 2 * self.bits) for square in self.squares]
         self.domain = domain_ranges(head, arithmetic, self.bits)
+        self._products: dict[int, tuple[list[int], list[int]]] = {}
 
     @cached_property
-    def matrix(self) -> Matrix:
+    def _matrix(self) -> Matrix:
         """The prototypes, a row each, as the arithmetic takes it."""
         return self.arithmetic.matrix(self.vectors)
+
+    def products(self, prototypes: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+        """For each of these prototypes its <A_j, A_k> with every prototype, exactly and coarsely. Some are kept: many
+        patches, and many certificates, speak of the same ones."""
+        kept = self._products
+        if len(kept.keys() | set(prototypes)) * self.head.count > _KEPT:
+            kept.clear()
+        missing = [j for j in dict.fromkeys(prototypes) if j not in kept]
+        if missing:
+            columns = [list(column) for column in zip(*(self.vectors[j] for j in missing), strict=True)]
+            products = self.arithmetic.product(self._matrix, columns)
+            for j, *column in zip(missing, *products, strict=True):
+                kept[j] = column, [entry >> self.coarse for entry in column]
+        return [kept[j] for j in prototypes]
 
     @cached_property
     def within(self) -> Ranges | None:

@@ -28,11 +28,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
-from math import sqrt
+from math import ldexp, sqrt
 from operator import mul
 from typing import Any, TypeAlias
 
 from ..dyadic import floor_shift
+from .ball import Frame
 from .facts import Facts, Target
 
 __all__ = ["Weights"]
@@ -42,7 +43,8 @@ _CONTEXT = Context(prec=120, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 _ENDLESS = 10**100  # a weight, or a multiple of a direction, that no facts need which latents satisfy
 _NONE = -1  # no fact
 _BEYOND = 16  # more than a form can be
-_ESTIMATE = 80  # bits of a centre
+_FRAME_PLACES = 26
+_INDEPENDENT = 1e-10  # a squared distance to the span of others, where a basis is to be orthonormal
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,7 @@ class Weights:
         # One unit for y, and one for each vector: with distances the same for all.
         latent = max(1, facts.ends[0][1]).bit_length() - facts.lift + 1 >> 1
         sizes = [row[i].bit_length() + 1 >> 1 for i, row in enumerate(facts.gram)]
-        self.distances = bool(facts.curves[-1])
-        self._latent = max(latent, *sizes) if self.distances else latent
+        self._latent = max(latent, *sizes) if facts.distances else latent
         self._sizes = [self._latent if curve else size for curve, size in zip(facts.curves, sizes, strict=True)]
         self._inward: dict[int, list[_Number]] = {}  # what is multiplied by them is in a unit
         self._outward: dict[int, list[_Number]] = {}
@@ -128,7 +129,7 @@ class Weights:
                 for ends, place in zip(facts.ends, places, strict=True)
             ]
             self.middles = [(low + high) / 2 for low, high in self.ends]
-            if not self.distances:
+            if not facts.distances:
                 self.middles[0] = self.ends[0][1]  # the ball's lower end says nothing
             self.start = self.only(0)
             for i in range(1, len(self.ends)):
@@ -138,29 +139,53 @@ class Weights:
                 self.start = self.only(0)
                 self.foot = self.start.foot(self.middles[:1])
 
-    def best(self, target: Target, ascend: bool = True) -> tuple[list[int], int]:
-        """The best weights for a target, of all facts at 2^-`places`; and about its value at the foot of the middles of
-        all intervals, on the grid. All are 0 where floats fail. Without `ascend` the weights are the first ones."""
+    def best(self, target: Target) -> list[int]:
+        """The best weights for a target, of all facts at 2^-`places`. All are 0 where floats fail."""
         precision = self.precision
         with localcontext(_CONTEXT):
             try:
-                unit, ascent = self._ascent(target, ascend)
+                unit, ascent = self._ascent(target)
                 if unit not in self._outward:
                     powers = [precision.places + unit - size for size in self._sizes]
                     self._outward[unit] = list(map(precision.power, powers))
-                weights = list(map(int, map(mul, ascent.weights, self._outward[unit])))
-                centre = int(ascent.centre * 2**_ESTIMATE)
+                return list(map(int, map(mul, ascent.weights, self._outward[unit])))
             except (ArithmeticError, ValueError):
-                return [0] * len(self.ends), 0
-        return weights, floor_shift(centre, unit + self._latent + self.facts.lift - _ESTIMATE)
+                return [0] * len(self.ends)
+
+    def frame(self) -> Frame:
+        """The foot of the middles of all intervals, and an orthonormal basis of the span of the facts that hold there;
+        none where floats fail."""
+        top, unit = max(self._sizes), _FRAME_PLACES
+        places = [unit + top - size for size in self._sizes]
+        basis: list[list[_Number]] = []
+        for i in self.start.members:
+            row, own = self.gram[i], [0.0] * len(self.gram)
+            own[i] = 1.0
+            shares = [sum(map(mul, row, vector)) for vector in basis]
+            for share, vector in zip(shares, basis, strict=True):
+                own = [entry - share * other for entry, other in zip(own, vector, strict=True)]
+            square = row[i] - sum(map(mul, shares, shares))
+            if square > _INDEPENDENT:
+                basis.append([entry / sqrt(square) for entry in own])
+        foot = dict(zip(self.start.members, self.foot[1], strict=True))
+        try:
+            vectors = [list(map(int, map(ldexp, vector, places))) for vector in basis]
+            return Frame(
+                [int(ldexp(foot.get(i, 0.0), place)) for i, place in enumerate(places)],
+                unit + top - self._latent,
+                vectors,
+                unit + top,
+            )
+        except (ArithmeticError, ValueError):
+            return Frame([0] * len(places), 0, [], 0)
 
     def held(self, target: Target) -> dict[int, int]:
         """For the facts that hold with equality where a target is the least the end, on the grid."""
         with localcontext(_CONTEXT):
-            _, ascent = self._ascent(target, True)
+            _, ascent = self._ascent(target)
         return {i: self.facts.ends[i][not ascent.low[i]] for i in ascent.chosen.members}
 
-    def _ascent(self, target: Target, ascend: bool) -> tuple[int, _Ascent]:
+    def _ascent(self, target: Target) -> tuple[int, _Ascent]:
         """The exponent of a unit in which a target is not much larger than 1, and the best weights in it."""
         self.facts.look()
         unit = target.square.bit_length() + 1 >> 1
@@ -170,8 +195,7 @@ class Weights:
             powers = [-2 * unit, self._latent - unit, *(-unit - size for size in self._sizes)]
             self._inward[unit] = list(map(self.precision.power, powers))
         ascent = _Ascent(self, *map(mul, (target.square, target.curve, *target.products), self._inward[unit]))
-        if ascend:
-            ascent.ascend()
+        ascent.ascend()
         return unit, ascent
 
     def only(self, i: int) -> _Set:
@@ -216,7 +240,6 @@ class _Ascent:
         chosen: S.
         weights: of all facts.
         low: for each fact whether it is the lower end that it has.
-        centre: the target at the foot of the middles.
     """
 
     def __init__(self, found: Weights, square: _Number, curve: _Number, *products: _Number) -> None:
@@ -225,7 +248,6 @@ class _Ascent:
         self._foot = found.foot[1]
         self._choose(found.start)
         vertex = self._vertex(*found.foot) or [curve - 1]
-        self.centre = sum(map(mul, self._tau, [found.middles[i] for i in self.chosen.members])) - 2 * self._multiplier
         self.weights = [0 * curve] * len(products)
         for i, weight in zip(self.chosen.members, vertex, strict=True):
             self.weights[i] = weight
@@ -279,7 +301,7 @@ class _Ascent:
         met, reach = None, most
         for i, step in zip(members, steps, strict=True):
             low, high = self._found.ends[i]
-            if step and (step > 0) != self.low[i] and low < high and (i or self._found.distances):  # towards 0
+            if step and (step > 0) != self.low[i] and low < high and (i or self._found.facts.distances):  # towards 0
                 share = max(0, -self.weights[i] / step)
                 if share < reach:
                     met, reach = i, share

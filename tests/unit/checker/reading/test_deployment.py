@@ -30,7 +30,6 @@ from verale.checker.reading.audit import PlainAudit
 from verale.checker.reading.deployment import deployed_margins
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.instance import require_domain, require_true
-from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.checker.subject import Subject
 from verale.head import Box, Head
@@ -66,10 +65,9 @@ class Audit:
         self.head, data = head, head.to_bytes()
         self.record = read_certificate(certificate.to_bytes())
         self.space = Space(read_head(data), load_arithmetic("arb"))
-        audit = PlainAudit(Subject(self.record, 2.0**40), quadratic=QuadraticRule(self.space))
+        audit = PlainAudit(Subject(self.record, 2.0**40), space=self.space)
         audit.prove()
-        rule = audit._rule()
-        box = rule.box(self.record.statements, self.record.patches)
+        box = audit._activations.box(self.record.statements, self.record.patches)
         self.real = audit.proof.margins
         self.margins = deployed_margins(self.space, self.record, box, audit.proof.margins, deployment)
 

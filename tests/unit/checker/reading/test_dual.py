@@ -82,7 +82,7 @@ def bounds(
     for k in range(quadratic.space.head.count):
         for sign in (1, -1):
             target = facts.target({k: sign})
-            (row, _), scale = weights.best(target), scaled(quadratic.space, facts, target)
+            row, scale = weights.best(target), scaled(quadratic.space, facts, target)
             places, most = weights.precision.places, []
             for _ in range(20):
                 other = list(row)
