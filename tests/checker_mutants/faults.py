@@ -61,6 +61,8 @@ dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
 dyadic.py decimal_below: margins are rounded to nearest
     ROUND_FLOOR => ROUND_HALF_EVEN
+arithmetic.py Arithmetic._times: the digits of a negative number are another's
+    dot(row, whole) + offset => dot(row, whole)
 arithmetic.py Arithmetic.product: columns are taken in another order
     row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
 choices.py never_proved: what is never proved is begun under both names
@@ -259,18 +261,18 @@ reading/facts.py Facts.least: a product is not halved
     without self.parts
 reading/quadratic.py _Patch._kept: the other end that is stated counts
     max(bound, -stated[1]) => max(bound, -stated[0])
-reading/facts.py Facts._observables: a target's square is not moved to the origin
-    square - 2 * row[0] + base[0] => square
+reading/facts.py Facts.squares: a target's square is not moved to the origin
+    each - 2 * entry + square => each
 reading/quadratic.py QuadraticRule.ranges: the domain is dropped
     Ranges(lower, upper).met(self.space.domain) => Ranges(lower, upper)
 reading/quadratic.py QuadraticRule._covered: patches without a statement are not looked at
     all(full[column] for column in seen) => any(full[column] for column in seen)
 reading/quadratic.py QuadraticRule._least: the patch that proves the most decides
-    return bounds[patch] => return max(bounds.values())
+    least[k] = bounds[k][patch] => least[k] = max(bounds[k].values())
 reading/quadratic.py _whole: a combination's shares are rounded
     int(share * unit) => int(share) * unit
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
-    _Patch(self.space, statements) => _Patch(self.space, statements[:7])
+    self._patch(statements) => self._patch(statements[:7])
 reading/facts.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)
@@ -285,7 +287,7 @@ reading/ball.py enclosures: the latent lies above the foot
 reading/ball.py enclosures: a basis is orthonormal
     without -far * far * excess
 reading/facts.py Facts.sums: products of prototypes are those of differences from the base
-    entry - less if less else row => entry
+    entry - less => entry
 reading/weights.py _Ascent.ascend: the first weights are not improved
     range(self._precision.rounds * (len(self.weights) + 1)) => ()
 reading/points.py _points: a point may break what is stated

@@ -89,7 +89,7 @@ def records_differ(module: Import, kernel: str) -> str:
                 continue
             return f"{case.path}: no error"
         made = auditor(case.head, case.latents, kernel, True, limit)
-        if made.auditor._side(kernel).keywords["quadratic"].space.arithmetic.name != kernel:
+        if made.auditor._side(kernel).keywords["space"].arithmetic.name != kernel:
             return "the kernel"
         start = perf_counter()
         outcome = made.audit(case.path)

@@ -143,5 +143,5 @@ def two_kernels(module: Import, kernel: str) -> str:
     ):
         return "a claim that one of both proves"
     made = auditor.Auditor(stored()[0].head, None, "both")
-    names = [made._side(name).keywords["quadratic"].space.arithmetic.name for name in ("arb", "mpmath")]
+    names = [made._side(name).keywords["space"].arithmetic.name for name in ("arb", "mpmath")]
     return "" if names == ["arb", "mpmath"] else "the kernels of both"

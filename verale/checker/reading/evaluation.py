@@ -24,6 +24,7 @@ from fractions import Fraction
 from operator import sub
 from typing import TypeAlias
 
+from ..arithmetic import Rows
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
 from ..head import COSINES
 from ..network.enclosure import EnclosedLatents
@@ -48,12 +49,12 @@ class Evaluation:
         euclidean = head.geometry == "euclidean"
         self._bits = max(latents.bits, head.prototypes.bits) if euclidean else latents.bits
         self._places = max(2 * max(latents.bits, head.prototypes.bits), head.similarity.places)
-        raised, beyond = self._bits - latents.bits, self._bits - head.prototypes.bits + 1
+        self._raised = raised = self._bits - latents.bits
         # In units of half a coordinate's: 2 z lies within the radii of the middles.
         rows = list(zip(latents.lower, latents.upper, strict=True))
         self._middles = [[low + high << raised for low, high in zip(*row, strict=True)] for row in rows]
         self._radii = [[high - low << raised for low, high in zip(*row, strict=True)] for row in rows]
-        self._points = [[entry << beyond for entry in row] for row in space.vectors] if euclidean else []
+        self._products: Rows = []
         self._boxes: dict[int, Box] = {}
         self._divisors: dict[tuple[int, int], tuple[int, ...]] = {}
 
@@ -72,6 +73,8 @@ class Evaluation:
     def activations(self, bits: int) -> Box:
         """The enclosures of all activations at 2^-bits."""
         if bits not in self._boxes:
+            if self.latents.known and self._space.head.geometry != "softmax":
+                self._products = self._products or self._space.by_prototypes(self.latents.lower)
             ends = [self._activation(j, bits) for j in range(self.count)]
             self._boxes[bits] = Box([low for low, _ in ends], [high for _, high in ends], bits)
         return self._boxes[bits]
@@ -138,7 +141,7 @@ class Evaluation:
         """The ends of a working observable."""
         match self._space.head.geometry:
             case "euclidean":
-                near, far = self._apart(patch, self._points[prototype])
+                near, far = self._distance(patch, prototype)
                 places = self._places - 2 * self._bits
                 return near << places, far << places
             case "inner_product":
@@ -150,20 +153,42 @@ class Evaluation:
             case _:
                 return self._quotient(patch, prototype, bits)
 
+    def _distance(self, patch: int, prototype: int) -> _Ends:
+        """The least and the greatest squared distance to a prototype."""
+        space, beyond = self._space, self._bits - self._space.head.prototypes.bits
+        if not self.latents.known:
+            return self._apart(patch, [entry << beyond + 1 for entry in space.vectors[prototype]])
+        # |z|^2 - 2 <z, p> + |p|^2
+        square = self._square(patch) - (self._inner(patch, prototype) << beyond + 1)
+        square += space.squares[prototype] << 2 * beyond
+        return square, square
+
+    def _square(self, patch: int) -> int:
+        """|z|^2 of known latents."""
+        key = patch, -1
+        if key not in self._divisors:
+            row = self.latents.lower[patch]
+            self._divisors[key] = (dot(row, row) << 2 * self._raised,)
+        return self._divisors[key][0]
+
+    def _inner(self, patch: int, prototype: int) -> int:
+        """<z, A> of known latents. The products of all are computed where all are asked for."""
+        if self._products:
+            return self._products[prototype][patch] << self._raised
+        return dot(self.latents.lower[patch], self._space.vectors[prototype]) << self._raised
+
     def _apart(self, patch: int, point: Sequence[int]) -> _Ends:
         """The least and the greatest squared distance to a point, which is in halves of the latents' unit."""
         gaps = list(map(sub, self._middles[patch], point))
-        if self.latents.known:
-            square = dot(gaps, gaps) >> 2
-            return square, square
         each = list(zip(map(abs, gaps), self._radii[patch], strict=True))
         return sum(max(0, gap - radius) ** 2 for gap, radius in each) >> 2, sum((gap + r) ** 2 for gap, r in each) >> 2
 
     def _product(self, patch: int, prototype: int) -> _Ends:
         """The ends of <z, A>."""
+        if self.latents.known:
+            return (self._inner(patch, prototype),) * 2
         vector = self._space.vectors[prototype]
-        middle = dot(self._middles[patch], vector)
-        radius = 0 if self.latents.known else dot(self._radii[patch], map(abs, vector))
+        middle, radius = dot(self._middles[patch], vector), dot(self._radii[patch], map(abs, vector))
         return middle - radius >> 1, middle + radius >> 1
 
     def _quotient(self, patch: int, prototype: int, bits: int) -> _Ends:
@@ -188,7 +213,9 @@ class Evaluation:
     def _length(self, patch: int, bits: int) -> tuple[int, ...]:
         """|z| + E or (|z|^2 + E)^(1/2) at 2^-bits in the unit of the latents' integers."""
         head, places = self._space.head, self._bits + bits
-        near, far = (square << 2 * bits for square in self._apart(patch, [0] * head.depth))
+        known = self.latents.known
+        ends = (self._square(patch),) * 2 if known else self._apart(patch, [0] * head.depth)
+        near, far = (square << 2 * bits for square in ends)
         if head.geometry == "cosine":
             least, most = sqrt_ends(near)[0], sqrt_ends(far)[1]
             return least + floor_at(head.epsilon, places), most + ceil_at(head.epsilon, places)

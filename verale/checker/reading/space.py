@@ -22,7 +22,7 @@ from math import isqrt
 from operator import le
 from typing import Self
 
-from ..arithmetic import Arithmetic, Matrix
+from ..arithmetic import Arithmetic, Matrix, Rows
 from ..deployment import are_binary32
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift, sqrt_ends
 from ..head import COSINES, Head
@@ -115,6 +115,10 @@ class Space:
         """The prototypes, a row each, as the arithmetic takes it."""
         return self.arithmetic.matrix(self.vectors)
 
+    def by_prototypes(self, rows: Sequence[Sequence[int]]) -> Rows:
+        """The product of every prototype with each of these vectors: a row for each prototype."""
+        return self.arithmetic.product(self._matrix, [list(column) for column in zip(*rows, strict=True)])
+
     def products(self, prototypes: Sequence[int]) -> list[tuple[list[int], list[int]]]:
         """For each of these prototypes its <A_j, A_k> with every prototype, exactly and coarsely. Some are kept: many
         patches, and many certificates, speak of the same ones."""
@@ -123,8 +127,7 @@ class Space:
             kept.clear()
         missing = [j for j in dict.fromkeys(prototypes) if j not in kept]
         if missing:
-            columns = [list(column) for column in zip(*(self.vectors[j] for j in missing), strict=True)]
-            products = self.arithmetic.product(self._matrix, columns)
+            products = self.by_prototypes([self.vectors[j] for j in missing])
             for j, *column in zip(missing, *products, strict=True):
                 kept[j] = column, [entry >> self.coarse for entry in column]
         return [kept[j] for j in prototypes]
