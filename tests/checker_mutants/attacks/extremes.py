@@ -101,18 +101,23 @@ def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -
 
 
 def poor_weights(module: Import, kernel: str) -> str:
-    """The rule holds for any weights, also for such as are far from the best."""
+    """The rules hold for any weights, and any ball's frame, also for such as are far from the best."""
     own, generator = module("choices").load_arithmetic(kernel), random.Random(30)
     dual = module("reading.weights")
-    good = dual.Weights.best
+    good, framed = dual.Weights.best, dual.Weights.frame
+
+    def off(weights: Sequence[int]) -> list[int]:
+        return [generator.choice((-1, 2, 3, 4, 4, 4, 6)) * weight >> 2 for weight in weights]
 
     def poor(self: Any, target: Any) -> Any:
-        best = good(self, target)
-        factors = [generator.choice((-1, 2, 3, 4, 4, 4, 6)) for _ in best]
-        weights = [factor * weight >> 2 for factor, weight in zip(factors, best, strict=True)]
+        weights = off(good(self, target))
         return [weights[0] + generator.choice((0, 0, 3 << self.precision.places)), *weights[1:]]
 
-    dual.Weights.best = poor
+    def poor_frame(self: Any) -> Any:
+        frame = framed(self)
+        return replace(frame, foot=off(frame.foot), basis=list(map(off, frame.basis)))
+
+    dual.Weights.best, dual.Weights.frame = poor, poor_frame
     try:
         for trial in range(90):
             geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
@@ -120,7 +125,7 @@ def poor_weights(module: Import, kernel: str) -> str:
             if wrong:
                 return f"{wrong}, {geometry} at {trial}"
     finally:
-        dual.Weights.best = good
+        dual.Weights.best, dual.Weights.frame = good, framed
     return ""
 
 
@@ -139,7 +144,7 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
         width, other = (Fraction(generator.choice((0.0, 0.0, 2.0**-31, 0.25))) for _ in range(2))
         group.append(module("certificate").PatchStatement(0, j, truths[j][0] - width, truths[j][1] + other))
     rule = module("reading.quadratic").QuadraticRule(space)
-    if not holds(space, rule.ranges(group), truths):
+    if not holds(space, rule.ranges(group), truths) or not holds(space, rule.pooled({0: group}, 1, True), truths):
         return "quadratic"
     shares = {j: Fraction(generator.randrange(-4, 5), 2) for j in generator.sample(range(len(rows)), 2)}
     for known in (group, [replace(s, upper=None) for s in group]):

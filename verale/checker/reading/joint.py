@@ -21,9 +21,10 @@ term, the reference margin is not positive. Where no statement is left, any y of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from operator import sub
 
 from ..certificate import Certificate, PatchStatement
@@ -45,12 +46,16 @@ class Joint:
     def margins(self, box: Box, each: Sequence[Fraction | None]) -> tuple[Fraction | None, ...]:
         """The margins term by term; where one is less than the stated margin, that of one target if it is greater."""
         margins = list(each)
-        combination = self._quadratic.combining(self._statements)
         for rival, (bound, stated) in enumerate(zip(each, self._certificate.margins, strict=True)):
             if bound is not None and stated is not None and bound < stated:
                 target = self.target(rival)
-                margins[rival] = max(bound, target.bias + combination(target.shares) - target.error)
+                margins[rival] = max(bound, target.bias + self._combination(target.shares) - target.error)
         return tuple(margins)
+
+    @cached_property
+    def _combination(self) -> Callable[[Mapping[int, Fraction]], Fraction]:
+        """A lower bound of combinations, given all statements."""
+        return self._quadratic.combining(self._statements)
 
     def provable(self, index: int, box: Box, rival: int) -> bool:
         """Whether a rival's reference margin may be positive without the statement at `index`.
