@@ -21,6 +21,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import eq
+from struct import pack, unpack
 
 from .dyadic import Exact
 from .errors import UnprovedError
@@ -46,7 +48,6 @@ LARGEST = Fraction(2**126)
 """No binary32 number of this size or smaller has overflowed."""
 _MOST_ULPS = 1024
 _ULPS = re.compile(r"(log|exp|sqrt)=([0-9]{1,4})")
-_DIGITS, _LEAST_PLACE, _MOST_PLACE = 24, 149, 128
 
 
 @dataclass(frozen=True)
@@ -104,16 +105,16 @@ def unproved(why: str) -> UnprovedError:
 
 
 def are_binary32(tensor: Exact) -> bool:
-    """Whether all entries are finite binary32 numbers."""
-    return all(_fits(entry, tensor.bits) for row in tensor.rows for entry in row)
+    """Whether all entries are finite binary32 numbers: whether they stay the same where they are rounded to some."""
+    entries, unit = [entry for row in tensor.rows for entry in row], 1 << tensor.bits
+    numbers = f"<{len(entries)}f"
+    try:
+        rounded = unpack(numbers, pack(numbers, *[entry / unit for entry in entries]))
+        return all(map(eq, map(float(unit).__mul__, rounded), entries))  # exact: by a power of 2
+    except OverflowError:  # of an entry, or of a unit that one entry needs which is smaller than all of them
+        return False
 
 
 def is_binary32(value: Fraction) -> bool:
     """Whether a dyadic number is a finite binary32 number."""
-    return _fits(value.numerator, value.denominator.bit_length() - 1)
-
-
-def _fits(entry: int, bits: int) -> bool:
-    size = abs(entry)
-    last = size & -size  # its last digit that is 1
-    return not size or (size < last << _DIGITS and last << _LEAST_PLACE >= 1 << bits > size >> _MOST_PLACE)
+    return are_binary32(Exact([[value.numerator]], value.denominator.bit_length() - 1))

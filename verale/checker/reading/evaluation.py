@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cached_property
 from operator import sub
 from typing import TypeAlias
 
@@ -159,17 +160,14 @@ class Evaluation:
         if not self.latents.known:
             return self._apart(patch, [entry << beyond + 1 for entry in space.vectors[prototype]])
         # |z|^2 - 2 <z, p> + |p|^2
-        square = self._square(patch) - (self._inner(patch, prototype) << beyond + 1)
+        square = self._squares[patch] - (self._inner(patch, prototype) << beyond + 1)
         square += space.squares[prototype] << 2 * beyond
         return square, square
 
-    def _square(self, patch: int) -> int:
+    @cached_property
+    def _squares(self) -> list[int]:
         """|z|^2 of known latents."""
-        key = patch, -1
-        if key not in self._divisors:
-            row = self.latents.lower[patch]
-            self._divisors[key] = (dot(row, row) << 2 * self._raised,)
-        return self._divisors[key][0]
+        return [dot(row, row) << 2 * self._raised for row in self.latents.lower]
 
     def _inner(self, patch: int, prototype: int) -> int:
         """<z, A> of known latents. The products of all are computed where all are asked for."""
@@ -213,8 +211,7 @@ class Evaluation:
     def _length(self, patch: int, bits: int) -> tuple[int, ...]:
         """|z| + E or (|z|^2 + E)^(1/2) at 2^-bits in the unit of the latents' integers."""
         head, places = self._space.head, self._bits + bits
-        known = self.latents.known
-        ends = (self._square(patch),) * 2 if known else self._apart(patch, [0] * head.depth)
+        ends = (self._squares[patch],) * 2 if self.latents.known else self._apart(patch, [0] * head.depth)
         near, far = (square << 2 * bits for square in ends)
         if head.geometry == "cosine":
             least, most = sqrt_ends(near)[0], sqrt_ends(far)[1]
