@@ -157,7 +157,7 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("the values are those of the first patch", "Checker.image_values here.head settings certificate.predicted image", "Checker.image_values here.head settings certificate.predicted { image with Checker.rows = [ List.hd image.Checker.rows ] }"),
         ("numbers are told where there are none", "Option.value ~default:Not_proved (Option.bind", "Option.value ~default:Proved (Option.bind"),
         ("the domain is that of other patches", "| Some (known, ends) when known = about -> Some ends", "| Some (known, ends) when fst known = fst about -> Some ends"),
-        ("what was found for other margins serves", "match List.assoc_opt about here.searched with", "match Option.map snd (List.find_opt (fun ((known : Checker.certificate * prices), _) -> (fst known).statements = certificate.statements) here.searched) with"),
+        ("what was found for other margins serves", "match List.assoc_opt about here.searched with", "match Option.map snd (List.find_opt (fun ((known, _), _) -> known.Checker.statements = certificate.Checker.statements) here.searched) with"),
         ("what was found for other statements serves", "match List.assoc_opt about here.searched with", "match Option.map snd (List.nth_opt here.searched 0) with"),
     ],
     "numbers.ml": [
