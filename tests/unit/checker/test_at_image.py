@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import files
 
 from verale.checker import Auditor
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
-from verale.soundness import files
 
 OWN = [[1.0, 0.0], [0.0, 1.0]]
 COSINES: dict[str, Any] = {

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 from checker_mutants.attacks.extremes import holds, true_ends
+from support import files
 from support.cases import case
 
 from verale.checker.certificate import PatchStatement
@@ -18,7 +19,6 @@ from verale.checker.reading.facts import Facts
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
 from verale.checker.reading.weights import Weights
-from verale.soundness import files
 
 GEOMETRIES = ("euclidean", "cosine", "inner_product")
 Truths = list[tuple[Fraction, Fraction]]
