@@ -251,7 +251,7 @@ reading/joint.py MarginTarget.of: what a share leaves of a cosine is forgotten
 reading/joint.py Joint.provable: without a statement, the domain's ranges are statements
     left
     => left + [PatchStatement(0, j, *(Fraction(side[j], 1 << self._space.bits)
-               for side in (self._space.domain.lower, self._space.domain.upper))) for j in range(head.count)
+               for side in (self._space.domain.lower, self._space.domain.upper))) for j in range(self._space.head.count)
                if all(s.prototype != j for s in left)]
 reading/facts.py Facts.least: a bound forgets the target's square
     without square << self.lift
