@@ -186,7 +186,7 @@ def answer(folder: Path, name: str, limit: float = LIMIT) -> Answer:
         path.write_bytes(data)
     command = [sys.executable, "-c", _PROBE, str(files[0]), "--head", str(files[1]), "--minimality"]
     command += ["--kernel", "arb", "--limit", str(limit)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     *lines, last = (result.stderr + result.stdout).splitlines()
     code, seconds, peak = last.split()
     return Answer(int(code), " ".join(lines), float(seconds), int(peak) / 1024)
