@@ -411,6 +411,8 @@ auditor.py together: the rules vouch for what the other proved
     => {claim: name for verdict in others for claim, name in verdict.by.items()}
 least.py _leaves: one part of a cell is enough
     reversed(_split(cell, entry, where)) => _split(cell, entry, where)[:1]
+file_auditor.py FileAuditor.__init__: pictures are not read
+    picture_files(pictures, opener) => (None, None)
 limit.py allowed: each byte allows what a megabyte does
     max(1, -(-size // _MEGABYTE)) => size
 limit.py Clock.look: a proof takes as long as it likes

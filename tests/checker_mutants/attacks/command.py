@@ -105,6 +105,20 @@ def records_differ(module: Import, kernel: str) -> str:
             wrong = "a name" if unasked["certificate"] != "a name" else _of_claims(unasked, case, data, False)
         if wrong:
             return f"{case.path}: {wrong}"
+    return _pictured_records_differ(module, kernel)
+
+
+def _pictured_records_differ(module: Import, kernel: str) -> str:
+    """Records of certificates of pictures name the network and the pictures, and have the status of the manifest."""
+    entries = [entry for entry in manifest().values() if "network" in entry and entry["status"] == "PROVED"]
+    for entry in entries[:2]:  # the pictures of the first are a PNG file, those of the second a tensor file
+        names = ("certificate", "head", "network", "pictures")
+        path, head, network, pictures = (str(CERTIFICATES / entry[name]) for name in names)
+        made = module("file_auditor").FileAuditor(head, None, kernel, network=network, pictures=pictures)
+        record = made.audit(path).record
+        told = record["run"]["network"] == _digest(network), record["run"]["pictures"] == _digest(pictures)
+        if record["status"] != entry["status"] or record["claims"].get("picture") != "proved" or told != (True, True):
+            return f"{path}: {record['status']}, {record['message']}"
     return ""
 
 
