@@ -298,16 +298,16 @@ reading/points.py exact_inverse: the adjugate is not divided
 # Binary32.
 deployment.py gamma: roundings add up
     without 1 - lost
-reading/deployment.py losses_of: a sum loses what a term loses
+reading/deployment.py Losses.__init__: a sum loses what a term loses
     head.depth + 3 + 4 * deployment.sqrt + 3 => 3 + 4 * deployment.sqrt + 3
 reading/deployment.py Computed._apart: similarities under means are exact
     without self._rounding(greatest)
 reading/deployment.py Computed._similar: the last operations are exact
     without self._rounding(most)
 reading/deployment.py Computed._off: the argument of a similarity is exact
-    without self._share * abs(1 - x if away else x)
+    without _part(self._share, abs(x))
 reading/deployment.py Losses.least: nearer distances lose less
-    never low < turn
+    never low << self._bits < turn * turn
 reading/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
 

@@ -112,10 +112,11 @@ def _adversary(module: Import, kernel: str) -> str:
     for subject in _SUBJECTS:
         space = spaces.Space(heads.read_head(subject.data), choices.load_arithmetic(kernel))
         deployment = module("deployment").Deployment(subject.formula, **_ULPS)
-        losses = rule.losses_of(space, deployment, (), _PATCHES)
-        for near in (Fraction(n, 10**k) for k in range(1, 15) for n in (1, 3)):  # all may be lost of such distances
-            if subject.geometry == "euclidean" and losses.least(0, Fraction(0)) > near - losses.loss(0, near):
-                return f"{subject}: a distance of {near} may be computed as less than one of 0"
+        losses = rule.Losses(space, deployment, (), _PATCHES)
+        for power in range(-space.bits, 0):  # all may be lost of such distances
+            near = 1 << space.bits + power
+            if subject.geometry == "euclidean" and losses.least(0, 0) > near - losses.loss(0, near):
+                return f"{subject}: a distance of 2^{power} may be computed as less than one of 0"
         certificate = records.Certificate("", None, 0, "top_k", _PATCHES, (), (None, 1, 1), ("entailment",))
         for image in _images(subject):
             real, computed = _activations(subject, image)
@@ -201,8 +202,8 @@ def _together(module: Import, kernel: str) -> str:
     open_domain = ExactHead([[1.0], [0.0]], [[3.0, 4.0]], {"domain": files.domain(None, None)}).data
     space = module("reading.space").Space(heads.read_head(open_domain), load(kernel))
     stated = [module("certificate").PatchStatement(n, 0, None, Fraction(h)) for n, h in enumerate((1, 100))]
-    losses = module("reading.deployment").losses_of
-    if losses(space, deployment, stated, 2).farthest[0] < 20 * 20:
+    losses = module("reading.deployment").Losses
+    if losses(space, deployment, stated, 2).farthest[0] < 20 * 20 << space.bits:
         return "a latent may be farther away than that"
     try:
         losses(space, deployment, stated[:1], 2)

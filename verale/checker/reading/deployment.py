@@ -7,9 +7,12 @@ Let the computed activations a'_j lie in [lo'_j, hi'_j], and A_j be no less than
 n = n_c + 3, one more where weights or biases are no binary32 numbers and were rounded; products with 0 are exact, and
 adding 0 is; eta covers underflow as below. Hence
     o'_predicted - o'_c >= (least difference of the logits over the box of the a'_j) - r_predicted - r_c.
-It is also at least the proved real margin minus sum_j |D_j| |a'_j - a_j| minus the same, D = W_predicted - W_c, where
-the differences of activations are known. *Proof.* Both bound sum_j D_j a'_j: over all a' in the box, and from the real
-activations.
+It is also at least the proved real margin minus sum_j |D_j| |a'_j - a_j| minus the same, D = W_predicted - W_c.
+*Proof.* Both bound sum_j D_j a'_j: over all a' in the box, and from the real activations. Let a_j in [lo_j, hi_j] be a
+maximum of masses or products, or the negated distance of the one patch, as `assignment` and `joint` need. Then
+    |a'_j - a_j| <= max(lo_j - lo'_j, hi'_j - hi_j).
+*Proof.* What these lose does not fall as their size grows, so it is the most at one of the two ends, to which all of it
+is added: hi of a mass, lo of a negated distance, either of others, which lose the same everywhere.
 
 **maximum**: o'_c is the greatest of the a'_j + b_j, each rounded once, the bias once before: r_c is gamma_2 of the
 greatest A_j + |b_j|, and eta.
@@ -69,15 +72,15 @@ lose:
   gamma_4 and then by k ulps.
 - exp_distance exp(-(x + E)^(1/2)), E rounded once: what is under the root has <2>, and the root, within k ulps, <2 k +
   2>: as if what is under it had <4 k + 4>, which moves x by a share of x and of E. x is replaced as above. Then k ulps.
-- exponential: the exponent -s x, or -s (1 - x), has <2>. Then k ulps. negated -s x: <1>.
+- exponential: the exponent -s x has <2>, where x of a cosine c is the distance 1 - c. Then k ulps. negated -s x: <1>.
 Underflow moves s x by at most 2^-126 (s + x + 2). Where s is no binary32 number, it was rounded, or computed by an
-exponential: <2 k + 2> more. S is monotone, so over a range of x + t it lies between its ends. Where s x or s (1 - x) of
+exponential: <2 k + 2> more. S is monotone, so over a range of x + t it lies between its ends. Where s x of
 exponential may be below 0, by b <= 1, it is at most e^b <= 1 + b + b^2.
 
 **Maxima.** A pooled observable x, the least distance or the greatest of any other, has an activation a = S(x) in a
-known range [A, B]. As S is monotone, x lies between what S takes to B and to A, which are found from closed forms:
+known range [A, B]. As S is monotone, x lies between what S takes to B and to A, which have closed forms:
 - log_ratio: s x = (1 - E e^a) / (e^a - 1), which falls with a; for a <= 0 it is the farthest that latents can be.
-- exp_distance: x = (ln a)^2 - E; exponential: s x = -ln a, x a distance or 1 less a cosine; negated: s x = -a.
+- exp_distance: x = (ln a)^2 - E; exponential: s x = -ln a, x a distance; negated: s x = -a.
 - rectified: what is computed differs from a by no more than x does from what is computed of it; so x = a.
 - threshold: x = a if that is at least the threshold, which x is below if a = 0.
 The losses bound what is computed of every patch, so of the pooled one too, whether S is taken before or after pooling.
@@ -93,28 +96,22 @@ gamma_n); and |S'| <= s / E.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from operator import neg, sub
-from typing import TypeAlias
 
-from ..certificate import Certificate, PatchStatement, Statement
+from ..certificate import Certificate, Statement
 from ..deployment import LARGEST, TINY, UNIT, Deployment, are_binary32, gamma, is_binary32, unproved
-from ..dyadic import about, ceil_at, dot, floor_at
-from ..head import COSINES, Head
+from ..dyadic import about, ceil_at, ceil_shift, dot, floor_at, floor_shift
+from ..head import COSINES
 from .margin import lower_bound
-from .pooling import Box
-from .space import Space
+from .paradigms import by_patch
+from .space import Box, Space, quotient
 
-__all__ = ["Computed", "Losses", "deployed_margins", "losses_of", "require_deployed"]
+__all__ = ["Computed", "Losses", "deployed_margins", "require_deployed"]
 
 _TOGETHER = ("assignment", "joint")
-_LEAST_EPSILON = Fraction(1, 2**64)
-_PLACES = 192
-"""Of roots."""
 _ZERO = Fraction(0)
-_Ends: TypeAlias = tuple[Fraction, Fraction]
 
 
 def deployed_margins(
@@ -129,26 +126,25 @@ def deployed_margins(
     Raises:
         UnprovedError: a head that is not covered, or numbers that may overflow.
     """
-    head, winner, patches, bits = space.head, certificate.predicted, certificate.patches, box.bits
+    head, winner, patches = space.head, certificate.predicted, certificate.patches
     if head.readout == "soft_tree":
         raise unproved("the readout soft_tree is not covered")
     if not space.known_prototypes:
         raise unproved("prototypes of the head are no binary32 numbers, so they are not those that are deployed")
-    computed = Computed(space, deployment, losses_of(space, deployment, certificate.statements, patches))
-    one, each = 1 << bits, zip(box.lower, box.upper, strict=True)
-    real = [(j, Fraction(low, one), Fraction(high, one)) for j, (low, high) in enumerate(each)]
-    ranges = [computed.range(*ends, patches) for ends in real]
-    lower, upper = [floor_at(low, bits) for low, _ in ranges], [ceil_at(high, bits) for _, high in ranges]
-    sizes = list(map(max, map(neg, lower), upper))
-    roundings = [_read_out(space, sizes, bits, c) for c in range(head.classes)]
-    together = certificate.paradigm in _TOGETHER
-    apart = [ceil_at(computed.difference(*ends), bits) for ends in real] if together else []
+    computed = Computed(space, deployment, Losses(space, deployment, certificate.statements, patches))
+    real = enumerate(zip(box.lower, box.upper, strict=True))
+    ends = [computed.range(j, low, high, patches) for j, (low, high) in real]
+    wide = Box([low for low, _ in ends], [high for _, high in ends], box.bits)
+    sizes = list(map(max, map(neg, wide.lower), wide.upper))
+    biases = [ceil_shift(abs(bias), box.bits - head.bias.bits) for bias in head.bias.rows[0]]
+    roundings = [Fraction(_read_out(space, sizes, biases, c), 1 << box.bits) for c in range(head.classes)]
+    apart = list(map(max, map(sub, box.lower, wide.lower), map(sub, wide.upper, box.upper)))
 
     def left(rival: int, margin: Fraction) -> Fraction:
-        least = lower_bound(head, Box(lower, upper, bits), winner, rival)
-        if together:
+        least = lower_bound(head, wide, winner, rival)
+        if certificate.paradigm in _TOGETHER:
             weights = map(abs, map(sub, head.weight.rows[winner], head.weight.rows[rival]))
-            least = max(least, margin - Fraction(dot(weights, apart), 1 << head.weight.bits + bits))
+            least = max(least, margin - Fraction(dot(weights, apart), 1 << head.weight.bits + box.bits))
         return least - roundings[winner] - roundings[rival]
 
     return tuple(None if margin is None else left(rival, margin) for rival, margin in enumerate(margins))
@@ -165,149 +161,159 @@ def require_deployed(margins: Sequence[Fraction | None]) -> None:
         )
 
 
-def _read_out(space: Space, sizes: Sequence[int], bits: int, c: int) -> Fraction:
-    """r_c, where the activations have at most these sizes at 2^-bits."""
-    head, weights = space.head, list(map(abs, space.head.weight.rows[c]))
-    if head.readout == "maximum":
-        each = zip(weights, sizes, head.bias.rows[0], strict=True)
-        total = max(Fraction(size, 1 << bits) + Fraction(abs(b), 1 << head.bias.bits) for w, size, b in each if w)
-        most, count = total, 2
+def _read_out(space: Space, sizes: Sequence[int], biases: Sequence[int], c: int) -> int:
+    """r_c, where the activations and biases have at most these sizes."""
+    weights, places = list(map(abs, space.head.weight.rows[c])), space.head.weight.bits
+    if space.head.readout == "maximum":
+        total = most = max(size + bias for w, size, bias in zip(weights, sizes, biases, strict=True) if w)
+        count = 2
     else:
-        total = Fraction(dot(weights, sizes), 1 << head.weight.bits + bits)
-        total += Fraction(abs(head.bias.rows[0][c]), 1 << head.bias.bits)
-        most = total + Fraction(max(weights), 1 << head.weight.bits) + Fraction(max(sizes), 1 << bits)
+        total = ceil_shift(dot(weights, sizes), -places) + biases[c]
+        most = total + ceil_shift(max(weights), space.bits - places) + max(sizes)
         count = sum(map(bool, weights)) + 3 + (not space.known_readout)
-    if most * 16 > LARGEST:
-        raise unproved("logits may overflow in binary32")
-    return gamma(count) * total + 16 * (count + 1) * (1 + most) * TINY
+    _require_small("logits", most, space.bits)
+    return _part(gamma(count), total) + _part(16 * (count + 1) * TINY, most + (1 << space.bits))
 
 
-@dataclass(frozen=True)
+def _part(share: Fraction, size: int) -> int:
+    """A share of a number, rounded up."""
+    return quotient(share.numerator * size, share.denominator, True)
+
+
+def _root(square: int) -> int:
+    """No less than the root."""
+    return isqrt(max(0, square)) + 1
+
+
+def _require_small(what: str, size: int, bits: int) -> None:
+    """Raises UnprovedError unless 16 times a number at 2^-bits does not overflow."""
+    if size * 16 > LARGEST.numerator << bits:
+        raise unproved(f"{what} may overflow in binary32")
+
+
+def _require_epsilon(whose: str, epsilon: Fraction) -> None:
+    """Raises UnprovedError unless an epsilon is neither so small nor so great that numbers leave binary32."""
+    if epsilon * 2**64 < 1:
+        raise unproved(f"the {whose} epsilon is less than 2^-64, which is not covered")
+    _require_small(f"the {whose} epsilon", epsilon.numerator, epsilon.denominator.bit_length() - 1)
+
+
 class Losses:
-    """How far computed observables may be from real ones.
+    """How far computed observables may be from real ones. Numbers that are no shares are on the grid, rounded up.
 
     Attributes:
         farthest: (P,) no less than the size of any real observable of any patch.
         fixed: (P,) what is lost whatever the size.
         share: of the size, what is lost besides.
         squares, products: of |z|^2 + |p|^2 and of 2 |z| |p|, what is lost besides where squared distances are expanded.
-        lengths: (P,) |p|, or more.
+        lengths: (P,) |p|.
         reach: R.
+
+    Raises:
+        UnprovedError: numbers that may overflow, or of which nothing is known.
     """
 
-    farthest: Sequence[Fraction]
-    fixed: Sequence[Fraction]
-    share: Fraction = _ZERO
-    squares: Fraction = _ZERO
-    products: Fraction = _ZERO
-    lengths: Sequence[Fraction] = ()
-    reach: Fraction = _ZERO
+    def __init__(self, space: Space, deployment: Deployment, statements: Sequence[Statement], patches: int) -> None:
+        head, bits = space.head, space.bits
+        self._bits, self.farthest = bits, [1 << bits] * head.count
+        self.share = self.squares = self.products = _ZERO
+        if head.geometry == "softmax":
+            self.share = gamma(head.count + 4 * deployment.exp + 8 + head.count.bit_length())
+            fixed = UNIT / 2 + (deployment.exp + 2) * (head.count + 2) * TINY
+            self.fixed = [ceil_at(fixed, bits)] * head.count
+            return
+        places = 2 * (bits - head.prototypes.bits)
+        self.lengths = [_root(ceil_shift(square, places)) for square in space.squares]
+        self.reach = _reach(space, statements, patches, self.lengths)
+        _require_small("distances or products", (self.reach + max(self.lengths)) ** 2, 2 * bits)
+        sizes = [self.reach + p + (1 << bits) for p in self.lengths]
+        self.fixed = [ceil_shift(64 * (head.depth + 1) * size * size, -126 - bits) for size in sizes]  # eta
+        if head.geometry in COSINES:
+            self.fixed = _cosines(space, deployment, self.reach, self.fixed)
+        elif head.geometry == "inner_product":
+            self.farthest = [ceil_shift(self.reach * p, -bits) for p in self.lengths]
+            share = gamma(head.depth + 2)
+            self.fixed = [_part(share, far) + eta for far, eta in zip(self.farthest, self.fixed, strict=True)]
+        else:
+            self.farthest = [ceil_shift((self.reach + p) ** 2, -bits) for p in self.lengths]
+            if space.domain.upper is not None:
+                self.farthest = list(map(min, self.farthest, space.domain.upper))
+            rooted = head.depth + 3 + 4 * deployment.sqrt + 3
+            if deployment.formula == "direct":
+                self.share = gamma(rooted)
+            else:
+                self.products = gamma(rooted + 1)
+                self.squares = gamma(rooted + 1 + (head.depth + 1) * (deployment.formula == "cdist"))
 
-    def loss(self, j: int, size: Fraction) -> Fraction:
+    def loss(self, j: int, size: int) -> int:
         """E: no less than how far a computed observable is off whose real size is at most this."""
-        lost = self.share * size + self.fixed[j]
+        lost = _part(self.share, size) + self.fixed[j]
         if self.squares:
             p = self.lengths[j]
-            z = min(self.reach, p + _root(size))
-            lost += self.squares * (z * z + p * p) + 2 * self.products * z * p
+            z = min(self.reach, p + _root(size << self._bits))
+            lost += ceil_shift(_part(self.squares, z * z + p * p) + _part(2 * self.products, z * p), -self._bits)
         return lost
 
-    def least(self, j: int, low: Fraction) -> Fraction:
+    def least(self, j: int, low: int) -> int:
         """What computed observables are at least, if the real ones are at least `low`."""
         if self.squares:
-            turn = ((self.squares + self.products) * self.lengths[j] / (1 - self.squares)) ** 2
-            if low < turn:
-                return -self.loss(j, turn)
+            turn = _part((self.squares + self.products) / (1 - self.squares), self.lengths[j])
+            if low << self._bits < turn * turn:
+                return -self.loss(j, ceil_shift(turn * turn, -self._bits))
         return low - self.loss(j, abs(low))
 
-    def most(self, j: int, high: Fraction) -> Fraction:
+    def most(self, j: int, high: int) -> int:
         """What the computed observable of a patch is at most, if the real one is at most `high`."""
         return high + self.loss(j, abs(high))
 
 
-def losses_of(space: Space, deployment: Deployment, statements: Sequence[Statement], patches: int) -> Losses:
-    """What is lost. Raises UnprovedError where the numbers may overflow, or nothing is known."""
-    head, every = space.head, range(space.head.count)
-    if head.geometry == "softmax":
-        roundings = head.count + 4 * deployment.exp + 8 + head.count.bit_length()
-        fixed = UNIT / 2 + (deployment.exp + 2) * (head.count + 2) * TINY
-        return Losses([Fraction(1) for _ in every], [fixed for _ in every], gamma(roundings))
-    lengths = [_root(Fraction(square, 1 << 2 * head.prototypes.bits)) for square in space.squares]
-    reach = _reach(head, statements, patches, lengths)
-    if (reach + max(lengths)) ** 2 * 16 > LARGEST:
-        raise unproved("distances or products may overflow in binary32")
-    etas = [64 * (head.depth + 1) * (1 + reach + p) ** 2 * TINY for p in lengths]
-    if head.geometry in COSINES:
-        return Losses([Fraction(1) for _ in every], _cosines(head, deployment, reach, lengths, etas))
-    if head.geometry == "inner_product":
-        sizes, share = [reach * p for p in lengths], gamma(head.depth + 2)
-        return Losses(sizes, [share * size + eta for size, eta in zip(sizes, etas, strict=True)])
-    farthest = [(reach + p) ** 2 for p in lengths]
-    if space.domain.upper is not None:
-        farthest = [
-            min(far, Fraction(end, 1 << space.bits)) for far, end in zip(farthest, space.domain.upper, strict=True)
-        ]
-    rooted = head.depth + 3 + 4 * deployment.sqrt + 3
-    if deployment.formula == "direct":
-        return Losses(farthest, etas, gamma(rooted))
-    squares = rooted + 1 + (head.depth + 1 if deployment.formula == "cdist" else 0)
-    return Losses(farthest, etas, _ZERO, gamma(squares), gamma(rooted + 1), lengths, reach)
-
-
-def _root(value: Fraction) -> Fraction:
-    """The root, or at most 2^(1 - _PLACES) more."""
-    return Fraction(isqrt(ceil_at(value, 2 * _PLACES)) + 1, 1 << _PLACES)
-
-
-def _reach(head: Head, statements: Sequence[Statement], patches: int, lengths: Sequence[Fraction]) -> Fraction:
+def _reach(space: Space, statements: Sequence[Statement], patches: int, lengths: Sequence[int]) -> int:
     """R."""
-    reaches = [] if head.radius is None else [head.radius]
+    head, bits = space.head, space.bits
+    reaches = [] if head.radius is None else [ceil_at(head.radius, bits)]
     if head.lower is not None and head.upper is not None:
-        reaches.append(_root(head.depth * max(head.lower**2, head.upper**2)))
-    stated: dict[int, Fraction] = {}
-    for s in statements if head.geometry == "euclidean" else ():
-        if isinstance(s, PatchStatement) and s.upper is not None:
-            length = lengths[s.prototype] + _root(max(s.upper, _ZERO))
-            stated[s.patch] = min(length, stated.get(s.patch, length))
-    if len(stated) == patches:
-        reaches.append(max(stated.values()))
+        reaches.append(_root(ceil_at(head.depth * max(head.lower**2, head.upper**2), 2 * bits)))
+    groups = by_patch(statements)[0].values() if head.geometry == "euclidean" else ()
+    stated = [[(s.prototype, s.upper) for s in group if s.upper is not None] for group in groups]
+    if len(stated) == patches and all(stated):
+        reaches.append(max(min(lengths[i] + _root(ceil_at(h, 2 * bits)) for i, h in near) for near in stated))
     if not reaches:
         raise unproved("the domain has no two ends, so latents may overflow in binary32")
     return min(reaches)
 
 
-def _cosines(
-    head: Head, deployment: Deployment, reach: Fraction, lengths: Sequence[Fraction], etas: Sequence[Fraction]
-) -> list[Fraction]:
-    if head.epsilon and head.epsilon < _LEAST_EPSILON:
-        raise unproved("the cosine's epsilon is less than 2^-64, expected 0 or more than that")
-    if head.epsilon * 16 > LARGEST:
-        raise unproved("the cosine's epsilon may overflow in binary32")
-    more = Fraction(2, 1 << _PLACES)  # than a root is, at most
-    least = max(head.lower or _ZERO, -(head.upper or _ZERO), _ZERO)
-    least = least + head.epsilon if head.geometry == "cosine" else max(least, _root(head.epsilon) - more)
-    root = _root(8 * head.depth * (1 + reach) * TINY)
-    found = []
-    for p, eta in zip(lengths, etas, strict=True):
-        own = min(p - more, Fraction(1))
+def _cosines(space: Space, deployment: Deployment, reach: int, etas: Sequence[int]) -> list[int]:
+    """What cosines lose."""
+    head, bits, one = space.head, space.bits, 1 << space.bits
+    if head.epsilon:
+        _require_epsilon("cosine's", head.epsilon)
+    least = floor_at(max(head.lower or _ZERO, -(head.upper or _ZERO), _ZERO), bits)  # |z|, or less
+    if head.geometry == "cosine":
+        least += floor_at(head.epsilon, bits)
+    else:
+        least = max(least, isqrt(floor_at(head.epsilon, 2 * bits)))
+    root, found = _root(ceil_shift(8 * head.depth * (one + reach), bits - 126)), []
+    for (length, _), eta in zip(space.norms, etas, strict=True):
+        own = min(one, floor_shift(length, -head.prototypes.bits))
         if min(own, least) < root * 8:
             raise unproved("a prototype, or a latent and the cosine's epsilon, are so near to 0 that squares underflow")
-        lost = (3 * head.depth + 8 * deployment.sqrt + 16) * UNIT + 2 * root / least + 4 * root / own
-        found.append(gamma(lost / UNIT) + 2 * eta / (own * min(least, Fraction(1))) + 5 * UNIT)
+        shares = (Fraction(2 * root, least) + Fraction(4 * root, own)) / UNIT
+        lost = gamma(3 * head.depth + 8 * deployment.sqrt + 16 + shares) + 5 * UNIT
+        found.append(ceil_at(lost + Fraction(2 * eta << bits, own * min(one, least)), bits))
     return found
 
 
 class Computed:
-    """Computed activations of one head.
+    """Computed activations of one head. Where exponentials are of cosines, observables are the distances 1 - c.
 
     Raises:
         UnprovedError: a similarity that is not covered, or numbers that may overflow.
     """
 
     def __init__(self, space: Space, deployment: Deployment, losses: Losses) -> None:
-        self._space, self._losses, self._head = space, losses, space.head
-        similarity, values = self._head.similarity, self._head.similarity.values
-        self._name, epsilon = similarity.name, values.get("epsilon", Fraction(1))
+        self._space, self._losses, self._head, bits = space, losses, space.head, space.bits
+        similarity, values = space.head.similarity, space.head.similarity.values
+        self._name, self._one, self._places = similarity.name, 1 << bits, similarity.own.bits
         scaled = 1 if are_binary32(similarity.own) else 2 * deployment.exp + 3
         rounded = dict.fromkeys(("identity", "rectified", "threshold"), (0, 0, 0)) | {
             "negated": (scaled, 0, 0),
@@ -317,28 +323,30 @@ class Computed:
         }
         if self._name not in rounded:
             raise unproved(f"the similarity {self._name} is not covered")
-        argument, ulps, quotient = rounded[self._name]
+        argument, ulps, last = rounded[self._name]
         self._share, self._ulps = gamma(argument), 2 * ulps * UNIT
-        self._fixed = gamma(quotient) * (1 + self._ulps) + (ulps and ulps + 1) * TINY
-        if epsilon < _LEAST_EPSILON:
-            raise unproved(f"the similarity's epsilon is less than 2^-64, and {self._name} is not covered there")
-        if epsilon * 16 > LARGEST:
-            raise unproved("the similarity's epsilon may overflow in binary32")
+        self._fixed = ceil_at(gamma(last) * (1 + self._ulps) + (ulps and ulps + 1) * TINY, bits)
+        _require_epsilon("similarity's", values.get("epsilon", Fraction(1)))
         if self._name == "threshold" and not is_binary32(values["threshold"]):
             raise unproved("the similarity's threshold is no binary32 number")
-        self._moved = [_ZERO] * self._head.count
-        if self._name == "exp_distance":
-            self._moved = [self._share * epsilon + 4 * TINY] * self._head.count
-        self._scales = [Fraction(1)] * self._head.count
+        self._away = self._name == "exponential" and self._head.geometry in COSINES
+        self._farthest = [2 * self._one] * self._head.count if self._away else losses.farthest
+        self._epsilon = floor_at(values.get("epsilon", _ZERO), bits)  # exact
+        moved = ceil_at(4 * TINY, bits) + _part(self._share, self._epsilon) if self._name == "exp_distance" else 0
+        self._moved = [moved] * self._head.count
+        self._scales = similarity.own.rows[0]
         if similarity.tensor == "scale":
-            self._scales = [Fraction(scale, 1 << similarity.own.bits) for scale in similarity.own.rows[0]]
-            greatest = [losses.most(j, far) for j, far in enumerate(losses.farthest)]
-            each = list(zip(self._scales, greatest, strict=True))
-            if any((1 + scale) * (1 + far) * 16 > LARGEST or scale < 1 / LARGEST for scale, far in each):
-                raise unproved("scaled distances may overflow in binary32")
-            self._moved = [TINY * (scale + far + 2) / scale for scale, far in each]
+            unit, largest = 1 << self._places, max(self._scales)
+            far = [losses.most(j, size) for j, size in enumerate(self._farthest)]
+            _require_small("scaled distances", (unit + largest) * (self._one + max(far)), self._places + bits)
+            if min(self._scales) * LARGEST < unit:
+                raise unproved("scaled distances may underflow in binary32")
+            self._moved = [
+                _part(TINY / scale, (scale << bits) + unit * (size + 2 * self._one))
+                for scale, size in zip(self._scales, far, strict=True)
+            ]
 
-    def range(self, j: int, low: Fraction, high: Fraction, patches: int) -> _Ends:
+    def range(self, j: int, low: int, high: int, patches: int) -> tuple[int, int]:
         """The range of a computed activation, given that of the real one."""
         if self._head.pooling not in ("max", "masked_max"):
             shift = self._shift(j, patches)
@@ -346,94 +354,88 @@ class Computed:
         near, far = self._observables(j, min(low, high), high)  # where low > high no latents satisfy the statements
         return self._similar(j, self._losses.least(j, near), self._losses.most(j, far))
 
-    def difference(self, j: int, low: Fraction, high: Fraction) -> Fraction:
-        """No less than how far a computed activation is from the real one, in this range: of a mass or of a product,
-        the greatest of its patches; of a negated distance, if there is one patch."""
-        if self._name not in ("identity", "negated"):
-            raise ValueError("expected masses, products or negated distances, for which margins are bounded together")
-        far = max(map(abs, self._observables(j, low, high)))
-        return self._apart(j, far, self._losses.loss(j, far))
-
-    def _observables(self, j: int, low: Fraction, high: Fraction) -> _Ends:
+    def _observables(self, j: int, low: int, high: int) -> tuple[int, int]:
         """The range of a pooled observable, given that of its similarity."""
-        if self._name in ("identity", "rectified"):
-            return low, high
-        if self._name == "threshold":
-            limit = self._head.similarity.values["threshold"]
-            return (low if low >= limit else _ZERO), max(high, limit)
-        far = Fraction(2) if self._head.geometry in COSINES else self._losses.farthest[j]
-        nearest, farthest = (min(far, max(_ZERO, self._inverse(j, *end, far))) for end in ((high, 1), (low, 0)))
-        return (1 - farthest, 1 - nearest) if self._head.geometry in COSINES else (nearest, farthest)
+        match self._name:
+            case "identity" | "rectified":
+                return low, high
+            case "threshold":
+                limit = self._head.similarity.values["threshold"]
+                return low if low >= limit * self._one else 0, max(high, ceil_at(limit, self._space.bits))
+            case "negated":
+                scale = self._scales[j]
+                return quotient(-high << self._places, scale, False), quotient(-low << self._places, scale, True)
+            case _:
+                return self._distance(j, high, True), self._distance(j, low, False)
 
-    def _inverse(self, j: int, activation: Fraction, up: int, far: Fraction) -> Fraction:
-        """What distance has this activation; a bound from below where `up` is 1, from above where it is 0. `far` where
-        there is none, or it is farther away."""
-        arithmetic, bits = self._space.arithmetic, self._space.bits
-        a = (ceil_at if up else floor_at)(activation, bits)
-        if self._name == "negated":
-            return -activation / self._scales[j]
+    def _distance(self, j: int, activation: int, near: bool) -> int:
+        """No more than the distance that has this activation or, if not near, no less; the farthest there is where none
+        has it."""
+        arithmetic, bits, one, scale = self._space.arithmetic, self._space.bits, self._one, self._scales[j]
+        distance = self._farthest[j]
         if self._name == "log_ratio":
-            power = Fraction(arithmetic.exp(a, -bits, bits)[up], 1 << bits)
-            epsilon = self._head.similarity.values["epsilon"]
-            return (1 - epsilon * power) / (self._scales[j] * (power - 1)) if power > 1 else far
-        if a <= 0:
-            return far
-        root = Fraction(max(0, -arithmetic.log(a, 1 << bits, bits)[up]), 1 << bits)
-        if self._name == "exponential":
-            return root / self._scales[j]
-        return root**2 - self._head.similarity.values["epsilon"]
+            power = arithmetic.exp(activation, -bits, bits)[near]
+            if power > one:
+                found = (one * one - self._epsilon * power) << self._places
+                distance = quotient(found, scale * (power - one), not near)
+        elif activation > 0:
+            root = max(0, -arithmetic.log(activation, one, bits)[near])
+            if self._name == "exponential":
+                distance = quotient(root << self._places, scale, not near)
+            else:
+                distance = quotient(root * root, one, not near) - self._epsilon
+        return min(self._farthest[j], max(0, distance))
 
-    def _similar(self, j: int, low: Fraction, high: Fraction) -> _Ends:
+    def _similar(self, j: int, low: int, high: int) -> tuple[int, int]:
         """The range of the computed similarity to computed observables in this range."""
         if self._name in ("log_ratio", "exp_distance"):
-            low, high = max(_ZERO, low), max(high, -low)
+            low, high = max(0, low), max(high, -low)
         low, high = low - self._off(j, low), high + self._off(j, high)
+        beyond = 0
         if self._name == "log_ratio":
-            low = max(_ZERO, low)
-        beyond = _ZERO
-        if self._name == "exponential":
-            beyond = max(_ZERO, self._scales[j] * (high - 1 if self._head.geometry in COSINES else -low))
-            if beyond > 1:
+            low = max(0, low)
+        elif self._name == "exponential":
+            beyond = ceil_shift(max(0, -low) * self._scales[j], -self._places)
+            if beyond > self._one:
                 raise unproved("exponentials may overflow in binary32")
         least, most = self._at(j, low, high)
-        most += beyond + beyond * beyond
+        most += beyond + ceil_shift(beyond * beyond, -self._space.bits)
         return least - self._rounding(least), most + self._rounding(most)
 
-    def _off(self, j: int, x: Fraction) -> Fraction:
+    def _off(self, j: int, x: int) -> int:
         """By how much an observable x would have to be off to have the similarity that is computed, but for
         `_rounding`."""
-        away = self._name == "exponential" and self._head.geometry in COSINES
-        return self._share * abs(1 - x if away else x) + self._moved[j]
+        return _part(self._share, abs(x)) + self._moved[j]
 
-    def _rounding(self, similarity: Fraction) -> Fraction:
+    def _rounding(self, similarity: int) -> int:
         """What the last operations lose, if they give at most this in real arithmetic."""
-        return self._ulps * abs(similarity) + self._fixed
+        return _part(self._ulps, abs(similarity)) + self._fixed
 
-    def _at(self, j: int, low: Fraction, high: Fraction) -> _Ends:
+    def _at(self, j: int, low: int, high: int) -> tuple[int, int]:
         """The range of S over one of x."""
-        space, bits = self._space, self._space.bits
-        ends = space.head.similarity.ends(space.arithmetic, j, floor_at(low, bits), ceil_at(high, bits), bits, bits)
-        return Fraction(ends[0], 1 << bits), Fraction(ends[1], 1 << bits)
+        if self._away:
+            low, high = self._one - high, self._one - low
+        bits = self._space.bits
+        return self._head.similarity.ends(self._space.arithmetic, j, low, high, bits, bits)
 
-    def _shift(self, j: int, patches: int) -> Fraction:
+    def _shift(self, j: int, patches: int) -> int:
         """How far a computed activation may be from the real one, for poolings with a mean."""
-        head, losses, far = self._head, self._losses, self._losses.farthest[j]
+        head, losses, far = self._head, self._losses, self._farthest[j]
         if self._name not in ("identity", "rectified", "negated", "log_ratio"):
             raise unproved(f"the similarity {self._name} is not covered with the pooling {head.pooling}")
         mean = min(head.k, patches) if head.pooling == "top_mean" else patches
         share, lost = gamma(mean + 1), losses.loss(j, far)
         each = self._apart(j, far, lost, losses.share)
-        size = max(map(abs, self._at(j, _ZERO, far))) + each
-        if max(far, size) * mean * 16 > LARGEST:
-            raise unproved("sums of distances or similarities may overflow in binary32")
+        size = max(map(abs, self._at(j, 0, far))) + each
+        _require_small("sums of distances or similarities", max(far, size) * mean, self._space.bits)
         if head.pooling == "top_mean":
-            return each + share * size
+            return each + _part(share, size)
         if head.pooling == "max_minus_mean":
-            return 2 * each + (share + 3 * UNIT) * size
-        lost += share * (far + lost)
-        return each + self._apart(j, far, lost, losses.share and losses.share + 2 * share) + 3 * UNIT * size
+            return 2 * each + _part(share + 3 * UNIT, size)
+        lost += _part(share, far + lost)
+        return each + self._apart(j, far, lost, losses.share and losses.share + 2 * share) + _part(3 * UNIT, size)
 
-    def _apart(self, j: int, far: Fraction, loss: Fraction, share: Fraction = _ZERO) -> Fraction:
+    def _apart(self, j: int, far: int, loss: int, share: Fraction) -> int:
         """No less than how far the computed similarity of a patch is from the real one.
 
         Args:
@@ -441,12 +443,14 @@ class Computed:
             loss: what it is off by.
             share: the share of it that it is off by, but for `fixed`; 0 if that is not known.
         """
-        total = loss + self._share * (far + loss) + self._moved[j]
-        first = max(total, Fraction(self._space.domain.lower[j], 1 << self._space.bits))
+        total, bits = loss + self._off(j, far + loss), self._space.bits
+        first = max(total, self._space.domain.lower[j])
         least, most = self._at(j, first - total, first)
-        apart, greatest = most - least, max(map(abs, self._at(j, _ZERO, far)))
+        apart, greatest = most - least, max(map(abs, self._at(j, 0, far)))
         if share and self._name == "log_ratio":
             every = share + self._share + share * self._share
-            steep = (self._scales[j] + 1) / self._head.similarity.values["epsilon"]
-            apart = min(apart, every / (1 - every) + steep * (2 * self._losses.fixed[j] + self._moved[j]))
+            steep = (self._scales[j] + (1 << self._places)) * (2 * self._losses.fixed[j] + self._moved[j])
+            apart = min(
+                apart, ceil_at(every / (1 - every), bits) + quotient(steep << bits, self._epsilon << self._places, True)
+            )
         return apart + self._rounding(greatest)

@@ -14,9 +14,10 @@ from support.binary32 import Machine, nearest
 
 from verale.checker.choices import load_arithmetic
 from verale.checker.deployment import FORMULAS, Deployment
+from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
-from verale.checker.reading.deployment import losses_of
+from verale.checker.reading.deployment import Losses
 from verale.checker.reading.space import Space
 
 BOX = {"lower": "0x0p+0", "upper": "0x1p+0"}
@@ -47,7 +48,7 @@ def test_distances_in_every_order(formula: str) -> None:
     for trial in range(30):
         points = [[short(generator) for _ in range(3)] for _ in range(2)]
         space = space_of(points)
-        losses = losses_of(space, Deployment(formula), [], 1)
+        losses = Losses(space, Deployment(formula), [], 1)
         z = [short(generator) if trial % 2 else float(numpy.float32(x * (1 + 1e-6))) for x in points[0]]
         exact = [sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z, p, strict=True)) for p in points]
         for machine in range(20):
@@ -55,9 +56,10 @@ def test_distances_in_every_order(formula: str) -> None:
             for j, p in enumerate(points):
                 found = computer.distance(list(map(Fraction, z)), list(map(Fraction, p)))
                 real = exact[j]
-                bound = losses.loss(j, real)
+                low, high = floor_at(real, space.bits), ceil_at(real, space.bits)
+                bound = Fraction(losses.loss(j, high), 1 << space.bits)
                 assert abs(found - real) <= bound
-                assert losses.least(j, real) <= found <= losses.most(j, real)
+                assert losses.least(j, low) <= found * (1 << space.bits) <= losses.most(j, high)
                 lost = max(lost, abs(found - real) / bound)
     assert lost > 0.01  # the bounds are within two digits of what happens
 
@@ -65,11 +67,12 @@ def test_distances_in_every_order(formula: str) -> None:
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_what_is_farther_is_not_computed_as_nearer_than_the_least(formula: str) -> None:
     """A distance of which all may be lost can be computed as less than any nearer one."""
-    losses = losses_of(space_of([[0.75, 0.5, 0.25]]), Deployment(formula), [], 1)
-    distances = [Fraction(0), *(Fraction(n, 10**k) for k in range(14, -1, -1) for n in (1, 3))]
+    space = space_of([[0.75, 0.5, 0.25]])
+    losses = Losses(space, Deployment(formula), [], 1)
+    distances = [0, *((n << space.bits) // 10**k for k in range(14, -1, -1) for n in (1, 3))]
     for low, far in itertools.combinations(distances, 2):
         assert losses.least(0, low) <= far - losses.loss(0, far)
-    assert formula == "direct" or losses.least(0, Fraction(0)) < -losses.loss(0, Fraction(0))
+    assert formula == "direct" or losses.least(0, 0) < -losses.loss(0, 0)
 
 
 def test_the_order_matters() -> None:
@@ -89,8 +92,8 @@ def test_cancellation_is_seen() -> None:
     real = sum((a - Fraction(b)) ** 2 for a, b in zip(near, point, strict=True))
     space = space_of([point, point])
     for formula in FORMULAS:
-        losses = losses_of(space, Deployment(formula), [], 1)
-        share = losses.loss(0, real) / real
+        losses = Losses(space, Deployment(formula), [], 1)
+        share = losses.loss(0, ceil_at(real, space.bits)) / floor_at(real, space.bits)
         assert (share < 1e-4) == (formula == "direct")
     found = [Machine(seed, "expanded").distance(near, list(map(Fraction, point))) for seed in range(40)]
     assert any(abs(each - real) > 100 * real for each in found)
@@ -102,11 +105,11 @@ def test_a_stated_distance_bounds_latents() -> None:
     space = space_of([[3.0, 4.0]], domain={"lower": None, "upper": None})
     statement = PatchStatement(0, 0, None, Fraction(4))
     with pytest.raises(UnprovedError, match="overflow"):
-        losses_of(space, Deployment("direct"), [], 1)
+        Losses(space, Deployment("direct"), [], 1)
     with pytest.raises(UnprovedError, match="overflow"):
-        losses_of(space, Deployment("direct"), [statement], 2)
-    losses = losses_of(space, Deployment("direct"), [statement], 1)
-    assert 12 * 12 <= losses.farthest[0] <= 12 * 12 + Fraction(1, 2**40)
+        Losses(space, Deployment("direct"), [statement], 2)
+    losses = Losses(space, Deployment("direct"), [statement], 1)
+    assert 0 <= losses.farthest[0] - (12 * 12 << space.bits) <= 1 << space.bits - 40
 
 
 @pytest.mark.parametrize(
