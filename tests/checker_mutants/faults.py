@@ -43,8 +43,8 @@ reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
 reading/audit.py PlainAudit.at_image: what is not decided is false
     False if error.false else None => False
-reading/audit.py _bounded_at: of a ceiling the least activation is told
-    evaluation.greatest if isinstance(statement, OrderStatement) else evaluation.least => evaluation.least
+reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is looked at
+    self.least if statement.upper is None else self.greatest => self.least
 proved/claims.py ProvedAudit.at_image: what is not proved is true
     True if self._claims.instance(self._certificate, image) else None => True
 numbers.py agreed: what one kernel decides is decided
@@ -104,14 +104,14 @@ reading/evaluation.py Evaluation._activation: every prototype looks at all patch
     never head.pooling == "masked_max"
 reading/instance.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
-reading/instance.py truth: the clause speaks of those that it exempts
-    without set(range(evaluation.count))
+certificate.py spoken_of: the clause speaks of those that it exempts
+    without set(range(count))
 reading/instance.py require_domain: upper ends are not looked at
     without (upper is not None and max(high) > upper)
 reading/instance.py _inside: an upper end is outside
     high <= upper => high < upper
 reading/instance.py truth: the clause is about nothing
-    always not prototypes
+    always not spoken_of(statement, evaluation.count)
 reading/paradigms.py _cut: the floor takes the place of what is known
     max(lower[j], low) => low
 reading/paradigms.py Activations.boxes_without: without a statement, clauses say nothing of its activation

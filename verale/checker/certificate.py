@@ -103,6 +103,14 @@ class FloorStatement:
 _NAMING = (PatchStatement, ActivationStatement)
 Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement | FloorStatement
 
+
+def spoken_of(statement: Statement, count: int) -> list[int]:
+    """The prototypes of a head, which has so many, that a statement speaks of."""
+    if isinstance(statement, PatchStatement | ActivationStatement):
+        return [statement.prototype]
+    return sorted(set(range(count)) - set(statement.exempt))
+
+
 _FORMS: dict[str, tuple[type, ...]] = {
     "top_k": (ActivationStatement, OrderStatement, FloorStatement),
     "sparse": (ActivationStatement,),

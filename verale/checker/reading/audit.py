@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
-from ..certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
+from ..certificate import Certificate, PatchStatement, Statement
 from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
 from ..network.enclosure import EnclosedLatents, Enclosure
@@ -79,7 +79,7 @@ class PlainAudit:
             except UnprovedError as error:
                 if error.reason != "instance":
                     raise
-                return StatementAt(False if error.false else None, _bounded_at(statement, evaluation))
+                return StatementAt(False if error.false else None, Interval(*evaluation.bounded(statement, _BITS)))
             return StatementAt(True)
 
         return tuple(map(at, certificate.statements))
@@ -184,18 +184,6 @@ class PlainAudit:
     def _activations(self) -> Activations:
         rule = (Simplex if self._space.head.geometry == "softmax" else QuadraticRule)(self._space)
         return Activations(self._space, rule, self._certificate.paradigm == "mixed")
-
-
-def _bounded_at(statement: Statement, evaluation: Evaluation) -> Interval:
-    """Where that lies at the latents which a statement bounds; of a clause, the greatest or the least activation."""
-    if isinstance(statement, PatchStatement):
-        return Interval(*evaluation.observable(statement.patch, statement.prototype, _BITS))
-    if isinstance(statement, ActivationStatement):
-        prototypes = [statement.prototype]
-    else:
-        prototypes = sorted(set(range(evaluation.count)) - set(statement.exempt))
-    extreme = evaluation.greatest if isinstance(statement, OrderStatement) else evaluation.least
-    return Interval(*(Fraction(end, 1 << _BITS) for end in extreme(prototypes, _BITS)))
 
 
 def numbers_of(certificate: Certificate, box: Box, domain: Box, margins: Margins) -> Numbers:

@@ -26,11 +26,12 @@ from operator import sub
 from typing import TypeAlias
 
 from ..arithmetic import Rows
+from ..certificate import PatchStatement, Statement, spoken_of
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
 from ..head import COSINES
 from ..network.enclosure import EnclosedLatents
 from .pooling import Box, pooled
-from .space import Space
+from .space import Space, divided
 
 __all__ = ["Evaluation"]
 
@@ -70,6 +71,15 @@ class Evaluation:
         low, high = self._observed(*self._working(patch, prototype, bits), prototype, bits)
         unit = 1 << self._unit(bits)
         return Fraction(low, unit), Fraction(high, unit)
+
+    def bounded(self, statement: Statement, bits: int) -> tuple[Fraction, Fraction]:
+        """An enclosure of what a statement bounds: of a clause, which speaks of some prototypes, the greatest or the
+        least of their activations."""
+        if isinstance(statement, PatchStatement):
+            return self.observable(statement.patch, statement.prototype, bits)
+        extreme = self.least if statement.upper is None else self.greatest
+        low, high = extreme(spoken_of(statement, self.count), bits)
+        return Fraction(low, 1 << bits), Fraction(high, 1 << bits)
 
     def activations(self, bits: int) -> Box:
         """The enclosures of all activations at 2^-bits."""
@@ -130,9 +140,8 @@ class Evaluation:
         """The ends of an observable, given those of the working one."""
         if self._space.head.geometry not in COSINES:
             return low, high
-        norm = self._norm(prototype, bits)
-        # By Cauchy and Schwarz no cosine leaves [-1, 1].
-        return max(-1 << bits, (low << bits) // norm[low > 0]), min(1 << bits, -((-high << bits) // norm[high <= 0]))
+        low, high = divided(low, high, self._norm(prototype, bits), bits)
+        return max(-1 << bits, low), min(1 << bits, high)  # by Cauchy and Schwarz
 
     def _norm(self, prototype: int, bits: int) -> _Ends:
         """|A| at 2^-bits."""
@@ -198,7 +207,7 @@ class Evaluation:
         if length[0] <= 0:
             norm = self._norm(prototype, bits)[1]
             return -norm, norm
-        return (low << 2 * bits) // length[low > 0], -((-high << 2 * bits) // length[high <= 0])
+        return divided(low, high, length, 2 * bits)
 
     def _divisor(self, patch: int, bits: int) -> tuple[int, ...]:
         """What all cosines, or all masses, of a patch are computed with: its length, or its totals."""

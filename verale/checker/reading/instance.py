@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
+from ..certificate import Certificate, Statement, spoken_of
 from ..dyadic import ceil_at, floor_at
 from ..errors import RefutedError, UnprovedError
 from ..head import COSINES, Head
@@ -75,19 +75,9 @@ def _untrue(latents: EnclosedLatents, what: str, false: bool = True) -> Unproved
 
 def truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | None:
     """Whether the statement holds of all these latents, or of none; None where the enclosures do not decide it."""
-    if isinstance(statement, PatchStatement):
-        ends = evaluation.observable(statement.patch, statement.prototype, bits)
-        return _inside(*ends, statement.lower, statement.upper)
-    if isinstance(statement, ActivationStatement):
-        prototypes, stated = [statement.prototype], (statement.lower, statement.upper)
-    else:
-        prototypes = sorted(set(range(evaluation.count)) - set(statement.exempt))
-        stated = (None, statement.upper) if isinstance(statement, OrderStatement) else (statement.lower, None)
-    if not prototypes:
+    if not spoken_of(statement, evaluation.count):
         return True
-    pooled = evaluation.least if stated[1] is None else evaluation.greatest
-    low, high = (Fraction(end, 1 << bits) for end in pooled(prototypes, bits))
-    return _inside(low, high, *stated)
+    return _inside(*evaluation.bounded(statement, bits), statement.lower, statement.upper)
 
 
 def _inside(low: Fraction, high: Fraction, lower: Fraction | None, upper: Fraction | None) -> bool | None:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeAlias
 
-from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement, spoken_of
 from .lipschitz import Lipschitz
 from .pooling import Pooling
 from .space import Box, Ranges, Space, at
@@ -129,16 +129,13 @@ def _cut(box: Box, statements: Sequence[_OfActivations]) -> Box:
     """What statements leave of the activations' ranges; rounded as these are."""
     lower, upper = box.lower.copy(), box.upper.copy()
     for statement in statements:
-        if isinstance(statement, ActivationStatement):
-            about = [statement.prototype]
-        else:
-            about = sorted(set(range(len(lower))) - set(statement.exempt))
-        if not isinstance(statement, OrderStatement) and statement.lower is not None:
+        some = spoken_of(statement, len(lower))
+        if statement.lower is not None:
             low = at(statement.lower, box.bits, box.inward)
-            for j in about:
+            for j in some:
                 lower[j] = max(lower[j], low)
-        if not isinstance(statement, FloorStatement) and statement.upper is not None:
+        if statement.upper is not None:
             high = at(statement.upper, box.bits, not box.inward)
-            for j in about:
+            for j in some:
                 upper[j] = min(upper[j], high)
     return replace(box, lower=lower, upper=upper)

@@ -33,7 +33,7 @@ from ..certificate import PatchStatement
 from ..dyadic import ceil_at, dot, floor_at
 from ..head import COSINES
 from .facts import Facts, Target, far
-from .space import Ranges, Space
+from .space import Ranges, Space, divided
 from .weights import Weights
 
 __all__ = ["Point", "Points", "combination_within", "exact_inverse", "ranges_within", "satisfies", "value_at"]
@@ -188,9 +188,5 @@ def _points(facts: Facts, targets: Sequence[Target]) -> list[Point | None]:
 
 def _observed(space: Space, k: int, low: Fraction, high: Fraction) -> tuple[int, int]:
     """Values of a working observable as values of the observable on the grid, rounded inward."""
-    lower, upper = ceil_at(low, 0), floor_at(high, 0)
-    if space.head.geometry in COSINES:
-        least, greatest = space.norms[k]
-        lower = -((-lower << space.bits) // (least if lower > 0 else greatest))
-        upper = (upper << space.bits) // (greatest if upper > 0 else least)
-    return lower, upper
+    ends = ceil_at(low, 0), floor_at(high, 0)
+    return divided(*ends, space.norms[k], space.bits, True) if space.head.geometry in COSINES else ends

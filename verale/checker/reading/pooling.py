@@ -57,7 +57,7 @@ from math import inf
 from typing import TypeAlias
 
 from ..head import COSINES, Head
-from .space import Box, Ranges, Space, quotient
+from .space import Box, Ranges, Space, divided, quotient
 
 __all__ = ["Box", "End", "Pooling", "pooled"]
 
@@ -91,12 +91,8 @@ class Pooling:
         bits, norms = self._space.bits, self._space.norms if self._space.head.geometry in COSINES else ()
         if not norms or working.upper is None:
             return working
-        # A quotient is least over the greater norm where it is positive, over the smaller where it is negative.
         ends = zip(working.lower, working.upper, norms, strict=True)
-        pairs = [
-            (quotient(low << bits, norm[low > 0], False), quotient(high << bits, norm[high <= 0], True))
-            for low, high, norm in ends
-        ]
+        pairs = [divided(low, high, norm, bits) for low, high, norm in ends]
         return Ranges([low for low, _ in pairs], [high for _, high in pairs])
 
     def part(self, ranges: Ranges) -> Ranges:

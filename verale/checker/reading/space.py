@@ -27,7 +27,7 @@ from ..deployment import are_binary32
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift, sqrt_ends
 from ..head import COSINES, Head
 
-__all__ = ["Box", "Ranges", "Space", "at", "ball", "domain_ranges", "quotient"]
+__all__ = ["Box", "Ranges", "Space", "at", "ball", "divided", "domain_ranges", "quotient"]
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64
@@ -156,6 +156,14 @@ def at(value: Fraction, bits: int, up: bool) -> int:
 def quotient(numerator: int, denominator: int, up: bool) -> int:
     """A quotient, rounded up or down."""
     return -(-numerator // denominator) if up else numerator // denominator
+
+
+def divided(low: int, high: int, length: Sequence[int], bits: int, inward: bool = False) -> tuple[int, int]:
+    """The range of a quotient at 2^-bits, rounded outward or inward, given that of a product and, at the same unit,
+    that of a positive length. It is least over the greater length where the product is positive, over the smaller where
+    it is negative."""
+    least = quotient(low << bits, length[(low > 0) != inward], inward)
+    return least, quotient(high << bits, length[(high <= 0) != inward], not inward)
 
 
 def domain_ranges(head: Head, arithmetic: Arithmetic, bits: int, inward: bool = False) -> Ranges:
