@@ -81,6 +81,10 @@ similarities.py LogRatio.at: a mean is not divided
     parts * one => one
 similarities.py ExpDistance.at: the epsilon under a root is left out
     without epsilon.numerator << 2 * root_bits - places
+similarities.py LogRatio.inverse: the epsilon is left out
+    without epsilon.numerator * power
+similarities.py Exponential.inverse: a cosine is a distance
+    always self.geometry == 'euclidean'
 
 # From patches to margins.
 similarities.py Similarity.ends: similarities of distances rise

@@ -87,6 +87,11 @@ def ceil_at(value: Fraction, bits: int) -> int:
     return -((-value.numerator << bits) // value.denominator)
 
 
+def quotient(numerator: int, denominator: int, up: bool) -> int:
+    """A quotient, rounded up or down."""
+    return -(-numerator // denominator) if up else numerator // denominator
+
+
 def floor_shift(value: int, places: int) -> int:
     """floor(value 2^places); `places` may be negative."""
     return value << places if places >= 0 else value >> -places

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from .dyadic import Exact, about, ceil_at, ceil_shift, floor_shift, sqrt_ends
+from .dyadic import Exact, about, ceil_at, ceil_shift, floor_at, floor_shift, quotient, sqrt_ends
 from .errors import FormatError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = ["COSINES", "GEOMETRIES", "SIMILARITIES", "Similarity"]
 COSINES = ("cosine", "rooted_cosine")
 GEOMETRIES = ("euclidean", *COSINES, "inner_product", "softmax")
 _Ends = tuple[int, int]
+_Bounds = tuple[int | None, int | None]
 _Fields = Mapping[str, tuple[Callable[[Fraction], bool], str]]
 
 
@@ -119,6 +120,16 @@ class Similarity(ABC):
         most = least if worst == best else self.at(arithmetic, best, m_bits, own, bits)
         return least[inward], most[not inward]
 
+    def inverse(self, arithmetic: Arithmetic, j: int, s: int, bits: int) -> _Bounds:
+        """Bounds of x with prototype j, all at 2^-bits, rounded outward; None bounds nothing. S falls: where S(x) <= s,
+        x is no less than the first, and where S(x) >= s, no more than the second. S rises: likewise where S(x) >= s and
+        where S(x) <= s.
+
+        Soundness: S is monotone, and they enclose where S(x) = s. If S does not take s, one side holds of every x, and
+        has no bound, and the other of none.
+        """
+        return None, None
+
 
 def _between(value: Fraction) -> bool:
     return 0 < value < 1
@@ -134,6 +145,9 @@ class Identity(Similarity):
 
     def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(x, bits - x_bits)
+
+    def inverse(self, arithmetic: Arithmetic, j: int, s: int, bits: int) -> _Bounds:
+        return s, s
 
 
 class _Scaled(Similarity):
@@ -161,6 +175,18 @@ class LogRatio(_Scaled):
         one, shift = 1 << product_bits + places, epsilon.numerator << product_bits
         return arithmetic.log(scaled + parts * one, scaled + parts * shift, bits)
 
+    def inverse(self, arithmetic: Arithmetic, j: int, s: int, bits: int) -> _Bounds:
+        """For the scale s and the activation a, s m = (1 - E e^a) / (e^a - 1), which falls with e^a > 1. No m has
+        a <= 0; where a > 1024 > ln(1 / E), m < 0 as for a = 1024."""
+        epsilon, one, own = self.values["epsilon"], 1 << bits, self.own.rows[0][j]
+        low, high = arithmetic.exp(min(s, 1024 << bits), -bits, bits)
+
+        def distance(power: int, up: bool) -> int | None:
+            part = epsilon.denominator * one - epsilon.numerator * power << self.own.bits + bits
+            return quotient(part, epsilon.denominator * own * (power - one), up) if power > one else None
+
+        return distance(high, False), distance(low, True)
+
 
 class Negated(_Scaled):
     """-s m of a squared distance. It falls, without a limit."""
@@ -171,6 +197,9 @@ class Negated(_Scaled):
 
     def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(-x * own, bits - x_bits - self.own.bits)
+
+    def inverse(self, arithmetic: Arithmetic, j: int, s: int, bits: int) -> _Bounds:
+        return _quotients((-s, -s), self.own, j)
 
 
 class ExpDistance(Similarity):
@@ -190,6 +219,15 @@ class ExpDistance(Similarity):
         near, far = sqrt_ends(square)
         return arithmetic.exp(-far, -root_bits, bits)[0], min(1 << bits, arithmetic.exp(-near, -root_bits, bits)[1])
 
+    def inverse(self, arithmetic: Arithmetic, j: int, s: int, bits: int) -> _Bounds:
+        """(ln a)^2 - E for the activation a, which falls with a <= 1. No m has a <= 0."""
+        if s <= 0:
+            return None, None
+        far, near = (max(0, -end) for end in arithmetic.log(s, 1 << bits, bits))
+        epsilon = self.values["epsilon"]
+        low, high = near * near - ceil_at(epsilon, 2 * bits), far * far - floor_at(epsilon, 2 * bits)
+        return floor_shift(low, -bits), ceil_shift(high, -bits)
+
 
 class Exponential(_Scaled):
     """exp(-s m) of a squared distance, which falls; exp(-s (1 - m)) of a cosine, which rises. As m >= 0, and m <= 1 for
@@ -203,6 +241,14 @@ class Exponential(_Scaled):
         distance = x if self.geometry == "euclidean" else max(0, (1 << x_bits) - x)
         low, high = arithmetic.exp(-distance * own, -x_bits - self.own.bits, bits)
         return low, min(1 << bits, high)
+
+    def inverse(self, arithmetic: Arithmetic, j: int, s: int, bits: int) -> _Bounds:
+        """-ln a / s for the scale s and the activation a, or 1 less that. No m has a <= 0."""
+        if s <= 0:
+            return None, None
+        low, high = arithmetic.log(s, 1 << bits, bits)
+        near, far = _quotients((-high, -low), self.own, j)
+        return (near, far) if self.geometry == "euclidean" else ((1 << bits) - far, (1 << bits) - near)
 
 
 class Quadratic(Similarity):
@@ -237,6 +283,9 @@ class Rectified(Similarity):
     def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(max(0, x), bits - x_bits)
 
+    def inverse(self, arithmetic: Arithmetic, j: int, s: int, bits: int) -> _Bounds:
+        return (s if s > 0 else None), s
+
 
 class Threshold(Similarity):
     """m where m >= t, else 0, 0 < t < 1, of a mass m >= 0. It does not fall with m, t being positive."""
@@ -248,9 +297,19 @@ class Threshold(Similarity):
     def at(self, arithmetic: Arithmetic, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(x if x >= ceil_at(self.values["threshold"], x_bits) else 0, bits - x_bits)
 
+    def inverse(self, arithmetic: Arithmetic, j: int, s: int, bits: int) -> _Bounds:
+        limit = self.values["threshold"]
+        return (max(s, floor_at(limit, bits)) if s > 0 else None), max(s, ceil_at(limit, bits))
+
 
 def _rounded(value: int, places: int) -> _Ends:
     return floor_shift(value, places), ceil_shift(value, places)
+
+
+def _quotients(values: _Ends, scales: Exact, j: int) -> _Ends:
+    """These values by a scale, the first rounded down, the second up."""
+    low, high = (value << scales.bits for value in values)
+    return quotient(low, scales.rows[0][j], False), quotient(high, scales.rows[0][j], True)
 
 
 SIMILARITIES: dict[str, type[Similarity]] = {

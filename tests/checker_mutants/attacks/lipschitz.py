@@ -95,14 +95,14 @@ def _steps(rule: Any, space: Any, generator: random.Random) -> str:
 
 
 def _inverses(rule: Any, space: Any, truth: Head, generator: random.Random) -> str:
-    """Where a similarity is said to exceed an end it does, as balls say, and likewise below."""
+    """Where a similarity is said to be no less than an end it is, as balls say, and likewise no more."""
     for k in range(COUNT):
         for end in (0, *(generator.randrange(-(1 << space.bits), 4 << space.bits) for _ in range(8))):
-            near, far = rule._near(k, end), rule._far(k, end)
+            near, far = rule._inverse(k, end)
             value = Fraction(end, 1 << space.bits)
-            if near > rule._least and not _similar(space, truth, near, k)[0] > value:
+            if near > rule._least and _similar(space, truth, near, k)[1] < value:
                 return "near"
-            if far is not None and not _similar(space, truth, far, k)[1] < value:
+            if far is not None and _similar(space, truth, far, k)[0] > value:
                 return "far"
     return ""
 
@@ -116,7 +116,7 @@ def _ends(module: Import, rule: Any, space: Any, truth: Head, generator: random.
         box = module("reading.pooling").Box(list(domain.lower), list(domain.upper), bits)
         box.lower[k] = box.upper[k] = value
         cut = rule.cut(box, {k}, (), ())
-        near, far = rule._near(k, value), rule._far(k, value)
+        near, far = rule._inverse(k, value)
         for j, link in enumerate(rule._links(k)):
             least, most = rule._raised(rule._least, near, link), rule._lowered(rule._most[j], far, link)
             if cut.upper[j] < box.upper[j] and Fraction(cut.upper[j], 1 << bits) < _similar(space, truth, least, j)[1]:

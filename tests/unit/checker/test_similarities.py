@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import random
 from pathlib import Path
 
-from support.similarities import ROWS
+import pytest
+from support.similarities import CASES, NAMES, ROWS, Row, head_of
 
 from verale.checker import similarities
+from verale.checker.choices import KERNELS, load_arithmetic
+from verale.checker.head import read_head
 from verale.checker.similarities import SIMILARITIES
+from verale.head import Geometry
 
 CHECKER = Path(similarities.__file__).parent
 
@@ -34,3 +39,39 @@ def test_each_says_of_itself_what_the_specification_says() -> None:
         assert (each.tensor, each.default) == (row.tensor or (None, 0))
         for trait in ("focal", "in_unit", "unimodal", "unchanged", "has_limit"):
             assert getattr(each, trait) == getattr(row, trait), (each.name, trait)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
+def test_the_inverse_of_a_monotone_one_bounds_what_has_that_similarity(
+    row: Row, geometry: Geometry, kernel: str
+) -> None:
+    similarity, arithmetic, bits = read_head(head_of(row, geometry).to_bytes()).similarity, load_arithmetic(kernel), 128
+    draw, bounded = random.Random(5), 0
+    for _ in range(40):
+        j, x = draw.randrange(5), int((draw.random() ** 4 - (0 if similarity.falls else 0.3)) * 2**bits)
+        x = max(x, 0) if similarity.name == "threshold" else x
+        low, high = similarity.ends(arithmetic, j, x, x, bits, bits)
+        first, last = (high, low) if similarity.falls else (low, high)
+        least, most = (
+            similarity.inverse(arithmetic, j, first, bits)[0],
+            similarity.inverse(arithmetic, j, last, bits)[1],
+        )
+        assert (least is None or least <= x) and (most is None or x <= most)
+        if least is not None and most is not None:
+            bounded += 1
+            constant = similarity.name == "threshold" and low == 0
+            assert constant or most - least < 1 << bits - 40
+    assert (bounded > 0) == (not similarity.unimodal)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
+def test_the_inverse_is_defined_of_any_number(row: Row, geometry: Geometry, kernel: str) -> None:
+    """Statements may say what no latents have, and one that says more bounds no less."""
+    similarity, arithmetic, bits = read_head(head_of(row, geometry).to_bytes()).similarity, load_arithmetic(kernel), 128
+    numbers = [-(2**1000), -1, 0, 1, 2**1000]
+    every = [similarity.inverse(arithmetic, 0, number << bits, bits) for number in numbers]
+    for side in (0, 1):
+        ends = [each[side] for each in every if each[side] is not None]
+        assert ends == sorted(ends, reverse=similarity.falls)  # type: ignore[type-var]

@@ -78,11 +78,9 @@ exponential: <2 k + 2> more. S is monotone, so over a range of x + t it lies bet
 exponential may be below 0, by b <= 1, it is at most e^b <= 1 + b + b^2.
 
 **Maxima.** A pooled observable x, the least distance or the greatest of any other, has an activation a = S(x) in a
-known range [A, B]. As S is monotone, x lies between what S takes to B and to A, which have closed forms:
-- log_ratio: s x = (1 - E e^a) / (e^a - 1), which falls with a; for a <= 0 it is the farthest that latents can be.
-- exp_distance: x = (ln a)^2 - E; exponential: s x = -ln a, x a distance; negated: s x = -a.
-- rectified: what is computed differs from a by no more than x does from what is computed of it; so x = a.
-- threshold: x = a if that is at least the threshold, which x is below if a = 0.
+known range [A, B]. As S is monotone, x lies between what S takes to B and to A (`Similarity.inverse`). A distance that
+nothing bounds is at most the farthest that latents can be. Of rectified what is computed differs from a by no more than
+x does from what is computed of it; so x = a.
 The losses bound what is computed of every patch, so of the pooled one too, whether S is taken before or after pooling.
 
 **Means.** |a' - a| is bounded for all latents: a computed similarity of a patch is within some e of the real one, so
@@ -102,11 +100,11 @@ from operator import neg, sub
 
 from ..certificate import Certificate, Statement
 from ..deployment import LARGEST, TINY, UNIT, Deployment, are_binary32, gamma, is_binary32, unproved
-from ..dyadic import about, ceil_at, ceil_shift, dot, floor_at, floor_shift
+from ..dyadic import about, ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient
 from ..head import COSINES
 from .margin import lower_bound
 from .paradigms import by_patch
-from .space import Box, Space, quotient
+from .space import Box, Space
 
 __all__ = ["Computed", "Losses", "deployed_margins", "require_deployed"]
 
@@ -356,35 +354,18 @@ class Computed:
 
     def _observables(self, j: int, low: int, high: int) -> tuple[int, int]:
         """The range of a pooled observable, given that of its similarity."""
-        match self._name:
-            case "identity" | "rectified":
-                return low, high
-            case "threshold":
-                limit = self._head.similarity.values["threshold"]
-                return low if low >= limit * self._one else 0, max(high, ceil_at(limit, self._space.bits))
-            case "negated":
-                scale = self._scales[j]
-                return quotient(-high << self._places, scale, False), quotient(-low << self._places, scale, True)
-            case _:
-                return self._distance(j, high, True), self._distance(j, low, False)
-
-    def _distance(self, j: int, activation: int, near: bool) -> int:
-        """No more than the distance that has this activation or, if not near, no less; the farthest there is where none
-        has it."""
-        arithmetic, bits, one, scale = self._space.arithmetic, self._space.bits, self._one, self._scales[j]
-        distance = self._farthest[j]
-        if self._name == "log_ratio":
-            power = arithmetic.exp(activation, -bits, bits)[near]
-            if power > one:
-                found = (one * one - self._epsilon * power) << self._places
-                distance = quotient(found, scale * (power - one), not near)
-        elif activation > 0:
-            root = max(0, -arithmetic.log(activation, one, bits)[near])
-            if self._name == "exponential":
-                distance = quotient(root << self._places, scale, not near)
-            else:
-                distance = quotient(root * root, one, not near) - self._epsilon
-        return min(self._farthest[j], max(0, distance))
+        if self._name == "rectified":
+            return low, high
+        similarity, farthest = self._head.similarity, self._farthest[j]
+        first, last = (high, low) if similarity.falls else (low, high)
+        near, _ = similarity.inverse(self._space.arithmetic, j, first, self._space.bits)
+        _, far = similarity.inverse(self._space.arithmetic, j, last, self._space.bits)
+        if self._away:
+            near, far = (None if end is None else self._one - end for end in (far, near))
+        near, far = near or 0, farthest if far is None else far
+        if self._name in ("log_ratio", "exp_distance", "exponential"):
+            near, far = max(0, near), max(0, min(far, farthest))
+        return near, far
 
     def _similar(self, j: int, low: int, high: int) -> tuple[int, int]:
         """The range of the computed similarity to computed observables in this range."""

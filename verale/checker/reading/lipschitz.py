@@ -4,8 +4,8 @@ x_j stands for the pooled observable of prototype j, the least squared distance 
 So a_j = S_j(x_j) for a similarity S_j that falls with distances and rises with cosines, not always strictly.
 
 **Inverse.** If S_k(t) > high and a_k <= high, then x_k is on the far side of t: x_k > t for distances, x_k < t for
-cosines. If S_k(t) < low and a_k >= low, then it is on the near side. *Proof.* Otherwise S_k(x_k) >= S_k(t), or <=.
-A search finds t, and only these comparisons count: about t itself nothing has to be proved.
+cosines. If S_k(t) < low and a_k >= low, then it is on the near side. *Proof.* Otherwise S_k(x_k) >= S_k(t), or <=. So
+x_k is bounded by where S_k is high, and low (`similarities`).
 
 **Distances.** Let D = |p_j - p_k|^2.
     x_k >= t > D implies x_j >= t + D - 2 (t D)^(1/2);    x_k <= t implies x_j <= t + D + 2 (t D)^(1/2).
@@ -26,7 +26,7 @@ Both are written for the *dissimilarity* y, x of distances and -x of cosines, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from ..dyadic import ceil_shift, dot, sqrt_ends
@@ -59,8 +59,8 @@ class Lipschitz:
         """
         count, space = self._space.head.count, self._space
         every = range(count)
-        near = {k: self._near(k, box.upper[k]) for k in (every if above else stated)}
-        far = {k: self._far(k, box.lower[k]) for k in (every if below else stated)}
+        near = {k: self._inverse(k, box.upper[k])[0] for k in (every if above else stated)}
+        far = {k: self._inverse(k, box.lower[k])[1] for k in (every if below else stated)}
         least = [self._least] * count
         most = list(self._most)
         for i in sorted({*stated, *above, *below}):
@@ -80,29 +80,15 @@ class Lipschitz:
         ]
         return replace(box, lower=lower, upper=upper)
 
-    def _near(self, k: int, high: int) -> int:
-        """A lower bound of y_k, given that a_k is at most `high`."""
-
-        def excess(y: int) -> int:
-            return self._at(y, k)[0] - high
-
-        beyond = next((y for y in self._ends(k) if excess(y) <= 0), None)
-        return self._least if beyond is None else _last(self._least, beyond, excess)
-
-    def _far(self, k: int, low: int) -> int | None:
-        """An upper bound of y_k, given that a_k is at least `low`; None if none is found."""
-
-        def excess(y: int) -> int:
-            return low - self._at(y, k)[1]
-
-        within = next((y for y in self._ends(k) if excess(y) > 0), None)
-        return None if within is None else _last(within, self._least, excess)
-
-    def _ends(self, k: int) -> Iterator[int]:
-        """Where to look for y_k: the greatest over the domain; if there is none, greater and greater ones."""
-        most = self._most[k]
-        every = range(self._space.bits, 3 * self._space.bits, 8)
-        return (1 << places for places in every) if most is None else iter([most])
+    def _inverse(self, k: int, activation: int) -> tuple[int, int | None]:
+        """A lower bound of y_k where a_k is at most this, and an upper one where it is at least this; None if there is
+        none."""
+        low, high = self._space.head.similarity.inverse(self._space.arithmetic, k, activation, self._space.bits)
+        if not self._distances:
+            low, high = (None if end is None else -end for end in (high, low))
+        most, least = self._most[k], self._least
+        low = least if low is None else max(least, low)
+        return low if most is None else min(low, most), None if high is None else max(least, high)
 
     def _at(self, y: int, k: int) -> tuple[int, int]:
         """The similarity with prototype k where the dissimilarity is y."""
@@ -146,11 +132,3 @@ class Lipschitz:
         """((1 - c^2)(1 - y^2))^(1/2), rounded up, in the unit of y c."""
         square = self._one * self._one
         return sqrt_ends((square - c * c) * (square - y * y))[1]
-
-
-def _last(good: int, bad: int, excess: Callable[[int], int]) -> int:
-    """The last number from `good` to `bad`, by bisection, whose excess is positive; or `good`."""
-    while abs(bad - good) > 1:
-        middle = good + bad >> 1
-        good, bad = (middle, bad) if excess(middle) > 0 else (good, middle)
-    return good

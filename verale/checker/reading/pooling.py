@@ -56,8 +56,9 @@ from itertools import repeat
 from math import inf
 from typing import TypeAlias
 
+from ..dyadic import quotient
 from ..head import COSINES, Head
-from .space import Box, Ranges, Space, divided, quotient
+from .space import Box, Ranges, Space, divided
 
 __all__ = ["Box", "End", "Pooling", "pooled"]
 

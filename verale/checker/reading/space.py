@@ -24,10 +24,10 @@ from typing import Self
 
 from ..arithmetic import Arithmetic, Matrix, Rows
 from ..deployment import are_binary32
-from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift, sqrt_ends
+from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient, sqrt_ends
 from ..head import COSINES, Head
 
-__all__ = ["Box", "Ranges", "Space", "at", "ball", "divided", "domain_ranges", "quotient"]
+__all__ = ["Box", "Ranges", "Space", "at", "ball", "divided", "domain_ranges"]
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64
@@ -151,11 +151,6 @@ class Space:
 def at(value: Fraction, bits: int, up: bool) -> int:
     """A number at 2^-bits, rounded up or down."""
     return ceil_at(value, bits) if up else floor_at(value, bits)
-
-
-def quotient(numerator: int, denominator: int, up: bool) -> int:
-    """A quotient, rounded up or down."""
-    return -(-numerator // denominator) if up else numerator // denominator
 
 
 def divided(low: int, high: int, length: Sequence[int], bits: int, inward: bool = False) -> tuple[int, int]:
