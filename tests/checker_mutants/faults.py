@@ -105,7 +105,7 @@ reading/margin.py require: stated margins are not compared
 reading/margin.py require_minimal: the worst rival is not asked
     rivals => rivals[1:]
 reading/evaluation.py Evaluation._activation: every prototype looks at all patches
-    never head.pooling == "masked_max"
+    head.patches_of(prototype, len(self._middles)) => range(len(self._middles))
 reading/instance.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
 certificate.py spoken_of: the clause speaks of those that it exempts
@@ -269,8 +269,8 @@ reading/facts.py Facts.squares: a target's square is not moved to the origin
     each - 2 * entry + square => each
 reading/quadratic.py QuadraticRule.ranges: the domain is dropped
     Ranges(lower, upper).met(self.space.domain) => Ranges(lower, upper)
-reading/quadratic.py QuadraticRule._covered: patches without a statement are not looked at
-    all(full[column] for column in seen) => any(full[column] for column in seen)
+reading/quadratic.py QuadraticRule.pooled: patches without a statement are not looked at
+    any(left[column] for column in columns) => all(left[column] for column in columns)
 reading/quadratic.py QuadraticRule._least: the patch that proves the most decides
     least[k] = bounds[k][patch] => least[k] = max(bounds[k].values())
 reading/quadratic.py _whole: a combination's shares are rounded

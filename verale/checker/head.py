@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import compress
@@ -29,9 +30,9 @@ class Head:
         epsilon: of a cosine; otherwise 0.
         radius: of inner products; None without a ball.
         k: of the pooling top_mean.
-        mask: of the pooling masked_max, for each prototype the columns that it looks at, rising; otherwise empty. Two
-            banks are a mask of two columns.
-        columns: how many there are; the last one stands for all further patches. 1 without a mask.
+        mask: for each prototype the columns that it looks at, rising. Two banks are a mask of two columns; any other
+            pooling than masked_max has one of one column.
+        columns: how many there are; the last one stands for all further patches.
         absent, present: the children of each node of a soft tree: a later node, or a leaf q as -1 - q.
     """
 
@@ -92,9 +93,16 @@ class Head:
         return min(patch, self.columns - 1)
 
     def patches_of(self, prototype: int, patches: int) -> list[int]:
-        """Which of so many patches a prototype of a masked_max head looks at."""
+        """Which of so many patches a prototype looks at."""
         seen = self.mask[prototype]
         return [*seen, *(range(self.columns, patches) if seen[-1] == self.columns - 1 else ())]
+
+    def left(self, patches: int, but: Iterable[int]) -> list[int]:
+        """For each column how many of so many patches it stands for, but for these."""
+        left = [1] * (self.columns - 1) + [patches - self.columns + 1]
+        for patch in but:
+            left[self.column(patch)] -= 1
+        return left
 
 
 def read_head(data: bytes) -> Head:
@@ -125,7 +133,7 @@ def _mask(file: HeadFile) -> tuple[tuple[tuple[int, ...], ...], int]:
         token = file.pooling.numbers["class_token"]
         return ((0,),) * token + ((1,),) * (file.count - token), 2
     if file.pooling.kind != "masked_max":
-        return (), 1
+        return ((0,),) * file.count, 1
     columns = file.tensors["mask"].shape[1]
     entries, every = file.tensors["mask"].floats(), range(columns)
     rows = range(0, len(entries), columns)

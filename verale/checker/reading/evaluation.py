@@ -19,7 +19,7 @@ bits allows. Similarities and poolings are those of the rules, applied to these 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from operator import sub
@@ -110,10 +110,7 @@ class Evaluation:
         """Pooled over the patches that the prototype looks at."""
         head, arithmetic = self._space.head, self._space.arithmetic
         arithmetic.clock.look()
-        patches: Iterable[int] = range(len(self._middles))
-        if head.pooling == "masked_max":
-            patches = head.patches_of(prototype, len(self._middles))
-        each = [self._working(patch, prototype, bits) for patch in patches]
+        each = [self._working(patch, prototype, bits) for patch in head.patches_of(prototype, len(self._middles))]
         if head.pooling in ("max", "masked_max") and not head.similarity.unimodal:  # the similarity of one is enough
             pick = min if head.geometry == "euclidean" else max
             return self._similar(pick(low for low, _ in each), pick(high for _, high in each), prototype, bits)

@@ -131,13 +131,10 @@ class Facts:
             ends = [(-2 * (high - space.offsets[j]), -2 * (low - space.offsets[j])) for j, (low, high) in stated]
             self.ends = [(0, reach), *ends]
 
-    def _products(self, vector: Sequence[int]) -> list[int]:
-        self.look()
-        return [dot(vector, other) for other in self.vectors]
-
     def target(self, shares: Mapping[int, int]) -> Target:
         """The combination with these shares, at least one, of observables."""
         space = self._space
+        self.look()
         rows = [list(map(sub, space.vectors[k], self._origin)) for k in shares]
         vector = [dot(shares.values(), entries) for entries in zip(*rows, strict=True)]
         if self.distances:
@@ -146,7 +143,7 @@ class Facts:
         else:
             vector = [-entry for entry in vector]
             curve, constant = 0, sum(share * space.offsets[k] for k, share in shares.items())
-        return Target(curve, dot(vector, vector), self._products(vector), constant, vector)
+        return Target(curve, dot(vector, vector), [dot(vector, other) for other in self.vectors], constant, vector)
 
     def observable(self, k: int, sign: int) -> Target:
         """Observable k times a sign, 1 or -1."""

@@ -106,16 +106,14 @@ class Pooling:
         head = self._space.head
         self._space.arithmetic.clock.look()
         seen: list[list[list[End]]] = [[] for _ in range(head.columns)]
-        left = [1] * (head.columns - 1) + [patches - head.columns + 1]
         for patch, part in parts.items():
             seen[head.column(patch)].append(_ends(part, 1))
-            left[head.column(patch)] -= 1
-        for column, count in zip(seen, left, strict=True):
+        for column, count in zip(seen, head.left(patches, parts), strict=True):
             if count:
                 column.append(_ends(self._unstated, count))
         ends = [
             pooled(head, [of[j] for k in columns for of in seen[k]], partial(self.at, j), self._inward)
-            for j, columns in enumerate(head.mask or [(0,)] * head.count)
+            for j, columns in enumerate(head.mask)
         ]
         return Box([low for low, _ in ends], [high for _, high in ends], self._space.bits, self._inward)
 

@@ -6,7 +6,7 @@ domain. A target may be any linear combination of the working observables of a p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -86,12 +86,12 @@ class QuadraticRule:
         guesses: list[list[tuple[int, int]]] = [[] for _ in outer]
         for number, patch in every.items():
             lower, upper = patch.enclosed
-            for k in self._seen(number):
+            for k in [k for k, columns in enumerate(head.mask) if head.column(number) in columns]:
                 bounds[k][number], guess = (lower[k], -upper[k]) if falls else (-upper[k], lower[k])
                 if not (falls and patch.unbounded):
                     guesses[k].append((guess, number))
-        covered = self._covered(groups, patches)
-        pending = {k: bounds[k] for k in range(head.count) if covered[k]}
+        left = head.left(patches, groups)
+        pending = {k: bounds[k] for k, columns in enumerate(head.mask) if not any(left[column] for column in columns)}
         for k, least in self._least(every, sign, pending, quick).items():
             outer[k] = least
         likely: dict[int, list[int]] = {}
@@ -102,20 +102,6 @@ class QuadraticRule:
             for k, bound in zip(observables, every[number].bounds(-sign, observables, quick), strict=True):
                 sure[k] = max(sure[k], bound)
         return Ranges(outer, [-end for end in sure]) if falls else Ranges(sure, [-end for end in outer])
-
-    def _seen(self, patch: int) -> Sequence[int]:
-        """The prototypes that look at a patch."""
-        head = self.space.head
-        if not head.mask:
-            return range(head.count)
-        return [k for k, columns in enumerate(head.mask) if head.column(patch) in columns]
-
-    def _covered(self, groups: Collection[int], patches: int) -> list[bool]:
-        """For each prototype whether there are statements about all patches that it looks at."""
-        head, last = self.space.head, self.space.head.columns - 1
-        left = [sum(head.column(patch) == column for patch in groups) for column in range(last + 1)]
-        full = [count == (1 if column < last else patches - last) for column, count in enumerate(left)]
-        return [all(full[column] for column in seen) for seen in head.mask or [(0,)] * head.count]
 
     def _least(
         self, every: Mapping[int, _Patch], sign: int, bounds: Mapping[int, dict[int, int]], quick: bool
