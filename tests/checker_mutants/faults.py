@@ -112,7 +112,7 @@ certificate.py spoken_of: the clause speaks of those that it exempts
     without set(range(count))
 reading/instance.py require_domain: upper ends are not looked at
     without (upper is not None and max(high) > upper)
-reading/instance.py _inside: an upper end is outside
+reading/instance.py truth: an upper end is outside
     high <= upper => high < upper
 reading/instance.py truth: the clause is about nothing
     always not spoken_of(statement, evaluation.count)

@@ -8,8 +8,8 @@ Let coordinate d of a latent lie in [lo_d, hi_d]. An image's latents are known: 
   product <z, A> lies within <r, |A|> of <lo + hi, A> / 2. Both ranges are exact.
 - A cosine is <z, A> divided by |A| and a length, |z| + E or (|z|^2 + E)^(1/2), which grow with |z|, and |z|^2 lies
   between sums as those of a distance to 0. A quotient is least over the greater length where the product is positive,
-  over the smaller where it is negative. Where the smaller may be 0, <u, A> lies within |A| all the same (Cauchy and
-  Schwarz, |u| <= 1), and is 0 where the product is.
+  over the smaller where it is negative. Whatever the length, it lies in [-1, 1] (Cauchy and Schwarz, |u| <= 1), and is
+  0 where the product is.
 - A mass e_j / (e_j + sum of the others), e = exp(z - t) for any t, rises with z_j and falls with every other z_i. So it
   is least at lo_j and the other hi_i, and greatest at hi_j and the other lo_i. t is the greatest hi_i.
 
@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
-from operator import sub
+from functools import cache, cached_property
+from operator import mul, sub
 from typing import TypeAlias
 
 from ..arithmetic import Rows
 from ..certificate import PatchStatement, Statement, spoken_of
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
-from ..head import COSINES
 from ..network.enclosure import EnclosedLatents
 from .pooling import Box, pooled
 from .space import Space, divided
@@ -58,7 +57,9 @@ class Evaluation:
         self._radii = [[high - low << raised for low, high in zip(*row, strict=True)] for row in rows]
         self._products: Rows = []
         self._boxes: dict[int, Box] = {}
-        self._divisors: dict[tuple[int, int], tuple[int, ...]] = {}
+        # What all masses, or all cosines, of a patch are computed with, and all cosines with a prototype.
+        self._divisor = cache(self._totals if head.geometry == "softmax" else self._length)
+        self._norm = cache(lambda prototype, bits: sqrt_ends(space.squares[prototype] << 2 * bits))
 
     @property
     def count(self) -> int:
@@ -68,7 +69,7 @@ class Evaluation:
     def observable(self, patch: int, prototype: int, bits: int) -> tuple[Fraction, Fraction]:
         """An enclosure of m(z_patch, p_prototype)."""
         self._space.arithmetic.clock.look()
-        low, high = self._observed(*self._working(patch, prototype, bits), prototype, bits)
+        low, high = self._observed(patch, prototype, bits)
         unit = 1 << self._unit(bits)
         return Fraction(low, unit), Fraction(high, unit)
 
@@ -110,7 +111,7 @@ class Evaluation:
         """Pooled over the patches that the prototype looks at."""
         head, arithmetic = self._space.head, self._space.arithmetic
         arithmetic.clock.look()
-        each = [self._working(patch, prototype, bits) for patch in head.patches_of(prototype, len(self._middles))]
+        each = [self._observed(patch, prototype, bits) for patch in head.patches_of(prototype, len(self._middles))]
         if head.pooling in ("max", "masked_max") and not head.similarity.unimodal:  # the similarity of one is enough
             pick = min if head.geometry == "euclidean" else max
             return self._similar(pick(low for low, _ in each), pick(high for _, high in each), prototype, bits)
@@ -125,27 +126,16 @@ class Evaluation:
         return pooled(head, [(low, high, 1) for low, high in each], mean)
 
     def _similar(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
-        """S at 2^-bits of a working observable in [low, high]."""
-        space, ends = self._space, self._observed(low, high, prototype, bits)
-        return space.head.similarity.ends(space.arithmetic, prototype, *ends, self._unit(bits), bits)
+        """S at 2^-bits of an observable in [low, high]."""
+        space = self._space
+        return space.head.similarity.ends(space.arithmetic, prototype, low, high, self._unit(bits), bits)
 
     def _unit(self, bits: int) -> int:
         """Bits of the unit of observables."""
         return self._places if self._space.head.geometry in ("euclidean", "inner_product") else bits
 
-    def _observed(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
-        """The ends of an observable, given those of the working one."""
-        if self._space.head.geometry not in COSINES:
-            return low, high
-        low, high = divided(low, high, self._norm(prototype, bits), bits)
-        return max(-1 << bits, low), min(1 << bits, high)  # by Cauchy and Schwarz
-
-    def _norm(self, prototype: int, bits: int) -> _Ends:
-        """|A| at 2^-bits."""
-        return sqrt_ends(self._space.squares[prototype] << 2 * bits)
-
-    def _working(self, patch: int, prototype: int, bits: int) -> _Ends:
-        """The ends of a working observable."""
+    def _observed(self, patch: int, prototype: int, bits: int) -> _Ends:
+        """The ends of an observable."""
         match self._space.head.geometry:
             case "euclidean":
                 near, far = self._distance(patch, prototype)
@@ -158,7 +148,7 @@ class Evaluation:
             case "softmax":
                 return self._mass(patch, prototype, bits)
             case _:
-                return self._quotient(patch, prototype, bits)
+                return self._cosine(patch, prototype, bits)
 
     def _distance(self, patch: int, prototype: int) -> _Ends:
         """The least and the greatest squared distance to a prototype."""
@@ -195,24 +185,16 @@ class Evaluation:
         middle, radius = dot(self._middles[patch], vector), dot(self._radii[patch], map(abs, vector))
         return middle - radius >> 1, middle + radius >> 1
 
-    def _quotient(self, patch: int, prototype: int, bits: int) -> _Ends:
-        """<u, A> at 2^-bits."""
-        low, high = self._product(patch, prototype)
+    def _cosine(self, patch: int, prototype: int, bits: int) -> _Ends:
+        """<u, A> / |A| at 2^-bits."""
+        (low, high), one = self._product(patch, prototype), 1 << bits
         if low == high == 0:
             return 0, 0
         length = self._divisor(patch, bits)
         if length[0] <= 0:
-            norm = self._norm(prototype, bits)[1]
-            return -norm, norm
-        return divided(low, high, length, 2 * bits)
-
-    def _divisor(self, patch: int, bits: int) -> tuple[int, ...]:
-        """What all cosines, or all masses, of a patch are computed with: its length, or its totals."""
-        key = patch, bits
-        if key not in self._divisors:
-            compute = self._totals if self._space.head.geometry == "softmax" else self._length
-            self._divisors[key] = compute(patch, bits)
-        return self._divisors[key]
+            return -one, one
+        low, high = divided(low, high, list(map(mul, length, self._norm(prototype, bits))), 3 * bits)
+        return max(-one, low), min(one, high)
 
     def _length(self, patch: int, bits: int) -> tuple[int, ...]:
         """|z| + E or (|z|^2 + E)^(1/2) at 2^-bits in the unit of the latents' integers."""

@@ -8,8 +8,6 @@ exponentials is exact, so the domain is decided, and a statement with as many bi
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from ..certificate import Certificate, Statement, spoken_of
 from ..dyadic import ceil_at, floor_at
 from ..errors import RefutedError, UnprovedError
@@ -77,11 +75,8 @@ def truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | Non
     """Whether the statement holds of all these latents, or of none; None where the enclosures do not decide it."""
     if not spoken_of(statement, evaluation.count):
         return True
-    return _inside(*evaluation.bounded(statement, bits), statement.lower, statement.upper)
-
-
-def _inside(low: Fraction, high: Fraction, lower: Fraction | None, upper: Fraction | None) -> bool | None:
-    """Whether the number enclosed by [low, high] lies in [lower, upper]; an end that is None bounds nothing."""
+    low, high = evaluation.bounded(statement, bits)
+    lower, upper = statement.lower, statement.upper
     if (lower is None or lower <= low) and (upper is None or high <= upper):
         return True
     return False if (lower is not None and high < lower) or (upper is not None and upper < low) else None
