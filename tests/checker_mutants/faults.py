@@ -42,9 +42,9 @@ numbers.py least_of: what several prove is what one of them does
 reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
 reading/audit.py PlainAudit.at_image: what is not decided is false
-    False if error.false else None => False
+    true = truth(statement, evaluation) => true = bool(truth(statement, evaluation))
 reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is looked at
-    self.least if statement.upper is None else self.greatest => self.least
+    min if statement.upper is None else max => min
 proved/claims.py ProvedAudit.at_image: what is not proved is true
     True if self._claims.instance(self._certificate, image) else None => True
 numbers.py agreed: what one kernel decides is decided
@@ -112,7 +112,7 @@ certificate.py spoken_of: the clause speaks of those that it exempts
     without set(range(count))
 reading/instance.py require_domain: upper ends are not looked at
     without (upper is not None and max(high) > upper)
-reading/instance.py truth: an upper end is outside
+reading/instance.py _inside: an upper end is outside
     high <= upper => high < upper
 reading/instance.py truth: the clause is about nothing
     always not spoken_of(statement, evaluation.count)
@@ -206,10 +206,10 @@ network/sums.py Sums._rounded: the bias is not rounded
     share(size, count) + lost => lost
 network/sums.py _integers: what is cut off of a weight of 2^1000 is nothing
     value.as_integer_ratio()[1].bit_length() <= most + 1 => True
-reading/evaluation.py Evaluation._apart: nothing is nearer than the middles
-    max(0, gap - radius) => gap
-reading/evaluation.py Evaluation._product: upper ends are the middles'
-    middle + radius => middle
+reading/space.py distances_over: nothing is nearer than the nearest end
+    max(0, low - entry, entry - high) => max(low - entry, entry - high)
+reading/space.py products_over: upper ends are those of positive entries
+    high if entry > 0 else low => high
 reading/evaluation.py Evaluation._length: the longest latent is the shortest
     sqrt_ends(far) => sqrt_ends(near)
 reading/evaluation.py Evaluation._mass: the others are as small as they can be
@@ -248,10 +248,10 @@ reading/masses.py Against.by_prices: prices of prototypes that gain nothing are 
     sum((price for _, _, price in paid)) => sum(ceil_at(price, self._unit) for price in prices.values())
 reading/masses.py heaviest_matching: a partner is lost
     partner[before[column]] => entering
-reading/joint.py MarginTarget.of: a scale is forgotten
-    -difference * Fraction(own.rows[0][j], 1 << own.bits) => Fraction(-difference)
-reading/joint.py MarginTarget.of: what a share leaves of a cosine is forgotten
-    without error += max((abs(difference - shares[j] * length) for length in lengths))
+reading/joint.py Joint.target: a scale is forgotten
+    -d * own.rows[0][j] => -d
+reading/joint.py Joint.target: what a share leaves of a cosine is forgotten
+    Fraction(sum(apart), 1 << places + 2 * space.bits) => error
 reading/joint.py Joint.provable: without a statement, the domain's ranges are statements
     left
     => left + [PatchStatement(0, j, *(Fraction(side[j], 1 << self._space.bits)
@@ -273,8 +273,8 @@ reading/quadratic.py QuadraticRule.pooled: patches without a statement are not l
     any(left[column] for column in columns) => all(left[column] for column in columns)
 reading/quadratic.py QuadraticRule._least: the patch that proves the most decides
     least[k] = bounds[k][patch] => least[k] = max(bounds[k].values())
-reading/quadratic.py _whole: a combination's shares are rounded
-    int(share * unit) => int(share) * unit
+reading/joint.py Joint.margins: a combination's shares are whole numbers
+    least / target.unit => least
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
     self._patch(statements) => self._patch(statements[:7])
 reading/facts.py _moved: squares add up as lengths do

@@ -17,7 +17,6 @@ from verale.checker.certificate import PatchStatement
 from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.masses import Simplex as SimplexRule
-from verale.checker.reading.paradigms import PatchRule
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax
@@ -74,7 +73,7 @@ def drawn(geometry: Geometry, depth: int, seed: int) -> tuple[Head, Tensor]:
 
 
 def ranges_of(
-    head: Head, space: Space, rule: PatchRule, stated: list[tuple[int, float, float]]
+    head: Head, space: Space, rule: QuadraticRule | SimplexRule, stated: list[tuple[int, float, float]]
 ) -> tuple[Tensor, Tensor]:
     """The checker's ranges (P,) of the observables of one patch, as floats."""
     statements = [PatchStatement(0, j, Fraction(low), Fraction(high)) for j, low, high in stated]

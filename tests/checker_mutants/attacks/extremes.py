@@ -146,7 +146,7 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     rule = module("reading.quadratic").QuadraticRule(space)
     if not holds(space, rule.ranges(group), truths) or not holds(space, rule.pooled({0: group}, 1, True), truths):
         return "quadratic"
-    shares = {j: Fraction(generator.randrange(-4, 5), 2) for j in generator.sample(range(len(rows)), 2)}
+    shares = {j: generator.randrange(-4, 5) for j in generator.sample(range(len(rows)), 2)}
     for known in (group, [replace(s, upper=None) for s in group]):
         if not holds(space, rule.ranges(known), truths):
             return "without upper ends"
@@ -155,10 +155,11 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     return ""
 
 
-def combined(rule: Any, statements: Sequence[Any], shares: Mapping[int, Fraction]) -> Interval:
+def combined(rule: Any, statements: Sequence[Any], shares: Mapping[int, int]) -> Interval:
     """The range of a combination."""
-    least = rule.combining(statements)
-    return least(shares), -least({k: -share for k, share in shares.items()})
+    return rule.combination(statements, shares), -rule.combination(
+        statements, {k: -share for k, share in shares.items()}
+    )
 
 
 def true_ends(geometry: str, z: Sequence[float], row: Sequence[float]) -> Interval:
@@ -169,7 +170,7 @@ def true_ends(geometry: str, z: Sequence[float], row: Sequence[float]) -> Interv
     return value, value
 
 
-def _holds_combined(space: Any, ends: Interval, truths: list[Interval], shares: dict[int, Fraction]) -> bool:
+def _holds_combined(space: Any, ends: Interval, truths: list[Interval], shares: dict[int, int]) -> bool:
     """Whether the range of a combination of working observables holds the true one."""
     low = high = Fraction(0)
     for j, share in shares.items():

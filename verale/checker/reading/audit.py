@@ -6,7 +6,6 @@ The numbers of a certificate as the rules give them, where the program of the ke
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -19,7 +18,7 @@ from ..read.latents import Image
 from ..subject import Proof, Subject
 from .deployment import deployed_margins, require_deployed
 from .evaluation import Evaluation
-from .instance import require_domain, require_not_refuted, require_true
+from .instance import require_domain, require_not_refuted, require_true, truth
 from .joint import Joint
 from .margin import enough, proved_margins, require, require_minimal
 from .masses import Assignment, Simplex
@@ -74,13 +73,8 @@ class PlainAudit:
         evaluation = Evaluation(self._space, latents)
 
         def at(statement: Statement) -> StatementAt:
-            try:
-                require_true(replace(certificate, statements=(statement,)), evaluation)
-            except UnprovedError as error:
-                if error.reason != "instance":
-                    raise
-                return StatementAt(False if error.false else None, Interval(*evaluation.bounded(statement, _BITS)))
-            return StatementAt(True)
+            true = truth(statement, evaluation)
+            return StatementAt(true, None if true else Interval(*evaluation.bounded(statement, _BITS)))
 
         return tuple(map(at, certificate.statements))
 

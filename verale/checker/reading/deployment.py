@@ -102,8 +102,8 @@ from ..certificate import Certificate, Statement
 from ..deployment import LARGEST, TINY, UNIT, Deployment, are_binary32, gamma, is_binary32, unproved
 from ..dyadic import about, ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient
 from ..head import COSINES
+from .facts import by_patch
 from .margin import lower_bound
-from .paradigms import by_patch
 from .space import Box, Space
 
 __all__ = ["Computed", "Losses", "deployed_margins", "require_deployed"]

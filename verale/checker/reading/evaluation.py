@@ -2,10 +2,8 @@
 
 Let coordinate d of a latent lie in [lo_d, hi_d]. An image's latents are known: a box whose ends are equal.
 
-- A squared distance to p is a sum of (z_d - p_d)^2, each of which lies between the squares of max(0, g_d - r_d) and of
-  g_d + r_d, with g_d = |lo_d + hi_d - 2 p_d| / 2 and r_d = (hi_d - lo_d) / 2: the nearer end of the coordinate's range
-  is as far from p_d as its middle, less its radius, or p_d lies in it; the farther one as its middle and its radius. A
-  product <z, A> lies within <r, |A|> of <lo + hi, A> / 2. Both ranges are exact.
+- A squared distance to p is a sum of (z_d - p_d)^2, a product <z, A> one of z_d A_d. Each of these lies between its
+  ends over [lo_d, hi_d]. Both ranges are exact.
 - A cosine is <z, A> divided by |A| and a length, |z| + E or (|z|^2 + E)^(1/2), which grow with |z|, and |z|^2 lies
   between sums as those of a distance to 0. A quotient is least over the greater length where the product is positive,
   over the smaller where it is negative. Whatever the length, it lies in [-1, 1] (Cauchy and Schwarz, |u| <= 1), and is
@@ -19,10 +17,9 @@ bits allows. Similarities and poolings are those of the rules, applied to these 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache, cached_property
-from operator import mul, sub
+from operator import mul
 from typing import TypeAlias
 
 from ..arithmetic import Rows
@@ -30,7 +27,7 @@ from ..certificate import PatchStatement, Statement, spoken_of
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
 from ..network.enclosure import EnclosedLatents
 from .pooling import Box, pooled
-from .space import Space, divided
+from .space import Space, distances_over, divided, products_over
 
 __all__ = ["Evaluation"]
 
@@ -50,11 +47,10 @@ class Evaluation:
         euclidean = head.geometry == "euclidean"
         self._bits = max(latents.bits, head.prototypes.bits) if euclidean else latents.bits
         self._places = max(2 * max(latents.bits, head.prototypes.bits), head.similarity.places)
-        self._raised = raised = self._bits - latents.bits
-        # In units of half a coordinate's: 2 z lies within the radii of the middles.
-        rows = list(zip(latents.lower, latents.upper, strict=True))
-        self._middles = [[low + high << raised for low, high in zip(*row, strict=True)] for row in rows]
-        self._radii = [[high - low << raised for low, high in zip(*row, strict=True)] for row in rows]
+        raised = self._bits - latents.bits
+        self._lower, self._upper = (
+            [[end << raised for end in row] for row in rows] for rows in (latents.lower, latents.upper)
+        )
         self._products: Rows = []
         self._boxes: dict[int, Box] = {}
         # What all masses, or all cosines, of a patch are computed with, and all cosines with a prototype.
@@ -78,40 +74,31 @@ class Evaluation:
         least of their activations."""
         if isinstance(statement, PatchStatement):
             return self.observable(statement.patch, statement.prototype, bits)
-        extreme = self.least if statement.upper is None else self.greatest
-        low, high = extreme(spoken_of(statement, self.count), bits)
+        head, some = self._space.head, spoken_of(statement, self.count)
+        if statement.upper is not None and self.latents.known and (head.geometry, head.pooling) == ("softmax", "max"):
+            # At each patch the greatest mass is the one of the greatest channel; the similarity rises with it.
+            rows = enumerate(self.latents.lower)
+            ends = [self._mass(patch, max(some, key=row.__getitem__), bits) for patch, row in rows]
+            low, high = self._similar(max(low for low, _ in ends), max(high for _, high in ends), some[0], bits)
+        else:
+            box, extreme = self.activations(bits), min if statement.upper is None else max
+            low, high = (extreme([side[j] for j in some]) for side in (box.lower, box.upper))
         return Fraction(low, 1 << bits), Fraction(high, 1 << bits)
 
     def activations(self, bits: int) -> Box:
         """The enclosures of all activations at 2^-bits."""
         if bits not in self._boxes:
             if self.latents.known and self._space.head.geometry != "softmax":
-                self._products = self._products or self._space.by_prototypes(self.latents.lower)
+                self._products = self._products or self._space.by_prototypes(self._lower)
             ends = [self._activation(j, bits) for j in range(self.count)]
             self._boxes[bits] = Box([low for low, _ in ends], [high for _, high in ends], bits)
         return self._boxes[bits]
-
-    def greatest(self, prototypes: Sequence[int], bits: int) -> _Ends:
-        """An enclosure at 2^-bits of the greatest activation among some prototypes."""
-        head = self._space.head
-        if self.latents.known and head.geometry == "softmax" and head.pooling == "max":
-            # At each patch the greatest mass is the one of the greatest channel; the similarity rises with it.
-            rows = enumerate(self.latents.lower)
-            ends = [self._mass(patch, max(prototypes, key=row.__getitem__), bits) for patch, row in rows]
-            return self._similar(max(low for low, _ in ends), max(high for _, high in ends), prototypes[0], bits)
-        box = self.activations(bits)
-        return max(box.lower[j] for j in prototypes), max(box.upper[j] for j in prototypes)
-
-    def least(self, prototypes: Sequence[int], bits: int) -> _Ends:
-        """An enclosure at 2^-bits of the least activation among some prototypes."""
-        box = self.activations(bits)
-        return min(box.lower[j] for j in prototypes), min(box.upper[j] for j in prototypes)
 
     def _activation(self, prototype: int, bits: int) -> _Ends:
         """Pooled over the patches that the prototype looks at."""
         head, arithmetic = self._space.head, self._space.arithmetic
         arithmetic.clock.look()
-        each = [self._observed(patch, prototype, bits) for patch in head.patches_of(prototype, len(self._middles))]
+        each = [self._observed(patch, prototype, bits) for patch in head.patches_of(prototype, len(self._lower))]
         if head.pooling in ("max", "masked_max") and not head.similarity.unimodal:  # the similarity of one is enough
             pick = min if head.geometry == "euclidean" else max
             return self._similar(pick(low for low, _ in each), pick(high for _, high in each), prototype, bits)
@@ -154,7 +141,8 @@ class Evaluation:
         """The least and the greatest squared distance to a prototype."""
         space, beyond = self._space, self._bits - self._space.head.prototypes.bits
         if not self.latents.known:
-            return self._apart(patch, [entry << beyond + 1 for entry in space.vectors[prototype]])
+            point = [entry << beyond for entry in space.vectors[prototype]]
+            return distances_over(self._lower[patch], self._upper[patch], point)
         # |z|^2 - 2 <z, p> + |p|^2
         square = self._squares[patch] - (self._inner(patch, prototype) << beyond + 1)
         square += space.squares[prototype] << 2 * beyond
@@ -163,27 +151,19 @@ class Evaluation:
     @cached_property
     def _squares(self) -> list[int]:
         """|z|^2 of known latents."""
-        return [dot(row, row) << 2 * self._raised for row in self.latents.lower]
+        return [dot(row, row) for row in self._lower]
 
     def _inner(self, patch: int, prototype: int) -> int:
         """<z, A> of known latents. The products of all are computed where all are asked for."""
         if self._products:
-            return self._products[prototype][patch] << self._raised
-        return dot(self.latents.lower[patch], self._space.vectors[prototype]) << self._raised
-
-    def _apart(self, patch: int, point: Sequence[int]) -> _Ends:
-        """The least and the greatest squared distance to a point, which is in halves of the latents' unit."""
-        gaps = list(map(sub, self._middles[patch], point))
-        each = list(zip(map(abs, gaps), self._radii[patch], strict=True))
-        return sum(max(0, gap - radius) ** 2 for gap, radius in each) >> 2, sum((gap + r) ** 2 for gap, r in each) >> 2
+            return self._products[prototype][patch]
+        return dot(self._lower[patch], self._space.vectors[prototype])
 
     def _product(self, patch: int, prototype: int) -> _Ends:
         """The ends of <z, A>."""
         if self.latents.known:
             return (self._inner(patch, prototype),) * 2
-        vector = self._space.vectors[prototype]
-        middle, radius = dot(self._middles[patch], vector), dot(self._radii[patch], map(abs, vector))
-        return middle - radius >> 1, middle + radius >> 1
+        return products_over(self._lower[patch], self._upper[patch], self._space.vectors[prototype])
 
     def _cosine(self, patch: int, prototype: int, bits: int) -> _Ends:
         """<u, A> / |A| at 2^-bits."""
@@ -199,7 +179,7 @@ class Evaluation:
     def _length(self, patch: int, bits: int) -> tuple[int, ...]:
         """|z| + E or (|z|^2 + E)^(1/2) at 2^-bits in the unit of the latents' integers."""
         head, places = self._space.head, self._bits + bits
-        ends = (self._squares[patch],) * 2 if self.latents.known else self._apart(patch, [0] * head.depth)
+        ends = distances_over(self._lower[patch], self._upper[patch], [0] * head.depth)
         near, far = (square << 2 * bits for square in ends)
         if head.geometry == "cosine":
             least, most = sqrt_ends(near)[0], sqrt_ends(far)[1]

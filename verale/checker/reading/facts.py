@@ -51,14 +51,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
 from operator import sub
+from typing import TypeAlias
 
 from ..arithmetic import Rows
-from ..certificate import PatchStatement
+from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at
 from ..head import COSINES
 from .space import Space
 
-__all__ = ["Facts", "Target", "far", "intervals", "most_stated"]
+__all__ = ["Facts", "OfActivations", "Target", "by_patch", "far", "intervals", "most_stated"]
+
+OfActivations: TypeAlias = ActivationStatement | OrderStatement | FloorStatement
 
 
 @dataclass(frozen=True)
@@ -70,14 +73,14 @@ class Target:
         square: |b|^2.
         products: <b, b_i> for every fact.
         constant: on the grid.
-        vector: b; empty where only its products are known.
+        shares: the s_k.
     """
 
     curve: int
     square: int
     products: list[int]
     constant: int
-    vector: list[int]
+    shares: Mapping[int, int]
 
 
 class Facts:
@@ -133,28 +136,27 @@ class Facts:
 
     def target(self, shares: Mapping[int, int]) -> Target:
         """The combination with these shares, at least one, of observables."""
-        space = self._space
         self.look()
-        rows = [list(map(sub, space.vectors[k], self._origin)) for k in shares]
-        vector = [dot(shares.values(), entries) for entries in zip(*rows, strict=True)]
+        weights, curve = shares.values(), sum(shares.values()) if self.distances else 0
+        products = [dot(weights, [column[k] for k in shares]) for column in self._columns]
         if self.distances:
-            curve = sum(shares.values())
-            constant = sum(share * dot(row, row) for share, row in zip(shares.values(), rows, strict=True)) << self.lift
+            products = [x - products[0] - curve * y for x, y in zip(products, self._moved, strict=True)]
         else:
-            vector = [-entry for entry in vector]
-            curve, constant = 0, sum(share * space.offsets[k] for k, share in shares.items())
-        return Target(curve, dot(vector, vector), [dot(vector, other) for other in self.vectors], constant, vector)
+            products = [0, *(-entry for entry in products)]
+        if len(shares) == 1:
+            square = sum(share * share * self.squares[k] for k, share in shares.items())
+        else:
+            vector = self.vector(shares)
+            square = dot(vector, vector)
+        return Target(curve, square, products, sum(share * self.constants[k] for k, share in shares.items()), shares)
 
-    def observable(self, k: int, sign: int) -> Target:
-        """Observable k times a sign, 1 or -1."""
-        square, constant = self.squares[k], self.constants[k]
-        row = [column[k] for column in self._columns]
-        if self.distances:
-            products = [x - row[0] - y for x, y in zip(row, self._moved, strict=True)]
-        else:
-            products = [0, *(-entry for entry in row)]
-        products = products if sign > 0 else [-entry for entry in products]
-        return Target(sign if self.distances else 0, square, products, sign * constant, [])
+    def vector(self, shares: Mapping[int, int]) -> list[int]:
+        """b of the combination with these shares."""
+        rows = [list(map(sub, self._space.vectors[k], self._origin)) for k in shares]
+        return [
+            dot(shares.values(), row) if self.distances else -dot(shares.values(), row)
+            for row in zip(*rows, strict=True)
+        ]
 
     @cached_property
     def squares(self) -> list[int]:
@@ -201,6 +203,18 @@ class Facts:
         square = (target.square << 2 * bits) - (dot(weights, target.products) << bits + 1) + dot(weights, images)
         form = (sides * curve - (square << self.lift)) // (curve << bits)
         return form // self.parts + target.constant
+
+
+def by_patch(statements: Sequence[Statement]) -> tuple[dict[int, list[PatchStatement]], list[OfActivations]]:
+    """The statements about each patch, and those about activations."""
+    groups: dict[int, list[PatchStatement]] = {}
+    others: list[OfActivations] = []
+    for statement in statements:
+        if isinstance(statement, PatchStatement):
+            groups.setdefault(statement.patch, []).append(statement)
+        else:
+            others.append(statement)
+    return groups, others
 
 
 def far(space: Space, statements: Sequence[PatchStatement]) -> bool:

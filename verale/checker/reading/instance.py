@@ -8,6 +8,8 @@ exponentials is exact, so the domain is decided, and a statement with as many bi
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ..certificate import Certificate, Statement, spoken_of
 from ..dyadic import ceil_at, floor_at
 from ..errors import RefutedError, UnprovedError
@@ -42,8 +44,7 @@ def require_domain(head: Head, latents: EnclosedLatents, patches: int) -> None:
 def require_true(certificate: Certificate, evaluation: Evaluation) -> None:
     """Raises UnprovedError, which names the first statement that is false or cannot be decided."""
     for number, statement in enumerate(certificate.statements):
-        tries = (truth(statement, evaluation, bits) for bits in _LADDER)
-        decided = next((each for each in tries if each is not None), None)
+        decided = truth(statement, evaluation)
         if not decided:
             fault = "is false" if decided is False else f"cannot be decided with {_LADDER[-1]} bits"
             what = (
@@ -71,12 +72,17 @@ def _untrue(latents: EnclosedLatents, what: str, false: bool = True) -> Unproved
     return UnprovedError("picture", f"{what} (of some latents in the ranges of what the network gives for the picture)")
 
 
-def truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | None:
-    """Whether the statement holds of all these latents, or of none; None where the enclosures do not decide it."""
+def truth(statement: Statement, evaluation: Evaluation) -> bool | None:
+    """Whether the statement holds of all these latents, or of none, with as many bits as that takes; None where it is
+    not decided."""
     if not spoken_of(statement, evaluation.count):
         return True
-    low, high = evaluation.bounded(statement, bits)
-    lower, upper = statement.lower, statement.upper
+    tries = (_inside(*evaluation.bounded(statement, bits), statement.lower, statement.upper) for bits in _LADDER)
+    return next((each for each in tries if each is not None), None)
+
+
+def _inside(low: Fraction, high: Fraction, lower: Fraction | None, upper: Fraction | None) -> bool | None:
+    """Whether the number enclosed by [low, high] lies in [lower, upper]; an end that is None bounds nothing."""
     if (lower is None or lower <= low) and (upper is None or high <= upper):
         return True
     return False if (lower is not None and high < lower) or (upper is not None and upper < low) else None

@@ -21,19 +21,27 @@ term, the reference margin is not positive. Where no statement is left, any y of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from operator import sub
 
 from ..certificate import Certificate, PatchStatement
 from ..head import COSINES
 from .pooling import Box
 from .quadratic import QuadraticRule
-from .space import Space
 
 __all__ = ["Joint"]
+
+
+@dataclass(frozen=True)
+class MarginTarget:
+    """A rival's margin: within `error` of bias + the sum of shares times working observables, by `unit`."""
+
+    bias: Fraction
+    shares: dict[int, int]
+    unit: int
+    error: Fraction
 
 
 class Joint:
@@ -49,13 +57,9 @@ class Joint:
         for rival, (bound, stated) in enumerate(zip(each, self._certificate.margins, strict=True)):
             if bound is not None and stated is not None and bound < stated:
                 target = self.target(rival)
-                margins[rival] = max(bound, target.bias + self._combination(target.shares) - target.error)
+                least = self._quadratic.combination(self._statements, target.shares)
+                margins[rival] = max(bound, target.bias + least / target.unit - target.error)
         return tuple(margins)
-
-    @cached_property
-    def _combination(self) -> Callable[[Mapping[int, Fraction]], Fraction]:
-        """A lower bound of combinations, given all statements."""
-        return self._quadratic.combining(self._statements)
 
     def provable(self, index: int, box: Box, rival: int) -> bool:
         """Whether a rival's reference margin may be positive without the statement at `index`.
@@ -66,38 +70,21 @@ class Joint:
         left = [s for number, s in enumerate(self._statements) if number != index]
         target = self.target(rival)
         value = self._quadratic.combination_within(left, target.shares)
-        return value is None or target.bias + value + target.error > 0
+        return value is None or target.bias + value / target.unit + target.error > 0
 
     def target(self, rival: int) -> MarginTarget:
-        """A rival's margin.."""
-        self._space.arithmetic.clock.look()
-        return MarginTarget.of(self._space, self._certificate.predicted, rival)
-
-
-@dataclass(frozen=True)
-class MarginTarget:
-    """A rival's margin: within `error` of bias + the sum of shares times working observables."""
-
-    bias: Fraction
-    shares: dict[int, Fraction]
-    error: Fraction
-
-    @classmethod
-    def of(cls, space: Space, predicted: int, rival: int) -> MarginTarget:
-        """The target of a head with one patch."""
-        head, bits = space.head, space.bits
-        weight, bias = head.weight.rows, head.bias.rows[0]
-        differences = [Fraction(d, 1 << head.weight.bits) for d in map(sub, weight[predicted], weight[rival])]
-        own = head.similarity.own
-        shares, error = {}, Fraction(0)
-        for j, difference in enumerate(differences):
-            if not difference:
-                continue
-            shares[j] = difference
-            if head.geometry == "euclidean":
-                shares[j] = -difference * Fraction(own.rows[0][j], 1 << own.bits)
-            elif head.geometry in COSINES:
-                lengths = [Fraction(end, 1 << bits) for end in space.norms[j]]
-                shares[j] = Fraction(int(difference / lengths[1] * (1 << 2 * bits)), 1 << 2 * bits)
-                error += max(abs(difference - shares[j] * length) for length in lengths)
-        return cls(Fraction(bias[predicted] - bias[rival], 1 << head.bias.bits), shares, error)
+        """A rival's margin."""
+        space, predicted = self._space, self._certificate.predicted
+        head, places = space.head, space.head.weight.bits
+        space.arithmetic.clock.look()
+        rows, bias, own = head.weight.rows, head.bias.rows[0], head.similarity.own
+        shares = {j: d for j, d in enumerate(map(sub, rows[predicted], rows[rival])) if d}
+        error = Fraction(0)
+        if head.geometry == "euclidean":
+            shares, places = {j: -d * own.rows[0][j] for j, d in shares.items()}, places + own.bits
+        elif head.geometry in COSINES:
+            raised = {j: d << 2 * space.bits for j, d in shares.items()}
+            shares = {j: d // space.norms[j][1] for j, d in raised.items()}
+            apart = [max(abs(d - shares[j] * length) for length in space.norms[j]) for j, d in raised.items()]
+            error, places = Fraction(sum(apart), 1 << places + 2 * space.bits), places + space.bits
+        return MarginTarget(Fraction(bias[predicted] - bias[rival], 1 << head.bias.bits), shares, 1 << places, error)

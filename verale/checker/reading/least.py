@@ -45,6 +45,7 @@ from operator import sub
 
 from ..dyadic import ceil_at, floor_at
 from ..head import Head
+from .margin import lower_bound
 from .pooling import Box
 
 __all__ = ["Cell", "excludes"]
@@ -104,11 +105,8 @@ def excludes(
 
 def _need_and_gains(head: Head, predicted: int, rival: int, box: Box, image: Box) -> tuple[int, list[int]]:
     """need and gain_j for one rival, in units of 2^-(the bits of the weights and of the grid)."""
-    need, gains = 0, []
+    unit = head.weight.bits + box.bits
     differences = map(sub, head.weight.rows[predicted], head.weight.rows[rival])
-    for d, lo, hi, low, high in zip(differences, box.lower, box.upper, image.lower, image.upper, strict=True):
-        worst, best = (d * lo, d * high) if d > 0 else (d * hi, d * low)
-        need -= worst
-        gains.append(max(0, best - worst))
-    bias = Fraction(head.bias.rows[0][predicted] - head.bias.rows[0][rival], 1 << head.bias.bits)
-    return need - ceil_at(bias, head.weight.bits + box.bits), gains
+    ends = zip(differences, box.lower, box.upper, image.lower, image.upper, strict=True)
+    gains = [max(0, d * (high - lo) if d > 0 else d * (low - hi)) for d, lo, hi, low, high in ends]
+    return floor_at(-lower_bound(head, box, predicted, rival), unit), gains

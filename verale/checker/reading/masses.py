@@ -44,14 +44,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from operator import sub
 
 from ..certificate import Certificate, PatchStatement
 from ..dyadic import ceil_at
 from ..head import Head
 from ..limit import Clock
+from .facts import by_patch
 from .margin import lower_bound
-from .paradigms import by_patch
 from .space import Box, Ranges, Space, at
 
 __all__ = ["Assignment", "Simplex", "heaviest_matching"]
@@ -64,8 +65,11 @@ class Simplex:
         self._space = space
         self._whole = space.domain == Ranges([0] * space.head.count, [1 << space.bits] * space.head.count)
 
-    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False) -> None:
+    def pooled(
+        self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False
+    ) -> Ranges | None:
         """None: masses are pooled after their similarities."""
+        return None
 
     def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
         """The range of every mass of a patch, given its statements."""
@@ -116,8 +120,7 @@ class Assignment:
         self._head, self._certificate, self._clock = space.head, certificate, space.arithmetic.clock
         self._bits = space.bits
         self._groups = list(by_patch(certificate.statements)[0].values())
-        self._left = self._leave(None)
-        self._without = -1, self._left
+        self._left = lru_cache(2)(self._leave)  # of all statements, and of all but the last one that was asked for
         self._matchings: dict[int, list[tuple[int, int]]] = {}
 
     def margins(self, box: Box, simplex: Sequence[Fraction | None]) -> tuple[Fraction | None, ...]:
@@ -130,7 +133,7 @@ class Assignment:
         for rival, prices in self._certificate.prices.items():
             bound, stated = margins[rival], self._certificate.margins[rival]
             if bound is not None and stated is not None and bound < stated:
-                margins[rival] = max(bound, self._against(rival, box, self._left).by_prices(prices))
+                margins[rival] = max(bound, self._against(rival, box).by_prices(prices))
         return tuple(margins)
 
     def provable(self, index: int, box: Box, rival: int) -> bool:
@@ -140,9 +143,7 @@ class Assignment:
             box: the ranges of `simplex` without it, rounded inward.
         """
         self._clock.look()
-        if self._without[0] != index:
-            self._without = index, self._leave(index)
-        against = self._against(rival, box, self._without[1])
+        against = self._against(rival, box, index)
         if rival in self._matchings and against.by_matching(self._matchings[rival]) <= 0:
             return False
         self._matchings[rival] = against.heaviest_matching(self._clock)
@@ -160,8 +161,8 @@ class Assignment:
                 own[k] = max(own[k], left.most(k))
         return lefts, own
 
-    def _against(self, rival: int, box: Box, left: tuple[list[Left], list[int]]) -> Against:
-        return Against(self._head, self._certificate, rival, box, *left)
+    def _against(self, rival: int, box: Box, dropped: int | None = None) -> Against:
+        return Against(self._head, self._certificate, rival, box, *self._left(dropped))
 
 
 class Against:

@@ -16,29 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeAlias
 
 from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement, spoken_of
+from .facts import OfActivations, by_patch
 from .lipschitz import Lipschitz
+from .masses import Simplex
 from .pooling import Pooling
+from .quadratic import QuadraticRule
 from .space import Box, Ranges, Space, at
 
-__all__ = ["Activations", "PatchRule", "by_patch"]
-
-_OfActivations: TypeAlias = ActivationStatement | OrderStatement | FloorStatement
-
-
-class PatchRule(Protocol):
-    """Ranges of all observables of one patch, given the statements about it: enclosures of the working ones; and
-    rounded inward, None if one may be empty."""
-
-    def pooled(
-        self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False
-    ) -> Ranges | None: ...
-
-    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges: ...
-
-    def within(self, statements: Sequence[PatchStatement]) -> Ranges | None: ...
+__all__ = ["Activations"]
 
 
 class Activations:
@@ -50,7 +37,7 @@ class Activations:
         mixed: whether activations say something of each other.
     """
 
-    def __init__(self, space: Space, rule: PatchRule, mixed: bool = False) -> None:
+    def __init__(self, space: Space, rule: QuadraticRule | Simplex, mixed: bool = False) -> None:
         self._space, self._rule, self._mixed = space, rule, mixed
         self._outward, self._inward = Pooling(space), Pooling(space, True)
 
@@ -113,19 +100,7 @@ class Activations:
         return self._inward.box(shown, patches)
 
 
-def by_patch(statements: Sequence[Statement]) -> tuple[dict[int, list[PatchStatement]], list[_OfActivations]]:
-    """The statements about each patch, and those about activations."""
-    groups: dict[int, list[PatchStatement]] = {}
-    others: list[_OfActivations] = []
-    for statement in statements:
-        if isinstance(statement, PatchStatement):
-            groups.setdefault(statement.patch, []).append(statement)
-        else:
-            others.append(statement)
-    return groups, others
-
-
-def _cut(box: Box, statements: Sequence[_OfActivations]) -> Box:
+def _cut(box: Box, statements: Sequence[OfActivations]) -> Box:
     """What statements leave of the activations' ranges; rounded as these are."""
     lower, upper = box.lower.copy(), box.upper.copy()
     for statement in statements:

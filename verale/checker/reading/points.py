@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import isqrt
 
 from ..certificate import PatchStatement
@@ -54,15 +55,15 @@ class Points:
     """Points for the facts about one patch, whose ends are rounded inward."""
 
     def __init__(self, facts: Facts) -> None:
-        self._facts = facts
-        self._inverses: dict[tuple[int, ...], tuple[list[list[int]], int] | None] = {}
+        self._facts, self._inverse = facts, cache(self._inverse_of)
 
     def least(self, target: Target, held: Mapping[int, int]) -> Point | None:
         """The point at which a target is least, if these facts hold with these ends; None if there is none."""
         facts, members, lift = self._facts, tuple(held), self._facts.lift
+        vector = facts.vector(target.shares)
         if not members:
             a = target.curve  # the least of a |y|^2 - 2 <y, b> is at y = b / a
-            return Point(a * a, target.square << lift, [a * entry for entry in target.vector]) if a > 0 else None
+            return Point(a * a, target.square << lift, [a * entry for entry in vector]) if a > 0 else None
         inverse = self._inverse(members)
         if inverse is None:
             return None
@@ -72,7 +73,7 @@ class Points:
         low, *tau = [dot(row, [target.curve, *(target.products[i] for i in members)]) for row in rows]
         columns = list(zip(*(facts.vectors[i] for i in members), strict=True))
         foot = [dot(column, sigma) for column in columns]  # 2^(lift + 1) scale g
-        rest = [scale * b - dot(column, tau) for b, column in zip(target.vector, columns, strict=True)]  # scale r
+        rest = [scale * b - dot(column, tau) for b, column in zip(vector, columns, strict=True)]  # scale r
         # |r|^2 and N_0 - |g|^2 on the grid, times scale^2 and scale^2 2^(lift + 2).
         across = dot(rest, rest) << lift
         spare = (-mu * scale << lift + 2) - dot(foot, foot)
@@ -86,14 +87,12 @@ class Points:
             [g * root.denominator + (r * root.numerator << lift + 1) for g, r in zip(foot, rest, strict=True)],
         )
 
-    def _inverse(self, members: tuple[int, ...]) -> tuple[list[list[int]], int] | None:
-        """The inverse of these facts' matrix as integers over a positive one; None if it has none. It is kept."""
-        if members not in self._inverses:
-            facts = self._facts
-            matrix = [[0, *(facts.curves[i] for i in members)]]
-            matrix += [[facts.curves[i], *(facts.gram[i][j] for j in members)] for i in members]
-            self._inverses[members] = exact_inverse(matrix, facts.look)
-        return self._inverses[members]
+    def _inverse_of(self, members: tuple[int, ...]) -> tuple[list[list[int]], int] | None:
+        """The inverse of these facts' matrix as integers over a positive one; None if it has none."""
+        facts = self._facts
+        matrix = [[0, *(facts.curves[i] for i in members)]]
+        matrix += [[facts.curves[i], *(facts.gram[i][j] for j in members)] for i in members]
+        return exact_inverse(matrix, facts.look)
 
 
 def _root(square: Fraction) -> Fraction:
@@ -171,7 +170,8 @@ def satisfies(facts: Facts, point: Point) -> bool:
 
 def value_at(facts: Facts, target: Target, point: Point) -> Fraction:
     """The value of a combination at a point, on the grid."""
-    return Fraction(_value(facts, point, target.curve, target.vector), facts.parts * point.unit) + target.constant
+    value = _value(facts, point, target.curve, facts.vector(target.shares))
+    return Fraction(value, facts.parts * point.unit) + target.constant
 
 
 def _value(facts: Facts, point: Point, curve: int, vector: Sequence[int]) -> int:

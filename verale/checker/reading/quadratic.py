@@ -6,12 +6,11 @@ domain. A target may be any linear combination of the working observables of a p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from heapq import nlargest
-from math import lcm
 
 from ..certificate import PatchStatement
 from ..head import COSINES
@@ -129,55 +128,35 @@ class QuadraticRule:
         is found or one may be empty."""
         return ranges_within(self.space, statements)
 
-    def combining(self, statements: Sequence[PatchStatement]) -> Callable[[Mapping[int, Fraction]], Fraction]:
-        """What gives a lower bound of any linear combination of working observables of a patch.
+    def combination(self, statements: Sequence[PatchStatement], shares: Mapping[int, int]) -> Fraction:
+        """A lower bound of a linear combination of working observables of a patch.
 
         Args:
             statements: what is known. The domain's ends stand in the place of those that are missing; where nothing is
-                known, those of prototype 0. Raises ValueError if no distance has an upper end.
-
-        Returns:
-            A function of shares: by prototype what its working observable is multiplied by.
+                known, those of prototype 0.
+            shares: by prototype what its working observable is multiplied by.
         """
-        stated = list(map(self._filled, statements or [PatchStatement(0, 0, None, None)]))
-        if far(self.space, stated):
-            raise ValueError("distances without upper ends over an unbounded domain bound no combination")
-        facts = Facts(self.space, stated)
-        weights = Weights(facts)
+        patch = self._patch(list(map(self._filled, statements or [PatchStatement(0, 0, None, None)])))
+        return Fraction(patch.combination(shares), 1 << self.space.bits)
 
-        def combination(shares: Mapping[int, Fraction]) -> Fraction:
-            unit, whole = _whole(shares)
-            target = facts.target(whole)
-            places = weights.precision.places
-            return Fraction(facts.least(target, weights.best(target), places), unit << self.space.bits)
-
-        return combination
-
-    def _filled(self, statement: PatchStatement) -> PatchStatement:
-        """A statement with the domain's ends in the place of those that are missing, where it has any."""
-        ends = [Fraction(-1), Fraction(1)]
-        if self.space.head.geometry not in COSINES:
-            sides = [side for side in (self.space.domain.lower, self.space.domain.upper) if side is not None]
-            ends = [Fraction(side[statement.prototype], 1 << self.space.bits) for side in sides]
-        low, high = statement.lower, statement.upper
-        most = ends[1] if len(ends) > 1 else None
-        return replace(statement, lower=ends[0] if low is None else low, upper=most if high is None else high)
-
-    def combination_within(
-        self, statements: Sequence[PatchStatement], shares: Mapping[int, Fraction]
-    ) -> Fraction | None:
+    def combination_within(self, statements: Sequence[PatchStatement], shares: Mapping[int, int]) -> Fraction | None:
         """A value of a combination, about the least, at a vector that satisfies the statements; None if no such vector
         is found."""
-        unit, whole = _whole(shares)
-        value = combination_within(self.space, statements or [self._anything()], whole)
-        return None if value is None else value / unit
+        if not statements:  # one takes their place that all that matters satisfies
+            least = self._filled(PatchStatement(0, 0, None, None))
+            far = replace(least, lower=None, upper=(least.upper or Fraction(0)) * _FAR)
+            statements = [far if self.space.head.geometry == "euclidean" else replace(least, upper=None)]
+        return combination_within(self.space, statements, shares)
 
-    def _anything(self) -> PatchStatement:
-        """A statement that all that matters satisfies, in the place of none."""
-        least = self._filled(PatchStatement(0, 0, None, None))
-        if self.space.head.geometry != "euclidean" or least.upper is None:
-            return replace(least, upper=None)
-        return replace(least, lower=None, upper=least.upper * _FAR)
+    def _filled(self, statement: PatchStatement) -> PatchStatement:
+        """A statement with the domain's ends in the place of those that are missing."""
+        j, domain, one = statement.prototype, self.space.domain, 1 << self.space.bits
+        if domain.upper is None:
+            raise ValueError("over an unbounded domain nothing bounds a combination")
+        low, high = (-one, one) if self.space.head.geometry in COSINES else (domain.lower[j], domain.upper[j])
+        ends = zip((statement.lower, statement.upper), (low, high), strict=True)
+        lower, upper = (Fraction(end, one) if stated is None else stated for stated, end in ends)
+        return replace(statement, lower=lower, upper=upper)
 
 
 class _Patch:
@@ -210,11 +189,16 @@ class _Patch:
         if not observables:
             return []
         facts, arithmetic, weights = self._facts, self._space.arithmetic, self._weigh(quick)
-        targets = [facts.observable(k, sign) for k in observables]
+        targets = [facts.target({k: sign}) for k in observables]
         rows = [weights.best(target) for target in targets]
         images, places = arithmetic.product(arithmetic.matrix(rows), facts.gram), weights.precision.places
         found = zip(observables, targets, rows, images, strict=True)
         return [self._kept(k, sign, facts.least(target, row, places, image)) for k, target, row, image in found]
+
+    def combination(self, shares: Mapping[int, int]) -> int:
+        """A lower bound of a combination with these shares, by the best weights."""
+        target, weights = self._facts.target(shares), self._weigh(False)
+        return self._facts.least(target, weights.best(target), weights.precision.places)
 
     @cached_property
     def enclosed(self) -> tuple[list[int], list[int]]:
@@ -232,9 +216,3 @@ class _Patch:
         if domain.upper is not None:
             bound = max(bound, -domain.upper[k])
         return max(bound, -stated[1]) if stated else bound
-
-
-def _whole(shares: Mapping[int, Fraction]) -> tuple[int, dict[int, int]]:
-    """A common denominator, and the numerators."""
-    unit = lcm(*(share.denominator for share in shares.values()))
-    return unit, {k: int(share * unit) for k, share in shares.items()}

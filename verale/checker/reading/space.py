@@ -27,7 +27,7 @@ from ..deployment import are_binary32
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient, sqrt_ends
 from ..head import COSINES, Head
 
-__all__ = ["Box", "Ranges", "Space", "at", "ball", "divided", "domain_ranges"]
+__all__ = ["Box", "Ranges", "Space", "at", "ball", "distances_over", "divided", "domain_ranges", "products_over"]
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64
@@ -161,6 +161,21 @@ def divided(low: int, high: int, length: Sequence[int], bits: int, inward: bool 
     return least, quotient(high << bits, length[(high <= 0) != inward], not inward)
 
 
+def distances_over(lower: Sequence[int], upper: Sequence[int], point: Sequence[int]) -> tuple[int, int]:
+    """The least and the greatest squared distance to a point over a box: coordinate by coordinate they are those of the
+    box's nearest and farthest end, and the least is 0 where the point's lies between."""
+    ends = list(zip(lower, upper, point, strict=True))
+    near = sum([max(0, low - entry, entry - high) ** 2 for low, high, entry in ends])
+    return near, sum([max(entry - low, high - entry) ** 2 for low, high, entry in ends])
+
+
+def products_over(lower: Sequence[int], upper: Sequence[int], vector: Sequence[int]) -> tuple[int, int]:
+    """The least and the greatest inner product with a vector over a box."""
+    ends = list(zip(lower, upper, vector, strict=True))
+    least = sum([entry * (low if entry > 0 else high) for low, high, entry in ends])
+    return least, sum([entry * (high if entry > 0 else low) for low, high, entry in ends])
+
+
 def domain_ranges(head: Head, arithmetic: Arithmetic, bits: int, inward: bool = False) -> Ranges:
     """The range of every working observable; no upper ends where they are infinite. Inward, of every observable: a
     cosine's end is divided by |A| under the root, so that one that is rational stays so."""
@@ -197,11 +212,9 @@ def _distances(head: Head, bits: int, inward: bool) -> Ranges:
     # All ends are exact. No coordinate of a prototype lies beyond one that is missing.
     low = min(map(min, rows)) if head.lower is None else floor_at(head.lower, unit)
     high = max(map(max, rows)) if head.upper is None else floor_at(head.upper, unit)
-    near = [sum([max(0, low - entry, entry - high) ** 2 for entry in row]) for row in rows]
-    if len(ends) < 2:
-        return Ranges(_shifted(near, bits - 2 * unit, inward), None)
-    far = [sum([max(entry - low, high - entry) ** 2 for entry in row]) for row in rows]
-    return Ranges(_shifted(near, bits - 2 * unit, inward), _shifted(far, bits - 2 * unit, not inward))
+    pairs = [distances_over([low] * head.depth, [high] * head.depth, row) for row in rows]
+    ranges = _ranges(pairs, bits - 2 * unit, inward)
+    return ranges if len(ends) == 2 else replace(ranges, upper=None)
 
 
 def _masses(head: Head, arithmetic: Arithmetic, bits: int, inward: bool) -> Ranges:
@@ -231,15 +244,9 @@ def _products(head: Head, bits: int, inward: bool) -> Ranges:
     highs = [end for end in (head.upper, head.radius) if end is not None]
     places = max(map(_places, (*lows, *highs)))
     low, high = floor_at(max(lows), places), floor_at(min(highs), places)  # exact
-    positive = [sum([entry for entry in row if entry > 0]) for row in head.prototypes.rows]
-    negative = [sum(row) - part for row, part in zip(head.prototypes.rows, positive, strict=True)]
-    unit = bits - places - head.prototypes.bits
-    least = [low * part + high * rest for part, rest in zip(positive, negative, strict=True)]
-    most = [high * part + low * rest for part, rest in zip(positive, negative, strict=True)]
-    box = Ranges(_shifted(least, unit, inward), _shifted(most, unit, not inward))
-    return (
-        box if head.radius is None else box.met(_within(head, head.radius, 2 * (bits - head.prototypes.bits), inward))
-    )
+    pairs = [products_over([low] * head.depth, [high] * head.depth, row) for row in head.prototypes.rows]
+    box, unit = _ranges(pairs, bits - places - head.prototypes.bits, inward), 2 * (bits - head.prototypes.bits)
+    return box if head.radius is None else box.met(_within(head, head.radius, unit, inward))
 
 
 def _within(head: Head, length: Fraction, places: int, inward: bool) -> Ranges:
@@ -277,9 +284,10 @@ def _root(numerator: int, denominator: int, places: int) -> tuple[int, int]:
     return sqrt_ends(low)[0], sqrt_ends(low + (rest != 0))[1]
 
 
-def _shifted(values: Sequence[int], places: int, up: bool) -> list[int]:
-    """The values times 2^places, rounded up or down."""
-    return [ceil_shift(value, places) if up else floor_shift(value, places) for value in values]
+def _ranges(pairs: Sequence[tuple[int, int]], places: int, inward: bool) -> Ranges:
+    """These ends times 2^places, rounded outward, or inward."""
+    low, high = (ceil_shift, floor_shift) if inward else (floor_shift, ceil_shift)
+    return Ranges([low(least, places) for least, _ in pairs], [high(most, places) for _, most in pairs])
 
 
 def _places(value: Fraction) -> int:

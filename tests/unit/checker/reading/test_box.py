@@ -15,6 +15,7 @@ from support import arithmetic, files
 from support.exact import Head
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
+from verale.checker.certificate import FloorStatement, OrderStatement
 from verale.checker.choices import load_arithmetic
 from verale.checker.dyadic import ceil_at, exact, floor_at
 from verale.checker.head import read_head
@@ -85,9 +86,11 @@ def require_held(head: Head, point: list[list[Any]], evaluation: Evaluation) -> 
     for j in range(COUNT):
         a = head.activation(point, j)
         require_within(a, Fraction(activations.lower[j], 2**128), Fraction(activations.upper[j], 2**128))
-    least, most = evaluation.greatest([0, 1], 128), evaluation.least([0, 1], 128)
-    assert least == (max(activations.lower[:2]), max(activations.upper[:2]))
-    assert most == (min(activations.lower[:2]), min(activations.upper[:2]))
+    others, unit = tuple(range(2, COUNT)), 2**128
+    most = evaluation.bounded(OrderStatement(others, Fraction(0)), 128)
+    assert most == (Fraction(max(activations.lower[:2]), unit), Fraction(max(activations.upper[:2]), unit))
+    least = evaluation.bounded(FloorStatement(others, Fraction(0)), 128)
+    assert least == (Fraction(min(activations.lower[:2]), unit), Fraction(min(activations.upper[:2]), unit))
 
 
 def require_within(value: Any, low: Fraction, high: Fraction) -> None:

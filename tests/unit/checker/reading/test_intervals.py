@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -154,15 +155,13 @@ def test_ends_that_are_known(kernel: str) -> None:
     assert [round(int(end) / unit, 6) for end in (*inner.lower[:2], *inner.upper[:2])] == [0.25, 2.25, 1, 4]
 
 
-def test_no_combination_of_distances_follows_from_lower_ends_alone() -> None:
+def test_combinations_are_bounded_over_bounded_domains_alone() -> None:
     rule = QuadraticRule(space([[0.0], [1.0]], "unbounded"))
-    with pytest.raises(ValueError, match="without upper ends"):
-        rule.combining([PatchStatement(0, 0, Fraction(1), None)])
-    least = rule.combining([PatchStatement(0, 0, None, Fraction(1))])
-    assert least({0: Fraction(1)}) <= 0 and 1 <= -least({0: Fraction(-1)}) < 1 + Fraction(1, 2**40)
+    with pytest.raises(ValueError, match="unbounded domain"):
+        rule.combination([PatchStatement(0, 0, Fraction(1), None)], {0: 1})
     rule = QuadraticRule(space([[0.0], [1.0]], "euclidean"))
-    least = rule.combining([PatchStatement(0, 0, Fraction(1, 4), None)])
-    low, high = least({0: Fraction(2)}), -least({0: Fraction(-2)})
+    least = partial(rule.combination, [PatchStatement(0, 0, Fraction(1, 4), None)])
+    low, high = least({0: 2}), -least({0: -2})
     assert Fraction(1, 2) - Fraction(1, 2**40) < low <= Fraction(1, 2) and 2 <= high < 2 + Fraction(1, 2**40)
 
 

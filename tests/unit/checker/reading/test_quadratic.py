@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import mpmath
@@ -482,9 +483,9 @@ def test_wide_statements_get_the_range_of_their_set() -> None:
 
 
 def combined(
-    quadratic: QuadraticRule, statements: list[PatchStatement], shares: dict[int, Fraction]
+    quadratic: QuadraticRule, statements: list[PatchStatement], shares: dict[int, int]
 ) -> tuple[Fraction, Fraction]:
-    least = quadratic.combining(statements)
+    least = partial(quadratic.combination, statements)
     return least(shares), -least({k: -share for k, share in shares.items()})
 
 
@@ -494,10 +495,10 @@ def test_combinations_hold_the_truth_and_are_tighter_than_sums(geometry: str, ke
     generator, tighter = random.Random(21), 0
     for trial in range(20):
         rows, (z,) = gauss(generator, 6, 4), gauss(generator, 1, 4)
-        where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), kernel)
+        where = space(rows, geometry, -9.0, 9.0, kernel)
         truths, quadratic = observed(where, z), QuadraticRule(where)
         statements = stated(generator, [ends for ends, _ in truths], trial % 2 == 0, generator.randrange(1, 5))
-        shares = {k: Fraction(generator.randrange(-9, 10), generator.choice((1, 2, 3))) for k in (0, 2, 5)}
+        shares = {k: generator.randrange(-9, 10) for k in (0, 2, 5)}
         low, high = combined(quadratic, statements, shares)
         unit, ranges = Fraction(1, 2**where.bits), quadratic.ranges(statements)
         assert ranges.upper is not None
@@ -515,10 +516,10 @@ def test_a_combination_of_one_is_the_observable() -> None:
     generator = random.Random(22)
     rows, (z,) = gauss(generator, 5, 4), gauss(generator, 1, 4)
     for geometry in ("euclidean", "cosine", "inner_product"):
-        where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), "arb")
+        where = space(rows, geometry, -9.0, 9.0, "arb")
         statements = stated(generator, [ends for ends, _ in observed(where, z)][:3], True, 3)
         ranges = QuadraticRule(where).ranges(statements)
-        low, high = combined(QuadraticRule(where), statements, {4: Fraction(1)})
+        low, high = combined(QuadraticRule(where), statements, {4: 1})
         assert ranges.upper is not None
         assert low * 2**where.bits <= int(ranges.lower[4]) + 1 and int(ranges.upper[4]) - 1 <= high * 2**where.bits
 
