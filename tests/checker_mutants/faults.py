@@ -167,19 +167,19 @@ network/sums.py Sums.of: radii are left out
     _up(value, coarse) + cut => cut
 network/sums.py Sums.of: floors are not made up for
     value + each + 2 => value + each
-network/sums.py _slices: the picture goes on at its other side
-    row = y * down + a * settings.dilation[0] - above
-    => row = (y * down + a * settings.dilation[0] - above) % height
+network/functions.py places: the picture goes on at its other side
+    0 <= y < height and 0 <= x < width => 0 <= y < height
 network/sums.py Sums.of: the bias is left out
     without bias
 network/functions.py _sigmoid: it is the same on both sides of 0
     x >= 0 => True
 network/functions.py _tanh: it is not odd
     (least, most) if x >= 0 else (-most, -least) => least, most
-network/functions.py _avg_pool2d: padding does not count
-    sum(lower[i] for i in each) // size => sum(lower[i] for i in each) // len(each)
-network/functions.py _max_pool2d: the upper end is that of the first entry
-    max(upper[i] for i in each) => upper[each[0]]
+network/functions.py _avg_pool2d: what lies outside is what is least
+    _pooled(layer, read[0].upper, lambda _: 0, lambda part: -(-sum(part) // size))
+    => _pooled(layer, read[0].upper, min, lambda part: -(-sum(part) // size))
+network/functions.py _max_pool2d: the upper end is the least entry's
+    _pooled(layer, read[0].upper, min, max) => _pooled(layer, read[0].upper, min, min)
 network/enclosure.py Enclosure._table: upper ends are rounded down
     ceil_at(x, self.bits) => floor_at(x, self.bits)
 network/enclosure.py Enclosure.latents: the last picture's latents are every picture's

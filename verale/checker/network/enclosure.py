@@ -115,16 +115,11 @@ class Enclosure:
 
     def _picture(self, picture: Picture) -> Ends:
         size = prod(picture.shape[1:])
-        lower: list[int] = []
-        upper: list[int] = []
         if not self._normalised:
             self._normalised = list(map(self._table, self._network.mean, self._network.std))
-        for channel, table in enumerate(self._normalised):
-            least, most = zip(*table, strict=True)
-            values = picture.values[channel * size : (channel + 1) * size]
-            lower += [least[value] for value in values]
-            upper += [most[value] for value in values]
-        return Ends(lower, upper)
+        channels = (picture.values[start : start + size] for start in range(0, len(picture.values), size))
+        ends = [table[value] for table, values in zip(self._normalised, channels, strict=True) for value in values]
+        return Ends([low for low, _ in ends], [high for _, high in ends])
 
     def _given(self, layer: Layer, read: list[Ends]) -> Ends:
         if layer.kind not in TENSORS:

@@ -13,10 +13,11 @@ outward. They lie within [0, 1] and [-1, 1], since 0 <= e.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, product
+from math import prod
 
 from ..arithmetic import Arithmetic
 from ..read.network_file import Layer
@@ -72,30 +73,22 @@ def _tanh(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int)
 
 
 def _max_pool2d(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    lower, upper, windows = read[0].lower, read[0].upper, list(_windows_of(layer))
-    return Ends([max(lower[i] for i in each) for each in windows], [max(upper[i] for i in each) for each in windows])
+    """What lies outside is no more than what is least: of each window some entry lies within."""
+    return Ends(_pooled(layer, read[0].lower, min, max), _pooled(layer, read[0].upper, min, max))
 
 
 def _avg_pool2d(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    size = layer.settings.kernel[0] * layer.settings.kernel[1]
-    lower, upper = read[0].lower, read[0].upper
-    windows = list(_windows_of(layer))
+    """What lies outside is 0."""
+    size = layer.terms
     return Ends(
-        [sum(lower[i] for i in each) // size for each in windows],
-        [-(-sum(upper[i] for i in each) // size) for each in windows],
+        _pooled(layer, read[0].lower, lambda _: 0, lambda part: sum(part) // size),
+        _pooled(layer, read[0].upper, lambda _: 0, lambda part: -(-sum(part) // size)),
     )
 
 
 def _upsample_nearest(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    channels, rows, columns = layer.shape
-    _, height, width = layer.read[0]
-    down, along = layer.settings.scale
-    places = [
-        (c * height + y // down) * width + x // along
-        for c in range(channels)
-        for y in range(rows)
-        for x in range(columns)
-    ]
+    (_, height, width), (down, along) = layer.read[0], layer.settings.scale
+    places = [(c * height + y // down) * width + x // along for c, y, x in product(*map(range, layer.shape))]
     return Ends([read[0].lower[i] for i in places], [read[0].upper[i] for i in places])
 
 
@@ -104,25 +97,29 @@ def _of_all(read: Sequence[Ends], gather: Callable[[list[list[int]]], list[int]]
     return Ends(gather([each.lower for each in read]), gather([each.upper for each in read]))
 
 
-def _windows_of(layer: Layer) -> Iterator[list[int]]:
-    """For each entry of a pooling the places of what it reads; those outside are left out."""
-    channels, rows, columns = layer.shape
-    _, height, width = layer.read[0]
-    settings = layer.settings
-    seen = [
-        [
-            [i for i in range(start * stride - padding, start * stride - padding + kernel) if 0 <= i < size]
-            for start in range(count)
-        ]
-        for count, size, stride, padding, kernel in zip(
-            (rows, columns), (height, width), settings.stride, settings.padding, settings.kernel, strict=True
-        )
-    ]
-    for channel in range(channels):
-        for ys in seen[0]:
-            starts = [(channel * height + y) * width for y in ys]
-            for xs in seen[1]:
-                yield [start + x for start in starts for x in xs]
+def _pooled(
+    layer: Layer, entries: list[int], outside: Callable[[list[int]], int], pool: Callable[[Sequence[int]], int]
+) -> list[int]:
+    """What a pooling gives for these entries, given what stands for those outside a channel."""
+    area, pooled = prod(layer.read[0][1:]), []
+    windows = list(places(layer, range(prod(layer.shape[1:]))))
+    for start in range(0, len(entries), area):
+        plane = entries[start : start + area]
+        plane.append(outside(plane))
+        pooled += map(pool, zip(*(map(plane.__getitem__, each) for each in windows), strict=True))
+    return pooled
+
+
+def places(layer: Layer, positions: Iterable[int]) -> Iterator[list[int]]:
+    """For each entry of a kernel the places in a channel of what it meets at these positions of what the layer gives;
+    -1 where that is outside."""
+    (_, height, width), columns, settings = layer.read[0], layer.shape[2], layer.settings
+    (down, along), (above, before) = settings.stride, settings.padding
+    corners = [(i // columns * down - above, i % columns * along - before) for i in positions]
+    steps = zip(settings.kernel, settings.dilation, strict=True)
+    for a, b in product(*(range(0, size * apart, apart) for size, apart in steps)):
+        meets = [(y + a, x + b) for y, x in corners]
+        yield [y * width + x if 0 <= y < height and 0 <= x < width else -1 for y, x in meets]
 
 
 FUNCTIONS: dict[str, Callable[[Layer, Sequence[Ends], Arithmetic, int], Ends]] = {

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import add, or_, sub
-from typing import TypeAlias
 
 from ..arithmetic import Arithmetic, Matrix, Rows
 from ..dyadic import ceil_at
 from ..read.formats import Tensor
 from ..read.network_file import Layer
 from .binary32 import require_no_overflow, roundings, share, underflow
-from .functions import Ends
+from .functions import Ends, places
 
 AT_ONCE = 2**20
 """The entries that are multiplied at once, at most, unless one entry of a layer is computed from more."""
@@ -35,9 +34,6 @@ _MORE_PLACES = 16
 """Weights have so many bits more than the grid, so what is cut off of them is little beside a unit of the grid."""
 _COARSE = 28
 """Bits of the greatest bound of a weight's size."""
-_Piece: TypeAlias = tuple[int, int, int, int]
-_Run: TypeAlias = tuple[int, slice, int]
-"""How many zeros, the places of values, how many zeros."""
 
 
 @dataclass(frozen=True)
@@ -155,57 +151,11 @@ def _windows(
     if layer.kind == "linear":
         yield 0, [[centre] for centre in centres], [[radius] for radius in radii]
         return
-    channels = layer.read[0][0] // layer.settings.groups
-    own = range(group * channels, (group + 1) * channels)
-    _, rows, columns = layer.shape
-    for piece in _pieces(rows, columns, max(1, AT_ONCE // layer.terms)):
-        places = [each for channel in own for each in _slices(layer, channel, piece)]
-        yield piece[0] * columns + piece[2], _gathered(places, centres), _gathered(places, radii)
-
-
-def _pieces(rows: int, columns: int, most: int) -> Iterator[_Piece]:
-    """The places of a channel, at most so many in a piece: [top, bottom) and [left, right), of all columns or of one
-    row."""
-    if columns <= most:
-        for top in range(0, rows, most // columns):
-            yield top, min(rows, top + most // columns), 0, columns
-        return
-    for row in range(rows):
-        for left in range(0, columns, most):
-            yield row, row + 1, left, min(columns, left + most)
-
-
-def _slices(layer: Layer, channel: int, piece: _Piece) -> Iterator[list[_Run]]:
-    """For each entry of a channel's kernel what it meets in the places of a piece, as runs."""
-    top, bottom, left, right = piece
-    _, height, width = layer.read[0]
-    settings = layer.settings
-    (down, along), (above, before) = settings.stride, settings.padding
-    for a in range(settings.kernel[0]):
-        for b in range(settings.kernel[1]):
-            offset = b * settings.dilation[1] - before
-            first = max(left, -(offset // along))  # the least x with x along + offset >= 0
-            end = min(right, (width - 1 - offset) // along + 1)
-            runs = []
-            for y in range(top, bottom):
-                row = y * down + a * settings.dilation[0] - above
-                if first < end and 0 <= row < height:
-                    start = (channel * height + row) * width + offset
-                    met = slice(start + first * along, start + (end - 1) * along + 1, along)
-                    runs.append((first - left, met, right - end))
-                else:
-                    runs.append((right - left, slice(0), 0))
-            yield runs
-
-
-def _gathered(places: Sequence[Sequence[_Run]], values: Sequence[int]) -> Rows:
-    """The values in these runs, with zeros before and after each."""
-    gathered = []
-    for runs in places:
-        row: list[int] = []
-        for before, met, after in runs:
-            row += [0] * before
-            row += values[met]
-            row += [0] * after
-        gathered.append(row)
-    return gathered
+    area, channels = math.prod(layer.read[0][1:]), layer.read[0][0] // layer.settings.groups
+    own = range(group * channels * area, (group + 1) * channels * area, area)
+    planes = [[[*values[start : start + area], 0] for start in own] for values in (centres, radii)]
+    count, most = math.prod(layer.shape[1:]), max(1, AT_ONCE // layer.terms)
+    for first in range(0, count, most):
+        windows = list(places(layer, range(first, min(count, first + most))))
+        middle, apart = ([list(map(plane.__getitem__, each)) for plane in of for each in windows] for of in planes)
+        yield first, middle, apart
