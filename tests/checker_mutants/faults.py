@@ -105,7 +105,7 @@ reading/margin.py require: stated margins are not compared
 reading/margin.py require_minimal: the worst rival is not asked
     rivals => rivals[1:]
 reading/evaluation.py Evaluation._activation: every prototype looks at all patches
-    head.patches_of(prototype, len(self._middles)) => range(len(self._middles))
+    head.patches_of(prototype, len(self._lower)) => range(len(self._lower))
 reading/instance.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
 certificate.py spoken_of: the clause speaks of those that it exempts
@@ -117,7 +117,7 @@ reading/instance.py _inside: an upper end is outside
 reading/instance.py truth: the clause is about nothing
     always not spoken_of(statement, evaluation.count)
 reading/paradigms.py _cut: the floor takes the place of what is known
-    max(lower[j], low) => low
+    choose(ends[j], end) => end
 reading/paradigms.py Activations.boxes_without: without a statement, clauses say nothing of its activation
     clauses.lower[j], clauses.upper[j] => pooled.lower[j], pooled.upper[j]
 reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances

@@ -101,8 +101,8 @@ def _pooled(
     layer: Layer, entries: list[int], outside: Callable[[list[int]], int], pool: Callable[[Sequence[int]], int]
 ) -> list[int]:
     """What a pooling gives for these entries, given what stands for those outside a channel."""
-    area, pooled = prod(layer.read[0][1:]), []
-    windows = list(places(layer, range(prod(layer.shape[1:]))))
+    area, windows = prod(layer.read[0][1:]), list(places(layer, range(prod(layer.shape[1:]))))
+    pooled: list[int] = []
     for start in range(0, len(entries), area):
         plane = entries[start : start + area]
         plane.append(outside(plane))

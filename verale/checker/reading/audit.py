@@ -166,13 +166,9 @@ class PlainAudit:
     @cached_property
     def _together(self) -> Assignment | Joint | None:
         """What bounds a margin otherwise than term by term."""
-        match self._certificate.paradigm:
-            case "assignment":
-                return Assignment(self._space, self._certificate)
-            case "joint":
-                return Joint(QuadraticRule(self._space), self._certificate)
-            case _:
-                return None
+        if self._certificate.paradigm == "assignment":
+            return Assignment(self._space, self._certificate)
+        return Joint(QuadraticRule(self._space), self._certificate) if self._certificate.paradigm == "joint" else None
 
     @cached_property
     def _activations(self) -> Activations:

@@ -79,8 +79,8 @@ exponential may be below 0, by b <= 1, it is at most e^b <= 1 + b + b^2.
 
 **Maxima.** A pooled observable x, the least distance or the greatest of any other, has an activation a = S(x) in a
 known range [A, B]. As S is monotone, x lies between what S takes to B and to A (`Similarity.inverse`). A distance that
-nothing bounds is at most the farthest that latents can be. Of rectified what is computed differs from a by no more than
-x does from what is computed of it; so x = a.
+nothing bounds is at most the farthest that latents can be. Of rectified an x below 0 may be taken for 0: what is
+computed of it is never below 0, nor above what may be computed of 0, as all products lose the same.
 The losses bound what is computed of every patch, so of the pooled one too, whether S is taken before or after pooling.
 
 **Means.** |a' - a| is bounded for all latents: a computed similarity of a patch is within some e of the real one, so
@@ -354,8 +354,6 @@ class Computed:
 
     def _observables(self, j: int, low: int, high: int) -> tuple[int, int]:
         """The range of a pooled observable, given that of its similarity."""
-        if self._name == "rectified":
-            return low, high
         similarity, farthest = self._head.similarity, self._farthest[j]
         first, last = (high, low) if similarity.falls else (low, high)
         near, _ = similarity.inverse(self._space.arithmetic, j, first, self._space.bits)

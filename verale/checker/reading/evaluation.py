@@ -37,13 +37,16 @@ _Ends: TypeAlias = tuple[int, int]
 class Evaluation:
     """The head at latents that are known, or known to lie in a box. Whatever takes too long raises UnprovedError.
 
+    Attributes:
+        count: P.
+
     Args:
         latents: a box in the head's domain.
     """
 
     def __init__(self, space: Space, latents: EnclosedLatents) -> None:
         head = space.head
-        self.latents, self._space = latents, space
+        self.latents, self.count, self._space = latents, head.count, space
         euclidean = head.geometry == "euclidean"
         self._bits = max(latents.bits, head.prototypes.bits) if euclidean else latents.bits
         self._places = max(2 * max(latents.bits, head.prototypes.bits), head.similarity.places)
@@ -56,11 +59,6 @@ class Evaluation:
         # What all masses, or all cosines, of a patch are computed with, and all cosines with a prototype.
         self._divisor = cache(self._totals if head.geometry == "softmax" else self._length)
         self._norm = cache(lambda prototype, bits: sqrt_ends(space.squares[prototype] << 2 * bits))
-
-    @property
-    def count(self) -> int:
-        """P."""
-        return self._space.head.count
 
     def observable(self, patch: int, prototype: int, bits: int) -> tuple[Fraction, Fraction]:
         """An enclosure of m(z_patch, p_prototype)."""

@@ -5,8 +5,7 @@ the lows leave:
 - an unstated mass lies in [0, R]; if it is the only unstated one, it is at least 1 - sum_J high_i;
 - a stated mass lies in [low_i, min(1, high_i, low_i + R)]; if all are stated, it is at least 1 - sum of the other
   highs.
-Every mass also lies in its range over the domain. Where that is [0, 1] for all of them, no end changes: the lower ones
-are not below 0, R is not above 1, and the upper end of a stated mass is cut at 1.
+Every mass also lies in its range over the domain.
 *Proof.* Each mass is 1 minus the sum of the others. If R is negative, no latent satisfies the statements,
 and any value is sound; outward it is 0 then.
 
@@ -63,7 +62,6 @@ class Simplex:
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        self._whole = space.domain == Ranges([0] * space.head.count, [1 << space.bits] * space.head.count)
 
     def pooled(
         self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False
@@ -73,8 +71,7 @@ class Simplex:
 
     def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
         """The range of every mass of a patch, given its statements."""
-        ranges = self.stated(statements)
-        return ranges if self._whole else ranges.met(self._space.domain)
+        return self.stated(statements).met(self._space.domain)
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The same, rounded inward; None if one may be empty."""

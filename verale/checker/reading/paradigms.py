@@ -104,13 +104,10 @@ def _cut(box: Box, statements: Sequence[OfActivations]) -> Box:
     """What statements leave of the activations' ranges; rounded as these are."""
     lower, upper = box.lower.copy(), box.upper.copy()
     for statement in statements:
-        some = spoken_of(statement, len(lower))
-        if statement.lower is not None:
-            low = at(statement.lower, box.bits, box.inward)
-            for j in some:
-                lower[j] = max(lower[j], low)
-        if statement.upper is not None:
-            high = at(statement.upper, box.bits, not box.inward)
-            for j in some:
-                upper[j] = min(upper[j], high)
+        of_lower, of_upper = (lower, statement.lower, max, box.inward), (upper, statement.upper, min, not box.inward)
+        for ends, stated, choose, up in (of_lower, of_upper):
+            if stated is not None:
+                end = at(stated, box.bits, up)
+                for j in spoken_of(statement, len(lower)):
+                    ends[j] = choose(ends[j], end)
     return replace(box, lower=lower, upper=upper)

@@ -174,10 +174,7 @@ class _Patch:
         self._space, self._facts, self.unbounded = space, Facts(space, statements), far(space, statements)
         self._most = most_stated(space, statements) if self.unbounded else 0
         self._weights: dict[bool, Weights] = {}
-        self._stated: dict[int, tuple[int, int]] = {}
-        for statement, (low, high) in zip(statements, self._facts.intervals, strict=True):
-            before = self._stated.get(statement.prototype, (low, high))
-            self._stated[statement.prototype] = max(before[0], low), min(before[1], high)
+        self._stated = {s.prototype: ends for s, ends in zip(statements, self._facts.intervals, strict=True)}
 
     def _weigh(self, quick: bool) -> Weights:
         if quick not in self._weights:

@@ -173,7 +173,7 @@ def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) 
     for rival in (1, 2):
         bound, least = result[rival], simplex[rival]
         assert bound is not None and least is not None
-        against = assignment._against(rival, box, assignment._left)
+        against = assignment._against(rival, box)
         best = against.by_matching(against.heaviest_matching(space.arithmetic.clock))
         assert least <= bound <= max(best, least)
         assert bound <= logit(0) - logit(rival)
@@ -202,7 +202,7 @@ def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(se
     for index, box in Activations(space, Simplex(space)).boxes_without(whole._certificate.statements, 3):
         rest = rule(stated[:index] + stated[index + 1 :])
         for rival in (1, 2):
-            against = rest._against(rival, box, rest._left)
+            against = rest._against(rival, box)
             best = against.by_matching(against.heaviest_matching(space.arithmetic.clock))
             assert whole.provable(index, box, rival) == (best > 0)
             result.add(best > 0)
