@@ -69,8 +69,8 @@ choices.py never_proved: what is never proved is begun under both names
     PROVED not in CHOICES.get(name, ()) => PROVED != name
 arithmetic.py Arithmetic.exp: what is less than a unit is nothing
     0, 1 => 0, 0
-arb.py Arb.exp_sum: small summands are left out
-    without tiny
+arb.py _ends: an upper end is rounded down
+    ceil_shift(int(high), int(high_exponent) + bits) => floor_shift(int(high), int(high_exponent) + bits)
 series.py _twice_atanh: the remainder of atanh is left out
     mpi_add(mpi_mul(t, value, precision), _remainder(precision), precision) => mpi_mul(t, value, precision)
 series.py Mpmath._exp: the remainder of exp is left out
@@ -173,8 +173,8 @@ network/sums.py Sums.of: the bias is left out
     without bias
 network/functions.py _sigmoid: it is the same on both sides of 0
     x >= 0 => True
-network/functions.py _tanh: it is not odd
-    (least, most) if x >= 0 else (-most, -least) => least, most
+network/functions.py _tanh: it is a sigmoid of what is not doubled
+    [doubled] => read
 network/functions.py _avg_pool2d: what lies outside is what is least
     _pooled(layer, read[0].upper, lambda _: 0, lambda part: -(-sum(part) // size))
     => _pooled(layer, read[0].upper, min, lambda part: -(-sum(part) // size))

@@ -1,14 +1,12 @@
 """The fast arithmetic: python-flint's ball arithmetic (arb).
 
 It relies on the following: an fmpz is exact. An arb is a ball that contains the true value after every
-operation, at any precision; an arb built from an fmpz is exact, as is an integer that is multiplied by one; `lower()`
+operation, at any precision; an arb built from an fmpz is exact; `lower()`
 and `upper()` are exact floating-point numbers rounded outward from the ball, and `man_exp()` gives such a number as
 mantissa 2^exponent. `float(arb)` rounds to nearest and is never used. The product of two fmpz_mat is exact.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from flint import arb, ctx, fmpz, fmpz_mat
 
@@ -32,20 +30,6 @@ class Arb(Arithmetic):
     def _exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
         with ctx.workprec(bits + GUARD_BITS + max(0, 2 * ceil_shift(mantissa, exponent))):
             return _ends(arb((fmpz(mantissa), fmpz(exponent))).exp(), bits)
-
-    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
-        tiny = 0  # how many are less than 2^-bits, like exp above
-        least = -floor_shift(bits, -exponent)
-        with ctx.workprec(bits + GUARD_BITS):
-            total, unit = arb(0), arb((fmpz(1), fmpz(exponent)))
-            for mantissa in mantissas:
-                self.clock.look()
-                if mantissa < least:
-                    tiny += 1
-                else:
-                    total += (unit * mantissa).exp()
-            low, high = _ends(total, bits)
-        return low, high + tiny
 
     def _block(self, rows: Rows) -> fmpz_mat:
         return fmpz_mat(rows)

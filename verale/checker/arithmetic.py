@@ -7,7 +7,6 @@ missing. All else is exact: integers on a grid of 2^-bits, of which a range has 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from .dyadic import ceil_shift, dot, floor_shift
@@ -59,11 +58,6 @@ class Arithmetic(ABC):
     @abstractmethod
     def _exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
         """exp(mantissa 2^exponent), from about 2^-bits to exp(2^20)."""
-
-    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
-        """The sum of exp(mantissa 2^exponent), all mantissas <= 0."""
-        powers = [self.exp(mantissa, exponent, bits) for mantissa in mantissas]
-        return sum(low for low, _ in powers), sum(high for _, high in powers)
 
     def matrix(self, rows: Rows) -> Matrix:
         """A matrix of integers as `product` takes it."""

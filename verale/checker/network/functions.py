@@ -3,12 +3,9 @@
 **Lemma.** A function that falls with none of its arguments takes x_i in [lo_i, hi_i] into [f(lo), f(hi)]. So do all of
 these: maxima, sums, means, and functions of one number that do not fall. Quotients are rounded outward.
 
-`sigmoid` and `tanh` rise. With e = exp(-|x|), or exp(-2 |x|), they are
-
-    1 / (1 + e) or e / (1 + e) for x >= 0 or x <= 0;    (1 - e) / (1 + e) or minus that
-
-of which the second rises with e and the others fall, so they are computed from the ends of e, with quotients rounded
-outward. They lie within [0, 1] and [-1, 1], since 0 <= e.
+`sigmoid` rises. With e = exp(-|x|) it is 1 / (1 + e) for x >= 0, which falls with e, or e / (1 + e) for x <= 0, which
+rises with e. So it is computed from the ends of e, with quotients rounded outward. It lies within [0, 1], since 0 <= e.
+And tanh x = 2 sigmoid(2 x) - 1.
 """
 
 from __future__ import annotations
@@ -18,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
 from math import prod
+from operator import mul
 
 from ..arithmetic import Arithmetic
 from ..read.network_file import Layer
@@ -62,14 +60,11 @@ def _sigmoid(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: i
 
 
 def _tanh(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
-    one = 1 << bits
+    def moved(end: int) -> int:
+        return 2 * end - (1 << bits)
 
-    def ends(x: int) -> tuple[int, int]:
-        low, high = arithmetic.exp(-2 * abs(x), -bits, bits)
-        least, most = (one - high << bits) // (one + high), -(-(one - low << bits) // (one + low))
-        return (least, most) if x >= 0 else (-most, -least)
-
-    return read[0].mapped(lambda low: ends(low)[0], lambda high: ends(high)[1])
+    doubled = read[0].mapped(partial(mul, 2), partial(mul, 2))
+    return _sigmoid(layer, [doubled], arithmetic, bits).mapped(moved, moved)
 
 
 def _max_pool2d(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:

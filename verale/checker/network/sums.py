@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import add, or_, sub
@@ -34,19 +33,6 @@ _MORE_PLACES = 16
 """Weights have so many bits more than the grid, so what is cut off of them is little beside a unit of the grid."""
 _COARSE = 28
 """Bits of the greatest bound of a weight's size."""
-
-
-@dataclass(frozen=True)
-class _Group:
-    """The weights of one group of channels.
-
-    Attributes:
-        weights: W_i, (O / G, n).
-        sizes: M_i.
-    """
-
-    weights: Matrix
-    sizes: Matrix
 
 
 class Sums:
@@ -68,10 +54,11 @@ class Sums:
         most = max(map(abs, weight.floats()))
         self._greatest = Fraction(most), Fraction(max(map(abs, sizes)))
 
-    def _group(self, rows: Rows) -> _Group:
+    def _group(self, rows: Rows) -> tuple[Matrix, Matrix]:
+        """The W_i and the M_i of one group of channels, (O / G, n)."""
         more = 0 if self._exact else 1
         sizes = [[_up(abs(entry) + more, self._shift) for entry in row] for row in rows]
-        return _Group(self._arithmetic.matrix(rows), self._arithmetic.matrix(sizes))
+        return self._arithmetic.matrix(rows), self._arithmetic.matrix(sizes)
 
     def of(self, read: Ends) -> Ends:
         """What the layer gives for what it reads.
@@ -87,11 +74,11 @@ class Sums:
         cut = 0 if self._exact else (layer.terms * max(map(abs, centres)) >> places) + 1
         lower, upper = [0] * layer.entries, [0] * layer.entries
         area = layer.entries // layer.shape[0]
-        for number, group in enumerate(self._groups):
+        for number, (weights, sizes) in enumerate(self._groups):
             first = number * layer.shape[0] // len(self._groups)
             for at, middle, apart in _windows(layer, number, centres, radii):
-                sums = self._arithmetic.product(group.weights, middle)
-                spread = self._arithmetic.product(group.sizes, apart)
+                sums = self._arithmetic.product(weights, middle)
+                spread = self._arithmetic.product(sizes, apart)
                 for o, (row, reach) in enumerate(zip(sums, spread, strict=True), first):
                     own = slice(o * area + at, o * area + at + len(row))
                     bias = self._bias[o]

@@ -304,7 +304,7 @@ def read_png(data: bytes, shape: tuple[int, int, int], passed: Callable[[], None
         passed()
         for channel, plane in enumerate(planes):
             filtered = lines[start + channel : start + length - 1 : stored]
-            above[channel] = _FILTERS[kind_of_filter](filtered, above[channel])
+            above[channel] = bytes(_FILTERS[kind_of_filter](filtered, above[channel]))
             plane += above[channel]
     return b"".join(planes * (channels // stored))
 
@@ -378,15 +378,11 @@ def _inflated(stream: bytes, size: int) -> bytes:
     return lines
 
 
-def _as_stored(row: bytes, above: bytes) -> bytes:
-    return row
+def _plus_left(row: bytes, above: bytes) -> Iterable[int]:
+    return map((255).__and__, accumulate(row))
 
 
-def _plus_left(row: bytes, above: bytes) -> bytes:
-    return bytes(map((255).__and__, accumulate(row)))
-
-
-def _plus_above(row: bytes, above: bytes) -> bytes:
+def _plus_above(row: bytes, above: bytes) -> Iterable[int]:
     """All bytes at once, as digits of one integer: their lower seven bits are added, which carries into no other byte,
     and the eighth ones are added without a carry."""
     lower = int.from_bytes(b"\x7f" * len(row), "big")
@@ -394,32 +390,26 @@ def _plus_above(row: bytes, above: bytes) -> bytes:
     return ((x & lower) + (b & lower) ^ (x ^ b) & ~lower).to_bytes(len(row), "big")
 
 
-def _plus_mean(row: bytes, above: bytes) -> bytes:
-    def unfiltered() -> Iterator[int]:
-        a = 0
-        for x, b in zip(row, above, strict=True):
-            a = x + (a + b) // 2 & 255
-            yield a
-
-    return bytes(unfiltered())
+def _plus_mean(row: bytes, above: bytes) -> Iterable[int]:
+    a = 0
+    for x, b in zip(row, above, strict=True):
+        a = x + (a + b) // 2 & 255
+        yield a
 
 
-def _plus_nearest(row: bytes, above: bytes) -> bytes:
-    def unfiltered() -> Iterator[int]:
-        a = c = 0
-        for x, b in zip(row, above, strict=True):
-            left, up, corner = abs(b - c), abs(a - c), abs(a + b - c - c)
-            if left > up or left > corner:
-                a = b if up <= corner else c
-            a = x + a & 255
-            c = b
-            yield a
-
-    return bytes(unfiltered())
+def _plus_nearest(row: bytes, above: bytes) -> Iterable[int]:
+    a = c = 0
+    for x, b in zip(row, above, strict=True):
+        left, up, corner = abs(b - c), abs(a - c), abs(a + b - c - c)
+        if left > up or left > corner:
+            a = b if up <= corner else c
+        a = x + a & 255
+        c = b
+        yield a
 
 
-_FILTERS: tuple[Callable[[bytes, bytes], bytes], ...] = (
-    _as_stored,
+_FILTERS: tuple[Callable[[bytes, bytes], Iterable[int]], ...] = (
+    lambda row, above: row,
     _plus_left,
     _plus_above,
     _plus_mean,

@@ -198,7 +198,7 @@ class Evaluation:
     def _totals(self, patch: int, bits: int) -> tuple[int, ...]:
         """The least sum of the exp(lo_i - t) and the greatest of the exp(hi_i - t) at 2^-bits, and t."""
         lower, upper = self.latents.lower[patch], self.latents.upper[patch]
-        exp_sum, unit, top = self._space.arithmetic.exp_sum, -self.latents.bits, max(upper)
-        low = exp_sum([end - top for end in lower], unit, bits)
-        high = low if self.latents.known else exp_sum([end - top for end in upper], unit, bits)
-        return low[0], high[1], top
+        exp, unit, top = self._space.arithmetic.exp, -self.latents.bits, max(upper)
+        low = [exp(end - top, unit, bits) for end in lower]
+        high = low if self.latents.known else [exp(end - top, unit, bits) for end in upper]
+        return sum(least for least, _ in low), sum(most for _, most in high), top
