@@ -15,9 +15,7 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from operator import mul
 
-_HEX_FLOAT = re.compile(r"(-?)0x([01])(?:\.([0-9a-f]{1,13}))?p([+-][0-9]{1,4})")
-_LEAST_EXPONENT = -1074
-_GREATEST_EXPONENT = 1024
+_HEX_FLOAT = re.compile(r"-?0x([01])(?:\.([0-9a-f]{1,13}))?p([+-][0-9]{1,4})")
 
 
 @dataclass(frozen=True)
@@ -44,16 +42,14 @@ def hex_float(text: str) -> Fraction | None:
     match = _HEX_FLOAT.fullmatch(text)
     if match is None:
         return None
-    sign, unit, digits, power = match[1], match[2], match[3] or "", int(match[4])
+    unit, digits, power = match[1], match[2] or "", int(match[3])
     mantissa, exponent = int(unit + digits, 16), power - 4 * len(digits)
-    if mantissa == 0:
-        return Fraction(0)
-    trailing = (mantissa & -mantissa).bit_length() - 1
-    mantissa, exponent = mantissa >> trailing, exponent + trailing
-    if exponent < _LEAST_EXPONENT or exponent + mantissa.bit_length() > _GREATEST_EXPONENT:
-        return None  # the only other fault: the grammar already limits the value to 53 bits
-    value = Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
-    return -value if sign else value
+    try:
+        value = Fraction(float.fromhex(text))
+    except OverflowError:
+        return None
+    is_stored = abs(value.numerator) << max(0, -exponent) == mantissa * value.denominator << max(0, exponent)
+    return value if is_stored else None  # else it is rounded
 
 
 def about(value: Fraction) -> str:
