@@ -5,9 +5,9 @@
 - If B <= b < B + 1 and F <= S + B < F + 1, in units of the grid or smaller ones, and v - b is within d of S, then v
   lies in [F - d, F + d + 2].
 - With the centre floor((lo + hi) / 2), hi - centre is no less than centre - lo.
-- Functions that fall with none of their arguments take ends to ends: maxima, sums, means, 1 / (1 + e) and e / (1 + e)
-  and (1 - e) / (1 + e), in which e = exp(-|x|) is not negative. A mass e / (e + s), of which s is the sum of the
-  others, rises with e and falls with s.
+- Functions that fall with none of their arguments take ends to ends: maxima, sums, means, 1 / (1 + e) and e / (1 + e),
+  in which e = exp(-|x|) is not negative. tanh x = (1 - e) / (1 + e) with e = exp(-2 x) is 2 sigmoid(2 x) - 1. A mass
+  e / (e + s), of which s is the sum of the others, rises with e and falls with s.
 
 - Computed in binary32 from x as computed, a term w x t has |t - 1| <= g. It is within M (r + g (most_x)) + e most of
   W c, where |x| <= most_x = |c| + r: so g (|c| + r) may be added to r. That |t - 1| <= gamma_m after m roundings is
@@ -84,12 +84,7 @@ LEMMA = Lemma(
             "qfnra-nlsat",
         ),
         Case("1 / (1 + e) falls", _POWERS, 1 + _POWER <= 1 + _GREATER),
-        Case(
-            "(1 - e) / (1 + e) falls",
-            _POWERS,
-            (1 - _GREATER) * (1 + _POWER) <= (1 - _POWER) * (1 + _GREATER),
-            "qfnra-nlsat",
-        ),
+        Case("(1 - e) / (1 + e) is 2 / (1 + e) - 1", _POWERS, (1 - _POWER) / (1 + _POWER) == 2 / (1 + _POWER) - 1),
     ),
     twins=(
         Case(
