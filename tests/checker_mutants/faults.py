@@ -205,7 +205,7 @@ network/binary32.py normalised: a quotient is exact
 network/sums.py Sums._rounded: the bias is not rounded
     share(size, count) + lost => lost
 network/sums.py _integers: what is cut off of a weight of 2^1000 is nothing
-    value.as_integer_ratio()[1].bit_length() <= most + 1 => True
+    not cut => True
 reading/space.py distances_over: nothing is nearer than the nearest end
     max(0, low - entry, entry - high) => max(low - entry, entry - high)
 reading/space.py products_over: upper ends are those of positive entries

@@ -17,11 +17,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import reduce
-from operator import add, or_, sub
+from operator import add, sub
 
 from ..arithmetic import Arithmetic, Matrix, Rows
-from ..dyadic import ceil_at
+from ..dyadic import ceil_at, exact
 from ..read.formats import Tensor
 from ..read.network_file import Layer
 from .binary32 import require_no_overflow, roundings, share, underflow
@@ -111,23 +110,14 @@ def _floor(value: float, places: int) -> int:
 
 
 def _integers(tensor: Tensor, most: int, width: int) -> tuple[int, bool, Rows]:
-    """The entries at 2^-places, rounded to an integer next to them, row by row of `width`; as few places as they need,
-    and at most `most`.
+    """The entries at 2^-places, rounded down, row by row of `width`; as few places as they need, and at most `most`.
 
     Returns:
         The places, whether the integers are exact, and the rows.
     """
-    values = tensor.floats()
-    try:
-        scaled = [math.ldexp(value, most) for value in values]  # exact, unless it overflows
-        exact, flat = all(map(float.is_integer, scaled)), list(map(int, scaled))
-    except OverflowError:
-        exact = all(value.as_integer_ratio()[1].bit_length() <= most + 1 for value in values)
-        flat = [_floor(value, most) for value in values]
-    bits = reduce(or_, flat) if exact else 1
-    spare = min(most, (bits & -bits).bit_length() - 1) if bits else most
-    flat = [entry >> spare for entry in flat]
-    return most - spare, exact, [flat[start : start + width] for start in range(0, len(flat), width)]
+    stored = exact(tensor.floats(), width)
+    cut = max(0, stored.bits - most)
+    return stored.bits - cut, not cut, [[entry >> cut for entry in row] for row in stored.rows]
 
 
 def _windows(
