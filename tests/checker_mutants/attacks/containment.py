@@ -69,12 +69,13 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
             if not (low <= greatest and least <= high and high - low <= Fraction(16, 1 << bits)):
                 return "observable"
         for some in ([0, 2], [1, 3], [0, 1, 2, 3]):
-            low, high = (Fraction(int(end), 1 << bits) for end in evaluation.greatest(some, bits))
+            exempt = tuple(j for j in range(COUNT) if j not in some)
+            low, high = evaluation.bounded(certificate.OrderStatement(exempt, Fraction(0)), bits)
             if low > max(trial.activations[j][1] for j in some) or high < max(trial.activations[j][0] for j in some):
                 return "greatest"
             if bits == 20 and high - low > Fraction(1, 1 << 10):  # else false clauses cannot be decided
                 return "greatest is wide"
-            low, high = (Fraction(int(end), 1 << bits) for end in evaluation.least(some, bits))
+            low, high = evaluation.bounded(certificate.FloorStatement(exempt, Fraction(0)), bits)
             if low > min(trial.activations[j][1] for j in some) or high < min(trial.activations[j][0] for j in some):
                 return "least"
             if bits == 20 and high - low > Fraction(1, 1 << 10):
