@@ -2,6 +2,6 @@
 
     python -m benchmarks.agreement --mutants-one-in 4 --emitted 10000 --out benchmarks/results/agreement.md
 
-`verale.soundness.agreement` has the certificates, the kernels and the comparison; `table` says what came of it, in
-Markdown. With `--data` heads that were trained are compared too (`benchmarks.heads`).
+`verale.soundness` has the certificates (`sets`) and the comparison (`compare`); `tally` counts, and `table` says what
+came of it, in Markdown. With `--data` heads that were trained are compared too (`benchmarks.heads`).
 """

@@ -17,13 +17,13 @@ from pathlib import Path
 from support.mutants import mutated
 
 from benchmarks.agreement.table import table
+from benchmarks.agreement.tally import Tally, tallied
 from verale.checker.errors import KernelError
 from verale.checker.proved.program import find_executable
 from verale.errors import UsageError
 from verale.paradigms import ORDERS
-from verale.soundness.agreement import sets
-from verale.soundness.agreement.compare import Compared, compared
-from verale.soundness.agreement.sets import Group, Question
+from verale.soundness import sets
+from verale.soundness.sets import Group
 
 TRAINED = ("protopnet", "tesnet", "pipnet", "gaussian", "protopool")
 """Heads trained on CIFAR-100, as `benchmarks.heads` names them."""
@@ -44,10 +44,10 @@ def main() -> int:
     text = ""
     try:
         facts = {"executable": find_executable().sha256} | _facts()
-        tallies: dict[str, Compared] = {}
+        tallies: dict[str, Tally] = {}
         for name, groups in _chosen(given):
             start = time.monotonic()
-            tallies[name] = compared(groups)
+            tallies[name] = tallied(groups)
             counts = ", ".join(f"{count:,} {kind}" for kind, count in tallies[name].kinds.items())
             wrong = len(tallies[name].wrong)
             sys.stderr.write(f"{name}: {counts}, {wrong} wrong, in {time.monotonic() - start:.0f} s\n")
@@ -76,20 +76,11 @@ def _chosen(given: argparse.Namespace) -> Iterator[tuple[str, Iterator[Group]]]:
 
 def _trained(data: Path, images: int) -> Iterator[Group]:
     """The trained heads of a folder, a few images of each explained under every paradigm."""
-    import safetensors.torch
-
     from benchmarks.heads import build
-    from verale.certificate import Certificate
-    from verale.soundness.random_heads import explained
 
     for name in TRAINED:
         subject = build(name, data, images)
-        questions = tuple(
-            Question(f"{name}, image {each.image}, {each.paradigm}", each.result.to_bytes())
-            for each in explained(subject.head, subject.latents, orders=ORDERS[:1])
-            if isinstance(each.result, Certificate)
-        )
-        yield Group(subject.head.to_bytes(), safetensors.torch.save({"latents": subject.latents}), questions)
+        yield sets.explained(name, subject.head, subject.latents, orders=ORDERS[:1])
 
 
 def _facts() -> dict[str, str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from benchmarks.agreement.tally import Tally
 from benchmarks.environment import listed
-from verale.soundness.agreement.compare import KINDS, NAMES, Compared
+from verale.soundness.compare import KINDS, NAMES
 
 __all__ = ["table"]
 
@@ -19,7 +20,7 @@ _TITLES = {
 }
 
 
-def table(tallies: dict[str, Compared], command: str, facts: dict[str, str]) -> str:
+def table(tallies: dict[str, Tally], command: str, facts: dict[str, str]) -> str:
     """The table of some sets.
 
     Args:
@@ -60,7 +61,7 @@ def table(tallies: dict[str, Compared], command: str, facts: dict[str, str]) -> 
     return "\n".join(lines) + "\n"
 
 
-def _listed(tallies: dict[str, Compared], kind: str, title: str) -> list[str]:
+def _listed(tallies: dict[str, Tally], kind: str, title: str) -> list[str]:
     lines = ["", f"## {title}", ""]
     for name, tally in tallies.items():
         differences = tally.worst_first(kind)

@@ -14,8 +14,8 @@ from support.claims import interval
 from support.files import Document
 from support.mutants import Mutant, mutants_of
 
+from benchmarks.agreement.tally import with_margins
 from verale.checker import Auditor
-from verale.soundness.agreement.sets import with_margins
 from verale.soundness.corpus.cases import Case, accepted, judged
 
 

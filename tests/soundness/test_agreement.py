@@ -17,12 +17,12 @@ from support.proved import fake
 
 from benchmarks.agreement import __main__ as program
 from benchmarks.agreement.table import table
+from benchmarks.agreement.tally import Tally, tallied
 from verale.checker import Auditor, Status
-from verale.soundness.agreement import compare, sets
-from verale.soundness.agreement.compare import Compared, compared
-from verale.soundness.agreement.sets import Group, Question
+from verale.soundness import compare, sets
 from verale.soundness.combinations import COMBINATIONS
 from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.sets import Group, Question
 from verale.soundness.suite import SECTIONS
 
 
@@ -31,7 +31,7 @@ def executable(proved_checker, monkeypatch) -> None:
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
 
 
-def require_agreement(tally: Compared, missed: float = 0) -> None:
+def require_agreement(tally: Tally, missed: float = 0) -> None:
     """Nothing wrong. The share of certificates of which the proved checker proves less is at most `missed`; those with
     numbers that its reader does not take, such as 10^17 patches, do not count, nor do margins above those of accepted
     cases, which each may prove or not. Of what it says of minimality `test_proved_minimality` asks more."""
@@ -54,7 +54,7 @@ def _is_raised(each: Any) -> bool:
 def test_they_agree_on_the_corpora(one_in: int, executable, monkeypatch) -> None:
     cases = stored()[::one_in]
     monkeypatch.setattr(sets, "stored", lambda: cases)
-    tally = compared(sets.corpora())
+    tally = tallied(sets.corpora())
     require_agreement(tally)
     assert tally.kinds.total() == len(cases)
     assert tally.kinds["more"] > 0
@@ -80,23 +80,23 @@ def test_to_prove_more_is_no_disagreement(executable) -> None:
 
 
 def test_they_agree_on_mutants(executable) -> None:
-    require_agreement(compared(mutated(250)))
+    require_agreement(tallied(mutated(250)))
 
 
 def test_they_agree_on_random_heads(executable) -> None:
-    tally = compared(sets.emitted(12, one_in=9))
+    tally = tallied(sets.emitted(12, one_in=9))
     require_agreement(tally)
     assert tally.kinds.total() >= 12
 
 
 @pytest.mark.parametrize("one_in", [5, pytest.param(1, marks=pytest.mark.long)])
 def test_they_agree_where_ends_are_missing(one_in: int, executable) -> None:
-    require_agreement(compared(islice(sets.opened(), None, None, one_in)), missed=0.02)
+    require_agreement(tallied(islice(sets.opened(), None, None, one_in)), missed=0.02)
 
 
 @pytest.mark.long
 def test_they_agree_on_the_demo(executable) -> None:
-    tally = compared(sets.demo(1))
+    tally = tallied(sets.demo(1))
     require_agreement(tally)
     assert tally.kinds.total() > 3
 
@@ -104,7 +104,7 @@ def test_they_agree_on_the_demo(executable) -> None:
 @pytest.mark.long
 def test_they_agree_on_files_at_the_limits(executable, monkeypatch) -> None:
     monkeypatch.setattr(sets, "stored", lambda *folders: stored(*folders) if folders else [])
-    tally = compared(sets.corpora(large=True))
+    tally = tallied(sets.corpora(large=True))
     assert tally.wrong == []
     missed = {each.name: each.proved[1] for each in tally.worst_first("less")}
     missable = {"mask-65536": "limit", "top_mean-18-digits": "limit", "large-projection-euclidean-wide": "minimality"}
@@ -114,13 +114,13 @@ def test_they_agree_on_files_at_the_limits(executable, monkeypatch) -> None:
 @pytest.mark.long
 def test_they_agree_on_many_mutants(executable) -> None:
     # Mutants with ends such as 1e300 are hard to find good weights for.
-    require_agreement(compared(mutated(200, seed=1)), missed=0.01)
+    require_agreement(tallied(mutated(200, seed=1)), missed=0.01)
 
 
 @pytest.mark.long
 def test_they_agree_on_random_heads_of_every_combination(executable) -> None:
     heads = sets.emitted(10**6, seed=1)  # as many as there are combinations are one turn
-    require_agreement(compared(islice(heads, len(COMBINATIONS))))
+    require_agreement(tallied(islice(heads, len(COMBINATIONS))))
 
 
 # What must not be is told.
@@ -148,7 +148,7 @@ def answering(tmp_path, monkeypatch):
 def test_what_another_kernel_refutes_must_not_be_proved(answering) -> None:
     answering("'proved'")
     case = first("reject/", "REFUTED")
-    tally = compared(asked_of(case))
+    tally = tallied(asked_of(case))
     assert tally.kinds == Counter(apart=1)
     assert tally.wrong[0] == (
         f"{case.name}: the kernels disagree (arb: REFUTED refuted, mpmath: REFUTED refuted, proved: PROVED)"
@@ -159,7 +159,7 @@ def test_what_is_proved_of_an_image_that_is_none_of_the_claim_is_wrong(answering
     """A statement that is not true of the image; the fake proves it."""
     answering("'proved'")
     case = next(case for case in stored() if (case.status, case.reason) == ("NOT_PROVED", "instance"))
-    tally = compared(asked_of(case))
+    tally = tallied(asked_of(case))
     assert tally.kinds == Counter(apart=1)
     assert len(tally.wrong) == 1 and tally.wrong[0].startswith(f"{case.name}: ")
 
@@ -168,7 +168,7 @@ def test_minimality_that_is_marked_as_false_must_not_be_proved(answering, monkey
     answering("'proved'")
     case = next(case for case in stored() if case.truth and case.truth.dropped is not None)
     monkeypatch.setattr(sets, "stored", lambda: [case])
-    (line,) = compared(sets.corpora()).wrong
+    (line,) = tallied(sets.corpora()).wrong
     assert "it is marked as false (arb: NOT_PROVED minimality" in line
 
 
@@ -176,17 +176,17 @@ def test_what_is_refuted_and_entailed_is_wrong(answering) -> None:
     """The fake proves no entailment, and then refutes it by an image that has the class."""
     answering("'not proved' if question == 'entails' else 'proved'")
     case = first("accept/")
-    tally = compared(asked_of(case))
+    tally = tallied(asked_of(case))
     assert tally.kinds == Counter(apart=1)
     unproved = next(case for case in stored() if case.name.startswith("reject/") and case.reason == "margin")
-    tally = compared(asked_of(unproved))
+    tally = tallied(asked_of(unproved))
     assert tally.kinds == Counter(apart=1)
     assert [line.split(" (")[0] for line in tally.wrong] == [f"{unproved.name}: the kernels disagree"]
 
 
 def test_what_is_marked_as_false_must_not_be_proved(answering) -> None:
     answering("'proved'")
-    tally = compared(asked_of(first("accept/"), false=True))
+    tally = tallied(asked_of(first("accept/"), false=True))
     assert len(tally.wrong) == 1 and "it is marked as false" in tally.wrong[0]
 
 
@@ -205,11 +205,11 @@ def test_a_fault_of_the_rules_is_noticed(file, wrong, folder, reason, executable
     (fault,) = (fault for fault in planted(file) if fault.wrong == wrong)
     cases = [case for case in stored() if case.name.startswith(folder) and case.reason == reason][:30]
     monkeypatch.setattr(sets, "stored", lambda: cases)
-    sound = compared(sets.corpora())
+    sound = tallied(sets.corpora())
     with injected({file: fault.source}) as module:
         faulty = module("").Auditor
         monkeypatch.setattr(compare, "Auditor", lambda *of: (Auditor if of[2] == "proved" else faulty)(*of))
-        tally = compared(sets.corpora())
+        tally = tallied(sets.corpora())
     assert tally.kinds != sound.kinds
     assert bool(tally.wrong) == bool(reason)  # what the rules alone prove is false
 
@@ -230,7 +230,7 @@ def test_a_fault_of_the_rules_is_noticed(file, wrong, folder, reason, executable
 )
 def test_what_is_not_proved_is_less_and_what_dies_is_wrong(answer, kind, lost, answering) -> None:
     answering(answer)
-    tally = compared(asked_of(first("accept/")))
+    tally = tallied(asked_of(first("accept/")))
     assert tally.kinds == Counter({kind: 1})
     assert [each.lost for each in tally.worst_first(kind)] == [lost]
     assert bool(tally.wrong) == (kind == "apart")
@@ -249,7 +249,7 @@ def test_a_margin_that_is_missed_is_measured(tmp_path, monkeypatch) -> None:
         f"return 'proved' if max(margins) / unit < {0.75 * stated!r} else 'not proved'"
     )
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
-    (difference,) = compared(asked_of(case)).worst_first("less")
+    (difference,) = tallied(asked_of(case)).worst_first("less")
     assert (difference.proved, difference.lost) == (("NOT_PROVED", "margin"), 0.5)
     assert "5e-01 of the margins" in str(difference)
 
@@ -291,7 +291,7 @@ def test_without_the_executable_or_the_data_there_is_one_line(executable, monkey
 def test_the_worst_comes_first(answering) -> None:
     answering("'proved' if question == 'instance' else 'not proved'")
     cases = [case for case in stored() if case.status == "PROVED"][:3]
-    tally = compared(group for case in cases for group in asked_of(case))
+    tally = tallied(group for case in cases for group in asked_of(case))
     names = [each.name for each in tally.worst_first("less")]
     assert names == sorted(names) and len(names) == 3
     text = table({"some": tally}, "a command", {"where": "here"})
@@ -312,7 +312,7 @@ def test_it_is_a_section_of_the_suite(executable, monkeypatch) -> None:
     assert "less" in detail
 
 
-def test_the_section_says_that_nothing_was_compared(monkeypatch, tmp_path) -> None:
+def test_the_section_says_that_nothing_was_tallied(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "nowhere"))
     tried, detail, wrong = SECTION.try_it(False, 0)
     assert (tried, wrong) == (0, ())

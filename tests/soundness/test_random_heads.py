@@ -1,12 +1,11 @@
-"""A small run of `verale.soundness.random_heads`: both kernels prove every certificate of random heads.
+"""A small run of the section `emitted` of `verale soundness`: both kernels prove every certificate of random heads.
 
 Many more heads: `verale soundness --only emitted --long`, and `python -m benchmarks.emitted`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,8 @@ import pytest
 from verale.head import Geometry, Head, Pooling, Readout, Similarity, load_latents
 from verale.search.options import LEAST_TOLERANCE
 from verale.soundness.combinations import TOLERANCES, Draw, draws, searches
-from verale.soundness.random_heads import audit, emitted_of
+from verale.soundness.compare import unproved
+from verale.soundness.sets import Group, explained
 
 FILES = Path(__file__).parents[1] / "fixtures" / "wide"
 WIDE = {"6": 0.3, "27": 0.01, "52": 0.1}
@@ -36,29 +36,30 @@ GROUPS = [NUMBERS[start : start + 4] for start in range(0, len(NUMBERS), 4)]
 """The classes of some images tie, and then nothing is emitted; of four heads some is."""
 
 
+def emitted(numbers: Iterable[int], tolerance: float | None = None) -> Iterator[Group]:
+    for name, each in draws(numbers, images=2):
+        yield explained(name, each.head, each.latents, each.tolerance if tolerance is None else tolerance)
+
+
 @pytest.mark.parametrize("group", [pytest.param(g, marks=[pytest.mark.long] * (7 < g[0] < 48)) for g in GROUPS])
 def test_what_is_emitted_is_proved(group):
-    counts: Counter[str] = Counter()
-    for each in drawn(group):
-        assert audit(each.head, each.latents, "both", counts, tolerance=each.tolerance) == []
-    assert emitted_of(counts) > 0
+    tried, lines = unproved(emitted(group), "both")
+    assert tried > 0 and lines == []
 
 
 @pytest.mark.parametrize("number", [pytest.param(n, marks=[pytest.mark.long] * (n > 1)) for n in range(16)])
 def test_what_is_emitted_within_other_tolerances_is_proved(number):
     """Within the greater one few heads have an explanation."""
-    counts: Counter[str] = Counter()
-    for each in drawn([100 + number]):
-        assert audit(each.head, each.latents, "both", counts, tolerance=LARGER[number % 2]) == []
-    assert emitted_of(counts) > 0 or LARGER[number % 2] > LEAST_TOLERANCE
+    tried, lines = unproved(emitted([100 + number], LARGER[number % 2]), "both")
+    assert lines == []
+    assert tried > 0 or LARGER[number % 2] > LEAST_TOLERANCE
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (n == "6")) for n in WIDE])
 def test_what_once_was_not_proved_is_proved(name):
-    counts: Counter[str] = Counter()
     head, latents = Head.load(FILES / f"{name}.head.safetensors"), load_latents(FILES / f"{name}.latents.safetensors")
-    assert audit(head, latents, "both", counts, tolerance=WIDE[name]) == []
-    assert emitted_of(counts) > 0
+    tried, lines = unproved([explained(name, head, latents, WIDE[name])], "both")
+    assert tried > 0 and lines == []
 
 
 def parts(each: Draw) -> set[object]:

@@ -23,8 +23,7 @@ from support.ocaml import FRONT, OCamlFault, built
 
 from verale.checker import Auditor
 from verale.checker.errors import ExecutableError
-from verale.soundness.agreement.compare import answered
-from verale.soundness.corpus.cases import INSTANCE, stored
+from verale.soundness.corpus.cases import INSTANCE, answered, stored
 
 __all__ = ["Claims", "at_its_end", "drawn", "faulty", "main"]
 

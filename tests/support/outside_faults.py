@@ -818,7 +818,7 @@ soundness/corpus/cases.py Case.allows: any verdict on a case will do
 head/similarity.py LogRatio.of: the search's similarity is not the checker's
     1 - self.epsilon => 1 + self.epsilon
     unit/checker/test_every_head.py::test_what_is_proved_holds[euclidean-half]
-soundness/agreement/compare.py _contradict: one checker proves what another sees to be false of the image
+soundness/compare.py _contradict: one checker proves what another sees to be false of the image
     (one[0], other[1]) in _CONTRADICTIONS => False
     soundness/test_agreement.py::test_what_is_proved_of_an_image_that_is_none_of_the_claim_is_wrong
 soundness/suite.py _corpora: a case without its verdict is not told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 
 import click
 
@@ -49,11 +50,11 @@ def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
         results.append(result)
         if as_json:
             head = {"_type": "urn:verale:soundness:v1", "version": __version__, "long": long, "seed": seed}
-            print_line(json.dumps(head | result.record()))
+            print_line(json.dumps(head | asdict(result)))
         else:
-            print_line(f"{result.section.name}: {result.seconds:.1f} s", sys.stderr)
+            print_line(f"{result.section}: {result.seconds:.1f} s", sys.stderr)
         for line in result.wrong:
-            print_line(f"WRONG  {result.section.name}: {line}", sys.stderr)
+            print_line(f"WRONG  {result.section}: {line}", sys.stderr)
     if not as_json:
         _table(results)
     sys.exit(EXIT_UNSOUND if any(result.wrong for result in results) else 0)
@@ -90,7 +91,7 @@ def _table(results: list[Result]) -> None:
     table.add_column("", overflow="fold")
     for result in results:
         counts = f"{result.tried:,}", str(len(result.wrong)), f"{result.seconds:.1f}"
-        table.add_row(result.section.name, *counts, result.detail)
+        table.add_row(result.section, *counts, result.detail)
     total = str(sum(len(result.wrong) for result in results)), f"{sum(result.seconds for result in results):.1f}"
     table.add_row("all", "", *total, "")
     print_table(table, width=None if sys.stdout.isatty() else 140)

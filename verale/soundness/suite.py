@@ -30,24 +30,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Result:
-    """A section's outcome (see `Outcome`), and the processor time that it took."""
+    """What came of the section of that name: how much was tried, the same in words, what is wrong, and the processor
+    time that it took. These are the fields of the JSON object of `verale soundness --json`."""
 
-    section: Section
+    section: str
     tried: int
     detail: str
     wrong: tuple[str, ...]
     seconds: float
-
-    def record(self) -> dict[str, object]:
-        """The JSON object of `verale soundness --json`."""
-        wrong, seconds = list(self.wrong), round(self.seconds, 3)
-        return {
-            "section": self.section.name,
-            "tried": self.tried,
-            "detail": self.detail,
-            "wrong": wrong,
-            "seconds": seconds,
-        }
 
 
 def run(names: tuple[str, ...], long: bool, seed: int) -> Iterator[Result]:
@@ -55,8 +45,8 @@ def run(names: tuple[str, ...], long: bool, seed: int) -> Iterator[Result]:
     for section in SECTIONS:
         if section.name in names:
             start = time.process_time()
-            tried, detail, wrong = section.try_it(long, seed)
-            yield Result(section, tried, detail, wrong, time.process_time() - start)
+            outcome = section.try_it(long, seed)
+            yield Result(section.name, *outcome, round(time.process_time() - start, 3))
 
 
 def _lemmas(long: bool, seed: int) -> Outcome:
@@ -72,17 +62,17 @@ def _emitted(long: bool, seed: int) -> Outcome:
     import torch
 
     from verale.soundness.combinations import draws
-    from verale.soundness.random_heads import audit, emitted_of
+    from verale.soundness.compare import unproved
+    from verale.soundness.sets import explained
 
     torch.set_num_threads(1)
-    counts: Counter[str] = Counter()
     heads = 400 if long else 20
-    wrong = tuple(
-        f"{name}, {line}"
+    groups = (
+        explained(name, drawn.head, drawn.latents, drawn.tolerance)
         for name, drawn in draws(range(heads * seed, heads * (seed + 1)), images=6)
-        for line in audit(drawn.head, drawn.latents, "arb", counts, drawn.tolerance)
     )
-    return emitted_of(counts), f"certificates of {heads} heads", wrong
+    tried, wrong = unproved(groups, "arb")
+    return tried, f"certificates of {heads} heads", tuple(wrong)
 
 
 def _corpora(long: bool, seed: int) -> Outcome:
@@ -109,8 +99,8 @@ def _agreement(long: bool, seed: int) -> Outcome:
 
     from verale.checker.errors import KernelError
     from verale.checker.proved.program import find_program
-    from verale.soundness.agreement.compare import compared
-    from verale.soundness.agreement.sets import corpora, demo, emitted, opened
+    from verale.soundness import sets
+    from verale.soundness.compare import compared
     from verale.soundness.corpus.cases import stored
 
     try:
@@ -119,10 +109,15 @@ def _agreement(long: bool, seed: int) -> Outcome:
         return 0, f"certificates compared: {error}", ()
     torch.set_num_threads(1)
     count, images = (10_000, 50) if long else (300, 1)
-    tally = compared(chain(corpora(long), opened(seed), emitted(count, seed), demo(images)))
-    detail = f"certificates by all kernels; `proved` proves {tally.kinds['more']} more and {tally.kinds['less']} less"
+    groups = chain(sets.corpora(long), sets.opened(seed), sets.emitted(count, seed), sets.demo(images))
+    kinds: Counter[str] = Counter()
+    wrong: list[str] = []
+    for each in compared(groups):
+        kinds[each.kind] += 1
+        wrong += each.wrong
+    detail = f"certificates by all kernels; `proved` proves {kinds['more']} more and {kinds['less']} less"
     detail += f"; {len(stored('deployment'))} of deployed heads, which it does not cover, left out"
-    return tally.kinds.total(), detail, tuple(tally.wrong)
+    return kinds.total(), detail, tuple(wrong)
 
 
 SECTIONS = (

@@ -14,12 +14,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from verale.checker import Auditor, HeadError, LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.deployment import Deployment
-from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.errors import ExecutableError, FormatError, UnprovedError
 from verale.checker.least import proved_least
+from verale.checker.proved.claims import NOT_ASKED
 from verale.soundness.paths import CERTIFICATES
 
 FALSE, BEYOND, MALFORMED = "false", "beyond", "malformed"
@@ -106,11 +108,8 @@ class Case:
         """Status and reason that the checker gives. ValueError where it proves another least size than is claimed."""
         if self.name.startswith(_LEAST):
             return self._least(kernel)
-        if self.witness is not None:
-            auditor, witness = Auditor(self.head, None, kernel), self.witness
-            return outcome_of(lambda: auditor.refute(self.certificate, witness))
-        seen = {"network": self.network, "pictures": self.pictures}
-        return judged(Auditor, self.certificate, self.head, self.latents, kernel, self.deployment, **seen)
+        auditor = partial(Auditor, self.head, self.latents, kernel, network=self.network, pictures=self.pictures)
+        return outcome_of(auditor, self.certificate, self.witness, self.deployment)
 
     def _least(self, kernel: str) -> tuple[str, str]:
         try:
@@ -132,26 +131,45 @@ class Case:
 
 
 def judged(
-    auditor: Any,
-    certificate: bytes,
-    head: bytes,
-    latents: bytes | None,
-    kernel: str = "arb",
-    deployment: Deployment | None = None,
-    **seen: bytes | None,
+    auditor: Any, certificate: bytes, head: bytes, latents: bytes | None, kernel: str = "arb"
 ) -> tuple[str, str]:
-    """Status and reason that the checker gives: see `outcome_of`."""
+    """Status and reason that a checker gives: see `outcome_of`."""
+    return outcome_of(partial(auditor, head, latents, kernel), certificate)
+
+
+def outcome_of(
+    auditor: Callable[[], Any],
+    certificate: bytes,
+    witness: bytes | None = None,
+    deployment: Deployment | None = None,
+) -> tuple[str, str]:
+    """Status and reason of the verdict on a certificate, minimality included, or on a witness against it; or of an
+    input error. Any other exception passes through.
+
+    Args:
+        auditor: makes the one that is asked.
+
+    Raises:
+        ExecutableError: the verdict says that the program died. Elsewhere this may be for want of memory, here no
+            program may.
+    """
     asked: dict[str, Any] = {} if deployment is None else {"deployment": deployment}
-    return outcome_of(lambda: auditor(head, latents, kernel, **seen).check(certificate, minimality=True, **asked))
-
-
-def outcome_of(ask: Callable[[], Verdict]) -> tuple[str, str]:
-    """Status and reason of a verdict or an input error. Any other exception passes through."""
     try:
-        verdict = ask()
+        made = auditor()
+        if witness is not None:
+            verdict: Verdict = made.refute(certificate, witness)
+        else:
+            verdict = made.check(certificate, minimality=True, **asked)
     except tuple(_UNUSABLE) as error:
         return "INPUT_ERROR", _UNUSABLE[type(error)]
-    return verdict.status.value, verdict.reason
+    return answered(verdict).status.value, verdict.reason
+
+
+def answered(verdict: Verdict) -> Verdict:
+    """The same. Raises ExecutableError for one that says that the program died."""
+    if verdict.message.startswith(NOT_ASKED):
+        raise ExecutableError(verdict.message)
+    return verdict
 
 
 def manifest() -> dict[str, dict[str, Any]]:

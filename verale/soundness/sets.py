@@ -1,10 +1,10 @@
-"""The certificates on which verdicts are compared, by head: one process of the executable serves those of a head."""
+"""Certificates to be judged, by head: one process of the executable serves those of a head."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.head import Head
-    from verale.soundness.random_heads import Emission
 
 
 @dataclass(frozen=True)
@@ -79,20 +78,39 @@ def opened(seed: int = 0) -> Iterator[Group]:
         yield Group(case.head, case.latents, (question,))
 
 
+def explained(
+    name: str, head: Head, latents: Tensor, tolerance: float = 0.0, orders: Collection[str] = ORDERS
+) -> Group:
+    """Images (N, L, D) explained under every paradigm that the head admits, in each of some orders that it has: the
+    certificates among what the search gives, perhaps none."""
+    import safetensors.torch
+
+    from verale.certificate import Certificate
+    from verale.search.explain import explain
+    from verale.soundness.combinations import searches
+
+    questions = tuple(
+        Question(f"{name}, image {image}, {paradigm} {order}", result.to_bytes())
+        for paradigm, order in searches(head)
+        if order in orders
+        for image, result in enumerate(explain(head, latents, paradigm, order=order, tolerance=tolerance))
+        if isinstance(result, Certificate)
+    )
+    return Group(head.to_bytes(), safetensors.torch.save({"latents": latents}), questions)
+
+
 def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:
     """Random heads of every combination in turn, or of one in so many, until that many certificates are emitted; each
     explained under every paradigm and order that it has. 16 turns have every tolerance."""
     from verale.soundness.combinations import COMBINATIONS, CYCLE, draw
-    from verale.soundness.random_heads import explained
 
     made, turn = 0, CYCLE * seed
     while made < count:
         for combination in COMBINATIONS[turn % one_in :: one_in]:
             drawn = draw(combination, turn, 1)
-            emissions = explained(drawn.head, drawn.latents, drawn.tolerance)
-            for group in _of(f"{combination}, draw {turn}", drawn.head, drawn.latents, emissions):
-                made += len(group.questions)
-                yield group
+            group = explained(f"{combination}, draw {turn}", drawn.head, drawn.latents, drawn.tolerance)
+            made += len(group.questions)
+            yield group
             if made >= count:
                 return
         turn += 1
@@ -103,34 +121,6 @@ def demo(images: int) -> Iterator[Group]:
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network
     from verale.head import as_patches
-    from verale.soundness.random_heads import explained
 
-    head = load_head(RUN)
     latents = as_patches(load_network().latents(load_images().images[:images])).contiguous()
-    yield from _of("demo", head, latents, explained(head, latents, orders=ORDERS[:1]))
-
-
-def _of(name: str, head: Head, latents: Tensor, emissions: Iterable[Emission]) -> Iterator[Group]:
-    """The certificates among what the search gives of one head and its latents (N, L, D); nothing where there are
-    none."""
-    import safetensors.torch
-
-    from verale.certificate import Certificate
-
-    questions = tuple(
-        Question(f"{name}, image {each.image}, {each.paradigm} {each.order}", each.result.to_bytes())
-        for each in emissions
-        if isinstance(each.result, Certificate)
-    )
-    if questions:
-        yield Group(head.to_bytes(), safetensors.torch.save({"latents": latents}), questions)
-
-
-def with_margins(certificate: bytes, share: float) -> bytes:
-    """The certificate with that share of each stated margin."""
-    document = json.loads(certificate)
-    predicate = document["predicate"]
-    predicate["margins"] = [
-        None if text is None else (float.fromhex(text) * share).hex() for text in predicate["margins"]
-    ]
-    return json.dumps(document).encode()
+    yield explained("demo", load_head(RUN), latents, orders=ORDERS[:1])
