@@ -414,7 +414,7 @@ auditor.py together: the rules vouch for what the other proved
     {claim: name for verdict in (*others, first) for claim, name in verdict.by.items()}
     => {claim: name for verdict in others for claim, name in verdict.by.items()}
 least.py _leaves: one part of a cell is enough
-    reversed(_split(cell, entry, where)) => _split(cell, entry, where)[:1]
+    reversed(_split(cell, **node)) => _split(cell, **node)[:1]
 file_auditor.py FileAuditor.__init__: pictures are not read
     picture_files(pictures, opener) => (None, None)
 limit.py allowed: each byte allows what a megabyte does

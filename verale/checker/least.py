@@ -13,18 +13,17 @@ for some rivals; the rule has to exclude less than k statements with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from .choices import CHOICES, KERNELS, PROVED, load_arithmetic
-from .dyadic import hex_float
 from .errors import FormatError, UnprovedError
 from .head import Head, read_head
 from .limit import LIMIT, allowed
 from .network.enclosure import EnclosedLatents
-from .read.formats import brief, digest, fields, index, read_object, text
+from .read.formats import Readers, digest, index, listed, number, read_object, record, such, text
 from .read.latents import Latents
 from .reading.evaluation import Evaluation
 from .reading.instance import require_domain
@@ -35,7 +34,6 @@ from .reading.space import Space
 __all__ = ["TYPE", "proved_least"]
 
 TYPE = "urn:verale:least:v1"
-_FIELDS = ("_type", "head", "latents", "predicted", "least", "cells")
 
 
 def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "arb", limit: float = LIMIT) -> int:
@@ -66,15 +64,12 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
         )
     subject = read_head(head)
     images = Latents(latents, subject.depth)
-    claim = fields(read_object(document, "the document"), "the document", _FIELDS)
-    if claim["_type"] != TYPE:
-        raise FormatError(f"_type is {brief(claim['_type'])}, expected {TYPE!r}")
-    digests = digest(claim["head"], "head"), digest(claim["latents"], "latents")
-    predicted, least = index(claim["predicted"], "predicted"), index(claim["least"], "least")
+    claim = record(read_object(document, "the document"), "the document", _DOCUMENT, prefix="")
+    predicted, least = claim["predicted"], claim["least"]
     leaves = _leaves(claim["cells"], predicted)
-    if digests[0] != subject.sha256:
+    if claim["head"] != subject.sha256:
         raise UnprovedError("subject", "the document speaks of another head")
-    image = images.find(digests[1])
+    image = images.find(claim["latents"])
     if image is None:
         raise UnprovedError("subject", "no image of the latents file has the document's digest")
     _require_classes(predicted, leaves, subject)
@@ -116,61 +111,56 @@ def _require_excluded(leaves: list[_Leaf], predicted: int, least: int, space: Sp
             raise UnprovedError("entailment", f"{where} does not exclude {least - 1} statements in its cell")
 
 
-def _leaves(cells: Any, predicted: int) -> list[_Leaf]:
+def _leaves(nodes: Sequence[dict[str, Any]], predicted: int) -> list[_Leaf]:
     """The leaves of a tree in preorder. Raises FormatError."""
     leaves: list[_Leaf] = []
     left = [Cell()]
-    for number, entry in enumerate(_list(cells, "cells")):
-        where = f"cells[{number}]"
+    for place, node in enumerate(nodes):
+        where = f"cells[{place}]"
         if not left:
             raise FormatError(f"{where} comes after the last leaf, expected no more")
         cell = left.pop()
-        if isinstance(entry, dict) and "split" in entry:
-            left += reversed(_split(cell, entry, where))
+        if "split" in node:
+            left += reversed(_split(cell, **node))
         else:
-            leaves.append((where, cell, _weights(entry, where, predicted)))
+            leaves.append((where, cell, _weights(node["weights"], where, predicted)))
     if left:
         raise FormatError(f"cells lacks {len(left)} leaves")
     return leaves
 
 
-def _split(cell: Cell, entry: Mapping[str, Any], where: str) -> tuple[Cell, Cell]:
+def _split(cell: Cell, split: str, at: Fraction) -> tuple[Cell, Cell]:
     """The two cells that together hold a cell's explanations."""
-    fields(entry, where, ("split", "at"))
-    at = hex_float(text(entry["at"], f"{where}.at"))
-    if at is None:
-        raise FormatError(f"{where}.at is {brief(entry['at'])}, expected the hex float of a finite binary64")
-    match text(entry["split"], f"{where}.split"):
-        case "ceiling":
-            return replace(cell, u2=_least(cell.u2, at)), replace(cell, u1=_greatest(cell.u1, at))
-        case "floor":
-            return replace(cell, v2=_least(cell.v2, at)), replace(cell, v1=_greatest(cell.v1, at))
-        case other:
-            raise FormatError(f"{where}.split is {brief(other)}, expected 'ceiling' or 'floor'")
+
+    def end(nearer: Callable[[Fraction, Fraction], Fraction], stated: Fraction | None) -> Fraction:
+        return at if stated is None else nearer(stated, at)
+
+    if split == "ceiling":
+        return replace(cell, u2=end(min, cell.u2)), replace(cell, u1=end(max, cell.u1))
+    return replace(cell, v2=end(min, cell.v2)), replace(cell, v1=end(max, cell.v1))
 
 
-def _least(end: Fraction | None, at: Fraction) -> Fraction:
-    return at if end is None else min(end, at)
-
-
-def _greatest(end: Fraction | None, at: Fraction) -> Fraction:
-    return at if end is None else max(end, at)
-
-
-def _weights(entry: Any, where: str, predicted: int) -> dict[int, int]:
-    """The weights of a leaf, by rival."""
+def _weights(pairs: Sequence[tuple[int, ...]], where: str, predicted: int) -> dict[int, int]:
+    """The weights of a leaf, by rival. Raises FormatError."""
     weights: dict[int, int] = {}
-    for pair in _list(fields(entry, where, ("weights",))["weights"], f"{where}.weights"):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise FormatError(f"{where}.weights has {brief(pair)}, expected pairs of a rival and a weight")
-        rival, weight = (index(each, f"{where}.weights") for each in pair)
+    for rival, weight in pairs:
         if rival == predicted or rival in weights:
             raise FormatError(f"{where}.weights has class {rival}, expected each rival of {predicted} at most once")
         weights[rival] = weight
     return weights
 
 
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FormatError(f"{where} is {brief(value)}, expected a list")
-    return value
+def _node(value: Any, where: str) -> dict[str, Any]:
+    return record(value, where, _SPLIT if isinstance(value, dict) and "split" in value else _LEAF)
+
+
+_SPLIT: Readers = {"split": such(text, ("ceiling", "floor").__contains__, "'ceiling' or 'floor'"), "at": number}
+_LEAF: Readers = {"weights": listed(listed(index, 2, "pairs of a rival and a weight"))}
+_DOCUMENT: Readers = {
+    "_type": such(text, TYPE.__eq__, repr(TYPE)),
+    "head": digest,
+    "latents": digest,
+    "predicted": index,
+    "least": index,
+    "cells": listed(_node),
+}

@@ -93,7 +93,7 @@ def test_weights_of_another_class_prove_no_more(given) -> None:
         ({"cells": [{"weights": [[1]]}]}, "expected pairs"),
         ({"cells": [{"weights": [[7, 1]]}]}, "has class 7"),
         ({"cells": [{"weights": [[0, 1], [0, 1], [1, 1], [1, 1]]}]}, "at most once"),
-        ({"cells": [{"weights": [[0, -1]]}]}, "weights is -1"),
+        ({"cells": [{"weights": [[0, -1]]}]}, r"weights\[0\]\[1\] is -1"),
         ({"cells": [3]}, "expected an object"),
     ],
 )
