@@ -46,7 +46,7 @@ reading/audit.py PlainAudit.at_image: what is not decided is false
 reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is looked at
     min if statement.upper is None else max => min
 proved/claims.py ProvedAudit.at_image: what is not proved is true
-    True if self._claims.instance(self._certificate, image) else None => True
+    True if self._claims.holds(self._certificate, image) else None => True
 numbers.py agreed: what one kernel decides is decided
     StatementAt(None) => first
 auditor.py _is_decided: nobody else is asked what is not decided
@@ -467,20 +467,20 @@ proved/text.py _affine: weight and bias have two units
     _raised(bias, bits)[0] => bias.rows[0]
 proved/text.py _weights: there is no bias
     bias is None => True
-proved/claims.py ProvedClaims.pictured: a picture is what is entailed
+proved/claims.py ProvedClaims.holds: a picture is what is entailed
     'pictured' => 'entails'
 proved/claims.py ProvedAudit.prove: a picture is proved unseen
     without self._require_true("picture", subject.picture)
-proved/claims.py ProvedClaims.instance: an instance is what is refuted
+proved/claims.py ProvedClaims.holds: an instance is what is refuted
     'instance' => 'refuted'
 proved/claims.py ProvedClaims.minimal: minimal is what is entailed
     'minimal' => 'entails'
 proved/claims.py ProvedAudit.prove: an instance is proved unseen
     without self._require_true("instance", subject.image)
 proved/claims.py ProvedAudit._uncovered_minimality: minimality is proved unseen
-    None if self._claims.minimal(self._certificate) else self._claims.first_unneeded(self._certificate) => None
+    self._claims.minimal(certificate) => True
 proved/claims.py ProvedAudit._uncovered_minimality: a statement may be unneeded
-    self._claims.first_unneeded(self._certificate) => None
+    never not self._claims.needed(certificate, number)
 proved/dialogue.py Dialogue.ask: an answer may go on
     _ANSWER.fullmatch => _ANSWER.match
 proved/program.py _digest: the digest is of the path
@@ -496,9 +496,7 @@ proved/script_host.py _said: what is no text is told as one
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
     without not self._dialogue.is_open
 auditor.py Exclusive.alone: two threads are in at once
-    with self._lock:
-        yield
-    => yield
+    self._lock => nullcontext()
 proved/program.py find_program: the script takes the place of a program that is named
     without os.environ.get(VARIABLE)
 """

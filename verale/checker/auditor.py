@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from itertools import permutations
@@ -45,11 +45,9 @@ class Exclusive:
         self._lock = RLock()
         _ALL.add(self)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Wait until no other thread is in."""
-        with self._lock:
-            yield
+    def alone(self) -> AbstractContextManager[object]:
+        """Waits, where it is entered, until no other thread is in."""
+        return self._lock
 
     def __reduce__(self) -> tuple[type[Exclusive], tuple[()]]:
         return Exclusive, ()
@@ -109,7 +107,11 @@ class Auditor:
         names = CHOICES.get(self.kernel, (self.kernel,))
         packages = [package for name in names if name != PROVED for package in packages_of(name)]
         self._subjects = Subjects.read(head, latents, limit, network, pictures)
-        self.executable = _find_program(self.kernel) if PROVED in CHOICES[self.kernel] else None
+        self.executable: Program | None = None
+        if PROVED in CHOICES[self.kernel]:
+            from .proved.program import find_program, find_program_if_any  # these take a sixth of all the time to load
+
+            self.executable = find_program_if_any() if self.kernel == EITHER else find_program()
         self.packages = (*packages, *(() if self.executable is None else self.executable.packages))
         self._sides: dict[str, Callable[[Subject], Side]] = {}
         self._exclusive = Exclusive()
@@ -285,16 +287,6 @@ class Auditor:
             if self.kernel == EITHER and is_final(answers[name]):
                 break
         return answers
-
-
-def _find_program(kernel: str) -> Program | None:
-    """The proved checker; None where there is none and the reading may do without.
-
-    Its modules take a sixth of all the checker's time to load.
-    """
-    from .proved.program import find_program, find_program_if_any
-
-    return find_program_if_any() if kernel == EITHER else find_program()
 
 
 def check(

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
@@ -317,7 +318,8 @@ def _statement(value: Any, where: str) -> Statement:
 def _prices(value: Any, where: str) -> dict[int, dict[int, Fraction]]:
     """The hints of `assignment`: rivals strictly increasing, each with strictly increasing prototypes."""
     by_rival: dict[int, dict[int, Fraction]] = {}
-    for place, (rival, prototypes, prices) in enumerate(listed(_priced)(value, where)):
+    entries = listed(partial(record, required=_PRICED))(value, where)
+    for place, (rival, prototypes, prices) in enumerate(entry.values() for entry in entries):
         at = f"{where}[{place}]"
         if len(prices) != len(prototypes):
             raise FormatError(f"{at} has {len(prices)} prices for {len(prototypes)} prototypes")
@@ -331,19 +333,13 @@ def _prices(value: Any, where: str) -> dict[int, dict[int, Fraction]]:
     return by_rival
 
 
-def _priced(value: Any, where: str) -> tuple[int, tuple[int, ...], tuple[Fraction, ...]]:
-    rival, prototypes, prices = record(
-        value, where, {"rival": index, "prototypes": listed(index), "prices": listed(number)}
-    ).values()
-    return rival, prototypes, prices
-
-
 def _as_it_is(value: Any, where: str) -> Any:
     return value
 
 
 _SUBJECTS = (("head",), ("head", "latents"), ("head", "network", "picture"))
 _INTERVAL = listed(nullable(number), 2, "[lower, upper]")
+_PRICED: Readers = {"rival": index, "prototypes": listed(index), "prices": listed(number)}
 _PREDICATE: Readers = {
     "predicted": index,
     "paradigm": text,

@@ -140,7 +140,7 @@ class FileAuditor:
         digest = None
         try:
             data = _read(path, LARGEST, self._opener) if data is None else data
-            digest = _digest(data) if len(data) <= LARGEST else None
+            digest = certificate_digest(data)
             verdict = self.auditor.check(data, *self._asked, self._deployment).record()
         except OSError as error:
             return unusable(path, f"cannot be read ({error.strerror})", self.run, digest)
@@ -166,9 +166,13 @@ def unusable(path: str, message: str, run: dict[str, Any], digest: str | None = 
 def file_digest(path: str, opener: Opener | None = None) -> str | None:
     """SHA-256 of a certificate file's bytes; None if it cannot be read or is too large for a certificate."""
     try:
-        data = _read(path, LARGEST, opener)
+        return certificate_digest(_read(path, LARGEST, opener))
     except OSError:
         return None
+
+
+def certificate_digest(data: bytes) -> str | None:
+    """SHA-256 of a certificate's bytes, as records have it; None if they are too many for a certificate."""
     return _digest(data) if len(data) <= LARGEST else None
 
 

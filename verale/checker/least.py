@@ -65,7 +65,8 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
     subject = read_head(head)
     images = Latents(latents, subject.depth)
     claim = record(read_object(document, "the document"), "the document", _DOCUMENT, prefix="")
-    predicted, least = claim["predicted"], claim["least"]
+    predicted: int = claim["predicted"]
+    least: int = claim["least"]
     leaves = _leaves(claim["cells"], predicted)
     if claim["head"] != subject.sha256:
         raise UnprovedError("subject", "the document speaks of another head")

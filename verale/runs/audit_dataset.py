@@ -12,12 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.checker.file_auditor import FileAuditor, Outcome, unusable
+from verale.checker.file_auditor import FileAuditor, Outcome, certificate_digest, unusable
 from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows, RowNames, certificate_rows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
 from verale.errors import InputError, LatentsError, naming
-from verale.runs.auditor import AuditOptions, auditor_of, certificate_digest
+from verale.runs.auditor import AuditOptions, auditor_of
 from verale.runs.processes import DIED
 from verale.runs.records import Verdicts, read_record
 from verale.runs.run import Finished, Range, gaps, in_order

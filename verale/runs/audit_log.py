@@ -9,10 +9,10 @@ from os.path import lexists
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from verale.checker.file_auditor import UNUSABLE, Outcome, file_digest
+from verale.checker.file_auditor import UNUSABLE, Outcome, certificate_digest, file_digest
 from verale.errors import InputError
 from verale.files import opener_of, reading, write_atomically
-from verale.runs.auditor import Stored, certificate_digest, name_of
+from verale.runs.auditor import Stored, name_of
 from verale.runs.outputs import require_output
 from verale.runs.records import read_record, read_records, subject_of
 

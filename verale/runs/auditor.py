@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from verale.checker import CheckerError
-from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.checker.limit import LIMIT
 from verale.errors import InputError, UsageError, option
@@ -16,7 +14,7 @@ from verale.files import opener_of
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
 
-__all__ = ["AuditOptions", "Stored", "auditor_of", "certificate_digest", "deployment_of", "name_of", "outcome_of"]
+__all__ = ["AuditOptions", "Stored", "auditor_of", "deployment_of", "name_of", "outcome_of"]
 
 
 class Stored(Protocol):
@@ -61,11 +59,6 @@ def deployment_of(formula: str | None, ulps: str | None) -> Deployment | None:
         return parse_deployment(formula, ulps)
     except ValueError as error:
         raise UsageError(f"{option('deployment')}: {error}") from error
-
-
-def certificate_digest(data: bytes) -> str | None:
-    """SHA-256 of a certificate's bytes, as records have it: None if they are too many for a certificate."""
-    return hashlib.sha256(data).hexdigest() if len(data) <= LARGEST else None
 
 
 def auditor_of(options: AuditOptions, head: bytes | None = None) -> FileAuditor:

@@ -17,6 +17,7 @@ from verale.checker.proved.claims import ProvedAudit, ProvedClaims
 from verale.checker.proved.program import find_program
 from verale.checker.proved.text import image_text, prices_text
 from verale.checker.read.latents import Image
+from verale.checker.read.pictures import Picture
 from verale.checker.subject import Subjects
 from verale.checker.verdict import Status, Verdict
 from verale.errors import InputError
@@ -193,8 +194,10 @@ class _Hinted(ProvedClaims):
         self.hints = answer.why
         return answer.word == "hints"
 
-    def instance(self, certificate: Certificate, image: Image) -> bool:
-        answer = self._answer("instance_settings", self._about(certificate, image_text(image)))
+    def holds(self, certificate: Certificate, seen: Image | Picture) -> bool:
+        if not isinstance(seen, Image):
+            return super().holds(certificate, seen)
+        answer = self._answer("instance_settings", self._about(certificate, image_text(seen)))
         self.settings = answer.why
         return answer.word == "hints"
 

@@ -27,7 +27,6 @@ from verale.head import (
     Head,
     Identity,
     InnerProduct,
-    Linear,
     LogRatio,
     MaskedMaxPooling,
     Maximum,
@@ -42,7 +41,8 @@ from verale.head import (
     Threshold,
     TopMeanPooling,
 )
-from verale.paradigms import ORDERS, PARADIGMS, paradigms_of
+from verale.paradigms import ORDERS, PARADIGMS
+from verale.search.searches import paradigms_taken
 
 TOLERANCES = (0.0, 0.001, 0.01, 0.1)
 """The tolerances of explanations that are tried, in the units of the observable."""
@@ -253,13 +253,9 @@ def _latents(head: Head, images: int, patches: int, size: float, generator: torc
 def searches(head: Head) -> list[tuple[str, str]]:
     """Every paradigm that is defined for the head and images of many patches, with every order that it has
     (certificates/v1.md, "Paradigms")."""
-    pools_max = head.pooling == MaxPooling()
-    assigns = head.similarity == Identity() and pools_max
-    mixes = isinstance(head.readout, Linear) and pools_max and not isinstance(head.similarity, Quadratic)
     return [
         (name, order)
-        for name in paradigms_of(head.geometry.kind, patches=2)
-        if (name != "assignment" or assigns) and (name != "mixed" or mixes)
+        for name in paradigms_taken(head, patches=2)
         for order in (ORDERS if PARADIGMS[name].spatial else ORDERS[:1])
     ]
 

@@ -71,7 +71,7 @@ def _at_an_image(module: Import, kernel: str) -> str:
     if module("numbers").agreed(at(True), at(None)).true is not None or auditor._is_decided([at(True), at(None)]):
         return "what one kernel decides is decided by all"
     subject = SimpleNamespace(certificate=SimpleNamespace(statements=(1, 2)), seconds=1)
-    claims = SimpleNamespace(allow=lambda seconds: None, instance=lambda certificate, image: False)
+    claims = SimpleNamespace(allow=lambda seconds: None, holds=lambda certificate, image: False)
     if module("proved.claims").ProvedAudit(subject, claims=claims).at_image(None) != (at(None),) * 2:
         return "what the program does not prove is true"
     return ""

@@ -27,7 +27,7 @@ def test_a_section_is_a_row_and_the_rest_is_left_out(monkeypatch: pytest.MonkeyP
     """Here of few lemmas, each of which tests/soundness/test_lemmas.py proves; docs/soundness.md tries the corpora."""
     few = dict(islice(lemmas.lemmas().items(), 3))
     monkeypatch.setattr(lemmas, "lemmas", lambda: few)
-    sections(monkeypatch, Section("right", "what holds", (), lambda long, seed: (3, "verdicts on all", ())))
+    sections(monkeypatch, Section("right", (), lambda long, seed: (3, "verdicts on all", ())))
     done = run("--only", "right,lemmas")
     assert done.exit_code == 0, done.output
     assert "verdicts on all" in done.stdout
@@ -43,7 +43,7 @@ def sections(monkeypatch: pytest.MonkeyPatch, *more: Section) -> None:
 
 def test_json_is_an_object_a_section(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the sections there are try is asked elsewhere, corpora by tests/packaging/test_distribution.py."""
-    sections(monkeypatch, Section("right", "what holds", (), lambda long, seed: (400 + seed, "things", ())))
+    sections(monkeypatch, Section("right", (), lambda long, seed: (400 + seed, "things", ())))
     done = run("--only", "right", "--json", "--seed", "3")
     (record,) = map(json.loads, done.stdout.splitlines())
     assert record["_type"] == "urn:verale:soundness:v1"
@@ -52,8 +52,8 @@ def test_json_is_an_object_a_section(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_whatever_is_found_wrong_is_told_and_ends_with_13(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = Section("wrong", "what fails", (), lambda long, seed: (2, "things", ("the second",)))
-    right = Section("right", "what holds", (), lambda long, seed: (3, "verdicts on all", ()))
+    wrong = Section("wrong", (), lambda long, seed: (2, "things", ("the second",)))
+    right = Section("right", (), lambda long, seed: (3, "verdicts on all", ()))
     sections(monkeypatch, wrong, right)
     done = run("--only", "wrong,right")
     assert done.exit_code == command.EXIT_UNSOUND

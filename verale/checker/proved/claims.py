@@ -5,6 +5,7 @@ What it does not cover is refused by name. No rule of this package is asked inst
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -103,38 +104,20 @@ class ProvedClaims:
         """Whether every statement is proved to be needed."""
         return self._ask("minimal", certificate, addition_text(certificate) + b"\n")
 
-    def first_unneeded(self, certificate: Certificate) -> int | None:
-        """The number of the first statement that is not proved to be needed; None if all are."""
-        addition = addition_text(certificate)
-        numbers = range(len(certificate.statements))
-        return next((n for n in numbers if not self._ask("needed", certificate, addition + b" %x\n" % n)), None)
+    def needed(self, certificate: Certificate, number: int) -> bool:
+        """Whether the statement of this number is proved to be needed."""
+        return self._ask("needed", certificate, addition_text(certificate) + b" %x\n" % number)
 
-    def first_spare(self, certificate: Certificate) -> int | None:
-        """The number of the first statement without which the class is proved; None if none is found.
-
-        Only statements about activations are tried. Those about patches bound patches one by one, and the proof of that
-        reaches no further than the reference ranges; of activations it uses what one says of another, as well.
-        """
-        statements = certificate.statements
-        if any(isinstance(each, PatchStatement) for each in statements):
-            return None
-        without = (
-            replace(certificate, statements=statements[:n] + statements[n + 1 :]) for n in range(len(statements))
-        )
-        return next((n for n, fewer in enumerate(without) if self.entails_at_all(fewer)), None)
-
-    def instance(self, certificate: Certificate, image: Image) -> bool:
-        """Whether an image is proved to lie in the domain and to satisfy every statement."""
-        return self._ask("instance", certificate, image_text(image))
+    def holds(self, certificate: Certificate, seen: Image | Picture) -> bool:
+        """Whether latents are proved to lie in the domain and to satisfy every statement: those of an image, or those
+        that the network gives for a picture, in real arithmetic."""
+        if isinstance(seen, Image):
+            return self._ask("instance", certificate, image_text(seen))
+        return self._ask("pictured", certificate, picture_text(seen))
 
     def refuted(self, certificate: Certificate, image: Image) -> bool:
         """Whether an image is proved to satisfy every statement and to be classified otherwise."""
         return self._ask("refuted", certificate, image_text(image))
-
-    def pictured(self, certificate: Certificate, picture: Picture) -> bool:
-        """Whether the latents that the network gives for a picture, in real arithmetic, are proved to lie in the domain
-        and to satisfy every statement."""
-        return self._ask("pictured", certificate, picture_text(picture))
 
     def numbers(self, certificate: Certificate) -> Numbers:
         """What the statements prove of each activation and of each rival, whether or not they entail the class. Raises
@@ -151,25 +134,6 @@ class ProvedClaims:
             return numbers_of(answer.why, head.count, head.classes, certificate.predicted, statements)
         except NotNumbersError as error:
             raise self._begun().no_answer("numbers", str(error)) from None
-
-    def holds(self, certificate: Certificate, seen: Image | Picture) -> bool:
-        """`instance` of an image, `pictured` of a picture."""
-        return self.instance(certificate, seen) if isinstance(seen, Image) else self.pictured(certificate, seen)
-
-    def first_untrue(self, certificate: Certificate, seen: Image | Picture) -> int | None:
-        """The number of the first statement that is not proved true, where not all are; None if the latents
-        are not even proved to lie in the domain."""
-
-        def proved(count: int) -> bool:
-            return self.holds(replace(certificate, statements=certificate.statements[:count]), seen)
-
-        if not proved(0):
-            return None
-        good, bad = 0, len(certificate.statements)
-        while bad - good > 1:
-            middle = (good + bad) // 2
-            good, bad = (middle, bad) if proved(middle) else (good, middle)
-        return good
 
     def _ask(self, question: str, certificate: Certificate, rest: bytes) -> bool:
         return self._answer(question, self._about(certificate, rest)).word == "proved"
@@ -245,8 +209,18 @@ class ProvedAudit:
             self.proof.claims.add("instance")
         if not self._claims.entails(certificate):
             if subject.image is not None:  # 6. What is refuted cannot be entailed: tried only where the proof fails.
-                self._require_not_refuted(subject.image)
-            raise self._not_entailed()
+                try:
+                    self._require_not_refuted(subject.image)
+                except UnprovedError as error:
+                    if error.reason != "uncovered":
+                        raise
+            if self._claims.entails_at_all(certificate):
+                raise UnprovedError(
+                    "margin", "a margin is smaller than stated; the class is proved, state a smaller margin"
+                )
+            raise UnprovedError(
+                "entailment", "the statements are not proved to entail the class; state more, or less widely"
+            )
         self.proof.margins = certificate.margins
         self.proof.claims.add("entailment")  # 7.
         uncovered = self._uncovered_minimality() if subject.minimality else None  # 8. Minimality
@@ -271,12 +245,11 @@ class ProvedAudit:
         """All true, or none decided: the program does not say which one is false."""
         from ..numbers import StatementAt
 
-        true = True if self._claims.instance(self._certificate, image) else None
+        true = True if self._claims.holds(self._certificate, image) else None
         return (StatementAt(true),) * len(self._certificate.statements)
 
     def refute(self, witness: Image) -> None:
-        if self._claims.refuted(self._certificate, witness):  # 5. and 6.
-            raise self._refuted()
+        self._require_not_refuted(witness)  # 5. and 6.
         self._require_true("instance", witness)
         raise UnprovedError(
             "witness",
@@ -287,11 +260,22 @@ class ProvedAudit:
     def _require_true(self, claim: str, seen: Image | Picture) -> None:
         """Raises UnprovedError, which names the first statement that is not proved true, unless the latents of an
         image, or those of a picture, are proved to lie in the domain and to satisfy every statement."""
-        if self._claims.holds(self._certificate, seen):
+        certificate, statements = self._certificate, self._certificate.statements
+        if self._claims.holds(certificate, seen):
             return
         latents = "the latents" if claim == "instance" else "the latents that the network gives for the picture"
+
+        def holds(count: int) -> bool:
+            return self._claims.holds(replace(certificate, statements=statements[:count]), seen)
+
         try:
-            number = self._claims.first_untrue(self._certificate, seen)
+            why = f"{latents} have another number of patches, or are not proved to lie in the head's domain"
+            if holds(0):
+                first = bisect_left(range(1, len(statements)), True, key=lambda count: not holds(count))
+                why = (
+                    f"{self._statement(first)} is not proved to hold for {latents}; state an interval that holds the"
+                    " observable's whole range"
+                )
         except UnprovedError as error:  # to find the statement takes more than is left of the limit
             if claim == "instance":
                 raise
@@ -299,39 +283,44 @@ class ProvedAudit:
                 f"{latents} are not proved to lie in the head's domain and to satisfy every statement; which one fails"
                 f" was not found: {error}"
             )
-        else:
-            why = f"{latents} have another number of patches, or are not proved to lie in the head's domain"
-            if number is not None:
-                why = (
-                    f"{self._statement(number)} is not proved to hold for {latents}; state an interval that holds the"
-                    " observable's whole range"
-                )
         raise UnprovedError(claim, why)
 
     def _uncovered_minimality(self) -> UnprovedError | None:
         """None where every statement is proved to be needed, by the reference ranges; the error where that is not
         covered. Raises UnprovedError."""
+        certificate = self._certificate
         try:
-            number = None if self._claims.minimal(self._certificate) else self._claims.first_unneeded(self._certificate)
+            if self._claims.minimal(certificate):
+                return None
+            for number in range(len(certificate.statements)):
+                if not self._claims.needed(certificate, number):
+                    raise UnprovedError(
+                        "minimality",
+                        f"{self._statement(number)} is not proved to be needed: drop it, or withdraw the claim",
+                    )
         except UnprovedError as error:
             if error.reason != "uncovered":
                 raise
             return error
-        if number is not None:
-            raise UnprovedError(
-                "minimality",
-                f"{self._statement(number)} is not proved to be needed: drop it, or withdraw the claim",
-            )
         return None
 
     def _require_none_spare(self) -> None:
         """Raises UnprovedError: the class is proved without a statement that the reference ranges need. What is left of
-        the limit is spent on this; it cannot show that there is none, and minimality does not say so."""
-        try:
-            number = self._claims.first_spare(self._certificate)
-        except UnprovedError:
+        the limit is spent on this; it cannot show that there is none, and minimality does not say so.
+
+        Only statements about activations are tried. Those about patches bound patches one by one, and the proof of that
+        reaches no further than the reference ranges; of activations it uses what one says of another, as well.
+        """
+        certificate, statements = self._certificate, self._certificate.statements
+        if any(isinstance(each, PatchStatement) for each in statements):
             return
-        if number is not None:
+        for number in range(len(statements)):
+            fewer = replace(certificate, statements=statements[:number] + statements[number + 1 :])
+            try:
+                if not self._claims.entails_at_all(fewer):
+                    continue
+            except UnprovedError:
+                return
             self.proof.claims.discard("minimality")
             raise UnprovedError(
                 "minimality",
@@ -341,29 +330,11 @@ class ProvedAudit:
             )
 
     def _require_not_refuted(self, image: Image) -> None:
-        try:
-            refuted = self._claims.refuted(self._certificate, image)
-        except UnprovedError as error:
-            if error.reason != "uncovered":
-                raise
-            return
-        if refuted:
-            raise self._refuted()
-
-    def _refuted(self) -> RefutedError:
-        return RefutedError(
-            "at the latents, which satisfy every statement, some rival's logit is at least that of the predicted class"
-            f" {self._certificate.predicted}; the certificate is wrong"
-        )
-
-    def _not_entailed(self) -> UnprovedError:
-        if self._claims.entails_at_all(self._certificate):
-            return UnprovedError(
-                "margin", "a margin is smaller than stated; the class is proved, state a smaller margin"
+        if self._claims.refuted(self._certificate, image):
+            raise RefutedError(
+                "at the latents, which satisfy every statement, some rival's logit is at least that of the predicted"
+                f" class {self._certificate.predicted}; the certificate is wrong"
             )
-        return UnprovedError(
-            "entailment", "the statements are not proved to entail the class; state more, or less widely"
-        )
 
     def _statement(self, number: int) -> str:
         return f"statement {number} ({self._certificate.statements[number]})"

@@ -257,7 +257,7 @@ def test_latents_of_a_picture_lie_within_their_ends() -> None:
             truth = true_latents(network_of(each.network or b""), drawn)
         picture = Pictures([PictureFile("", partial(bytes, each.pictures))], network.shape).find(certificate.picture)
         claims = claims_of(each.head, network)
-        assert picture is not None and claims.pictured(certificate, picture)
+        assert picture is not None and claims.holds(certificate, picture)
         latents = claims.latents(picture)
         assert len(latents) == len(truth) == certificate.patches
         for patch, values in zip(latents, truth, strict=True):
