@@ -106,7 +106,7 @@ class Auditor:
         self.kernel = EITHER if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
         packages = [package for name in names if name != PROVED for package in packages_of(name)]
-        self._subjects = Subjects.read(head, latents, limit, network, pictures)
+        self._subjects = Subjects(head, latents, limit, network, pictures)
         self.executable: Program | None = None
         if PROVED in CHOICES[self.kernel]:
             from .proved.program import find_program, find_program_if_any  # these take a sixth of all the time to load
@@ -184,7 +184,7 @@ class Auditor:
             some rival's logit is certainly at least the predicted one's: the certificate's entailment is false.
         """
         image = Latents(witness, self._subjects.head.depth).only()
-        subject_of = partial(self._subjects.of_head, witness=image)
+        subject_of = partial(self._subjects.of_head, image=image)
         return self._judge(certificate, Status.NOT_REFUTED, subject_of, lambda side: side.refute(image))
 
     def numbers(self, certificate: bytes) -> Numbers:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from .certificate import Certificate
 from .errors import NetworkError, PictureError, UnprovedError
-from .head import Head, read_head
+from .head import read_head
 from .limit import allowed
 from .read.latents import Image, Latents
 
@@ -49,60 +49,59 @@ class Subject:
         return frozenset({"entailment", *(claim for claim, what in (*images, *others) if what)})
 
 
-@dataclass(frozen=True)
 class Subjects:
     """A head, and what certificates of it may be about.
 
-    Attributes:
-        head: the head.
-        size: of its file, in bytes.
+    Args:
+        head: the bytes of the head file.
+        latents: those of a latents file; None if no instance is to be checked.
         limit: seconds for each megabyte.
-        latents: None if no instance is to be checked.
-        network, pictures: None if no picture is to be checked.
+        network, pictures: of a network file, and its pictures; None if no picture is to be checked.
+
+    Attributes:
+        size: of the head file, in bytes.
+
+    Raises (step 1):
+        HeadError, LatentsError, NetworkError, PictureError: a file that cannot be used, does not fit the head, or is a
+            network without pictures or the reverse.
     """
 
-    head: Head
-    size: int
-    limit: float
-    latents: Latents | None = None
-    network: Network | None = None
-    pictures: Pictures | None = None
-
-    @classmethod
-    def read(
-        cls,
+    def __init__(
+        self,
         head: bytes,
         latents: bytes | None,
         limit: float,
         network: bytes | None = None,
         pictures: bytes | Sequence[PictureFile] | None = None,
-    ) -> Subjects:
-        """Step 1. Raises HeadError, LatentsError, NetworkError, PictureError: a file that cannot be used, does not fit
-        the head, or is a network without pictures or the reverse."""
-        read = read_head(head)
-        images = None if latents is None else Latents(latents, read.depth)
+    ) -> None:
+        self.head, self.size, self.limit = read_head(head), len(head), limit
+        self.latents = None if latents is None else Latents(latents, self.head.depth)
+        self.network: Network | None = None
+        self.pictures: Pictures | None = None
         if network is None or pictures is None:
             if pictures is not None:
                 raise NetworkError("pictures are given without a network; give its file too")
             if network is not None:
                 raise PictureError("a network is given without pictures; give a file or a folder of them too")
-            return cls(read, len(head), limit, images)
+            return
         from .read.network_file import read_network
         from .read.pictures import PictureFile, Pictures
 
-        before = read_network(network)
-        if before.depth != read.depth:
+        self.network = read_network(network)
+        if self.network.depth != self.head.depth:
             raise NetworkError(
-                f"network file: its latents have {before.depth} channels, expected {read.depth}, as many as the head's"
-                " prototypes"
+                f"network file: its latents have {self.network.depth} channels, expected {self.head.depth}, as many as"
+                " the head's prototypes"
             )
         files = [PictureFile("", partial(bytes, pictures))] if isinstance(pictures, bytes) else pictures
-        return cls(read, len(head), limit, images, before, Pictures(files, before.shape, limit))
+        self.pictures = Pictures(files, self.network.shape, limit)
 
-    def of_head(self, certificate: Certificate, size: int, witness: Image | None = None) -> Subject:
-        """Step 3 for the head alone, and step 4. Nothing else that the certificate names is looked up. Raises
-        UnprovedError, FormatError."""
-        return Subjects(self.head, self.size, self.limit).of(certificate, size, image=witness)
+    def of_head(self, certificate: Certificate, size: int, image: Image | None = None) -> Subject:
+        """Step 3 for the head alone, and step 4, for a certificate of so many bytes and for an image. Nothing else that
+        the certificate names is looked up. Raises UnprovedError, FormatError."""
+        _require("head", certificate.head, self.head.sha256)
+        certificate.check_against(self.head)
+        return Subject(certificate, self._seconds(size, image), image)
 
     def at(self, certificate: Certificate, size: int, latents: str) -> tuple[Subject, Image]:
         """A certificate's statements, as sentences about this head's prototypes by their numbers; and the image that
@@ -113,24 +112,19 @@ class Subjects:
         certificate.check_statements(self.head)
         margins = (None, *(Fraction(1),) * (self.head.classes - 1))
         here = replace(certificate, head=self.head.sha256, predicted=0, margins=margins, prices={})
-        return Subject(here, allowed(self.limit, self.size + size + 8 * len(image.values)), image), image
+        return Subject(here, self._seconds(size, image), image), image
 
     def of(
-        self,
-        certificate: Certificate,
-        size: int,
-        minimality: bool = False,
-        deployment: Deployment | None = None,
-        image: Image | None = None,
+        self, certificate: Certificate, size: int, minimality: bool = False, deployment: Deployment | None = None
     ) -> Subject:
-        """Steps 3 and 4 for a certificate of so many bytes, and for an image that is not looked up.
+        """Steps 3 and 4 for a certificate of so many bytes.
 
         Raises:
             UnprovedError: `subject`: it is about something else; `limit`: too many pictures would have to be read.
             FormatError: it does not fit the head.
             PictureError: its picture is none of those that can be read, and some file cannot be used.
         """
-        picture, size, taken = None, self.size + size, 0.0
+        image, picture, taken = None, None, 0.0
         _require("head", certificate.head, self.head.sha256)
         if self.network is not None and certificate.network is not None:
             _require("network", certificate.network, self.network.sha256)
@@ -143,11 +137,14 @@ class Subjects:
             if picture is None:
                 raise _none("picture that is given", certificate.picture, "picture, or without")
             size, taken = size + picture.size + self.network.size, picture.taken
-        certificate.check_against(self.head)  # 4. Statements
-        size += 0 if image is None else 8 * len(image.values)
-        seconds = max(0.0, allowed(self.limit, size) - taken)
+        subject = self.of_head(certificate, size, image)  # 4. Statements
+        seconds = max(0.0, subject.seconds - taken)
         minimality = minimality and "minimality" in certificate.claims
-        return Subject(certificate, seconds, image, picture, minimality, deployment)
+        return replace(subject, seconds=seconds, picture=picture, minimality=minimality, deployment=deployment)
+
+    def _seconds(self, size: int, image: Image | None) -> float:
+        """Of processor time that a proof may take, for so many bytes of other files than the head's."""
+        return allowed(self.limit, self.size + size + (0 if image is None else 8 * len(image.values)))
 
 
 def _require(what: str, named: str, digest: str) -> None:

@@ -155,7 +155,7 @@ class Prover:
     """
 
     def __init__(self, head: bytes, latents: bytes | None, limit: float = LIMIT) -> None:
-        self._subjects = Subjects.read(head, latents, limit)
+        self._subjects = Subjects(head, latents, limit)
         self._claims = _Hinted(self._subjects.head, len(head), find_program(), limit=limit)
         self.head = head_term(self._subjects.head)
 
