@@ -6,6 +6,7 @@ The exit code is 0 only if nothing is wrong: no kernel proves what another refut
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import platform
 import sys
@@ -27,6 +28,9 @@ from verale.soundness.sets import Group
 
 TRAINED = ("protopnet", "tesnet", "pipnet", "gaussian", "protopool")
 """Heads trained on CIFAR-100, as `benchmarks.heads` names them."""
+
+_HEADS = 10**6
+"""More than are tried with a seed."""
 
 
 def main() -> int:
@@ -69,9 +73,18 @@ def _chosen(given: argparse.Namespace) -> Iterator[tuple[str, Iterator[Group]]]:
         import torch
 
         torch.set_num_threads(1)
-        yield "random heads", sets.emitted(given.emitted, given.seed)
+        yield "random heads", _emitted(given.emitted, given.seed)
     if given.data:
         yield "trained heads", _trained(given.data, given.images)
+
+
+def _emitted(count: int, seed: int) -> Iterator[Group]:
+    """Random heads, until that many certificates are emitted."""
+    for group in sets.emitted(itertools.count(_HEADS * seed), 1):
+        yield group
+        count -= len(group.questions)
+        if count <= 0:
+            return
 
 
 def _trained(data: Path, images: int) -> Iterator[Group]:

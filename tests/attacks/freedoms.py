@@ -12,9 +12,10 @@ from typing import Any
 from support import files
 from support.exact import Head
 from support.files import Document, read_latents
+from support.judged import judged
 
 from verale.checker import Auditor
-from verale.soundness.corpus.cases import Case, judged, stored
+from verale.soundness.corpus.cases import Case, stored
 
 __all__ = ["accepted", "names_of_prototypes_are_free", "order_is_free", "require", "unit_of_length_is_free"]
 

@@ -12,11 +12,12 @@ from attacks.slack import attack
 from support.arithmetic import PRECISION
 from support.claims import interval
 from support.files import Document
+from support.judged import judged
 from support.mutants import Mutant, mutants_of
 
 from benchmarks.agreement.tally import with_margins
 from verale.checker import Auditor
-from verale.soundness.corpus.cases import Case, accepted, judged
+from verale.soundness.corpus.cases import Case, accepted
 
 
 class WrongError(Exception):

@@ -30,6 +30,7 @@ from support import files
 from support.arithmetic import PRECISION, below
 from support.exact import Values
 from support.files import Document
+from support.judged import judged
 from support.recipes import (
     CLASSES,
     COUNT,
@@ -44,7 +45,6 @@ from support.recipes import (
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
 from verale.checker import Auditor, Status, check
 from verale.paradigms import PARADIGMS
-from verale.soundness.corpus.cases import judged
 
 __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
 

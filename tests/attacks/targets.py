@@ -23,6 +23,7 @@ from support import files
 from support.arithmetic import PRECISION, below
 from support.exact import Head
 from support.files import read_latents
+from support.judged import judged
 from support.mutants import mutants_of
 
 from verale.certificate import Certificate
@@ -31,7 +32,7 @@ from verale.head import Head as TorchHead
 from verale.paradigms import ORDERS
 from verale.search.explain import explain
 from verale.soundness.combinations import COMBINATIONS, Combination, draw, searches
-from verale.soundness.corpus.cases import accepted, judged
+from verale.soundness.corpus.cases import accepted
 
 __all__ = ["KINDS", "Key", "Target", "of_corpora", "of_random_heads", "of_tight_heads", "some", "verdict_of"]
 

@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 from corpus.add import DIGESTS, digests
 from support.editing import split
-from support.files import given
 from support.truth import holds
 
 from verale.checker import Auditor, Status
@@ -80,7 +79,7 @@ def test_sizes_have_both_sides_of_each_limit_and_large_heads() -> None:
     assert max(len(case.certificate) for case in cases.values()) == 8 * 2**20 + 1
 
 
-TWINS = [case for case in SIZES if case.truth is not None]
+TWINS = [case for case in SIZES if case.mark]
 LONGEST = "sizes/large-top_k-euclidean-false"
 
 
@@ -88,7 +87,7 @@ LONGEST = "sizes/large-top_k-euclidean-false"
     "case", [pytest.param(case, id=case.name, marks=[pytest.mark.long] * (case.name == LONGEST)) for case in TWINS]
 )
 def test_its_own_image_breaks_a_false_twin(case: Case) -> None:
-    assert holds(case.certificate, case.head, case.latents, given(case.truth))
+    assert holds(case)
 
 
 def test_the_kernel_proved_proves_what_is_accepted(proved_checker: str, monkeypatch) -> None:

@@ -12,11 +12,11 @@ from support.exact import Head
 from verale.checker import Auditor, Status
 from verale.checker.choices import KERNELS
 from verale.checker.deployment import FORMULAS, Deployment
-from verale.soundness.corpus.cases import BEYOND, FALSE, Truth, manifest, stored
+from verale.soundness.corpus.cases import BEYOND, FALSE, manifest, stored
 
 CASES = {case.name.removeprefix("deployment/"): case for case in stored("deployment")}
-ACCEPTED = {name: case for name, case in CASES.items() if case.truth is None}
-REJECTED = {name: case for name, case in CASES.items() if case.truth is not None}
+ACCEPTED = {name: case for name, case in CASES.items() if not case.mark}
+REJECTED = {name: case for name, case in CASES.items() if case.mark}
 
 
 def test_the_field_of_the_manifest_and_the_folder_go_together() -> None:
@@ -47,20 +47,19 @@ def test_rejected_ones_are_proved_where_nothing_is_asked_of_a_deployed_head(kern
 
 def test_every_mark_holds() -> None:
     assert [name for name, case in REJECTED.items() if not holds_of_deployed(case)] == []
-    marks = [files.given(case.truth) for case in REJECTED.values()]
-    assert sum(truth.breaks is not None for truth in marks) == 8
-    assert [truth.claim for truth in marks if truth.claim is not None] == [PROTOTYPES]
-    assert {truth.mark for truth in marks} == {FALSE, BEYOND}
+    assert sum(case.breaks is not None for case in REJECTED.values()) == 8
+    assert [case.claim for case in REJECTED.values() if case.claim is not None] == [PROTOTYPES]
+    assert {case.mark for case in REJECTED.values()} == {FALSE, BEYOND}
 
 
 def test_marks_that_do_not_hold_are_no_marks() -> None:
     for name, case in ACCEPTED.items():
-        truths = [Truth(BEYOND), Truth(FALSE, claim="subject")]
+        marked = [replace(case, mark=BEYOND), replace(case, mark=FALSE, claim="subject")]
         if Head.read(case.head).kind("geometry") != "softmax":
-            truths.append(Truth(FALSE, claim=PROTOTYPES))
-        assert not any(holds_of_deployed(replace(case, truth=truth)) for truth in truths), name
+            marked.append(replace(case, mark=FALSE, claim=PROTOTYPES))
+        assert not any(map(holds_of_deployed, marked)), name
     far = CASES["far-expanded"]
-    asked, breaks = asdict(files.given(far.deployment)), files.given(files.given(far.truth).breaks)
+    asked, breaks = asdict(files.given(far.deployment)), files.given(far.breaks)
     assert is_lost(far.certificate, far.head, breaks, asked)
     assert not is_lost(far.certificate, far.head, breaks, asked | {"formula": "direct"})
     assert not is_lost(far.certificate, far.head, files.given(far.latents), asked)
@@ -72,7 +71,7 @@ def test_marks_that_do_not_hold_are_no_marks() -> None:
 
 def test_the_ulps_of_the_logarithm_decide() -> None:
     case = CASES["log-within-1024"]
-    latents = files.given(files.given(case.truth).breaks)
+    latents = files.given(case.breaks)
     lost = [is_lost(case.certificate, case.head, latents, {"formula": "direct", "log": n}) for n in (1, 4, 1024)]
     assert lost == [False, False, True]
 

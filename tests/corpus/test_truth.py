@@ -16,29 +16,28 @@ from support.files import read_latents
 from support.truth import breaks, holds, is_needless
 
 from verale.checker import Auditor, Status
-from verale.soundness.corpus.cases import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Case, Truth, stored
+from verale.soundness.corpus.cases import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Case, stored
 
 CASES = {case.name: case for case in stored()}
-REJECTED = [case for case in CASES.values() if case.truth is not None]
-BROKEN = [case for case in REJECTED if case.truth is not None and case.truth.breaks is not None]
+REJECTED = [case for case in CASES.values() if case.mark]
+BROKEN = [case for case in REJECTED if case.breaks is not None]
 
 
-def judged(case: Case, truth: Truth | None = None) -> bool:
-    """Whether the case's mark holds, or another one."""
-    return holds(case.certificate, case.head, case.latents, files.given(truth or case.truth))
+def holds_if(case: Case, mark: str, breaks: bytes | None = None, claim: str | None = None, why: str = "") -> bool:
+    """Whether another mark holds of a case."""
+    return holds(replace(case, mark=mark, breaks=breaks, claim=claim, dropped=None, why=why))
 
 
 def test_every_rejected_case_has_a_mark_and_no_other() -> None:
     assert {case.name for case in REJECTED} == {name for name in CASES if name.startswith("reject/")}
-    marks = Counter(files.given(case.truth).mark for case in REJECTED)
+    marks = Counter(case.mark for case in REJECTED)
     assert set(marks) == {FALSE, BEYOND, MALFORMED}
     assert marks[FALSE] > 2 * marks[BEYOND]
     for case in REJECTED:
-        truth = files.given(case.truth)
-        shown = [part for part in (truth.breaks, truth.claim, truth.dropped) if part is not None]
-        assert len(shown) == (truth.mark == FALSE), case.name
-        assert bool(truth.why) == (truth.mark == BEYOND), case.name
-        assert (truth.mark == MALFORMED) == (case.status == "MALFORMED"), case.name
+        shown = [part for part in (case.breaks, case.claim, case.dropped) if part is not None]
+        assert len(shown) == (case.mark == FALSE), case.name
+        assert bool(case.why) == (case.mark == BEYOND), case.name
+        assert (case.mark == MALFORMED) == (case.status == "MALFORMED"), case.name
 
 
 BY_HAND = "reject/not-minimal-clause-apart"
@@ -47,7 +46,7 @@ BY_HAND = "reject/not-minimal-clause-apart"
 
 def test_every_mark_holds(proved_checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
-    assert [case.name for case in REJECTED if not judged(case)] == [BY_HAND]
+    assert [case.name for case in REJECTED if not holds(case)] == [BY_HAND]
 
 
 def test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone() -> None:
@@ -55,7 +54,7 @@ def test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alon
         assert case.allows(case.expected)
         assert not case.allows(("INPUT_ERROR", "")) and not case.allows(("NOT_PROVED", ""))
         if case.status != "PROVED":
-            assert case.allows(("PROVED", "")) == (case.truth is not None and case.truth.mark == BEYOND), case.name
+            assert case.allows(("PROVED", "")) == (case.mark == BEYOND), case.name
 
 
 @pytest.mark.parametrize("one_in", [4, pytest.param(1, marks=pytest.mark.long)])
@@ -63,7 +62,7 @@ def test_latents_that_break_a_claim_of_a_positive_margin_are_witnesses(one_in: i
     """The checker, asked about the latents, says so too where the rival wins by them."""
     refuted = 0
     for case in BROKEN[::one_in]:
-        latents = files.given(files.given(case.truth).breaks)
+        latents = files.given(case.breaks)
         with flint.ctx.workprec(PRECISION):
             claim = Claim.read(case.certificate, case.head, None)
             wins = any(bool(gap <= 0) for gap, _ in claim.gaps(read_latents(latents)[0]))
@@ -90,7 +89,7 @@ def test_the_latents_of_a_false_twin_break_no_accepted_case() -> None:
         _, made, twin = case.name.partition("-broken-")
         if not made or not case.name.startswith("reject/margin-"):
             continue
-        accepted, latents = CASES[f"accept/{twin}"], files.given(files.given(case.truth).breaks)
+        accepted, latents = CASES[f"accept/{twin}"], files.given(case.breaks)
         with flint.ctx.workprec(PRECISION):
             assert Claim.read(accepted.certificate, accepted.head, None).satisfied(read_latents(latents)[0]), twin
         assert not breaks(accepted.certificate, accepted.head, latents), twin
@@ -101,11 +100,10 @@ def test_the_latents_of_a_false_twin_break_no_accepted_case() -> None:
 # That the judges can say no.
 
 
-def moved(case: Case, by: float) -> Truth:
-    """The mark with every coordinate of its latents moved."""
-    truth = files.given(case.truth)
-    (image,) = read_latents(files.given(truth.breaks))
-    return replace(truth, breaks=files.latents([[[x + by for x in z] for z in image]]))
+def moved(case: Case, by: float) -> Case:
+    """The case with every coordinate of the latents that break it moved."""
+    (image,) = read_latents(files.given(case.breaks))
+    return replace(case, breaks=files.latents([[[x + by for x in z] for z in image]]))
 
 
 def has_open_ends(case: Case) -> bool:
@@ -116,35 +114,36 @@ def has_open_ends(case: Case) -> bool:
 def test_moved_latents_break_nothing() -> None:
     """But where nothing is stated, or so widely, or on one side alone, that they still comply."""
     closed = [case for case in BROKEN if not has_open_ends(case)]
-    unmoved = [case.name for case in closed if judged(case, moved(case, 0.125))]
+    unmoved = [case.name for case in closed if holds(moved(case, 0.125))]
     assert len(closed) > len(BROKEN) / 2 and len(unmoved) < len(closed) / 3
     for name in ("margin-broken-projection-euclidean", "margin-broken-projection-inner_product", "banks-exchanged"):
         case = CASES[f"reject/{name}"]
-        assert judged(case)
-        assert not judged(case, moved(case, 2.0**-50)), name
+        assert holds(case)
+        assert not holds(moved(case, 2.0**-50)), name
 
 
 def test_one_binary64_decides_whether_a_margin_is_broken() -> None:
     """At a difference of logits that is a binary64 itself: as a margin it is kept, and the next one is broken."""
     case = CASES["reject/margin-raised-needed-at-a-tie"]
-    assert judged(case)
+    assert holds(case)
     margin = (15.0).hex().encode()
     above = nextafter(15.0, 16.0).hex().encode()
     assert case.certificate.count(above) == 1
-    assert not judged(replace(case, certificate=case.certificate.replace(above, margin)))
+    assert not holds(replace(case, certificate=case.certificate.replace(above, margin)))
 
 
 def test_a_mark_of_another_kind_does_not_hold() -> None:
     accepted = CASES["accept/projection-euclidean"]
     own = files.latents([files.given(Claim.read(accepted.certificate, accepted.head, accepted.latents).image)])
-    wrong = (Truth(FALSE, breaks=own), Truth(FALSE, claim=INSTANCE), Truth(FALSE, claim=SUBJECT), Truth(MALFORMED))
-    for truth in (*wrong, Truth(FALSE), Truth(BEYOND)):
-        assert not judged(accepted, truth), truth
-    assert judged(accepted, Truth(BEYOND, why="It is true."))
-    assert not judged(CASES["reject/outside-the-box"], Truth(BEYOND, why="It is false of its image."))
-    assert not judged(CASES["reject/bias-forgotten"], Truth(BEYOND, why="Its image breaks it."))
-    assert not judged(CASES["reject/another-head"], Truth(BEYOND, why="It is about another head."))
-    assert not judged(CASES["reject/margin-zero"], Truth(BEYOND, why="It is malformed."))
+    assert not holds_if(accepted, FALSE, breaks=own)
+    assert not holds_if(accepted, FALSE, claim=INSTANCE)
+    assert not holds_if(accepted, FALSE, claim=SUBJECT)
+    assert not any(holds_if(accepted, mark) for mark in (MALFORMED, FALSE, BEYOND))
+    assert holds_if(accepted, BEYOND, why="It is true.")
+    assert not holds_if(CASES["reject/outside-the-box"], BEYOND, why="It is false of its image.")
+    assert not holds_if(CASES["reject/bias-forgotten"], BEYOND, why="Its image breaks it.")
+    assert not holds_if(CASES["reject/another-head"], BEYOND, why="It is about another head.")
+    assert not holds_if(CASES["reject/margin-zero"], BEYOND, why="It is malformed.")
 
 
 @pytest.mark.parametrize(

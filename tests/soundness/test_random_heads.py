@@ -5,7 +5,7 @@ Many more heads: `verale soundness --only emitted --long`, and `python -m benchm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from verale.head import Geometry, Head, Pooling, Readout, Similarity, load_laten
 from verale.search.options import LEAST_TOLERANCE
 from verale.soundness.combinations import TOLERANCES, Draw, draws, searches
 from verale.soundness.compare import unproved
-from verale.soundness.sets import Group, explained
+from verale.soundness.sets import emitted, explained
 
 FILES = Path(__file__).parents[1] / "fixtures" / "wide"
 WIDE = {"6": 0.3, "27": 0.01, "52": 0.1}
@@ -36,21 +36,17 @@ GROUPS = [NUMBERS[start : start + 4] for start in range(0, len(NUMBERS), 4)]
 """The classes of some images tie, and then nothing is emitted; of four heads some is."""
 
 
-def emitted(numbers: Iterable[int], tolerance: float | None = None) -> Iterator[Group]:
-    for name, each in draws(numbers, images=2):
-        yield explained(name, each.head, each.latents, each.tolerance if tolerance is None else tolerance)
-
-
 @pytest.mark.parametrize("group", [pytest.param(g, marks=[pytest.mark.long] * (7 < g[0] < 48)) for g in GROUPS])
 def test_what_is_emitted_is_proved(group):
-    tried, lines = unproved(emitted(group), "both")
+    tried, lines = unproved(emitted(group, 2), "both")
     assert tried > 0 and lines == []
 
 
 @pytest.mark.parametrize("number", [pytest.param(n, marks=[pytest.mark.long] * (n > 1)) for n in range(16)])
 def test_what_is_emitted_within_other_tolerances_is_proved(number):
     """Within the greater one few heads have an explanation."""
-    tried, lines = unproved(emitted([100 + number], LARGER[number % 2]), "both")
+    (each,) = drawn([100 + number])
+    tried, lines = unproved([explained("", each.head, each.latents, LARGER[number % 2])], "both")
     assert lines == []
     assert tried > 0 or LARGER[number % 2] > LEAST_TOLERANCE
 

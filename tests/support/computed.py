@@ -34,13 +34,13 @@ _COVERED = (("euclidean", "negated"), ("euclidean", "log_ratio"), ("cosine", "id
 
 def holds_of_deployed(case: Case) -> bool:
     """Whether the mark of a rejected case holds. Of what is beyond: whether there is a reason."""
-    truth, asked = given(case.truth), asdict(given(case.deployment))
-    if truth.mark == BEYOND:
-        return truth.why != ""
-    if truth.breaks is not None:
-        return is_lost(case.certificate, case.head, truth.breaks, asked)
+    asked = asdict(given(case.deployment))
+    if case.mark == BEYOND:
+        return case.why != ""
+    if case.breaks is not None:
+        return is_lost(case.certificate, case.head, case.breaks, asked)
     rows = Head.read(case.head).prototypes or []
-    return truth.claim == PROTOTYPES and any(rounded(x) != x for row in rows for x in row)
+    return case.claim == PROTOTYPES and any(rounded(x) != x for row in rows for x in row)
 
 
 def is_lost(certificate: bytes, head: bytes, latents: bytes, asked: Mapping[str, Any]) -> bool:

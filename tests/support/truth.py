@@ -19,28 +19,29 @@ from support.exact import Head
 from support.files import digest, read_latents
 
 from verale.checker import Auditor, Status
-from verale.soundness.corpus.cases import BEYOND, INSTANCE, MALFORMED, SUBJECT, Truth
+from verale.soundness.corpus.cases import BEYOND, INSTANCE, MALFORMED, SUBJECT, Case
 
 __all__ = ["breaks", "broken_rule", "holds", "is_needless"]
 
 
-def holds(certificate: bytes, head: bytes, latents: bytes | None, truth: Truth) -> bool:
+def holds(case: Case) -> bool:
     """Whether a mark holds of a case. Of BEYOND, whether nothing known contradicts it: the certificate is well formed,
     the subject is right, the instance claim is not certainly false, and the image does not break the entailment
     claim."""
-    if truth.mark == MALFORMED:
+    certificate, head, latents = case.certificate, case.head, case.latents
+    if case.mark == MALFORMED:
         return broken_rule(certificate, head) != ""
-    if broken_rule(certificate, head) and truth.claim != SUBJECT:  # the subject is looked at before the statements
+    if broken_rule(certificate, head) and case.claim != SUBJECT:  # the subject is looked at before the statements
         return False
-    if truth.mark == BEYOND:
+    if case.mark == BEYOND:
         false = false_subject(certificate, head, latents) or false_instance(certificate, head, latents)
-        return truth.why != "" and not false and not _broken_by_its_image(certificate, head, latents)
-    if truth.breaks is not None:
-        return breaks(certificate, head, truth.breaks)
-    if truth.dropped is not None:
-        return any(is_needless(certificate, head, truth.dropped, kernel) for kernel in ("arb", "proved"))
+        return case.why != "" and not false and not _broken_by_its_image(certificate, head, latents)
+    if case.breaks is not None:
+        return breaks(certificate, head, case.breaks)
+    if case.dropped is not None:
+        return any(is_needless(certificate, head, case.dropped, kernel) for kernel in ("arb", "proved"))
     judges = {SUBJECT: false_subject, INSTANCE: false_instance}
-    return truth.claim is not None and judges[truth.claim](certificate, head, latents)
+    return case.claim is not None and judges[case.claim](certificate, head, latents)
 
 
 def is_needless(certificate: bytes, head: bytes, dropped: int, kernel: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,8 +53,7 @@ def corpora(large: bool = False) -> Iterator[Group]:
     """Every case; those of `sizes`, which take long, only if `large`."""
     by_files: dict[tuple[bytes, bytes | None], list[Question]] = {}
     for case in [*stored(), *(stored("sizes") if large else ())]:
-        false = case.truth is not None and case.truth.mark == FALSE
-        question = Question(case.name, case.certificate, case.witness, false)
+        question = Question(case.name, case.certificate, case.witness, case.mark == FALSE)
         by_files.setdefault((case.head, case.latents), []).append(question)
     for (head, latents), questions in by_files.items():
         yield Group(head, latents, tuple(questions))
@@ -99,21 +98,12 @@ def explained(
     return Group(head.to_bytes(), safetensors.torch.save({"latents": latents}), questions)
 
 
-def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:
-    """Random heads of every combination in turn, or of one in so many, until that many certificates are emitted; each
-    explained under every paradigm and order that it has. 16 turns have every tolerance."""
-    from verale.soundness.combinations import COMBINATIONS, CYCLE, draw
+def emitted(numbers: Iterable[int], images: int) -> Iterator[Group]:
+    """The random heads of these numbers, so many images of each (`combinations.draws`), explained."""
+    from verale.soundness.combinations import draws
 
-    made, turn = 0, CYCLE * seed
-    while made < count:
-        for combination in COMBINATIONS[turn % one_in :: one_in]:
-            drawn = draw(combination, turn, 1)
-            group = explained(f"{combination}, draw {turn}", drawn.head, drawn.latents, drawn.tolerance)
-            made += len(group.questions)
-            yield group
-            if made >= count:
-                return
-        turn += 1
+    for name, drawn in draws(numbers, images):
+        yield explained(name, drawn.head, drawn.latents, drawn.tolerance)
 
 
 def demo(images: int) -> Iterator[Group]:

@@ -59,17 +59,12 @@ def _lemmas(long: bool, seed: int) -> Outcome:
 def _emitted(long: bool, seed: int) -> Outcome:
     import torch
 
-    from verale.soundness.combinations import draws
     from verale.soundness.compare import unproved
-    from verale.soundness.sets import explained
+    from verale.soundness.sets import emitted
 
     torch.set_num_threads(1)
     heads = 400 if long else 20
-    groups = (
-        explained(name, drawn.head, drawn.latents, drawn.tolerance)
-        for name, drawn in draws(range(heads * seed, heads * (seed + 1)), images=6)
-    )
-    tried, wrong = unproved(groups, "arb")
+    tried, wrong = unproved(emitted(range(heads * seed, heads * (seed + 1)), 6), "arb")
     return tried, f"certificates of {heads} heads", tuple(wrong)
 
 
@@ -106,8 +101,9 @@ def _agreement(long: bool, seed: int) -> Outcome:
     except KernelError as error:  # a choice of the installation, as an extra is, and no finding
         return 0, f"certificates compared: {error}", ()
     torch.set_num_threads(1)
-    count, images = (10_000, 50) if long else (300, 1)
-    groups = chain(sets.corpora(long), sets.opened(seed), sets.emitted(count, seed), sets.demo(images))
+    heads, images = (2000, 50) if long else (60, 1)
+    emitted = sets.emitted(range(heads * seed, heads * (seed + 1)), 1)
+    groups = chain(sets.corpora(long), sets.opened(seed), emitted, sets.demo(images))
     kinds: Counter[str] = Counter()
     wrong: list[str] = []
     for each in compared(groups):

@@ -32,36 +32,12 @@ _EVERY_CHECKER = FOLDERS[:4]
 """The folders that every checker of v1.md judges. Another one may leave out the rest, as v1.md says of each."""
 FILES = ("certificate", "document", "head", "latents", "witness", "breaks", "smaller", "network", "pictures")
 """The fields of an entry of the manifest that name a file. Without `certificate` and `document` it is NAME.ale.json."""
+_SAID = ("status", "reason", "comment", "message", "claim", "dropped", "why")
+"""Those that a case has under the same name."""
 
 _LEAST = "least/"
 _UNUSABLE = {HeadError: "head", LatentsError: "latents", NetworkError: "network", PictureError: "picture"}
 """The errors of files that cannot be used, and which file each is about."""
-
-
-@dataclass(frozen=True)
-class Truth:
-    """The mark of a rejected case.
-
-    Attributes:
-        mark: FALSE, BEYOND or MALFORMED.
-        breaks: a latents file of one image that breaks the entailment claim, or None.
-        claim: the claim that is false by what it says, INSTANCE or SUBJECT, or None.
-        dropped: the index of a statement that is needless though minimality is claimed, or None.
-        why: what makes the claim true, or hard to prove; "" of others.
-    """
-
-    mark: str
-    breaks: bytes | None = None
-    claim: str | None = None
-    dropped: int | None = None
-    why: str = ""
-
-    @classmethod
-    def of(cls, entry: dict[str, Any], breaks: bytes | None) -> Truth | None:
-        """The mark in an entry of the manifest, None where it has none."""
-        if "truth" not in entry:
-            return None
-        return cls(entry["truth"], breaks, entry.get("claim"), entry.get("dropped"), entry.get("why", ""))
 
 
 @dataclass(frozen=True)
@@ -76,7 +52,11 @@ class Case:
         status: of the verdict, or INPUT_ERROR.
         reason: of the verdict; of an input error "head", "latents", "network" or "picture".
         comment: what the case shows.
-        truth: of a rejected case, whether what it claims is true; None of others.
+        mark: of a rejected case FALSE, BEYOND or MALFORMED; "" of others.
+        breaks: a latents file of one image that breaks the entailment claim, or None.
+        claim: the claim that is false by what it says, INSTANCE or SUBJECT, or None.
+        dropped: the index of a statement that is needless though minimality is claimed, or None.
+        why: of what is BEYOND what makes the claim true, or hard to prove.
         witness: the witness's file, where the verdict is one on it (v1.md, "Refutation by a witness"); else None.
         deployment: how the head is computed, where the auditor asks for that too (v1.md, "Deployment"); else None.
         network, pictures: the files that the claim `picture` is checked with, or None.
@@ -91,7 +71,11 @@ class Case:
     status: str
     reason: str
     comment: str
-    truth: Truth | None = None
+    mark: str = ""
+    breaks: bytes | None = None
+    claim: str | None = None
+    dropped: int | None = None
+    why: str = ""
     witness: bytes | None = None
     deployment: Deployment | None = None
     network: bytes | None = None
@@ -126,15 +110,7 @@ class Case:
 
     def allows(self, verdict: tuple[str, str]) -> bool:
         """Whether a sound checker may give this verdict: a stronger one may prove what is marked beyond."""
-        beyond = self.truth is not None and self.truth.mark == BEYOND
-        return verdict == self.expected or (beyond and verdict[0] == "PROVED")
-
-
-def judged(
-    auditor: Any, certificate: bytes, head: bytes, latents: bytes | None, kernel: str = "arb"
-) -> tuple[str, str]:
-    """Status and reason that a checker gives: see `outcome_of`."""
-    return outcome_of(partial(auditor, head, latents, kernel), certificate)
+        return verdict == self.expected or (self.mark == BEYOND and verdict[0] == "PROVED")
 
 
 def outcome_of(
@@ -162,14 +138,9 @@ def outcome_of(
             verdict = made.check(certificate, minimality=True, **asked)
     except tuple(_UNUSABLE) as error:
         return "INPUT_ERROR", _UNUSABLE[type(error)]
-    return answered(verdict).status.value, verdict.reason
-
-
-def answered(verdict: Verdict) -> Verdict:
-    """The same. Raises ExecutableError for one that says that the program died."""
     if verdict.message.startswith(NOT_ASKED):
         raise ExecutableError(verdict.message)
-    return verdict
+    return verdict.status.value, verdict.reason
 
 
 def manifest() -> dict[str, dict[str, Any]]:
@@ -202,11 +173,10 @@ def case_of(name: str, entry: dict[str, Any], read: Callable[[str], bytes]) -> C
         field: _whole(read(path), inserted.get(field)) for field, path in paths_of(name, entry).items()
     }
     certificate = files.pop("document" if "document" in files else "certificate")
-    said = {field: entry[field] for field in ("status", "reason", "comment", "message") if field in entry}
-    truth, deployment = Truth.of(entry, files.pop("breaks", None)), entry.get("deployment")
-    asked = None if deployment is None else Deployment(**deployment)
-    head, latents = files.pop("head"), files.pop("latents", None)
-    return Case(name, certificate, head, latents, **said, truth=truth, deployment=asked, **files)
+    said = {field: entry[field] for field in _SAID if field in entry}
+    deployment = None if "deployment" not in entry else Deployment(**entry["deployment"])
+    files.setdefault("latents", None)
+    return Case(name, certificate, mark=entry.get("truth", ""), deployment=deployment, **said, **files)
 
 
 def _read(path: str) -> bytes:
