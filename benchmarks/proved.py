@@ -27,7 +27,7 @@ from benchmarks import environment, executable
 from benchmarks.engine import subject
 from verale.certificate import Certificate
 from verale.checker import Auditor
-from verale.checker.proved.program import Executable, find_executable
+from verale.checker.proved.program import Program, find_executable
 from verale.head import save_latents
 from verale.search.explain import explain
 
@@ -139,7 +139,7 @@ def timed(files: Files, instance: bool, kernels: list[str], repeat: int) -> Time
     return found
 
 
-def started(program: Executable, times: int = 20) -> float:
+def started(program: Program, times: int = 20) -> float:
     """Milliseconds of wall time from the start of the executable to its end, when nothing is asked; the least."""
 
     def once() -> float:

@@ -487,10 +487,10 @@ proved/program.py _digest: the digest is of the path
     Path(path).read_bytes => path.encode
 proved/program.py find_executable: a relative path leads into the current folder
     never named and (not os.path.isabs(named))
-proved/program.py Executable.start: what runs is not what was digested
-    without _require_same(self.path, self.sha256, hashlib.file_digest(file, "sha256").hexdigest())
-proved/program.py Script.beginning: another script runs than was digested
-    without _require_same(self.path, self.sha256, hashlib.sha256(data).hexdigest())
+proved/program.py Program.start: what runs is not what was digested
+    never hashlib.sha256(data).hexdigest() != self.sha256
+proved/program.py Program.start: another script is sent than was digested
+    len(data) + data => len(data) + data.upper()
 proved/script_host.py _said: what is no text is told as one
     isinstance(said, str) => True
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program

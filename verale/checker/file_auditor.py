@@ -109,8 +109,7 @@ class FileAuditor:
             largest = pictures or latents or head
             raise LatentsError(f"{largest}: takes more memory than there is; give fewer images at once") from None
         program = self.auditor.executable
-        named = {} if program is None else {"variable": program.variable, "language": program.language}
-        executable = {} if program is None else {"executable": program.sha256} | {k: v for k, v in named.items() if v}
+        executable = {} if program is None else {"executable": program.sha256} | program.named
         self._asked = minimality, entailment_only
         self._deployment = deployment
         self.run = {
@@ -136,24 +135,22 @@ class FileAuditor:
             path: the file, or the certificate's name if `data` is given.
             data: the certificate's bytes; None reads the file.
         """
-        start = perf_counter()
-        digest = None
+        start, digest = perf_counter(), None
         try:
             data = _read(path, LARGEST, self._opener) if data is None else data
             digest = certificate_digest(data)
             verdict = self.auditor.check(data, *self._asked, self._deployment).record()
         except OSError as error:
-            return unusable(path, f"cannot be read ({error.strerror})", self.run, digest)
+            why = f"cannot be read ({error.strerror})"
         except (ExecutableError, KernelError, PictureError) as error:
-            return unusable(path, str(error), self.run, digest)
+            why = str(error)
         except MemoryError:
-            return unusable(path, "takes more memory than there is", self.run, digest)
+            why = "takes more memory than there is"
         except Exception as error:
-            return unusable(
-                path, f"the checker failed ({type(error).__name__}: {error}), which it never should; report it",
-                self.run, digest,
-            )  # fmt: skip
-        return Outcome(_head(path, self.run, digest) | {"seconds": perf_counter() - start} | verdict)
+            why = f"the checker failed ({type(error).__name__}: {error}), which it never should; report it"
+        else:
+            return Outcome(_head(path, self.run, digest) | {"seconds": perf_counter() - start} | verdict)
+        return unusable(path, why, self.run, digest)
 
 
 def unusable(path: str, message: str, run: dict[str, Any], digest: str | None = None) -> Outcome:

@@ -109,9 +109,7 @@ class Verdict:
 
     def line(self, name: str) -> str:
         """The verdict on one line, for the certificate of that name."""
-        asked = self.program
-        checker = {} if asked is None else {"variable": asked.variable, "language": asked.language}
-        run: dict[str, Any] = {"checker": checker}
+        run: dict[str, Any] = {"checker": {} if self.program is None else self.program.named}
         run |= {} if self.deployment is None else {"deployment": asdict(self.deployment)}
         return line_of({"certificate": name, "run": run, **self.record()})
 

@@ -204,7 +204,7 @@ def scripted(module: Import, script: Script) -> Iterator[list[str]]:
     asked: list[str] = []
     proved, claims = module("proved.program"), module("proved.claims")
     true = proved.find_program, proved.find_program_if_any, claims.Dialogue
-    proved.find_program = proved.find_program_if_any = lambda: proved.Executable("nowhere", "0" * 64)
+    proved.find_program = proved.find_program_if_any = lambda: proved.Program("nowhere", "0" * 64)
     claims.Dialogue = lambda *arguments: _Dialogue(module, script, asked)
     try:
         yield asked
@@ -369,7 +369,7 @@ def _changed(module: Import, folder: Path) -> str:
     path = folder / "changed"
     path.write_text(_SHELL.format(greeting="verale-proved 2 x", does="exit"))
     path.chmod(0o755)
-    found = executable.Executable(str(path), "0" * 64)
+    found = executable.Program(str(path), "0" * 64)
     try:
         module("proved.dialogue").Dialogue(found, 100).close()
         return "an executable that changed"
@@ -386,7 +386,7 @@ def forks(module: Import, kernel: str) -> str:
         )
         path.chmod(0o755)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        executable = module("proved.program").Executable(str(path), digest)
+        executable = module("proved.program").Program(str(path), digest)
         proved = module("proved.program")
         true = proved.find_program
         proved.find_program = lambda: executable
@@ -460,10 +460,12 @@ def scripts(module: Import, kernel: str) -> str:
     with tempfile.NamedTemporaryFile(suffix=".js") as file:
         file.write(b"here")
         file.flush()
-        if program.Script(file.name, hashlib.sha256(b"here").hexdigest(), "").beginning != b"4\nhere":
+        program._begun = lambda *_: None
+        digest = hashlib.sha256(b"here").hexdigest()
+        if program.Program(file.name, digest, modules="nowhere").start(1)[1] != b"4\nhere":
             return "another script"
         try:
-            program.Script(file.name, "0" * 64, "").beginning  # noqa: B018
+            program.Program(file.name, "0" * 64, modules="nowhere").start(1)
             return "a script that changed"
         except errors.KernelError:
             pass
@@ -472,11 +474,11 @@ def scripts(module: Import, kernel: str) -> str:
 
 def _chosen(program: Any, errors: Any) -> str:
     """The script where no executable is built, and not where one is named that is not there."""
-    program.find_script = lambda: program.Script("nowhere", "0" * 64, "")
+    program.find_script = lambda: program.Program("nowhere", "0" * 64, modules="nowhere")
     program.find_executable = _missing(errors)
     before = os.environ.pop("VERALE_PROVED", None)
     try:
-        if not isinstance(program.find_program(), program.Script):
+        if not program.find_program().modules:
             return "no script"
         os.environ["VERALE_PROVED"] = "nowhere"
         found = [_refused(find, errors) for find in (program.find_program, program.find_program_if_any)]

@@ -94,9 +94,8 @@ class Dialogue:
     def __init__(self, program: Program, megabytes: int) -> None:
         self._path = program.path
         self._asked = 0
-        beginning = program.beginning
         try:
-            self._process = program.start(megabytes)
+            self._process, beginning = program.start(megabytes)
         except OSError as error:
             if error.errno in _SCARCE:
                 raise UnavailableError(f"it cannot be run now ({error.strerror})") from None

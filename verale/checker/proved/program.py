@@ -38,30 +38,41 @@ _DESCRIPTORS = "/proc/self/fd"
 
 
 @dataclass(frozen=True)
-class Executable:
-    """An executable as it is found.
+class Program:
+    """The executable, or the script, as it is found.
 
     Attributes:
         path: its file, an absolute path.
         sha256: the digest of its bytes.
         variable: the environment variable that names it; "" for one that belongs to verale.
+        modules: of the script the folder of the module that runs JavaScript; "" of the executable.
     """
 
     path: str
     sha256: str
     variable: str = ""
+    modules: str = ""
 
-    language = ""
-    packages: tuple[str, ...] = ()
-    """It is no script, and computes with no package of Python."""
-    beginning = b""
-    """What it reads before it greets."""
+    @property
+    def language(self) -> str:
+        """Of a script."""
+        return "JavaScript" if self.modules else ""
 
-    def start(self, megabytes: int) -> subprocess.Popen[bytes]:
-        """Run it, with so much memory.
+    @property
+    def named(self) -> dict[str, str]:
+        """As records have it (certificates/audit-log-v1.md): by what a verdict says which program was asked."""
+        return {name: said for name in ("variable", "language") if (said := getattr(self, name))}
 
-        What runs is the file whose bytes were digested, by its descriptor where the system can: another file that gets
-        its name meanwhile does not.
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Those of Python that run it."""
+        return ("mini-racer",) if self.modules else ()
+
+    def start(self, megabytes: int) -> tuple[subprocess.Popen[bytes], bytes]:
+        """Run it, with so much memory; and what has to be sent before it greets.
+
+        What runs is what was digested. An executable is run by its descriptor where the system can, so that no other
+        file does that gets its name meanwhile; a script is sent: how many bytes it has, and these.
 
         Raises:
             KernelError: its file has other bytes by now.
@@ -69,52 +80,24 @@ class Executable:
         """
         try:
             with open(self.path, "rb") as file:
-                _require_same(self.path, self.sha256, hashlib.file_digest(file, "sha256").hexdigest())
+                data = file.read()
+                if hashlib.sha256(data).hexdigest() != self.sha256:
+                    raise KernelError(
+                        f"kernel proved: {self.path} changed while certificates were audited; run this again"
+                    )
+                if self.modules:
+                    from multiprocessing.spawn import get_executable  # also where Python is embedded
+
+                    # Isolated: what lies in the current folder, or what the environment says, is not imported.
+                    command = [get_executable(), "-I", "-S", str(_HOST), self.modules, str(megabytes)]
+                    return _begun(command), b"%x\n" % len(data) + data
                 opened = file.fileno()
                 run = f"{_DESCRIPTORS}/{opened}" if os.path.exists(f"{_DESCRIPTORS}/{opened}") else self.path
                 process = _begun([self.path, str(megabytes)], run, (opened,))
         except FileNotFoundError as error:
             raise _unreadable(self.path, error) from None
         _limit_memory(process.pid, megabytes)
-        return process
-
-
-@dataclass(frozen=True)
-class Script:
-    """The script as it is found.
-
-    Attributes:
-        path: its file.
-        sha256: the digest of its bytes.
-        modules: the folder of the module that runs JavaScript.
-    """
-
-    path: str
-    sha256: str
-    modules: str
-
-    variable = ""
-    """No environment variable names it."""
-    language = "JavaScript"
-    packages = ("mini-racer",)
-
-    @property
-    def beginning(self) -> bytes:
-        """What the host reads before it greets: how many bytes the script has, and these. So what runs is what was
-        digested. Raises KernelError: they are other ones by now."""
-        data = Path(self.path).read_bytes()
-        _require_same(self.path, self.sha256, hashlib.sha256(data).hexdigest())
-        return b"%x\n" % len(data) + data
-
-    def start(self, megabytes: int) -> subprocess.Popen[bytes]:
-        """Run it, with so much memory. Raises OSError: it cannot be run."""
-        from multiprocessing.spawn import get_executable  # also where Python is embedded in another program
-
-        # Isolated: what lies in the current folder, or what the environment says, is not imported.
-        return _begun([get_executable(), "-I", "-S", str(_HOST), self.modules, str(megabytes)])
-
-
-Program = Executable | Script
+        return process, b""
 
 
 def find_program() -> Program:
@@ -140,7 +123,7 @@ def find_program_if_any() -> Program | None:
         return None
 
 
-def find_executable() -> Executable:
+def find_executable() -> Program:
     """The executable that the variable VERALE_PROVED names; without it the one that `make proved` built, or that came
     with the wheel.
 
@@ -155,17 +138,17 @@ def find_executable() -> Executable:
         )
     for path in [named] if named else map(str, (_BUILT, _BROUGHT)):
         if os.path.isfile(path) and os.access(path, os.X_OK):
-            return Executable(path, _digest(path), VARIABLE if named else "")
+            return Program(path, _digest(path), VARIABLE if named else "")
     raise KernelError(f"kernel proved: there is no executable at {named or _BUILT}; {_REMEDY}")
 
 
-def find_script() -> Script | None:
+def find_script() -> Program | None:
     """The script, where there is something to run it."""
     module = find_spec(_ENGINE)
     if module is None or module.origin is None:
         return None
     modules = Path(module.origin).parents[1 if module.submodule_search_locations is not None else 0]
-    return Script(str(SCRIPT), _digest(str(SCRIPT)), str(modules.absolute()))
+    return Program(str(SCRIPT), _digest(str(SCRIPT)), modules=str(modules.absolute()))
 
 
 def _digest(path: str) -> str:
@@ -177,12 +160,6 @@ def _digest(path: str) -> str:
 
 def _unreadable(path: str, error: OSError) -> KernelError:
     return KernelError(f"kernel proved: {path} cannot be read ({error.strerror}); {_REMEDY}")
-
-
-def _require_same(path: str, digest: str, now: str) -> None:
-    """Raises KernelError where a file has other bytes by now: the audit log names the digest of the first ones."""
-    if now != digest:
-        raise KernelError(f"kernel proved: {path} changed while certificates were audited; run this again")
 
 
 def _begun(command: list[str], run: str | None = None, descriptors: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:

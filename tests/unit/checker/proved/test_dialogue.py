@@ -17,7 +17,7 @@ from support.proved import fake
 from verale.checker.errors import ExecutableError, KernelError
 from verale.checker.proved import dialogue, program
 from verale.checker.proved.dialogue import Answer, Dialogue, UnavailableError
-from verale.checker.proved.program import Executable, find_executable
+from verale.checker.proved.program import Program, find_executable
 
 
 def started(path: str, monkeypatch: pytest.MonkeyPatch) -> Dialogue:
@@ -166,7 +166,7 @@ def test_where_nothing_more_can_run_it_is_unavailable(tmp_path, monkeypatch) -> 
     def scarce(*_: object) -> None:
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
-    monkeypatch.setattr(Executable, "start", scarce)
+    monkeypatch.setattr(Program, "start", scarce)
     with pytest.raises(UnavailableError, match=r"it cannot be run now \(Cannot allocate memory\)"):
         started(fake(tmp_path, "pass"), monkeypatch)
 
@@ -254,7 +254,7 @@ def test_an_executable_that_changes_is_refused(tmp_path, monkeypatch) -> None:
 def test_where_make_puts_it_is_where_it_is_looked_for(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("VERALE_PROVED", raising=False)
     monkeypatch.setattr("verale.checker.proved.program._BUILT", Path(fake(tmp_path, "pass")))
-    assert isinstance(find_executable(), Executable) and find_executable().path == str(tmp_path / "fake")
+    assert find_executable().path == str(tmp_path / "fake")
 
 
 def test_it_ends_with_its_dialogue(tmp_path, monkeypatch) -> None:

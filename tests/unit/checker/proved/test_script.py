@@ -18,7 +18,7 @@ from verale.checker import Auditor
 from verale.checker.errors import KernelError
 from verale.checker.proved import dialogue, program
 from verale.checker.proved.dialogue import Dialogue, UnavailableError
-from verale.checker.proved.program import SCRIPT, Script, find_program, find_script
+from verale.checker.proved.program import SCRIPT, Program, find_program, find_script
 from verale.checker.proved.script_host import converse
 
 IMAGE = [[0.0, 0.0]]
@@ -27,7 +27,7 @@ STATEMENTS = [files.patch_statement(0, 0, 0.0, 2.0**-40), files.patch_statement(
 
 
 @pytest.fixture
-def found() -> Script:
+def found() -> Program:
     """The script, where it can be run."""
     pytest.importorskip("py_mini_racer", reason="the script is not run here, which takes mini-racer")
     found = find_script()
@@ -42,13 +42,13 @@ def without_executable(monkeypatch, tmp_path, found) -> None:
     monkeypatch.setattr("verale.checker.proved.program._BROUGHT", tmp_path / "none")
 
 
-def defined(tmp_path: Path, ask: str) -> Script:
+def defined(tmp_path: Path, ask: str) -> Program:
     """A script that answers what the body of a function says."""
     path = tmp_path / "other.js"
     path.write_text(f"var verale = {{greeting: 'verale-proved 2 other', ask: (line) => {{{ask}}}}}")
     found = find_script()
     assert found is not None
-    return Script(str(path), hashlib.sha256(path.read_bytes()).hexdigest(), found.modules)
+    return Program(str(path), hashlib.sha256(path.read_bytes()).hexdigest(), modules=found.modules)
 
 
 class TestConverse:
@@ -120,15 +120,15 @@ def test_what_cannot_be_run_proves_nothing(found, tmp_path) -> None:
     broken = tmp_path / "broken.js"
     broken.write_text("this is no script")
     with pytest.raises(UnavailableError, match="it ended with code 1"):
-        Dialogue(Script(str(broken), hashlib.sha256(broken.read_bytes()).hexdigest(), found.modules), 500)
+        Dialogue(Program(str(broken), hashlib.sha256(broken.read_bytes()).hexdigest(), modules=found.modules), 500)
     with pytest.raises(UnavailableError, match="it ended with code 1"):
-        Dialogue(Script(found.path, found.sha256, str(tmp_path)), 500)
+        Dialogue(Program(found.path, found.sha256, modules=str(tmp_path)), 500)
 
 
 def test_a_script_that_changes_is_refused(found, tmp_path) -> None:
     """Its digest stands in audit logs, and what runs are the bytes that have it."""
     with pytest.raises(KernelError, match="changed while"):
-        Dialogue(Script(found.path, "0" * 64, found.modules), 500)
+        Dialogue(Program(found.path, "0" * 64, modules=found.modules), 500)
 
 
 def test_it_is_found_where_there_is_an_engine_and_no_executable(monkeypatch, without_executable, tmp_path, found):
@@ -139,7 +139,7 @@ def test_it_is_found_where_there_is_an_engine_and_no_executable(monkeypatch, wit
     with pytest.raises(KernelError, match=r"pip install mini-racer"):
         find_program()
     monkeypatch.setattr(program, "_ENGINE", "json")
-    assert find_script() == Script(found.path, found.sha256, str(Path(json.__file__).parents[1]))
+    assert find_script() == Program(found.path, found.sha256, modules=str(Path(json.__file__).parents[1]))
     monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "wrong"))
     with pytest.raises(KernelError, match="wrong"):
         find_program()
@@ -148,7 +148,7 @@ def test_it_is_found_where_there_is_an_engine_and_no_executable(monkeypatch, wit
 def test_v8_proves_certificates_and_no_false_one(without_executable):
     for margin, status, claims in ((0.5, "PROVED", 2), (50.0, "NOT_PROVED", 1)):
         auditor = Auditor(HEAD, files.latents([IMAGE]), "proved")
-        assert isinstance(auditor.executable, Script)
+        assert auditor.executable.modules
         verdict = auditor.check(files.certificate(HEAD, STATEMENTS, image=IMAGE, margins=[None, margin]))
         assert verdict.status.value == status and list(verdict.claims.values()).count("proved") == claims
 
