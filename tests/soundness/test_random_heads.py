@@ -14,7 +14,8 @@ from verale.head import Geometry, Head, Pooling, Readout, Similarity, load_laten
 from verale.search.options import LEAST_TOLERANCE
 from verale.soundness.combinations import TOLERANCES, Draw, draws, searches
 from verale.soundness.compare import unproved
-from verale.soundness.sets import emitted, explained
+from verale.soundness.corpus.cases import stored
+from verale.soundness.sets import Group, Question, emitted, explained
 
 FILES = Path(__file__).parents[1] / "fixtures" / "wide"
 WIDE = {"6": 0.3, "27": 0.01, "52": 0.1}
@@ -56,6 +57,12 @@ def test_what_once_was_not_proved_is_proved(name):
     head, latents = Head.load(FILES / f"{name}.head.safetensors"), load_latents(FILES / f"{name}.latents.safetensors")
     tried, lines = unproved([explained(name, head, latents, WIDE[name])], "both")
     assert tried > 0 and lines == []
+
+
+def test_what_is_not_proved_is_told() -> None:
+    case = next(case for case in stored("reject") if (case.status, case.reason) == ("NOT_PROVED", "margin"))
+    tried, (line,) = unproved([Group(case.head, case.latents, (Question(case.name, case.certificate),))], "arb")
+    assert tried == 1 and line.startswith(f"{case.name}: margin: ")
 
 
 def parts(each: Draw) -> set[object]:
