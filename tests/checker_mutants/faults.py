@@ -490,7 +490,7 @@ proved/program.py find_executable: a relative path leads into the current folder
 proved/program.py Program.start: what runs is not what was digested
     never hashlib.sha256(data).hexdigest() != self.sha256
 proved/program.py Program.start: another script is sent than was digested
-    len(data) + data => len(data) + data.upper()
+    b'%x\n' % len(data) + data => b'%x\n' % len(data) + data.upper()
 proved/script_host.py _said: what is no text is told as one
     isinstance(said, str) => True
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
