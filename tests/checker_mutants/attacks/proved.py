@@ -460,15 +460,17 @@ def scripts(module: Import, kernel: str) -> str:
     with tempfile.NamedTemporaryFile(suffix=".js") as file:
         file.write(b"here")
         file.flush()
-        program._begun = lambda *_: None
+        begun, program._begun = program._begun, lambda *_: None
         digest = hashlib.sha256(b"here").hexdigest()
-        if program.Program(file.name, digest, modules="nowhere").start(1)[1] != b"4\nhere":
-            return "another script"
         try:
+            if program.Program(file.name, digest, modules="nowhere").start(1)[1] != b"4\nhere":
+                return "another script"
             program.Program(file.name, "0" * 64, modules="nowhere").start(1)
             return "a script that changed"
         except errors.KernelError:
             pass
+        finally:
+            program._begun = begun
     return _chosen(program, errors)
 
 
