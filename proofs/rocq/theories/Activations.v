@@ -20,7 +20,7 @@ Definition cut_by (s : ends) (e : Z * Z) : Z * Z :=
 
 Definition met_with (b : box) (s : statement) : box :=
   match s with
-  | AboutPatch _ _ _ _ => b
+  | AboutPatch _ _ _ _ | AboutSum _ _ => b
   | AboutActivation j lo hi => change_at (cut_by (stated lo hi)) j b
   | AboutOthers except lo hi => change_others (cut_by (stated lo hi)) except 0 b
   end.
@@ -48,8 +48,8 @@ Qed.
 Lemma met_with_ok : forall h B c z b s, (0 < B)%Z -> holds h c z s -> box_ok h B (patches c) b z ->
   box_ok h B (patches c) (met_with (stated_ends (statement_unit c) B) b s) z.
 Proof.
-  intros h B c z b s HB H [L E]. destruct s as [l j lo hi|j lo hi|except lo hi]; cbn [met_with holds] in *.
-  - split; assumption.
+  intros h B c z b s HB H [L E]. destruct s as [l j lo hi|j lo hi|except lo hi|rivals hi]; cbn [met_with holds] in *;
+    try (split; assumption).
   - split; [rewrite length_change_at; exact L|]. intros k Hk. rewrite nth_change_at by (rewrite L; exact Hk).
     destruct (Nat.eqb k j) eqn:D; [|apply E; exact Hk]. apply Nat.eqb_eq in D as ->.
     apply cut_by_ok; auto using stated_ends_ok.

@@ -8,7 +8,7 @@
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid Log Columns Ends Embedding Products Hypersphere Metric Domain Table
   Similarity Simplex SimplexTable SimplexBox Leftover Assignment Activations Pooling LinearReadout Readout Joint
-  Lipschitz Angles.
+  Lipschitz Angles SumStatements.
 Import ListNotations.
 
 (** * What runs *)
@@ -112,18 +112,23 @@ Definition as_one (r : nat) (num : Z) : bool :=
   | _, _ => false
   end.
 
-Definition margin_proved (left_over : option leftover) (b : box) (r : nat) : bool :=
+Definition by_sums (own : option (list bool)) (b : box) (r : nat) (num : Z) : bool :=
+  bound_at_least h B (lead_by_sums h c own B b r) num (margin_unit c).
+
+Definition margin_proved (left_over : option leftover) (own : option (list bool)) (b : box) (r : nat) : bool :=
   let num := nth r (margins c) 0%Z in
   Nat.eqb r (predicted c) ||
   ((0 <? num)%Z &&
-     (difference_at_least h B b (predicted c) r num (margin_unit c) || by_prices left_over b r num || as_one r num)).
+     (difference_at_least h B b (predicted c) r num (margin_unit c) || by_sums own b r num || by_prices left_over b r num ||
+      as_one r num)).
 
 (** The rivals against which the margin is not proved; None if there is no box. *)
 Definition unproved : option (list nat) :=
   if Nat.ltb 0 (patches c) then
     let left_over := given_left in
     match given_box left_over with
-    | Some b => Some (filter (fun r => negb (margin_proved left_over b r)) (seq 0 (classes h)))
+    | Some b =>
+        let own := needed_marks h c in Some (filter (fun r => negb (margin_proved left_over own b r)) (seq 0 (classes h)))
     | None => None
     end
   else None.
@@ -218,15 +223,18 @@ Proof.
   - apply given_table_ok. exact Et.
 Qed.
 
-Lemma margin_proved_ok : forall b r, box_ok h B (patches c) b z -> r <> predicted c ->
-  margin_proved p c x (given_left p c) b r = true ->
+Lemma margin_proved_ok : forall b r, box_ok h B (patches c) b z -> (r < classes h)%nat -> r <> predicted c ->
+  margin_proved p c x (given_left p c) (needed_marks h c) b r = true ->
   logit h (patches c) z (predicted c) - logit h (patches c) z r >= margin c r /\ margin c r > 0.
 Proof.
-  intros b r Hb Hr E. unfold margin_proved in E. cbn [p prepared_with prepare head_of settings_of] in E. fold B in E.
+  intros b r Hb Hc N E. assert (Hr := N). unfold margin_proved in E. cbn [p prepared_with prepare head_of settings_of] in E. fold B in E.
   apply Nat.eqb_neq in Hr. rewrite Hr in E. cbn [orb] in E. apply andb_prop in E as [E1 E2]. apply Z.ltb_lt in E1.
   split.
-  - apply orb_prop in E2 as [E2|E2]; [apply orb_prop in E2 as [E2|E2]|].
+  - apply orb_prop in E2 as [E2|E2]; [apply orb_prop in E2 as [E2|E2]; [apply orb_prop in E2 as [E2|E2]|]|].
     + apply (difference_at_least_ok h B b); [exact box_unit_positive|exact Hb|exact E2].
+    + unfold by_sums in E2. cbn [p prepared_with prepare head_of settings_of] in E2. fold B in E2.
+      revert E2. apply bound_at_least_ok; [exact box_unit_positive|]. intros least L.
+      assert (K := lead_by_sums_ok h c B b z r box_unit_positive Hb compliant Hc N). rewrite L in K. exact K.
     + unfold by_prices in E2. cbn [p prepared_with prepare head_of settings_of] in E2. fold T B in E2.
       unfold given_left in E2. cbn [p prepared_with prepare head_of settings_of] in E2. fold T in E2.
       destruct (is_softmax h); [|discriminate].
@@ -248,8 +256,8 @@ Proof.
   intros h s cs c x E z H r Hr N. destruct (learned h s cs) as (rows & K & L). rewrite L in E. unfold unproved in E.
   destruct (Nat.ltb 0 (patches c)) eqn:Hn; [|discriminate]. apply Nat.ltb_lt in Hn. cbv zeta in E.
   destruct (given_box _ _ _) as [b|] eqn:Eb; [|discriminate].
-  apply (margin_proved_ok h s c x z rows H b r); [eapply given_box_ok; eassumption|exact N|].
-  destruct (margin_proved _ _ _ _ _ r) eqn:M; [reflexivity|]. exfalso.
+  apply (margin_proved_ok h s c x z rows H b r); [eapply given_box_ok; eassumption|exact Hr|exact N|].
+  destruct (margin_proved _ _ _ _ _ _ r) eqn:M; [reflexivity|]. exfalso.
   assert (I : In r nil); [|destruct I]. injection E as <-. apply filter_In. split; [apply in_seq; cbn; lia|].
   rewrite M. reflexivity.
 Qed.

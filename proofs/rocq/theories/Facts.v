@@ -214,7 +214,7 @@ Fixpoint stated_at (l : nat) (ss : list statement) : list (nat * (option Z * opt
 Lemma stated_at_in : forall l ss j lo hi, In (j, (lo, hi)) (stated_at l ss) -> In (AboutPatch l j lo hi) ss.
 Proof.
   induction ss as [|s ss IH]; intros j lo hi H; [exact H|]. cbn [stated_at] in H.
-  destruct s as [k i a b| |]; [|right; auto|right; auto].
+  destruct s as [k i a b| | |]; [|right; auto..].
   destruct (Nat.eqb k l) eqn:E; [|right; auto]. apply Nat.eqb_eq in E. subst k.
   destruct H as [H|H]; [injection H as -> -> ->; left; reflexivity|right; auto].
 Qed.

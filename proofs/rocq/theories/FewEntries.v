@@ -80,7 +80,7 @@ Proof. induction n; [reflexivity|]. cbn. exact IHn. Qed.
 Lemma agree_with : forall T u n l s es fs, agree n es fs ->
   agree n (entries_with T u l es s) (few_with T u n l fs s).
 Proof.
-  intros T u n l s es fs (L & A & S). destruct s as [k j lo hi| |]; cbn [entries_with few_with];
+  intros T u n l s es fs (L & A & S). destruct s as [k j lo hi| | |]; cbn [entries_with few_with];
     try (repeat split; assumption).
   destruct (Nat.eqb k l); cbn [andb]; [|repeat split; assumption]. set (f := met_entry _ _).
   split; [rewrite length_change_at; exact L|]. destruct (Nat.ltb_spec j n) as [J|J].

@@ -122,7 +122,7 @@ Proof.
   intros l. unfold left_of_patch, mass_left.
   rewrite IZR_max, times_max, Rmult_0_r, minus_IZR, Rmult_minus_distr_l, Rmult_1_r.
   f_equal. f_equal. induction (statements c) as [|s ss IH]; [cbn; ring|]. cbn [map zsum fold_right].
-  rewrite plus_IZR, Rmult_plus_distr_l, IH. f_equal. destruct s as [i j lo hi| |]; try ring.
+  rewrite plus_IZR, Rmult_plus_distr_l, IH. f_equal. destruct s as [i j lo hi| | |]; try ring.
   destruct (Nat.eqb i l); [apply low_or_zero|ring].
 Qed.
 
@@ -130,7 +130,7 @@ Lemma top_real : forall k, IZR (top_of c T k) = IZR T * greatest_stated c k.
 Proof.
   intros k. unfold top_of, greatest_stated. assert (L := left_real).
   induction (statements c) as [|s ss IH]; [cbn; ring|].
-  cbn [map fold_right]. rewrite IZR_max, times_max, IH. f_equal. destruct s as [l j lo hi| |]; try ring.
+  cbn [map fold_right]. rewrite IZR_max, times_max, IH. f_equal. destruct s as [l j lo hi| | |]; try ring.
   destruct (Nat.eqb j k); [|ring]. rewrite IZR_min, times_min, plus_IZR, Rmult_plus_distr_l, low_or_zero, L. f_equal.
   destruct hi as [a|]; cbn [from_end]; [apply end_real|ring].
 Qed.

@@ -1,7 +1,7 @@
 (** The margin of v1.md at the two ends of a box, bounded from above: exact, but for soft trees, which round up. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics MinimalSemantics Sums Grid Boxes LinearReadout TreeReadout MaximumReadout.
+From Verale Require Import Semantics MinimalSemantics Sums Grid Boxes LinearReadout TreeReadout MaximumReadout SumStatements.
 Import ListNotations.
 
 (** * What runs *)
@@ -22,6 +22,21 @@ Definition margin_most (winner loser : nat) : option Z :=
   | SoftTree absent present => tree_bound b node_most absent present (leaf_difference h B winner loser) (count h) 0
   | Maximum => if Nat.eqb (length b) (count h) then maximum_least h B b winner loser else None
   end.
+
+(** An upper bound of what a sum proves, over the same *)
+Definition most_by_sum (u : positive) (own : list bool) (upper : Z) (winner loser : nat) : Z :=
+  least_of h true own b winner loser + ceil_div (- (upper * B * unit_of_weights h)) (Zpos u) +
+  B * (bias_number h winner - bias_number h loser).
+
+(** Whether no sum proves the margin *)
+Definition no_sum_proves (c : certificate) (own : option (list bool)) (loser : nat) : bool :=
+  forallb (fun s =>
+    match s, own with
+    | AboutSum rivals upper, Some own =>
+        negb (lists rivals loser) || (most_by_sum (statement_unit c) own upper (predicted c) loser <=? 0)
+    | AboutSum _ _, None => false
+    | _, _ => true
+    end) (statements c).
 End Run.
 
 Open Scope R_scope.
@@ -59,6 +74,45 @@ Proof.
   - apply Z.leb_le, IZR_le in Ed. rewrite <- D in Ed. exfalso. nra.
   - apply Z.leb_gt, IZR_lt in Ed. rewrite <- D in Ed. exfalso. nra.
   - rewrite mult_IZR, <- D. apply (Rmult_le_compat_neg_l (W * w)) in Hi'; [lra|nra].
+Qed.
+
+(** ** Sums *)
+
+Lemma least_of_most : forall own r, marks_of h p own -> (r < classes h)%nat -> length b = count h ->
+  IZR B * W * rsum (count h) (fun j => if belongs h p j then
+    if Rle_dec 0 (weight_of h p j - weight_of h r j) then (weight_of h p j - weight_of h r j) * lo j
+    else (weight_of h p j - weight_of h r j) * hi j else 0) <= IZR (least_of h true own b p r).
+Proof.
+  intros own r (Hp & Lm & M & Rows) Hr L. assert (Lp := Rows p Hp). assert (Lr := Rows r Hr). unfold least_of.
+  rewrite least_sum_real by (rewrite length_marked; congruence). rewrite L, <- rsum_scal. apply rsum_le. intros i Hi.
+  rewrite !nth_marked by congruence. rewrite M by exact Hi. destruct (belongs h p i); cbn [Bool.eqb].
+  - assert (D : W * (weight_of h p i - weight_of h r i) = IZR (nth i (weights h p) 0%Z - nth i (weights h r) 0%Z)).
+    { rewrite minus_IZR, <- !weight_scaled. ring. }
+    set (w := weight_of h p i - weight_of h r i) in *. set (d := (nth i (weights h p) 0 - nth i (weights h r) 0)%Z) in *.
+    assert (Lo := low_enough i ltac:(lia)). assert (Hi' := high_enough i ltac:(lia)).
+    unfold least_term. destruct (0 <=? d)%Z eqn:Ed, (Rle_dec 0 w) as [Pw|Pw].
+    + rewrite mult_IZR, <- D. apply (Rmult_le_compat_l (W * w)) in Lo; [lra|]. apply Rmult_le_pos; lra.
+    + apply Z.leb_le, IZR_le in Ed. rewrite <- D in Ed. exfalso. nra.
+    + apply Z.leb_gt, IZR_lt in Ed. rewrite <- D in Ed. exfalso. nra.
+    + rewrite mult_IZR, <- D. apply (Rmult_le_compat_neg_l (W * w)) in Hi'; [lra|nra].
+  - unfold least_term. cbn. lra.
+Qed.
+
+Theorem no_sum_proves_ok : forall r, (r < classes h)%nat -> length b = count h ->
+  no_sum_proves h B b c (own_prototypes h p) r = true ->
+  forall rivals upper, In (AboutSum rivals upper) (statements c) -> lists rivals r = true ->
+  margin_by_sum h c r lo hi (q upper (statement_unit c)) <= 0.
+Proof.
+  intros r Hr L E rivals upper I A. unfold no_sum_proves in E. rewrite forallb_forall in E. specialize (E _ I).
+  cbn beta iota in E. destruct (own_prototypes h p) as [own|] eqn:O; [|discriminate]. rewrite A in E. cbn [negb orb] in E.
+  apply Z.leb_le, IZR_le in E. unfold most_by_sum in E. fold p in E.
+  rewrite !plus_IZR, mult_IZR, minus_IZR, <- !bias_scaled in E. apply own_prototypes_ok in O.
+  assert (K := least_of_most own r O Hr L). set (u := statement_unit c) in *. assert (U := Zpos_pos u).
+  assert (C := le_ceil_div (- (upper * B * unit_of_weights h)) (Zpos u) eq_refl).
+  rewrite opp_IZR, !mult_IZR in C. unfold margin_by_sum. fold p.
+  apply (Rmult_le_reg_l (IZR B * W)); [apply Rmult_lt_0_compat; assumption|].
+  assert (Q : IZR B * W * q upper u = - (- (IZR upper * IZR B * W) / IZR (Zpos u))) by (unfold q; field; lra).
+  rewrite Rmult_minus_distr_l, Rmult_plus_distr_l, Q. lra.
 Qed.
 
 (** ** Soft trees *)

@@ -79,7 +79,7 @@ Lemma stated_at_all : forall l ss j lo hi, In (AboutPatch l j lo hi) ss -> In (j
 Proof.
   intros l ss j lo hi. induction ss as [|s ss IH]; intros I; [destruct I|]. destruct I as [->|I]; cbn [stated_at].
   - rewrite Nat.eqb_refl. left. reflexivity.
-  - destruct s as [k i a b| |]; auto. destruct (Nat.eqb k l); [right|]; auto.
+  - destruct s as [k i a b| | |]; auto. destruct (Nat.eqb k l); [right|]; auto.
 Qed.
 
 Section Sound.

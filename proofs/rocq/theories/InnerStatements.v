@@ -39,7 +39,7 @@ Qed.
 (** What a statement says of the activation of prototype [j] *)
 Definition says (j : nat) (a : R) (s : statement) : Prop :=
   match s with
-  | AboutPatch _ _ _ _ => True
+  | AboutPatch _ _ _ _ | AboutSum _ _ => True
   | AboutActivation k lo hi => k = j -> between u lo hi a
   | AboutOthers except lo hi => ~ In j except -> between u lo hi a
   end.
@@ -51,8 +51,8 @@ Lemma met_with_within : forall b s j, (j < length b)%nat ->
   all_within B (nth j (met_with (inner_stated_ends u B) b s) (0, 0)%Z) (fun a =>
     IZR (fst (nth j b (0, 0)%Z)) <= IZR B * a <= IZR (snd (nth j b (0, 0)%Z)) /\ says j a s).
 Proof.
-  intros b [l k lo hi|k lo hi|except lo hi] j Hj; cbn [met_with says].
-  - split; [reflexivity|]. intros a H. auto.
+  intros b [l k lo hi|k lo hi|except lo hi|rivals hi] j Hj; cbn [met_with says];
+    try (split; [reflexivity|]; intros a H; auto; fail).
   - split; [apply length_change_at|]. rewrite nth_change_at by exact Hj. destruct (Nat.eqb j k) eqn:E; intros a H.
     + apply cut_within in H as [H S]. auto.
     + apply Nat.eqb_neq in E. split; [exact H|]. intros K. congruence.

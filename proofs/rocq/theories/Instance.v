@@ -4,7 +4,7 @@
     activations computed from them; what these do not decide is refused. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Grid Boxes Vectors.
+From Verale Require Import Semantics Sums Grid Boxes Vectors SumStatements.
 Import ListNotations.
 
 (** * What runs *)
@@ -33,7 +33,7 @@ End Domain.
 
 Section Statements.
 Local Open Scope Z_scope.
-Variables (n : nat) (T : Z) (t : table) (B : Z) (b : box) (u : positive).
+Variables (n : nat) (T : Z) (t : table) (B : Z) (b : box) (u : positive) (sums : option (list nat) -> Z -> bool).
 
 (** Ends over [A] lie in an interval over the unit of statements. *)
 Definition low_in (A : Z) (low lo : option Z) : bool :=
@@ -60,6 +60,7 @@ Definition statement_true (s : statement) : bool :=
   | AboutActivation j lo hi =>
       match nth_error b j with Some e => activation_in e lo hi | None => false end
   | AboutOthers except lo hi => others_in except lo hi 0 b
+  | AboutSum rivals hi => sums rivals hi
   end.
 End Statements.
 
@@ -68,7 +69,7 @@ Definition about_a_patch (s : statement) : bool := match s with AboutPatch _ _ _
 
 Definition instance_holds (h : head) (c : certificate) (T : Z) (t : table) (B : Z) (b : box) (i : image) : bool :=
   Nat.eqb (length (rows i)) (patches c) && forallb (latent_inside h (image_unit i)) (rows i) &&
-  forallb (statement_true T t B b (statement_unit c)) (statements c).
+  forallb (statement_true T t B b (statement_unit c) (sum_true h c B b)) (statements c).
 
 Open Scope R_scope.
 
@@ -157,9 +158,9 @@ Proof.
 Qed.
 
 Lemma patch_statement_ok : forall h c T t B b z l j lo hi, (0 < T)%Z -> table_ok h T (patches c) t z ->
-  statement_true T t B b (statement_unit c) (AboutPatch l j lo hi) = true -> holds h c z (AboutPatch l j lo hi).
+  forall sums, statement_true T t B b (statement_unit c) sums (AboutPatch l j lo hi) = true -> holds h c z (AboutPatch l j lo hi).
 Proof.
-  intros h c T t B b z l j lo hi HT [Lt Ht] H. cbn [statement_true holds] in *.
+  intros h c T t B b z l j lo hi HT [Lt Ht] sums H. cbn [statement_true holds] in *.
   destruct (nth_error t l) as [r|] eqn:Nl; [|discriminate]. destruct (nth_error r j) as [e|] eqn:Nj; [|discriminate].
   assert (Hl : (l < length t)%nat) by (apply nth_error_Some; rewrite Nl; discriminate).
   assert (Hj : (j < length r)%nat) by (apply nth_error_Some; rewrite Nj; discriminate).
@@ -170,18 +171,19 @@ Qed.
 
 Lemma statement_true_ok : forall h c T t B b z s, (0 < T)%Z -> (0 < B)%Z ->
   table_ok h T (patches c) t z -> about_a_patch s = true \/ box_ok h B (patches c) b z ->
-  statement_true T t B b (statement_unit c) s = true -> holds h c z s.
+  statement_true T t B b (statement_unit c) (sum_true h c B b) s = true -> holds h c z s.
 Proof.
   intros h c T t B b z s HT HB [Lt Ht] [A|[Lb Hb]] H.
-  { destruct s as [l j lo hi| |]; try discriminate. revert H. apply patch_statement_ok; [exact HT|split; assumption]. }
-  destruct s as [l j lo hi|j lo hi|except lo hi]; cbn [statement_true holds] in *.
-  - revert H. apply (patch_statement_ok h c T t B b z l j); [exact HT|split; assumption].
+  { destruct s as [l j lo hi| | |]; try discriminate. exact (patch_statement_ok h c T t B b z l j lo hi HT (conj Lt Ht) _ H). }
+  destruct s as [l j lo hi|j lo hi|except lo hi|rivals hi]; cbn [statement_true holds] in *.
+  - exact (patch_statement_ok h c T t B b z l j lo hi HT (conj Lt Ht) (sum_true h c B b) H).
   - destruct (nth_error b j) as [e|] eqn:Nj; [|discriminate].
     assert (Hj : (j < length b)%nat) by (apply nth_error_Some; rewrite Nj; discriminate).
     assert (K := Hb j ltac:(lia)). rewrite (nth_error_nth _ _ (0, 0)%Z Nj) in K.
     exact (activation_in_ok B _ e lo hi _ HB H K).
   - intros k Hk N. apply (activation_in_ok B _ (nth k b (0, 0)%Z) lo hi _ HB); [|apply Hb; exact Hk].
     apply (others_in_ok B _ except lo hi b 0); [exact H|lia|exact N].
+  - exact (sum_true_ok h c B b z rivals hi HB (conj Lb Hb) H).
 Qed.
 
 Theorem instance_holds_ok : forall h c T t B b i, (0 < T)%Z -> (0 < B)%Z ->

@@ -48,7 +48,7 @@ Proof.
   intros T c n l. unfold has_statement, entries. generalize (repeat unstated n).
   induction (statements c) as [|s ss IH]; intros es H; [reflexivity|]. cbn [existsb fold_left] in *.
   apply orb_false_elim in H as [H1 H2]. rewrite IH by exact H2.
-  destruct s as [k j lo hi| |]; cbn [entries_with]; try reflexivity. rewrite H1. reflexivity.
+  destruct s as [k j lo hi| | |]; cbn [entries_with]; try reflexivity. rewrite H1. reflexivity.
 Qed.
 
 Lemma left_at_free_patch : forall T c n l, (0 < T)%Z -> has_statement c l = false -> left_at T c n l = (T, nil).
@@ -56,7 +56,7 @@ Proof.
   intros T c n l HT H. unfold left_at, few_entries, has_statement in *.
   assert (E : fold_left (few_with T (statement_unit c) n l) (statements c) nil = nil).
   { induction (statements c) as [|s ss IH]; [reflexivity|]. cbn [existsb fold_left] in *.
-    apply orb_false_elim in H as [H1 H2]. destruct s as [k j lo hi| |]; cbn [few_with]; auto. rewrite H1.
+    apply orb_false_elim in H as [H1 H2]. destruct s as [k j lo hi| | |]; cbn [few_with]; auto. rewrite H1.
     apply IH, H2. }
   rewrite E. unfold few_remainder. cbn [map zsum]. f_equal. lia.
 Qed.

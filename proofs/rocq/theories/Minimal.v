@@ -8,7 +8,7 @@ From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Boxes Grid Log Columns Direction Embedding Ends Leftover
   Activations
   Pooling InnerDomain InnerPooling InnerRange InnerStatements InnerSimplex
-  InnerPoints InnerReadout InnerPrices InnerJoint Instance Check.
+  InnerPoints InnerReadout SumStatements InnerPrices InnerJoint Instance Check.
 Import ListNotations.
 
 (** * What runs *)
@@ -76,9 +76,10 @@ Definition addition_shown (tops : list Z) (b : box) (r : nat) : bool :=
       end
   end.
 
-Definition rival_shown (tops : list Z) (b : box) (r : nat) : bool :=
+Definition rival_shown (own : option (list bool)) (tops : list Z) (b : box) (r : nat) : bool :=
   Nat.ltb r (classes h) && negb (Nat.eqb r (predicted c)) &&
   match margin_most h B b (predicted c) r with Some most => (most <=? 0)%Z | None => false end &&
+  no_sum_proves h B b c own r &&
   addition_shown tops b r.
 
 Definition shown_needed (pooled : option box) : bool :=
@@ -86,8 +87,9 @@ Definition shown_needed (pooled : option box) : bool :=
   | Some pooled =>
       let b := met_box (inner_stated_ends (statement_unit c) B) pooled (statements c) in
       let tops := match what with Prices => tops_of h c T | _ => nil end in
-      (forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b) && existsb (rival_shown tops b)
-        (rivals_of x)
+      let own := if existsb is_sum (statements c) then own_prototypes h (predicted c) else None in
+      (forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b) && existsb
+        (rival_shown own tops b) (rivals_of x)
   | None => false
   end.
 End Without.
@@ -254,7 +256,7 @@ Proof.
       induction (statements c) as [|st ss IH]; [reflexivity|].
       unfold met_box in *. cbn [fold_left].
       replace (met_with (inner_stated_ends (statement_unit c) B) nil st) with (@nil (Z * Z)); [exact IH|].
-      destruct st as [| [|j] |]; reflexivity. }
+      destruct st as [| [|j] | |]; reflexivity. }
     rewrite <- Ck in *.
     destruct (met_box_within (statement_unit c) B HB (statements c) b 0 ltac:(lia)) as [L' _]. fold b' in L'.
     split; [lia|]. intros j Hj. destruct (met_box_within (statement_unit c) B HB (statements c) b j ltac:(lia)) as [_
@@ -285,16 +287,20 @@ Proof.
   intros c i b R H. unfold shown_needed in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
   set (b' := met_box _ b _) in H. apply andb_prop in H as [O H]. apply existsb_exists in H as (r & _ & H).
   unfold rival_shown in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
-  apply andb_prop in H as [H A]. apply andb_prop in H as [H M]. apply andb_prop in H as [C N]. apply Nat.ltb_lt in C.
+  apply andb_prop in H as [H A]. apply andb_prop in H as [H S]. apply andb_prop in H as [H M]. apply andb_prop in H as [C N]. apply Nat.ltb_lt in C.
   apply negb_true_iff, Nat.eqb_neq in N.
   destruct (margin_most h B b' (predicted c) r) as [most|] eqn:E; [|discriminate]. apply Z.leb_le in M.
   destruct (ends_in_ranges c b R O) as [L K]. fold b' in L, K.
   destruct (choice_below (count h) _ (fun j Hj => proj1 (K j Hj))) as [lo Lo].
   destruct (choice_below (count h) _ (fun j Hj => proj2 (K j Hj))) as [hi Hi]. cbv beta in Lo, Hi.
   rewrite <- L in Lo, Hi.
-  exists r. split; [exact C|]. split; [exact N|]. exists lo, hi. split; [|split].
+  exists r. split; [exact C|]. split; [exact N|]. exists lo, hi. split; [|split; [|split]].
   - intros j Hj. rewrite <- L in Hj. split; [apply (Lo j Hj)|apply (Hi j Hj)].
   - exact (margin_most_ok h c B b' HB lo hi (fun j Hj => proj2 (Lo j Hj)) (fun j Hj => proj2 (Hi j Hj)) r most E M).
+  - destruct (existsb is_sum (statements c)) eqn:X.
+    + exact (no_sum_proves_ok h c B b' HB lo hi (fun j Hj => proj2 (Lo j Hj)) (fun j Hj => proj2 (Hi j Hj)) r C L S).
+    + intros rivals upper I _. exfalso. apply (eq_true_false_abs _ (proj2 (existsb_exists _ _)
+        (ex_intro _ (AboutSum rivals upper) (conj I eq_refl))) X).
   - unfold addition_shown in A. cbn [p prepared_with prepare head_of settings_of measures_of logs_of] in A.
     fold T B in A.
     destruct what; [exact I| |].
@@ -348,7 +354,7 @@ Proof.
     shown_needed p what x (without i c) i o = true ->
     exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h (without i c) what r).
   { intros [b|] O G; [exact (shared b (O b eq_refl) G)|discriminate]. }
-  destruct (nth_error (statements c) i) as [[l0 j0 lo0 hi0|j0 lo0 hi0|ex0 lo0 hi0]|];
+  destruct (nth_error (statements c) i) as [[l0 j0 lo0 hi0|j0 lo0 hi0|ex0 lo0 hi0|rs0 hi0]|];
     try (apply sometimes in F; [exact F|]; intros b O; destruct (forallb about_a_patch (statements c)); congruence).
   destruct (inner_pooled p (map _ _)) as [b|] eqn:Eb; [|discriminate].
   apply (inner_pooled_right h s rows (without i c)) in Eb;

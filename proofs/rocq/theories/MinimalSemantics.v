@@ -191,6 +191,13 @@ Definition margin_at : R :=
       rgreatest (map (fun j => hi j + bias_of h j) (members h r))
   end.
 
+(** "If a sum is about c it is the greater one of this and what the sum proves: bias[predicted] - bias[c] + the same sum
+    over the j that belong to predicted, minus upper." *)
+Definition margin_by_sum (upper : R) : R :=
+  bias_of h p - bias_of h r +
+  rsum P (fun j => if belongs h p j then
+    if Rle_dec 0 (difference j) then difference j * lo j else difference j * hi j else 0) - upper.
+
 (** "Under assignment it is the greater one of this and what the prices prove. For linear heads let w_k = weight[c, k]
     - weight[predicted, k]; a_k^low the lower end of a_k; R_l = max(0, 1 - sum over what is stated at patch l of
     max(0, lo)); o_k the greatest of 0 and, over the patches l where k is stated, min(hi, max(0, lo) + R_l); an lo
@@ -242,6 +249,8 @@ Inductive addition := Nothing | Prices | JointMargin.
 Definition reference_margin_not_positive (what : addition) (r : nat) : Prop :=
   exists lo hi,
     (forall j, (j < P)%nat -> activation_range j (lo j) /\ activation_range j (hi j)) /\ margin_at r lo hi <= 0 /\
+    (forall rivals upper, In (AboutSum rivals upper) (statements c) -> lists rivals r = true ->
+      margin_by_sum r lo hi (q upper u) <= 0) /\
     match what with
     | Nothing => True
     | Prices => forall v, (forall k, 0 <= v k) -> margin_by_prices r lo v <= 0

@@ -6,7 +6,7 @@
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics NetworkSemantics Boxes Sums Grid Log Columns Direction Similarity Pooling
-  Embedding Simplex Leftover Assignment LinearReadout Readout Joint Evaluation EnclosedVolumes LayerBox NetworkBox LatentBox
+  Embedding Simplex Leftover Assignment LinearReadout Readout SumStatements Joint Evaluation EnclosedVolumes LayerBox NetworkBox LatentBox
   Check CheckImage Picture.
 Import ListNotations.
 
@@ -15,9 +15,6 @@ Import ListNotations.
 (** Ends of the activations, over the unit of boxes, and for each class how much lower its logit is at least than the
     predicted one's, over the units of boxes and of weights. The number may be negative. None where nothing is proved. *)
 Record bounds := Bounds { ends_of : box; leads_of : list (option Z) }.
-
-Definition greater (a b : option Z) : option Z :=
-  match a, b with Some x, Some y => Some (Z.max x y) | Some x, None => Some x | None, _ => b end.
 
 Section Run.
 Variables (p : prepared) (c : certificate) (x : hints).
@@ -39,14 +36,17 @@ Definition lead_as_one (r : nat) : option Z :=
   | _, _ => None
   end.
 
-Definition lead_over (left_over : option leftover) (b : box) (r : nat) : option Z :=
+Definition lead_over (left_over : option leftover) (own : option (list bool)) (b : box) (r : nat) : option Z :=
   if Nat.eqb r (predicted c) then None
-  else greater (least_difference h B b (predicted c) r) (greater (lead_by_prices left_over b r) (lead_as_one r)).
+  else
+    greater (greater (least_difference h B b (predicted c) r) (lead_by_sums h c own B b r))
+      (greater (lead_by_prices left_over b r) (lead_as_one r)).
 
 Definition proved_bounds : option bounds :=
   if Nat.ltb 0 (patches c) then
     let left_over := given_left p c in
-    option_map (fun b => Bounds b (map (lead_over left_over b) (seq 0 (classes h)))) (given_box p c x left_over)
+    let own := needed_marks h c in
+    option_map (fun b => Bounds b (map (lead_over left_over own b) (seq 0 (classes h)))) (given_box p c x left_over)
   else None.
 End Run.
 
@@ -108,9 +108,6 @@ Definition values_hold (h : head) (k : nat) (i : image) (B : Z) (x : values) : P
   forall r, (r < classes h)%nat ->
     within (B * unit_of_weights h) (nth r (leads_at x) anything) (logit h n z k - logit h n z r).
 
-Lemma greater_ok : forall B a b x, above B a x -> above B b x -> above B (greater a b) x.
-Proof. intros B [a|] [b|] x Ha Hb; cbn in *; auto. destruct (Z.max_spec a b) as [[_ ->]|[_ ->]]; assumption. Qed.
-
 Lemma along_rev : forall T c m l, along (within T) c m -> (l < length c)%nat -> within T (nth l (rev c) anything) (m l).
 Proof.
   intros T c m l. induction c as [|e c IH]; cbn [length along rev]; intros H Hl; [lia|]. destruct H as [He H].
@@ -166,13 +163,14 @@ Let B := Zpos (box_unit s).
 Hypothesis compliant : complies h c z.
 Hypothesis has_patches : (0 < patches c)%nat.
 
-Lemma lead_over_ok : forall b r, box_ok h B (patches c) b z ->
-  above (B * unit_of_weights h) (lead_over p c x (given_left p c) b r)
+Lemma lead_over_ok : forall b r, box_ok h B (patches c) b z -> (r < classes h)%nat ->
+  above (B * unit_of_weights h) (lead_over p c x (given_left p c) (needed_marks h c) b r)
     (logit h (patches c) z (predicted c) - logit h (patches c) z r).
 Proof.
-  intros b r Hb. unfold lead_over. destruct (Nat.eqb r (predicted c)); [exact I|].
+  intros b r Hb Hr. unfold lead_over. destruct (Nat.eqb r (predicted c)) eqn:N; [exact I|]. apply Nat.eqb_neq in N.
   cbn [p prepared_with prepare head_of settings_of]. fold B.
-  apply greater_ok; [apply difference_above; [reflexivity|exact Hb]|]. apply greater_ok; apply over_weights.
+  apply greater_ok; apply greater_ok; [apply difference_above; [reflexivity|exact Hb]|apply over_weights..].
+  - exact (lead_by_sums_ok h c B b z r eq_refl Hb compliant Hr N).
   - unfold lead_by_prices, given_left. cbn [p prepared_with prepare head_of settings_of]. fold T B.
     destruct (is_softmax h); [|exact I]. destruct (against r (prices_of x)) as [prices|]; [|exact I].
     destruct (T =? B)%Z eqn:U; [|exact I]. apply Z.eqb_eq in U. rewrite U.
@@ -200,7 +198,7 @@ Proof.
   destruct (given_box _ _ _ _) as [b|] eqn:Eb; [|discriminate].
   assert (N : box_ok h B (patches c) b z) by (apply (given_box_ok h s c x z rows K H); assumption).
   injection E as <-. cbn [ends_of leads_of prepared_with prepare head_of]. split; [intros j Hj; apply N; exact Hj|].
-  intros r Hr. rewrite nth_map_seq by exact Hr. exact (lead_over_ok h s c x z rows H Hn b r N).
+  intros r Hr. rewrite nth_map_seq by exact Hr. exact (lead_over_ok h s c x z rows H Hn b r N Hr).
 Qed.
 
 (** What the head computes for an image lies within its ends. *)

@@ -5,7 +5,7 @@
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics NetworkSemantics Boxes Sums Grid Log Columns Simplex Direction Vectors
-  SpatialEvaluation Evaluation Pooling Instance Check EnclosedVolumes LayerBox NetworkBox LatentBox MassBox.
+  SpatialEvaluation Evaluation Pooling SumStatements Instance Check EnclosedVolumes LayerBox NetworkBox LatentBox MassBox.
 Import ListNotations.
 
 (** * What runs *)
@@ -50,7 +50,7 @@ Definition table_over (b : list (list (Z * Z))) : option table :=
 
 (** The head's activations are enclosed only if a statement is about some. *)
 Definition statements_over (t : table) : bool :=
-  let true_for b := forallb (statement_true T t B b (statement_unit c)) (statements c) in
+  let true_for b := forallb (statement_true T t B b (statement_unit c) (sum_true h c B b)) (statements c) in
   if forallb about_a_patch (statements c) then true_for nil
   else match pool_box h T B (terms s) (logarithms_for B (terms s)) t with Some b => true_for b | None => false end.
 

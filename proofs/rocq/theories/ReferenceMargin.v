@@ -75,6 +75,13 @@ Proof.
     specialize (B ltac:(intros j I; apply member_in_range in I; destruct (highs j I); lra)). lra.
 Qed.
 
+Theorem summed_margin_monotone : forall upper, margin_by_sum h c r lo hi upper <= margin_by_sum h c r lo' hi' upper.
+Proof.
+  intros upper. unfold margin_by_sum. apply Rplus_le_compat_r, Rplus_le_compat_l, rsum_le. intros j Hj.
+  destruct (belongs h _ j); [|lra]. destruct (lows j Hj), (highs j Hj).
+  destruct (Rle_dec 0 _) as [P|P]; [apply Rmult_le_compat_l; lra|apply Rmult_le_compat_neg_l; lra].
+Qed.
+
 Theorem priced_margin_monotone : forall v, margin_by_prices h c r lo v <= margin_by_prices h c r lo' v.
 Proof.
   intros v. unfold margin_by_prices. apply Rplus_le_compat_l, Ropp_le_contravar, Rplus_le_compat_r, rsum_le.
@@ -86,16 +93,21 @@ End Reference.
 Theorem reference_margin_at_ends : forall h c what r, tree_fits h -> reference_margin_not_positive h c what r ->
   forall lo hi, (forall j, (j < count h)%nat -> ends_are (activation_range h c j) (lo j) (hi j)) ->
   margin_at h c r lo hi <= 0 /\
+  (forall rivals upper, In (AboutSum rivals upper) (statements c) -> lists rivals r = true ->
+    margin_by_sum h c r lo hi (q upper (statement_unit c)) <= 0) /\
   match what with
   | Nothing => True
   | Prices => forall v, (forall k, 0 <= v k) -> margin_by_prices h c r lo v <= 0
   | JointMargin => joint_margin_not_positive h c r
   end.
 Proof.
-  intros h c what r W (lo' & hi' & K & M & X) lo hi E.
+  intros h c what r W (lo' & hi' & K & M & S & X) lo hi E.
   assert (L : forall j, (j < count h)%nat -> lo j <= lo' j <= hi j) by (intros j Hj; apply (E j Hj), (K j Hj)).
   assert (H : forall j, (j < count h)%nat -> lo j <= hi' j <= hi j) by (intros j Hj; apply (E j Hj), (K j Hj)).
   split; [eapply Rle_trans; [apply (margin_monotone h c r lo hi lo' hi' L H W)|exact M]|].
+  split.
+  { intros rivals upper I A. eapply Rle_trans; [apply (summed_margin_monotone h c r lo hi lo' hi' L H)|].
+    exact (S rivals upper I A). }
   destruct what; [exact I| |exact X]. intros v V.
   eapply Rle_trans; [apply (priced_margin_monotone h c r lo hi lo' L)|apply X; exact V].
 Qed.

@@ -194,16 +194,33 @@ Definition logit (n : nat) (z : latents) (c : nat) : R :=
   | SoftTree absent present => tree_value absent present (weight_of c) a (count h) 0
   | Maximum => rgreatest (map (fun j => a j + bias_of j) (members c))
   end.
+
+(** "A prototype j belongs to a class c if weight[c', j] <= weight[c, j] for every class c'." Where several classes have
+    the greatest weight, it belongs to each of them. *)
+Definition belongs (c j : nat) : bool :=
+  let number c := nth j (nth c (weight h) nil) 0%Z in
+  forallb (fun c' => (number c' <=? number c)%Z) (seq 0 (classes h)).
+
+(** "What the others take back for a rival c: the sum of (weight[c, j] - weight[predicted, j]) a_j over all j that do not
+    belong to predicted" *)
+Definition taken_back (n : nat) (z : latents) (predicted c : nat) : R :=
+  rsum (count h) (fun j =>
+    if belongs predicted j then 0 else (weight_of c j - weight_of predicted j) * activation n z j).
 End Head.
 
 (** * Certificates *)
 
 (** The forms of a statement; both ends of an interval are included, and one that is missing (null) says nothing. A
-    ceiling is a clause without [lo], a floor one without [hi]. *)
+    ceiling is a clause without [lo], a floor one without [hi]. A sum without a list is about all rivals. *)
 Inductive statement :=
   | AboutPatch (l j : nat) (lo hi : option Z)                (* m_lj is in [lo, hi] *)
   | AboutActivation (j : nat) (lo hi : option Z)             (* a_j is in [lo, hi] *)
-  | AboutOthers (except : list nat) (lo hi : option Z).      (* a_k is in [lo, hi] for every k not listed *)
+  | AboutOthers (except : list nat) (lo hi : option Z)       (* a_k is in [lo, hi] for every k not listed *)
+  | AboutSum (rivals : option (list nat)) (hi : Z).          (* what the others take back for a listed rival is at most hi *)
+
+(** Whether a sum is about a rival *)
+Definition lists (rivals : option (list nat)) (r : nat) : bool :=
+  match rivals with Some listed => existsb (Nat.eqb r) listed | None => true end.
 
 Record certificate := Certificate {
   predicted : nat;
@@ -226,6 +243,9 @@ Definition holds (h : head) (c : certificate) (z : latents) (s : statement) : Pr
   | AboutActivation j lo hi => between u lo hi (activation h (patches c) z j)
   | AboutOthers except lo hi =>
       forall k, (k < count h)%nat -> ~ In k except -> between u lo hi (activation h (patches c) z k)
+  | AboutSum rivals hi =>
+      forall r, (r < classes h)%nat -> r <> predicted c -> lists rivals r = true ->
+      taken_back h (patches c) z (predicted c) r <= q hi u
   end.
 
 (** The latents that a certificate speaks of. *)

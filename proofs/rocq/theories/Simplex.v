@@ -140,7 +140,7 @@ Lemma entries_with_ok : forall h c z T l es s, (0 < T)%Z -> is_softmax h = true 
   entries_ok (count h) (entries_with T (statement_unit c) l es s) (fun j => IZR T * observable h (z l) j).
 Proof.
   intros h c z T l es s HT S H [L E].
-  destruct s as [k j lo hi| |]; cbn [entries_with holds] in *; try (split; assumption).
+  destruct s as [k j lo hi| | |]; cbn [entries_with holds] in *; try (split; assumption).
   destruct (Nat.eqb k l) eqn:D; [|split; assumption]. apply Nat.eqb_eq in D as ->.
   split; [rewrite length_change_at; exact L|]. intros i Hi. rewrite nth_change_at by (rewrite L; exact Hi).
   destruct (Nat.eqb i j) eqn:D; [|apply E; exact Hi]. apply Nat.eqb_eq in D as ->.

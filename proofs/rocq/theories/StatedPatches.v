@@ -108,7 +108,7 @@ Lemma stated_at_complete : forall l ss j lo hi, In (AboutPatch l j lo hi) ss -> 
 Proof.
   intros l ss j lo hi H. induction ss as [|s ss IH]; [exact H|]. destruct H as [->|H]; cbn [stated_at].
   - rewrite Nat.eqb_refl. left. reflexivity.
-  - specialize (IH H). destruct s as [k j' lo' hi'| |]; try exact IH. destruct (Nat.eqb k l); [right|]; exact IH.
+  - specialize (IH H). destruct s as [k j' lo' hi'| | |]; try exact IH. destruct (Nat.eqb k l); [right|]; exact IH.
 Qed.
 
 Lemma masses_true_by_total_ok : forall z here, length z = depth h -> is_softmax h = true ->
@@ -174,7 +174,7 @@ Proof.
   - apply Forall_forall. intros row I. apply (latent_inside_ok h (image_unit i)). apply HD. exact I.
   - split.
     + intros l Hl. rewrite latents_over. apply latent_inside_ok, HD, nth_In. rewrite HL. exact Hl.
-    + intros s I. specialize (HA s I). destruct s as [l j lo hi| |]; try discriminate. apply Nat.ltb_lt in HA.
+    + intros s I. specialize (HA s I). destruct s as [l j lo hi| | |]; try discriminate. apply Nat.ltb_lt in HA.
       cbn [holds]. rewrite latents_over.
       assert (P := table_for_made h terms i). set (t := table_for h terms i) in *. clearbody t.
       apply (patch_true_ok h c T terms i t HT P l); [|apply (patches_true_at _ _ _ _ _ _ _ 0); assumption|exact I].
