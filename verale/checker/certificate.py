@@ -6,7 +6,7 @@ Reading checks all that needs no head (step 2 of "Verification"); `Certificate.c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -45,6 +45,7 @@ PARADIGMS: dict[str, tuple[str, ...]] = {
     "assignment": ("softmax",),
     "joint": ("euclidean", *COSINES, "inner_product"),
     "mixed": ("euclidean", *COSINES),
+    "evidence": GEOMETRIES,
 }
 """The paradigms, and the geometries that each is defined for."""
 MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersphere", "mixed"))
@@ -101,14 +102,38 @@ class FloorStatement:
         return f"floor, all but {len(self.exempt)} prototypes"
 
 
+@dataclass(frozen=True)
+class SumStatement:
+    """What the prototypes that do not belong to the predicted class take back is at most `upper`, for every rival that
+    is listed; for all rivals where `rivals` is None."""
+
+    rivals: tuple[int, ...] | None
+    upper: Fraction
+    lower: ClassVar[None] = None
+
+    def __str__(self) -> str:
+        return "sum" if self.rivals is None else f"sum for {len(self.rivals)} rivals"
+
+    def about(self, rival: int) -> bool:
+        """Whether it speaks of a rival."""
+        return self.rivals is None or rival in self.rivals
+
+
 _NAMING = (PatchStatement, ActivationStatement)
-Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement | FloorStatement
+Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement | FloorStatement | SumStatement
+
+
+def sums_of(statements: Iterable[Statement]) -> list[SumStatement]:
+    """The sums among statements."""
+    return [each for each in statements if isinstance(each, SumStatement)]
 
 
 def spoken_of(statement: Statement, count: int) -> list[int]:
-    """The prototypes of a head, which has so many, that a statement speaks of."""
+    """The prototypes of a head, which has so many, that a statement speaks of one by one: none of a sum."""
     if isinstance(statement, PatchStatement | ActivationStatement):
         return [statement.prototype]
+    if isinstance(statement, SumStatement):
+        return []
     return sorted(set(range(count)) - set(statement.exempt))
 
 
@@ -116,6 +141,7 @@ _FORMS: dict[str, tuple[type, ...]] = {
     "top_k": (ActivationStatement, OrderStatement, FloorStatement),
     "sparse": (ActivationStatement,),
     "mixed": (PatchStatement, ActivationStatement, OrderStatement, FloorStatement),
+    "evidence": (ActivationStatement, OrderStatement, FloorStatement, SumStatement),
 }
 """The classes of a paradigm's statements; all other paradigms have statements about patches."""
 
@@ -210,12 +236,12 @@ class Certificate:
             where = f"statement {place} ({statement})"
             if not isinstance(statement, _FORMS.get(self.paradigm, PatchStatement)):
                 raise FormatError(f"{where} has a form that does not belong to the paradigm {self.paradigm}")
-            subject = self._check_statement(statement, where, head)
-            if subject in subjects:
-                raise FormatError(
-                    f"{where} speaks of what an earlier statement speaks of, expected one statement for each"
-                )
-            subjects.add(subject)
+            for subject in self._check_statement(statement, where, head):
+                if subject in subjects:
+                    raise FormatError(
+                        f"{where} speaks of what an earlier statement speaks of, expected one statement for each"
+                    )
+                subjects.add(subject)
 
     def _check_parts(self, head: Head) -> None:
         """Raises FormatError where the paradigm is not defined for the parts of a head, or so many patches: under joint
@@ -229,6 +255,8 @@ class Certificate:
                 name = "negated" if head.geometry == "euclidean" else "identity"
                 fits = (similarity.name, head.pooling, head.readout) == (name, "max", "linear")
                 expected = f"{name}, the pooling max and the readout linear"
+            case "evidence":
+                fits, expected = head.readout == "linear", "the readout linear"
             case "mixed":
                 fits, expected = head.pooling == "max" and not similarity.unimodal, "a monotone similarity and max"
             case _:
@@ -241,8 +269,20 @@ class Certificate:
         if self.paradigm == "joint" and self.patches != 1:
             raise FormatError(f"patches is {self.patches}, expected 1 for the paradigm joint")
 
-    def _check_statement(self, statement: Statement, where: str, head: Head) -> object:
+    def _check_statement(self, statement: Statement, where: str, head: Head) -> Sequence[object]:
         """Check the indices and the interval; return what the statement speaks of."""
+        if isinstance(statement, SumStatement):
+            if statement.upper < 0:
+                raise FormatError(f"{where} has upper {about(statement.upper)}, expected at least 0")
+            if statement.rivals is None:
+                return [SumStatement]
+            if not statement.rivals or not _rises(statement.rivals):
+                raise FormatError(f"{where} has rivals that are none, or do not strictly increase")
+            if max(statement.rivals) >= head.classes or self.predicted in statement.rivals:
+                raise FormatError(
+                    f"{where}: expected rivals of {self.predicted} among the head's {head.classes} classes"
+                )
+            return [(SumStatement, rival) for rival in statement.rivals]
         if isinstance(statement, OrderStatement | FloorStatement):
             if any(j >= head.count for j in statement.exempt):
                 raise FormatError(
@@ -250,7 +290,7 @@ class Certificate:
                 )
             if not _rises(statement.exempt):
                 raise FormatError(f"{where} has a list that does not strictly increase")
-            return type(statement)
+            return [type(statement)]
         if statement.prototype >= head.count:
             raise FormatError(f"{where}: expected a prototype less than the head's {head.count}")
         if statement.lower is not None and statement.upper is not None and statement.lower > statement.upper:
@@ -259,10 +299,10 @@ class Certificate:
                 " expected lower <= upper"
             )
         if isinstance(statement, ActivationStatement):
-            return statement.prototype
+            return [statement.prototype]
         if statement.patch >= self.patches:
             raise FormatError(f"{where}: expected a patch less than patches, {self.patches}")
-        return statement.patch, statement.prototype
+        return [(statement.patch, statement.prototype)]
 
 
 def _rises(values: Sequence[int]) -> bool:
@@ -306,6 +346,8 @@ def _statement(value: Any, where: str) -> Statement:
         side = "lower" if "lower" in value else "upper"
         exempt, end = record(value, where, {"except": listed(index), side: number}).values()
         return OrderStatement(exempt, end) if side == "upper" else FloorStatement(exempt, end)
+    if isinstance(value, dict) and "rivals" in value:
+        return SumStatement(**record(value, where, {"rivals": nullable(listed(index)), "upper": number}))
     read = record(value, where, {"prototype": index, "interval": _INTERVAL}, {"patch": index})
     lower, upper = read["interval"]
     if lower is None and upper is None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import compress
+from operator import eq
 
 from .dyadic import Exact, exact
 from .read.head_file import HeadFile, read_head_file
@@ -87,6 +89,15 @@ class Head:
     def count(self) -> int:
         """P."""
         return len(self.prototypes.rows or self.weight.rows[0])
+
+    @cached_property
+    def _greatest(self) -> list[int]:
+        """(P,) the greatest weight of each prototype."""
+        return [max(column) for column in zip(*self.weight.rows, strict=True)]
+
+    def belong(self, c: int) -> list[bool]:
+        """(P,) which prototypes belong to a class: no class has a greater weight for them (linear readouts)."""
+        return list(map(eq, self.weight.rows[c], self._greatest))
 
     def column(self, patch: int) -> int:
         """The column of the mask that stands for a patch."""

@@ -56,6 +56,11 @@ let rec mul = ( * )
 
 let rec sub = fun n m -> Stdlib.max 0 (n-m)
 
+(** val eqb : bool -> bool -> bool **)
+
+let eqb b1 b2 =
+  if b1 then b2 else if b2 then false else true
+
 module type TotalLeBool' =
  sig
   type t
@@ -1193,6 +1198,14 @@ type statement =
 | AboutActivation of int * Big_int_Z.big_int option * Big_int_Z.big_int option
 | AboutOthers of int list * Big_int_Z.big_int option
    * Big_int_Z.big_int option
+| AboutSum of int list option * Big_int_Z.big_int
+
+(** val lists : int list option -> int -> bool **)
+
+let lists rivals r =
+  match rivals with
+  | Some listed -> existsb ((=) r) listed
+  | None -> true
 
 type certificate = { predicted : int; patches : int;
                      statement_unit : Big_int_Z.big_int;
@@ -4315,10 +4328,10 @@ let cut_by s e =
     statement -> box **)
 
 let met_with stated b = function
-| AboutPatch (_, _, _, _) -> b
 | AboutActivation (j, lo, hi) -> change_at (cut_by (stated lo hi)) j b
 | AboutOthers (except, lo, hi) ->
   change_others (cut_by (stated lo hi)) except 0 b
+| _ -> b
 
 (** val met_box :
     (Big_int_Z.big_int option -> Big_int_Z.big_int option -> ends) -> box ->
@@ -5428,6 +5441,147 @@ let cut_by_turns h t0 b terms0 logs ms above below b0 =
            above.turned_from b0)
   else b0
 
+(** val greater_of :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec greater_of a b =
+  match a with
+  | [] -> []
+  | x :: a' ->
+    (match b with
+     | [] -> []
+     | y :: b' -> (Z.max x y) :: (greater_of a' b'))
+
+(** val greatest_weights : head -> Big_int_Z.big_int list **)
+
+let greatest_weights h =
+  match h.weight with
+  | [] -> []
+  | row0 :: rows0 -> fold_left greater_of rows0 row0
+
+(** val reaches :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool list **)
+
+let rec reaches row0 greatest3 =
+  match row0 with
+  | [] -> []
+  | w :: row' ->
+    (match greatest3 with
+     | [] -> []
+     | g :: greatest' -> (Z.leb g w) :: (reaches row' greatest'))
+
+(** val own_prototypes : head -> int -> bool list option **)
+
+let own_prototypes h c =
+  if (&&)
+       ((&&) ((=) (length h.weight) h.classes)
+         (forallb (has_width h) h.weight)) (Nat.ltb c h.classes)
+  then Some (reaches (weights0 h c) (greatest_weights h))
+  else None
+
+(** val marked :
+    bool -> bool list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec marked side marks row0 =
+  match marks with
+  | [] -> []
+  | m :: marks' ->
+    (match row0 with
+     | [] -> []
+     | w :: row' ->
+       (if eqb m side then w else Big_int_Z.zero_big_int) :: (marked side
+                                                               marks' row'))
+
+(** val least_of :
+    head -> bool -> bool list -> box -> int -> int -> Big_int_Z.big_int **)
+
+let least_of h side marks b winner loser =
+  least_sum (marked side marks (weights0 h winner))
+    (marked side marks (weights0 h loser)) b
+
+(** val least_by_sum :
+    head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> bool list ->
+    Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int **)
+
+let least_by_sum h b b0 u own0 hi winner loser =
+  Z.add
+    (Z.add (least_of h true own0 b0 winner loser)
+      (floor_div (Z.opp (Z.mul (Z.mul hi b) (unit_of_weights h))) u))
+    (Z.mul b (Z.sub (bias_number h winner) (bias_number h loser)))
+
+(** val greater0 :
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+    option **)
+
+let greater0 a b =
+  match a with
+  | Some x -> (match b with
+               | Some y -> Some (Z.max x y)
+               | None -> Some x)
+  | None -> b
+
+(** val least_by_sums :
+    head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> bool list ->
+    statement list -> int -> int -> Big_int_Z.big_int option **)
+
+let least_by_sums h b b0 u own0 ss winner loser =
+  fold_right (fun s least ->
+    match s with
+    | AboutSum (rivals, hi) ->
+      if lists rivals loser
+      then greater0 (Some (least_by_sum h b b0 u own0 hi winner loser)) least
+      else least
+    | _ -> least) None ss
+
+(** val sum_within :
+    head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> bool list -> int
+    list option -> Big_int_Z.big_int -> int -> bool **)
+
+let sum_within h b b0 u own0 rivals hi predicted0 =
+  forallb (fun r ->
+    (||) ((||) ((=) r predicted0) (negb (lists rivals r)))
+      (Z.leb (Z.mul (Z.opp (least_of h false own0 b0 predicted0 r)) u)
+        (Z.mul (Z.mul hi b) (unit_of_weights h)))) (seq 0 h.classes)
+
+(** val is_linear : head -> bool **)
+
+let is_linear h =
+  match h.head_readout with
+  | Linear -> true
+  | _ -> false
+
+(** val is_sum : statement -> bool **)
+
+let is_sum = function
+| AboutSum (_, _) -> true
+| _ -> false
+
+(** val needed_marks : head -> certificate -> bool list option **)
+
+let needed_marks h c =
+  if (&&) (is_linear h) (existsb is_sum c.statements)
+  then own_prototypes h c.predicted
+  else None
+
+(** val lead_by_sums :
+    head -> certificate -> bool list option -> Big_int_Z.big_int -> box ->
+    int -> Big_int_Z.big_int option **)
+
+let lead_by_sums h c own0 b b0 r =
+  match own0 with
+  | Some own1 ->
+    least_by_sums h b b0 c.statement_unit own1 c.statements c.predicted r
+  | None -> None
+
+(** val sum_true :
+    head -> certificate -> Big_int_Z.big_int -> box -> int list option ->
+    Big_int_Z.big_int -> bool **)
+
+let sum_true h c b b0 rivals hi =
+  match own_prototypes h c.predicted with
+  | Some own0 -> sum_within h b b0 c.statement_unit own0 rivals hi c.predicted
+  | None -> false
+
 type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
 
@@ -5590,18 +5744,31 @@ let as_one p c x =
      | None -> false)
   | None -> false)
 
+(** val by_sums :
+    prepared -> certificate -> bool list option -> box -> int ->
+    Big_int_Z.big_int -> bool **)
+
+let by_sums p c =
+  let h = p.head_of in
+  let b = p.settings_of.box_unit in
+  (fun own0 b0 r num ->
+  bound_at_least h b (lead_by_sums h c own0 b b0 r) num c.margin_unit)
+
 (** val margin_proved :
-    prepared -> certificate -> hints -> leftover option -> box -> int -> bool **)
+    prepared -> certificate -> hints -> leftover option -> bool list option
+    -> box -> int -> bool **)
 
 let margin_proved p c x =
   let h = p.head_of in
   let b = p.settings_of.box_unit in
-  (fun left_over0 b0 r ->
+  (fun left_over0 own0 b0 r ->
   let num = nth r c.margins Big_int_Z.zero_big_int in
   (||) ((=) r c.predicted)
     ((&&) (Z.ltb Big_int_Z.zero_big_int num)
       ((||)
-        ((||) (difference_at_least h b b0 c.predicted r num c.margin_unit)
+        ((||)
+          ((||) (difference_at_least h b b0 c.predicted r num c.margin_unit)
+            (by_sums p c own0 b0 r num))
           (by_prices p c x left_over0 b0 r num)) (as_one p c x r num))))
 
 (** val unproved : prepared -> certificate -> hints -> int list option **)
@@ -5612,9 +5779,10 @@ let unproved p c x =
   then let left_over0 = given_left p c in
        (match given_box p c x left_over0 with
         | Some b ->
+          let own0 = needed_marks h c in
           Some
-            (filter (fun r -> negb (margin_proved p c x left_over0 b r))
-              (seq 0 h.classes))
+          (filter (fun r -> negb (margin_proved p c x left_over0 own0 b r))
+            (seq 0 h.classes))
         | None -> None)
   else None
 
@@ -6172,9 +6340,10 @@ let rec others_in b u except lo hi k = function
 
 (** val statement_true :
     Big_int_Z.big_int -> table -> Big_int_Z.big_int -> box ->
-    Big_int_Z.big_int -> statement -> bool **)
+    Big_int_Z.big_int -> (int list option -> Big_int_Z.big_int -> bool) ->
+    statement -> bool **)
 
-let statement_true t0 t1 b b0 u = function
+let statement_true t0 t1 b b0 u sums = function
 | AboutPatch (l, j, lo, hi) ->
   (match nth_error t1 l with
    | Some r ->
@@ -6187,6 +6356,7 @@ let statement_true t0 t1 b b0 u = function
    | Some e -> activation_in b u e lo hi
    | None -> false)
 | AboutOthers (except, lo, hi) -> others_in b u except lo hi 0 b0
+| AboutSum (rivals, hi) -> sums rivals hi
 
 (** val about_a_patch : statement -> bool **)
 
@@ -6202,7 +6372,8 @@ let instance_holds h c t0 t1 b b0 i =
   (&&)
     ((&&) ((=) (length i.rows) c.patches)
       (forallb (latent_inside h i.image_unit) i.rows))
-    (forallb (statement_true t0 t1 b b0 c.statement_unit) c.statements)
+    (forallb (statement_true t0 t1 b b0 c.statement_unit (sum_true h c b b0))
+      c.statements)
 
 (** val least_coordinates : Big_int_Z.big_int **)
 
@@ -7090,6 +7261,33 @@ let margin_most h b b0 winner loser =
     then maximum_least h b b0 winner loser
     else None
 
+(** val most_by_sum :
+    head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> bool list ->
+    Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int **)
+
+let most_by_sum h b b0 u own0 upper0 winner loser =
+  Z.add
+    (Z.add (least_of h true own0 b0 winner loser)
+      (ceil_div (Z.opp (Z.mul (Z.mul upper0 b) (unit_of_weights h))) u))
+    (Z.mul b (Z.sub (bias_number h winner) (bias_number h loser)))
+
+(** val no_sum_proves :
+    head -> Big_int_Z.big_int -> box -> certificate -> bool list option ->
+    int -> bool **)
+
+let no_sum_proves h b b0 c own0 loser =
+  forallb (fun s ->
+    match s with
+    | AboutSum (rivals, upper0) ->
+      (match own0 with
+       | Some own1 ->
+         (||) (negb (lists rivals loser))
+           (Z.leb
+             (most_by_sum h b b0 c.statement_unit own1 upper0 c.predicted
+               loser) Big_int_Z.zero_big_int)
+       | None -> false)
+    | _ -> true) c.statements
+
 (** val units : certificate -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let units c t0 =
@@ -7316,18 +7514,20 @@ let addition_shown p what x =
      | None -> false))
 
 (** val rival_shown :
-    prepared -> addition -> minimal_hints -> certificate -> int ->
-    Big_int_Z.big_int list -> box -> int -> bool **)
+    prepared -> addition -> minimal_hints -> certificate -> int -> bool list
+    option -> Big_int_Z.big_int list -> box -> int -> bool **)
 
 let rival_shown p what x =
   let h = p.head_of in
   let b = p.settings_of.box_unit in
-  (fun c i tops0 b0 r ->
+  (fun c i own0 tops0 b0 r ->
   (&&)
-    ((&&) ((&&) (Nat.ltb r h.classes) (negb ((=) r c.predicted)))
-      (match margin_most h b b0 c.predicted r with
-       | Some most -> Z.leb most Big_int_Z.zero_big_int
-       | None -> false)) (addition_shown p what x c i tops0 b0 r))
+    ((&&)
+      ((&&) ((&&) (Nat.ltb r h.classes) (negb ((=) r c.predicted)))
+        (match margin_most h b b0 c.predicted r with
+         | Some most -> Z.leb most Big_int_Z.zero_big_int
+         | None -> false)) (no_sum_proves h b b0 c own0 r))
+    (addition_shown p what x c i tops0 b0 r))
 
 (** val shown_needed :
     prepared -> addition -> minimal_hints -> certificate -> int -> box option
@@ -7349,10 +7549,15 @@ let shown_needed p what x =
       | Prices -> tops_of h c t0
       | JointMargin -> []
     in
+    let own0 =
+      if existsb is_sum c.statements
+      then own_prototypes h c.predicted
+      else None
+    in
     (&&)
       ((||) (forallb about_a_patch c.statements)
         (forallb (fun e -> Z.leb (fst e) (snd e)) b0))
-      (existsb (rival_shown p what x c i tops0 b0) x.rivals_of)
+      (existsb (rival_shown p what x c i own0 tops0 b0) x.rivals_of)
   | None -> false)
 
 (** val is_about : int -> statement option -> bool **)
@@ -8242,7 +8447,8 @@ let statements_over h c s =
   let b = s.box_unit in
   (fun t1 ->
   let true_for = fun b0 ->
-    forallb (statement_true t0 t1 b b0 c.statement_unit) c.statements
+    forallb (statement_true t0 t1 b b0 c.statement_unit (sum_true h c b b0))
+      c.statements
   in
   if forallb about_a_patch c.statements
   then true_for []
@@ -8282,17 +8488,6 @@ let picture_proved h c s u n0 p =
 
 type bounds = { ends_of : box; leads_of : Big_int_Z.big_int option list }
 
-(** val greater0 :
-    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
-    option **)
-
-let greater0 a b =
-  match a with
-  | Some x -> (match b with
-               | Some y -> Some (Z.max x y)
-               | None -> Some x)
-  | None -> b
-
 (** val lead_by_prices :
     prepared -> certificate -> hints -> leftover option -> box -> int ->
     Big_int_Z.big_int option **)
@@ -8330,16 +8525,18 @@ let lead_as_one p c x =
   | None -> None)
 
 (** val lead_over :
-    prepared -> certificate -> hints -> leftover option -> box -> int ->
-    Big_int_Z.big_int option **)
+    prepared -> certificate -> hints -> leftover option -> bool list option
+    -> box -> int -> Big_int_Z.big_int option **)
 
 let lead_over p c x =
   let h = p.head_of in
   let b = p.settings_of.box_unit in
-  (fun left_over0 b0 r ->
+  (fun left_over0 own0 b0 r ->
   if (=) r c.predicted
   then None
-  else greater0 (least_difference h b b0 c.predicted r)
+  else greater0
+         (greater0 (least_difference h b b0 c.predicted r)
+           (lead_by_sums h c own0 b b0 r))
          (greater0 (lead_by_prices p c x left_over0 b0 r)
            (lead_as_one p c x r)))
 
@@ -8349,8 +8546,9 @@ let proved_bounds p c x =
   let h = p.head_of in
   if Nat.ltb 0 c.patches
   then let left_over0 = given_left p c in
+       let own0 = needed_marks h c in
        option_map (fun b -> { ends_of = b; leads_of =
-         (map (lead_over p c x left_over0 b) (seq 0 h.classes)) })
+         (map (lead_over p c x left_over0 own0 b) (seq 0 h.classes)) })
          (given_box p c x left_over0)
   else None
 

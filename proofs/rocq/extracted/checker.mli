@@ -24,6 +24,8 @@ val mul : int -> int -> int
 
 val sub : int -> int -> int
 
+val eqb : bool -> bool -> bool
+
 module type TotalLeBool' =
  sig
   type t
@@ -301,6 +303,9 @@ type statement =
 | AboutActivation of int * Big_int_Z.big_int option * Big_int_Z.big_int option
 | AboutOthers of int list * Big_int_Z.big_int option
    * Big_int_Z.big_int option
+| AboutSum of int list option * Big_int_Z.big_int
+
+val lists : int list option -> int -> bool
 
 type certificate = { predicted : int; patches : int;
                      statement_unit : Big_int_Z.big_int;
@@ -1566,6 +1571,51 @@ val cut_by_turns :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
   measure list -> turns -> turns -> box -> box
 
+val greater_of :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val greatest_weights : head -> Big_int_Z.big_int list
+
+val reaches : Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool list
+
+val own_prototypes : head -> int -> bool list option
+
+val marked :
+  bool -> bool list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val least_of :
+  head -> bool -> bool list -> box -> int -> int -> Big_int_Z.big_int
+
+val least_by_sum :
+  head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> bool list ->
+  Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
+
+val greater0 :
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val least_by_sums :
+  head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> bool list ->
+  statement list -> int -> int -> Big_int_Z.big_int option
+
+val sum_within :
+  head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> bool list -> int
+  list option -> Big_int_Z.big_int -> int -> bool
+
+val is_linear : head -> bool
+
+val is_sum : statement -> bool
+
+val needed_marks : head -> certificate -> bool list option
+
+val lead_by_sums :
+  head -> certificate -> bool list option -> Big_int_Z.big_int -> box -> int
+  -> Big_int_Z.big_int option
+
+val sum_true :
+  head -> certificate -> Big_int_Z.big_int -> box -> int list option ->
+  Big_int_Z.big_int -> bool
+
 type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
 
@@ -1611,8 +1661,13 @@ val by_prices :
 val as_one :
   prepared -> certificate -> hints -> int -> Big_int_Z.big_int -> bool
 
+val by_sums :
+  prepared -> certificate -> bool list option -> box -> int ->
+  Big_int_Z.big_int -> bool
+
 val margin_proved :
-  prepared -> certificate -> hints -> leftover option -> box -> int -> bool
+  prepared -> certificate -> hints -> leftover option -> bool list option ->
+  box -> int -> bool
 
 val unproved : prepared -> certificate -> hints -> int list option
 
@@ -1792,7 +1847,7 @@ val others_in :
 
 val statement_true :
   Big_int_Z.big_int -> table -> Big_int_Z.big_int -> box -> Big_int_Z.big_int
-  -> statement -> bool
+  -> (int list option -> Big_int_Z.big_int -> bool) -> statement -> bool
 
 val about_a_patch : statement -> bool
 
@@ -2094,6 +2149,14 @@ val node_most :
 val margin_most :
   head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option
 
+val most_by_sum :
+  head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> bool list ->
+  Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
+
+val no_sum_proves :
+  head -> Big_int_Z.big_int -> box -> certificate -> bool list option -> int
+  -> bool
+
 val units : certificate -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val from_end :
@@ -2165,8 +2228,8 @@ val addition_shown :
   Big_int_Z.big_int list -> box -> int -> bool
 
 val rival_shown :
-  prepared -> addition -> minimal_hints -> certificate -> int ->
-  Big_int_Z.big_int list -> box -> int -> bool
+  prepared -> addition -> minimal_hints -> certificate -> int -> bool list
+  option -> Big_int_Z.big_int list -> box -> int -> bool
 
 val shown_needed :
   prepared -> addition -> minimal_hints -> certificate -> int -> box option
@@ -2482,10 +2545,6 @@ val picture_proved :
 
 type bounds = { ends_of : box; leads_of : Big_int_Z.big_int option list }
 
-val greater0 :
-  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
-  option
-
 val lead_by_prices :
   prepared -> certificate -> hints -> leftover option -> box -> int ->
   Big_int_Z.big_int option
@@ -2494,8 +2553,8 @@ val lead_as_one :
   prepared -> certificate -> hints -> int -> Big_int_Z.big_int option
 
 val lead_over :
-  prepared -> certificate -> hints -> leftover option -> box -> int ->
-  Big_int_Z.big_int option
+  prepared -> certificate -> hints -> leftover option -> bool list option ->
+  box -> int -> Big_int_Z.big_int option
 
 val proved_bounds : prepared -> certificate -> hints -> bounds option
 

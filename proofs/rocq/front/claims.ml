@@ -245,7 +245,7 @@ let bits_of (certificate : Checker.certificate) =
     | Checker.AboutPatch (_, _, Some low, Some high) | AboutActivation (_, Some low, Some high) ->
         let width = Z.sub high low in
         if Z.sign width > 0 then max most (unit - Z.numbits width) else most
-    | AboutPatch _ | AboutActivation _ | AboutOthers _ -> most
+    | AboutPatch _ | AboutActivation _ | AboutOthers _ | AboutSum _ -> most
   in
   List.fold_left needed usual_bits certificate.statements + 8
 

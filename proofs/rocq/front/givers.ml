@@ -14,7 +14,7 @@ let stated (settings : Checker.settings) (certificate : Checker.certificate) sid
   match statement with
   | Checker.AboutActivation (k, low, high) when k = j -> scaled low high
   | AboutOthers (except, low, high) when not (List.mem j except) -> scaled low high
-  | AboutPatch _ | AboutActivation _ | AboutOthers _ -> None
+  | AboutPatch _ | AboutActivation _ | AboutOthers _ | AboutSum _ -> None
 
 let tighter side a b = match side with Lower -> Z.compare a b > 0 | Upper -> Z.compare a b < 0
 

@@ -52,7 +52,7 @@ let statements_of (points : Points.t) (certificate : Checker.certificate) =
                 low = stated_end points unit points.lowest about low;
                 high = stated_end points unit points.highest about high }
               :: patches.(l)
-      | AboutActivation _ | AboutOthers _ -> ())
+      | AboutActivation _ | AboutOthers _ | AboutSum _ -> ())
     certificate.statements;
   Array.map (fun list -> with_high_end points (Array.of_list (List.rev list))) patches
 
@@ -202,7 +202,7 @@ let all_rows prepared ~effort settings certificate =
 
 (* Whether more effort than [Quick] can give better ends of observables: only statements about patches have weights. *)
 let may_improve prepared (certificate : Checker.certificate) =
-  let about_patch = function Checker.AboutPatch _ -> true | AboutActivation _ | AboutOthers _ -> false in
+  let about_patch = function Checker.AboutPatch _ -> true | AboutActivation _ | AboutOthers _ | AboutSum _ -> false in
   Option.is_some prepared.points && List.exists about_patch certificate.statements
 
 (* Of a head with one patch: weights for the margins as a whole. *)

@@ -40,7 +40,7 @@ let stated_of (settings : Checker.settings) (certificate : Checker.certificate) 
   in
   List.iter
     (function
-      | Checker.AboutPatch _ -> ()
+      | Checker.AboutPatch _ | AboutSum _ -> ()
       | AboutActivation (j, low, high) ->
           own.(j) <- true;
           meet j (scaled low high)

@@ -65,7 +65,7 @@ let left_and_tops (head : Checker.head) (certificate : Checker.certificate) unit
   let left = Array.make certificate.patches unit and tops = Array.make head.count Z.zero in
   let about_patches f =
     List.iter
-      (function Checker.AboutPatch (l, k, low, high) -> f l k low high | AboutActivation _ | AboutOthers _ -> ())
+      (function Checker.AboutPatch (l, k, low, high) -> f l k low high | AboutActivation _ | AboutOthers _ | AboutSum _ -> ())
       certificate.statements
   in
   about_patches (fun l _ low _ -> left.(l) <- Z.sub left.(l) (least low));
@@ -86,7 +86,7 @@ let pairs (head : Checker.head) (certificate : Checker.certificate) unit rival =
   List.iter
     (function
       | Checker.AboutPatch (l, k, _, _) -> stated.(l) <- k :: stated.(l)
-      | AboutActivation _ | AboutOthers _ -> ())
+      | AboutActivation _ | AboutOthers _ | AboutSum _ -> ())
     certificate.statements;
   let room = ref (Array.length prototypes) in
   let of_use l =

@@ -292,6 +292,11 @@ let certificate (head : Checker.head) input =
         let low = end_of input in
         let high = end_of input in
         Checker.AboutOthers (except, low, high)
+    | "sum" ->
+        require (head.head_readout = Checker.Linear) "a linear readout";
+        let rivals = option (any_list (index "a class" head.classes)) input in
+        let high = integer input in
+        Checker.AboutSum (rivals, high)
     | other -> wrong "a statement" other
   in
   let statement_unit = unit_of input in

@@ -62,6 +62,7 @@ let statement : Checker.statement -> string = function
   | AboutActivation (j, low, high) -> tagged "activation" [ natural j; option integer low; option integer high ]
   | AboutOthers (except, low, high) ->
       tagged "others" [ list natural except; option integer low; option integer high ]
+  | AboutSum (rivals, high) -> tagged "sum" [ option (list natural) rivals; integer high ]
 
 let certificate (c : Checker.certificate) =
   record

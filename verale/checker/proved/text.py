@@ -54,6 +54,7 @@ from ..certificate import (
     OrderStatement,
     PatchStatement,
     Statement,
+    SumStatement,
 )
 from ..dyadic import Exact, exact
 from ..errors import UnprovedError
@@ -221,6 +222,9 @@ def _affine(weight: Exact, bias: Exact) -> str:
 def _statement(statement: Statement, bits: int) -> str:
     ends = " ".join("none" if end is None else f"{_scaled(end, bits):x}" for end in (statement.lower, statement.upper))
     match statement:
+        case SumStatement():
+            rivals = "none" if statement.rivals is None else f"some {_list(statement.rivals)}"
+            return f"sum {rivals} {_scaled(statement.upper, bits):x}"
         case PatchStatement():
             return f"patch {statement.patch:x} {statement.prototype:x} {ends}"
         case ActivationStatement():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from ..certificate import Certificate, PatchStatement, Statement
+from ..certificate import Certificate, PatchStatement, Statement, SumStatement, sums_of
 from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
 from ..network.enclosure import EnclosedLatents, Enclosure
@@ -70,7 +70,7 @@ class PlainAudit:
         self._space.arithmetic.clock.start(self._subject.seconds)
         latents = EnclosedLatents.exactly(image.exact)
         require_domain(self._space.head, latents, certificate.patches)
-        evaluation = Evaluation(self._space, latents)
+        evaluation = Evaluation(self._space, latents, certificate.predicted)
 
         def at(statement: Statement) -> StatementAt:
             true = truth(statement, evaluation)
@@ -137,7 +137,9 @@ class PlainAudit:
     def _bounded(self, quick: bool = False) -> Box:
         """The activations, given the statements; the margins that follow are kept."""
         box = self._activations.box(self._certificate.statements, self._certificate.patches, quick)
-        self.proof.margins = proved_margins(self._space.head, box, self._certificate.predicted)
+        self.proof.margins = proved_margins(
+            self._space.head, box, self._certificate.predicted, sums_of(self._certificate.statements)
+        )
         if self._together is not None:
             self.proof.margins = self._together.margins(box, self.proof.margins)
         return box
@@ -159,7 +161,7 @@ class PlainAudit:
     def _satisfied(self, latents: EnclosedLatents) -> Evaluation:
         """The evaluation of latents. Raises UnprovedError unless they lie in the domain and satisfy every statement."""
         require_domain(self._space.head, latents, self._certificate.patches)
-        evaluation = Evaluation(self._space, latents)
+        evaluation = Evaluation(self._space, latents, self._certificate.predicted)
         require_true(self._certificate, evaluation)
         return evaluation
 
@@ -201,6 +203,8 @@ def _givers(statements: Sequence[Statement], prototype: int, end: Fraction, side
     prototype."""
     patches: list[int] = []
     for number, each in enumerate(statements):
+        if isinstance(each, SumStatement):
+            continue
         about = prototype not in each.exempt if hasattr(each, "exempt") else each.prototype == prototype
         stated = getattr(each, side, None)
         if about and isinstance(each, PatchStatement):

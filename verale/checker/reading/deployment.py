@@ -98,7 +98,7 @@ from fractions import Fraction
 from math import isqrt
 from operator import neg, sub
 
-from ..certificate import Certificate, Statement
+from ..certificate import Certificate, Statement, sums_of
 from ..deployment import LARGEST, TINY, UNIT, Deployment, are_binary32, gamma, is_binary32, unproved
 from ..dyadic import about, ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient
 from ..head import COSINES
@@ -129,6 +129,8 @@ def deployed_margins(
         raise unproved("the readout soft_tree is not covered")
     if not space.known_prototypes:
         raise unproved("prototypes of the head are no binary32 numbers, so they are not those that are deployed")
+    if sums_of(certificate.statements):
+        raise unproved("statements about sums are not covered")
     computed = Computed(space, deployment, Losses(space, deployment, certificate.statements, patches))
     real = enumerate(zip(box.lower, box.upper, strict=True))
     ends = [computed.range(j, low, high, patches) for j, (low, high) in real]

@@ -23,9 +23,10 @@ from operator import mul
 from typing import TypeAlias
 
 from ..arithmetic import Rows
-from ..certificate import PatchStatement, Statement, spoken_of
+from ..certificate import PatchStatement, Statement, SumStatement, spoken_of
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
 from ..network.enclosure import EnclosedLatents
+from .margin import taken_back
 from .pooling import Box, pooled
 from .space import Space, distances_over, divided, products_over
 
@@ -42,11 +43,12 @@ class Evaluation:
 
     Args:
         latents: a box in the head's domain.
+        predicted: the class whose rivals a sum is about.
     """
 
-    def __init__(self, space: Space, latents: EnclosedLatents) -> None:
+    def __init__(self, space: Space, latents: EnclosedLatents, predicted: int = 0) -> None:
         head = space.head
-        self.latents, self.count, self._space = latents, head.count, space
+        self.latents, self.count, self._space, self._predicted = latents, head.count, space, predicted
         euclidean = head.geometry == "euclidean"
         self._bits = max(latents.bits, head.prototypes.bits) if euclidean else latents.bits
         self._places = max(2 * max(latents.bits, head.prototypes.bits), head.similarity.places)
@@ -69,7 +71,10 @@ class Evaluation:
 
     def bounded(self, statement: Statement, bits: int) -> tuple[Fraction, Fraction]:
         """An enclosure of what a statement bounds: of a clause, which speaks of some prototypes, the greatest or the
-        least of their activations."""
+        least of their activations; of a sum the most that is taken back for one of its rivals."""
+        if isinstance(statement, SumStatement):
+            rivals = [c for c in range(self._space.head.classes) if c != self._predicted and statement.about(c)]
+            return taken_back(self._space.head, self.activations(bits), self._predicted, rivals)
         if isinstance(statement, PatchStatement):
             return self.observable(statement.patch, statement.prototype, bits)
         head, some = self._space.head, spoken_of(statement, self.count)

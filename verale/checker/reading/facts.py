@@ -54,7 +54,7 @@ from operator import sub
 from typing import TypeAlias
 
 from ..arithmetic import Rows
-from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement, SumStatement
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at
 from ..head import COSINES
 from .space import Space
@@ -206,13 +206,13 @@ class Facts:
 
 
 def by_patch(statements: Sequence[Statement]) -> tuple[dict[int, list[PatchStatement]], list[OfActivations]]:
-    """The statements about each patch, and those about activations."""
+    """The statements about each patch, and those about activations, one by one."""
     groups: dict[int, list[PatchStatement]] = {}
     others: list[OfActivations] = []
     for statement in statements:
         if isinstance(statement, PatchStatement):
             groups.setdefault(statement.patch, []).append(statement)
-        else:
+        elif not isinstance(statement, SumStatement):
             others.append(statement)
     return groups, others
 

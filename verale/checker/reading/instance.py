@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..certificate import Certificate, Statement, spoken_of
+from ..certificate import Certificate, Statement, SumStatement, spoken_of
 from ..dyadic import ceil_at, floor_at
 from ..errors import RefutedError, UnprovedError
 from ..head import COSINES, Head
@@ -75,7 +75,7 @@ def _untrue(latents: EnclosedLatents, what: str, false: bool = True) -> Unproved
 def truth(statement: Statement, evaluation: Evaluation) -> bool | None:
     """Whether the statement holds of all these latents, or of none, with as many bits as that takes; None where it is
     not decided."""
-    if not spoken_of(statement, evaluation.count):
+    if not isinstance(statement, SumStatement) and not spoken_of(statement, evaluation.count):
         return True
     tries = (_inside(*evaluation.bounded(statement, bits), statement.lower, statement.upper) for bits in _LADDER)
     return next((each for each in tries if each is not None), None)

@@ -4,6 +4,9 @@ rounding. Two logits that share a term are bounded together.
 **linear**: o_predicted - o_c = b_predicted - b_c + sum_j D_j a_j with D = W_predicted - W_c, and D_j a_j is at least
 min(D_j lo_j, D_j hi_j). What two classes share cancels in D, exactly.
 
+A sum about c says that the j which do not belong to predicted give at least -upper of that. So the difference is also
+at least b_predicted - b_c - upper + the sum over the others of min(D_j lo_j, D_j hi_j). The greatest of these counts.
+
 **soft_tree**: o_predicted - o_c is the root's value f_0, where a leaf q has the value D_q and node i the value
 f_i = (1 - a_i) f_absent + a_i f_present. With a_i cut to [0, 1], where exponentials lie,
     inf f_i = min over a_i in {lo_i, hi_i} of (1 - a_i) inf f_absent + a_i inf f_present.
@@ -32,20 +35,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from operator import sub
+from operator import mul, neg, sub
 
-from ..certificate import Statement
+from ..certificate import Statement, SumStatement, sums_of
 from ..dyadic import about
 from ..errors import UnprovedError
 from ..head import Head
 from .space import Box
 
-__all__ = ["enough", "lower_bound", "proved_margins", "require", "require_minimal"]
+__all__ = ["enough", "lower_bound", "proved_margins", "require", "require_minimal", "taken_back"]
 
 
-def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
+def lower_bound(head: Head, box: Box, winner: int, loser: int, sums: Sequence[SumStatement] = ()) -> Fraction:
     """The lower bound of o_winner - o_loser: exact; for a soft tree rounded down, up where the box is rounded
-    inward."""
+    inward. Of sums, which `winner` is the predicted class of, those about `loser` count."""
     weight, bias = head.weight, head.bias.rows[0]
     unit = 1 << weight.bits + box.bits
     match head.readout:
@@ -56,10 +59,30 @@ def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
             leaves = [a - b << box.bits for a, b in zip(weight.rows[winner], weight.rows[loser], strict=True)]
             return Fraction(_root(head, box, leaves), unit)
         case _:
-            differences = map(sub, weight.rows[winner], weight.rows[loser])
-            ends = zip(differences, box.lower, box.upper, strict=True)
-            total = sum([d * (low if d > 0 else high) for d, low, high in ends])
-            return Fraction(total, unit) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+            differences = list(map(sub, weight.rows[winner], weight.rows[loser]))
+            totals = [Fraction(_least(differences, box), unit)]
+            stated = [each.upper for each in sums if each.about(loser)]
+            if stated:
+                of_winner = list(map(mul, differences, head.belong(winner)))
+                totals.append(Fraction(_least(of_winner, box), unit) - min(stated))
+            return max(totals) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+
+
+def _least(differences: Iterable[int], box: Box) -> int:
+    """The least sum_j D_j a_j, in the unit of the weights and the box."""
+    return sum([d * (low if d > 0 else high) for d, low, high in zip(differences, box.lower, box.upper, strict=True)])
+
+
+def taken_back(head: Head, box: Box, predicted: int, rivals: Iterable[int]) -> tuple[Fraction, Fraction]:
+    """An enclosure of the most that prototypes which do not belong to the predicted class take back for a rival."""
+    own, unit = head.belong(predicted), 1 << head.weight.bits + box.bits
+    lows, highs = [], []
+    for rival in rivals:
+        gains = map(sub, head.weight.rows[rival], head.weight.rows[predicted])
+        gained = [0 if mine else gain for gain, mine in zip(gains, own, strict=True)]
+        lows.append(_least(gained, box))
+        highs.append(-_least(map(neg, gained), box))
+    return Fraction(max(lows), unit), Fraction(max(highs), unit)
 
 
 def _greatest(head: Head, ends: Sequence[int], bits: int, c: int) -> int:
@@ -82,10 +105,12 @@ def _root(head: Head, box: Box, leaves: Sequence[int]) -> int:
     return least[0]
 
 
-def proved_margins(head: Head, box: Box, predicted: int) -> tuple[Fraction | None, ...]:
+def proved_margins(
+    head: Head, box: Box, predicted: int, sums: Sequence[SumStatement] = ()
+) -> tuple[Fraction | None, ...]:
     """The lower bound for every rival, None at `predicted`."""
     return tuple(
-        None if rival == predicted else lower_bound(head, box, predicted, rival) for rival in range(head.classes)
+        None if rival == predicted else lower_bound(head, box, predicted, rival, sums) for rival in range(head.classes)
     )
 
 
@@ -131,11 +156,12 @@ def require_minimal(
     """
     rivals = sorted((bound, rival) for rival, bound in enumerate(margins) if bound is not None)
     for index, box in boxes:
+        sums = [each for each in sums_of(statements) if each is not statements[index]]
         if box is None:
             why = "perhaps no latents satisfy all the others;"
             why += " withdraw the claim, or statements that contradict each other"
         elif all(
-            lower_bound(head, box, predicted, rival) > 0 or (provable is not None and provable(index, box, rival))
+            lower_bound(head, box, predicted, rival, sums) > 0 or (provable is not None and provable(index, box, rival))
             for _, rival in rivals
         ):
             why = "without it every margin seems to be positive; drop it, or withdraw the claim"
