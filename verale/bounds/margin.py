@@ -14,7 +14,7 @@ from verale.bounds.similarity import activation
 from verale.head import Head
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["LinearMargins", "Margins", "taken"]
+__all__ = ["LinearMargins", "Margins", "belonging", "kept", "taken"]
 
 
 class Margins(Protocol):
@@ -58,6 +58,17 @@ def taken(margins: Any, images: Tensor | slice) -> dict[str, Any]:
         f.name: value[images] if isinstance(value := getattr(margins, f.name), Tensor) else value
         for f in fields(margins)
     }
+
+
+def belonging(head: Head, predicted: Tensor) -> Tensor:
+    """(N, P) bool: the prototypes that belong to each of N classes, as no class has a greater weight for them."""
+    weight: Tensor = head.weight[predicted] >= head.weight.amax(0)
+    return weight
+
+
+def kept(box: Enclosure, where: Tensor) -> Enclosure:
+    """The ends of some activations, 0 for all others."""
+    return Enclosure.unchecked(box.lower.where(where, 0.0), box.upper.where(where, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +142,21 @@ class LinearMargins:
             bias=self.bias.gather(1, columns),
             error=self.error.gather(1, columns),
         )
+
+    def taken_back(self, box: Enclosure, own: Tensor) -> Tensor:
+        """(N, K) at least what prototypes that are not the class's own take back for a rival; minus infinity at the
+        class.
+
+        Args:
+            box: (N, P) of the activations.
+            own: (N, P) bool, the prototypes that belong to the predicted classes.
+
+        Soundness: the margin of these prototypes alone is at least the bound, so what they take is at most the
+        difference of biases less that bound. The difference of biases was rounded once.
+        """
+        least = self.lower(kept(box, ~own)[:, None])[:, 0]
+        most = up(up(self.bias - least) + up(self.bias.abs() * 2.0**-52))
+        return torch.where(self.bias == math.inf, -math.inf, most)
 
     def lower(self, box: Enclosure) -> Tensor:
         """Lower bounds (N, B, K).

@@ -9,6 +9,7 @@ from verale.certificate.statements import (
     PatchStatement,
     Prices,
     Statement,
+    SumStatement,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "PatchStatement",
     "Prices",
     "Statement",
+    "SumStatement",
 ]

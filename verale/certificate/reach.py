@@ -53,7 +53,7 @@ def to_read(statements: Sequence[object], prototypes: int, patches: int) -> int:
 
     An end is a number. A statement names its prototype and, of an image of several patches, its patch. A clause names
     the prototypes that it speaks of, or those that it exempts though nothing else is stated of them ("no other"),
-    whichever are fewer.
+    whichever are fewer. A sum is one name, and names the rivals that it lists.
 
     Args:
         statements, prototypes, patches: see `bounded`.
@@ -67,5 +67,6 @@ def to_read(statements: Sequence[object], prototypes: int, patches: int) -> int:
         if exempt is not None:
             names += min(prototypes - len(exempt), len(set(exempt) - stated))
         else:
-            names += 1 + (hasattr(each, "patch") and patches > 1)
+            rivals = getattr(each, "rivals", None) or ()
+            names += 1 + (hasattr(each, "patch") and patches > 1) + len(rivals)
     return numbers + names

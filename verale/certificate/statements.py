@@ -18,6 +18,7 @@ __all__ = [
     "PatchStatement",
     "Prices",
     "Statement",
+    "SumStatement",
     "check_increasing",
     "check_indices",
     "counted",
@@ -117,13 +118,48 @@ class FloorStatement:
         return meant_by(self.exempt, prototypes), f"at least {lower_end(self.lower)}"
 
 
-Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement
+@dataclass(frozen=True)
+class SumStatement:
+    """What all prototypes that do not belong to the predicted class take back is at most `upper`, for every rival that
+    is listed; for all rivals where `rivals` is None.
+
+    A prototype belongs to each class that has the greatest weight for it. What the others take back for a rival c is
+    the sum of (weight[c, j] - weight[predicted, j]) a_j over them.
+    """
+
+    rivals: tuple[int, ...] | None
+    upper: float
+
+    def __post_init__(self) -> None:
+        if self.rivals is not None:
+            check_indices(*self.rivals)
+            check_increasing(self.rivals, "the sum's rivals")
+            if not self.rivals:
+                raise CertificateError("a sum is about no rival, expected some, or None for all")
+        _check_finite(self.upper)
+        if self.upper < 0:
+            raise CertificateError(f"a sum is at most {self.upper}, expected at least 0")
+
+    def to_json(self) -> dict[str, Any]:
+        """Its JSON form in the file."""
+        return {"rivals": None if self.rivals is None else list(self.rivals), "upper": self.upper.hex()}
+
+    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
+        """Its subject and its bound for people, in the statement's own numbers; see `OrderStatement.in_words`."""
+        of = "any other class"
+        if self.rivals is not None:
+            of = f"class{'' if len(self.rivals) == 1 else 'es'} {enumerated(list(map(str, self.rivals)))}"
+        return f"points that all other prototypes give {of}", f"at most {upper_end(self.upper)}"
+
+
+Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement | SumStatement
 
 _KINDS: dict[type, tuple[str, str]] = {
     PatchStatement: ("about a patch", "about patches"),
     ActivationStatement: ("about an activation", "about activations"),
     OrderStatement: ("ceiling", "ceilings"),
     FloorStatement: ("floor", "floors"),
+    SumStatement: ("sum", "sums"),
 }
 """What one statement of a kind, and several, are called."""
 
@@ -142,6 +178,9 @@ def counted(statements: Sequence[Statement]) -> str:
 
 def statement_of(value: dict[str, Any]) -> Statement:
     """The statement with this JSON form. Raises KeyError, TypeError, ValueError: malformed."""
+    if "rivals" in value:
+        rivals = value["rivals"]
+        return SumStatement(None if rivals is None else tuple(rivals), float.fromhex(value["upper"]))
     if "except" in value:
         if ("upper" in value) == ("lower" in value):
             raise ValueError("a clause with except needs one of upper and lower")

@@ -96,7 +96,7 @@ def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> l
         statement = result.certificate.statements[number]
         lines.append(
             f"  released: {': '.join(statement.in_words(head.size))}; at the witness about"
-            f" {about(value_at(statement, evaluated))}"
+            f" {about(value_at(head, result.certificate, number, evaluated))}"
         )
     if released > _MOST:
         lines.append(f"  and {released - _MOST} more")

@@ -16,6 +16,7 @@ from verale.checker.certificate import (
     OrderStatement,
     PatchStatement,
     Statement,
+    SumStatement,
 )
 from verale.errors import LatentsError, naming
 from verale.head import Evaluation, Head, Linear, as_patches, evaluate_observed
@@ -173,7 +174,7 @@ def _parts(head: Head, evaluation: Evaluation, predicted: int, second: int) -> l
 
 
 def _added(statement: Statement, parts: Sequence[float], best: Sequence[int]) -> float | None:
-    if isinstance(statement, OrderStatement | FloorStatement) or statement.prototype >= len(parts):
+    if isinstance(statement, OrderStatement | FloorStatement | SumStatement) or statement.prototype >= len(parts):
         return None
     if isinstance(statement, ActivationStatement):
         return parts[statement.prototype]

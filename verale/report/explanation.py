@@ -15,6 +15,7 @@ from verale.checker.certificate import (
     OrderStatement,
     PatchStatement,
     Statement,
+    SumStatement,
 )
 
 __all__ = ["conditions", "in_brief", "named_prototypes", "stated_prototypes"]
@@ -25,6 +26,8 @@ _NAMED = 3
 """The most prototypes whose activations are told one by one."""
 _LISTED = 8
 """The most prototypes that are named together."""
+_LAST = (PatchStatement, ActivationStatement, FloorStatement, OrderStatement, SumStatement)
+"""The order in which kinds of statements are told: of clauses floors first, and sums last of all."""
 
 
 def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:
@@ -136,7 +139,7 @@ def _clauses(statements: Sequence[Statement], count: int | None, listed: str) ->
     ends = {s.prototype: (s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)}
     named: set[int] | None = set(ends)
     words = []
-    for statement in sorted(statements, key=lambda s: isinstance(s, OrderStatement)):  # floors first
+    for statement in sorted(statements, key=lambda s: _LAST.index(type(s))):
         if isinstance(statement, OrderStatement):
             end = upper_end(statement.upper)
             bounds = f"active at most {end}", f"active above {end}"
@@ -145,6 +148,14 @@ def _clauses(statements: Sequence[Statement], count: int | None, listed: str) ->
             end = lower_end(statement.lower)
             bounds = f"active at least {end}", f"active below {end}"
             bounded = {j for j, (lower, _) in ends.items() if lower is not None and lower >= statement.lower}
+        elif isinstance(statement, SumStatement):
+            of = "class" if statement.rivals is None else "of these classes"
+            which = "" if statement.rivals is None else f" ({', '.join(map(str, statement.rivals))})"
+            words.append(
+                f"all other prototypes together put no {of}{which} ahead of it by more than"
+                f" {upper_end(statement.upper)} points"
+            )
+            continue
         else:
             continue
         said, names = _clause(statement.exempt, bounded, named, count, bounds, listed)

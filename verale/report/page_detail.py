@@ -172,7 +172,8 @@ def _bounded(certificate: Certificate, count: int) -> list[int]:
 
 def _adding(ledger: Ledger) -> list[int]:
     parts = [part for reason in ledger.reasons for part in reason.parts if part.amount > 0]
-    return [part.prototype for part in sorted(parts, key=lambda part: -part.amount)]
+    parts.sort(key=lambda part: -part.amount)
+    return [part.prototype for part in parts if part.prototype is not None]
 
 
 def _columns(lines: Sequence[Sequence[object]], count: int) -> list[list[object]]:
@@ -189,7 +190,14 @@ def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, object]
             "statements": list(reason.statements),
             "share": share_in_words(reason.share),
             "carries": carried_by(certificate, reason),
-            "parts": _columns([(part.prototype, *part_in_numbers(part)) for part in reason.parts[:_MEMBERS]], 3),
+            "parts": _columns(
+                [
+                    (part.prototype, *part_in_numbers(part))
+                    for part in reason.parts[:_MEMBERS]
+                    if part.prototype is not None
+                ],
+                3,
+            ),
             "more": max(0, len(reason.parts) - _MEMBERS),
         }
         for reason in ledger.reasons

@@ -10,6 +10,9 @@ share is the gain over the sum of all gains. A statement has the gains of those 
 Statements about patches and the same prototype have its gain together; without them, others may be bounded less tightly
 too.
 
+Where a sum about c is stated, and proves more, the prototypes that do not belong to the class are one entry: what they
+take together, the sum's number at most.
+
 Soundness: the ends are the checker's (`Numbers`), and the sums are exact fractions. So the lead is proved, and so are
 the amounts that a prototype adds at least, or takes at most. A share says how a bound is made up, not what the network
 does; it is no probability. Which statements give an end is not proved. The checker may prove a greater lead than the
@@ -24,8 +27,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import torch
+
+from verale.bounds.margin import belonging
 from verale.certificate.words import about, above, below, enumerated
-from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement, SumStatement
 from verale.checker.numbers import Numbers
 from verale.head import Head, Linear
 
@@ -40,12 +46,12 @@ class Part:
     """A prototype in the ledger.
 
     Attributes:
-        prototype: its number.
+        prototype: its number; None for all that do not belong to the predicted class together.
         amount: D_j e_j, what it adds to the lead at least; below 0, what it takes at most.
         worst: D_j w_j, the same without statements.
     """
 
-    prototype: int
+    prototype: int | None
     amount: Fraction
     worst: Fraction
 
@@ -109,11 +115,11 @@ def ledger_of(certificate: Certificate, head: Head, numbers: Numbers, rival: int
     stated = stated_over(certificate, head, rival)
     if stated is None:
         return None
-    lead = Fraction()
+    bias = Fraction()
     if head.bias is not None:
-        lead += Fraction(float(head.bias[certificate.predicted])) - Fraction(float(head.bias[rival]))
+        bias = Fraction(float(head.bias[certificate.predicted])) - Fraction(float(head.bias[rival]))
     weight = head.weight[[certificate.predicted, rival]].double().tolist()
-    gained: dict[tuple[int, ...], list[Part]] = {}
+    parts: list[tuple[tuple[int, ...], Part]] = []
     every = zip(*weight, numbers.activations, numbers.domain, numbers.givers, strict=True)
     for prototype, (own, other, ends, domain, givers) in enumerate(every):
         if ends.low is None or ends.high is None or domain.low is None or domain.high is None or ends.low > ends.high:
@@ -122,18 +128,43 @@ def ledger_of(certificate: Certificate, head: Head, numbers: Numbers, rival: int
         if not difference:
             continue
         end, worst, by = (ends.low, domain.low, givers[0]) if difference > 0 else (ends.high, domain.high, givers[1])
-        part = Part(prototype, difference * end, difference * worst)
-        lead += part.amount
+        parts.append((by, Part(prototype, difference * end, difference * worst)))
+    by_sum = _with_sum(certificate, head, rival, parts)
+    lead, parts = max(((_amount(each), each) for each in (parts, by_sum) if each is not None), key=lambda one: one[0])
+    if bias + lead < stated:
+        return None
+    gained: dict[tuple[int, ...], list[Part]] = {}
+    for by, part in parts:
         if part.gain > 0:
             gained.setdefault(by, []).append(part)
-    if lead < stated:
-        return None
-    total = sum((part.gain for parts in gained.values() for part in parts), Fraction())
+    total = sum((part.gain for some in gained.values() for part in some), Fraction())
     reasons = [
         Reason(by, tuple(sorted(parts, key=lambda part: -part.gain)), sum((p.gain for p in parts), Fraction()) / total)
         for by, parts in gained.items()
     ]
-    return Ledger(rival, lead, tuple(sorted(reasons, key=lambda reason: -reason.share)))
+    return Ledger(rival, bias + lead, tuple(sorted(reasons, key=lambda reason: -reason.share)))
+
+
+def _amount(parts: Sequence[tuple[tuple[int, ...], Part]]) -> Fraction:
+    return sum((part.amount for _, part in parts), Fraction())
+
+
+def _with_sum(
+    certificate: Certificate, head: Head, rival: int, parts: Sequence[tuple[tuple[int, ...], Part]]
+) -> list[tuple[tuple[int, ...], Part]] | None:
+    """The same with one entry for what the least sum about a rival bounds; None without one."""
+    sums = [
+        (each.upper, number)
+        for number, each in enumerate(certificate.statements)
+        if isinstance(each, SumStatement) and each.about(rival)
+    ]
+    if not sums:
+        return None
+    most, number = min(sums)
+    own = belonging(head, torch.tensor([certificate.predicted]))[0].tolist()
+    worst = sum((part.worst for _, part in parts if part.prototype is not None and not own[part.prototype]), Fraction())
+    mine = [(by, part) for by, part in parts if part.prototype is not None and own[part.prototype]]
+    return [*mine, ((number,), Part(None, -most, worst))]
 
 
 def carried_by(certificate: Certificate, reason: Reason) -> list[str]:
@@ -142,7 +173,8 @@ def carried_by(certificate: Certificate, reason: Reason) -> list[str]:
     Amounts are rounded to the safe side. What could be if nothing were stated is "about".
     """
     statements = [certificate.statements[index] for index in reason.statements]
-    own = {each.prototype for each in statements if isinstance(each, PatchStatement | ActivationStatement)}
+    own: set[int | None] = {None}
+    own |= {each.prototype for each in statements if isinstance(each, PatchStatement | ActivationStatement)}
     said = [_does(part) for part in reason.parts if part.prototype in own]
     others = [part for part in reason.parts if part.prototype not in own]
     for adding in (False, True):

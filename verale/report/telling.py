@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, Statement, SumStatement
 from verale.certificate.reach import bounded
 from verale.certificate.statements import counted
 from verale.certificate.words import below, class_name, enumerated
@@ -22,7 +22,7 @@ __all__ = ["Telling"]
 
 _OBSERVABLE = "comparison"
 """What comparing a patch with a prototype gives, where the head is not known."""
-_CLAUSES = FloorStatement | OrderStatement
+_CLAUSES = FloorStatement | OrderStatement | SumStatement
 _LISTED, _ACTIVE, _COMPARED = "listed below", "as active as", "as stated"
 """What a sentence says of clauses, activations and comparisons of which it leaves out prototypes or bounds."""
 
@@ -125,7 +125,7 @@ def _rank(statement: Statement) -> int:
     """Activations first, then clauses, floors before ceilings, as in the sentence; then patches."""
     if isinstance(statement, PatchStatement):
         return 3
-    return {FloorStatement: 1, OrderStatement: 2}.get(type(statement), 0)
+    return {FloorStatement: 1, OrderStatement: 2, SumStatement: 2}.get(type(statement), 0)
 
 
 def _size(certificate: Certificate, head: HeadOfRun | None) -> str:

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verale.bounds import observe, pooling_of
-from verale.certificate import FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.bounds import LinearMargins, observe, pooling_of
+from verale.bounds.margin import belonging, kept
+from verale.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+    SumStatement,
+)
 from verale.head import Head
 from verale.rounding import Enclosure
 
@@ -38,8 +46,8 @@ class Coverage:
         return indices
 
 
-def coverage_of(head: Head, images: Tensor, statements: Sequence[Statement]) -> Coverage:
-    """The coverage of statements over images (N, L, D) float64.
+def coverage_of(head: Head, images: Tensor, statements: Sequence[Statement], predicted: int) -> Coverage:
+    """The coverage of statements about images of a class over images (N, L, D) float64.
 
     Raises:
         LatentsError: latents that do not fit the head.
@@ -50,7 +58,10 @@ def coverage_of(head: Head, images: Tensor, statements: Sequence[Statement]) -> 
         activations = pooling_of(head).box(observed)
         some = slice(start, start + len(observed.lower))
         for each in statements:
-            sure, maybe = _holds(each, observed, activations)
+            if isinstance(each, SumStatement):
+                sure, maybe = _sum_holds(head, predicted, images.shape[1], each, activations)
+            else:
+                sure, maybe = _holds(each, observed, activations)
             certain[some] &= sure
             possible[some] &= maybe
     return Coverage(certain, possible)
@@ -66,7 +77,25 @@ def _chunks(head: Head, images: Tensor) -> Iterator[tuple[int, Enclosure]]:
         yield start, Enclosure.unchecked(observed.lower.view(shape), observed.upper.view(shape))
 
 
-def _holds(statement: Statement, observed: Enclosure, activations: Enclosure) -> tuple[Tensor, Tensor]:
+def _sum_holds(
+    head: Head, predicted: int, patches: int, statement: SumStatement, activations: Enclosure
+) -> tuple[Tensor, Tensor]:
+    """The same as `_holds` of a sum."""
+    classes = torch.tensor([predicted])
+    margins, own = LinearMargins.of(head, classes, patches), belonging(head, classes)
+    rivals = [c for c in range(head.classes) if c != predicted] if statement.rivals is None else list(statement.rivals)
+    images = range(len(activations.lower))
+    most = torch.cat([margins.taken_back(activations[image, None], own) for image in images])[:, rivals]
+    others = kept(activations, ~own)
+    least = -(others.upper @ margins.positive[0] + others.lower @ margins.negative[0]) - margins.error
+    return (most <= statement.upper).all(1), (least[:, rivals] <= statement.upper).all(1)
+
+
+def _holds(
+    statement: PatchStatement | ActivationStatement | OrderStatement | FloorStatement,
+    observed: Enclosure,
+    activations: Enclosure,
+) -> tuple[Tensor, Tensor]:
     """(n,) each: whether a statement is certainly true, and whether it is not certainly false."""
     match statement:
         case PatchStatement(patch, prototype, lower, upper):

@@ -183,7 +183,9 @@ class _Fit:
             version=__version__,
         )
         covers = of_class.images.clone()
-        covers[of_class.images] = coverage_of(self._head, self._images[of_class.images], certificate.statements).certain
+        covers[of_class.images] = coverage_of(
+            self._head, self._images[of_class.images], certificate.statements, certificate.predicted
+        ).certain
         return _Candidate(certificate, covers)
 
 

@@ -17,6 +17,7 @@ from verale.certificate import (
     OrderStatement,
     PatchStatement,
     Statement,
+    SumStatement,
 )
 from verale.certificate.words import class_name, float_below
 from verale.checker import most_severe
@@ -296,7 +297,7 @@ def shares_of(certificates: list[Certificate]) -> tuple[Share, ...]:
 
 _Subject = tuple[str, int | None]
 
-_KINDS = ("prototype", "patch", "ceiling", "floor")
+_KINDS = ("prototype", "patch", "ceiling", "floor", "sum")
 
 
 def _subjects(statement: Statement) -> list[_Subject]:
@@ -310,3 +311,5 @@ def _subjects(statement: Statement) -> list[_Subject]:
             return [("ceiling", None)]
         case FloorStatement():
             return [("floor", None)]
+        case SumStatement():
+            return [("sum", None)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from verale.certificate import Certificate as Written
 from verale.certificate.words import about
 from verale.checker import Auditor
-from verale.checker.certificate import FloorStatement, OrderStatement, Statement
+from verale.checker.certificate import FloorStatement, OrderStatement, Statement, SumStatement
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
 from verale.errors import CertificateError, InputError, naming, option
@@ -154,6 +154,8 @@ class RunComparison:
 
 def _subject(statement: Statement) -> str:
     """What a statement is about, but for its patch."""
+    if isinstance(statement, SumStatement):
+        return "sum of all others"
     if isinstance(statement, OrderStatement | FloorStatement):
         return f"{'ceiling' if isinstance(statement, OrderStatement) else 'floor'} of all others"
     return f"prototype {statement.prototype}"

@@ -13,10 +13,12 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from verale.adapters.origins import Origin
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
+from verale.bounds.margin import belonging
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, SumStatement
 from verale.certificate.words import float_below
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
@@ -124,7 +126,7 @@ class Contrast:
                 {
                     "number": number,
                     "statement": self.certificate.statements[number].to_json(),
-                    "at_witness": value_at(self.certificate.statements[number], at_witness),
+                    "at_witness": value_at(head, self.certificate, number, at_witness),
                 }
                 for number in self.found.released
             ],
@@ -299,11 +301,17 @@ class _Search:
         verdict = Auditor(self.head_bytes, witness.latents, self.released.auditor.kernel).check(proof.to_bytes())
         return proof if verdict.status is Status.PROVED and not verdict.reason else None
 
+    def _holds(self, number: int, evaluated: Evaluation) -> bool:
+        """Whether a statement is true by floats."""
+        certificate = self.released.certificate
+        value = value_at(self.released.head, certificate, number, evaluated)
+        above = not value < getattr(certificate.statements[number], "lower", -float("inf"))
+        return above and not value > getattr(certificate.statements[number], "upper", float("inf"))
+
     def _with_few(self, found: Found) -> Found:
         """The same witness, with the statements kept that it satisfies too."""
         evaluated = evaluate(self.released.head, found.witness.image[None])
-        statements = self.released.certificate.statements
-        false = tuple(number for number in found.released if not _holds(statements[number], evaluated))
+        false = tuple(number for number in found.released if not self._holds(number, evaluated))
         rest = self.released.without(false)
         if not false or len(false) == len(found.released) or not self.released.refutes(rest, found.witness.latents):
             return found
@@ -355,11 +363,16 @@ class _Search:
                 return found
 
 
-def value_at(statement: Statement, evaluated: Evaluation) -> float:
+def value_at(head: Head, certificate: Certificate, number: int, evaluated: Evaluation) -> float:
     """What a statement is about, at one image: an estimate. Of a clause, the activation that is nearest to breaking it,
-    or NaN if it exempts all prototypes."""
-    activations = evaluated.activations[0]
+    or NaN if it exempts all prototypes; of a sum the most that is taken back."""
+    activations, statement = evaluated.activations[0], certificate.statements[number]
     match statement:
+        case SumStatement(rivals):
+            about = [c for c in range(head.classes) if c != certificate.predicted] if rivals is None else list(rivals)
+            mine = belonging(head, torch.tensor([certificate.predicted]))[0]
+            weight = head.weight.to(activations)
+            return float(((weight[about] - weight[certificate.predicted]) @ activations.masked_fill(mine, 0)).amax())
         case PatchStatement(patch, prototype):
             return float(evaluated.observables[0, patch, prototype])
         case ActivationStatement(prototype):
@@ -369,13 +382,6 @@ def value_at(statement: Statement, evaluated: Evaluation) -> float:
             if not len(others):
                 return float("nan")
             return float(others.amax() if isinstance(statement, OrderStatement) else others.amin())
-
-
-def _holds(statement: Statement, evaluated: Evaluation) -> bool:
-    """Whether a statement is true by floats."""
-    value = value_at(statement, evaluated)
-    above = not value < getattr(statement, "lower", -float("inf"))
-    return above and not value > getattr(statement, "upper", float("inf"))
 
 
 def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:

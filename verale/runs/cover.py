@@ -115,7 +115,8 @@ class CoveringAudits:
 
         general = replace(certificate.of_latents(), minimal=False)
         proved, unproved = [], {}
-        for index in coverage_of(self._file.head, self.data.images, general.statements).proposed:
+        of_all = coverage_of(self._file.head, self.data.images, general.statements, general.predicted)
+        for index in of_all.proposed:
             answer = self.auditor.check(general.of_latents(self._digests[index]).to_bytes())
             if answer.status is Status.PROVED:
                 proved.append(index)

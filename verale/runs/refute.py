@@ -129,7 +129,7 @@ def named_image(latents: object, head: Head, certificate: Certificate) -> Tensor
     if certificate.picture is not None:
         from verale.rules.coverage import coverage_of
 
-        of_all = coverage_of(head, images, certificate.statements).proposed
+        of_all = coverage_of(head, images, certificate.statements, certificate.predicted).proposed
         if len(of_all) != 1:
             raise InputError(
                 path,

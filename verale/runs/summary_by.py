@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
 
-from verale.checker.certificate import ActivationStatement, PatchStatement
+from verale.checker.certificate import ActivationStatement, PatchStatement, SumStatement
 from verale.errors import InputError
 from verale.runs.explained_run import ExplainedRun
 from verale.runs.folder import HEAD
@@ -134,7 +134,7 @@ def by_prototype(source: str) -> list[PrototypeSummary]:
             if isinstance(each, PatchStatement | ActivationStatement):
                 about.add(each.prototype)
                 stated[each.prototype] += 1
-            else:
+            elif not isinstance(each, SumStatement):
                 by_clauses |= everything - set(each.exempt)
         named.update(about)
         bound.update(about | by_clauses)

@@ -193,6 +193,7 @@ _statement = _choice(
         "patch": _record("AboutPatch", _natural, _natural, _end, _end),
         "activation": _record("AboutActivation", _natural, _end, _end),
         "others": _record("AboutOthers", _naturals, _end, _end),
+        "sum": _record("AboutSum", _option(_naturals), _integer),
     }
 )
 _certificate = _record(

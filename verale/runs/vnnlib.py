@@ -27,6 +27,7 @@ from verale.certificate import (
     OrderStatement,
     PatchStatement,
     Statement,
+    SumStatement,
 )
 from verale.errors import UsageError
 from verale.head import (
@@ -67,6 +68,8 @@ def question_of(head: Head, certificate: Certificate) -> VerifierQuestion:
         UsageError: the head has a part that is not exported, or its domain has no box.
     """
     network = _Network(head, certificate.patches)
+    if any(isinstance(each, SumStatement) for each in certificate.statements):
+        raise UsageError("statements about sums are not exported: explain with another paradigm")
     pairs = [each for each in certificate.statements if isinstance(each, PatchStatement)]
     stated = [(row, each.lower, each.upper) for row, each in enumerate(pairs)]
     if pairs:

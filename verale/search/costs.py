@@ -12,7 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+    SumStatement,
+)
 from verale.certificate.words import written
 from verale.errors import UsageError
 from verale.search.avoid import listed_indices
@@ -155,6 +162,8 @@ class Costs:
         match statement:
             case OrderStatement():
                 return self.ceiling
+            case SumStatement():
+                return 1.0
             case FloorStatement():
                 return self.floor
             case ActivationStatement(prototype=j):

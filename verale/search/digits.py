@@ -11,7 +11,14 @@ from typing import Any
 import torch
 
 from verale.bounds import domain_range
-from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+    SumStatement,
+)
 from verale.errors import UsageError
 from verale.head import Head
 
@@ -85,6 +92,8 @@ def _in_digits(statement: Statement, digits: int, least: int) -> Statement:
             return OrderStatement(exempt, _outward(upper, _place((upper,), digits, least), up=True))
         case FloorStatement(exempt, lower):
             return FloorStatement(exempt, _outward(lower, _place((lower,), digits, least), up=False))
+        case SumStatement(rivals, upper):
+            return SumStatement(rivals, _outward(upper, _place((upper,), digits, -324), up=True))
         case PatchStatement() | ActivationStatement():
             place = _place((statement.lower, statement.upper), digits, least)
             ends = _outward(statement.lower, place, up=False), _outward(statement.upper, place, up=True)

@@ -108,7 +108,11 @@ class Linked:
         """(S, P) what each statement about one activation says of all, its own among them."""
         own = torch.zeros_like(stated.below)
         own[stated.prototypes] = True
-        return self._lipschitz.ranges(self._range.intersect(stated.ends), own)
+        return self.rows(self._range.intersect(stated.ends), own)
+
+    def rows(self, ends: Enclosure, stated: Tensor) -> Enclosure:
+        """(S, P) what statements about single activations, S of which there are, say of all; `ends` (P,) are theirs."""
+        return self._lipschitz.ranges(ends, stated)
 
     def _without_own(self, stated: Stated) -> Enclosure:
         """(P,) ranges by the domain and the clauses; those that a clause exempts are cut by what all others say."""

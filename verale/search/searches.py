@@ -11,6 +11,7 @@ from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
 from verale.search.options import SearchOptions
 from verale.search.paradigms.assignment import AssignmentSearch
 from verale.search.paradigms.base import ParadigmSearch, require_products
+from verale.search.paradigms.evidence import EvidenceSearch
 from verale.search.paradigms.hypersphere import HypersphereSearch
 from verale.search.paradigms.joint import JointSearch
 from verale.search.paradigms.mixed import MixedSearch
@@ -38,6 +39,7 @@ SEARCHES: dict[str, type[ParadigmSearch]] = {
         SparseSearch,
         TopKSearch,
         MixedSearch,
+        EvidenceSearch,
     )
 }
 """Every paradigm's search by its name: whoever adds a paradigm enters it here, and its facts in `verale.paradigms`."""

@@ -14,14 +14,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 from torch import Tensor
 
-from verale.bounds import check_domain
+from verale.bounds import LinearMargins, check_domain
 from verale.bounds.boxes import box_leaves_domain
+from verale.bounds.margin import belonging
 from verale.bounds.network import ARITHMETICS, Arithmetic, LatentRanges, latent_ranges
-from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+    SumStatement,
+)
 from verale.errors import LatentsError, UsageError
 from verale.head import Evaluation, Head, as_patches, described, evaluate, require_kind
 from verale.network import FrozenNetwork, picture_digest, require_binary32
@@ -243,8 +252,19 @@ def _holding(ranges: Problem, statement: Statement) -> Statement:
             return ActivationStatement(prototype, min(lower, float(least)), max(upper, float(most)))
         case OrderStatement(exempt, upper):
             return replace(statement, upper=max(upper, _greatest(activations.upper[0], exempt)))
+        case SumStatement(rivals, upper):
+            taken = _taken_back(ranges)
+            return replace(
+                statement, upper=max(upper, float((taken if rivals is None else taken[list(rivals)]).amax()))
+            )
         case FloorStatement(exempt, lower):
             return replace(statement, lower=min(lower, -_greatest(-activations.lower[0], exempt)))
+
+
+def _taken_back(ranges: Problem) -> Tensor:
+    """(C,) what the prototypes of other classes take back at most, at the only image."""
+    margins = cast(LinearMargins, ranges.margins)
+    return margins.taken_back(ranges.activations, belonging(ranges.head, margins.predicted))[0]
 
 
 def _greatest(ends: Tensor, exempt: Sequence[int]) -> float:

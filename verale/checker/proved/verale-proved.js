@@ -3,102 +3,102 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(H){"use strict";var
-oU=1e-13,oy="Invalid_argument",ga=0.001,gb='"',ox="@[",oT=0.01,iC=1255,oS="Fatal error: exception %s\n",iB=255,eG=1e-11,oR=0x800,oc="jsError",bW=0x8000,ow="%ni",dM=256,ob="ready",ov="ml_z_overflow",c3=4096,oa="End_of_file",oQ="a class",iA="Failure",ck=0xff,n$="\n",eF=1e-12,iP="ENOENT",bi="0",oP="([^/]+)",o5="prices",iO=0xf,n_="List.nth",c2=128,iz=-48,n9=0xdc00,ou="Sys_blocked_io",o4="fd ",oN="hints: ",oO="ENOTEMPTY",ao=248,oM=0.999999999999,aC="camlinternalFormat.ml",oL="Division_by_zero",o3=">",o2=1027,n8="Sys_error",iN=1e-14,Y=246,ot="%u",n7="EEXIST",f$="%d",n6="Printexc.handle_uncaught_exception",o1="a statement",cA=1e-280,oK="buffer.ml",os=1000000000.,iH=127,dJ=1024,or="@{",iT=-2147483648,iU="e",f6=120,n5=103,oq=" : flags Open_rdonly and Open_wronly are not compatible",bY=1e-09,op="linear",oJ="head",iy=512,cZ="-",n4=0x7ff0,f_=1e-15,iS=": Not a directory",oo=" : file already exists",ci=0xffffff,ix="0x",n3=0.0001,o0="Out_of_memory",as=254,iR="index out of bounds",c0=100,gd="_bigarr02",n2="%Li",oI=" : flags Open_text and Open_binary are not compatible",c1=-1.,iG=2147483647,dL=0.5,on=", characters ",bZ=0xffff,f7="none",om=12520,iM=64.,ol="(Program not linked with -g, cannot print stack backtrace)\n",n1=16777216,f5=0.1,oH="Unix.Unix_error",oZ="infinity",iw="mkdir",eE=1000,y="",oG="Stack_overflow",ok="^",f4=": No such file or directory",f9=-2.,oF="/static/",dI=0x3f,iL=-97,oE="Not_found",f8=1e-16,f3=1e-08,oj="Match_failure",n0=", ",cj="%x",gc=252,cB=".",dH="+",iK="rmdir",oY=0xf0,oD=32752,oX="network",oi="%li",oC=1026,iv=2047,iF=1e-07,oh=10000.,iQ=0.25,oW=-32,nZ="Pervasives.do_at_exit",ch=" ",og=1e-300,iJ="Fatal error: exception ",bx=0x80,bH=1023,nY="Undefined_recursive_module",dK=1e-06,iE="nan",oB="expected ",of=0xe0,oe=0xdfff,oA="_",bX="/",iI="compare: functional value",oV="Assert_failure",nX="%i",iD="ENOTDIR",od=1073741823,aW=250,oz="expected fewer digits";function
-FH(c,d){var
+a.prototype._T_}}(Object));(function(I){"use strict";var
+o4=1e-13,oJ="Invalid_argument",gd=0.001,ge='"',oI="@[",o3=0.01,iI=1255,o2="Fatal error: exception %s\n",iH=255,eH=1e-11,o1=0x800,on="jsError",bZ=0x8000,oH="%ni",dN=256,om="ready",oG="ml_z_overflow",c6=4096,ol="End_of_file",iW="a class",iG="Failure",cm=0xff,ok="\n",eG=1e-12,iV="ENOENT",bi="0",o0="([^/]+)",pd="prices",iU=0xf,oj="List.nth",c5=128,iF=-48,oi=0xdc00,oF="Sys_blocked_io",pc="fd ",oY="hints: ",oZ="ENOTEMPTY",ap=248,oX=0.999999999999,aE="camlinternalFormat.ml",oW="Division_by_zero",pb=">",pa=1027,oh="Sys_error",iT=1e-14,Y=246,oE="%u",og="EEXIST",gc="%d",of="Printexc.handle_uncaught_exception",o$="a statement",cE=1e-280,oV="buffer.ml",oD=1000000000.,iN=127,dK=1024,oC="@{",i0=-2147483648,i1="e",f9=120,oe=103,oB=" : flags Open_rdonly and Open_wronly are not compatible",b1=1e-09,oA="linear",oU="head",iE=512,c2="-",od=0x7ff0,gb=1e-15,iZ=": Not a directory",oz=" : file already exists",ck=0xffffff,iD="0x",oc=0.0001,o_="Out_of_memory",as=254,iY="index out of bounds",c3=100,gg="_bigarr02",ob="%Li",oT=" : flags Open_text and Open_binary are not compatible",c4=-1.,iM=2147483647,dM=0.5,oy=", characters ",b2=0xffff,f_="none",ox=12520,iS=64.,ow="(Program not linked with -g, cannot print stack backtrace)\n",oa=16777216,f8=0.1,oS="Unix.Unix_error",o9="infinity",iC="mkdir",eF=1000,y="",oR="Stack_overflow",ov="^",f7=": No such file or directory",ga=-2.,oQ="/static/",dJ=0x3f,iR=-97,oP="Not_found",f$=1e-16,f6=1e-08,ou="Match_failure",n$=", ",cl="%x",gf=252,cF=".",dI="+",iQ="rmdir",o8=0xf0,oO=32752,o7="network",ot="%li",oN=1026,iB=2047,iL=1e-07,os=10000.,iX=0.25,o6=-32,n_="Pervasives.do_at_exit",cj=" ",or=1e-300,iP="Fatal error: exception ",bA=0x80,bJ=1023,n9="Undefined_recursive_module",dL=1e-06,iK="nan",oM="expected ",oq=0xe0,op=0xdfff,oL="_",b0="/",iO="compare: functional value",o5="Assert_failure",n8="%i",iJ="ENOTDIR",oo=1073741823,aX=250,oK="expected fewer digits";function
+F3(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-FI(d,b,e,c,f){if(c<=b)for(var
+F4(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-FJ(b,d,c,e){for(var
+F5(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Gt(b,a){throw[0,b,a]}function
-dS(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
+GP(b,a){throw[0,b,a]}function
+dT(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
 d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-go(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=c3&&a==c.length)return d.apply(null,c);var
-e=y;for(;0<a;b+=dJ,a-=dJ)e+=d.apply(null,c.slice(b,b+Math.min(a,dJ)));return e}function
-c5(a){if(a.t==2)a.c+=dS(a.l-a.c.length,"\0");else
-a.c=go(a.c,0,a.c.length);a.t=0}function
-pw(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>iH)return false;return true}else
+gr(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=c6&&a==c.length)return d.apply(null,c);var
+e=y;for(;0<a;b+=dK,a-=dK)e+=d.apply(null,c.slice(b,b+Math.min(a,dK)));return e}function
+c8(a){if(a.t==2)a.c+=dT(a.l-a.c.length,"\0");else
+a.c=gr(a.c,0,a.c.length);a.t=0}function
+pG(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>iN)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-jc(e){for(var
-j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bx){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bx;d++);if(d-b>iy){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2){g=h+(f<<6);if(f<of){a=g-0x3080;if(a<bx)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2){g=h+(g<<6);if(f<oY){a=g-0xe2080;if(a<oR||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c2&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bZ)c+=String.fromCharCode(0xd7c0+(a>>10),n9+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dJ){c.substr(0,1);j+=c;c=y}}return j+c}function
-b0(c,a,b){this.t=c;this.c=a;this.l=b}b0.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c5(this);case
-0:if(pw(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};b0.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return jc(a)};b0.prototype.slice=function(){var
+jj(e){for(var
+j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bA){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bA;d++);if(d-b>iE){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c5){g=h+(f<<6);if(f<oq){a=g-0x3080;if(a<bA)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c5){g=h+(g<<6);if(f<o8){a=g-0xe2080;if(a<o1||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c5&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b2)c+=String.fromCharCode(0xd7c0+(a>>10),oi+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dK){c.substr(0,1);j+=c;c=y}}return j+c}function
+b3(c,a,b){this.t=c;this.c=a;this.l=b}b3.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:c8(this);case
+0:if(pG(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};b3.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return jj(a)};b3.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-b0(this.t,a,this.l)};function
-pd(a){return new
-b0(0,a,a.length)}function
-b(a){return pd(a)}function
-i$(c,a){Gt(c,b(a))}var
+b3(this.t,a,this.l)};function
+pn(a){return new
+b3(0,a,a.length)}function
+b(a){return pn(a)}function
+jg(c,a){GP(c,b(a))}var
 aj=[0];function
-ab(a){i$(aj.Invalid_argument,a)}function
-c4(){ab(iR)}function
-e(b,a){if(a<0||a>=b.length-1)c4();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)c4();b[a+1]=c;return 0}function
-iV(e,f,d){var
+ab(a){jg(aj.Invalid_argument,a)}function
+c7(){ab(iY)}function
+e(b,a){if(a<0||a>=b.length-1)c7();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)c7();b[a+1]=c;return 0}function
+i2(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iY(b){if(H.Uint8Array)var
-c=new(H.Uint8Array)(b.l);else
+i5(b){if(I.Uint8Array)var
+c=new(I.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cD(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?go(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?go(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iY(b);var
+cH(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gr(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?gr(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)i5(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cE(a){return a}function
-bI(a,b,c,d,e){cD(cE(a),b,c,d,e);return 0}function
-pb(){ab(iR)}function
-eH(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cI(a){return a}function
+bK(a,b,c,d,e){cH(cI(a),b,c,d,e);return 0}function
+pl(){ab(iY)}function
+eI(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-ge(b,a){if(a>>>0>=b.l)pb();return eH(b,a)}function
-at(a,c,b){b&=ck;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iY(a)}a.c[c]=b;return 0}function
-dO(b,a,c){if(a>>>0>=b.l)pb();return at(b,a,c)}function
-bJ(c,a){if(c.fun)return bJ(c.fun,a);if(typeof
+gh(b,a){if(a>>>0>=b.l)pl();return eI(b,a)}function
+at(a,c,b){b&=cm;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}i5(a)}a.c[c]=b;return 0}function
+dP(b,a,c){if(a>>>0>=b.l)pl();return at(b,a,c)}function
+bL(c,a){if(c.fun)return bL(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bJ(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bL(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bJ(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)c4();return a}function
-FP(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bm(a){a.t&6&&c5(a);return a.c}var
-GF=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-pv(a){if(GF)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bL(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)c7();return a}function
+F$(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bn(a){a.t&6&&c8(a);return a.c}var
+G1=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+pF(a){if(G1)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-i4(c){var
-a=new(H.Float32Array)(1);a[0]=c;var
-b=new(H.Int32Array)(a.buffer);return b[0]|0}var
-pj=Math.pow(2,-24);function
-i_(a){throw a}function
-eO(){i_(aj.Division_by_zero)}function
-C(b,c,a){this.lo=b&ci;this.mi=c&ci;this.hi=a&bZ}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
+i$(c){var
+a=new(I.Float32Array)(1);a[0]=c;var
+b=new(I.Int32Array)(a.buffer);return b[0]|0}var
+pt=Math.pow(2,-24);function
+jf(a){throw a}function
+eP(){jf(aj.Division_by_zero)}function
+C(b,c,a){this.lo=b&ck;this.mi=c&ck;this.hi=a&b2}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
 C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -107,7 +107,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*pj|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pj|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*pt|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pt|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
 C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
 C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
@@ -121,27 +121,27 @@ C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bZ);return new
-C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ci;this.lo=this.lo<<1&ci};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ci;this.mi=(this.mi>>>1|this.hi<<23)&ci;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
+C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b2);return new
+C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ck;this.lo=this.lo<<1&ck};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ck;this.mi=(this.mi>>>1|this.hi<<23)&ck;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
-b=this;if(a.isZero())eO();var
-d=b.hi^a.hi;if(b.hi&bW)b=b.neg();if(a.hi&bW)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bW)c=c.neg();return c};C.prototype.mod=function(b){var
-a=this;if(b.isZero())eO();var
-d=a.hi;if(a.hi&bW)a=a.neg();if(b.hi&bW)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bW)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&ck,this.mi>>16,this.mi>>8&ck,this.mi&ck,this.lo>>16,this.lo>>8&ck,this.lo&ck]};C.prototype.lo32=function(){return this.lo|(this.mi&ck)<<24};C.prototype.hi32=function(){return this.mi>>>8&bZ|this.hi<<16};function
-c7(b,c,a){return new
+b=this;if(a.isZero())eP();var
+d=b.hi^a.hi;if(b.hi&bZ)b=b.neg();if(a.hi&bZ)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bZ)c=c.neg();return c};C.prototype.mod=function(b){var
+a=this;if(b.isZero())eP();var
+d=a.hi;if(a.hi&bZ)a=a.neg();if(b.hi&bZ)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bZ)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cm,this.mi>>16,this.mi>>8&cm,this.mi&cm,this.lo>>16,this.lo>>8&cm,this.lo&cm]};C.prototype.lo32=function(){return this.lo|(this.mi&cm)<<24};C.prototype.hi32=function(){return this.mi>>>8&b2|this.hi<<16};function
+c_(b,c,a){return new
 C(b,c,a)}function
-gi(a){if(!isFinite(a)){if(isNaN(a))return c7(1,0,n4);return a>0?c7(0,0,n4):c7(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bW:a>=0?0:bW;if(f)a=-a;var
-b=pv(a)+bH;if(b<=0){b=0;a/=Math.pow(2,-oC)}else{a/=Math.pow(2,b-o2);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+gl(a){if(!isFinite(a)){if(isNaN(a))return c_(1,0,od);return a>0?c_(0,0,od):c_(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bZ:a>=0?0:bZ;if(f)a=-a;var
+b=pF(a)+bJ;if(b<=0){b=0;a/=Math.pow(2,-oN)}else{a/=Math.pow(2,b-pa);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&iO|f|b<<4;return c7(g,e,c)}function
-eL(a){return a.toArray()}function
-pa(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gd)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bZ)c.write(16,b.dims[a]);else{c.write(16,bZ);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&iU|f|b<<4;return c_(g,e,c)}function
+eM(a){return a.toArray()}function
+pk(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gg)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<b2)c.write(16,b.dims[a]);else{c.write(16,b2);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,30 +158,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eL(b.get(a));for(var
+e=eM(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eL(gi(b.get(a)));for(var
+e=eM(gl(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=i4(b.get(a));c.write(32,e)}break;case
+e=i$(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,i4(d[1]));c.write(32,i4(d[2]))}break;case
+d=b.get(a);c.write(32,i$(d[1]));c.write(32,i$(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eL(gi(f[1]));for(var
+f=b.get(a),e=eM(gl(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eL(gi(f[2]));for(var
+e=eM(gl(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-o_(a){switch(a){case
+pi(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-FK(c,e){var
-b=H,a;switch(c){case
+F6(c,e){var
+b=I,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -196,49 +196,49 @@ b=H,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)ab("Bigarray.create: unsupported kind");var
 d=new
-a(e*o_(c));return d}function
-i5(c){var
-a=new(H.Int32Array)(1);a[0]=c;var
-b=new(H.Float32Array)(a.buffer);return b[0]}function
-eK(a){return new
+a(e*pi(c));return d}function
+ja(c){var
+a=new(I.Int32Array)(1);a[0]=c;var
+b=new(I.Float32Array)(a.buffer);return b[0]}function
+eL(a){return new
 C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dQ(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iv)return(f|g|b&iO)==0?b&bW?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&iO);if(c>0){a+=16;a*=Math.pow(2,c-o2)}else
-a*=Math.pow(2,-oC);if(b&bW)a=-a;return a}function
-iW(b){var
+dR(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iB)return(f|g|b&iU)==0?b&bZ?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&iU);if(c>0){a+=16;a*=Math.pow(2,c-pa)}else
+a*=Math.pow(2,-oN);if(b&bZ)a=-a;return a}function
+i3(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)ab("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-F5(b,a){return new
-C(b&ci,b>>>24&ck|(a&bZ)<<8,a>>>16&bZ)}function
-i6(a){return a.hi32()}function
-i7(a){return a.lo32()}var
-FL=gd;function
-cC(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cC.prototype.caml_custom=FL;cC.prototype.offset=function(b){var
+Gp(b,a){return new
+C(b&ck,b>>>24&cm|(a&b2)<<8,a>>>16&b2)}function
+jb(a){return a.hi32()}function
+jc(a){return a.lo32()}var
+F7=gg;function
+cG(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cG.prototype.caml_custom=F7;cG.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))ab("bigarray.js: invalid offset");if(this.dims.length!=b.length)ab("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c4();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c7();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c4();c=c*this.dims[a]+(b[a]-1)}return c};cC.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c7();c=c*this.dims[a]+(b[a]-1)}return c};cG.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return F5(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Gp(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cC.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=i7(b);this.data[a*2+1]=i6(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cG.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=jc(b);this.data[a*2+1]=jb(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cC.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cG.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=i7(b),e=i6(b);if(c==e)this.data.fill(c);else
+c=jc(b),e=jb(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cC.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cG.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dN(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dN.prototype=new
-cC();dN.prototype.offset=function(a){if(typeof
+dO(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dO.prototype=new
+cG();dO.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-ab("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c4();return a};dN.prototype.get=function(a){return this.data[a]};dN.prototype.set=function(a,b){this.data[a]=b;return 0};dN.prototype.fill=function(a){this.data.fill(a);return 0};function
-o8(c,d,a,b){var
-e=o_(c);if(iW(a)*e!=b.length)ab("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dN(c,d,a,b);return new
-cC(c,d,a,b)}function
-c6(a){if(!aj.Failure)aj.Failure=[ao,b(iA),-3];i$(aj.Failure,a)}function
-o9(b,v,r){var
-i=b.read32s();if(i<0||i>16)c6("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ck,o=p>>8&1,h=[];if(r==gd)for(var
+ab("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c7();return a};dO.prototype.get=function(a){return this.data[a]};dO.prototype.set=function(a,b){this.data[a]=b;return 0};dO.prototype.fill=function(a){this.data.fill(a);return 0};function
+pg(c,d,a,b){var
+e=pi(c);if(i3(a)*e!=b.length)ab("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dO(c,d,a,b);return new
+cG(c,d,a,b)}function
+c9(a){if(!aj.Failure)aj.Failure=[ap,b(iG),-3];jg(aj.Failure,a)}function
+ph(b,v,r){var
+i=b.read32s();if(i<0||i>16)c9("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cm,o=p>>8&1,h=[];if(r==gg)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bZ){var
-t=b.read32u(),u=b.read32u();if(t!=0)c6("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==b2){var
+t=b.read32u(),u=b.read32u();if(t!=0)c9("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=iW(h),f=FK(j,d),g=o8(j,o,h,f);switch(j){case
+d=i3(h),f=F6(j,d),g=pg(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)c6("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)c9("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eK(e);g.set(a,q)}break;case
+q=eL(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dQ(eK(e));g.set(a,k)}break;case
+k=dR(eL(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=i5(b.read32s());g.set(a,k)}break;case
+k=ja(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=i5(b.read32s()),l=i5(b.read32s());g.set(a,[as,m,l])}break;case
+m=ja(b.read32s()),l=ja(b.read32s());g.set(a,[as,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dQ(eK(e));for(var
+m=dR(eL(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dQ(eK(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return o8(j,o,h,f)}function
-o7(a,b,c){return a.compare(b,c)}function
+l=dR(eL(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return pg(j,o,h,f)}function
+pf(a,b,c){return a.compare(b,c)}function
 aR(a,b){return Math.imul(a,b)}function
-aY(b,a){a=aR(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aR(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-F0(a,b){a=aY(a,i7(b));a=aY(a,i6(b));return a}function
-i2(a,b){return F0(a,gi(b))}function
-o$(c){var
-b=iW(c.dims),d=0;switch(c.kind){case
+aZ(b,a){a=aR(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aR(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Gk(a,b){a=aZ(a,jc(b));a=aZ(a,jb(b));return a}function
+i9(a,b){return Gk(a,gl(b))}function
+pj(c){var
+b=i3(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dM)b=dM;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aY(d,e)}e=0;switch(b&3){case
+12:if(b>dN)b=dN;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aZ(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aY(d,e)}break;case
+1:e|=c.data[a+0];d=aZ(d,e)}break;case
 4:case
-5:if(b>c2)b=c2;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aY(d,e)}if((b&1)!=0)d=aY(d,c.data[a]);break;case
+5:if(b>c5)b=c5;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aZ(d,e)}if((b&1)!=0)d=aZ(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aY(d,c.data[a]);break;case
+a=0;a<b;a++)d=aZ(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aY(d,c.data[a]);break;case
+a=0;a<b;a++)d=aZ(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aY(d,c.data[a]);break;case
+a=0;a<b;a++)d=aZ(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=i2(d,c.data[a]);break;case
+a=0;a<b;a++)d=i9(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=i2(d,c.data[a]);break}return d}function
-F3(a,b){b[0]=4;return a.read32s()}function
-Go(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=i9(d,c.data[a]);break}return d}function
+Gn(a,b){b[0]=4;return a.read32s()}function
+GK(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:c6("input_value: native integer value too large");default:c6("input_value: ill-formed native integer")}}function
-Gc(c,d){var
+2:c9("input_value: native integer value too large");default:c9("input_value: ill-formed native integer")}}function
+Gy(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eK(b)}function
-F_(e,d,b){var
-c=eL(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eL(b)}function
+Gu(e,d,b){var
+c=eM(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-F4(a,b,c){return a.compare(b)}function
-F7(a){return a.lo32()^a.hi32()}var
-eJ={"_j":{deserialize:Gc,serialize:F_,fixed_length:8,compare:F4,hash:F7},"_i":{deserialize:F3,fixed_length:4},"_n":{deserialize:Go,fixed_length:4},"_bigarray":{deserialize:function(a,b){return o9(a,b,"_bigarray")},serialize:pa,compare:o7,hash:o$},"_bigarr02":{deserialize:function(a,b){return o9(a,b,gd)},serialize:pa,compare:o7,hash:o$}};function
-iX(a){return eJ[a.caml_custom]&&eJ[a.caml_custom].compare}function
-pe(f,c,d,e){var
-b=iX(c);if(b){var
+Go(a,b,c){return a.compare(b)}function
+Gr(a){return a.lo32()^a.hi32()}var
+eK={"_j":{deserialize:Gy,serialize:Gu,fixed_length:8,compare:Go,hash:Gr},"_i":{deserialize:Gn,fixed_length:4},"_n":{deserialize:GK,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ph(a,b,"_bigarray")},serialize:pk,compare:pf,hash:pj},"_bigarr02":{deserialize:function(a,b){return ph(a,b,gg)},serialize:pk,compare:pf,hash:pj}};function
+i4(a){return eK[a.caml_custom]&&eK[a.caml_custom].compare}function
+po(f,c,d,e){var
+b=i4(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eM(a){return a
+eN(a){return a
 instanceof
-b0}function
-gj(a){return eM(a)}function
-pf(a){if(typeof
-a==="number")return eE;else
-if(eM(a))return gc;else
-if(gj(a))return 1252;else
+b3}function
+gm(a){return eN(a)}function
+pp(a){if(typeof
+a==="number")return eF;else
+if(eN(a))return gf;else
+if(gm(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iB){var
+Array&&a[0]===a[0]>>>0&&a[0]<=iH){var
 b=a[0]|0;return b==as?0:b}else
 if(a
 instanceof
-String)return om;else
+String)return ox;else
 if(typeof
-a=="string")return om;else
+a=="string")return ox;else
 if(a
 instanceof
-Number)return eE;else
-if(a&&a.caml_custom)return iC;else
+Number)return eF;else
+if(a&&a.caml_custom)return iI;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-Gd(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-pc(a,b){a.t&6&&c5(a);b.t&6&&c5(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-pr(a,b){return pc(a,b)}function
-dP(a,b,d){var
+Gz(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+pm(a,b){a.t&6&&c8(a);b.t&6&&c8(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+pB(a,b){return pm(a,b)}function
+dQ(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=pf(a);if(f==aW){a=a[1];continue}var
-g=pf(b);if(g==aW){b=b[1];continue}if(f!==g){if(f==eE){if(g==iC)return pe(a,b,-1,d);return-1}if(g==eE){if(f==iC)return pe(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:ab(iI);break;case
+f=pp(a);if(f==aX){a=a[1];continue}var
+g=pp(b);if(g==aX){b=b[1];continue}if(f!==g){if(f==eF){if(g==iI)return po(a,b,-1,d);return-1}if(g==eF){if(f==iI)return po(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ab(iO);break;case
 248:var
-c=Gd(a[2],b[2]);if(c!=0)return c|0;break;case
-249:ab(iI);break;case
+c=Gz(a[2],b[2]);if(c!=0)return c|0;break;case
+249:ab(iO);break;case
 250:ab("equal: got Forward_tag, should not happen");break;case
 251:ab("equal: abstract value");break;case
 252:if(a!==b){var
-c=pc(a,b);if(c!=0)return c|0}break;case
+c=pm(a,b);if(c!=0)return c|0}break;case
 253:ab("equal: got Double_tag, should not happen");break;case
 254:ab("equal: got Double_array_tag, should not happen");break;case
 255:ab("equal: got Custom_tag, should not happen");break;case
-1247:ab(iI);break;case
+1247:ab(iO);break;case
 1255:var
-i=iX(a);if(i!=iX(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ab("compare: abstract value");var
+i=i4(a);if(i!=i4(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ab("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -421,240 +421,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bm(a),b=bm(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bn(a),b=bn(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aX(a,b){return dP(a,b,true)}function
-FQ(){return[0]}function
-az(a){if(a<0)ab("Bytes.create");return new
-b0(a?2:9,y,a)}function
-gf(b,a){if(a==0)eO();return b/a|0}function
-by(a,b){return+(dP(a,b,false)==0)}function
-FS(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dS(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iY(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gg(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-i9(d){d=bm(d);var
+aY(a,b){return dQ(a,b,true)}function
+Ga(){return[0]}function
+aA(a){if(a<0)ab("Bytes.create");return new
+b3(a?2:9,y,a)}function
+gi(b,a){if(a==0)eP();return b/a|0}function
+bm(a,b){return+(dQ(a,b,false)==0)}function
+Gc(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dT(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)i5(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gj(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+je(d){d=bn(d);var
 e=d.length;if(e>31)ab("format_int: format too long");var
-a={justify:dH,signstyle:cZ,filler:ch,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:dI,signstyle:c2,filler:cj,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cZ;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bi;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iZ(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cZ))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=y;if(a.justify==dH&&a.filler==ch)for(var
-d=e;d<a.width;d++)c+=ch;if(a.signedconv)if(a.sign<0)c+=cZ;else
-if(a.signstyle!=cZ)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bi;if(a.alternate&&a.base==16)c+=ix;if(a.justify==dH&&a.filler==bi)for(var
-d=e;d<a.width;d++)c+=bi;c+=f;if(a.justify==cZ)for(var
-d=e;d<a.width;d++)c+=ch;return b(c)}function
-i0(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=c2;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bi;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+i6(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c2))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=y;if(a.justify==dI&&a.filler==cj)for(var
+d=e;d<a.width;d++)c+=cj;if(a.signedconv)if(a.sign<0)c+=c2;else
+if(a.signstyle!=c2)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bi;if(a.alternate&&a.base==16)c+=iD;if(a.justify==dI&&a.filler==bi)for(var
+d=e;d<a.width;d++)c+=bi;c+=f;if(a.justify==c2)for(var
+d=e;d<a.width;d++)c+=cj;return b(c)}function
+i7(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dH)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bi);if(b>0)a=a+cB+new
+c=parseInt(a.toString().split(dI)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bi);if(b>0)a=a+cF+new
 Array(b+1).join(bi);return a}else
 return a.toFixed(b)}}var
-a,e=i9(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iE;e.filler=ch}else
-if(!isFinite(c)){a="inf";e.filler=ch}else
+a,e=je(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iK;e.filler=cj}else
+if(!isFinite(c)){a="inf";e.filler=cj}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iU)a=a.slice(0,b-1)+bi+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(iU),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cB)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iU)a=a.slice(0,b-1)+bi+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==i1)a=a.slice(0,b-1)+bi+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(i1),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cF)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==i1)a=a.slice(0,b-1)+bi+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cB)b--;a=a.slice(0,b+1)}}break}return iZ(e,a)}function
-gh(e,c){if(bm(e)==f$)return b(y+c);var
-a=i9(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cF)b--;a=a.slice(0,b+1)}}break}return i6(e,a)}function
+gk(e,c){if(bn(e)==gc)return b(y+c);var
+a=je(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=ch;var
-f=a.prec-d.length;if(f>0)d=dS(f,bi)+d}return iZ(a,d)}var
-Gq=0;function
-cF(){return Gq++}function
-i1(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=cj;var
+f=a.prec-d.length;if(f>0)d=dT(f,bi)+d}return i6(a,d)}var
+GM=0;function
+cJ(){return GM++}function
+i8(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bH,pv(a)+1);a*=Math.pow(2,-b);while(a<dL){a*=2;b--}while(a>=1){a*=dL;b++}if(c)a=-a;return[0,a,b]}function
-pk(a){return a.toUtf16()}function
-eQ(){return false}function
-GG(){function
-a(a){if(a.charAt(0)===bX)return[y,a.substring(1)];return}function
+b=Math.max(-bJ,pF(a)+1);a*=Math.pow(2,-b);while(a<dM){a*=2;b--}while(a>=1){a*=dM;b++}if(c)a=-a;return[0,a,b]}function
+pu(a){return a.toUtf16()}function
+eR(){return false}function
+G2(){function
+a(a){if(a.charAt(0)===b0)return[y,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eQ()&&H.process&&H.process.platform?H.process.platform==="win32"?b:a:a}var
-jf=GG();function
-pt(a){return a.slice(-1)!==bX?a+bX:a}if(eQ()&&H.process&&H.process.cwd)var
-eI=H.process.cwd().replace(/\\/g,bX);else
+d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eR()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
+jm=G2();function
+pD(a){return a.slice(-1)!==b0?a+b0:a}if(eR()&&I.process&&I.process.cwd)var
+eJ=I.process.cwd().replace(/\\/g,b0);else
 var
-eI="/static";eI=pt(eI);function
-Gh(a){a=pk(a);if(!jf(a))a=eI+a;var
-e=jf(a),d=e[1].split(bX),b=[];for(var
+eJ="/static";eJ=pD(eJ);function
+GD(a){a=pu(a);if(!jm(a))a=eJ+a;var
+e=jm(a),d=e[1].split(b0),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-GC(e){for(var
-f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bx){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bx;d++);if(d-c>iy){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<oR){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bx|a&dI)}else
-if(a<0xd800||a>=oe)b+=String.fromCharCode(of|a>>12,bx|a>>6&dI,bx|a&dI);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<n9||h>oe)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oY|a>>18,bx|a>>12&dI,bx|a>>6&dI,bx|a&dI)}if(b.length>dJ){b.substr(0,1);f+=b;b=y}}return f+b}function
-FO(a){var
-b=9;if(!pw(a))b=8,a=GC(a);return new
-b0(b,a,a.length)}function
-b2(a){return FO(a)}var
-GV=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",n7,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iP,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iD,oO,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dV(d,f,e,a){var
-b=GV.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,b2(f||y),b2(e||y)];return c}var
-po={};function
-c8(a){return po[a]}function
-dR(b,a){throw[0,b].concat(a)}function
-FN(a){return new
-b0(4,a,a.length)}function
-au(a){i$(aj.Sys_error,a)}function
-Gr(a){au(a+f4)}function
-bo(a){return a.l}function
-FG(){}function
+GY(e){for(var
+f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bA){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bA;d++);if(d-c>iE){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<o1){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bA|a&dJ)}else
+if(a<0xd800||a>=op)b+=String.fromCharCode(oq|a>>12,bA|a>>6&dJ,bA|a&dJ);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oi||h>op)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(o8|a>>18,bA|a>>12&dJ,bA|a>>6&dJ,bA|a&dJ)}if(b.length>dK){b.substr(0,1);f+=b;b=y}}return f+b}function
+F_(a){var
+b=9;if(!pG(a))b=8,a=GY(a);return new
+b3(b,a,a.length)}function
+b5(a){return F_(a)}var
+Hf=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",og,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iV,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iJ,oZ,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dW(d,f,e,a){var
+b=Hf.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,b5(f||y),b5(e||y)];return c}var
+py={};function
+c$(a){return py[a]}function
+dS(b,a){throw[0,b].concat(a)}function
+F9(a){return new
+b3(4,a,a.length)}function
+av(a){jg(aj.Sys_error,a)}function
+GN(a){av(a+f7)}function
+bp(a){return a.l}function
+F2(){}function
 aJ(a){this.data=a}aJ.prototype=new
-FG();aJ.prototype.truncate=function(a){var
-b=this.data;this.data=az(a|0);cD(b,0,this.data,0,a)};aJ.prototype.length=function(){return bo(this.data)};aJ.prototype.write=function(b,d,g,a){var
+F2();aJ.prototype.truncate=function(a){var
+b=this.data;this.data=aA(a|0);cH(b,0,this.data,0,a)};aJ.prototype.length=function(){return bp(this.data)};aJ.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=az(b+a),f=this.data;this.data=e;cD(f,0,this.data,0,c)}bI(d,g,this.data,b,a);return 0};aJ.prototype.read=function(c,a,d,b){var
-e=this.length();cD(this.data,c,a,d,b);return 0};aJ.prototype.read_one=function(a){return ge(this.data,a)};aJ.prototype.close=function(){};aJ.prototype.constructor=aJ;function
+e=aA(b+a),f=this.data;this.data=e;cH(f,0,this.data,0,c)}bK(d,g,this.data,b,a);return 0};aJ.prototype.read=function(c,a,d,b){var
+e=this.length();cH(this.data,c,a,d,b);return 0};aJ.prototype.read_one=function(a){return gh(this.data,a)};aJ.prototype.close=function(){};aJ.prototype.constructor=aJ;function
 a4(b,a){this.content={};this.root=b;this.lookupFun=a}a4.prototype.nm=function(a){return this.root+a};a4.prototype.create_dir_if_needed=function(d){var
-c=d.split(bX),b=y;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bX;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a4.prototype.slash=function(a){return/\/$/.test(a)?a:a+bX};a4.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+c=d.split(b0),b=y;for(var
+a=0;a<c.length-1;a++){b+=c[a]+b0;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a4.prototype.slash=function(a){return/\/$/.test(a)?a:a+b0};a4.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aJ(cE(c[1]))}}};a4.prototype.exists=function(a){if(a==y)return 1;var
+aJ(cI(c[1]))}}};a4.prototype.exists=function(a){if(a==y)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a4.prototype.mkdir=function(c,e,d){var
-b=d&&c8(oH);if(this.exists(c))if(b)dR(b,dV(n7,iw,this.nm(c)));else
-au(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dR(b,dV(iP,iw,this.nm(a)));else
-au(a+f4);if(!this.is_dir(a))if(b)dR(b,dV(iD,iw,this.nm(a)));else
-au(a+iS);this.create_dir_if_needed(this.slash(c))};a4.prototype.rmdir=function(a,f){var
-b=f&&c8(oH),c=a==y?y:this.slash(a),e=new
-RegExp(ok+c+oP);if(!this.exists(a))if(b)dR(b,dV(iP,iK,this.nm(a)));else
-au(a+f4);if(!this.is_dir(a))if(b)dR(b,dV(iD,iK,this.nm(a)));else
-au(a+iS);for(var
+b=d&&c$(oS);if(this.exists(c))if(b)dS(b,dW(og,iC,this.nm(c)));else
+av(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dS(b,dW(iV,iC,this.nm(a)));else
+av(a+f7);if(!this.is_dir(a))if(b)dS(b,dW(iJ,iC,this.nm(a)));else
+av(a+iZ);this.create_dir_if_needed(this.slash(c))};a4.prototype.rmdir=function(a,f){var
+b=f&&c$(oS),c=a==y?y:this.slash(a),e=new
+RegExp(ov+c+o0);if(!this.exists(a))if(b)dS(b,dW(iV,iQ,this.nm(a)));else
+av(a+f7);if(!this.is_dir(a))if(b)dS(b,dW(iJ,iQ,this.nm(a)));else
+av(a+iZ);for(var
 d
 in
-this.content)if(d.match(e))if(b)dR(b,dV(oO,iK,this.nm(a)));else
-au(this.nm(a)+": Directory not empty");delete
+this.content)if(d.match(e))if(b)dS(b,dW(oZ,iQ,this.nm(a)));else
+av(this.nm(a)+": Directory not empty");delete
 this.content[c]};a4.prototype.readdir=function(a){var
-f=a==y?y:this.slash(a);if(!this.exists(a))au(a+f4);if(!this.is_dir(a))au(a+iS);var
+f=a==y?y:this.slash(a);if(!this.exists(a))av(a+f7);if(!this.is_dir(a))av(a+iZ);var
 g=new
-RegExp(ok+f+oP),d={},c=[];for(var
+RegExp(ov+f+o0),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a4.prototype.is_dir=function(a){if(a==y)return true;var
 b=this.slash(a);return this.content[b]?1:0};a4.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a4.prototype.open=function(a,b){if(b.rdonly&&b.wronly)au(this.nm(a)+oq);if(b.text&&b.binary)au(this.nm(a)+oI);this.lookup(a);if(this.content[a]){if(this.is_dir(a))au(this.nm(a)+" : is a directory");if(b.create&&b.excl)au(this.nm(a)+oo);var
+this.content[a];return b};a4.prototype.open=function(a,b){if(b.rdonly&&b.wronly)av(this.nm(a)+oB);if(b.text&&b.binary)av(this.nm(a)+oT);this.lookup(a);if(this.content[a]){if(this.is_dir(a))av(this.nm(a)+" : is a directory");if(b.create&&b.excl)av(this.nm(a)+oz);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aJ(az(0));return this.content[a]}else
-Gr(this.nm(a))};a4.prototype.register=function(c,a){var
-b;if(this.content[c])au(this.nm(c)+oo);if(eM(a))b=new
-aJ(a);if(gj(a))b=new
-aJ(cE(a));else
+aJ(aA(0));return this.content[a]}else
+GN(this.nm(a))};a4.prototype.register=function(c,a){var
+b;if(this.content[c])av(this.nm(c)+oz);if(eN(a))b=new
+aJ(a);if(gm(a))b=new
+aJ(cI(a));else
 if(a
 instanceof
 Array)b=new
-aJ(FN(a));else
+aJ(F9(a));else
 if(typeof
 a==="string")b=new
-aJ(pd(a));else
+aJ(pn(a));else
 if(a.toString){var
-d=cE(b2(a.toString()));b=new
+d=cI(b5(a.toString()));b=new
 aJ(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-au(this.nm(c)+" : registering file with invalid content type")};a4.prototype.constructor=a4;function
-o6(){}function
-ph(b){var
-a=jf(b);if(!a)return;return a[0]+bX}var
-gm=ph(eI)||c6("unable to compute caml_root"),dU=[];if(eQ())dU.push({path:gm,device:new
-o6(gm)});else
-dU.push({path:gm,device:new
-a4(gm)});dU.push({path:oF,device:new
-a4(oF)});function
-pB(b){var
-g=Gh(b),b=g.join(bX),f=pt(b),c;for(var
-e=0;e<dU.length;e++){var
-a=dU[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eQ()){var
-d=ph(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+av(this.nm(c)+" : registering file with invalid content type")};a4.prototype.constructor=a4;function
+pe(){}function
+pr(b){var
+a=jm(b);if(!a)return;return a[0]+b0}var
+gp=pr(eJ)||c9("unable to compute caml_root"),dV=[];if(eR())dV.push({path:gp,device:new
+pe(gp)});else
+dV.push({path:gp,device:new
+a4(gp)});dV.push({path:oQ,device:new
+a4(oQ)});function
+pL(b){var
+g=GD(b),b=g.join(b0),f=pD(b),c;for(var
+e=0;e<dV.length;e++){var
+a=dV[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eR()){var
+d=pr(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-o6(d)};dU.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;au("no device found for "+f)}function
-FR(c,b){var
-a=pB(c);if(!a.device.register)c6("cannot register file");a.device.register(a.rest,b);return 0}function
-pu(c,a){var
-c=b(c),a=b(a);return FR(c,a)}function
-FU(){var
-b=H.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)pu(b[a].name,b[a].content);H.jsoo_create_file=pu;H.caml_fs_tmp=[];return 0}function
-FV(){return[0]}function
-FW(a,b){return+(dP(a,b,false)>=0)}function
-i3(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aY(d,c)}c=0;switch(e&3){case
+pe(d)};dV.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;av("no device found for "+f)}function
+Gb(c,b){var
+a=pL(c);if(!a.device.register)c9("cannot register file");a.device.register(a.rest,b);return 0}function
+pE(c,a){var
+c=b(c),a=b(a);return Gb(c,a)}function
+Ge(){var
+b=I.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)pE(b[a].name,b[a].content);I.jsoo_create_file=pE;I.caml_fs_tmp=[];return 0}function
+Gf(){return[0]}function
+Gg(a,b){return+(dQ(a,b,false)>=0)}function
+i_(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aZ(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aY(d,c)}d^=e;return d}function
-F1(a,b){return i3(a,bm(b))}function
-FY(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aY(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aZ(d,c)}d^=e;return d}function
+Gl(a,b){return i_(a,bn(b))}function
+Gi(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aZ(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aY(d,c)}d^=e;return d}function
-pl(a){switch(a.t&6){default:c5(a);case
+1:c|=b[a];d=aZ(d,c)}d^=e;return d}function
+pv(a){switch(a.t&6){default:c8(a);case
 0:return a.c;case
 4:return a.c}}function
-FX(b,c){var
-a=pl(c);return typeof
-a==="string"?i3(b,a):FY(b,a)}function
-FZ(a){a^=a>>>16;a=aR(a,0x85ebca6b|0);a^=a>>>13;a=aR(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-pi(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dM)d=dM;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eJ[a.caml_custom]&&eJ[a.caml_custom].hash){var
-k=eJ[a.caml_custom].hash(a);b=aY(b,k);c--}}else
+Gh(b,c){var
+a=pv(c);return typeof
+a==="string"?i_(b,a):Gi(b,a)}function
+Gj(a){a^=a>>>16;a=aR(a,0x85ebca6b|0);a^=a>>>13;a=aR(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ps(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dN)d=dN;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eK[a.caml_custom]&&eK[a.caml_custom].hash){var
+k=eK[a.caml_custom].hash(a);b=aZ(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aY(b,a[2]);c--;break;case
+248:b=aZ(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aY(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eM(a)){b=FX(b,a);c--}else
-if(gj(a)){b=F1(b,a);c--}else
+o=a.length-1<<10|a[0];b=aZ(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eN(a)){b=Gh(b,a);c--}else
+if(gm(a)){b=Gl(b,a);c--}else
 if(typeof
-a==="string"){b=i3(b,a);c--}else
-if(a===(a|0)){b=aY(b,a+a+1);c--}else
-if(a===+a){b=i2(b,a);c--}}b=FZ(b);return b&0x3FFFFFFF}function
-F2(a,c,k){if(!isFinite(a)){if(isNaN(a))return b2(iE);return b2(a>0?oZ:"-infinity")}var
+a==="string"){b=i_(b,a);c--}else
+if(a===(a|0)){b=aZ(b,a+a+1);c--}else
+if(a===+a){b=i9(b,a);c--}}b=Gj(b);return b&0x3FFFFFFF}function
+Gm(a,c,k){if(!isFinite(a)){if(isNaN(a))return b5(iK);return b5(a>0?o9:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?y:dH,e=y;if(i)e=cZ;else
+j=d<0?y:dI,e=y;if(i)e=c2;else
 switch(k){case
-43:e=dH;break;case
-32:e=ch;break;default:break}if(c>=0&&c<13){var
+43:e=dI;break;case
+32:e=cj;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cB);if(h<0)b+=cB+dS(c,bi);else{var
-f=h+1+c;if(b.length<f)b+=dS(f-b.length,bi);else
-b=b.substr(0,f)}}return b2(e+ix+b+"p"+j+d.toString(10))}function
-F9(a){return+a.isZero()}function
-Ga(a){return new
-C(a&ci,a>>24&ci,a>>31&bZ)}function
-Gb(a){return a.toInt()}function
-F8(a){return+a.isNeg()}function
-F$(a){return a.neg()}function
-F6(g,c){var
-a=i9(g);if(a.signedconv&&F8(c)){a.sign=-1;c=F$(c)}var
-b=y,h=Ga(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Gb(e.modulus))+b}while(!F9(c));if(a.prec>=0){a.filler=ch;var
-d=a.prec-b.length;if(d>0)b=dS(d,bi)+b}return iZ(a,b)}function
-bn(b,a){a|=0;if(a>bH){a-=bH;b*=Math.pow(2,bH);if(a>bH){a-=bH;b*=Math.pow(2,bH)}}if(a<-bH){a+=bH;b*=Math.pow(2,-bH)}b*=Math.pow(2,a);return b}function
-Gf(a,b){return+(dP(a,b,false)<=0)}function
-Gg(a,b){return+(dP(a,b,false)<0)}function
-p(a,d){if(a<0)c4();var
+h=b.indexOf(cF);if(h<0)b+=cF+dT(c,bi);else{var
+f=h+1+c;if(b.length<f)b+=dT(f-b.length,bi);else
+b=b.substr(0,f)}}return b5(e+iD+b+"p"+j+d.toString(10))}function
+Gt(a){return+a.isZero()}function
+Gw(a){return new
+C(a&ck,a>>24&ck,a>>31&b2)}function
+Gx(a){return a.toInt()}function
+Gs(a){return+a.isNeg()}function
+Gv(a){return a.neg()}function
+Gq(g,c){var
+a=je(g);if(a.signedconv&&Gs(c)){a.sign=-1;c=Gv(c)}var
+b=y,h=Gw(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Gx(e.modulus))+b}while(!Gt(c));if(a.prec>=0){a.filler=cj;var
+d=a.prec-b.length;if(d>0)b=dT(d,bi)+b}return i6(a,b)}function
+bo(b,a){a|=0;if(a>bJ){a-=bJ;b*=Math.pow(2,bJ);if(a>bJ){a-=bJ;b*=Math.pow(2,bJ)}}if(a<-bJ){a+=bJ;b*=Math.pow(2,-bJ)}b*=Math.pow(2,a);return b}function
+GB(a,b){return+(dQ(a,b,false)<=0)}function
+GC(a,b){return+(dQ(a,b,false)<0)}function
+p(a,d){if(a<0)c7();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Gy(a){return b(go(a,0,a.length))}var
-Gi=function(){function
+GU(a){return b(gr(a,0,a.length))}var
+GE=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -662,42 +662,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bx<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bA<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=pl(i);if(typeof
+e=[],h=pv(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Gy(k(e,f))}}();function
-Gj(c,b,a){return Gi(cE(c),b,a)}function
-Gk(){return 0}var
-b1=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return GU(k(e,f))}}();function
+GF(c,b,a){return GE(cI(c),b,a)}function
+GG(){return 0}var
+b4=new
 Array();function
-gk(c){var
-a=b1[c];if(!a.opened)au("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&aj.fds[a.fd]&&aj.fds[a.fd].output){var
+gn(c){var
+a=b4[c];if(!a.opened)av("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&aj.fds[a.fd]&&aj.fds[a.fd].output){var
 b=aj.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
-J(a){return bo(a)}function
-pq(e,f){var
-a=b1[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-GD(a){var
-a=jc(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+J(a){return bp(a)}function
+pA(e,f){var
+a=b4[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+GZ(a){var
+a=jj(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-GE(a){var
-a=jc(a),b=H;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+G0(a){var
+a=jj(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-gp(c,e,d,a){if(aj.fds===undefined)aj.fds=new
+gs(c,e,d,a){if(aj.fds===undefined)aj.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aj.fds[c]=b;if(!aj.fd_last_idx||c>aj.fd_last_idx)aj.fd_last_idx=c;return c}function
-GX(c,b,g){var
+Hh(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,154 +707,154 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)au(bm(c)+oq);if(a.text&&a.binary)au(bm(c)+oI);var
-d=pB(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return gp(f+1,pq,e,a)}gp(0,pq,new
-aJ(az(0)));gp(1,GE,new
-aJ(az(0)));gp(2,GD,new
-aJ(az(0)));function
-Gl(a){var
-c=aj.fds[a];if(c.flags.wronly)au(o4+a+" is writeonly");var
-d=null;if(a==0&&eQ()){var
-e=require("fs");d=function(){return b2(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b1[b.fd]=b;return b.fd}function
-pm(c){var
-b=aj.fds[c];if(b.flags.rdonly)au(o4+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b1[a.fd]=a;return a.fd}function
-Gm(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)av(bn(c)+oB);if(a.text&&a.binary)av(bn(c)+oT);var
+d=pL(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return gs(f+1,pA,e,a)}gs(0,pA,new
+aJ(aA(0)));gs(1,G0,new
+aJ(aA(0)));gs(2,GZ,new
+aJ(aA(0)));function
+GH(a){var
+c=aj.fds[a];if(c.flags.wronly)av(pc+a+" is writeonly");var
+d=null;if(a==0&&eR()){var
+e=require("fs");d=function(){return b5(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b4[b.fd]=b;return b.fd}function
+pw(c){var
+b=aj.fds[c];if(b.flags.rdonly)av(pc+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b4[a.fd]=a;return a.fd}function
+GI(){var
 b=0;for(var
-a=0;a<b1.length;a++)if(b1[a]&&b1[a].opened&&b1[a].out)b=[0,b1[a].fd,b];return b}function
-dT(a){return a}function
-Gn(g,d,h,f){var
-b=b1[g];if(!b.opened)au("Cannot output to a closed channel");var
-a;if(h==0&&bo(d)==f)a=d;else{a=az(f);cD(d,h,a,0,f)}var
-i=dT(a),c=bm(i),e=c.lastIndexOf(n$);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gk(g);b.buffer+=c.substr(e+1)}return 0}function
-i8(b,a,d,c){return Gn(b,cE(a),d,c)}function
-pn(c,a){var
-d=b(String.fromCharCode(a));i8(c,d,0,1);return 0}function
-gl(b,a){if(a==0)eO();return b%a}function
-eN(a,b){return+(dP(a,b,false)!=0)}function
-Gp(a,b){a[0]=aW;a[1]=b;return 0}function
+a=0;a<b4.length;a++)if(b4[a]&&b4[a].opened&&b4[a].out)b=[0,b4[a].fd,b];return b}function
+dU(a){return a}function
+GJ(g,d,h,f){var
+b=b4[g];if(!b.opened)av("Cannot output to a closed channel");var
+a;if(h==0&&bp(d)==f)a=d;else{a=aA(f);cH(d,h,a,0,f)}var
+i=dU(a),c=bn(i),e=c.lastIndexOf(ok);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gn(g);b.buffer+=c.substr(e+1)}return 0}function
+jd(b,a,d,c){return GJ(b,cI(a),d,c)}function
+px(c,a){var
+d=b(String.fromCharCode(a));jd(c,d,0,1);return 0}function
+go(b,a){if(a==0)eP();return b%a}function
+eO(a,b){return+(dQ(a,b,false)!=0)}function
+GL(a,b){a[0]=aX;a[1]=b;return 0}function
 aS(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eM(a))return gc;else
-if(gj(a))return gc;else
+if(eN(a))return gf;else
+if(gm(a))return gf;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iB;else
-return eE}function
-bz(b,c,a){if(a&&H.toplevelReloc)b=H.toplevelReloc(a);aj[b+1]=c;if(a)aj[a]=c}function
-ja(a,b){po[bm(a)]=b;return 0}function
-Gu(a){return Math.round(a)}function
-gn(a){if(a==0)a=1/a;return a<0?1:0}function
-Gw(){ab(iR)}function
-eP(b,a){return eH(b,a)}function
-aA(b,a){if(a>>>0>=J(b))Gw();return eP(b,a)}function
-FM(a,b){if(a===b)return 1;a.t&6&&c5(a);b.t&6&&c5(b);return a.c==b.c?1:0}function
-Gx(a,b){return FM(a,b)}function
-w(a,b){return 1-Gx(a,b)}function
-Gz(){return 0x7FFFFFFF/4|0}function
-Gs(){i_(aj.Not_found)}function
-ps(c){var
-a=H,b=pk(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b2(a.process.env[b]);if(H.jsoo_static_env&&H.jsoo_static_env[b])return b2(H.jsoo_static_env[b]);Gs()}function
-GA(){if(H.crypto)if(typeof
-H.crypto.getRandomValues==="function"){var
-a=new(H.Uint32Array)(1);H.crypto.getRandomValues(a);return[0,a[0]]}else
-if(H.crypto.randomBytes==="function"){var
-b=H.crypto.randomBytes(4),a=new(H.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return iH;else
+return eF}function
+bB(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);aj[b+1]=c;if(a)aj[a]=c}function
+jh(a,b){py[bn(a)]=b;return 0}function
+GQ(a){return Math.round(a)}function
+gq(a){if(a==0)a=1/a;return a<0?1:0}function
+GS(){ab(iY)}function
+eQ(b,a){return eI(b,a)}function
+aB(b,a){if(a>>>0>=J(b))GS();return eQ(b,a)}function
+F8(a,b){if(a===b)return 1;a.t&6&&c8(a);b.t&6&&c8(b);return a.c==b.c?1:0}function
+GT(a,b){return F8(a,b)}function
+w(a,b){return 1-GT(a,b)}function
+GV(){return 0x7FFFFFFF/4|0}function
+GO(){jf(aj.Not_found)}function
+pC(c){var
+a=I,b=pu(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b5(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return b5(I.jsoo_static_env[b]);GO()}function
+GW(){if(I.crypto)if(typeof
+I.crypto.getRandomValues==="function"){var
+a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
+if(I.crypto.randomBytes==="function"){var
+b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-jb(a){var
+ji(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aD(b,a){return{joo_tramp:b,joo_args:a}}function
-GB(c,a){if(typeof
+aF(b,a){return{joo_tramp:b,joo_args:a}}function
+GX(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-pp(a){return a}function
-bK(a){if(a
+pz(a){return a}function
+bM(a){if(a
 instanceof
-Array)return a;if(H.RangeError&&a
+Array)return a;if(I.RangeError&&a
 instanceof
-H.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pp(aj.Stack_overflow);if(H.InternalError&&a
+I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pz(aj.Stack_overflow);if(I.InternalError&&a
 instanceof
-H.InternalError&&a.message&&a.message.match(/too much recursion/i))return pp(aj.Stack_overflow);if(a
+I.InternalError&&a.message&&a.message.match(/too much recursion/i))return pz(aj.Stack_overflow);if(a
 instanceof
-H.Error&&c8(oc))return[0,c8(oc),a];return[0,aj.Failure,b2(String(a))]}function
+I.Error&&c$(on))return[0,c$(on),a];return[0,aj.Failure,b5(String(a))]}function
 a6(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-px(b){var
+pH(b){var
 a=BigInt(b);return a6(a<0?-a:a)}function
-py(a,b){return a6(BigInt(a)+BigInt(b))}function
-gr(a){if(a===0)eO();return BigInt(a)}function
-GH(e,g){var
-b=BigInt(e),a=gr(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
-ap(a,b){return a<b?-1:a>b?1:0}function
-jd(a,b){return a6(BigInt(a)/gr(b))}function
-GQ(a,b){return a6(BigInt(a)%gr(b))}function
-GI(a,b){return[0,jd(a,b),GQ(a,b)]}function
-gq(a,b){return a===b?1:0}function
-GJ(c,a,b){if(a<0||b<1)ab("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-c9(e,f){var
-b=BigInt(e),a=gr(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
-je(d,c){var
-a=bm(d);if(a!==f$&&a!==cj)ab("Z.format: the format must be %d or %x");return b(c.toString(a===cj?16:10))}function
-GK(){return 0}function
-GL(a,b){return a6(BigInt(a)*BigInt(b))}function
-GM(b,c){var
-a=b*c;return a<-2147483648||a>iG?1:0}function
-GN(a){return a6(-BigInt(a))}function
+pI(a,b){return a6(BigInt(a)+BigInt(b))}function
+gu(a){if(a===0)eP();return BigInt(a)}function
+G3(e,g){var
+b=BigInt(e),a=gu(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
+aq(a,b){return a<b?-1:a>b?1:0}function
+jk(a,b){return a6(BigInt(a)/gu(b))}function
+Ha(a,b){return a6(BigInt(a)%gu(b))}function
+G4(a,b){return[0,jk(a,b),Ha(a,b)]}function
+gt(a,b){return a===b?1:0}function
+G5(c,a,b){if(a<0||b<1)ab("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+da(e,f){var
+b=BigInt(e),a=gu(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
+jl(d,c){var
+a=bn(d);if(a!==gc&&a!==cl)ab("Z.format: the format must be %d or %x");return b(c.toString(a===cl?16:10))}function
+G6(){return 0}function
+G7(a,b){return a6(BigInt(a)*BigInt(b))}function
+G8(b,c){var
+a=b*c;return a<-2147483648||a>iM?1:0}function
+G9(a){return a6(-BigInt(a))}function
 a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-GO(c,i,b,e){var
-f=bm(i);if(b<0||e<0||b>f.length-e)ab("Z.of_substring_base: invalid offset or length");var
+G_(c,i,b,e){var
+f=bn(i);if(b<0||e<0||b>f.length-e)ab("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ab("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ab("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:ix+a);return a6(a===g?h:-h)}function
-GP(a){return a6(BigInt(a)-BigInt(1))}function
-pz(b,a){if(a<0)ab("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
-GR(b,a){if(a<0)ab("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
+h=BigInt(d?a:iD+a);return a6(a===g?h:-h)}function
+G$(a){return a6(BigInt(a)-BigInt(1))}function
+pJ(b,a){if(a<0)ab("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
+Hb(b,a){if(a<0)ab("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
 P(a){return a<0?-1:a>0?1:0}function
-GS(b){if(b<0)ab("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+Hc(b){if(b<0)ab("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a6(a)}function
-pA(a,b){return a6(BigInt(a)-BigInt(b))}function
-GT(a){return a6(BigInt(a)+BigInt(1))}function
-GU(a){if(typeof
-a!=="number")i_(c8(ov));return a}function
-GW(a,c){H.verale={greeting:bm(a),ask:function(a){return bm(bJ(c,[b(a)]))}};return 0}function
-Ge(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-FT(b){var
-a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Ge(b[1]))var
+pK(a,b){return a6(BigInt(a)-BigInt(b))}function
+Hd(a){return a6(BigInt(a)+BigInt(1))}function
+He(a){if(typeof
+a!=="number")jf(c$(oG));return a}function
+Hg(a,c){I.verale={greeting:bn(a),ask:function(a){return bn(bL(c,[b(a)]))}};return 0}function
+GA(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Gd(b){var
+a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&GA(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=n0;var
+d=f;d<e.length;d++){if(d>f)a+=n$;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-b0)a+=gb+c.toString()+gb;else
+b3)a+=ge+c.toString()+ge;else
 if(typeof
-c=="string")a+=gb+c.toString()+gb;else
-a+=oA}a+=")"}else
-if(b[0]==ao)a+=b[1];return a}function
-pg(a){if(a
+c=="string")a+=ge+c.toString()+ge;else
+a+=oL}a+=")"}else
+if(b[0]==ap)a+=b[1];return a}function
+pq(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ao)){var
-c=c8(n6);if(c)c(a,false);else{var
-d=FT(a),b=c8(nZ);if(b)b(0);H.console.error(iJ+d+n$)}}else
+Array&&(a[0]==0||a[0]==ap)){var
+c=c$(of);if(c)c(a,false);else{var
+d=Gd(a),b=c$(n_);if(b)b(0);I.console.error(iP+d+ok)}}else
 throw a}function
-Gv(){var
-a=H;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pg(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pg(a.error)})}Gv();function
-f(a,b){return a.length==1?a(b):bJ(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bJ(a,[b,c])}function
-aQ(a,b,c,d){return a.length==3?a(b,c,d):bJ(a,[b,c,d])}function
-cY(a,b,c,d,e){return a.length==4?a(b,c,d,e):bJ(a,[b,c,d,e])}function
-cX(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bJ(a,[b,c,d,e,f])}function
-nW(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bJ(a,[b,c,d,e,f,g])}function
-FF(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bJ(a,[b,c,d,e,f,g,h])}FU();var
-eR=[ao,b(o0),-1],jk=[ao,b(n8),-2],ji=[ao,b(iA),-3],jh=[ao,b(oy),-4],gv=[ao,b(oa),-5],bL=[ao,b(oE),-7],jj=[ao,b(oj),-8],gu=[ao,b(oG),-9],ah=[ao,b(oV),-11],jl=[ao,b(nY),-12],FE=[4,0,0,0,[12,45,[4,0,0,0,0]]],gN=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(on),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dk=[0,0,0],nc=[0,0,0],nf=[0,0,0],nr=[0,0,-1],ii=[0,0,0],ey=[0,0,1,0,0,0],cW=[0,58,62],ez=[0,96,c2],nz=[0,1,0,0],nK=[0,0,[0,64,0]];bz(11,jl,nY);bz(10,ah,oV);bz(9,[ao,b(ou),-10],ou);bz(8,gu,oG);bz(7,jj,oj);bz(6,bL,oE);bz(5,[ao,b(oL),-6],oL);bz(4,gv,oa);bz(3,jh,oy);bz(2,ji,iA);bz(1,jk,n8);bz(0,eR,o0);var
-pQ=b("output_substring"),pM=b("%.12g"),pK=b(cB),pH=b("true"),pI=b("false"),pD=c7(0,0,oD),pE=c7(0,0,65520),pF=c7(1,0,oD),pU=b("option is None"),p1=b("\\\\"),p2=b("\\'"),p3=b("\\b"),p4=b("\\t"),p5=b("\\n"),p6=b("\\r"),pZ=b("Char.chr"),p8=b("4.13.1"),qi=b("List.map2"),qk=b("List.fold_left2"),qm=b("List.exists2"),qq=b("List.combine"),qf=b("List.init"),qd=b(n_),qb=b("nth"),qc=b(n_),qa=b("tl"),p_=b("hd"),qw=b("String.blit / Bytes.blit_string"),qv=b("Bytes.blit"),qu=b("String.sub / Bytes.sub"),qJ=b("String.contains_from / Bytes.contains_from"),qE=b(y),qA=b("String.concat"),qV=[0,b("array.ml"),322,4],qR=b("Array.map2: arrays must have the same length"),qQ=b("Array.blit"),qP=b("Array.fill"),qO=b("Array.sub"),qN=b("Array.init"),qU=b("Stdlib.Array.Bottom"),qY=b("Stdlib.Queue.Empty"),q4=b("CamlinternalLazy.Undefined"),rb=b("Buffer.add_substring/add_subbytes"),q$=b("Buffer.add: cannot grow buffer"),q_=[0,b(oK),93,2],q9=[0,b(oK),94,2],rm=b("%c"),rn=b("%s"),ro=b(nX),rp=b(oi),rq=b(ow),rr=b(n2),rs=b("%f"),rt=b("%B"),ru=b("%{"),rv=b("%}"),rw=b("%("),rx=b("%)"),ry=b("%a"),rz=b("%t"),rA=b("%?"),rB=b("%r"),rC=b("%_r"),rD=[0,b(aC),850,23],rO=[0,b(aC),814,21],rG=[0,b(aC),815,21],rP=[0,b(aC),818,21],rH=[0,b(aC),819,21],rQ=[0,b(aC),822,19],rI=[0,b(aC),823,19],rR=[0,b(aC),826,22],rJ=[0,b(aC),827,22],rS=[0,b(aC),831,30],rK=[0,b(aC),832,30],rM=[0,b(aC),836,26],rE=[0,b(aC),837,26],rN=[0,b(aC),846,28],rF=[0,b(aC),847,28],rL=[0,b(aC),851,23],s6=b(ot),s4=[0,b(aC),1558,4],s5=b("Printf: bad conversion %["),s7=[0,b(aC),1626,39],s8=[0,b(aC),1649,31],s9=[0,b(aC),1650,31],s_=b("Printf: bad conversion %_"),s$=b(or),ta=b(ox),tb=b(or),tc=b(ox),sZ=b(iE),sX=b("neg_infinity"),sY=b(oZ),sW=b(cB),sR=[0,n5],sF=b("%+nd"),sG=b("% nd"),sI=b("%+ni"),sJ=b("% ni"),sK=b("%nx"),sL=b("%#nx"),sM=b("%nX"),sN=b("%#nX"),sO=b("%no"),sP=b("%#no"),sE=b("%nd"),sH=b(ow),sQ=b("%nu"),sr=b("%+ld"),ss=b("% ld"),su=b("%+li"),sv=b("% li"),sw=b("%lx"),sx=b("%#lx"),sy=b("%lX"),sz=b("%#lX"),sA=b("%lo"),sB=b("%#lo"),sq=b("%ld"),st=b(oi),sC=b("%lu"),sd=b("%+Ld"),se=b("% Ld"),sg=b("%+Li"),sh=b("% Li"),si=b("%Lx"),sj=b("%#Lx"),sk=b("%LX"),sl=b("%#LX"),sm=b("%Lo"),sn=b("%#Lo"),sc=b("%Ld"),sf=b(n2),so=b("%Lu"),r1=b("%+d"),r2=b("% d"),r4=b("%+i"),r5=b("% i"),r6=b(cj),r7=b("%#x"),r8=b("%X"),r9=b("%#X"),r_=b("%o"),r$=b("%#o"),r0=b(f$),r3=b(nX),sa=b(ot),re=b("@]"),rf=b("@}"),rg=b("@?"),rh=b("@\n"),ri=b("@."),rj=b("@@"),rk=b("@%"),rl=b("@"),rT=b("CamlinternalFormat.Type_mismatch"),tj=b(y),tk=[0,[11,b(n0),[2,0,[2,0,0]]],b(", %s%s")],tR=[0,[11,b(iJ),[2,0,[12,10,0]]],b(oS)],tS=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tQ=b("Fatal error: out of memory in uncaught exception handler"),tN=[0,[11,b(iJ),[2,0,[12,10,0]]],b(oS)],tI=[0,[2,0,[12,10,0]],b("%s\n")],tJ=[0,[11,b(ol),0],b(ol)],tz=b("Raised at"),tA=b("Re-raised at"),tB=b("Raised by primitive operation at"),tC=b("Called from"),tD=b(" (inlined)"),tF=b(y),tE=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(on),FE]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tG=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],ts=b("Out of memory"),tt=b("Stack overflow"),tu=b("Pattern matching failed"),tv=b("Assertion failed"),tw=b("Undefined recursive module"),tm=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tn=b(y),to=b(y),tp=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],ti=[0,[4,0,0,0,0],b(f$)],tg=[0,[3,0,0],b("%S")],th=b(oA),tK=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tW=b("x"),t6=b("Hashtbl: unsupported hash table format"),FC=b("OCAMLRUNPARAM"),FA=b("CAMLRUNPARAM"),t1=b(y),uM=[3,0,3],uN=b(cB),uG=b(o3),uH=b("<\/"),uI=b(y),uC=b(o3),uD=b("<"),uE=b(y),uA=b("\n"),up=[0,b(y)],ui=b(y),uj=b(y),uk=b(y),ul=b(y),ue=[0,b(y),0,b(y)],ud=b(y),t$=b("Stdlib.Format.String_tag"),uU=b("Z.Overflow"),uV=b(ov),u2=b("int_of_big_int"),ve=[0,0],vt=[0,0],xP=[0,0],xC=[0,0,0],A$=b(oz),A_=b("image"),A8=b("expected a finite number"),A6=b("a digit in base 16"),A4=b(o1),AZ=b("joint"),A0=b("nothing"),A1=b(o5),A2=b("nothing, prices or joint"),AY=b(oQ),AX=b(o5),AR=b("activation"),AS=b("others"),AT=b("patch"),AV=b("a patch"),AU=b(o1),AQ=b("a prototype"),AO=b("certificate"),AP=b(oQ),AL=b(oJ),AM=b("as many prototypes as coordinates"),AN=b("positive scales"),AG=b(op),AH=b("maximum"),AI=b("soft_tree"),AJ=b("a readout"),Az=b("masked_max"),AA=b("max"),AB=b("max_minus_mean"),AC=b("max_minus_mean_distance"),AD=b("top_mean"),AE=b("a pooling"),Ap=b("exp_distance"),Aq=b("exponential"),Ar=b("identity"),As=b("log_ratio"),At=b("negated"),Au=b("quadratic"),Av=b("rectified"),Aw=b("threshold"),Ax=b("a similarity"),Ai=b("cosine"),Aj=b("euclidean"),Ak=b("inner_product"),Al=b("rooted_cosine"),Am=b("softmax"),An=b("a geometry"),Ae=b("a child that is a node or a leaf of the tree"),Af=b("a child that is a greater node"),Ag=b("every node and every leaf in the tree"),Ac=b("a row of 0 and 1 with a 1"),Aa=b("a number from 1"),z$=b(oB),z8=b(f7),z9=b("some"),z_=b("none or some"),z4=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],z5=[0,[4,6,0,0,0],b(cj)],z6=b(" or "),z7=b("a list of "),z2=[0,[4,6,0,0,0],b(cj)],z3=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zZ=b(cj),z0=b("a natural number"),z1=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zX=b(cj),zY=b("a positive integer"),zW=b(f7),zT=b(y),zU=b("an integer in base 16"),zR=b("expected the end of the line, found another item"),zQ=b("at most 1025 bytes"),zP=b("expected another item, found the end of the line"),zM=[0,[11,b(oB),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zK=b("Reader.Wrong"),zL=b("Reader.Too_large"),BP=b("picture"),BQ=b(oz),BO=b("a layer before this one"),BL=b(oX),BM=b("a positive std"),BN=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Bw=b(op),BD=b("add"),BE=b("avg_pool2d"),BF=b("concat"),BG=b("conv2d"),BH=b("flatten"),BI=b("leaky_relu"),Bx=b("max_pool2d"),By=b("relu"),Bz=b("sigmoid"),BA=b("tanh"),BB=b("upsample_nearest"),BC=b("a layer of as many inputs as its kind has"),Bu=b("inputs with the same rows and columns"),Bs=b("inputs of one shape"),Bq=b("a slope from 0 to 1"),Bm=b("a pooling without dilation"),Bn=[0,1,1],Bo=b("a padding of at most half the kernel"),Bl=b("a layer without rows and columns before a linear one"),Bi=b("groups that divide the channels"),Bj=b("groups that divide the rows of weights"),Bg=b("a row of weights"),Bf=b("windows that are no larger than what they slide over"),Bd=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Be=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Bb=b("a layer is larger than 2^24"),BU=[0,0],BW=[0,1],BV=[0,2],CF=[0,1],CG=[0,f3],CD=b("a patch without views"),CB=[0,1],CC=[0,f3],CI=[0,0.03,[0,1.,0]],CN=[0,0],C9=[0,40,[0,24,[0,12,0]]],Df=[0,1.],DK=[0,0,0],DI=[0,dK,[0,n3,[0,oT,[0,f5,[0,0.3,0]]]]],D7=[0,160,192],Ej=[1,0],Ef=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Er=[0,0,[0,dM,[0,1152,0]]],EJ=b("some "),EK=b(f7),EI=[0,[4,6,0,0,0],b(cj)],EH=b(cj),EM=b("unclaimed"),EN=b("at_least "),EO=b("at_most "),EU=b(f7),Fb=b("minimal"),Fk=b("entailment_hints"),Fl=b("entails"),Fm=b(oJ),Fn=b("instance"),Fo=b("instance_settings"),Fp=b("latents"),Fq=b(ob),Fc=b("needed"),Fd=b(oX),Fe=b("numbers"),Ff=b("pictured"),Fg=b("refuted"),Fh=b("values"),Fj=b(ob),Fi=b("a question: the head first, and only once; so the network before pictures"),E0=b("proved"),E1=b("not proved"),E2=b("not covered: "),E3=b(oN),E4=b(oN),E5=b("numbers: "),E6=b("values: "),E7=b("latents: "),Fv=b("limit: "),Fw=b("limit: there is no more memory"),Fx=b("limit: a list is too long"),Fy=b("the input ends within a line"),Ft=b("error: "),Fs=b("expected one line, found more"),Fz=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+GR(){var
+a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pq(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pq(a.error)})}GR();function
+f(a,b){return a.length==1?a(b):bL(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bL(a,[b,c])}function
+aQ(a,b,c,d){return a.length==3?a(b,c,d):bL(a,[b,c,d])}function
+cD(a,b,c,d,e){return a.length==4?a(b,c,d,e):bL(a,[b,c,d,e])}function
+cC(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bL(a,[b,c,d,e,f])}function
+n7(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bL(a,[b,c,d,e,f,g])}function
+F1(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bL(a,[b,c,d,e,f,g,h])}Ge();var
+eS=[ap,b(o_),-1],jr=[ap,b(oh),-2],jp=[ap,b(iG),-3],jo=[ap,b(oJ),-4],gy=[ap,b(ol),-5],bN=[ap,b(oP),-7],jq=[ap,b(ou),-8],gx=[ap,b(oR),-9],ai=[ap,b(o5),-11],js=[ap,b(n9),-12],F0=[4,0,0,0,[12,45,[4,0,0,0,0]]],gQ=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(oy),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dn=[0,0,0],nn=[0,0,0],nq=[0,0,0],nC=[0,0,-1],ip=[0,0,0],ez=[0,0,1,0,0,0],c1=[0,58,62],eA=[0,96,c5],nK=[0,1,0,0],nV=[0,0,[0,64,0]];bB(11,js,n9);bB(10,ai,o5);bB(9,[ap,b(oF),-10],oF);bB(8,gx,oR);bB(7,jq,ou);bB(6,bN,oP);bB(5,[ap,b(oW),-6],oW);bB(4,gy,ol);bB(3,jo,oJ);bB(2,jp,iG);bB(1,jr,oh);bB(0,eS,o_);var
+p0=b("output_substring"),pW=b("%.12g"),pU=b(cF),pR=b("true"),pS=b("false"),pN=c_(0,0,oO),pO=c_(0,0,65520),pP=c_(1,0,oO),p4=b("option is None"),p$=b("\\\\"),qa=b("\\'"),qb=b("\\b"),qc=b("\\t"),qd=b("\\n"),qe=b("\\r"),p9=b("Char.chr"),qg=b("4.13.1"),qs=b("List.map2"),qu=b("List.fold_left2"),qw=b("List.exists2"),qA=b("List.combine"),qp=b("List.init"),qn=b(oj),ql=b("nth"),qm=b(oj),qk=b("tl"),qi=b("hd"),qG=b("String.blit / Bytes.blit_string"),qF=b("Bytes.blit"),qE=b("String.sub / Bytes.sub"),qT=b("String.contains_from / Bytes.contains_from"),qO=b(y),qK=b("String.concat"),q5=[0,b("array.ml"),322,4],q1=b("Array.map2: arrays must have the same length"),q0=b("Array.blit"),qZ=b("Array.fill"),qY=b("Array.sub"),qX=b("Array.init"),q4=b("Stdlib.Array.Bottom"),q8=b("Stdlib.Queue.Empty"),rc=b("CamlinternalLazy.Undefined"),rl=b("Buffer.add_substring/add_subbytes"),rj=b("Buffer.add: cannot grow buffer"),ri=[0,b(oV),93,2],rh=[0,b(oV),94,2],rw=b("%c"),rx=b("%s"),ry=b(n8),rz=b(ot),rA=b(oH),rB=b(ob),rC=b("%f"),rD=b("%B"),rE=b("%{"),rF=b("%}"),rG=b("%("),rH=b("%)"),rI=b("%a"),rJ=b("%t"),rK=b("%?"),rL=b("%r"),rM=b("%_r"),rN=[0,b(aE),850,23],rY=[0,b(aE),814,21],rQ=[0,b(aE),815,21],rZ=[0,b(aE),818,21],rR=[0,b(aE),819,21],r0=[0,b(aE),822,19],rS=[0,b(aE),823,19],r1=[0,b(aE),826,22],rT=[0,b(aE),827,22],r2=[0,b(aE),831,30],rU=[0,b(aE),832,30],rW=[0,b(aE),836,26],rO=[0,b(aE),837,26],rX=[0,b(aE),846,28],rP=[0,b(aE),847,28],rV=[0,b(aE),851,23],te=b(oE),tc=[0,b(aE),1558,4],td=b("Printf: bad conversion %["),tf=[0,b(aE),1626,39],tg=[0,b(aE),1649,31],th=[0,b(aE),1650,31],ti=b("Printf: bad conversion %_"),tj=b(oC),tk=b(oI),tl=b(oC),tm=b(oI),s9=b(iK),s7=b("neg_infinity"),s8=b(o9),s6=b(cF),s1=[0,oe],sP=b("%+nd"),sQ=b("% nd"),sS=b("%+ni"),sT=b("% ni"),sU=b("%nx"),sV=b("%#nx"),sW=b("%nX"),sX=b("%#nX"),sY=b("%no"),sZ=b("%#no"),sO=b("%nd"),sR=b(oH),s0=b("%nu"),sB=b("%+ld"),sC=b("% ld"),sE=b("%+li"),sF=b("% li"),sG=b("%lx"),sH=b("%#lx"),sI=b("%lX"),sJ=b("%#lX"),sK=b("%lo"),sL=b("%#lo"),sA=b("%ld"),sD=b(ot),sM=b("%lu"),sn=b("%+Ld"),so=b("% Ld"),sq=b("%+Li"),sr=b("% Li"),ss=b("%Lx"),st=b("%#Lx"),su=b("%LX"),sv=b("%#LX"),sw=b("%Lo"),sx=b("%#Lo"),sm=b("%Ld"),sp=b(ob),sy=b("%Lu"),r$=b("%+d"),sa=b("% d"),sc=b("%+i"),sd=b("% i"),se=b(cl),sf=b("%#x"),sg=b("%X"),sh=b("%#X"),si=b("%o"),sj=b("%#o"),r_=b(gc),sb=b(n8),sk=b(oE),ro=b("@]"),rp=b("@}"),rq=b("@?"),rr=b("@\n"),rs=b("@."),rt=b("@@"),ru=b("@%"),rv=b("@"),r3=b("CamlinternalFormat.Type_mismatch"),tt=b(y),tu=[0,[11,b(n$),[2,0,[2,0,0]]],b(", %s%s")],t1=[0,[11,b(iP),[2,0,[12,10,0]]],b(o2)],t2=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],t0=b("Fatal error: out of memory in uncaught exception handler"),tX=[0,[11,b(iP),[2,0,[12,10,0]]],b(o2)],tS=[0,[2,0,[12,10,0]],b("%s\n")],tT=[0,[11,b(ow),0],b(ow)],tJ=b("Raised at"),tK=b("Re-raised at"),tL=b("Raised by primitive operation at"),tM=b("Called from"),tN=b(" (inlined)"),tP=b(y),tO=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(oy),F0]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tQ=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tC=b("Out of memory"),tD=b("Stack overflow"),tE=b("Pattern matching failed"),tF=b("Assertion failed"),tG=b("Undefined recursive module"),tw=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tx=b(y),ty=b(y),tz=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],ts=[0,[4,0,0,0,0],b(gc)],tq=[0,[3,0,0],b("%S")],tr=b(oL),tU=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],t6=b("x"),ue=b("Hashtbl: unsupported hash table format"),FY=b("OCAMLRUNPARAM"),FW=b("CAMLRUNPARAM"),t$=b(y),uW=[3,0,3],uX=b(cF),uQ=b(pb),uR=b("<\/"),uS=b(y),uM=b(pb),uN=b("<"),uO=b(y),uK=b("\n"),uz=[0,b(y)],us=b(y),ut=b(y),uu=b(y),uv=b(y),uo=[0,b(y),0,b(y)],un=b(y),uj=b("Stdlib.Format.String_tag"),u4=b("Z.Overflow"),u5=b(oG),va=b("int_of_big_int"),vp=[0,0],vE=[0,0],x6=[0,0],xT=[0,0,0],Bv=b(oK),Bu=b("image"),Bs=b("expected a finite number"),Bq=b("a digit in base 16"),Bo=b(o$),Bj=b("joint"),Bk=b("nothing"),Bl=b(pd),Bm=b("nothing, prices or joint"),Bi=b(iW),Bh=b(pd),A_=b("activation"),A$=b("others"),Ba=b("patch"),Bb=b("sum"),Bd=b("a linear readout"),Be=b(iW),Bf=b("a patch"),Bc=b(o$),A9=b("a prototype"),A7=b("certificate"),A8=b(iW),A4=b(oU),A5=b("as many prototypes as coordinates"),A6=b("positive scales"),AZ=b(oA),A0=b("maximum"),A1=b("soft_tree"),A2=b("a readout"),AS=b("masked_max"),AT=b("max"),AU=b("max_minus_mean"),AV=b("max_minus_mean_distance"),AW=b("top_mean"),AX=b("a pooling"),AI=b("exp_distance"),AJ=b("exponential"),AK=b("identity"),AL=b("log_ratio"),AM=b("negated"),AN=b("quadratic"),AO=b("rectified"),AP=b("threshold"),AQ=b("a similarity"),AB=b("cosine"),AC=b("euclidean"),AD=b("inner_product"),AE=b("rooted_cosine"),AF=b("softmax"),AG=b("a geometry"),Ax=b("a child that is a node or a leaf of the tree"),Ay=b("a child that is a greater node"),Az=b("every node and every leaf in the tree"),Av=b("a row of 0 and 1 with a 1"),At=b("a number from 1"),As=b(oM),Ap=b(f_),Aq=b("some"),Ar=b("none or some"),Al=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],Am=[0,[4,6,0,0,0],b(cl)],An=b(" or "),Ao=b("a list of "),Aj=[0,[4,6,0,0,0],b(cl)],Ak=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],Ag=b(cl),Ah=b("a natural number"),Ai=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],Ae=b(cl),Af=b("a positive integer"),Ad=b(f_),Aa=b(y),Ab=b("an integer in base 16"),z_=b("expected the end of the line, found another item"),z9=b("at most 1025 bytes"),z8=b("expected another item, found the end of the line"),z5=[0,[11,b(oM),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],z3=b("Reader.Wrong"),z4=b("Reader.Too_large"),B$=b("picture"),Ca=b(oK),B_=b("a layer before this one"),B7=b(o7),B8=b("a positive std"),B9=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],BS=b(oA),BZ=b("add"),B0=b("avg_pool2d"),B1=b("concat"),B2=b("conv2d"),B3=b("flatten"),B4=b("leaky_relu"),BT=b("max_pool2d"),BU=b("relu"),BV=b("sigmoid"),BW=b("tanh"),BX=b("upsample_nearest"),BY=b("a layer of as many inputs as its kind has"),BQ=b("inputs with the same rows and columns"),BO=b("inputs of one shape"),BM=b("a slope from 0 to 1"),BI=b("a pooling without dilation"),BJ=[0,1,1],BK=b("a padding of at most half the kernel"),BH=b("a layer without rows and columns before a linear one"),BE=b("groups that divide the channels"),BF=b("groups that divide the rows of weights"),BC=b("a row of weights"),BB=b("windows that are no larger than what they slide over"),Bz=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],BA=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Bx=b("a layer is larger than 2^24"),Ce=[0,0],Cg=[0,1],Cf=[0,2],C1=[0,1],C2=[0,f6],CZ=b("a patch without views"),CX=[0,1],CY=[0,f6],C4=[0,0.03,[0,1.,0]],C9=[0,0],Dt=[0,40,[0,24,[0,12,0]]],DB=[0,1.],D6=[0,0,0],D4=[0,dL,[0,oc,[0,o3,[0,f8,[0,0.3,0]]]]],Er=[0,160,192],EF=[1,0],EB=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],EN=[0,0,[0,dN,[0,1152,0]]],E5=b("some "),E6=b(f_),E4=[0,[4,6,0,0,0],b(cl)],E3=b(cl),E8=b("unclaimed"),E9=b("at_least "),E_=b("at_most "),Fe=b(f_),Fx=b("minimal"),FG=b("entailment_hints"),FH=b("entails"),FI=b(oU),FJ=b("instance"),FK=b("instance_settings"),FL=b("latents"),FM=b(om),Fy=b("needed"),Fz=b(o7),FA=b("numbers"),FB=b("pictured"),FC=b("refuted"),FD=b("values"),FF=b(om),FE=b("a question: the head first, and only once; so the network before pictures"),Fk=b("proved"),Fl=b("not proved"),Fm=b("not covered: "),Fn=b(oY),Fo=b(oY),Fp=b("numbers: "),Fq=b("values: "),Fr=b("latents: "),FR=b("limit: "),FS=b("limit: there is no more memory"),FT=b("limit: a list is too long"),FU=b("the input ends within a line"),FP=b("error: "),FO=b("expected one line, found more"),FV=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ak(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -874,25 +874,25 @@ b=a[1];return[9,b,b,ak(a[3])];case
 11:return[11,ak(a[1])];case
 12:return[12,ak(a[1])];case
 13:return[13,ak(a[1])];default:return[14,ak(a[1])]}}function
-aZ(a,b){if(typeof
+a0(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aZ(a[1],b)];case
-1:return[1,aZ(a[1],b)];case
-2:return[2,aZ(a[1],b)];case
-3:return[3,aZ(a[1],b)];case
-4:return[4,aZ(a[1],b)];case
-5:return[5,aZ(a[1],b)];case
-6:return[6,aZ(a[1],b)];case
-7:return[7,aZ(a[1],b)];case
+0:return[0,a0(a[1],b)];case
+1:return[1,a0(a[1],b)];case
+2:return[2,a0(a[1],b)];case
+3:return[3,a0(a[1],b)];case
+4:return[4,a0(a[1],b)];case
+5:return[5,a0(a[1],b)];case
+6:return[6,a0(a[1],b)];case
+7:return[7,a0(a[1],b)];case
 8:var
-c=a[1];return[8,c,aZ(a[2],b)];case
+c=a[1];return[8,c,a0(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aZ(a[3],b)];case
-10:return[10,aZ(a[1],b)];case
-11:return[11,aZ(a[1],b)];case
-12:return[12,aZ(a[1],b)];case
-13:return[13,aZ(a[1],b)];default:return[14,aZ(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,a0(a[3],b)];case
+10:return[10,a0(a[1],b)];case
+11:return[11,a0(a[1],b)];case
+12:return[12,a0(a[1],b)];case
+13:return[13,a0(a[1],b)];default:return[14,a0(a[1],b)]}}function
 ad(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -938,148 +938,148 @@ E=a[1];return[21,E,ad(a[2],b)];case
 23:var
 F=a[1];return[23,F,ad(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,ad(a[3],b)]}}function
-gs(a){return[0,a]}function
-gt(a){return a[1]}function
-jg(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dW(a){throw[0,ji,a]}function
-ag(a){throw[0,jh,a]}function
-c_(b,a){return Gf(b,a)?b:a}function
-av(b,a){return FW(b,a)?b:a}function
-eS(a){return 0<=a?a:-a|0}var
-K=dQ(pD),Z=dQ(pE),bA=dQ(pF),pC=iG;function
-aE(d,c){var
-a=J(d),e=J(c),b=az(a+e|0);bI(d,0,b,0,a);bI(c,0,b,a,e);return dT(b)}function
-pG(a){return a?pH:pI}function
-pJ(a){var
+gv(a){return[0,a]}function
+gw(a){return a[1]}function
+jn(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dX(a){throw[0,jp,a]}function
+ah(a){throw[0,jo,a]}function
+db(b,a){return GB(b,a)?b:a}function
+aw(b,a){return Gg(b,a)?b:a}function
+eT(a){return 0<=a?a:-a|0}var
+K=dR(pN),Z=dR(pO),bC=dR(pP),pM=iM;function
+aG(d,c){var
+a=J(d),e=J(c),b=aA(a+e|0);bK(d,0,b,0,a);bK(c,0,b,a,e);return dU(b)}function
+pQ(a){return a?pR:pS}function
+pT(a){var
 e=J(a);return function(f){var
-b=f;for(;;){if(e<=b)return aE(a,pK);var
-c=aA(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+b=f;for(;;){if(e<=b)return aG(a,pU);var
+c=aB(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-pL(a){return pJ(i0(pM,a))}function
-cl(a,b){if(a){var
-c=a[1];return[0,c,cl(a[2],b)]}return b}Gl(0);var
-pN=pm(1),bM=pm(2);function
-pO(b){function
+pV(a){return pT(i7(pW,a))}function
+cn(a,b){if(a){var
+c=a[1];return[0,c,cn(a[2],b)]}return b}GH(0);var
+pX=pw(1),bO=pw(2);function
+pY(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{gk(d)}catch(a){a=bK(a);if(a[1]!==jk)throw a;var
+c=a[2],d=a[1];try{gn(d)}catch(a){a=bM(a);if(a[1]!==jr)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Gm(0))}function
-dX(b,a){return i8(b,a,0,J(a))}function
-pP(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return i8(d,c,b,a);return ag(pQ)}function
-jm(a){dX(bM,a);pn(bM,10);return gk(bM)}var
-gw=gs(pO);function
-pR(c){for(;;){var
-d=gs(1),a=gt(gw),b=1-jg(gw,a,function(a,b){return function(d){if(jg(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gx(a){return f(gt(gw),0)}ja(b(nZ),gx);function
-pS(b,a){return pn(b,a)}function
-eT(a){return gk(a)}function
-dY(a,b){return a?a[1]:b}function
-pT(a){return a?a[1]:ag(pU)}function
-jn(a,b){return a?f(b,a[1]):0}function
-pV(a){return a?a[1]:0}function
-bB(b,a){return a?[0,f(b,a[1])]:0}function
-pW(b,a){return a?f(b,a[1]):0}function
-jo(a){return a?1:0}function
-eU(a){return 0===a[0]?[0,a[1]]:0}function
-pX(a){return a}function
-pY(a){if(0<=a&&!(iB<a))return a;return ag(pZ)}function
-p0(a){var
-c=0;if(40<=a){if(92===a)return p1;if(!(iH<=a))c=1}else
-if(32<=a){if(39<=a)return p2;c=1}else
+a=c;continue}return 0}}return a(GI(0))}function
+dY(b,a){return jd(b,a,0,J(a))}function
+pZ(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return jd(d,c,b,a);return ah(p0)}function
+jt(a){dY(bO,a);px(bO,10);return gn(bO)}var
+gz=gv(pY);function
+p1(c){for(;;){var
+d=gv(1),a=gw(gz),b=1-jn(gz,a,function(a,b){return function(d){if(jn(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gA(a){return f(gw(gz),0)}jh(b(n_),gA);function
+p2(b,a){return px(b,a)}function
+eU(a){return gn(a)}function
+dZ(a,b){return a?a[1]:b}function
+p3(a){return a?a[1]:ah(p4)}function
+ju(a,b){return a?f(b,a[1]):0}function
+p5(a){return a?a[1]:0}function
+bD(b,a){return a?[0,f(b,a[1])]:0}function
+p6(b,a){return a?f(b,a[1]):0}function
+jv(a){return a?1:0}function
+eV(a){return 0===a[0]?[0,a[1]]:0}function
+p7(a){return a}function
+p8(a){if(0<=a&&!(iH<a))return a;return ah(p9)}function
+p_(a){var
+c=0;if(40<=a){if(92===a)return p$;if(!(iN<=a))c=1}else
+if(32<=a){if(39<=a)return qa;c=1}else
 if(!(14<=a))switch(a){case
-8:return p3;case
-9:return p4;case
-10:return p5;case
-13:return p6}if(c){var
-d=az(1);at(d,0,a);return dT(d)}var
-b=az(4);at(b,0,92);at(b,1,48+(a/c0|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return dT(b)}function
-p7(a){return 25<a+iL>>>0?a:a+oW|0}var
-gy=Gz(0),dZ=(4*gy|0)-1|0;function
-p9(d,c){var
+8:return qb;case
+9:return qc;case
+10:return qd;case
+13:return qe}if(c){var
+d=aA(1);at(d,0,a);return dU(d)}var
+b=aA(4);at(b,0,92);at(b,1,48+(a/c3|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return dU(b)}function
+qf(a){return 25<a+iR>>>0?a:a+o6|0}var
+gB=GV(0),d0=(4*gB|0)-1|0;function
+qh(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-al(a){return p9(0,a)}function
-jp(a){return a?a[1]:dW(p_)}function
-p$(a){return a?a[2]:dW(qa)}function
-bp(b,a){return 0<=a?function(d,c){var
+al(a){return qh(0,a)}function
+jw(a){return a?a[1]:dX(qi)}function
+qj(a){return a?a[2]:dX(qk)}function
+bq(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dW(qb)}}(b,a):ag(qc)}function
-gz(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dX(ql)}}(b,a):ah(qm)}function
+gC(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ag(qd)}function
-c$(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ah(qn)}function
+dc(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bj(a){return c$(a,0)}function
-qe(g,e,d,c){var
+bj(a){return dc(a,0)}function
+qo(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-jq(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,jq(a+1|0,c,b)]}function
-aK(a,b){return 0<=a?50<a?bj(qe(0,0,a,b)):jq(0,a,b):ag(qf)}function
-G(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,G(b,c)]}return 0}function
-jr(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,jr(c+1|0,b,d)]}return 0}function
-cm(b,a){return jr(0,b,a)}function
-qg(c,a){return function(e,d){var
+jx(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,jx(a+1|0,c,b)]}function
+aK(a,b){return 0<=a?50<a?bj(qo(0,0,a,b)):jx(0,a,b):ah(qp)}function
+H(b,a){if(a){var
+c=a[2],d=f(b,a[1]);return[0,d,H(b,c)]}return 0}function
+jy(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,jy(c+1|0,b,d)]}return 0}function
+co(b,a){return jy(0,b,a)}function
+qq(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-aF(c,b){var
+aH(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-qh(e,d,c){var
+qr(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-da(b,a){return qh(0,b,a)}function
+dd(b,a){return qr(0,b,a)}function
 am(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-gA(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gA(c,e,d)]}}else
-if(!a)return 0;return ag(qi)}function
-qj(g,f,e,d){var
+gD(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gD(c,e,d)]}}else
+if(!a)return 0;return ah(qs)}function
+qt(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=aQ(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ag(qk)}}function
-bC(d,c){var
+if(!a)return c;return ah(qu)}}function
+bE(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-db(d,c){var
+de(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-ql(f,e,d){var
+qv(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ag(qm)}}function
-eV(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===aX(a[1],d)?1:0;if(b)return b;var
-a=e;continue}return 0}}function
-qn(d,c){var
-a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return f;var
-a=e;continue}throw bL}}function
-js(d,c){var
-a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return[0,f];var
-a=e;continue}return 0}}function
-qo(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===aX(a[1][1],d)?1:0;if(b)return b;var
-a=e;continue}return 0}}function
-jt(b,a){if(a){var
-c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,jt(b,c)]}return 0}function
+if(!a)return 0;return ah(qw)}}function
 eW(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===aY(a[1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+qx(d,c){var
+a=c;for(;;){if(a){var
+b=a[1],e=a[2],f=b[2];if(0===aY(b[1],d))return f;var
+a=e;continue}throw bN}}function
+jz(d,c){var
+a=c;for(;;){if(a){var
+b=a[1],e=a[2],f=b[2];if(0===aY(b[1],d))return[0,f];var
+a=e;continue}return 0}}function
+qy(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===aY(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+jA(b,a){if(a){var
+c=a[2],d=a[1];return 0===aY(d[1],b)?c:[0,d,jA(b,c)]}return 0}function
+eX(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
@@ -1090,39 +1090,39 @@ c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bj(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bD(e,a){return function(h,g,f){var
+bF(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bj(b)}}(0,0,a)}function
-bN(e){function
+bP(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return bj(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cG(b,a){return function(e,d,c){var
+cK(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=c$(f(e,a[1]),b),a=g;continue}return bj(b)}}(b,0,a)}function
-qp(g,a){return function(j,i,h){var
+g=a[2],b=dc(f(e,a[1]),b),a=g;continue}return bj(b)}}(b,0,a)}function
+qz(g,a){return function(j,i,h){var
 c=j,b=i,a=h;for(;;){if(a){var
 e=a[2],d=a[1];if(f(g,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
 k=bj(b);return[0,bj(c),k]}}(0,0,a)}function
-ju(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],ju(b[2],a[2])]}}else
-if(!a)return 0;return ag(qq)}function
-eX(a,b){function
+jB(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],jB(b[2],a[2])]}}else
+if(!a)return 0;return ah(qA)}function
+eY(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return c$(d,b)}return c$(c,b)}}function
+d=k,b=[0,f,b];continue}return dc(d,b)}return dc(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return c$(d,b)}return c$(c,b)}}function
+c=j,b=[0,e,b];continue}return dc(d,b)}return dc(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1140,30 +1140,30 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=al(b);return 2<=c?g(c,b)[1]:b}function
-qr(d,c){var
+qB(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eY(d,c){var
+eZ(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gB(b,a){return b<=a?b:a}function
-jv(b,a){return a<=b?b:a}function
-jw(a){return b(y+a)}function
-cH(a,c){var
-b=az(a);FS(b,0,a,c);return b}function
-jx(a){var
-b=bo(a),c=az(b);cD(a,0,c,0,b);return c}function
-qs(a){return jx(cE(a))}function
-qt(c,b,a){if(0<=b&&0<=a&&!((bo(c)-a|0)<b)){var
-d=az(a);cD(c,b,d,0,a);return d}return ag(qu)}function
-jy(c,b,a){return dT(qt(c,b,a))}function
-jz(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cD(e,c,d,b,a);return ag(qv)}function
-b3(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return bI(e,c,d,b,a);return ag(qw)}function
-qx(e){var
-a=[0,0],m=bo(e)-1|0,o=0;if(!(m<0)){var
+gE(b,a){return b<=a?b:a}function
+jC(b,a){return a<=b?b:a}function
+jD(a){return b(y+a)}function
+cL(a,c){var
+b=aA(a);Gc(b,0,a,c);return b}function
+jE(a){var
+b=bp(a),c=aA(b);cH(a,0,c,0,b);return c}function
+qC(a){return jE(cI(a))}function
+qD(c,b,a){if(0<=b&&0<=a&&!((bp(c)-a|0)<b)){var
+d=aA(a);cH(c,b,d,0,a);return d}return ah(qE)}function
+jF(c,b,a){return dU(qD(c,b,a))}function
+jG(e,c,d,b,a){if(0<=a&&0<=c&&!((bp(e)-a|0)<c)&&0<=b&&!((bp(d)-a|0)<b))return cH(e,c,d,b,a);return ah(qF)}function
+b6(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bp(d)-a|0)<b))return bK(e,c,d,b,a);return ah(qG)}function
+qH(e){var
+a=[0,0],m=bp(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eH(e,i),g=0;if(32<=f){var
+f=eI(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1174,12 +1174,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bo(e))return jx(e);var
-b=az(a[1]);a[1]=0;var
-n=bo(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===bp(e))return jE(e);var
+b=aA(a[1]);a[1]=0;var
+n=bp(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eH(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(iH<=c)d=1;else
+c=eI(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(iN<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1189,67 +1189,67 @@ switch(c){case
 9:at(b,a[1],92);a[1]++;at(b,a[1],116);break;case
 10:at(b,a[1],92);a[1]++;at(b,a[1],110);break;case
 13:at(b,a[1],92);a[1]++;at(b,a[1],114);break;default:d=1}switch(d){case
-1:at(b,a[1],92);a[1]++;at(b,a[1],48+(c/c0|0)|0);a[1]++;at(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;at(b,a[1],48+(c%10|0)|0);break;case
+1:at(b,a[1],92);a[1]++;at(b,a[1],48+(c/c3|0)|0);a[1]++;at(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;at(b,a[1],48+(c%10|0)|0);break;case
 2:at(b,a[1],92);a[1]++;at(b,a[1],c);break;case
 3:at(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jA(g,b){var
-c=bo(b);if(0===c)return b;var
-d=az(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){at(d,a,f(g,eH(b,a)));var
+jH(g,b){var
+c=bp(b);if(0===c)return b;var
+d=aA(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){at(d,a,f(g,eI(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-qy(a){return jA(p7,a)}function
-gC(a){return cE(a)}function
-bq(a){return dT(a)}function
-gD(b,a){return bq(cH(b,a))}function
-qz(a,b){return b<=a?a:ag(qA)}function
-qB(f,e,d){var
+qI(a){return jH(qf,a)}function
+gF(a){return cI(a)}function
+br(a){return dU(a)}function
+gG(b,a){return br(cL(b,a))}function
+qJ(a,b){return b<=a?a:ah(qK)}function
+qL(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=qz((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
-qC(b,h,g,e,f){var
+g=a[2],b=qJ((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
+qM(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bI(a,0,b,d,J(a));bI(g,0,b,d+J(a)|0,e);var
-d=(d+J(a)|0)+e|0,c=i;continue}bI(a,0,b,d,J(a));return b}return b}}function
-qD(b,a){if(a){var
-c=J(b);return bq(qC(az(qB(0,c,a)),0,b,c,a))}return qE}function
-qF(b,a){return bq(jA(b,gC(a)))}function
-qG(a){return function(b,f,e){var
+i=c[2];bK(a,0,b,d,J(a));bK(g,0,b,d+J(a)|0,e);var
+d=(d+J(a)|0)+e|0,c=i;continue}bK(a,0,b,d,J(a));return b}return b}}function
+qN(b,a){if(a){var
+c=J(b);return br(qM(aA(qL(0,c,a)),0,b,c,a))}return qO}function
+qP(b,a){return br(jH(b,gF(a)))}function
+qQ(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eP(b,a)+oW|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bq(qx(gC(b)));var
+c=eQ(b,a)+o6|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return br(qH(gF(b)));var
 a=a+1|0;continue}}(a,J(a),0)}function
-qH(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bL;if(eP(e,a)===b)return a;var
+qR(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bN;if(eQ(e,a)===b)return a;var
 a=a+1|0;continue}}function
-qI(b,a,d){var
-c=J(b);if(0<=a&&!(c<a))try{qH(b,c,a,d);var
-e=1;return e}catch(a){a=bK(a);if(a===bL)return 0;throw a}return ag(qJ)}function
-qK(b,a){return qI(b,0,a)}function
-qL(a){return bq(qy(gC(a)))}function
-qM(a){return 1-(typeof
+qS(b,a,d){var
+c=J(b);if(0<=a&&!(c<a))try{qR(b,c,a,d);var
+e=1;return e}catch(a){a=bM(a);if(a===bN)return 0;throw a}return ah(qT)}function
+qU(b,a){return qS(b,0,a)}function
+qV(a){return br(qI(gF(a)))}function
+qW(a){return 1-(typeof
 a==="number"?1:0)}function
-aw(b,c){if(0===b)return[0];if(0<=b){var
+ax(b,c){if(0===b)return[0];if(0<=b){var
 d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ag(qN)}function
-jB(b,f,e){var
+a=h;continue}break}}return d}return ah(qX)}function
+jI(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bO(a){var
-b=a.length-1;return 0===b?[0]:iV(a,0,b)}function
-cn(b,a){var
-c=b.length-1;return 0===c?bO(a):0===a.length-1?iV(b,0,c):FH(b,a)}function
-eZ(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iV(c,b,a);return ag(qO)}function
-jC(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return FJ(c,b,a,d);return ag(qP)}function
-jD(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return FI(e,c,d,b,a);return ag(qQ)}function
-d0(d,b){var
+bQ(a){var
+b=a.length-1;return 0===b?[0]:i2(a,0,b)}function
+cp(b,a){var
+c=b.length-1;return 0===c?bQ(a):0===a.length-1?i2(b,0,c):F3(b,a)}function
+e0(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return i2(c,b,a);return ah(qY)}function
+jJ(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return F5(c,b,a,d);return ah(qZ)}function
+jK(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return F4(e,c,d,b,a);return ah(q0)}function
+d1(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1260,8 +1260,8 @@ e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-d1(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ag(qR);if(0===b)return[0];var
+d2(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ah(q1);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1280,11 +1280,11 @@ a=h;continue}break}}return e}function
 aM(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-qS(d,c){var
+q2(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 L(a){if(a){var
-b=a[2],d=a[1],c=p(qS(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=p(q2(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1293,47 +1293,47 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-jE(c,b){var
+jL(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cI(c,b){var
+cM(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gE=[ao,qU,cF(0)];function
-qT(b){if(by(b,[0]))return[0,[0],[0]];var
+gH=[ap,q4,cJ(0)];function
+q3(b){if(bm(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jF(e,a){function
+jM(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gE,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gH,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bK(b);if(b[1]===gE){var
+g=l(f,b,d);return g}catch(b){b=bM(b);if(b[1]===gH){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bK(a);if(a[1]===gE)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bM(a);if(a[1]===gH)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ah,qV]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ai,q5]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1347,15 +1347,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-qW(l,a){function
+q6(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jD(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jK(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jD(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jK(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1370,162 +1370,162 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-dc(a){return a!=a?1:0}function
+df(a){return a!=a?1:0}function
 a7(b,a){if(!(b<a)){var
-c=0;if(gn(a)||!gn(b))c=1;if(c)return dc(b)?b:a}return dc(a)?a:b}function
+c=0;if(gq(a)||!gq(b))c=1;if(c)return df(b)?b:a}return df(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(gn(a)||!gn(b))c=1;if(c)return dc(a)?a:b}return dc(b)?b:a}function
-d2(a){return[0,0,0]}function
-d3(a){a[1]=0;a[2]=0;return 0}function
-dd(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-de(a){var
+c=0;if(gq(a)||!gq(b))c=1;if(c)return df(a)?a:b}return df(b)?b:a}function
+d3(a){return[0,0,0]}function
+d4(a){a[1]=0;a[2]=0;return 0}function
+dg(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+dh(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-df(b){var
+di(b){var
 a=b[1];return a?[0,a[1]]:0}function
-qX(b,a){return aF(b,a[1])}var
-qZ=[ao,qY,cF(0)];function
-q0(a){return[0,0,0,0]}function
-gF(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jG(d,a){var
+q7(b,a){return aH(b,a[1])}var
+q9=[ap,q8,cJ(0)];function
+q_(a){return[0,0,0,0]}function
+gI(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+jN(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-q1(b){var
+q$(b){var
 a=b[2];return a?[0,a[1]]:0}function
-q2(a){var
+ra(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gF(a);return c}throw qZ}function
-q3(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gI(a);return c}throw q9}function
+rb(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gF(a);return[0,c]}return 0}var
-q5=[ao,q4,cF(0)];function
-q6(a){throw q5}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gI(a);return[0,c]}return 0}var
+rd=[ap,rc,cJ(0)];function
+re(a){throw rd}function
 bc(a){var
-c=a[1];a[1]=q6;try{var
-b=f(c,0);Gp(a,b);return b}catch(b){b=bK(b);a[1]=function(a){throw b};throw b}}function
-e0(a){var
-b=1<=a?a:1,c=dZ<b?dZ:b,d=az(c);return[0,d,0,c,d]}function
-e1(a){return jy(a[1],0,a[2])}function
-q7(a){return a[2]}function
-q8(a){a[2]=0;return 0}function
-gG(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dZ<b[1])if((d+c|0)<=dZ)b[1]=dZ;else
-dW(q$);var
-e=az(b[1]);jz(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ah,q9]}throw[0,ah,q_]}}function
-gH(a,c){var
-b=a[2];if(a[3]<=b)gG(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
-ra(a,d,c,b){var
+c=a[1];a[1]=re;try{var
+b=f(c,0);GL(a,b);return b}catch(b){b=bM(b);a[1]=function(a){throw b};throw b}}function
+e1(a){var
+b=1<=a?a:1,c=d0<b?d0:b,d=aA(c);return[0,d,0,c,d]}function
+e2(a){return jF(a[1],0,a[2])}function
+rf(a){return a[2]}function
+rg(a){a[2]=0;return 0}function
+gJ(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d0<b[1])if((d+c|0)<=d0)b[1]=d0;else
+dX(rj);var
+e=aA(b[1]);jG(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ai,rh]}throw[0,ai,ri]}}function
+gK(a,c){var
+b=a[2];if(a[3]<=b)gJ(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
+rk(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ag(rb);var
-g=a[2]+b|0;if(a[3]<g)gG(a,b);bI(d,c,a[1],a[2],b);a[2]=g;return 0}function
-co(a,c){var
-b=J(c),d=a[2]+b|0;if(a[3]<d)gG(a,b);bI(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gI(a){return 5===a[2]?12:-6}function
-jH(a){return[0,0,az(a)]}function
-jI(a,g){var
-b=bo(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=az(jv(b*2|0,c));jz(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ah(rl);var
+g=a[2]+b|0;if(a[3]<g)gJ(a,b);bK(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cq(a,c){var
+b=J(c),d=a[2]+b|0;if(a[3]<d)gJ(a,b);bK(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gL(a){return 5===a[2]?12:-6}function
+jO(a){return[0,0,aA(a)]}function
+jP(a,g){var
+b=bp(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aA(jC(b*2|0,c));jG(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dg(a,b){jI(a,1);dO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+dj(a,b){jP(a,1);dP(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aN(a,c){var
-b=J(c);jI(a,b);b3(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jJ(a){return jy(a[2],0,a[1])}function
-rc(a,b){var
+b=J(c);jP(a,b);b6(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jQ(a){return jF(a[2],0,a[1])}function
+rm(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return n5;case
+3:return oe;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-rd(a,b){switch(b[1]){case
+rn(a,b){switch(b[1]){case
 0:break;case
-1:dg(a,43);break;default:dg(a,32)}return 8<=b[2]?dg(a,35):0}function
-jK(a){if(typeof
+1:dj(a,43);break;default:dj(a,32)}return 8<=b[2]?dj(a,35):0}function
+jR(a){if(typeof
 a==="number")switch(a){case
-0:return re;case
-1:return rf;case
-2:return rg;case
-3:return rh;case
-4:return ri;case
-5:return rj;default:return rk}else
+0:return ro;case
+1:return rp;case
+2:return rq;case
+3:return rr;case
+4:return rs;case
+5:return rt;default:return ru}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aE(rl,gD(1,a[1]))}}function
-gJ(b,c){var
+1:return a[1];default:return aG(rv,gG(1,a[1]))}}function
+gM(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aN(b,rm);var
+d=a[1];aN(b,rw);var
 a=d;continue;case
 1:var
-e=a[1];aN(b,rn);var
+e=a[1];aN(b,rx);var
 a=e;continue;case
 2:var
-f=a[1];aN(b,ro);var
+f=a[1];aN(b,ry);var
 a=f;continue;case
 3:var
-g=a[1];aN(b,rp);var
+g=a[1];aN(b,rz);var
 a=g;continue;case
 4:var
-h=a[1];aN(b,rq);var
+h=a[1];aN(b,rA);var
 a=h;continue;case
 5:var
-i=a[1];aN(b,rr);var
+i=a[1];aN(b,rB);var
 a=i;continue;case
 6:var
-j=a[1];aN(b,rs);var
+j=a[1];aN(b,rC);var
 a=j;continue;case
 7:var
-k=a[1];aN(b,rt);var
+k=a[1];aN(b,rD);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aN(b,ru);gJ(b,m);aN(b,rv);var
+l=a[2],m=a[1];aN(b,rE);gM(b,m);aN(b,rF);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aN(b,rw);gJ(b,o);aN(b,rx);var
+n=a[3],o=a[1];aN(b,rG);gM(b,o);aN(b,rH);var
 a=n;continue;case
 10:var
-p=a[1];aN(b,ry);var
+p=a[1];aN(b,rI);var
 a=p;continue;case
 11:var
-q=a[1];aN(b,rz);var
+q=a[1];aN(b,rJ);var
 a=q;continue;case
 12:var
-r=a[1];aN(b,rA);var
+r=a[1];aN(b,rK);var
 a=r;continue;case
 13:var
-s=a[1];aN(b,rB);var
+s=a[1];aN(b,rL);var
 a=s;continue;default:var
-t=a[1];aN(b,rC);var
+t=a[1];aN(b,rM);var
 a=t;continue}}function
-ax(a){if(typeof
+ay(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ax(a[1])];case
-1:return[1,ax(a[1])];case
-2:return[2,ax(a[1])];case
-3:return[3,ax(a[1])];case
-4:return[4,ax(a[1])];case
-5:return[5,ax(a[1])];case
-6:return[6,ax(a[1])];case
-7:return[7,ax(a[1])];case
+0:return[0,ay(a[1])];case
+1:return[1,ay(a[1])];case
+2:return[2,ay(a[1])];case
+3:return[3,ay(a[1])];case
+4:return[4,ay(a[1])];case
+5:return[5,ay(a[1])];case
+6:return[6,ay(a[1])];case
+7:return[7,ay(a[1])];case
 8:var
-b=a[1];return[8,b,ax(a[2])];case
+b=a[1];return[8,b,ay(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,ax(a[3])];case
-10:return[10,ax(a[1])];case
-11:return[11,ax(a[1])];case
-12:return[12,ax(a[1])];case
-13:return[13,ax(a[1])];default:return[14,ax(a[1])]}}function
+c=a[2],d=a[1];return[9,c,d,ay(a[3])];case
+10:return[10,ay(a[1])];case
+11:return[11,ay(a[1])];case
+12:return[12,ay(a[1])];case
+13:return[13,ay(a[1])];default:return[14,ay(a[1])]}}function
 aO(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
@@ -1549,9 +1549,9 @@ j=aO(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};retu
 8:var
 k=aO(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aO(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aO(aB(ax(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){f(as,0);f(ao,0);return 0},ay=function(a){f(ap,0);f(at,0);return 0},az=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(av,0);return 0},az,ay,aw];case
+am=a[2],an=a[1],l=aO(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aO(aC(ay(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){f(as,0);f(ao,0);return 0},ax=function(a){f(ap,0);f(at,0);return 0},az=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(av,0);return 0},az,ax,aw];case
 10:var
-n=aO(a[1]),aA=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aC,aA];case
+n=aO(a[1]),aA=n[4],aB=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aB,aA];case
 11:var
 o=aO(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
 12:var
@@ -1559,7 +1559,7 @@ p=aO(a[1]),aL=p[4],aM=p[3],aN=p[2],aP=p[1],aQ=function(a){f(aN,0);return 0};retu
 13:var
 q=aO(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
 r=aO(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-aB(c,b){var
+aC(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1570,12 +1570,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ah,rD]}else
+9:a=6;break;default:throw[0,ai,rN]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,aB(t,b[1])];case
+0:return[0,aC(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1586,7 +1586,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,aB(u,b[1])];case
+1:return[1,aC(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1598,7 +1598,7 @@ b!=="number")switch(b[0]){case
 g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,aB(v,b[1])];case
+2:return[2,aC(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1610,7 +1610,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,aB(w,b[1])];case
+3:return[3,aC(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1622,7 +1622,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,aB(x,b[1])];case
+4:return[4,aC(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1634,7 +1634,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,aB(y,b[1])];case
+5:return[5,aC(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1646,7 +1646,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,aB(z,b[1])];case
+6:return[6,aC(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1658,7 +1658,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,aB(A,b[1])];case
+7:return[7,aC(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1671,40 +1671,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=aB(B,b[2]);return[8,aB(C,D),E];case
+D=b[1],E=aC(B,b[2]);return[8,aC(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ah,rM];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ai,rW];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aO(aB(ax(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aB(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aO(aC(ay(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aC(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ah,rN];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ai,rX];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aB(M,b[1])];throw[0,ah,rO];case
+b!=="number"&&10===b[0])return[10,aC(M,b[1])];throw[0,ai,rY];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aB(N,b[1])];default:o=1}if(o)throw[0,ah,rP];break;case
+11:return[11,aC(N,b[1])];default:o=1}if(o)throw[0,ai,rZ];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aB(O,b[1])];default:p=1}if(p)throw[0,ah,rQ];break;case
+12:return[12,aC(O,b[1])];default:p=1}if(p)throw[0,ai,r0];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1712,7 +1712,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aB(P,b[1])];default:q=1}if(q)throw[0,ah,rR];break;default:var
+13:return[13,aC(P,b[1])];default:q=1}if(q)throw[0,ai,r1];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1720,25 +1720,25 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aB(Q,b[1])];default:r=1}if(r)throw[0,ah,rS]}switch(a){case
-0:throw[0,ah,rG];case
-1:throw[0,ah,rH];case
-2:throw[0,ah,rI];case
-3:throw[0,ah,rJ];case
-4:throw[0,ah,rK];case
-5:throw[0,ah,rE];case
-6:throw[0,ah,rF];default:throw[0,ah,rL]}}var
-aG=[ao,rT,cF(0)];function
-e2(b,a){if(typeof
+14:return[14,aC(Q,b[1])];default:r=1}if(r)throw[0,ai,r2]}switch(a){case
+0:throw[0,ai,rQ];case
+1:throw[0,ai,rR];case
+2:throw[0,ai,rS];case
+3:throw[0,ai,rT];case
+4:throw[0,ai,rU];case
+5:throw[0,ai,rO];case
+6:throw[0,ai,rP];default:throw[0,ai,rV]}}var
+aI=[ap,r3,cJ(0)];function
+e3(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aG}}function
-d4(e,b,d){var
-a=e2(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aI}}function
+d5(e,b,d){var
+a=e3(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aG}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aI}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 a8(b,c,a){if(typeof
-b==="number")return[0,0,U(c,a)];else
+b==="number")return[0,0,V(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
@@ -1766,14 +1766,14 @@ a!=="number"&&7===a[0]){var
 n=a8(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eN([0,b[1]],[0,o]))throw aG;var
+o=a[1],w=a[2],x=b[2];if(eO([0,b[1]],[0,o]))throw aI;var
 p=a8(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ak(e)];if(eN([0,ak(B)],C))throw aG;var
-D=[0,ak(d)];if(eN([0,ak(A)],D))throw aG;var
-q=aO(aB(ax(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=a8(ak(z),c,y),F=r[2];return[0,[9,e,d,ax(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ak(e)];if(eO([0,ak(B)],C))throw aI;var
+D=[0,ak(d)];if(eO([0,ak(A)],D))throw aI;var
+q=aO(aC(ay(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=a8(ak(z),c,y),F=r[2];return[0,[9,e,d,ay(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=a8(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1785,91 +1785,91 @@ a!=="number"&&13===a[0]){var
 u=a8(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a8(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aG}function
-U(a,b){if(typeof
+v=a8(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aI}function
+V(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=U(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=V(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=U(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=V(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=e2(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=e3(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=U(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aG;case
+s=V(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aI;case
 3:var
-R=a[2],t=e2(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=e3(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aG;case
+u=V(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aI;case
 4:var
-T=a[4],V=a[1],e=d4(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+T=a[4],U=a[1],e=d5(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aG;case
+X=e[2],v=V(T,f[1]);return[0,[4,U,W,X,v[1]],v[2]]}throw aI;case
 5:var
-Y=a[4],Z=a[1],g=d4(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=d5(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aG;case
+$=g[2],w=V(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aI;case
 6:var
-aa=a[4],ab=a[1],i=d4(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=d5(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aG;case
+ad=i[2],x=V(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aI;case
 7:var
-ae=a[4],af=a[1],k=d4(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=d5(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ah=k[2],y=U(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aG;case
+ah=k[2],y=V(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aI;case
 8:var
-ai=a[4],aj=a[1],m=d4(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+ai=a[4],aj=a[1],m=d5(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=U(ai,n[1]);return[0,[8,aj,al,am,z[1]],z[2]]}throw aG;case
+am=m[2],z=V(ai,n[1]);return[0,[8,aj,al,am,z[1]],z[2]]}throw aI;case
 9:var
-an=a[2],A=e2(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=e3(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=U(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aG;case
+B=V(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aI;case
 10:var
-C=U(a[1],b);return[0,[10,C[1]],C[2]];case
+C=V(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=U(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+ap=a[1],D=V(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-aq=a[1],E=U(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+aq=a[1],E=V(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eN([0,a[2]],[0,F]))throw aG;var
-G=U(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eO([0,a[2]],[0,F]))throw aI;var
+G=V(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ak(H)];if(eN([0,ak(aw)],ay))throw aG;var
-I=U(av,ak(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ak(H)];if(eO([0,ak(aw)],ay))throw aI;var
+I=V(av,ak(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=U(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+J=V(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+K=V(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-az=a[1],L=U(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return rV(a[1],a[2],b);case
+az=a[1],L=V(a[2],b);return[0,[17,az,L[1]],L[2]];case
+18:return r5(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+M=V(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aA=a[2],aB=a[1],N=U(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
+aA=a[2],aB=a[1],N=V(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aC=a[1],O=U(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
-23:return rW(a[1],a[2],b)}throw aG}function
-rV(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-rW(a,c,b){if(typeof
+aC=a[1],O=V(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
+23:return r6(a[1],a[2],b)}throw aI}function
+r5(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=V(d[1],b),k=e[1],f=V(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=V(g[1],b),m=h[1],i=V(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+r6(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return bd(a,c,b);case
 1:return bd(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=U(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aG;default:return bd(a,c,b)}else
+d=V(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aI;default:return bd(a,c,b)}else
 switch(a[0]){case
 0:return bd(a,c,b);case
 1:return bd(a,c,b);case
@@ -1884,155 +1884,155 @@ switch(a[0]){case
 g=a[1],e=a8(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return bd(a,c,b);default:return bd(a,c,b)}}function
 bd(d,c,b){var
-a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
-rU(c,b){var
-a=U(c,b);if(typeof
-a[2]==="number")return a[1];throw aG}function
-rX(b,a){return rU(b,ak(ax(a)))}function
+a=V(c,b);return[0,[23,d,a[1]],a[2]]}function
+r4(c,b){var
+a=V(c,b);if(typeof
+a[2]==="number")return a[1];throw aI}function
+r7(b,a){return r4(b,ak(ay(a)))}function
 be(k,g,a){var
-b=J(a),h=0<=g?k:0,d=eS(g);if(d<=b)return a;var
-l=2===h?48:32,c=cH(d,l);switch(h){case
-0:b3(a,0,c,0,b);break;case
-1:b3(a,0,c,d-b|0,b);break;default:var
+b=J(a),h=0<=g?k:0,d=eT(g);if(d<=b)return a;var
+l=2===h?48:32,c=cL(d,l);switch(h){case
+0:b6(a,0,c,0,b);break;case
+1:b6(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==aA(a,0)&&45!==aA(a,0)&&32!==aA(a,0)){e=1;i=1}if(!i){dO(c,0,aA(a,0));b3(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aB(a,0)&&45!==aB(a,0)&&32!==aB(a,0)){e=1;i=1}if(!i){dP(c,0,aB(a,0));b6(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===aA(a,0)){var
-j=0;if(f6!==aA(a,1)&&88!==aA(a,1)){f=1;j=1}if(!j){dO(c,1,aA(a,1));b3(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b3(a,0,c,d-b|0,b)}}return bq(c)}function
-dh(k,b){var
-c=eS(k),a=J(b),d=aA(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iL>>>0))e=1}else
+f=0;if(1<b&&48===aB(a,0)){var
+j=0;if(f9!==aB(a,1)&&88!==aB(a,1)){f=1;j=1}if(!j){dP(c,1,aB(a,1));b6(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)b6(a,0,c,d-b|0,b)}}return br(c)}function
+dk(k,b){var
+c=eT(k),a=J(b),d=aB(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iR>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(f6===aA(b,1)||88===aA(b,1))j=1;if(j){var
-h=cH(c+2|0,48);dO(h,1,aA(b,1));b3(b,2,h,(c-a|0)+4|0,a-2|0);return bq(h)}}e=1;f=1;break;case
+j=0;if(f9===aB(b,1)||88===aB(b,1))j=1;if(j){var
+h=cL(c+2|0,48);dP(h,1,aB(b,1));b6(b,2,h,(c-a|0)+4|0,a-2|0);return br(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cH(c+1|0,48);dO(g,0,d);b3(b,1,g,(c-a|0)+2|0,a-1|0);return bq(g)}}if(e&&a<c){var
-i=cH(c,48);b3(b,0,i,c-a|0,a);return bq(i)}return b}function
-rY(d){var
-a=qG(d),b=J(a),c=cH(b+2|0,34);bI(a,0,c,1,b);return bq(c)}function
-rZ(a){switch(a){case
-1:return r1;case
-2:return r2;case
-4:return r4;case
-5:return r5;case
-6:return r6;case
-7:return r7;case
-8:return r8;case
-9:return r9;case
-10:return r_;case
-11:return r$;case
+g=cL(c+1|0,48);dP(g,0,d);b6(b,1,g,(c-a|0)+2|0,a-1|0);return br(g)}}if(e&&a<c){var
+i=cL(c,48);b6(b,0,i,c-a|0,a);return br(i)}return b}function
+r8(d){var
+a=qQ(d),b=J(a),c=cL(b+2|0,34);bK(a,0,c,1,b);return br(c)}function
+r9(a){switch(a){case
+1:return r$;case
+2:return sa;case
+4:return sc;case
+5:return sd;case
+6:return se;case
+7:return sf;case
+8:return sg;case
+9:return sh;case
+10:return si;case
+11:return sj;case
 0:case
-13:return r0;case
+13:return r_;case
 3:case
-14:return r3;default:return sa}}function
-sb(a){switch(a){case
-1:return sd;case
-2:return se;case
-4:return sg;case
-5:return sh;case
-6:return si;case
-7:return sj;case
-8:return sk;case
-9:return sl;case
-10:return sm;case
-11:return sn;case
+14:return sb;default:return sk}}function
+sl(a){switch(a){case
+1:return sn;case
+2:return so;case
+4:return sq;case
+5:return sr;case
+6:return ss;case
+7:return st;case
+8:return su;case
+9:return sv;case
+10:return sw;case
+11:return sx;case
 0:case
-13:return sc;case
+13:return sm;case
 3:case
-14:return sf;default:return so}}function
-sp(a){switch(a){case
-1:return sr;case
-2:return ss;case
-4:return su;case
-5:return sv;case
-6:return sw;case
-7:return sx;case
-8:return sy;case
-9:return sz;case
-10:return sA;case
-11:return sB;case
+14:return sp;default:return sy}}function
+sz(a){switch(a){case
+1:return sB;case
+2:return sC;case
+4:return sE;case
+5:return sF;case
+6:return sG;case
+7:return sH;case
+8:return sI;case
+9:return sJ;case
+10:return sK;case
+11:return sL;case
 0:case
-13:return sq;case
+13:return sA;case
 3:case
-14:return st;default:return sC}}function
-sD(a){switch(a){case
-1:return sF;case
-2:return sG;case
-4:return sI;case
-5:return sJ;case
-6:return sK;case
-7:return sL;case
-8:return sM;case
-9:return sN;case
-10:return sO;case
-11:return sP;case
+14:return sD;default:return sM}}function
+sN(a){switch(a){case
+1:return sP;case
+2:return sQ;case
+4:return sS;case
+5:return sT;case
+6:return sU;case
+7:return sV;case
+8:return sW;case
+9:return sX;case
+10:return sY;case
+11:return sZ;case
 0:case
-13:return sE;case
+13:return sO;case
 3:case
-14:return sH;default:return sQ}}function
-jL(b,c){var
-d=eS(c),e=rc(sR,b),a=jH(16);dg(a,37);rd(a,b);dg(a,46);aN(a,jw(d));dg(a,e);return jJ(a)}function
-e3(m,a){if(13<=m){var
+14:return sR;default:return s0}}function
+jS(b,c){var
+d=eT(c),e=rm(s1,b),a=jO(16);dj(a,37);rn(a,b);dj(a,46);aN(a,jD(d));dj(a,e);return jQ(a)}function
+e4(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eP(a,c)+iz>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eQ(a,c)+iF>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=az(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dO(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aA(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dP(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eP(a,b);if(9<f+iz>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eQ(a,b);if(9<f+iF>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bq(j)}return a}function
-sS(a,b){return e3(a,gh(rZ(a),b))}function
-sT(a,b){return e3(a,gh(sp(a),b))}function
-sU(a,b){return e3(a,gh(sD(a),b))}function
-sV(a,b){return e3(a,F6(sb(a),b))}function
-b4(b,c,a){function
+b=p;continue}break}}return br(j)}return a}function
+s2(a,b){return e4(a,gk(r9(a),b))}function
+s3(a,b){return e4(a,gk(sz(a),b))}function
+s4(a,b){return e4(a,gk(sN(a),b))}function
+s5(a,b){return e4(a,Gq(sl(a),b))}function
+b7(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return F2(a,c,d)}function
+d=32}return Gm(a,c,d)}function
 f(a){var
 e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=aA(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=aB(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aE(a,sW)}function
+b=b+1|0;continue}}(0)?a:aG(a,s6)}function
 e(c){var
-b=FP(a);return 3===b?a<0.?sX:sY:4<=b?sZ:c}switch(b[2]){case
-5:return e(f(i0(jL(b,c),a)));case
+b=F$(a);return 3===b?a<0.?s7:s8:4<=b?s9:c}switch(b[2]){case
+5:return e(f(i7(jS(b,c),a)));case
 6:return d(0);case
-7:return qL(d(0));case
-8:return e(d(0));default:return i0(jL(b,c),a)}}function
-s0(d){var
-a=p0(d),b=J(a),c=cH(b+2|0,39);bI(a,0,c,1,b);return bq(c)}function
-s1(b){var
-a=jH(16);gJ(a,b);return jJ(a)}function
-eD(d,o,m,l){var
+7:return qV(d(0));case
+8:return e(d(0));default:return i7(jS(b,c),a)}}function
+s_(d){var
+a=p_(d),b=J(a),c=cL(b+2|0,39);bK(a,0,c,1,b);return br(c)}function
+s$(b){var
+a=jO(16);gM(a,b);return jQ(a)}function
+eE(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,s0(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,s_(a)],q)};case
 2:var
-r=a[2],s=a[1];return gK(c,b,r,s,function(a){return a});case
-3:return gK(c,b,a[2],a[1],rY);case
-4:return e4(c,b,a[4],a[2],a[3],sS,a[1]);case
-5:return e4(c,b,a[4],a[2],a[3],sT,a[1]);case
-6:return e4(c,b,a[4],a[2],a[3],sU,a[1]);case
-7:return e4(c,b,a[4],a[2],a[3],sV,a[1]);case
-8:return s2(c,b,a[4],a[2],a[3],a[1]);case
-9:return gK(c,b,a[2],a[1],pG);case
+r=a[2],s=a[1];return gN(c,b,r,s,function(a){return a});case
+3:return gN(c,b,a[2],a[1],r8);case
+4:return e5(c,b,a[4],a[2],a[3],s2,a[1]);case
+5:return e5(c,b,a[4],a[2],a[3],s3,a[1]);case
+6:return e5(c,b,a[4],a[2],a[3],s4,a[1]);case
+7:return e5(c,b,a[4],a[2],a[3],s5,a[1]);case
+8:return ta(c,b,a[4],a[2],a[3],a[1]);case
+9:return gN(c,b,a[2],a[1],pQ);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2040,9 +2040,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=s1(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=s$(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,ad(rX(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,ad(r7(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2053,36 +2053,36 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ah,s4];case
+19:throw[0,ai,tc];case
 20:var
-F=a[3],G=[8,b,s5];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,td];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,gh(s6,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,gk(te,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?nV(d+1|0,c,b,h,g):aD(nV,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?it(d+1|0,c,b,i,j,k):aD(it,[0,c,b,i,j,k])}}function
-nV(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?n6(d+1|0,c,b,h,g):aF(n6,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?iz(d+1|0,c,b,i,j,k):aF(iz,[0,c,b,i,j,k])}}function
+n6(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-1:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-2:throw[0,ah,s7];default:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a])}else
+0:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+1:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+2:throw[0,ai,tf];default:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-1:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-2:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-3:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-4:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-5:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-6:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-7:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
-8:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);case
+0:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+1:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+2:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+3:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+4:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+5:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+6:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+7:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+8:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?iu(d+1|0,c,b,f,a):aD(iu,[0,c,b,f,a]);case
-10:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a]);default:return d<50?T(d+1|0,c,b,a):aD(T,[0,c,b,a])}}function
-iu(e,d,c,a,b){if(typeof
-a==="number")return e<50?T(e+1|0,d,c,b):aD(T,[0,d,c,b]);else
+f=e[2];return d<50?iA(d+1|0,c,b,f,a):aF(iA,[0,c,b,f,a]);case
+10:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);default:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a])}}function
+iA(e,d,c,a,b){if(typeof
+a==="number")return e<50?U(e+1|0,d,c,b):aF(U,[0,d,c,b]);else
 switch(a[0]){case
 0:var
 f=a[1];return function(a){return bk(d,c,f,b)};case
@@ -2103,186 +2103,186 @@ m=a[1];return function(a){return bk(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return bk(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aB(ax(a[1]),p);return function(a){return bk(d,c,aZ(q,o),b)};case
+o=a[3],p=a[2],q=aC(ay(a[1]),p);return function(a){return bk(d,c,a0(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return bk(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return bk(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return bk(d,c,t,b)};case
-13:throw[0,ah,s8];default:throw[0,ah,s9]}}function
-T(d,b,e,a){var
-c=[8,e,s_];return d<50?eD(d+1|0,b,c,a):aD(eD,[0,b,c,a])}function
-it(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return s3(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?eD(h+1|0,b,g,a):aD(eD,[0,b,g,a])}function
-M(a,b,c){return jb(eD(0,a,b,c))}function
-bk(a,b,c,d){return jb(iu(0,a,b,c,d))}function
-s3(a,b,c,d,e){return jb(it(0,a,b,c,d,e))}function
-gK(e,d,c,a,b){if(typeof
+13:throw[0,ai,tg];default:throw[0,ai,th]}}function
+U(d,b,e,a){var
+c=[8,e,ti];return d<50?eE(d+1|0,b,c,a):aF(eE,[0,b,c,a])}function
+iz(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return tb(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?eE(h+1|0,b,g,a):aF(eE,[0,b,g,a])}function
+M(a,b,c){return ji(eE(0,a,b,c))}function
+bk(a,b,c,d){return ji(iA(0,a,b,c,d))}function
+tb(a,b,c,d,e){return ji(iz(0,a,b,c,d,e))}function
+gN(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return M(e,[4,d,be(h,g,f(b,a))],c)}}var
 i=a[1];return function(g,a){return M(e,[4,d,be(i,g,f(b,a))],c)}}}function
-e4(f,e,d,g,c,b,a){if(typeof
+e5(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,dh(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return M(f,[4,e,dh(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return M(f,[4,e,dk(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return M(f,[4,e,dk(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,be(i,h,dh(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,be(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return M(f,[4,e,be(i,h,dh(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return M(f,[4,e,be(i,h,dk(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,be(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return M(f,[4,e,be(i,h,dk(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return M(f,[4,e,be(j,h,dh(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,be(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return M(f,[4,e,be(j,g,dh(m,n(b,a,c)))],d)}}}function
-s2(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return M(f,[4,e,be(j,h,dk(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,be(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return M(f,[4,e,be(j,g,dk(m,n(b,a,c)))],d)}}}function
+ta(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b4(a,f,b)],c)}:function(b){return M(e,[4,d,b4(a,gI(a),b)],c)};var
-j=b[1];return function(b){return M(e,[4,d,b4(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return M(e,[4,d,b7(a,f,b)],c)}:function(b){return M(e,[4,d,b7(a,gL(a),b)],c)};var
+j=b[1];return function(b){return M(e,[4,d,b7(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b4(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b4(a,gI(a),b))],c)};var
-k=b[1];return function(b){return M(e,[4,d,be(h,g,b4(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b7(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b7(a,gL(a),b))],c)};var
+k=b[1];return function(b){return M(e,[4,d,be(h,g,b7(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b4(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b4(a,gI(a),b))],c)};var
-l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b4(a,l,b))],c)}}}function
-b5(b,e){var
+b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b7(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b7(a,gL(a),b))],c)};var
+l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b7(a,l,b))],c)}}}function
+b8(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jK(a[2]);b5(b,g);return dX(b,h);case
+g=a[1],h=jR(a[2]);b8(b,g);return dY(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b5(b,d);dX(b,s$);var
+i=c[1];b8(b,d);dY(b,tj);var
 a=i;continue}var
-j=c[1];b5(b,d);dX(b,ta);var
+j=c[1];b8(b,d);dY(b,tk);var
 a=j;continue;case
 6:var
-m=a[2];b5(b,a[1]);return f(m,b);case
-7:b5(b,a[1]);return eT(b);case
+m=a[2];b8(b,a[1]);return f(m,b);case
+7:b8(b,a[1]);return eU(b);case
 8:var
-n=a[2];b5(b,a[1]);return ag(n);case
+n=a[2];b8(b,a[1]);return ah(n);case
 2:case
 4:var
-k=a[2];b5(b,a[1]);return dX(b,k);default:var
-l=a[2];b5(b,a[1]);return pS(b,l)}}function
-cp(b,e){var
+k=a[2];b8(b,a[1]);return dY(b,k);default:var
+l=a[2];b8(b,a[1]);return p2(b,l)}}function
+cr(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jK(a[2]);cp(b,g);return co(b,h);case
+g=a[1],h=jR(a[2]);cr(b,g);return cq(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cp(b,d);co(b,tb);var
+i=c[1];cr(b,d);cq(b,tl);var
 a=i;continue}var
-j=c[1];cp(b,d);co(b,tc);var
+j=c[1];cr(b,d);cq(b,tm);var
 a=j;continue;case
 6:var
-m=a[2];cp(b,a[1]);return co(b,f(m,0));case
+m=a[2];cr(b,a[1]);return cq(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cp(b,a[1]);return ag(n);case
+n=a[2];cr(b,a[1]);return ah(n);case
 2:case
 4:var
-k=a[2];cp(b,a[1]);return co(b,k);default:var
-l=a[2];cp(b,a[1]);return gH(b,l)}}function
-td(c,a,b){var
-d=b[1],e=0;return M(function(b){b5(a,b);return f(c,a)},e,d)}function
-gL(b,a){return td(function(a){return 0},b,a)}function
-gM(a){return gL(bM,a)}function
-te(b,a){var
+k=a[2];cr(b,a[1]);return cq(b,k);default:var
+l=a[2];cr(b,a[1]);return gK(b,l)}}function
+tn(c,a,b){var
+d=b[1],e=0;return M(function(b){b8(a,b);return f(c,a)},e,d)}function
+gO(b,a){return tn(function(a){return 0},b,a)}function
+gP(a){return gO(bO,a)}function
+to(b,a){var
 c=a[1];return M(function(c){var
-a=e0(64);cp(a,c);return f(b,e1(a))},0,c)}function
-ay(a){return te(function(a){return a},a)}var
-tf=gs(0);function
-gO(c,b){var
-a=c[1+b];return qM(a)?aS(a)===gc?f(ay(tg),a):aS(a)===253?pL(a):th:f(ay(ti),a)}function
-jM(b,a){if(b.length-1<=a)return tj;var
-c=jM(b,a+1|0),d=gO(b,a);return n(ay(tk),d,c)}function
-tl(a){var
+a=e1(64);cr(a,c);return f(b,e2(a))},0,c)}function
+az(a){return to(function(a){return a},a)}var
+tp=gv(0);function
+gR(c,b){var
+a=c[1+b];return qW(a)?aS(a)===gf?f(az(tq),a):aS(a)===253?pV(a):tr:f(az(ts),a)}function
+jT(b,a){if(b.length-1<=a)return tt;var
+c=jT(b,a+1|0),d=gR(b,a);return n(az(tu),d,c)}function
+tv(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jM(a,2),d=gO(a,1);return n(ay(tm),d,c)}switch(b){case
-0:return tn;case
-1:return to;default:var
-e=gO(a,1);return f(ay(tp),e)}}function
-tq(d){function
+c=jT(a,2),d=gR(a,1);return n(az(tw),d,c)}switch(b){case
+0:return tx;case
+1:return ty;default:var
+e=gR(a,1);return f(az(tz),e)}}function
+tA(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gt(tf))}function
-tr(a){if(a===eR)return ts;if(a===gu)return tt;if(a[1]===jj){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cX(ay(gN),i,h,e,e+5|0,tu)}if(a[1]===ah){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cX(ay(gN),k,j,f,f+6|0,tv)}if(a[1]===jl){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cX(ay(gN),m,l,g,g+6|0,tw)}if(0===aS(a)){var
-n=a[1][1];return aE(n,tl(a))}return a[1]}function
-e5(a){var
-b=tq(a);return b?b[1]:tr(a)}function
-tx(a){var
-b=[0,FQ(a)];return b}function
-ty(b,a){function
-c(a){return a?0===b?tz:tA:0===b?tB:tC}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?tD:tF,i=a[2],j=a[7],k=c(a[1]);return[0,FF(ay(tE),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(ay(tG),l)]}function
-tH(d,b){if(b){var
+a=g;continue}return 0}}return a(gw(tp))}function
+tB(a){if(a===eS)return tC;if(a===gx)return tD;if(a[1]===jq){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cC(az(gQ),i,h,e,e+5|0,tE)}if(a[1]===ai){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cC(az(gQ),k,j,f,f+6|0,tF)}if(a[1]===js){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cC(az(gQ),m,l,g,g+6|0,tG)}if(0===aS(a)){var
+n=a[1][1];return aG(n,tv(a))}return a[1]}function
+e6(a){var
+b=tA(a);return b?b[1]:tB(a)}function
+tH(a){var
+b=[0,Ga(a)];return b}function
+tI(b,a){function
+c(a){return a?0===b?tJ:tK:0===b?tL:tM}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?tN:tP,i=a[2],j=a[7],k=c(a[1]);return[0,F1(az(tO),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(az(tQ),l)]}function
+tR(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=ty(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gL(d,tI),j)}var
+h=tI(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gO(d,tS),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gL(d,tJ)}function
-gP(b,a){return tH(b,tx(a))}var
-tL=tK.slice();function
-tM(e,d){var
-g=e5(e);f(gM(tN),g);gP(bM,d);var
-a=Gk(0);if(a<0){var
-b=eS(a);jm(c(tL,b)[1+b])}return eT(bM)}var
-tO=[0];function
-jN(b){var
-a=FV(0);return a}function
-tP(b,a){try{var
-c=a?tO:jN(0);try{gx(0)}catch(a){}try{var
-i=tM(b,c),d=i}catch(a){a=bK(a);var
-e=jN(0),g=e5(b);f(gM(tR),g);gP(bM,c);var
-h=e5(a);f(gM(tS),h);gP(bM,e);var
-d=eT(bM)}return d}catch(a){a=bK(a);if(a===eR)return jm(tQ);throw a}}ja(b(n6),function(b,a){try{var
-c=tP(b,a);return c}catch(a){return 0}});function
-tT(a){return Gj(a,0,J(a))}function
-tU(a){return[0,p(55,0),0]}function
-tV(d,g){function
-l(b,a){return tT(aE(b,jw(a)))}function
+a=k;continue}break}}return 0}return gO(d,tT)}function
+gS(b,a){return tR(b,tH(a))}var
+tV=tU.slice();function
+tW(e,d){var
+g=e6(e);f(gP(tX),g);gS(bO,d);var
+a=GG(0);if(a<0){var
+b=eT(a);jt(c(tV,b)[1+b])}return eU(bO)}var
+tY=[0];function
+jU(b){var
+a=Gf(0);return a}function
+tZ(b,a){try{var
+c=a?tY:jU(0);try{gA(0)}catch(a){}try{var
+i=tW(b,c),d=i}catch(a){a=bM(a);var
+e=jU(0),g=e6(b);f(gP(t1),g);gS(bO,c);var
+h=e6(a);f(gP(t2),h);gS(bO,e);var
+d=eU(bO)}return d}catch(a){a=bM(a);if(a===eS)return jt(t0);throw a}}jh(b(of),function(b,a){try{var
+c=tZ(b,a);return c}catch(a){return 0}});function
+t3(a){return GF(a,0,J(a))}function
+t4(a){return[0,p(55,0),0]}function
+t5(d,g){function
+l(b,a){return t3(aG(b,jD(a)))}function
 m(a){var
-b=aA(a,3)<<24,c=aA(a,2)<<16,d=aA(a,1)<<8;return((aA(a,0)+d|0)+c|0)+b|0}var
+b=aB(a,3)<<24,c=aB(a,2)<<16,d=aB(a,1)<<8;return((aB(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,tW],j=54+jv(55,i)|0,n=0;if(!(j<0)){var
+f=[0,t6],j=54+jC(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=gl(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&od;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=go(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oo;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-tX(b){var
-a=tU(0);tV(a,b);return a}function
-tY(a){return tX(GA(0))}function
-tZ(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&od,g=a[2];c(a[1],g)[1+g]=f;return f}function
-t0(a){var
+t7(b){var
+a=t4(0);t5(a,b);return a}function
+t8(a){return t7(GW(0))}function
+t9(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oo,g=a[2];c(a[1],g)[1+g]=f;return f}function
+t_(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-FD=ps(FC),jP=FD}catch(a){a=bK(a);if(a!==bL)throw a;try{var
-FB=ps(FA),jO=FB}catch(a){a=bK(a);if(a!==bL)throw a;var
-jO=t1}var
-jP=jO}var
-t2=qK(jP,82),e6=[Y,function(a){return tY(0)}];function
-t3(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gy<(a*2|0))return a;var
+FZ=pC(FY),jW=FZ}catch(a){a=bM(a);if(a!==bN)throw a;try{var
+FX=pC(FW),jV=FX}catch(a){a=bM(a);if(a!==bN)throw a;var
+jV=t$}var
+jW=jV}var
+ua=qU(jW,82),e7=[Y,function(a){return t8(0)}];function
+ub(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gB<(a*2|0))return a;var
 a=a*2|0;continue}}function
-d5(a,e){var
-f=a?a[1]:t2,b=t3(16,e);if(f)var
-c=aS(e6),g=aW===c?e6[1]:Y===c?bc(e6):e6,d=tZ(g);else
+d6(a,e){var
+f=a?a[1]:ua,b=ub(16,e);if(f)var
+c=aS(e7),g=aX===c?e7[1]:Y===c?bc(e7):e7,d=t9(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-t4(n,d,g,h){var
+uc(n,d,g,h){var
 i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2301,99 +2301,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jQ(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gy?1:0;if(d){var
-e=p(c,0),h=1-t0(a);a[2]=e;return t4(f(g,a),h,b,e)}return d}function
-t5(c,b,a){return pi(c,b,0,a)}function
-cJ(a,b){return 4<=a.length-1?pi(10,c0,a[3],b)&(a[2].length-1-1|0):ag(t6)}function
-jR(a,d,f){var
-b=cJ(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jQ(cJ,a):e}function
-t7(c,b){var
+jX(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gB?1:0;if(d){var
+e=p(c,0),h=1-t_(a);a[2]=e;return uc(f(g,a),h,b,e)}return d}function
+ud(c,b,a){return ps(c,b,0,a)}function
+cN(a,b){return 4<=a.length-1?ps(10,c3,a[3],b)&(a[2].length-1-1|0):ah(ue)}function
+jY(a,d,f){var
+b=cN(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?jX(cN,a):e}function
+uf(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aX(c,a[1]))return d;var
-a=e;continue}throw bL}}function
-t8(f,a){var
-g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aX(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aX(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aX(a,e[1])?j:t7(a,k)}throw bL}throw bL}throw bL}function
-t9(c,b){var
+d=a[2],e=a[3];if(0===aY(c,a[1]))return d;var
+a=e;continue}throw bN}}function
+ug(f,a){var
+g=cN(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aY(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aY(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aY(a,e[1])?j:uf(a,k)}throw bN}throw bN}throw bN}function
+uh(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aX(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aY(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-gQ(f,a){var
-g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aX(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aX(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aX(a,e[1])?[0,j]:t9(a,k)}return 0}return 0}return 0}function
-jS(a,b){function
+gT(f,a){var
+g=cN(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aY(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aY(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aY(a,e[1])?[0,j]:uh(a,k)}return 0}return 0}return 0}function
+jZ(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aX(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aY(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cJ(a,b);return d(c(a[2],e)[1+e])}function
-t_(b,d,c){var
+e=cN(a,b);return d(c(a[2],e)[1+e])}function
+ui(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aX(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aY(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-e7(a,d,e){var
-b=cJ(a,d),f=c(a[2],b)[1+b],g=t_(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jQ(cJ,a);var
+e8(a,d,e){var
+b=cN(a,d),f=c(a[2],b)[1+b],g=ui(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jX(cN,a);var
 i=h}else
 var
 i=g;return i}function
-cq(a){return a}var
-jT=0,jU=-1;function
-jV(a){return 0<=a?1:0}var
-jW=[ao,t$,cF(0)];function
-e8(a,b){a[13]=a[13]+b[3]|0;return jG(b,a[28])}function
-ua(a){a[12]=1;a[13]=1;return gF(a[28])}var
-jX=1000000010;function
-gR(b,a){return aQ(b[17],a,0,J(a))}function
-e9(a){return f(a[19],0)}function
-ub(b,a){return f(b[20],a)}function
-uc(b,a){return f(b[21],a)}function
-jY(a,c,b){a[9]=a[9]-c|0;gR(a,b);a[11]=0;return 0}function
-e_(c,a){var
-b=w(a,ud);return b?jY(c,J(a),a):b}function
-cK(a,b,c){var
-d=b[3],e=b[2];e_(a,b[1]);e9(a);a[11]=1;a[10]=gB(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uc(a,a[10]);return e_(a,d)}function
-jZ(b,a){return cK(b,ue,a)}function
-di(a,b){var
-c=b[2],d=b[3];e_(a,b[1]);a[9]=a[9]-c|0;ub(a,c);return e_(a,d)}function
-uf(a){var
-b=df(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jZ(a,d):e}return e9(a)}function
-ug(a){var
-b=q3(a[28]);if(b){var
+cs(a){return a}var
+j0=0,j1=-1;function
+j2(a){return 0<=a?1:0}var
+j3=[ap,uj,cJ(0)];function
+e9(a,b){a[13]=a[13]+b[3]|0;return jN(b,a[28])}function
+uk(a){a[12]=1;a[13]=1;return gI(a[28])}var
+j4=1000000010;function
+gU(b,a){return aQ(b[17],a,0,J(a))}function
+e_(a){return f(a[19],0)}function
+ul(b,a){return f(b[20],a)}function
+um(b,a){return f(b[21],a)}function
+j5(a,c,b){a[9]=a[9]-c|0;gU(a,b);a[11]=0;return 0}function
+e$(c,a){var
+b=w(a,un);return b?j5(c,J(a),a):b}function
+cO(a,b,c){var
+d=b[3],e=b[2];e$(a,b[1]);e_(a);a[11]=1;a[10]=gE(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;um(a,a[10]);return e$(a,d)}function
+j6(b,a){return cO(b,uo,a)}function
+dl(a,b){var
+c=b[2],d=b[3];e$(a,b[1]);a[9]=a[9]-c|0;ul(a,c);return e$(a,d)}function
+up(a){var
+b=di(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:j6(a,d):e}return e_(a)}function
+uq(a){var
+b=rb(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cq(d);a[9]=a[9]+e|0;return 0}return 0}function
-uh(a,g,b){if(typeof
+e=cs(d);a[9]=a[9]+e|0;return 0}return 0}function
+ur(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=df(a[3]);if(j){var
+j=di(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Gg(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:de(a[2]);return 0;case
-2:de(a[3]);return 0;case
+c=a[1],d=a[2];return GC(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:dh(a[2]);return 0;case
+2:dh(a[3]);return 0;case
 3:var
-m=df(a[2]);return m?jZ(a,m[1][2]):e9(a);case
+m=di(a[2]);return m?j6(a,m[1][2]):e_(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ug(a):n;default:var
-o=de(a[5]);return o?gR(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uq(a):n;default:var
+o=dh(a[5]);return o?gU(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jY(a,g,b[1]);case
+0:return j5(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=df(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=di(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return di(a,e);case
-1:return cK(a,c,d);case
-2:return cK(a,c,d);case
-3:return a[9]<(g+J(p)|0)?cK(a,c,d):di(a,e);case
-4:return a[11]?di(a,e):a[9]<(g+J(p)|0)?cK(a,c,d):((a[6]-d|0)+y|0)<a[10]?cK(a,c,d):di(a,e);default:return di(a,e)}}return 0;case
+0:return dl(a,e);case
+1:return cO(a,c,d);case
+2:return cO(a,c,d);case
+3:return a[9]<(g+J(p)|0)?cO(a,c,d):dl(a,e);case
+4:return a[11]?dl(a,e):a[9]<(g+J(p)|0)?cO(a,c,d):((a[6]-d|0)+y|0)<a[10]?cO(a,c,d):dl(a,e);default:return dl(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=df(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=di(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2401,130 +2401,130 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?di(a,[0,uj,v+A|0,ui]):cK(a,[0,ul,i+z|0,uk],a[6])}return 0;case
+v=i-h|0;return 0<=v?dl(a,[0,ut,v+A|0,us]):cO(a,[0,uv,i+z|0,uu],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uf(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dd([0,F,E],a[2]);case
-4:return dd(b[1],a[3]);default:var
-x=b[1];gR(a,f(a[24],x));return dd(x,a[5])}}function
-j0(a){for(;;){var
-d=q1(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jV(c),e=i||(a[9]<=h?1:0);if(e){q2(a[28]);var
-j=jV(c)?cq(c):jX;uh(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-um(a,b){e8(a,b);return j0(a)}function
-un(c,a,b){return um(c,[0,a,[0,b],cq(a)])}function
-uo(b,a){return un(b,cq(J(a)),a)}function
-gS(a){d3(a);return dd([0,-1,[0,jU,up,0]],a)}function
-gT(a,c){var
-d=df(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cq(b[1]);if(i<a[12])return gS(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))up(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dg([0,F,E],a[2]);case
+4:return dg(b[1],a[3]);default:var
+x=b[1];gU(a,f(a[24],x));return dg(x,a[5])}}function
+j7(a){for(;;){var
+d=q$(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=j2(c),e=i||(a[9]<=h?1:0);if(e){ra(a[28]);var
+j=j2(c)?cs(c):j4;ur(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+uw(a,b){e9(a,b);return j7(a)}function
+ux(c,a,b){return uw(c,[0,a,[0,b],cs(a)])}function
+uy(b,a){return ux(b,cs(J(a)),a)}function
+gV(a){d4(a);return dg([0,-1,[0,j1,uz,0]],a)}function
+gW(a,c){var
+d=di(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cs(b[1]);if(i<a[12])return gV(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cq(a[13]+f|0),de(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cs(a[13]+f|0),dh(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cq(a[13]+f|0),de(a[1]),0):c;return j}return 0}return 0}function
-uq(a,c,b){e8(a,b);if(c)gT(a,1);return dd([0,a[13],b],a[1])}function
-ur(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return uq(a,0,[0,cq(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?uo(a,a[16]):b}function
-us(a){return ur(a,0,3)}function
-ut(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e8(a,[0,jT,1,0]);gT(a,1);gT(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cs(a[13]+f|0),dh(a[1]),0):c;return j}return 0}return 0}function
+uA(a,c,b){e9(a,b);if(c)gW(a,1);return dg([0,a[13],b],a[1])}function
+uB(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return uA(a,0,[0,cs(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?uy(a,a[16]):b}function
+uC(a){return uB(a,0,3)}function
+uD(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e9(a,[0,j0,1,0]);gW(a,1);gW(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-uu(a,e){if(a[23])e8(a,[0,jT,5,0]);var
+uE(a,e){if(a[23])e9(a,[0,j0,5,0]);var
 b=a[22];if(b){var
-c=de(a[4]);if(c)return f(a[27],c[1]);var
+c=dh(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-uv(a,b){return uu(a,0)}function
-uw(a){ua(a);gS(a[1]);d3(a[2]);d3(a[3]);d3(a[4]);d3(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return us(a)}function
-ux(a){var
-b=a[4];return qX(function(b){return uv(a,0)},b)}function
-uy(a,b){ux(a);for(;;){if(1<a[14]){ut(a,0);continue}a[13]=jX;j0(a);if(b)e9(a);return uw(a)}}function
-j1(a,b){uy(a,0);return f(a[18],0)}function
-uz(a,b){return aQ(a[17],uA,0,1)}var
-j2=gD(80,32);function
-j3(b,d){var
+uF(a,b){return uE(a,0)}function
+uG(a){uk(a);gV(a[1]);d4(a[2]);d4(a[3]);d4(a[4]);d4(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return uC(a)}function
+uH(a){var
+b=a[4];return q7(function(b){return uF(a,0)},b)}function
+uI(a,b){uH(a);for(;;){if(1<a[14]){uD(a,0);continue}a[13]=j4;j7(a);if(b)e_(a);return uG(a)}}function
+j8(a,b){uI(a,0);return f(a[18],0)}function
+uJ(a,b){return aQ(a[17],uK,0,1)}var
+j9=gG(80,32);function
+j_(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aQ(b[17],j2,0,80);var
-a=a-80|0;continue}return aQ(b[17],j2,0,a)}return c}}function
-uB(a){return a[1]===jW?aE(uD,aE(a[2],uC)):uE}function
-uF(a){return a[1]===jW?aE(uH,aE(a[2],uG)):uI}function
-uJ(a){return 0}function
-uK(a){return 0}function
-uL(h,g,f,e,d){var
-b=q0(0),c=[0,jU,uM,0];jG(c,b);var
-a=d2(0);gS(a);dd([0,1,c],a);var
-i=d2(0),j=d2(0),k=d2(0);return[0,a,d2(0),k,j,i,78,10,68,78,0,1,1,1,1,pC,uN,h,g,f,e,d,0,0,uB,uF,uJ,uK,b]}function
-j4(c,b){function
+c=0<a?1:0;if(c){if(80<a){aQ(b[17],j9,0,80);var
+a=a-80|0;continue}return aQ(b[17],j9,0,a)}return c}}function
+uL(a){return a[1]===j3?aG(uN,aG(a[2],uM)):uO}function
+uP(a){return a[1]===j3?aG(uR,aG(a[2],uQ)):uS}function
+uT(a){return 0}function
+uU(a){return 0}function
+uV(h,g,f,e,d){var
+b=q_(0),c=[0,j1,uW,0];jN(c,b);var
+a=d3(0);gV(a);dg([0,1,c],a);var
+i=d3(0),j=d3(0),k=d3(0);return[0,a,d3(0),k,j,i,78,10,68,78,0,1,1,1,1,pM,uX,h,g,f,e,d,0,0,uL,uP,uT,uU,b]}function
+j$(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=uL(c,b,function(a){return 0},e,d);a[19]=function(b){return uz(a,b)};a[20]=function(b){return j3(a,b)};a[21]=function(b){return j3(a,b)};return a}function
-j5(a){function
-b(b){return eT(a)}return j4(function(b,c,d){return pP(a,b,c,d)},b)}function
-uO(a){function
-b(a){return 0}return j4(function(b,c,d){return ra(a,b,c,d)},b)}var
-uP=iy,uQ=function(a){return e0(uP)}(0),uR=j5(pN),uS=j5(bM);uO(uQ);pR(function(a){j1(uR,0);return j1(uS,0)});function
-uT(b,a){var
-c=aS(a)===ao?a:a[1];return ja(b,c)}var
-j6=[ao,uU,cF(0)];GK(0);uT(uV,j6);function
+a=uV(c,b,function(a){return 0},e,d);a[19]=function(b){return uJ(a,b)};a[20]=function(b){return j_(a,b)};a[21]=function(b){return j_(a,b)};return a}function
+ka(a){function
+b(b){return eU(a)}return j$(function(b,c,d){return pZ(a,b,c,d)},b)}function
+uY(a){function
+b(a){return 0}return j$(function(b,c,d){return rk(a,b,c,d)},b)}var
+uZ=iE,u0=function(a){return e1(uZ)}(0),u1=ka(pX),u2=ka(bO);uY(u0);p1(function(a){j8(u1,0);return j8(u2,0)});function
+u3(b,a){var
+c=aS(a)===ap?a:a[1];return jh(b,c)}var
+kb=[ap,u4,cJ(0)];G6(0);u3(u5,kb);function
 s(a){if(typeof
-a==="number"&&a!==iT)return-a|0;return GN(a)}function
+a==="number"&&a!==i0)return-a|0;return G9(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:py(b,a)}return py(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:pI(b,a)}return pI(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:pA(a,b)}return pA(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:pK(a,b)}return pK(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!GM(b,a))return aR(b,a);return GL(b,a)}function
-uW(b,a){return typeof
+a==="number"&&!G8(b,a))return aR(b,a);return G7(b,a)}function
+u6(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?gf(b,a):jd(b,a):jd(b,a)}function
+b==="number"?gi(b,a):jk(b,a):jk(b,a)}function
 x(a){if(typeof
-a==="number"&&a!==iG)return a+1|0;return GT(a)}function
-uX(a){if(typeof
-a==="number"&&a!==iT)return a-1|0;return GP(a)}function
-b6(a){return typeof
-a==="number"?0<=a?a:a!==iT?-a|0:px(a):px(a)}function
+a==="number"&&a!==iM)return a+1|0;return Hd(a)}function
+u7(a){if(typeof
+a==="number"&&a!==i0)return a-1|0;return G$(a)}function
+b9(a){return typeof
+a==="number"?0<=a?a:a!==i0?-a|0:pH(a):pH(a)}function
 N(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:pz(b,a)}return pz(b,a)}function
-cr(b,a){if(typeof
+c=b<<a;return c>>a===b?c:pJ(b,a)}return pJ(b,a)}function
+ct(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return GR(b,a)}function
-cL(a){return typeof
-a==="number"?a:GU(a)}var
+c=a<32?a:31;return b>>c}return Hb(b,a)}function
+cP(a){return typeof
+a==="number"?a:He(a)}var
 d=0,j=1;function
-$(b,a){return 0<ap(b,a)?a:b}function
-r(b,a){return 0<=ap(b,a)?b:a}function
-j7(b,a){return ap(b,a)<=0?1:0}function
-uY(b,a){return 0<=ap(b,a)?1:0}function
-uZ(b,a){return ap(b,a)<0?1:0}function
-gU(b,a){return 0<ap(b,a)?1:0}function
-u0(b,a){return GO(b,a,0,J(a))}function
-b7(e,a){var
-d=GI(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
-f=k(b,a);return[0,uX(c),f]}var
+$(b,a){return 0<aq(b,a)?a:b}function
+r(b,a){return 0<=aq(b,a)?b:a}function
+kc(b,a){return aq(b,a)<=0?1:0}function
+u8(b,a){return 0<=aq(b,a)?1:0}function
+u9(b,a){return aq(b,a)<0?1:0}function
+gX(b,a){return 0<aq(b,a)?1:0}function
+u_(b,a){return G_(b,a,0,J(a))}function
+b_(e,a){var
+d=G4(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
+f=k(b,a);return[0,u7(c),f]}var
 g=l(b,a);return[0,x(c),g]}function
 i(c,b){return a(c,b)}function
-u1(a){return GS(a)}function
-d6(a){return P(a)}function
-B(b,a){return gq(b,a)}function
-o(b,a){return ap(b,a)<=0?1:0}function
-z(b,a){return ap(b,a)<0?1:0}function
+u$(a){return Hc(a)}function
+d7(a){return P(a)}function
+B(b,a){return gt(b,a)}function
+o(b,a){return aq(b,a)<=0?1:0}function
+z(b,a){return aq(b,a)<0?1:0}function
 E(a){return a}function
-d7(a){try{var
-b=cL(a);return b}catch(a){a=bK(a);if(a===j6)return dW(u2);throw a}}function
-u3(c,b,a){return GJ(c,b,a)}function
-bP(a){return a?0:1}function
+d8(a){try{var
+b=cP(a);return b}catch(a){a=bM(a);if(a===kb)return dX(va);throw a}}function
+vb(c,b,a){return G5(c,b,a)}function
+bs(a){return a?0:1}function
 R(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 g(a){return a[1]}function
@@ -2533,108 +2533,109 @@ u(a){var
 b=a?u(a[2])+1|0:a;return b}function
 bf(a,b){if(a){var
 c=bf(a[2],b);return[0,a[1],c]}return b}function
-u4(a){return av(0,a-1|0)}function
-a0(b,a){return b+a|0}function
+vc(a){return aw(0,a-1|0)}function
+a1(b,a){return b+a|0}function
 an(b,a){return aR(b,a)}function
-cM(b,a){return av(0,b-a|0)}function
-j8(b,a){function
-c(b){return j8(b,a)+1|0}function
+cQ(b,a){return aw(0,b-a|0)}function
+vd(b,a){return b?a:a?0:1}function
+kd(b,a){function
+c(b){return kd(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-j9(b,a){function
-c(b){return j8(a,j9(b,a))}function
+ke(b,a){function
+c(b){return kd(a,ke(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cN(b,a){return b<=a?1:0}function
-V(b,a){return b<a?1:0}function
-gV(b,a){function
+cR(b,a){return b<=a?1:0}function
+S(b,a){return b<a?1:0}function
+gY(b,a){function
 c(b){function
-c(a){return gV(b,a)+1|0}function
+c(a){return gY(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-j_(b,a){function
-c(a){return j9(b,j_(b,a))}function
+kf(b,a){function
+c(a){return ke(b,kf(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bE(b,a){return 0===a?0:gf(b,a)}function
-gW(b,a){return 0===a?b:gl(b,a)}var
-e$=function
-c(a,b){return c.fun(a,b)};GB(e$,function(b,a){function
+bG(b,a){return 0===a?0:gi(b,a)}function
+gZ(b,a){return 0===a?b:go(b,a)}var
+fa=function
+c(a,b){return c.fun(a,b)};GX(fa,function(b,a){function
 f(h){function
 e(a){return x(i(2,j))}function
 f(a){return i(2,x(a))}function
 g(a){return x(i(2,x(a)))}if(o(a,j))return e(0);var
-b=b7(a,E(2)),c=b[1];return B(b[2],d)?f(c):g(c)}function
+b=b_(a,E(2)),c=b[1];return B(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,x(b))}function
 g(a){return x(i(2,k(b,a)))}function
-h(a){return i(2,n(e$,b,a))}if(o(a,j))return f(0);var
-c=b7(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}function
+h(a){return i(2,n(fa,b,a))}if(o(a,j))return f(0);var
+c=b_(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return x(i(2,x(b)))}function
-g(a){return i(2,n(e$,b,a))}function
-h(a){return x(i(2,n(e$,b,a)))}if(o(a,j))return f(0);var
-c=b7(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=b7(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)});function
-d8(a,b,c){function
+g(a){return i(2,n(fa,b,a))}function
+h(a){return x(i(2,n(fa,b,a)))}if(o(a,j))return f(0);var
+c=b_(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=b_(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)});function
+d9(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return d8(a,d8(a,b,c),c)}function
-k(c){return f(a,d8(a,d8(a,b,c),c))}if(o(c,j))return h(0);var
-e=b7(c,E(2)),g=e[1];return B(e[2],d)?i(g):k(g)}function
-j$(a){return E(a+1|0)}function
-u5(b){function
-c(c){return a(b,c)}return function(a){return d8(c,j,a)}}function
-bF(c,a){function
+i(c){return d9(a,d9(a,b,c),c)}function
+k(c){return f(a,d9(a,d9(a,b,c),c))}if(o(c,j))return h(0);var
+e=b_(c,E(2)),g=e[1];return B(e[2],d)?i(g):k(g)}function
+kg(a){return E(a+1|0)}function
+ve(b){function
+c(c){return a(b,c)}return function(a){return d9(c,j,a)}}function
+bH(c,a){function
 e(a){return d}function
-g(a){return f(u5(c),a)}function
+g(a){return f(ve(c),a)}function
 h(a){return j}var
-b=d6(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
-bg(a){return 0<=d6(a)?d7(a):0}function
-v(b,a){return 0===d6(a)?d:c9(b,a)}function
-bQ(a){return 0<d6(a)?E(a5(a)-1|0):d}function
-br(a){return 0<=d6(a)?u1(a):d}function
-a1(b,c){var
-a=d7(c);return 0<=a?N(b,a):cr(b,-a|0)}function
+b=d7(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+bg(a){return 0<=d7(a)?d8(a):0}function
+v(b,a){return 0===d7(a)?d:da(b,a)}function
+bR(a){return 0<d7(a)?E(a5(a)-1|0):d}function
+bt(a){return 0<=d7(a)?u$(a):d}function
+a2(b,c){var
+a=d8(c);return 0<=a?N(b,a):ct(b,-a|0)}function
 a9(b,c){var
-a=d7(c);return 0<=a?cr(b,a):N(b,-a|0)}function
+a=d8(c);return 0<=a?ct(b,a):N(b,-a|0)}function
 bl(b,a){return a?a[1]:b}function
-dj(a){var
+dm(a){var
 b=a?a[2]:a;return b}function
-S(c,a,b){function
-d(c){return a?S(c,a[2],b):b}function
+T(c,a,b){function
+d(c){return a?T(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bR(a,b){function
-c(b){return a?bR(a[2],b):a}function
+bS(a,b){function
+c(b){return a?bS(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-u6(d,c){var
+vf(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-ka(a){if(a){var
-b=[0,a[1],0];return bf(ka(a[2]),b)}return a}function
+kh(a){if(a){var
+b=[0,a[1],0];return bf(kh(a[2]),b)}return a}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-bs(b,a){if(a){var
-c=bs(b,a[2]);return bf(f(b,a[1]),c)}return a}function
-b8(e,d,c){var
+bu(b,a){if(a){var
+c=bu(b,a[2]);return bf(f(b,a[1]),c)}return a}function
+bT(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aq(c,b,a){if(a){var
-d=aq(c,b,a[2]);return n(c,a[1],d)}return b}function
-b9(e,d){var
+ao(c,b,a){if(a){var
+d=ao(c,b,a[2]);return n(c,a[1],d)}return b}function
+bv(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-I(d,c){var
+G(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cO(b,e){var
+cS(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cO(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cS(b,c)];var
 a=c;continue}return a}}function
 W(b,a){if(b)if(a)var
 d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2642,264 +2643,266 @@ var
 c=a;else
 var
 c=b;return c}function
-cs(b,a){function
+cu(b,a){function
 c(c){if(a)var
-d=cs(c,a[2]),b=[0,a[1],d];else
+d=cu(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-b_(b,a){function
-c(b){return a?b_(b,a[2]):a}function
+b$(b,a){function
+c(b){return a?b$(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ai(b,a){function
-c(a){return[0,b,ai(b+1|0,a)]}function
+ae(b,a){function
+c(a){return[0,b,ae(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bt(b,a){function
-c(a){return[0,b,bt(b,a)]}function
+bw(b,a){function
+c(a){return[0,b,bw(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-u7(a,b){return B(S(gV(b,cM(u(a),1)),a,d),j)}function
-ae(c,b){if(c){if(b){var
-e=ae(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
-af(a){if(a){var
-b=af(a[2]);return k(a[1],b)}return d}function
-gX(c,b,a){if(b){if(a){var
-d=gX(c,b[2],a[2]),e=a1(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a1(a,c)},a)}function
-kb(b,a){if(a){var
-c=kb(b,a[2]);return gX(b,a[1],c)}return a}function
-kc(c,a){if(a){var
+vg(a,b){return B(T(gY(b,cQ(u(a),1)),a,d),j)}function
+g0(a,b){if(a){var
+c=a[1],d=function(b,a){return bm(b,a)};return bv(function(a){return d(b,a)},c)}return 1}function
+af(c,b){if(c){if(b){var
+e=af(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
+ag(a){if(a){var
+b=ag(a[2]);return k(a[1],b)}return d}function
+g1(c,b,a){if(b){if(a){var
+d=g1(c,b[2],a[2]),e=a2(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a2(a,c)},a)}function
+ki(b,a){if(a){var
+c=ki(b,a[2]);return g1(b,a[1],c)}return a}function
+kj(c,a){if(a){var
 b=a[2];if(b){var
-d=kc(c,b[2]);return[0,gX(c,a[1],b[1]),d]}return a}return a}function
-gY(d,c,b){if(b){if(b[2]){var
+d=kj(c,b[2]);return[0,g1(c,a[1],b[1]),d]}return a}return a}function
+g2(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=kc(c,b);return gY(d,a(i(2,j),c),e)},g=function(a){return kb(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=kj(c,b);return g2(d,a(i(2,j),c),e)},g=function(a){return ki(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-gZ(c,b){if(b){var
-e=a(c,gZ(c,b[2]));return k(b[1],e)}return d}function
-kd(c,b,a){var
-d=d7(a);return u3(c,d7(b),d)}function
-u8(a){var
-e=a1(j,l(a,j));function
+g3(c,b){if(b){var
+e=a(c,g3(c,b[2]));return k(b[1],e)}return d}function
+kk(c,b,a){var
+d=d8(a);return vb(c,d8(b),d)}function
+vh(a){var
+e=a2(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=a9(g,j),f=a9(c,a),h=b(e,a,f,d);return b(e,a,l(c,a1(f,a)),h)}function
+a=a9(g,j),f=a9(c,a),h=b(e,a,f,d);return b(e,a,l(c,a2(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-ke(g,f,e){var
+kl(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d9=j_(2,6),g0=6;function
-g1(b,a){function
+d_=kf(2,6),g4=6;function
+g5(b,a){function
 c(c){if(a)var
-d=g1(c,b_(d9,a)),b=[0,cs(d9,a),d];else
+d=g5(c,b$(d_,a)),b=[0,cu(d_,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fa(a){var
-c=a1(j,a),d=a1(j,l(a,j));return function(e,b){var
-f=g1(e,b);return m(function(b){var
-e=gY(g0,a,b);return[0,gZ(c,bt(d,u(b))),e]},f)}}function
-fb(b,a){return m(function(b){return ke(d,a,h(b))},b)}function
-kf(e,c,b){if(c)if(b)var
-f=kf(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+fb(a){var
+c=a2(j,a),d=a2(j,l(a,j));return function(e,b){var
+f=g5(e,b);return m(function(b){var
+e=g2(g4,a,b);return[0,g3(c,bw(d,u(b))),e]},f)}}function
+fc(b,a){return m(function(b){return kl(d,a,h(b))},b)}function
+km(e,c,b){if(c)if(b)var
+f=km(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-fc(i,h,c){var
+fd(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(B(g,d)){var
 b=f,a=e;continue}var
-j=fc(f,e,c);return kf(g,a[1],j)}return c}return c}}function
-kg(d,c,b,a){if(b){if(a){var
-f=kg(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cY(u8(d),g0,c,g,f)}var
+j=fd(f,e,c);return km(g,a[1],j)}return c}return c}}function
+kn(d,c,b,a){if(b){if(a){var
+f=kn(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cD(vh(d),g4,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-g2(b,e,d,c){return cs(e,kg(b,a(b,E(d9)),d,c))}function
-fd(b,a){if(b)if(a)var
-d=fd(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+g6(b,e,d,c){return cu(e,kn(b,a(b,E(d_)),d,c))}function
+fe(b,a){if(b)if(a)var
+d=fe(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d_(b){var
-f=a1(j,l(b,j));return function(c,g){var
-h=E(d9),e=bg(v(E(c),h)),i=a(b,E(cM(c,an(e,d9))));return m(function(a){return l(kd(S(e,a,d),i,b),f)},g)}}function
-d$(a){if(a){var
-b=d$(a[2]);return k(b6(a[1]),b)}return d}function
-g3(c,b){var
-e=i(2,j);return k(bQ(a(b,aq(function(b,a){return r(d$(b),a)},d,c))),e)}function
+d$(b){var
+f=a2(j,l(b,j));return function(c,g){var
+h=E(d_),e=bg(v(E(c),h)),i=a(b,E(cQ(c,an(e,d_))));return m(function(a){return l(kk(T(e,a,d),i,b),f)},g)}}function
+ea(a){if(a){var
+b=ea(a[2]);return k(b9(a[1]),b)}return d}function
+g7(c,b){var
+e=i(2,j);return k(bR(a(b,ao(function(b,a){return r(ea(b),a)},d,c))),e)}function
 F(b,a){return s(v(s(b),a))}function
-bu(d,c,b){var
+bx(d,c,b){var
 e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
-bv(b,a){var
+by(b,a){var
 c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
-u9(a){var
+vi(a){var
 b=s(g(a));return[0,s(h(a)),b]}function
-u_(b,a){var
+vj(b,a){var
 c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
-fe(b,c){if(o(d,b)){var
+ff(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,g(c)),e]}var
 f=a(b,g(c));return[0,a(b,h(c)),f]}function
-g4(d,c,b){var
+g8(d,c,b){var
 e=h(b),f=F(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
-u$(b,a){var
+vk(b,a){var
 c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-g5(b,c){var
+g9(b,c){var
 d=g(c),e=F(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
-ff(d,c,b){var
+fg(d,c,b){var
 e=F(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
-va(b){var
+vl(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-kh(a){var
+ko(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=va(a);if(e){var
-f=a[16];return I(function(a){return o(d,a)},f)}return e}}else
+e=vl(a);if(e){var
+f=a[16];return G(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-ki(d,c,b){function
+kp(d,c,b){function
 e(b){var
-e=ki(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=kp(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-kj(e,c,b){if(b){var
-f=a9(a(c,kj(e,c,b[2])),e);return k(b[1],f)}return d}function
-kk(c,b){function
+kq(e,c,b){if(b){var
+f=a9(a(c,kq(e,c,b[2])),e);return k(b[1],f)}return d}function
+kr(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kk(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kr(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
 e(d){var
-b=bF(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-kl(b,h,g,f,e){var
-c=v(a1(f,b),e),l=kj(b,a9(a(c,c),b),h),d=a9(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-km(g,f,e,d,c,b){function
+b=bH(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+ks(b,h,g,f,e){var
+c=v(a2(f,b),e),l=kq(b,a9(a(c,c),b),h),d=a9(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+kt(g,f,e,d,c,b){function
 h(c){var
-h=bv(b,kl(g,f,e,j,k(a(i(2,j),d),j)));return km(g,f,e,k(d,j),c,h)}function
+h=by(b,ks(g,f,e,j,k(a(i(2,j),d),j)));return kt(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-ea(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bQ(h),l),b=bE(a0(g,3),4)+1|0,c=ki(bF(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kk(a,b),m),e=k(i(2,x(i(2,j))),n),o=bg(i(2,i(2,i(2,i(2,i(2,j)))))),f=km(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,S(bg(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-vb(d,c,b){var
+eb(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bR(h),l),b=bG(a1(g,3),4)+1|0,c=kp(bH(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kr(a,b),m),e=k(i(2,x(i(2,j))),n),o=bg(i(2,i(2,i(2,i(2,i(2,j)))))),f=kt(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,T(bg(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+vm(d,c,b){var
 e=s(a9(s(a(h(b),c)),d));return[0,a9(a(g(b),c),d),e]}function
-kn(q,b,p,n,f){var
+ku(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=bg(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bR(b[4],r);else
+r=bg(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bS(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=kl(b[1],b[2],b[3],t,s),w=bv(c[1],u),x=bv(fe(p,b[5]),w),m=[0,vb(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=ks(b[1],b[2],b[3],t,s),w=by(c[1],u),x=by(ff(p,b[5]),w),m=[0,vm(b[1],q,x)];else
 var
 m=c;return m}function
-vc(c,b,a){return o(d,a)?[0,c,a1(b,a)]:[0,a1(c,s(a)),b]}function
-vd(m,k,e,c){var
+vn(c,b,a){return o(d,a)?[0,c,a2(b,a)]:[0,a2(c,s(a)),b]}function
+vo(m,k,e,c){var
 n=z(d,e),p=n?z(d,c):n;if(p){var
-q=bQ(c),f=l(bQ(e),q),b=vc(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return kn(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return kn(m,k,l(f,j),v,t)}return p}function
-g6(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return u7(b,a)?[0,e,g6(b,a,d)]:g6(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-ko(b,a){if(b)if(a)var
-d=ko(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bR(c),f=l(bR(e),q),b=vn(e,c,f),r=g(b);if(o(h(b),r)){var
+s=h(b);return ku(m,k,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return ku(m,k,l(f,j),v,t)}return p}function
+g_(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return vg(b,a)?[0,e,g_(b,a,d)]:g_(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+kv(b,a){if(b)if(a)var
+d=kv(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-g7(b,a){var
-c=bt(0,b);return b8(function(b,a){return ko(a,b)},a,c)}function
+g$(b,a){var
+c=bw(0,b);return bT(function(b,a){return kv(a,b)},a,c)}function
 a_(a){if(a){var
 b=a[1];if(b)var
 c=a_(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return ve}function
-kp(f,a,e){if(a)var
+d=b;return d}return vp}function
+kw(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-fg(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=kp(a,c,e);if(i){var
-m=fg(a,d,c,g,h);return[0,i[1],m]}var
-j=kp(a,g,e);if(j){var
-n=fg(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,fg(a,d,[0,[0,e,k]],c,h)]}else
+fh(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=kw(a,c,e);if(i){var
+m=fh(a,d,c,g,h);return[0,i[1],m]}var
+j=kw(a,g,e);if(j){var
+n=fh(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,fh(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-vf(c,b,a){return fg(c,b,0,0,a)}function
-kq(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
-vg(b,a){var
-d=g(a),c=kq(g(b),d);if(c){var
-e=h(a);return kq(h(b),e)}return c}function
-fh(b,a){if(b){var
+vq(c,b,a){return fh(c,b,0,0,a)}function
+kx(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
+vr(b,a){var
+d=g(a),c=kx(g(b),d);if(c){var
+e=h(a);return kx(h(b),e)}return c}function
+fi(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-dl(b,a){if(b){var
+dp(b,a){if(b){var
 c=b[1];return a?[0,$(c,a[1])]:[0,c]}return a}function
-dm(b,a){var
-c=h(a),d=dl(h(b),c),e=g(a);return[0,fh(g(b),e),d]}function
-kr(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,kr(a,b,d)]},g=function(a){return[0,dm(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-cP(c,b,e,d){var
+dq(b,a){var
+c=h(a),d=dp(h(b),c),e=g(a);return[0,fi(g(b),e),d]}function
+ky(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,ky(a,b,d)]},g=function(a){return[0,dq(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cT(c,b,e,d){var
 f=R(function(d){return F(a(b,d),c)},d);return[0,R(function(d){return v(a(b,d),c)},e),f]}function
-ks(e,d,a,c){if(a){var
-b=a[1],f=ks(e,d,a[2],c),i=h(h(b)),j=cP(e,d,g(h(b)),i);return kr(g(b),j,f)}return c}function
-vh(f,e){var
+kz(e,d,a,c){if(a){var
+b=a[1],f=kz(e,d,a[2],c),i=h(h(b)),j=cT(e,d,g(h(b)),i);return ky(g(b),j,f)}return c}function
+vs(f,e){var
 b=f,a=e;for(;;){if(a){var
-c=a[1],d=cN(b,g(c));if(d){var
+c=a[1],d=cR(b,g(c));if(d){var
 h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-g8(e,d,c,b,a){if(b){if(a){var
+ha(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=g8(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dm(cP(e,d,g(h(f)),l),j),k]}return[0,j,g8(e,d,c+1|0,b,i)]}return a}return a}function
-vi(d,c,a,b){return vh(0,a)?g8(d,c,0,a,b):ks(d,c,a,b)}function
+k=ha(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dq(cT(e,d,g(h(f)),l),j),k]}return[0,j,ha(e,d,c+1|0,b,i)]}return a}return a}function
+vt(d,c,a,b){return vs(0,a)?ha(d,c,0,a,b):kz(d,c,a,b)}function
 a$(c){var
-b=br(c);return B(a(b,b),c)?b:k(b,j)}function
-vj(a){return o(a,d)?d:a1(j,k(a9(bQ(a),j),j))}function
-vk(b,e,c){var
+b=bt(c);return B(a(b,b),c)?b:k(b,j)}function
+vu(a){return o(a,d)?d:a2(j,k(a9(bR(a),j),j))}function
+vv(b,e,c){var
 f=o(d,e),g=f?z(d,c):f;if(g)var
-i=a$(F(a(a(b,b),e),c)),h=[0,[0,br(v(a(a(b,b),e),c)),i]];else
+i=a$(F(a(a(b,b),e),c)),h=[0,[0,bt(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-fi(p,o,n,m){var
+fj(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,d)){var
 c=l,b=j;continue}var
 i=z(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-kt(m,l){var
+kA(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(B(g,d)){var
 c=f,b=h;continue}var
-n=kt(f,h),o=ae(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-vl(h,b,e,c){if(z(d,b)){var
+n=kA(f,h),o=af(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+vw(h,b,e,c){if(z(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=B(b,d),g=f?B(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-vm(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=fi(d,n,a(b,l),p);if(c){var
-e=c[1],q=ae(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vl(o,e[1],e[2],s)}return c}var
-vn=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vo=bF(i(2,j),vn);function
+vx(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=fj(d,n,a(b,l),p);if(c){var
+e=c[1],q=af(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vw(o,e[1],e[2],s)}return c}var
+vy=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vz=bH(i(2,j),vy);function
 X(a){return a[8]}function
-eb(b,a){return S(a,b[9],0)}function
-g9(b){var
+ec(b,a){return T(a,b[9],0)}function
+hb(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-g_(f,e,c){var
+hc(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-ec(b){var
+ed(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=X(b);return a(X(b),d)}}else
 if(2!==c[0]){var
 g=X(b);return a(s(i(2,j)),g)}var
 e=X(b),f=a(X(b),e);return a(s(i(2,j)),f)}function
-ku(b){var
+kB(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-g$(b){var
+hd(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-vp(a){var
+vA(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2909,241 +2912,241 @@ var
 f=c;return f}function
 aT(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return vo;return j}function
-fj(c,b){var
-d=ae(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return vz;return j}function
+fk(c,b){var
+d=af(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aT(c),f=a(a(aT(c),g),d),h=a$(f),i=br(f);return[0,d,af(b),i,h]}return[0,d,af(b),j,j]}function
-fk(a){var
-h=a[9],b=m(function(b){return fj(a,b)},h),f=ku(a);if(f)var
+g=aT(c),f=a(a(aT(c),g),d),h=a$(f),i=bt(f);return[0,d,ag(b),i,h]}return[0,d,ag(b),j,j]}function
+fl(a){var
+h=a[9],b=m(function(b){return fk(a,b)},h),f=kB(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],e=I(function(b){var
+j=a[9],e=G(function(b){var
 c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
-g=e?I(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-ha(b,e,d,a,f){if(a){var
-g=a[2],c=a[1];if(cN(d,c)){var
-h=b_(cM(c,d),f),j=ha(b,e,c,g,h);return[0,bl(b,h),j]}var
-k=ha(b,e,d,g,f),i=[0,S(c,e,b),k]}else
+g=e?G(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
+he(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(cR(d,c)){var
+h=b$(cQ(c,d),f),j=he(b,e,c,g,h);return[0,bl(b,h),j]}var
+k=he(b,e,d,g,f),i=[0,T(c,e,b),k]}else
 var
 i=a;return i}function
-dn(c,b,a){return ha(c,a,0,b,a)}function
-hb(e,c,b,a){if(c)if(b)if(a)var
-f=hb(e,c[2],b[2],a[2]),d=[0,aQ(e,c[1],b[1],a[1]),f];else
+dr(c,b,a){return he(c,a,0,b,a)}function
+hf(e,c,b,a){if(c)if(b)if(a)var
+f=hf(e,c[2],b[2],a[2]),d=[0,aQ(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-hc=i(2,i(2,i(2,i(2,x(i(2,j))))));function
-vq(a){return k(bQ(aq(function(b,a){return r(b[1],a)},d,a)),j)}function
-kv(a){return k(k(vq(a),hc),j)}function
-vr(a,b){var
-c=a[9],d=u(a[9]);return n(fa(kv(b)),d,c)}function
-vs(a){var
+hg=i(2,i(2,i(2,i(2,x(i(2,j))))));function
+vB(a){return k(bR(ao(function(b,a){return r(b[1],a)},d,a)),j)}function
+kC(a){return k(k(vB(a),hg),j)}function
+vC(a,b){var
+c=a[9],d=u(a[9]);return n(fb(kC(b)),d,c)}function
+vD(a){var
 b=a[9];return m(function(a){return 0},b)}function
-kw(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=kw(g,e,d+1|0,b[2],a[2]);if(h)var
+kD(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=kD(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?fb(g,b[1]):j;var
+j=f(e,d),i=j?fc(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fl(c,b){if(b)var
-e=b[1],f=fl(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fm(c,b){if(b)var
+e=b[1],f=fm(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-hd(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=hd(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bf(n(d_(g),k,d),j),h]}return fl(c,b)}return fl(c,b)}return fl(c,b)}function
-kx(a){if(a){var
+hh(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=hh(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bf(n(d$(g),k,d),j),h]}return fm(c,b)}return fm(c,b)}return fm(c,b)}function
+kE(a){if(a){var
 b=a[1];if(b)var
-c=kx(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=kE(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return vt}function
-ky(b,a){return kx(dn(0,a,b))}function
-kz(c,b){var
+d=b;return d}return vE}function
+kF(b,a){return kE(dr(0,a,b))}function
+kG(c,b){var
 d=v(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
 e=v(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kA(f,e,c,b){function
+kH(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:R(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
-dp(e,c,b){var
+ds(e,c,b){var
 f=aT(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-he(c,b,a){return s(dp(c,b,s(a)))}function
-hf(f,c,b,e){var
+hi(c,b,a){return s(ds(c,b,s(a)))}function
+hj(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aT(f)),h)}function
-kB(b,l,e,c){var
-f=g_(b,l,e[1]);if(z(d,ec(b)))var
+kI(b,l,e,c){var
+f=hc(b,l,e[1]);if(z(d,ed(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
-o=R(function(c){return k(f,dp(b,e,a(s(ec(b)),c)))},j),p=R(function(c){return k(f,he(b,e,a(s(ec(b)),c)))},i);return[0,g9(b),p,o]}function
-kC(b,g){var
-e=g$(b);if(e)var
+o=R(function(c){return k(f,ds(b,e,a(s(ed(b)),c)))},j),p=R(function(c){return k(f,hi(b,e,a(s(ed(b)),c)))},i);return[0,hb(b),p,o]}function
+kJ(b,g){var
+e=hd(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=X(b),r=[0,s(a(a(g,a(X(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=vp(b);if(f)var
+f=vA(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=f;return bf(o,h)}function
-b$(d,e){var
+ca(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b$(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=ca(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hg(b){var
+hk(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return X(b);var
 d=X(b);return a(X(b),d)}function
-vu(c,h,b,e,g){if(typeof
+vF(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=X(c),q=a(X(c),p),t=a$(r(d,F(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-n=v(dp(c,e,s(a(a(b,hg(c)),i))),h);return[0,i,a$(e[1]),n]}var
+n=v(ds(c,e,s(a(a(b,hk(c)),i))),h);return[0,i,a$(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=X(c),y=a(X(c),x),z=br(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=X(c),y=a(X(c),x),z=bt(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(dp(c,e,a(a(b,hg(c)),f)),h);return[1,f,a$(e[1]),w]}}function
-vv(f,b,e,c){var
+w=v(ds(c,e,a(a(b,hk(c)),f)),h);return[1,f,a$(e[1]),w]}}function
+vG(f,b,e,c){var
 g=a(f,e);return a$(r(d,F(l(a(b,c),g),b)))}function
-vw(m,h,c,g,e,b,d){var
+vH(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-vx(n,m,c,h,e,b,d){var
+vI(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-vy(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(vw(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fh([0,a[1]],k),j]}return b}if(vx(i,f,e,d,a[2],a[3],c)){var
-l=h(b),m=dl([0,a[1]],l);return[0,g(b),m]}return b}}function
-kD(d,c,b,a){if(c){if(b){if(a){var
-e=kD(d,c[2],b[2],a[2]);return[0,aQ(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kE(f,e,d,b,a){if(b)if(a)var
-g=kE(f,e,d,b[2],a[2]),c=[0,vu(f,e,d,b[1],a[1]),g];else
+vJ(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(vH(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,fi([0,a[1]],k),j]}return b}if(vI(i,f,e,d,a[2],a[3],c)){var
+l=h(b),m=dp([0,a[1]],l);return[0,g(b),m]}return b}}function
+kK(d,c,b,a){if(c){if(b){if(a){var
+e=kK(d,c[2],b[2],a[2]);return[0,aQ(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kL(f,e,d,b,a){if(b)if(a)var
+g=kL(f,e,d,b[2],a[2]),c=[0,vF(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-vz(b){return m(function(b){if(b)var
+vK(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-vA(a){return aq(function(b,a){return aq(function(b,a){return r(b6(b),a)},a,b)},d,a)}function
-kF(a,b){if(a)var
-e=dj(b),f=kF(a[2],e),c=[0,ke(d,a[1],b),f];else
+vL(a){return ao(function(b,a){return ao(function(b,a){return r(b9(b),a)},a,b)},d,a)}function
+kM(a,b){if(a)var
+e=dm(b),f=kM(a[2],e),c=[0,kl(d,a[1],b),f];else
 var
 c=a;return c}function
-vB(o,f,n,m,j,i,h){var
+vM(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kd(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kG(b,f,e,a,c){if(a)var
-h=a[2],i=kG(b,f,k(e,b),h,c),g=[0,vB(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kk(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+kN(b,f,e,a,c){if(a)var
+h=a[2],i=kN(b,f,k(e,b),h,c),g=[0,vM(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-vC(f,e,a){var
-b=g3(a,e),c=a1(j,l(b,j)),g=bt(c,u(a)),h=gZ(a1(j,b),g),i=kF(f,gY(g0,b,a));return kG(b,c,d,a,m(function(a){return k(h,a)},i))}function
-kH(c,a){var
-b=vz(c),d=vA(b),e=g1(u(a),a);return bs(function(a){return vC(b,d,a)},e)}function
-kI(b,a){if(b){if(a){var
-c=kI(b[2],a[2]),d=a[1];return[0,k(b6(b[1]),d),c]}return a}return a}function
-kJ(a){if(a){var
+vN(f,e,a){var
+b=g7(a,e),c=a2(j,l(b,j)),g=bw(c,u(a)),h=g3(a2(j,b),g),i=kM(f,g2(g4,b,a));return kN(b,c,d,a,m(function(a){return k(h,a)},i))}function
+kO(c,a){var
+b=vK(c),d=vL(b),e=g5(u(a),a);return bu(function(a){return vN(b,d,a)},e)}function
+kP(b,a){if(b){if(a){var
+c=kP(b[2],a[2]),d=a[1];return[0,k(b9(b[1]),d),c]}return a}return a}function
+kQ(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kI(c,kJ(a[2])),g=d$(c),d=[0,k(b[1],g),f];else
+c=b[2],f=kP(c,kQ(a[2])),g=ea(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-vD(a){return aq(r,d,kJ(a))}function
-vE(b,c){var
+vO(a){return ao(r,d,kQ(a))}function
+vP(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-vF(g,f,e,d,c,b){var
-h=a(d,vj(a(E(c),b)));return F(k(a$(a(f,e)),h),g)}function
-kK(g,f){var
-a=fi(f,g,d,d);if(a)var
+vQ(g,f,e,d,c,b){var
+h=a(d,vu(a(E(c),b)));return F(k(a$(a(f,e)),h),g)}function
+kR(g,f){var
+a=fj(f,g,d,d);if(a)var
 b=a[1],c=B(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-vG(b,h,g,f,e){var
-c=kK(g,f);if(c){var
-d=kK(g,m(s,f));if(d)var
+vR(b,h,g,f,e){var
+c=kR(g,f);if(c){var
+d=kR(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(r(l(a(a(i(2,j),b),e),t),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-kL(h,g,f,b,a){if(b){if(a){var
-c=vG(h,g,f,b[1],a[1]);if(c)var
-e=kL(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+kS(h,g,f,b,a){if(b){if(a){var
+c=vR(h,g,f,b[1],a[1]);if(c)var
+e=kS(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kM(b,a){if(b)if(a)var
-d=a[1],e=kM(b[2],a[2]),c=[0,m(function(a){return ae(a,d)},b),e];else
+kT(b,a){if(b)if(a)var
+d=a[1],e=kT(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-vH(e,b,d){var
+vS(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-kN(e,c,b){if(c)if(b)var
-f=kN(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+kU(e,c,b){if(c)if(b)var
+f=kU(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vI(e,d,a,c){var
+vT(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return kN(d,a,c);return a}function
-vJ(b,c,d,m,h){var
+b==="number"&&!b)return kU(d,a,c);return a}function
+vU(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=X(b),o=a(X(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,hg(b));return function(g,e,i,d){var
-h=[0,s(hf(b,g,a(c,l(s(e),d)),f))];return[0,[0,hf(b,g,a(c,l(e,d)),f)],h]}}function
-kO(a){var
+f=a(d,hk(b));return function(g,e,i,d){var
+h=[0,s(hj(b,g,a(c,l(s(e),d)),f))];return[0,[0,hj(b,g,a(c,l(e,d)),f)],h]}}function
+kV(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-kP(a){return bs(function(a){var
-b=kO(h(a)[2]);return bf(kO(h(a)[1]),b)},a)}function
-kQ(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-hh(a,g){if(a)var
-b=a[1],c=b[2],d=kQ(c[1],g),e=kQ(c[2],d[2]),h=hh(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+kW(a){return bu(function(a){var
+b=kV(h(a)[2]);return bf(kV(h(a)[1]),b)},a)}function
+kX(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+hl(a,g){if(a)var
+b=a[1],c=b[2],d=kX(c[1],g),e=kX(c[2],d[2]),h=hl(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
-dq(b){var
+dt(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-kR(b,c){var
-d=ec(b);return a(c,a(dq(b),d))}function
-fm(b,h,s,r,q,e,p,c){if(c){var
+kY(b,c){var
+d=ed(b);return a(c,a(dt(b),d))}function
+fn(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
-t=j[2],u=a(a(q,dq(b)),f),v=e[1],w=g_(b,h,e[1]),x=g9(b),g=vm(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],y=a(a(l[2],f),s),m=[0,hf(b,e,l[1],y)];else
+t=j[2],u=a(a(q,dt(b)),f),v=e[1],w=hc(b,h,e[1]),x=hb(b),g=vx(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],y=a(a(l[2],f),s),m=[0,hj(b,e,l[1],y)];else
 var
 m=g;var
 n=m}else
@@ -3152,417 +3155,417 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-vK(k,i,e,d,r,q,p,b,o,c){var
+vV(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=bf(f(q,o),w),x=h(c),y=dl(R(s,fm(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fh(fm(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=bf(f(q,o),B),C=h(c),D=dl(R(s,fm(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fh(fm(k,i,e,d,j,b,u,n),E),D]}return c}function
-hi(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=b_(b,n);if(d){var
-e=b_(b,a);if(e){var
-m=a0(o,b),p=hi(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vK(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bf(cs(b,a),q)}return a}return a}return a}var
-kS=[0,d,d,j,j];function
-vL(a){var
-b=a[4];return bs(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-vM(f,e,a,c,b){var
-g=fc(c,b,m(function(a){return d},a));return g2(e,u(f[9]),a,g)}function
-kT(e,c,b){if(c)if(b)var
-f=kT(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+v=b[2],w=m(function(b){return a(v,b)},r),t=bf(f(q,o),w),x=h(c),y=dp(R(s,fn(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fi(fn(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=bf(f(q,o),B),C=h(c),D=dp(R(s,fn(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fi(fn(k,i,e,d,j,b,u,n),E),D]}return c}function
+hm(k,j,i,h,g,f,c,o,n,a){if(c){var
+l=c[1],b=l[1],d=b$(b,n);if(d){var
+e=b$(b,a);if(e){var
+m=a1(o,b),p=hm(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vV(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bf(cu(b,a),q)}return a}return a}return a}var
+kZ=[0,d,d,j,j];function
+vW(a){var
+b=a[4];return bu(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+vX(f,e,a,c,b){var
+g=fd(c,b,m(function(a){return d},a));return g6(e,u(f[9]),a,g)}function
+k0(e,c,b){if(c)if(b)var
+f=k0(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vN(A,y,x,w,f,e,v,t,s,r,a){var
-g=cs(u(e),a),b=fi(a,t,d,d);if(b){var
+vY(A,y,x,w,f,e,v,t,s,r,a){var
+g=cu(u(e),a),b=fj(a,t,d,d);if(b){var
 h=b[1],k=B(h[1],f),l=k?z(d,f):k;if(l)var
-C=bF(i(2,j),hc),c=o(d$(g),C);else
+C=bH(i(2,j),hg),c=o(ea(g),C);else
 var
 c=l;if(c)var
-m=ae(b_(u(e),a),r),n=vM(A,x,w,g,v),D=h[2],E=kt(a,s),F=B(m,d)?n:kT(m,y,n),p=[0,[0,F,E,D]];else
+m=af(b$(u(e),a),r),n=vX(A,x,w,g,v),D=h[2],E=kA(a,s),F=B(m,d)?n:k0(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-vO(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=vv(b,d,a[3],a[2]);return kD(function(a,c,d){return vy(f,b,i,h,a,c,d)},e,g,c)}function
-vP(e,c,b){var
+vZ(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=vG(b,d,a[3],a[2]);return kK(function(a,c,d){return vJ(f,b,i,h,a,c,d)},e,g,c)}function
+v0(e,c,b){var
 f=a(e,b[3]);return r(d,F(l(a(c,b[2]),f),c))}function
-vQ(c,b,i,h,g){var
-e=fi(m(s,g),h,d,d);if(e){var
+v1(c,b,i,h,g){var
+e=fj(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(B(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-kU(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=kU(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cX(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-vR(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
-c=f[3],k=f[2];if(z(d,k)&&I(function(a){var
-b=bF(i(2,j),hc);return o(d$(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return fd(p,fc(a,A,D))},c),E=m(function(a){return m(function(b){return bl(d,n(d_(q),b,[0,a,0]))},l)},r),F=dn(d,l,b[1]),s=m(function(a){return ae(a,F)},c),t=kL(g,a,y,c,s);if(t){var
-G=t[1],H=vD(kM(c,E)),v=vP(a,g,b),J=vQ(a,g,b,x,w),K=vH(h,a,b[2]),L=vE(k,H),M=vJ(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=cs(j,r),b=vI(h,a,n(d_(q),i,l),s),e=ae(b,b),f=n(K,d,c),m=u(b);return dm(cY(M,d,c,f,vF(k,v,n(L,f,e),G,m,e)),g)};return kU(N,f[4],0,B,b[1],e)}return e}return e}function
-vS(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=vN(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=vO(c,b,r,h,m,d);return a[4]?vR(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-vT(a,o,f,e,d,l,v,X,W,k,U,c){var
-w=o[3],i=b$(U,o[4]),b=m(g,i),x=I(function(b){return V(b,a[2])},b);if(x){var
-p=vi(o[3],f,i,k);if(c[1]){var
-q=ky(v,b);if(q)var
-y=q[1],z=kz(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dn(kS,b,e),Z=function(d,c,b){return kB(a,j,c,kA(Y,B,h(d),b))},D=hb(Z,i,C,dn(dk,b,k)),E=kC(a,j),F=bf(D,m(h,E)),r=m(g,E),G=m(function(a){return fd(l,a)},y),H=hd(a,d,b,m(function(a){return a[2]},C),G,r),_=vS(a,f,e,d,l,X,W,j,b,y,D,F,H,r,c,p),$=kH(H,kP(c[5])),aa=hh(c[5],$),ab=0,ac=function(a){return n(d_(d),a,G)},J=[0,hi(a,j,kR(a,B),F,r,ac,aa,ab,e,_)];else
+k1(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=k1(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cC(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+v2(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
+c=f[3],k=f[2];if(z(d,k)&&G(function(a){var
+b=bH(i(2,j),hg);return o(ea(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return fe(p,fd(a,A,D))},c),E=m(function(a){return m(function(b){return bl(d,n(d$(q),b,[0,a,0]))},l)},r),F=dr(d,l,b[1]),s=m(function(a){return af(a,F)},c),t=kS(g,a,y,c,s);if(t){var
+H=t[1],I=vO(kT(c,E)),v=v0(a,g,b),J=v1(a,g,b,x,w),K=vS(h,a,b[2]),L=vP(k,I),M=vU(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=cu(j,r),b=vT(h,a,n(d$(q),i,l),s),e=af(b,b),f=n(K,d,c),m=u(b);return dq(cD(M,d,c,f,vQ(k,v,n(L,f,e),H,m,e)),g)};return k1(N,f[4],0,B,b[1],e)}return e}return e}function
+v3(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=vY(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=vZ(c,b,r,h,m,d);return a[4]?v2(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+v4(a,o,f,e,d,l,v,X,W,k,V,c){var
+w=o[3],i=ca(V,o[4]),b=m(g,i),x=G(function(b){return S(b,a[2])},b);if(x){var
+p=vt(o[3],f,i,k);if(c[1]){var
+q=kF(v,b);if(q)var
+y=q[1],z=kG(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dr(kZ,b,e),Z=function(d,c,b){return kI(a,j,c,kH(Y,B,h(d),b))},D=hf(Z,i,C,dr(dn,b,k)),E=kJ(a,j),F=bf(D,m(h,E)),r=m(g,E),H=m(function(a){return fe(l,a)},y),I=hh(a,d,b,m(function(a){return a[2]},C),H,r),_=v3(a,f,e,d,l,X,W,j,b,y,D,F,I,r,c,p),$=kO(I,kW(c[5])),aa=hl(c[5],$),ab=0,ac=function(a){return n(d$(d),a,H)},J=[0,hm(a,j,kY(a,B),F,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=ky(v,b);if(t)var
-L=kz(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dn(kS,b,e),ae=function(d,c,b){return kB(a,u,c,kA(ad,N,h(d),b))},af=hb(ae,i,O,dn(dk,b,k)),P=kC(a,u),ag=bf(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fd(l,a)},ah),ai=hd(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hh(K,kH(ai,kP(K))),ak=0,al=function(a){return n(d_(d),a,R)},S=[0,hi(a,u,kR(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kF(v,b);if(t)var
+L=kG(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dr(kZ,b,e),ae=function(d,c,b){return kI(a,u,c,kH(ad,N,h(d),b))},af=hf(ae,i,O,dr(dn,b,k)),P=kJ(a,u),ag=bf(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fe(l,a)},ah),ai=hh(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hl(K,kO(ai,kW(K))),ak=0,al=function(a){return n(d$(d),a,R)},T=[0,hm(a,u,kY(a,N),ag,Q,al,aj,ak,e,p)];else
 var
-S=t;return S}var
-T=[0,p]}else
+T=t;return T}var
+U=[0,p]}else
 var
-T=x;return T}function
-ed(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,ed(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-kV(d,c,b,a){if(a)var
-e=a[1],h=kV(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b9(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+U=x;return U}function
+ee(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,ee(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+k2(d,c,b,a){if(a)var
+e=a[1],h=k2(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bv(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-fn=[0,d,0];function
-kW(e,b,a){var
-f=dl([0,e],h(a)),i=dl(h(b),f),c=g(b);if(c)var
+fo=[0,d,0];function
+k3(e,b,a){var
+f=dp([0,e],h(a)),i=dp(h(b),f),c=g(b);if(c)var
 j=c[1],d=r(g(a),j);else
 var
 d=g(a);return[0,d,i]}function
-vU(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cP(e,c,a[3],a[4]);return ed(function(a){return kW(c,g,a)},f,b)}return b}return b}function
-vV(d,a,c,b){var
-e=bt(fn,c),f=a[4],g=a[3];return b8(function(a,c){return vU(d,g,b,a,c)},f,e)}function
-vW(b,a){return r(d,l(b,af(m(g,a))))}function
-kX(b){var
+v5(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cT(e,c,a[3],a[4]);return ee(function(a){return k3(c,g,a)},f,b)}return b}return b}function
+v6(d,a,c,b){var
+e=bw(fo,c),f=a[4],g=a[3];return bT(function(a,c){return v5(d,g,b,a,c)},f,e)}function
+v7(b,a){return r(d,l(b,ag(m(g,a))))}function
+k4(b){var
 a=h(b);return a?a[1]:d}function
-fo(a){return h(a)?0:1}function
-vX(a){return u(cO(fo,a))}function
-hj(b,a){var
+fp(a){return h(a)?0:1}function
+v8(a){return u(cS(fp,a))}function
+hn(b,a){var
 c=h(a);if(c){var
 d=k(g(a),b);return $(c[1],d)}return k(g(a),b)}function
-vY(h,f,e,d,a){var
-b=fo(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,kX(a))),c=r(g(a),j);else
+v9(h,f,e,d,a){var
+b=fp(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,k4(a))),c=r(g(a),j);else
 var
-c=g(a);return[0,[0,c],[0,hj(f,a)]]}function
-dr(a){var
+c=g(a);return[0,[0,c],[0,hn(f,a)]]}function
+du(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-vZ(b,a){var
-c=vX(a),d=af(m(kX,a)),e=vW(b,a);return m(function(a){return vY(b,e,d,c,a)},a)}function
-kY(c,b){var
+v_(b,a){var
+c=v8(a),d=ag(m(k4,a)),e=v7(b,a);return m(function(a){return v9(b,e,d,c,a)},a)}function
+k5(c,b){var
 e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-kZ(e,d,b){var
+k6(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-ee(b){var
+ef(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fp(b){var
+fq(b){var
 a=b[11];return a?o(a[1],d):a}function
-v0(b,a){var
-c=ee(b),e=c?z(a,d):c;if(e)var
+v$(b,a){var
+c=ef(b),e=c?z(a,d):c;if(e)var
 f=e;else{var
-g=fp(b);if(g)return z(d,a);var
+g=fq(b);if(g)return z(d,a);var
 f=g}return f}function
-fq(c,b){return af(m(function(b){return v0(c,b)?d:a(b,b)},b))}function
-hk(b,a){return ee(b)?a:m(s,a)}function
-hl(a){return aq(r,bl(d,a),a)}function
-k0(a,c){var
-e=ee(a),b=e||fp(a);return b?z(hl(hk(a,c)),d):b}function
-v1(e,d,c,b){var
+fr(c,b){return ag(m(function(b){return v$(c,b)?d:a(b,b)},b))}function
+ho(b,a){return ef(b)?a:m(s,a)}function
+hp(a){return ao(r,bl(d,a),a)}function
+k7(a,c){var
+e=ef(a),b=e||fq(a);return b?z(hp(ho(a,c)),d):b}function
+wa(e,d,c,b){var
 f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
-k1(b,e,d,c){function
-f(a){return bv([0,b,b],v1(b,e,c,k1(b,k(e,j),a,c)))}function
+k8(b,e,d,c){function
+f(a){return by([0,b,b],wa(b,e,c,k8(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-k2(c,b,a){function
-d(b){return k2(c,b,g4(c,a,a))}function
+k9(c,b,a){function
+d(b){return k9(c,b,g8(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-v2(b,n,e,c,m){var
-p=a1(m,E(e)),f=bu(b,b6(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=k1(b,j,n,f),r=o(d,c)?k:g5(b,k),l=[0,k2(b,e,r)];else
+wb(b,n,e,c,m){var
+p=a2(m,E(e)),f=bx(b,b9(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=k8(b,j,n,f),r=o(d,c)?k:g9(b,k),l=[0,k9(b,e,r)];else
 var
 l=g;return l}function
-v3(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,v(a(x(i(2,j)),e),p)),q=bQ(c),f=r(d,k(l(bQ(b6(e)),q),j)),g=k(k(bQ(o),b),f),s=k(br(g),j),t=br(b),h=$(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bg(k(k(b,m),u)),y=bg(m);return[0,[0,bg(h),y],w]}function
-k3(a,h,d,c){var
-e=v3(a,h,d,c),f=e[1],g=a1(a,E(e[2])),b=v2(g,f[1],f[2],d,c),i=b?[0,ff(g,a,b[1])]:b;return i}var
-v4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-ct(g,f,c,b){if(o(b,d))return 0;if(z(a(v4,b),c))return 0;if(z(c,a(s(k4),b))){var
-e=k3(g,f,s(k4),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return k3(g,f,c,b)}function
-hm(f,e,d,c){var
-a=ct(f,e,g(c),d);if(a){var
-b=ct(f,e,h(c),d);if(b)var
+wc(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,v(a(x(i(2,j)),e),p)),q=bR(c),f=r(d,k(l(bR(b9(e)),q),j)),g=k(k(bR(o),b),f),s=k(bt(g),j),t=bt(b),h=$(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bg(k(k(b,m),u)),y=bg(m);return[0,[0,bg(h),y],w]}function
+k_(a,h,d,c){var
+e=wc(a,h,d,c),f=e[1],g=a2(a,E(e[2])),b=wb(g,f[1],f[2],d,c),i=b?[0,fg(g,a,b[1])]:b;return i}var
+wd=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k$=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cv(g,f,c,b){if(o(b,d))return 0;if(z(a(wd,b),c))return 0;if(z(c,a(s(k$),b))){var
+e=k_(g,f,s(k$),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return k_(g,f,c,b)}function
+hq(f,e,d,c){var
+a=cv(f,e,g(c),d);if(a){var
+b=cv(f,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,g(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hn(a,h,f){var
+hr(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=ct(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-v5(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,hn(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hn(c,b,d),h);return[0,[0,v(a(b,hn(c,b,d)),i)],g]}function
-k5(d,c){var
+i=a[8],e=cv(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
+we(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(E(c[2]),j),f=k(b,a(e,hr(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hr(c,b,d),h);return[0,[0,v(a(b,hr(c,b,d)),i)],g]}function
+la(d,c){var
 e=X(d);return function(b,f){var
-g=a(b[2],e),h=fq(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
-k6(e,b,h,f,c){if(B(h[1],d)&&k0(e,c)){var
-g=hl(hk(e,c)),i=a(g,g);return s(br(v(a(a(b,b),i),f)))}var
-j=fq(e,c);return a$(F(a(a(b,b),j),f))}function
-ho(a){return a?a[1][2]:j}function
-k7(b){var
+g=a(b[2],e),h=fr(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
+lb(e,b,h,f,c){if(B(h[1],d)&&k7(e,c)){var
+g=hp(ho(e,c)),i=a(g,g);return s(bt(v(a(a(b,b),i),f)))}var
+j=fr(e,c);return a$(F(a(a(b,b),j),f))}function
+hs(a){return a?a[1][2]:j}function
+lc(b){var
 c=X(b);return function(b){return R(function(b){return a(b[1],c)},b)}}function
-k8(b,c){var
-e=ho(c);function
+ld(b,c){var
+e=hs(c);function
 g(b){return a(e,b)}function
 d(a){return R(g,a)}var
-h=f(k7(b),c),i=[0,R(s,f(k7(b),c)),h],j=d(b[11]);return dm([0,d(b[10]),j],i)}function
-k9(c,b){var
+h=f(lc(b),c),i=[0,R(s,f(lc(b),c)),h],j=d(b[11]);return dq([0,d(b[10]),j],i)}function
+le(c,b){var
 d=X(c);return function(f,e){var
-g=a(a(d,ho(f)),d),h=k8(c,f),i=h[1];if(i){var
+g=a(a(d,hs(f)),d),h=ld(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,F(a(b,af(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,af(m(function(b){var
-c=a(k,b);return $(a(l,b),c)},e))),g)],n]}return dk}return dk}}function
-v6(b,f){var
+k=j[1],l=i[1],n=[0,F(a(b,ag(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ag(m(function(b){var
+c=a(k,b);return $(a(l,b),c)},e))),g)],n]}return dn}return dn}}function
+wf(b,f){var
 c=X(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,af(m(function(a){return kZ(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ag(m(function(a){return k6(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,af(m(function(a){return kY(b,a)},g))),n)],i]}}function
-k_(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,ag(m(function(a){return k5(b,a)},g))),n)],i]}}function
+lf(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(v6(b,c),a):v5(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(wf(b,c),a):we(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(k9(b,c),[0,e],a),o=[0,n(k5(b,c),e,a)],p=m(s,a);return dm([0,[0,s(n(k5(b,c),e,p))],o],l)}return n(k9(b,c),0,a)}var
-g=d[1],h=ae(a,a),k=[0,k6(b,c,g,h,a)];return[0,[0,s(k6(b,c,g,h,m(s,a)))],k]}}function
-v7(a,c,b){var
+e=i[1],l=n(le(b,c),[0,e],a),o=[0,n(la(b,c),e,a)],p=m(s,a);return dq([0,[0,s(n(la(b,c),e,p))],o],l)}return n(le(b,c),0,a)}var
+g=d[1],h=af(a,a),k=[0,lb(b,c,g,h,a)];return[0,[0,s(lb(b,c,g,h,m(s,a)))],k]}}function
+wg(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bt(k_(a,c,b,0),i)];else
+i=a[2],f=[0,bw(lf(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fk(a);if(g)var
-j=a[9],h=[0,m(function(d){return k_(a,c,b,d)},j)];else
+g=fl(a);if(g)var
+j=a[9],h=[0,m(function(d){return lf(a,c,b,d)},j)];else
 var
 h=g;return h}var
-v8=[0,0,j,0,0,0];function
-k$(d,c,b,a){function
+wh=[0,0,j,0,0,0];function
+lg(d,c,b,a){function
 e(b){var
-e=k$(d,c+1|0,b,dj(a));return[0,n(d,c,bl(v8,a)),e]}function
+e=lg(d,c+1|0,b,dm(a));return[0,n(d,c,bl(wh,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-v9(e,d,c,a,j,i,h,b,g,f){var
-k=kE(e,c,b,a,g),l=kv(a),m=d[2],n=0;return a_(k$(function(f,g){return vT(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ef(a){return z(d,a[1])}function
-v_(a){return z(a[1],a[2])}function
-fr(c,b,d,a){function
+wi(e,d,c,a,j,i,h,b,g,f){var
+k=kL(e,c,b,a,g),l=kC(a),m=d[2],n=0;return a_(lg(function(f,g){return v4(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+eg(a){return z(d,a[1])}function
+wj(a){return z(a[1],a[2])}function
+fs(c,b,d,a){function
 e(d){if(a){var
-e=fr(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fr(c,b,d,0)]}function
+e=fs(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fs(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bS(a){var
-b=fr(a[17],[0,d,j],a[2],a[18]);return W(fr(a[15],[0,j,j],a[2],a[16]),b)}function
-ds(b){var
+bU(a){var
+b=fs(a[17],[0,d,j],a[2],a[18]);return W(fs(a[15],[0,j,j],a[2],a[16]),b)}function
+dv(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bT(b,c){var
+bV(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ef(g(c))?0:2;case
-2:return ef(g(c))?ds(b)?0:1:2;case
+1:return eg(g(c))?0:2;case
+2:return eg(g(c))?dv(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(ds(b)&&ef(g(c))&&ef(e)&&v_(e))return 0;return 2;case
-1:if(ds(b)&&o(d,a[1][1]))return 0;return 2;default:return ef(a[1])?1:2}}function
-v$(c){var
+e=a[1];if(dv(b)&&eg(g(c))&&eg(e)&&wj(e))return 0;return 2;case
+1:if(dv(b)&&o(d,a[1][1]))return 0;return 2;default:return eg(a[1])?1:2}}function
+wk(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fs(c,i,b,h){var
-a=ct(c,i,b,h);if(a)var
+ft(c,i,b,h){var
+a=cv(c,i,b,h);if(a)var
 e=a[1],f=e[2],j=o(b,d)?$(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-cu(u,c,b,j,B,t,e){var
+cw(u,c,b,j,B,t,e){var
 h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bu(b,e,c)];case
+0:return[0,bx(b,e,c)];case
 1:var
-C=a(i,c);return[0,bu(b,s(a(h,e)),C)];case
-2:if(ds(u)){var
-D=a(i,c);return fs(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fs(b,j,s(a(h,l(c,e))),E);case
-3:return 0;default:return[0,bu(b,r(d,e),c)]}else
+C=a(i,c);return[0,bx(b,s(a(h,e)),C)];case
+2:if(dv(u)){var
+D=a(i,c);return ft(b,j,s(a(h,e)),D)}var
+E=a(i,c);return ft(b,j,s(a(h,l(c,e))),E);case
+3:return 0;default:return[0,bx(b,r(d,e),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vd(b,B,a(k(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vo(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vk(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fs(b,j,s(x[2]),b);if(p)var
-q=fs(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vv(b,k(a(e,m[2]),K),J);if(n){var
+x=n[1],p=ft(b,j,s(x[2]),b);if(p)var
+q=ft(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bu(b,e,c)]:[0,[0,d,d]]}}function
-hp(b,a){var
+A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bx(b,e,c)]:[0,[0,d,d]]}}function
+ht(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-la(b,j,i,h,f,e,a){if(a)return R(g,cu(b,j,i,h,f,e,a[1]));var
-c=v$(b),k=c?[0,d]:c;return k}function
-lb(g,f,e,d,c,b,a){return a?R(h,cu(g,f,e,d,c,b,a[1])):a}function
-wa(f,e,c,b){var
+lh(b,j,i,h,f,e,a){if(a)return R(g,cw(b,j,i,h,f,e,a[1]));var
+c=wk(b),k=c?[0,d]:c;return k}function
+li(g,f,e,d,c,b,a){return a?R(h,cw(g,f,e,d,c,b,a[1])):a}function
+wl(f,e,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
-wb(b,m,g,f){var
+wm(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wa(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wl(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-wc(a){var
+wn(a){var
 c=h(a),e=R(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
-wd(b,a){return ds(b)?wc(a):a}function
-hq(b,e,d,i,f,a,c){switch(bT(b,a)){case
+wo(b,a){return dv(b)?wn(a):a}function
+hu(b,e,d,i,f,a,c){switch(bV(b,a)){case
 0:var
-k=lb(b,e,d,i,f,a,g(c));return hp(la(b,e,d,i,f,a,h(c)),k);case
+k=li(b,e,d,i,f,a,g(c));return ht(lh(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=lb(b,e,d,i,f,a,h(c));return hp(la(b,e,d,i,f,a,g(c)),l);default:var
+l=li(b,e,d,i,f,a,h(c));return ht(lh(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return wb(e,d,a,c);return 0}}function
-eg(a,f,e,d,c,b,p){var
-i=wd(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return wm(e,d,a,c);return 0}}function
+eh(a,f,e,d,c,b,p){var
+i=wo(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(B(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cu(a,f,e,d,c,b,g)}return hq(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hq(a,f,e,d,c,b,[0,[0,g],0])}return hq(a,f,e,d,c,b,[0,0,h])}function
-lc(d,c){var
+n=1;if(n)return cw(a,f,e,d,c,b,g)}return hu(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hu(a,f,e,d,c,b,[0,[0,g],0])}return hu(a,f,e,d,c,b,[0,0,h])}function
+lj(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(by(d,g(b)))return h(b);var
-a=a[2];continue}return fn}}function
-ld(c,a,b){if(b){var
-e=b[2],d=b[1];return by(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,ld(c,a,e)]}return[0,[0,a,f(c,fn)],0]}function
-we(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&V(d,f)){var
-h=cP(g,c,a[3],a[4]);return ld(function(a){return kW(c,h,a)},d,b)}return b}return b}function
-wf(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b8(function(a,e){return we(d,g,c,b,a,e)},f,e)}function
-wg(a){return g(h(a))}function
-wh(b,a){return r(d,l(b,af(m(wg,a))))}function
-ft(a,b){var
-c=a[4];return b9(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-wi(a,e,d,c){var
-b=wf(a,e,d,c);return[0,wh(a,b),b]}function
-wj(c,b,a){return fo(b)?a:r(a,hj(c,b))}function
-wk(b,a){var
-c=h(a);return b8(function(c,b){var
-d=g(b),e=h(b),f=g(a);return ed(function(a){return wj(f,e,a)},d,c)},c,b)}function
-wl(f,a,b){var
-c=ai(0,a[2]),g=cO(function(b){return ft(a,b)},c),e=m(function(c){return wi(f,a,b,c)},g),h=b8(wk,e,bt(d,b));return[0,e,E(u(cO(function(b){return bP(ft(a,b))},c))),h]}function
-hr(b,a){if(b)if(a)var
-d=hr(b[2],a[2]),c=[0,dm(b[1],a[1]),d];else
+b=a[1];if(bm(d,g(b)))return h(b);var
+a=a[2];continue}return fo}}function
+lk(c,a,b){if(b){var
+e=b[2],d=b[1];return bm(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lk(c,a,e)]}return[0,[0,a,f(c,fo)],0]}function
+wp(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&S(d,f)){var
+h=cT(g,c,a[3],a[4]);return lk(function(a){return k3(c,h,a)},d,b)}return b}return b}function
+wq(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bT(function(a,e){return wp(d,g,c,b,a,e)},f,e)}function
+wr(a){return g(h(a))}function
+ws(b,a){return r(d,l(b,ag(m(wr,a))))}function
+fu(a,b){var
+c=a[4];return bv(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+wt(a,e,d,c){var
+b=wq(a,e,d,c);return[0,ws(a,b),b]}function
+wu(c,b,a){return fp(b)?a:r(a,hn(c,b))}function
+wv(b,a){var
+c=h(a);return bT(function(c,b){var
+d=g(b),e=h(b),f=g(a);return ee(function(a){return wu(f,e,a)},d,c)},c,b)}function
+ww(f,a,b){var
+c=ae(0,a[2]),g=cS(function(b){return fu(a,b)},c),e=m(function(c){return wt(f,a,b,c)},g),h=bT(wv,e,bw(d,b));return[0,e,E(u(cS(function(b){return bs(fu(a,b))},c))),h]}function
+hv(b,a){if(b)if(a)var
+d=hv(b[2],a[2]),c=[0,dq(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-wm(c,b,a,g){var
-d=dr(b);if(d)var
-e=function(a){return hr(g,vZ(c,a))},h=e(bt(fn,b[2])),i=function(d){return ft(a,d)?e(vV(c,a,b[2],d)):h},f=[0,m(i,ai(0,a[2]))];else
+wx(c,b,a,g){var
+d=du(b);if(d)var
+e=function(a){return hv(g,v_(c,a))},h=e(bw(fo,b[2])),i=function(d){return fu(a,d)?e(v6(c,a,b[2],d)):h},f=[0,m(i,ae(0,a[2]))];else
 var
 f=d;return f}function
-eh(b,a){return b8(r,a,b)}function
-wn(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=eh(h(c),e),i=m(g,b),d=[0,[0,eh(g(c),i),f]];else
+ei(b,a){return bT(r,a,b)}function
+wy(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),f=ei(h(c),e),i=m(g,b),d=[0,[0,ei(g(c),i),f]];else
 var
 d=a;return d}function
-le(c,b,a){var
+ll(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-hs(d,b,a){if(b){var
+hw(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-wo(b,a){var
-c=h(a),d=hs($,h(b),c),e=g(a);return[0,le($,g(b),e),d]}function
-wp(b,a){var
-c=h(a),d=le(r,h(b),c),e=g(a);return[0,hs(r,g(b),e),d]}function
-ht(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,ht(b,c)):d}return dk}function
-wq(e,a,c){var
-b=lc(e,h(c)),d=hj(g(c),b);if(!z(h(a),d)){var
+wz(b,a){var
+c=h(a),d=hw($,h(b),c),e=g(a);return[0,ll($,g(b),e),d]}function
+wA(b,a){var
+c=h(a),d=ll(r,h(b),c),e=g(a);return[0,hw(r,g(b),e),d]}function
+hx(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,hx(b,c)):d}return dn}function
+wB(e,a,c){var
+b=lj(e,h(c)),d=hn(g(c),b);if(!z(h(a),d)){var
 j=g(b);if(!z(g(a),j))return a}var
 f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
-wr(e,a,c){var
-f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b8(function(a,b){return wq(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-ws(b,a){var
-c=b[2];return V(a0(u(h(a)),1),c)}function
-wt(a){var
+wC(e,a,c){var
+f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=bT(function(a,b){return wB(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+wD(b,a){var
+c=b[2];return S(a1(u(h(a)),1),c)}function
+wE(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bS(a);return I(function(b){return 1===bT(a,b)?1:0},c)}return 0}function
-wu(a,j,i,c,f){var
-d=wt(a),e=d?V(1,a[2]):d;if(e)var
-k=c[1],b=I(function(b){return ws(a,b)},k);else
+c=bU(a);return G(function(b){return 1===bV(a,b)?1:0},c)}return 0}function
+wF(a,j,i,c,f){var
+d=wE(a),e=d?S(1,a[2]):d;if(e)var
+k=c[1],b=G(function(b){return wD(a,b)},k);else
 var
 b=e;if(b){var
-l=ai(0,a[2]),o=hr(f,m(function(a){return wr(j,c,a)},l)),p=W(bS(a),o);return a_(m(function(a){var
+l=ae(0,a[2]),o=hv(f,m(function(a){return wC(j,c,a)},l)),p=W(bU(a),o);return a_(m(function(a){var
 b=h(a);return n(i,g(a),b)},p))}return b}function
-fu(a){return a[12]}function
-aH(b,a){return S(a,b[13],0)}function
-dt(b,a){return S(a,b[14],d)}function
-wv(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-hu(c,b,a){if(c){if(b){if(a){var
-e=hu(c[2],b[2],a[2]),f=a[1];return k(wv(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cQ(b,a){var
+cU(a){return a[12]}function
+au(b,a){return T(a,b[13],0)}function
+bW(b,a){return T(a,b[14],d)}function
+wG(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
+fv(c,b,a){if(c){if(b){if(a){var
+e=fv(c[2],b[2],a[2]),f=a[1];return k(wG(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cx(b,a){var
 c=b[2];return u(a)===c?1:0}function
-fv(b,i,h,d,c){var
-e=cQ(b,aH(b,d)),f=e?cQ(b,aH(b,c)):e;if(f)var
-j=dt(b,c),m=a(i,l(dt(b,d),j)),n=aH(b,c),g=[0,k(hu(aH(b,d),n,h),m)];else
+fw(b,i,h,d,c){var
+e=cx(b,au(b,d)),f=e?cx(b,au(b,c)):e;if(f)var
+j=bW(b,c),m=a(i,l(bW(b,d),j)),n=au(b,c),g=[0,k(fv(au(b,d),n,h),m)];else
 var
 g=f;return g}function
-lf(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fu(f))),g)}return b}function
-lg(g,f){var
+hy(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,cU(f))),g)}return b}function
+lm(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lg(b+1|0,c)];var
+c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lm(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-ww(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fo(lc(g(b),f)))return e;return c}function
-wx(c,b,a){return b8(function(a,d){return ww(c,b,a,d)},a,d)}function
-wy(a){var
+wH(d,f,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fp(lj(g(b),f)))return e;return c}function
+wI(c,b,a){return bT(function(a,d){return wH(c,b,a,d)},a,d)}function
+wJ(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-wz(d,c,b,a){var
-e=W(d[3],c);return m(wy,W(W(b,a),e))}function
-wA(a){return z(d,a[1])?a[3]:d}function
-lh(b,a){var
-c=h(a);return wx(g(a),c,b)}function
-wB(e,b,d){var
-c=lg(0,d),f=lh(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(af(m(function(a){return lh(c,a)},h)),g)}function
-wC(b,a){var
+wK(d,c,b,a){var
+e=W(d[3],c);return m(wJ,W(W(b,a),e))}function
+wL(a){return z(d,a[1])?a[3]:d}function
+ln(b,a){var
+c=h(a);return wI(g(a),c,b)}function
+wM(e,b,d){var
+c=lm(0,d),f=ln(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ag(m(function(a){return ln(c,a)},h)),g)}function
+wN(b,a){var
 c=b[3];return W(m(g,a),c)}function
-wD(f,b,e,i,h,d,c){var
-j=aH(b,c),g=wz(e,h,aH(b,d),j),n=wB(f,e,g),o=af(m(wA,g)),p=dt(b,c),q=a(f,l(dt(b,d),p)),r=wC(e,i),s=aH(b,c);return l(l(k(hu(aH(b,d),s,r),q),o),n)}function
-wE(a){var
+wO(f,b,e,i,h,d,c){var
+j=au(b,c),g=wK(e,h,au(b,d),j),n=wM(f,e,g),o=ag(m(wL,g)),p=bW(b,c),q=a(f,l(bW(b,d),p)),r=wN(e,i),s=au(b,c);return l(l(k(fv(au(b,d),s,r),q),o),n)}function
+wP(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dr(a);return 0}return 0}return 0}function
-li(m,a,l,k,b,e,c){var
-f=wE(a),g=f?cQ(a,aH(a,e)):f,h=g?cQ(a,aH(a,c)):g,i=h?cQ(a,b):h,j=i?I(function(a){return o(d,a)},b):i,n=j?[0,wD(m,a,l,k,b,e,c)]:j;return n}function
-wF(c,b,a,j,i,h,g,f,e){var
-d=V(0,b[2]);return d?lf(c,a,li(a,c,j,i,h,b[1],g),f,e):d}function
-lj(b,a){var
+d==="number"&&!d)return du(a);return 0}return 0}return 0}function
+lo(m,a,l,k,b,e,c){var
+f=wP(a),g=f?cx(a,au(a,e)):f,h=g?cx(a,au(a,c)):g,i=h?cx(a,b):h,j=i?G(function(a){return o(d,a)},b):i,n=j?[0,wO(m,a,l,k,b,e,c)]:j;return n}function
+wQ(c,b,a,j,i,h,g,f,e){var
+d=S(0,b[2]);return d?hy(c,a,lo(a,c,j,i,h,b[1],g),f,e):d}function
+lp(b,a){var
 c=h(b);if(c)var
 i=c[1],d=$(h(a),i);else
 var
@@ -3571,13 +3574,13 @@ e=g(b);if(e)var
 j=e[1],f=r(g(a),j);else
 var
 f=g(a);return[0,f,d]}function
-wG(c,b,a){switch(a[0]){case
-0:return b;case
+wR(c,b,a){switch(a[0]){case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return ed(function(a){return lj(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return kV(function(a){return lj(h,a)},g,f,b)}}function
-hv(c,b,a){return b8(function(a,b){return wG(c,a,b)},a,b)}function
-wH(g){function
+d=a[1],e=n(c,a[2],a[3]);return ee(function(a){return lp(e,a)},d,b);case
+2:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return k2(function(a){return lp(h,a)},g,f,b);default:return b}}function
+hz(c,b,a){return bT(function(a,b){return wR(c,a,b)},a,b)}function
+wS(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3598,174 +3601,174 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return bf(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-wI(b,a){return aq(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
-ei(a,b,f){if(f){var
+wT(b,a){return ao(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
+ej(a,b,f){if(f){var
 c=f[2],e=f[1];if(z(a,e)){var
-g=ei(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+g=ej(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(B(e,a)){var
-d=ei(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return ei(a,b,c)},j=function(b){return ei(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-wJ=wH([0,function(b,a){return o(a,b)}]);function
-lk(b,a){var
-c=f(wJ[5],a);return S(u4(b),c,d)}function
-wK(b,a){return u(cO(function(a){return z(b,a)},a))}function
-wL(p,c){var
-b=gV(p,u(c)),d=m(g,c),e=m(h,c),f=lk(b,d),i=lk(b,e),j=ei(f,cM(b,wK(f,d)),d),l=V(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=wI(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
+d=ej(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return ej(a,b,c)},j=function(b){return ej(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+wU=wS([0,function(b,a){return o(a,b)}]);function
+lq(b,a){var
+c=f(wU[5],a);return T(vc(b),c,d)}function
+wV(b,a){return u(cS(function(a){return z(b,a)},a))}function
+wW(p,c){var
+b=gY(p,u(c)),d=m(g,c),e=m(h,c),f=lq(b,d),i=lq(b,e),j=ej(f,cQ(b,wV(f,d)),d),l=S(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=E(b),r=wT(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-ll(a){return aq(k,d,a)}function
-wM(b,a){return ll(m(function(a){return r(d,l(b,h(a)))},a))}function
-lm(c,b){var
+lr(a){return ao(k,d,a)}function
+wX(b,a){return lr(m(function(a){return r(d,l(b,h(a)))},a))}function
+ls(c,b){var
 d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
-wN(b,a){var
-c=E(u([0,b,a])),d=m(g,a),e=eh(g(b),d),f=m(function(a){return lm(c,a)},a),h=eh(lm(c,b),f),i=F(l(h,ll(m(g,[0,b,a]))),c);return[0,v(wM(e,[0,b,a]),c),i]}function
-wO(a){var
-b=a?[0,wN(a[1],a[2])]:a;return b}function
-wP(a){var
+wY(b,a){var
+c=E(u([0,b,a])),d=m(g,a),e=ei(g(b),d),f=m(function(a){return ls(c,a)},a),h=ei(ls(c,b),f),i=F(l(h,lr(m(g,[0,b,a]))),c);return[0,v(wX(e,[0,b,a]),c),i]}function
+wZ(a){var
+b=a?[0,wY(a[1],a[2])]:a;return b}function
+w0(a){var
 c=h(a),e=R(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
-wQ(a){return aq(function(c,a){var
+w1(a){return ao(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-wR(a){var
-b=0;return aq(function(b,a){return h(b)?a:a+1|0},b,a)}function
-wS(b,a,d){var
+w2(a){var
+b=0;return ao(function(b,a){return h(b)?a:a+1|0},b,a)}function
+w3(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-wT(c,b,a){var
-d=wS(c,b,a),e=g(a),f=R(function(a){return k(e,a)},d);return[0,g(a),f]}function
-wU(a){var
-b=wR(a),c=wQ(a);return m(function(a){return wT(c,b,a)},a)}function
-ln(c,b){var
+w4(c,b,a){var
+d=w3(c,b,a),e=g(a),f=R(function(a){return k(e,a)},d);return[0,g(a),f]}function
+w5(a){var
+b=w2(a),c=w1(a);return m(function(a){return w4(c,b,a)},a)}function
+lt(c,b){var
 i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-wV(e,d){var
+w6(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b9(function(b){return function(a){return ln(a,b)}}(c),a)?a:[0,c,cO(function(b){return function(a){return bP(ln(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-lo(i,h,g,f,e,d,c,b){return cu(i,a(h,E(c)),g,f,e,d,b)}function
-wW(j,i,f,e,d,c,o,b){var
-a=cu(j,i,f,e,d,c,g(b));if(a){var
+c=b[1],f=b[2],g=bv(function(b){return function(a){return lt(a,b)}}(c),a)?a:[0,c,cS(function(b){return function(a){return bs(lt(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+lu(i,h,g,f,e,d,c,b){return cw(i,a(h,E(c)),g,f,e,d,b)}function
+w7(j,i,f,e,d,c,o,b){var
+a=cw(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=lo(j,i,f,e,d,c,o,m[1]);return R(function(a){return l(k,g(a))},p)}var
+p=lu(j,i,f,e,d,c,o,m[1]);return R(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-wX(j,i,h,g,f,e,c){var
-k=wV(0,wU(c)),l=u(c),b=a_(m(function(a){return wW(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,eh(a[1],a[2])]:a,d=n;else
+w8(j,i,h,g,f,e,c){var
+k=w6(0,w5(c)),l=u(c),b=a_(m(function(a){return w7(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,ei(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-wY(a){var
-b=0;return aq(function(b,a){return hs($,h(b),a)},b,a)}function
-wZ(b,a){return aq(function(c,a){return k(r(g(c),b),a)},d,a)}function
-w0(j,i,h,g,f,e,a){var
-k=wY(a);if(k){var
-m=k[1],b=cu(j,i,h,g,f,e,m);if(b)var
-o=wZ(m,a),c=lo(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+w9(a){var
+b=0;return ao(function(b,a){return hw($,h(b),a)},b,a)}function
+w_(b,a){return ao(function(c,a){return k(r(g(c),b),a)},d,a)}function
+w$(j,i,h,g,f,e,a){var
+k=w9(a);if(k){var
+m=k[1],b=cw(j,i,h,g,f,e,m);if(b)var
+o=w_(m,a),c=lu(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-w1(a,f,e,d,c,b,i){var
+xa(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bT(a,b))return 0;var
-h=m(wP,i),j=wX(a,f,e,d,c,b,h);return hp(w0(a,f,e,d,c,b,h),j)}return 0}function
-hw(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hw(e,dj(d),g,f),i=a[1],j=b[1],c=[0,aQ(e,bl(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bV(a,b))return 0;var
+h=m(w0,i),j=w8(a,f,e,d,c,b,h);return ht(w$(a,f,e,d,c,b,h),j)}return 0}function
+hA(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hA(e,dm(d),g,f),i=a[1],j=b[1],c=[0,aQ(e,bl(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hx(e,d,c,b,a){function
-f(f,g){return eg(e,d,c,b,a,f,g)}return function(b,a){return a_(vf(vg,function(a){return f(b,a)},a))}}function
-lp(c,h,g,f,e){function
-i(a,b){return eg(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bT(c,b)){case
-0:return i(b,ht(wo,a));case
-1:return i(b,ht(wp,a));default:var
-d=n(hx(c,h,g,f,e),b,a);return d?wn(d[1]):d}return a}}function
-lq(b,g,f,e,d,k,c,a){var
+hB(e,d,c,b,a){function
+f(f,g){return eh(e,d,c,b,a,f,g)}return function(b,a){return a_(vq(vr,function(a){return f(b,a)},a))}}function
+lv(c,h,g,f,e){function
+i(a,b){return eh(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bV(c,b)){case
+0:return i(b,hx(wz,a));case
+1:return i(b,hx(wA,a));default:var
+d=n(hB(c,h,g,f,e),b,a);return d?wy(d[1]):d}return a}}function
+lw(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(lp(b,g,f,e,d),c,a);case
+0:return n(lv(b,g,f,e,d),c,a);case
 1:var
-i=n(hx(b,g,f,e,d),c,a);return i?wO(i[1]):i;default:return w1(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=g6(k,u(a),a);return n(lp(b,g,f,e,d),c,l)}var
-j=n(hx(b,g,f,e,d),c,a);return j?wL(h[1],j[1]):j}}function
-lr(a){if(typeof
+i=n(hB(b,g,f,e,d),c,a);return i?wZ(i[1]):i;default:return xa(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=g_(k,u(a),a);return n(lv(b,g,f,e,d),c,l)}var
+j=n(hB(b,g,f,e,d),c,a);return j?wW(h[1],j[1]):j}}function
+lx(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hy(a,f,e,d,c,b){var
-g=g7(a[2],b),h=bS(a),i=lr(a[6]);return a_(hw(function(b,g,h){return lq(a,f,e,d,c,b,g,h)},i,h,g))}function
-ls(b,a){return r(d,$(b,a))}function
-w2(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=ls(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
-hz(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bg(l(s(j),a)))];function
+hC(a,f,e,d,c,b){var
+g=g$(a[2],b),h=bU(a),i=lx(a[6]);return a_(hA(function(b,g,h){return lw(a,f,e,d,c,b,g,h)},i,h,g))}function
+ly(b,a){return r(d,$(b,a))}function
+xb(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=ly(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
+hD(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bg(l(s(j),a)))];function
 c(o){var
 b=bg(a);function
-j(a){return hz(m,k,i,h,g,o,a)}var
-c=bR(m,b);if(c){var
-e=j(S(b,i,d));if(e)var
-f=j(S(b,h,d)),p=f?[0,aQ(k,c[1],e[1],f[1])]:f,l=p;else
+j(a){return hD(m,k,i,h,g,o,a)}var
+c=bS(m,b);if(c){var
+e=j(T(b,i,d));if(e)var
+f=j(T(b,h,d)),p=f?[0,aQ(k,c[1],e[1],f[1])]:f,l=p;else
 var
 l=e;var
 n=l}else
 var
 n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-lt(c,g,f,e,b){var
-h=S(b,aH(c,e),d);return a(g,l(S(b,aH(c,f),d),h))}function
-w3(a,b,i,h,g,f,e){var
-c=kh(a);if(c){var
-j=a[2],k=function(c){return lt(a,b,f,e,c)};return hz(i,function(a,c,d){return w2(b,a,c,d)},h,g,k,j,d)}return c}function
-lu(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dj(h),l=lu(e,j,i,c[2],n,m),o=fu(e);if(B(c[1],o)){var
-p=a(j,bl(d,h)),q=fu(e);return[0,k(a(f(i,b[1]),q),p),l]}var
+lz(c,g,f,e,b){var
+h=T(b,au(c,e),d);return a(g,l(T(b,au(c,f),d),h))}function
+xc(a,b,i,h,g,f,e){var
+c=ko(a);if(c){var
+j=a[2],k=function(c){return lz(a,b,f,e,c)};return hD(i,function(a,c,d){return xb(b,a,c,d)},h,g,k,j,d)}return c}function
+lA(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dm(h),l=lA(e,j,i,c[2],n,m),o=cU(e);if(B(c[1],o)){var
+p=a(j,bl(d,h)),q=cU(e);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-w4(a){var
-b=a?[0,aq(r,a[1],a[2])]:a;return b}function
-lv(a,k,j,i,f){function
+xd(a){var
+b=a?[0,ao(r,a[1],a[2])]:a;return b}function
+lB(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return w4(lu(a,k,c,aH(a,b),d,j))}var
+d=a[14];return xd(lA(a,k,c,au(a,b),d,j))}var
 b=d(g,i);if(b)var
 c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-fw(a,f,e,d,c){var
+fx(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lv(a,f,e,d,c):fv(a,f,e,d,c):w3(a,f,e,b[1],b[2],d,c)}function
-lw(b,a,g,f,e,d,c){return lf(b,a,fw(b,a,g,f,e),d,c)}function
-du(d,c,b){return a(b,l(a(d,b),c))}function
-w5(c,f,e,b){if(z(d,c)){if(f)var
+b==="number"?b?lB(a,f,e,d,c):fw(a,f,e,d,c):xc(a,f,e,b[1],b[2],d,c)}function
+lC(b,a,g,f,e,d,c){return hy(b,a,fx(b,a,g,f,e),d,c)}function
+dw(d,c,b){return a(b,l(a(d,b),c))}function
+xe(c,f,e,b){if(z(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 u=e[1],h=o(a(a(i(2,j),c),u),b);else
 var
-h=e;if(g)return R(function(a){return du(c,b,a)},f);if(h)return R(function(a){return du(c,b,a)},e);var
+h=e;if(g)return R(function(a){return dw(c,b,a)},f);if(h)return R(function(a){return dw(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=du(c,b,e[1]);return[0,$(du(c,b,k),x)]}var
-l=B(c,d),m=l?o(b,d):l,y=m?[0,du(c,b,k)]:m;return y}if(e){var
-n=B(c,d),p=n?o(d,b):n,A=p?[0,du(c,b,e[1])]:p;return A}var
+x=dw(c,b,e[1]);return[0,$(dw(c,b,k),x)]}var
+l=B(c,d),m=l?o(b,d):l,y=m?[0,dw(c,b,k)]:m;return y}if(e){var
+n=B(c,d),p=n?o(d,b):n,A=p?[0,dw(c,b,e[1])]:p;return A}var
 q=B(c,d),r=q?B(b,d):q,C=r?[0,d]:r;return C}function
-lx(g,f,e,a){if(a){var
-b=w5(g,f,e,a[1]);if(b)var
-c=lx(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+lD(g,f,e,a){if(a){var
+b=xe(g,f,e,a[1]);if(b)var
+c=lD(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-w6(a,d){var
+xf(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bR(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-w7(a,n){var
-g=n[2]===1?1:0,h=g?ku(a):g;if(h){var
+c=bS(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+xg(a,n){var
+g=n[2]===1?1:0,h=g?kB(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3778,7 +3781,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=V(0,b[1]);else
+d=S(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3789,107 +3792,107 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-w8(d,b){var
+xh(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-w9(a,d,c,b){var
-e=ai(0,a[2]),f=m(function(b){return w6(a,b)},e),g=aH(a,b),h=W(W(aH(a,c),g),f);return m(function(a){return w8(d,a)},h)}function
-ly(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=ly(f[2],e[2],c);if(g){var
+xi(a,d,c,b){var
+e=ae(0,a[2]),f=m(function(b){return xf(a,b)},e),g=au(a,b),h=W(W(au(a,c),g),f);return m(function(a){return xh(d,a)},h)}function
+lE(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=lE(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(B(b,d))return[0,[0,o,n]];var
 h=z(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ed(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ee(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-w_(b,c,e){var
+xj(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aT(b)),k=c[3],g=v(a(f,aT(b)),k),m=l(he(b,c,g),f);return[0,g,r(l(f,dp(b,c,g)),m)];case
+f=a(e,aT(b)),k=c[3],g=v(a(f,aT(b)),k),m=l(hi(b,c,g),f);return[0,g,r(l(f,ds(b,c,g)),m)];case
 1:var
-h=a(e,aT(b)),n=c[3],i=v(a(h,aT(b)),n),o=l(he(b,c,i),h);return[0,i,r(l(h,dp(b,c,i)),o)]}return[0,e,d]}function
-lz(a){var
+h=a(e,aT(b)),n=c[3],i=v(a(h,aT(b)),n),o=l(hi(b,c,i),h);return[0,i,r(l(h,ds(b,c,i)),o)]}return[0,e,d]}function
+lF(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fp(a),f=c?[0,d]:c,e=ee(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-w$(b,d,c){var
-e=af(d),f=g9(b);return k(a(a(dq(b),f),e),c)}function
-xa(b,c){var
-e=bt(d,b[1]),f=fc(c,b[9],e),g=dq(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-xb(b,d,c){var
-e=ae(c,m(function(a){return g_(b,j,a[1])},d));return a(dq(b),e)}function
-xc(c){var
-a=g$(c);if(a){var
+c=fq(a),f=c?[0,d]:c,e=ef(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+xk(b,d,c){var
+e=ag(d),f=hb(b);return k(a(a(dt(b),f),e),c)}function
+xl(b,c){var
+e=bw(d,b[1]),f=fd(c,b[9],e),g=dt(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+xm(b,d,c){var
+e=af(c,m(function(a){return hc(b,j,a[1])},d));return a(dt(b),e)}function
+xn(c){var
+a=hd(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lA(b,n,t,j,i,f){var
-e=n[3],o=f[1],u=b$(0,n[4]),v=g$(b)?r(d,f[3]):d,w=w7(b,n),x=w?cQ(b,aH(b,j)):w,y=x?cQ(b,aH(b,i)):x,z=y?I(function(a){var
-c=b[2];return V(g(a),c)},u):y;if(z){var
-K=w9(b,o,j,i),p=ly(u,f[2],K);if(p){var
-A=p[1],L=W(t,A[1]),B=m(function(a){return w_(b,a[1],a[2])},L),q=m(g,B),M=xa(b,q),N=h(lz(b)),O=g(lz(b)),s=lx(w$(b,q,v),O,N,M);if(s)var
-C=xc(b),c=C[2],D=C[1],E=X(b),P=ec(b),F=a(dq(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),T=xb(b,t,q),U=l(a(k(s[1],T),S),R),Y=a(af(m(h,B)),e),Z=dt(b,i),_=l(dt(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aT(b),aa),Y),ac=b[15],ad=aT(b),ae=a(a(a(a(a(F,a(c,c)),e),ad),o),ac),ag=a(ab,a(F,a(c,c))),G=[0,[0,k(a(U,e),ag),ae]];else
+lG(b,n,t,j,i,f){var
+e=n[3],o=f[1],u=ca(0,n[4]),v=hd(b)?r(d,f[3]):d,w=xg(b,n),x=w?cx(b,au(b,j)):w,y=x?cx(b,au(b,i)):x,z=y?G(function(a){var
+c=b[2];return S(g(a),c)},u):y;if(z){var
+K=xi(b,o,j,i),p=lE(u,f[2],K);if(p){var
+A=p[1],L=W(t,A[1]),B=m(function(a){return xj(b,a[1],a[2])},L),q=m(g,B),M=xl(b,q),N=h(lF(b)),O=g(lF(b)),s=lD(xk(b,q,v),O,N,M);if(s)var
+C=xn(b),c=C[2],D=C[1],E=X(b),P=ed(b),F=a(dt(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),T=a(c,c),U=xm(b,t,q),V=l(a(k(s[1],U),T),R),Y=a(ag(m(h,B)),e),Z=bW(b,i),_=l(bW(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aT(b),aa),Y),ac=b[15],ad=aT(b),ae=a(a(a(a(a(F,a(c,c)),e),ad),o),ac),af=a(ab,a(F,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
 var
-G=s;var
-H=G}else
+H=s;var
+I=H}else
 var
-H=p;var
-J=H}else
+I=p;var
+J=I}else
 var
 J=z;return J}function
-lB(c,k,j,i,h,g,f,e){var
-b=lA(c,k,j,i,h,g);if(b){var
-d=b[1],l=a(d[1],e),m=fu(c);return o(a(f,a(d[2],m)),l)}return b}function
-lC(a){var
-f=a[9],b=I(function(b){var
-c=a[1];return cN(u(b),c)},f),c=b?ds(a):b;if(c){var
+lH(c,k,j,i,h,g,f,e){var
+b=lG(c,k,j,i,h,g);if(b){var
+d=b[1],l=a(d[1],e),m=cU(c);return o(a(f,a(d[2],m)),l)}return b}function
+lI(a){var
+f=a[9],b=G(function(b){var
+c=a[1];return cR(u(b),c)},f),c=b?dv(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ej(c,i,h,g,f,b,a){if(bT(c,b))return 0;var
-e=o(d,a);return e?cu(c,i,h,g,f,b,a):e}function
-xd(o,n,m,l,k,c){var
+ek(c,i,h,g,f,b,a){if(bV(c,b))return 0;var
+e=o(d,a);return e?cw(c,i,h,g,f,b,a):e}function
+xo(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ej(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xe(o,n,m,l,k,c){var
+xp(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ej(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hA(c,b){var
-d=ae(b,b),e=ae(c,b),f=a(i(2,j),e);return k(l(ae(c,c),f),d)}function
-lD(c,b,d){var
+hE(c,b){var
+d=af(b,b),e=af(c,b),f=a(i(2,j),e);return k(l(af(c,c),f),d)}function
+lJ(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dv(b,c){var
+dx(b,c){var
 d=X(b);return a(c,a(X(b),d))}function
-xf(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=S(j,o,0);if(k){var
-s=dv(c,k[1]),t=a(e,hA(n,eb(c,j)));if(lD(dv(c,i),t,s)){var
-l=ej(c,e,r,q,p,m,i);if(l){var
+xq(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=T(j,o,0);if(k){var
+s=dx(c,k[1]),t=a(e,hE(n,ec(c,j)));if(lJ(dx(c,i),t,s)){var
+l=ek(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=$(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-xg(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=S(j,o,0);if(k){var
-t=dv(c,i),u=a(e,hA(n,eb(c,j)));if(lD(dv(c,k[1]),u,t)){var
-l=ej(c,e,s,q,p,m,i);if(l){var
+xr(c,e,s,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=T(j,o,0);if(k){var
+t=dx(c,i),u=a(e,hE(n,ec(c,j)));if(lJ(dx(c,k[1]),u,t)){var
+l=ek(c,e,s,q,p,m,i);if(l){var
 v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
-ek(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ek(e,d[2],c[2],b[2],a[2]);return[0,cY(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xh(a,f,e,d,c,i,h,b){if(lC(a)){var
-g=bS(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xd(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xe(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ek(function(b,g,h,i){return xf(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ek(function(b,g,h,i){return xg(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lE(b){var
+el(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=el(e,d[2],c[2],b[2],a[2]);return[0,cD(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+xs(a,f,e,d,c,i,h,b){if(lI(a)){var
+g=bU(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xo(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xp(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=el(function(b,g,h,i){return xq(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return el(function(b,g,h,i){return xr(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lK(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3899,128 +3902,181 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-el(b,g,f,e,d,a,c){return 1===bT(b,a)?cu(b,g,f,e,d,a,c):0}function
-xi(o,n,m,l,k,c){var
+em(b,g,f,e,d,a,c){return 1===bV(b,a)?cw(b,g,f,e,d,a,c):0}function
+xt(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=el(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=em(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xj(o,n,m,l,k,c){var
+xu(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=el(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=em(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hB(g,f,e,c,b){var
+hF(g,f,e,c,b){var
 i=aT(g),h=a(aT(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-lF(c,e,b,h){var
+lL(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-lG(b,a){return S(a,b,[0,d,d,j,j])}function
-xk(d,c,v,u,t,s,r,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,r,0);if(o){if(V(e,d[2])){var
-w=ae(q,eb(d,e)),x=lG(s,e),y=hB(d,c,h(i),x,w),z=a(m,o[1]);if(lF(c,l(a(n,c),z),m,y)){var
-p=el(d,c,v,u,t,g(i),n);if(p){var
+lM(b,a){return T(a,b,[0,d,d,j,j])}function
+xv(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=T(e,r,0);if(o){if(S(e,d[2])){var
+w=af(q,ec(d,e)),x=lM(s,e),y=hF(d,c,h(i),x,w),z=a(m,o[1]);if(lL(c,l(a(n,c),z),m,y)){var
+p=em(d,c,v,u,t,g(i),n);if(p){var
 A=h(p[1]),B=$(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-xl(d,c,w,v,u,t,s,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,s,0);if(o){if(V(e,d[2])){var
-x=ae(q,eb(d,e)),y=lG(t,e),z=hB(d,c,h(i),y,x),A=a(n,c);if(lF(c,l(a(m,o[1]),A),m,z)){var
-p=el(d,c,w,v,u,g(i),n);if(p){var
+xw(d,c,w,v,u,t,s,q,i,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=T(e,s,0);if(o){if(S(e,d[2])){var
+x=af(q,ec(d,e)),y=lM(t,e),z=hF(d,c,h(i),y,x),A=a(n,c);if(lL(c,l(a(m,o[1]),A),m,z)){var
+p=em(d,c,w,v,u,g(i),n);if(p){var
 B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
-xm(a,f,e,d,c,g,j,i,b){if(lE(a)){var
-h=bS(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xi(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xj(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ek(function(b,h,i,j){return xk(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ek(function(b,h,i,j){return xl(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-xn(b,a){var
-c=fk(b),d=vs(b),e=v7(b,a[1],a[3]),f=c?vr(b,c[1]):c;return[0,b,a,ea(a[2],a[3]),c,f,e,d]}function
-xo(a){var
-b=vL(a);return function(a){function
-c(b,a){return b===a?1:0}return b9(function(b){return c(a,b)},b)}}function
-xp(a,b){var
-c=a[7],d=a[1][9],e=xo(b),f=kw(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-fx(d,c){var
+xx(a,f,e,d,c,g,j,i,b){if(lK(a)){var
+h=bU(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xt(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xu(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=el(function(b,h,i,j){return xv(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return el(function(b,h,i,j){return xw(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+lN(b,a){if(b)if(a)var
+d=lN(b[2],a[2]),c=[0,r(b[1],a[1]),d];else
+var
+c=a;else
+var
+c=b;return c}function
+xy(b){var
+a=b[13];return a?bT(lN,a[2],a[1]):a}function
+lO(b,a){if(b)if(a)var
+d=lO(b[2],a[2]),c=[0,o(a[1],b[1]),d];else
+var
+c=a;else
+var
+c=b;return c}function
+hG(a,c){var
+g=a[3],d=u(a[13])===g?1:0;if(d)var
+h=a[13],b=G(function(b){return cx(a,b)},h);else
+var
+b=d;var
+e=b?S(c,a[3]):b;if(e)var
+i=xy(a),f=[0,lO(au(a,c),i)];else
+var
+f=e;return f}function
+hH(e,b,a){if(b)if(a)var
+f=hH(e,b[2],a[2]),g=vd(b[1],e)?a[1]:d,c=[0,g,f];else
+var
+c=a;else
+var
+c=b;return c}function
+hI(c,b,a,f,e,d){var
+g=hH(b,a,au(c,d));return fv(hH(b,a,au(c,e)),g,f)}function
+xz(b,e,i,h,g,f,d,c){var
+j=bW(b,c),m=a(e,l(bW(b,d),j)),n=cU(b),o=v(s(a(a(f,e),n)),h);return k(k(hI(b,1,g,i,d,c),o),m)}function
+fy(b,a){if(b){var
+c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
+xA(i,h,g,f,e,a,d,c){var
+b=0;return ao(function(b,a){return 3===b[0]?g0(b[1],c)?fy([0,xz(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
+xB(b,k,j,i,h,g,f,d){var
+c=ae(0,b[3]);return G(function(c){var
+l=c===d?1:0,e=l||bs(g0(g,c));if(e)return e;var
+m=cU(b),n=a(a(f,k),m);return o(a(s(hI(b,0,h,j,d,c)),i),n)},c)}function
+xC(b){var
+a=b[7];if(typeof
+a==="number"&&!a)return 1;return 0}function
+lP(a){return 3===a[0]?1:0}function
+lQ(b,a){var
+c=xC(b),d=c?bv(lP,a[4]):c;return d?hG(b,a[1]):d}function
+lR(f,b,a,e,d,c){return a?xA(f,e,d,b[3],a[1],b[4],b[1],c):a}function
+lS(c,a,g,f,e,d){var
+b=hG(c,a[1]);return b?xB(c,g,f,a[3],b[1],e,d,a[1]):b}function
+xD(b,a){var
+c=fl(b),d=vD(b),e=wg(b,a[1],a[3]),f=c?vC(b,c[1]):c;return[0,b,a,eb(a[2],a[3]),c,f,e,d]}function
+xE(a){var
+b=vW(a);return function(a){function
+c(b,a){return b===a?1:0}return bv(function(b){return c(a,b)},b)}}function
+xF(a,b){var
+c=a[7],d=a[1][9],e=xE(b),f=kD(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+fz(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(by(b[1],d))return[0,b[2]];var
+b=a[1];if(bm(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-xq(a,g,b){var
+xG(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?wm(h,c,g,d[1]):d}var
+d=a[6];return d?wx(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return v9(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return wi(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-lH(a,d){var
-b=a[1],e=a[2][1],c=dr(b),f=c?[0,wl(e,d,b[2])]:c;return f}function
-xr(a){var
+lT(a,d){var
+b=a[1],e=a[2][1],c=du(b),f=c?[0,ww(e,d,b[2])]:c;return f}function
+xH(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return wu(d,e,function(a,b){return eg(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return wF(d,e,function(a,b){return eh(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-xs(a,b){var
+xI(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=xh(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xm(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-xt(a,e,d){var
+f=a[2][3],g=xs(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xx(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+xJ(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(xr(a),j);if(c)return[0,c[1]];var
-b=xq(a,e,d);return b?hy(g,h,i,a[2][3],a[3],b[1]):b}}function
-lI(b,a,c){var
+c=f(xH(a),j);if(c)return[0,c[1]];var
+b=xG(a,e,d);return b?hC(g,h,i,a[2][3],a[3],b[1]):b}}function
+lU(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(xt(b,a,c),e);return R(function(e){var
-g=a[4],h=a[3],i=hv(function(a,b){return cP(h,d,a,b)},e,g);return f(xs(b,c),i)},g)}}function
-xu(a,c,i){var
+g=f(xJ(b,a,c),e);return R(function(e){var
+g=a[4],h=a[3],i=hz(function(a,b){return cT(h,d,a,b)},e,g);return f(xI(b,c),i)},g)}}function
+xK(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=fx(e,i[4]);if(b){var
-f=B(d,k);if(f)return wF(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=fz(e,i[4]);if(b){var
+f=B(d,k);if(f)return wQ(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-xv(d,a,g){var
+xL(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=fx(e,g[5]);if(c)return lB(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=fz(e,g[5]);if(c)return lH(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-xw(c,a,g){var
-l=c[1],m=c[2][2];return function(o,h,b){var
-e=S(b,a[6],d),i=b===a[1]?1:0;if(i)var
-f=i;else{var
+xM(b,a){var
+c=b[1],d=b[2][2];return function(g,f,e,b){var
+h=a[5];return hy(c,d,lR(c,a,g,d,f,e),b,h)}}function
+xN(c,a,h){var
+l=c[1],m=c[2][2];return function(p,o,f,b){var
+e=T(b,a[6],d),i=b===a[1]?1:0;if(i)var
+g=i;else{var
 j=z(d,e);if(j){var
-p=lw(l,m,h,a[1],b,e,a[5]),k=p||cY(xu(c,a,g),o,h,b,e);if(!k)return n(xv(c,a,g),b,e);var
-f=k}else
+q=lC(l,m,f,a[1],b,e,a[5]),r=q||cD(xM(c,a),o,f,b,e),k=r||cD(xK(c,a,h),p,f,b,e);if(!k)return n(xL(c,a,h),b,e);var
+g=k}else
 var
-f=j}return f}}function
-xx(b,a,d){var
-j=b[1],e=V(0,a[2]);if(e){var
-g=lH(b,a),c=f(lI(b,a,d),g);if(c)var
-k=c[1],l=ai(0,j[3]),h=[0,cO(function(c){return bP(aQ(xw(b,a,d),g,k,c))},l)];else
+g=j}return g}}function
+xO(b,a,d){var
+e=b[1],g=S(0,a[2]);if(g){var
+h=lT(b,a),c=f(lU(b,a,d),h);if(c)var
+k=c[1],l=lQ(e,a),m=ae(0,e[3]),i=[0,cS(function(c){return bs(cD(xN(b,a,d),h,l,k,c))},m)];else
 var
-h=c;var
-i=h}else
+i=c;var
+j=i}else
 var
-i=e;return i}function
-lJ(b,c){var
-d=a$(a(a(b,b),c));return[0,br(a(a(b,b),c)),d]}function
-lK(h,g,a){var
-b=ae(a,a),f=0,c=g[4];if(typeof
+j=g;return j}function
+lV(b,c){var
+d=a$(a(a(b,b),c));return[0,bt(a(a(b,b),c)),d]}function
+lW(h,g,a){var
+b=af(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=lJ(h,b);f=1}if(!f)var
+e=lV(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hC(a,b,c){if(B(a,d))return[0,[0,d,d]];var
+hJ(a,b,c){if(B(a,d))return[0,[0,d,d]];var
 e=z(d,b);if(e){if(z(d,a))var
 h=F(a,b),f=[0,v(a,c),h];else
 var
@@ -4028,133 +4084,133 @@ i=F(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-lL(b,r,f,j){var
+lX(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bu(b,a(f,i[1]),s),m=[0,bv(lJ(b,j),t)];else
+s=i[2],t=bx(b,a(f,i[1]),s),m=[0,by(lV(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bu(a(b,b),x,u),y=a$(h(p)),q=[0,[0,br(g(p)),y]];else
+u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bx(a(b,b),x,u),y=a$(h(p)),q=[0,[0,bt(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-xy(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hC(a(a(a(b,b),b),j),n,l);if(c)var
+xP(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hJ(a(a(a(b,b),b),j),n,l);if(c)var
 f=c[1],o=$(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-lM(e,h,d,b,n,m,g){var
+lY(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
-o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bu(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bu(e,d,a(b,c))]:xy(e,d,g[3],m)}function
-xz(g,f,e,d,c,b,a){return lM(g,f,ae(e,a[1]),d,c,b,a)}function
-lN(d,b){var
+o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bx(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
+return 2===f[0]?[0,bx(e,d,a(b,c))]:xP(e,d,g[3],m)}function
+xQ(g,f,e,d,c,b,a){return lY(g,f,af(e,a[1]),d,c,b,a)}function
+lZ(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(V(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(S(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-xA(c,f,b){var
+xR(c,f,b){var
 d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hD(g,c,f,e,b,d){if(V(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=g4(a(g,c),d,k),m=hD(g,c,f,j,a0(b,i),l),n=hD(g,c,f,j,b,d);return[1,a0(b,i),n,m]}return xA(c,b,d)}function
-lO(g,f,e,c,b,d){function
+hK(g,c,f,e,b,d){if(S(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=g8(a(g,c),d,k),m=hK(g,c,f,j,a1(b,i),l),n=hK(g,c,f,j,b,d);return[1,a1(b,i),n,m]}return xR(c,b,d)}function
+l0(g,f,e,c,b,d){function
 h(e){var
-h=g4(a(g,f),b,b);return lO(g,f,e,a0(c,c),h,[0,[0,c,b],d])}function
+h=g8(a(g,f),b,b);return l0(g,f,e,a1(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-xB(c,b,h,g,f,e){var
-i=s(j),d=ct(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hD(c,b,g,lO(c,b,e,1,d[1],0),0,l)}return xC}function
-xD(n,m,i,b,h){var
+xS(c,b,h,g,f,e){var
+i=s(j),d=cv(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hK(c,b,g,l0(c,b,e,1,d[1],0),0,l)}return xT}function
+xU(n,m,i,b,h){var
 c=a9(h,b),u=E(n);if(o(s(c),u)){var
-e=l(h,a1(c,b)),f=lN(m,bg(s(c)));if(f)var
+e=l(h,a2(c,b)),f=lZ(m,bg(s(c)));if(f)var
 p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a9(a(p,k(e,a9(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=lN(m,n);if(g)var
+g=lZ(m,n);if(g)var
 r=B(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-xE(u,t,s,r,q,p,n,m,j){var
+xV(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
 f=l(a9(a[1],q),p),g=o(f,d);if(g){var
-e=xD(u,t,s,r,f);if(e){var
+e=xU(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-xF(g,s,r,f,e,q,p,c){var
-b=xE(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bF(i(2,j),w),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
+xW(g,s,r,f,e,q,p,c){var
+b=xV(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bH(i(2,j),w),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-lP(a){return aq(r,bl(d,a),a)}function
-xG(e,d,c,b,a){return a_(m(function(a){return ct(e,d,l(a,b),c)},a))}function
-xH(b,d,c){var
+l1(a){return ao(r,bl(d,a),a)}function
+xX(e,d,c,b,a){return a_(m(function(a){return cv(e,d,l(a,b),c)},a))}function
+xY(b,d,c){var
 e=g(d),f=$(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
-lQ(e,l,k,c){var
-a=xG(e,l,k,lP(c),c);if(a)var
-b=a[1],n=af(m(h,b)),f=[0,af(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return xH(e,f,a)},b)]:i,j=o;else
+l2(e,l,k,c){var
+a=xX(e,l,k,l1(c),c);if(a)var
+b=a[1],n=ag(m(h,b)),f=[0,ag(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return xY(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xI=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hE=bF(i(2,j),xI),xJ=i(2,i(2,i(2,x(i(2,j))))),xK=bF(i(2,j),xJ),fy=i(2,i(2,i(2,j))),hF=i(2,i(2,x(i(2,x(i(2,j)))))),hG=bF(i(2,j),fy),lR=bg(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hG)),xL=k(fy,hF),fz=bF(i(2,j),xL);function
-xM(b,a){return xB(hE,xK,hG,lR,b,a)}function
-xN(r,c,q,p){var
-t=k(fy,hF),b=l(bQ(c),t),e=B(a9(c,b),fz),f=e?B(a9(fz,s(b)),c):e;if(f){var
-d=xF(hG,lR,r,fy,hF,b,a9(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fz)),n=[0,[0,l(m,F(m,fz)),u]];else
+xZ=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hL=bH(i(2,j),xZ),x0=i(2,i(2,i(2,x(i(2,j))))),x1=bH(i(2,j),x0),fA=i(2,i(2,i(2,j))),hM=i(2,i(2,x(i(2,x(i(2,j)))))),hN=bH(i(2,j),fA),l3=bg(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hN)),x2=k(fA,hM),fB=bH(i(2,j),x2);function
+x3(b,a){return xS(hL,x1,hN,l3,b,a)}function
+x4(r,c,q,p){var
+t=k(fA,hM),b=l(bR(c),t),e=B(a9(c,b),fB),f=e?B(a9(fB,s(b)),c):e;if(f){var
+d=xW(hN,l3,r,fA,hM,b,a9(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fB)),n=[0,[0,l(m,F(m,fB)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-xO(e,p,b,o,n,m){var
-c=ct(e,p,l(m,n),o);if(c){var
+x5(e,p,b,o,n,m){var
+c=cv(e,p,l(m,n),o);if(c){var
 f=c[1],i=z(d,g(b));if(i)var
-q=g(b),r=$(e,F(a(hE,h(f)),q)),s=h(b),j=[0,[0,v(a(hE,g(f)),s),r]];else
+q=g(b),r=$(e,F(a(hL,h(f)),q)),s=h(b),j=[0,[0,v(a(hL,g(f)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-em(a){var
+en(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-lS(a,g){var
+l4(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dr(a),h=d?xP:d;return h}var
+d=du(a),h=d?x6:d;return h}var
 i=a[2],e=u(a[9])===i?1:0;if(e)var
-j=a[9],b=I(function(b){var
-c=a[1];return cN(u(b),c)},j);else
+j=a[9],b=G(function(b){var
+c=a[1];return cR(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return lK(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return lW(g,a,b)},k)];else
 var
 f=b;return f}function
-xQ(b,a){return aq(function(b,a){return r(b6(b),a)},a,b)}function
-xR(a){return aq(xQ,d,a)}var
-xS=8;function
-xT(e,b){var
-a=e[9];if(cN(xS,u(b))){var
-c=g3(a,xR(b)),f=u(a),d=n(fa(c),f,a);return function(b){var
-e=fb(d,b);return g2(c,u(a),d,e)}}return function(b){return m(function(a){return ae(b,a)},a)}}function
-xU(e,d,k,a,c,j){var
-i=ae(a,a),b=lL(d,e,c,i);if(b){var
+x7(b,a){return ao(function(b,a){return r(b9(b),a)},a,b)}function
+x8(a){return ao(x7,d,a)}var
+x9=8;function
+x_(e,b){var
+a=e[9];if(cR(x9,u(b))){var
+c=g7(a,x8(b)),f=u(a),d=n(fb(c),f,a);return function(b){var
+e=fc(d,b);return g6(c,u(a),d,e)}}return function(b){return m(function(a){return af(b,a)},a)}}function
+x$(e,d,k,a,c,j){var
+i=af(a,a),b=lX(d,e,c,i);if(b){var
 l=b[1],n=W(f(k,a),j);return a_(m(function(a){var
-b=h(a);return lM(d,e,g(a),c,i,l,b)},n))}return b}function
-xV(b,d,j,i,h,a,g){var
-c=S(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
+b=h(a);return lY(d,e,g(a),c,i,l,b)},n))}return b}function
+ya(b,d,j,i,h,a,g){var
+c=T(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=lQ(d,j,a[1],c);return R(function(a){return m(em,a)},l)}var
-n=xU(b,d,i,c,a[1],h);return R(function(a){return m(em,a)},n)}return e}function
-xW(b,d,e,a){var
-c=lS(b,d);if(c){var
-f=ai(0,u(a[2])),g=c[1],h=xT(b,a[2]);return a_(m(function(c){return xV(b,d,e,h,g,a,c)},f))}return c}function
-hH(b,d){var
+l=l2(d,j,a[1],c);return R(function(a){return m(en,a)},l)}var
+n=x$(b,d,i,c,a[1],h);return R(function(a){return m(en,a)},n)}return e}function
+yb(b,d,e,a){var
+c=l4(b,d);if(c){var
+f=ae(0,u(a[2])),g=c[1],h=x_(b,a[2]);return a_(m(function(c){return ya(b,d,e,h,g,a,c)},f))}return c}function
+hO(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4165,226 +4221,227 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-xX(j,f,c){var
+yc(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ae(c,c),m),l)}return i}return 1}var
-g=bP(B(e[1][1],d));return g?g:z(d,ae(c,c))}}function
-lT(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?I(hH(b,c),a):d;return e?xX(b,c,a):e}function
-xY(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
+g=bs(B(e[1][1],d));return g?g:z(d,af(c,c))}}function
+l5(b,c,a){var
+f=b[1],d=u(a)===f?1:0,e=d?G(hO(b,c),a):d;return e?yc(b,c,a):e}function
+yd(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-xZ(e,d,b,c){if(c){if(b){var
+ye(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hI(c,b,a,f,e){var
-d=xY(c,b,g(a),f);return d?xZ(c,b,h(a),e):d}function
-lU(e,d,a,c,b){var
-f=[0,h(a)];return hI(d,e,[0,[0,g(a)],f],c,b)}function
-x0(j,i,h,g,f,e,d){var
+hP(c,b,a,f,e){var
+d=yd(c,b,g(a),f);return d?ye(c,b,h(a),e):d}function
+l6(e,d,a,c,b){var
+f=[0,h(a)];return hP(d,e,[0,[0,g(a)],f],c,b)}function
+yf(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b9(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lU(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=bv(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||l6(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-lV(j,i,g,f,b,a){switch(a[0]){case
+l7(k,j,g,f,b,i,a){switch(a[0]){case
 0:var
-c=bR(i,a[1]);if(c){var
-d=bR(c[1],a[2]);if(d)return hI(b,j,d[1],a[3],a[4]);var
+c=bS(j,a[1]);if(c){var
+d=bS(c[1],a[2]);if(d)return hP(b,k,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bR(f,a[1]);return e?lU(g,b,e[1],a[2],a[3]):e;default:return x0(g,b,a[1],a[2],a[3],0,f)}}function
-fA(a){return 0===a[0]?1:0}function
-lW(i,b,h,g,f,e,a){var
-j=b[2],d=u(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=I(function(a){return lT(i,l,a)},k);else
+e=bS(f,a[1]);return e?l6(g,b,e[1],a[2],a[3]):e;case
+2:return yf(g,b,a[1],a[2],a[3],0,f);default:return n(i,a[1],a[2])}}function
+fC(a){return 0===a[0]?1:0}function
+l8(f,a,i,h,e,d,b){var
+j=a[2],g=u(b[2])===j?1:0;if(g)var
+k=b[2],l=b[1],c=G(function(a){return l5(f,l,a)},k);else
 var
-c=d;if(c){var
-m=b[4],n=b[3];return I(function(a){return lV(h,g,f,e,n,a)},m)}return c}var
-x1=x(i(2,x(i(2,i(2,j))))),x2=bF(i(2,j),x1),x3=bg(x(i(2,i(2,x(i(2,j))))));function
-hJ(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=em(a[1]);return hI(d[3],c,i,f,e)}return a}function
-x4(a,f,b,c){var
+c=g;if(c){var
+m=a[4],n=function(b,c){return lS(f,a,e,d,b,c)},o=a[3];return G(function(a){return l7(i,h,e,d,o,n,a)},m)}return c}var
+yg=x(i(2,x(i(2,i(2,j))))),yh=bH(i(2,j),yg),yi=bg(x(i(2,i(2,x(i(2,j))))));function
+hQ(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=en(a[1]);return hP(d[3],c,i,f,e)}return a}function
+yj(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=S(g(c),m,0),n=a[1],e=cN(u(d),n);if(e){var
-o=h(c);return hJ(f,b,xz(b,a,l,i,k,j,lK(b,a,d)),o)}return e}}function
-x5(d,c,b,a){var
-e=h(a);return hJ(d,c,bR(b,g(a)),e)}function
-x6(k,d,j,b,a){var
+m=a[9],d=T(g(c),m,0),n=a[1],e=cR(u(d),n);if(e){var
+o=h(c);return hQ(f,b,xQ(b,a,l,i,k,j,lW(b,a,d)),o)}return e}}function
+yk(d,c,b,a){var
+e=h(a);return hQ(d,c,bS(b,g(a)),e)}function
+yl(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=lP(b),c=xN(a[1],e,f,b);if(c){var
-m=c[1];return I(function(c){var
-a=bR(b,g(c));if(a){var
-i=h(c);return hJ(k,d,xO(d,j,m,e,f,a[1]),i)}return a},l)}var
+f=l1(b),c=x4(a[1],e,f,b);if(c){var
+m=c[1];return G(function(c){var
+a=bS(b,g(c));if(a){var
+i=h(c);return hQ(k,d,x5(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-x7(d,c,a,k,e,r){var
+ym(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b$(s,c[4]);if(f){var
+f=ca(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dr(d);if(o){var
-p=n(x6(c,a,k,e,r),b,g);if(p)var
+o=du(d);if(o){var
+p=n(yl(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=lQ(a,k,l,b);if(i){var
-t=i[1];return I(function(b){return x5(c,a,t,b)},g)}var
+i=l2(a,k,l,b);if(i){var
+t=i[1];return G(function(b){return yk(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ae(b,b),j=lL(a,d,l,q);if(j){var
-u=j[1];return I(aQ(x4(d,c,a,e),b,q,u),g)}return j}return 1}}function
-x8(k,j,i,h,g,f,e,d){var
+q=af(b,b),j=lX(a,d,l,q);if(j){var
+u=j[1];return G(aQ(yj(d,c,a,e),b,q,u),g)}return j}return 1}}function
+yn(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(x7(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(ym(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-x9(b,a){return 0===a[0]?V(a[1],b):0}function
-x_(b,f,e){var
+yo(b,a){return 0===a[0]?S(a[1],b):0}function
+yp(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(u(e[2])),d=o(x2,a(E(b[1]),g)),h=d?[0,xM(f,x3)]:d;return h}return 0}function
-x$(c,b,h,f,a){var
+g=E(u(e[2])),d=o(yh,a(E(b[1]),g)),h=d?[0,x3(f,yi)]:d;return h}return 0}function
+yq(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=I(function(a){return lT(c,i,a)},k);else
+k=a[2],d=G(function(a){return l5(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=u(a[2]),e=I(function(a){return x9(m,a)},l);else
+l=b[4],m=u(a[2]),e=G(function(a){return yo(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return x8(c,b,h,f,a,x_(c,f,a),0,n)}return e}function
-ya(c,b,m,l,f,e,k,a){var
-g=lW(c,b,m,l,f,e,k),h=g?V(a,c[3]):g,i=h?bP(a===b[1]?1:0):h;return i?lw(c,f,e,a,b[1],d,j):i}function
-hK(c,a,b){return xW(c,a[1],a[3],b)}function
-hL(c,a){var
+n=a[2];return yn(c,b,h,f,a,yp(c,f,a),0,n)}return e}function
+yr(c,b,m,l,f,e,k,a){var
+g=l8(c,b,m,l,f,e,k),h=g?S(a,c[3]):g,i=h?bs(a===b[1]?1:0):h;return i?lC(c,f,e,a,b[1],d,j):i}function
+hR(c,a,b){return yb(c,a[1],a[3],b)}function
+hS(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=ea(b,a[3]);return hy(c,d,b,a[3],f,e)}}function
-lX(c,a,d,b){var
-h=a[1],m=a[2],i=V(0,u(b[2]));if(i){if(I(fA,d[4]))return x$(c,d,h,a[3],b);var
-e=hK(c,a,b);if(e){var
-j=e[1],g=f(hL(c,a),j);if(g)return lW(c,d,h,j,m,g[1],b);var
+f=eb(b,a[3]);return hC(c,d,b,a[3],f,e)}}function
+l9(c,a,d,b){var
+h=a[1],m=a[2],i=S(0,u(b[2]));if(i){if(G(fC,d[4]))return yq(c,d,h,a[3],b);var
+e=hR(c,a,b);if(e){var
+j=e[1],g=f(hS(c,a),j);if(g)return l8(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-yb(b,a,k,c){var
-l=a[1],m=a[2],g=V(0,u(c[2]));if(g){var
-d=hK(b,a,c);if(d){var
-h=d[1],e=f(hL(b,a),h);if(e){var
-n=ai(0,b[3]),o=e[1];return b9(function(a){return ya(b,k,l,h,m,o,c,a)},n)}var
+ys(b,a,k,c){var
+l=a[1],m=a[2],g=S(0,u(c[2]));if(g){var
+d=hR(b,a,c);if(d){var
+h=d[1],e=f(hS(b,a),h);if(e){var
+n=ae(0,b[3]),o=e[1];return bv(function(a){return yr(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-yc(d,c,a){if(0===a[0]){var
+yt(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-en(b,a){var
-c=a[6],d=a[5],e=b_(b+1|0,a[4]),f=bf(cs(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-yd(c,b){var
+eo(b,a){var
+c=a[6],d=a[5],e=b$(b+1|0,a[4]),f=bf(cu(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+yu(c,b){var
 d=X(c);return function(f){var
-l=a(d,d),e=F(a(b,af(m(function(a){return kY(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=F(a(b,ag(m(function(a){return k5(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,af(m(function(a){return kZ(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,ag(m(function(a){return k6(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-lY(e,b,h,f,c){if(B(h[1],d)&&k0(e,c)){var
-g=hl(hk(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
-j=fq(e,c);return br(v(a(a(b,b),j),f))}function
-ye(d,b,c,a){var
-e=ae(a,a),f=$(b,lY(d,b,c,e,a)),g=s(lY(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-lZ(d,c){var
+l_(e,b,h,f,c){if(B(h[1],d)&&k7(e,c)){var
+g=hp(ho(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
+j=fr(e,c);return bt(v(a(a(b,b),j),f))}function
+yv(d,b,c,a){var
+e=af(a,a),f=$(b,l_(d,b,c,e,a)),g=s(l_(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+l$(d,c){var
 e=X(d);return function(b,f){var
-g=a(b[2],e),h=fq(d,f),i=a(b[1],b[1]);return v(br(a(a(a(c,c),i),h)),g)}}function
-yf(e,d){var
+g=a(b[2],e),h=fr(d,f),i=a(b[1],b[1]);return v(bt(a(a(a(c,c),i),h)),g)}}function
+yw(e,d){var
 f=X(e);return function(h,g){var
-i=a(a(f,ho(h)),f),j=k8(e,h),b=j[1];if(b){var
+i=a(a(f,hs(h)),f),j=ld(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=v(a(d,af(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,af(m(function(b){var
+k=c[1],l=b[1],p=v(a(d,ag(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ag(m(function(b){var
 c=a(k,b);return $(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-yg(e,c,b,a){var
-f=n(yf(e,c),b,a);if(f){var
+yx(e,c,b,a){var
+f=n(yw(e,c),b,a);if(f){var
 i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lZ(e,c),j,a),t=$(h(i),q),u=m(s,a),v=s(n(lZ(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
+q=n(l$(e,c),j,a),t=$(h(i),q),u=m(s,a),v=s(n(l$(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=f;return p}function
-l0(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+ma(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=ct(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cv(b,m,l(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
 o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
-yh(a,c,e,d){var
+yy(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(yd(a,c),d)]:l0(a,c,e):2===b[0]?yg(a,c,b[1],d):[0,ye(a,c,b[1],d)]}function
-yi(a,c,b){var
+b==="number"?0===b?[0,f(yu(a,c),d)]:ma(a,c,e):2===b[0]?yx(a,c,b[1],d):[0,yv(a,c,b[1],d)]}function
+yz(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bt(l0(a,c,b),e)}if(fk(a)){var
-f=a[9];return m(function(d){return yh(a,c,b,d)},f)}return bt(0,a[2])}function
-yj(a){var
-b=ee(a),c=b?fp(a):b;return bP(c)}function
-l1(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-hM(e,d,c,b){switch(bT(e,c)){case
+e=a[2];return bw(ma(a,c,b),e)}if(fl(a)){var
+f=a[9];return m(function(d){return yy(a,c,b,d)},f)}return bw(0,a[2])}function
+yA(a){var
+b=ef(a),c=b?fq(a):b;return bs(c)}function
+mb(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+hT(e,d,c,b){switch(bV(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
 f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-l2(e,d,c,b){switch(bT(e,c)){case
+mc(e,d,c,b){switch(bV(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
-f=h(c)[2];return l1(v(a(d,h(c)[1]),f),b)}}function
-yk(f,e,a){if(a){var
-b=a[2],c=a[1];if(bT(f,e))var
-i=h(g(c)),d=aq(function(a){var
+f=h(c)[2];return mb(v(a(d,h(c)[1]),f),b)}}function
+yB(f,e,a){if(a){var
+b=a[2],c=a[1];if(bV(f,e))var
+i=h(g(c)),d=ao(function(a){var
 b=h(g(a));return function(a){return r(b,a)}},i,b);else
 var
-j=g(h(c)),d=aq(function(a){var
-b=g(h(a));return function(a){return $(b,a)}},j,b);return m(function(a){return l1(d,a)},a)}return a}function
-l3(d,c,b,e,a){if(a){var
+j=g(h(c)),d=ao(function(a){var
+b=g(h(a));return function(a){return $(b,a)}},j,b);return m(function(a){return mb(d,a)},a)}return a}function
+md(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=l3(d,c,b,a,f);return[0,hM(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hM(d,c,b,a)},f);return[0,l2(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-yl(p,o,f,d,c){function
+e=md(d,c,b,a,f);return[0,hT(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hT(d,c,b,a)},f);return[0,mc(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+yC(p,o,f,d,c){function
 b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bT(p,o)){var
+e(a){return h(h(a))}if(bV(p,o)){var
 q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
 v=b(c),i=z(b(d),v);if(i)var
 m=i;else{var
 w=b(c),n=B(b(d),w);if(n){var
 x=e(c);return z(e(d),x)}var
 m=n}return m}function
-ym(l,k,j,i,f,e){var
+yD(l,k,j,i,f,e){var
 c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=yl(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-yn(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return l3(c,d,b,ym(c,b,E(u(a)),1,f,e),a)}return a}function
-yo(a,e,c,b){var
+d=a[1],m=a[2],n=yC(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+yE(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return md(c,d,b,yD(c,b,E(u(a)),1,f,e),a)}return a}function
+yF(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return yk(a,c,b);return m(function(b){return hM(a,e,c,b)},b)}function
-yp(a,d,c,b){var
+d==="number"&&d)return yB(a,c,b);return m(function(b){return hT(a,e,c,b)},b)}function
+yG(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return yn(a,d,c,b);return m(function(b){return l2(a,d,c,b)},b)}function
-yq(a,b){function
+e==="number"&&e)return yE(a,d,c,b);return m(function(b){return mc(a,d,c,b)},b)}function
+yH(a,b){function
 d(b){var
 d=g(b),c=B(g(a),d);if(c){var
 e=h(b);return B(h(a),e)}return c}var
@@ -4396,113 +4453,113 @@ var
 c=i;if(c){var
 m=g(h(b));return o(g(a),m)}var
 f=c}return f}function
-yr(f,e){var
+yI(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=yq(b[1],a[1]);if(c){var
+c=yH(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-l4(l,k,j,i,f,e,d,a,c){var
-b=yr(a,c);return b?lq(l,k,j,i,f,d,e,m(function(a){var
+me(l,k,j,i,f,e,d,a,c){var
+b=yI(a,c);return b?lw(l,k,j,i,f,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-ys(d,c,j,i,h,b,g,a){var
-e=l4(d,c,j,i,h,b,g,yo(d,c,b,a),a);if(e)var
-f=l4(d,c,j,i,h,b,g,yp(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+yJ(d,c,j,i,h,b,g,a){var
+e=me(d,c,j,i,h,b,g,yF(d,c,b,a),a);if(e)var
+f=me(d,c,j,i,h,b,g,yG(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-yt(a){var
+yK(a){var
 d=h(a),b=o(g(a),d);if(b)var
 e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
-l5(c,b,e,d){var
+mf(c,b,e,d){var
 f=R(function(d){return v(a(b,d),c)},d);return[0,R(function(d){return F(a(b,d),c)},e),f]}function
-yu(b,a){var
-c=b$(a,b[4]);return m(function(a){var
+yL(b,a){var
+c=ca(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-yv(e,b,a,c){var
-f=yu(b,c),g=bt([0,d,a],e[2]),h=b[3];return hv(function(b,c){return l5(h,a,b,c)},g,f)}function
-l6(b,a){var
+yM(e,b,a,c){var
+f=yL(b,c),g=bw([0,d,a],e[2]),h=b[3];return hz(function(b,c){return mf(h,a,b,c)},g,f)}function
+mg(b,a){var
 c=h(a),d=$(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-yw(b,d,c,a){var
-e=l(b,l(d,g(a)));return l6(a,[0,l(b,l(c,h(a))),e])}function
-yx(b,f,e,d,c){var
-a=yv(b,f,e,c);if(dr(b)){var
-i=b$(c,f[4]);if(I(function(a){var
-c=b[2];return V(g(a),c)},i)&&I(function(a){var
+yN(b,d,c,a){var
+e=l(b,l(d,g(a)));return mg(a,[0,l(b,l(c,h(a))),e])}function
+yO(b,f,e,d,c){var
+a=yM(b,f,e,c);if(du(b)){var
+i=ca(c,f[4]);if(G(function(a){var
+c=b[2];return S(g(a),c)},i)&&G(function(a){var
 b=h(a);return o(g(a),b)},a)){var
-j=af(m(g,a)),k=af(m(h,a)),l=W(d,a);return m(function(a){var
-b=g(a),c=yw(e,j,k,h(a));return R(function(a){return l6(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-yy(g){function
+j=ag(m(g,a)),k=ag(m(h,a)),l=W(d,a);return m(function(a){var
+b=g(a),c=yN(e,j,k,h(a));return R(function(a){return mg(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+yP(g){function
 e(c,b){if(c){if(b){var
 h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
-l7(e,d,a,b){var
+mh(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2],g=a[1];return k(n(yy(d),g,b),f)}return ae(a[1],b)}function
-fB(e,c){var
+f=a[2],g=a[1];return k(n(yP(d),g,b),f)}return af(a[1],b)}function
+fD(e,c){var
 b=X(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-yz(e,h,c,b,g,f){var
-i=a(a(b,aT(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fB(e,h),j)),i)}function
-yA(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fB(e,h),i));return o(a(a(b,aT(e)),f),j)}function
-yB(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=l7(b,a,m,g[1]),j=n[3],k=f?yz(b,a,h,i,f[1],j):1;if(k){if(e)return yA(b,a,h,i,e[1],j);var
+yQ(e,h,c,b,g,f){var
+i=a(a(b,aT(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fD(e,h),j)),i)}function
+yR(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fD(e,h),i));return o(a(a(b,aT(e)),f),j)}function
+yS(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mh(b,a,m,g[1]),j=n[3],k=f?yQ(b,a,h,i,f[1],j):1;if(k){if(e)return yR(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fC(b,c){var
+fE(b,c){var
 d=X(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ae(e,e),i),h)}}function
-l8(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(af(m(function(f){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
+mi(f,d,c,b,e){var
+g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(ag(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-yC(c){var
+yT(c){var
 d=X(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-yD(a,c,b){var
+yU(a,c,b){var
 s=a[1],i=u(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aQ(yC(a),f,m,q)){var
-v=b[1];return n(fC(a,c),f,v)}return l8(a,c,m,q,b[1])}var
-w=b[1];return n(fC(a,c),f,w)}var
-x=b[1];return n(fC(a,c),f,x)}var
+q=p[1];if(aQ(yT(a),f,m,q)){var
+v=b[1];return n(fE(a,c),f,v)}return mi(a,c,m,q,b[1])}var
+w=b[1];return n(fE(a,c),f,w)}var
+x=b[1];return n(fE(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return l8(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return mi(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fC(a,c),[0,j,j],t)}}return i}function
-hN(e,c,b,a){var
-f=b$(a,c[4]);return m(function(a){var
-c=h(a),f=S(g(a),b,[0,d,d,j,j]);return[0,[0,eb(e,g(a)),f],c]},f)}function
-hO(c,f,b,e,a){var
-d=yD(c,b,a);return d?I(function(d){return yB(c,f,b,a,d)},e):d}function
-hP(b,g,f,c,i,h){var
-e=l7(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fB(b,f),j),l=aT(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fB(b,f),n),q=aT(b);return[0,v(a(a(g,e),q),p),m]}function
-yE(b,a,e){var
+t=b[1];return n(fE(a,c),[0,j,j],t)}}return i}function
+hU(e,c,b,a){var
+f=ca(a,c[4]);return m(function(a){var
+c=h(a),f=T(g(a),b,[0,d,d,j,j]);return[0,[0,ec(e,g(a)),f],c]},f)}function
+hV(c,f,b,e,a){var
+d=yU(c,b,a);return d?G(function(d){return yS(c,f,b,a,d)},e):d}function
+hW(b,g,f,c,i,h){var
+e=mh(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fD(b,f),j),l=aT(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fD(b,f),n),q=aT(b);return[0,v(a(a(g,e),q),p),m]}function
+yV(b,a,e){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=h(a),c=r(g(b),j),k=g(e),d=o(c,$(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-yF(b,e,a){var
+yW(b,e,a){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=g(a),c=$(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-yG(f,e,d,c,a){return m(function(a){var
-b=hO(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-yH(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=S(s,i,0);if(b){var
-c=S(r,i,0);if(c)if(a){var
-t=a[1],d=hP(l,k,j,n,o,b[1]),u=s===r?d:hP(l,k,j,n,o,c[1]),e=yE(t,d,u);if(e)var
-f=yF(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+yX(f,e,d,c,a){return m(function(a){var
+b=hV(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+yY(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=T(s,i,0);if(b){var
+c=T(r,i,0);if(c)if(a){var
+t=a[1],d=hW(l,k,j,n,o,b[1]),u=s===r?d:hW(l,k,j,n,o,c[1]),e=yV(t,d,u);if(e)var
+f=yW(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4513,62 +4570,70 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-yI(a,c,h,f,e,d,b){var
-i=hN(a,c,e,d),j=a[2];if(u(b[3])===j){var
-k=b$(d,c[4]);if(I(function(b){var
-c=a[2];return V(g(b),c)},k)){var
-l=yG(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return m(function(b){return yH(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
-yJ(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=ls(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
-yK(a,c,b,g,f){var
+yZ(a,c,h,f,e,d,b){var
+i=hU(a,c,e,d),j=a[2];if(u(b[3])===j){var
+k=ca(d,c[4]);if(G(function(b){var
+c=a[2];return S(g(b),c)},k)){var
+l=yX(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return m(function(b){return yY(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
+y0(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=ly(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
+y1(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?lv(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fv(a,c,b,g,f):i}var
+j=a[2],h=u(b)===j?1:0;return h?lB(a,c,b,g,f):h}var
+k=a[2],i=u(b)===k?1:0;return i?fw(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return lt(a,c,g,f,b)}var
-n=e[2],o=e[1];return hz(b,function(a,b,d){return yJ(c,a,b,d)},o,n,m,l,d)}function
-l9(b,a){return v(a,b[3])}function
-hQ(e,d,c,b){if(b){var
-f=b[1];return a(l9(e,d),f)}return c}function
-l_(c,b,e){var
-a=c[4];return r(d,l(b,af(m(function(a){return 0===a[0]?a[1]===e?r(d,hQ(c,b,d,a[3])):d:d},a))))}function
-yL(c,b,e){var
-a=c[4];return aq(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=l_(c,b,a[1]),g=k(r(d,hQ(c,b,d,a[3])),f);return $(hQ(c,b,b,a[4]),g)}return d}return d},a))}function
-yM(c,b,a){var
-d=ai(0,c[2]);return m(function(c){return yL(b,a,c)},d)}function
-l$(d){var
+m(b){return lz(a,c,g,f,b)}var
+n=e[2],o=e[1];return hD(b,function(a,b,d){return y0(c,a,b,d)},o,n,m,l,d)}function
+y2(b,e,i,h,g,f,d,c){var
+j=bW(b,c),m=a(e,l(bW(b,d),j)),n=cU(b),o=F(s(a(a(f,e),n)),h);return k(k(hI(b,1,g,i,d,c),o),m)}function
+y3(j,i,h,b,a,e){var
+c=b[4];return G(function(c){if(3===c[0]){if(a){var
+f=bs(g0(c[1],e));if(!f)return o(y2(j,i,h,b[3],a[1],c[2],b[1],e),d);var
+g=f}else
+var
+g=a;return g}return 1},c)}function
+mj(b,a){return v(a,b[3])}function
+hX(e,d,c,b){if(b){var
+f=b[1];return a(mj(e,d),f)}return c}function
+mk(c,b,e){var
+a=c[4];return r(d,l(b,ag(m(function(a){return 0===a[0]?a[1]===e?r(d,hX(c,b,d,a[3])):d:d},a))))}function
+y4(c,b,e){var
+a=c[4];return ao(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=mk(c,b,a[1]),g=k(r(d,hX(c,b,d,a[3])),f);return $(hX(c,b,b,a[4]),g)}return d}return d},a))}function
+y5(c,b,a){var
+d=ae(0,c[2]);return m(function(c){return y4(b,a,c)},d)}function
+ml(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return by(b,a)},c=bP(b9(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bm(b,a)},c=bs(bv(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-yN(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=S(b,j,d),g=l(S(b,i,d),n),o=S(b,k,d),h=l(l_(e,m,f),o);if(z(d,g)&&z(d,h)){var
-p=e[4];if(bP(b9(function(a){return yc(f,b,a)},p)))return a(g,h)}return d}function
-yO(b,f,e,q,p,n,k,c){var
-x=l9(f,e),r=B(e,a(f[3],x));if(r)var
+y6(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=T(b,j,d),g=l(T(b,i,d),n),o=T(b,k,d),h=l(mk(e,m,f),o);if(z(d,g)&&z(d,h)){var
+p=e[4];if(bs(bv(function(a){return yt(f,b,a)},p)))return a(g,h)}return d}function
+y7(b,f,e,q,p,n,k,c){var
+x=mj(f,e),r=B(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
-s=i?I(function(a){var
-d=f[2],c=V(g(a),d);if(c){var
-e=b[2];return V(h(a),e)}return c},c):i,t=s?l$(m(g,c)):s,v=t?l$(m(h,c)):t;if(v){var
-j=fv(b,e,W(m(g,q),k),p,n);if(j){var
-z=aH(b,n),A=aH(b,p),C=af(m(function(a){return yN(f,e,k,A,z,a)},c));return o(l(j[1],C),d)}var
+s=i?G(function(a){var
+d=f[2],c=S(g(a),d);if(c){var
+e=b[2];return S(h(a),e)}return c},c):i,t=s?ml(m(g,c)):s,v=t?ml(m(h,c)):t;if(v){var
+j=fw(b,e,W(m(g,q),k),p,n);if(j){var
+z=au(b,n),A=au(b,p),C=ag(m(function(a){return y6(f,e,k,A,z,a)},c));return o(l(j[1],C),d)}var
 w=j}else
 var
 w=v;return w}function
-yP(a){var
+y8(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-yQ(a,c,j,i,f,b,e,d){var
-k=W(a[9],b),l=W(bS(a),k);return a_(m(function(b){var
-k=g(h(b)),l=yP(hP(a,c,e,h(h(b)),k,d));return eg(a,c,j,i,f,g(b),l)},l))}function
-yR(a,b,x,i,w,v,h,t,f){var
-j=f[2],k=f[1],y=b$(0,b[4]),l=I(function(b){var
-c=a[2];return V(g(b),c)},y),m=l?hO(a,b,k,hN(a,b,h,0),j):l;if(m){var
-c=yQ(a,x,i,w,v,h,k,j);if(c){var
+y9(a,c,j,i,f,b,e,d){var
+k=W(a[9],b),l=W(bU(a),k);return a_(m(function(b){var
+k=g(h(b)),l=y8(hW(a,c,e,h(h(b)),k,d));return eh(a,c,j,i,f,g(b),l)},l))}function
+y_(a,b,x,i,w,v,h,t,f){var
+j=f[2],k=f[1],y=ca(0,b[4]),l=G(function(b){var
+c=a[2];return S(g(b),c)},y),m=l?hV(a,b,k,hU(a,b,h,0),j):l;if(m){var
+c=y9(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fv(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+e=fw(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4578,682 +4643,681 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-yS(a){return yi(a[1],a[2][1],a[2][3])}function
-yT(a){return a?yt(a[1]):a}function
-ma(a){return m(yT,a)}function
-mb(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(ft(c,a)){var
+y$(a){return yz(a[1],a[2][1],a[2][3])}function
+za(a){return a?yK(a[1]):a}function
+mm(a){return m(za,a)}function
+mn(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fu(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return yI(d,c,e,g,h[1],a,k)}return ma(yx(d,c,e,g,a))}return j}}function
-yU(a){var
+k=f(i,a);return yZ(d,c,e,g,h[1],a,k)}return mm(yO(d,c,e,g,a))}return j}}function
+zb(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a_(g);return b?ys(c,d,e,f,a[3],h,i,b[1]):b}}function
-mc(b){var
+b=a_(g);return b?yJ(c,d,e,f,a[3],h,i,b[1]):b}}function
+mo(b){var
 a=b[1];return function(c){var
-d=I(function(b){var
+d=G(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=g7(a[2],c),f=bS(a),g=lr(a[6]);return a_(hw(yU(b),g,f,e))}return d}}function
-yV(a,k,f){var
+e=g$(a[2],c),f=bU(a),g=lx(a[6]);return a_(hA(zb(b),g,f,e))}return d}}function
+zc(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=B(c,h);if(j){var
-p=n(f[4],i,b);return yO(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return y7(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return yR(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-yW(b,l,k){var
-g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=V(a,g[3]),j=i?bP(a===c[1]?1:0):i;if(j)var
-e=yK(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+q=n(f[5],i,b);return y_(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+zd(c,n,m){var
+e=c[1],i=c[2][2];return function(b,r,q,p,f,a){var
+j=S(a,e[3]),k=j?bs(a===b[1]?1:0):j;if(k)var
+g=y1(e,i,f,b[1],a),s=g?o(g[1],d):g,h=s;else
 var
-f=j;return f?cX(yV(b,l,k),c,p,n,h,a):f}}function
-yX(b,e,d){var
-k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=hv(function(a,b){return l5(r,m,a,b)},q,p),s=1===e?yM(k,a,l):0,t=I(fA,a[4]),i=t||I(function(a){var
-b=h(a);return o(g(a),b)},f);if(i){var
-u=d[1];return b9(cY(yW(b,e,d),a,n,s,f),u)}var
-j=i}else
+h=k;var
+l=h?y3(e,i,f,b,q,a):h;return l?cC(zc(c,n,m),b,r,p,f,a):l}}function
+ze(b,e,d){var
+f=b[1],m=b[2][1],n=b[2][2];return function(a,p,c){if(c){var
+q=a[4],r=c[1],s=a[3],i=hz(function(a,b){return mf(s,n,a,b)},r,q),t=1===e?y5(f,a,m):0,j=bv(lP,a[4]),u=j?hG(f,a[1]):j,v=G(fC,a[4]),k=v||G(function(a){var
+b=h(a);return o(g(a),b)},i);if(k){var
+w=d[1];return bv(cC(zd(b,e,d),a,p,u,t,i),w)}var
+l=k}else
 var
-j=c;return j}}function
-yY(d,a){if(a){var
-b=a[1];if(0===b[0])return b[1]===d?1:0;var
-c=0}else
-var
-c=a;return c}function
-yZ(a,q,d){var
+l=c;return l}}function
+zf(c,a){if(a){var
+b=a[1];return 0===b[0]?b[1]===c?1:0:0}return a}function
+zg(a,q,d){var
 i=a[1];return function(b){var
-e=yS(a),j=ma(e),k=ai(0,b[2]),l=m(function(c){var
-f=d[2];return cX(mb(a),e,j,b,c,f)},k),r=I(fA,b[4])?0:f(mc(a),l),c=V(0,b[2]),n=c?yj(i):c;return function(c){var
-o=en(c,b),i=bR(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,l),t=m(function(b){if(yY(g(b),i)){var
-k=f(d[3],c),l=g(b);return cX(mb(a),e,j,o,l,k)}return h(b)},s),p=f(mc(a),t);else
+e=y$(a),j=mm(e),k=ae(0,b[2]),l=m(function(c){var
+f=d[2];return cC(mn(a),e,j,b,c,f)},k),r=G(fC,b[4])?0:f(mo(a),l),c=S(0,b[2]),n=c?yA(i):c;return function(c){var
+o=eo(c,b),i=bS(b[4],c);if(n){if(i&&0===i[1][0])var
+s=W(k,l),t=m(function(b){if(zf(g(b),i)){var
+k=f(d[3],c),l=g(b);return cC(mn(a),e,j,o,l,k)}return h(b)},s),p=f(mo(a),t);else
 var
-p=r;return aQ(yX(a,q,d),o,c,p)}return n}}}function
-md(e,d,c,b,a){var
-f=an(a,cM(d,1));return a0(bE(cM(cM(a0(e,an(2,b)),f),1),c),1)}function
-hR(a,e,d,c,b){var
-f=E(h(a[3])),i=an(b,h(a[4])),j=l(E(a0(an(d,h(a[2])),i)),f),k=E(g(a[3])),m=an(c,g(a[4]));return[0,l(E(a0(an(e,g(a[2])),m)),k),j]}function
-me(i,f,a){var
+p=r;return aQ(ze(a,q,d),o,c,p)}return n}}}function
+mp(e,d,c,b,a){var
+f=an(a,cQ(d,1));return a1(bG(cQ(cQ(a1(e,an(2,b)),f),1),c),1)}function
+hY(a,e,d,c,b){var
+f=E(h(a[3])),i=an(b,h(a[4])),j=l(E(a1(an(d,h(a[2])),i)),f),k=E(g(a[3])),m=an(c,g(a[4]));return[0,l(E(a1(an(e,g(a[2])),m)),k),j]}function
+mq(i,f,a){var
 c=o(d,g(a));if(c)var
 j=E(i),b=z(g(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
 k=E(f);return z(h(a),k)}return e}function
-dw(b,a){function
+dy(b,a){function
 f(b){return a}function
-g(b){return i(2,dw(b,a))}function
-h(b){return x(i(2,dw(b,a)))}if(o(b,j))return f(0);var
-c=b7(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}var
-hS=0;function
-fD(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fD(a,h)},l=function(a){return fD(a,f)};if(o(b,j))return i(0);var
-c=b7(b,E(2)),e=c[1];return B(c[2],d)?k(e):l(e)}return a}function
-eo(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eo(b,a,f),g,e]},p=function(b){return[0,f,g,eo(b,a,e)]};if(o(c,j))return m(0);var
-h=b7(c,E(2)),i=h[1];return B(h[2],d)?n(i):p(i)}function
+g(b){return i(2,dy(b,a))}function
+h(b){return x(i(2,dy(b,a)))}if(o(b,j))return f(0);var
+c=b_(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}var
+hZ=0;function
+fF(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fF(a,h)},l=function(a){return fF(a,f)};if(o(b,j))return i(0);var
+c=b_(b,E(2)),e=c[1];return B(c[2],d)?k(e):l(e)}return a}function
+ep(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ep(b,a,f),g,e]},p=function(b){return[0,f,g,ep(b,a,e)]};if(o(c,j))return m(0);var
+h=b_(c,E(2)),i=h[1];return B(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,eo(b,a,0),0,0]}function
-s(b){return[0,0,0,eo(b,a,0)]}if(o(c,j))return q(0);var
-k=b7(c,E(2)),l=k[1];return B(k[2],d)?r(l):s(l)}function
-hT(d,l,k,h){var
+r(b){return[0,ep(b,a,0),0,0]}function
+s(b){return[0,0,0,ep(b,a,0)]}if(o(c,j))return q(0);var
+k=b_(c,E(2)),l=k[1];return B(k[2],d)?r(l):s(l)}function
+h0(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=dw(a,x(i(2,j))),n=hT(d,g,c,dw(a,i(2,j))),b=e,c=aQ(d,a,f[1],n),a=m;continue}var
-o=dw(a,x(i(2,j))),b=e,c=hT(d,g,c,dw(a,i(2,j))),a=o;continue}return c}}var
-ca=[0,d,d],ep=[0,0,0,0,hS];function
-y0(c,b,a){return hT(c,b,a,j)}function
-mf(f,e,d){var
+m=dy(a,x(i(2,j))),n=h0(d,g,c,dy(a,i(2,j))),b=e,c=aQ(d,a,f[1],n),a=m;continue}var
+o=dy(a,x(i(2,j))),b=e,c=h0(d,g,c,dy(a,i(2,j))),a=o;continue}return c}}var
+cb=[0,d,d],eq=[0,0,0,0,hZ];function
+zh(c,b,a){return h0(c,b,a,j)}function
+mr(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=eo(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
-cv(a,e,d,c){var
-f=a[4],g=a[1],b=fD(j$(a0(an(a0(an(d,a[3]),c),g),e)),f);return b?b[1]:ca}function
-fE(d,b,a,c){var
-e=ai(0,b);return[0,d,b,a,mf(j,bs(function(b){var
-d=ai(0,a);return bs(f(c,b),d)},e),hS)]}function
-cR(a,d,c,b){return fE(a,d,c,function(d,c){var
-e=ai(0,a);return m(function(a){return aQ(b,a,d,c)},e)})}function
-hU(b,a){if(b){if(a){var
-c=hU(b[2],a[2]);return bv(fe(b[1],a[1]),c)}return ca}return ca}function
-mg(b,a){var
+g=ep(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
+cy(a,e,d,c){var
+f=a[4],g=a[1],b=fF(kg(a1(an(a1(an(d,a[3]),c),g),e)),f);return b?b[1]:cb}function
+fG(d,b,a,c){var
+e=ae(0,b);return[0,d,b,a,mr(j,bu(function(b){var
+d=ae(0,a);return bu(f(c,b),d)},e),hZ)]}function
+cV(a,d,c,b){return fG(a,d,c,function(d,c){var
+e=ae(0,a);return m(function(a){return aQ(b,a,d,c)},e)})}function
+h1(b,a){if(b){if(a){var
+c=h1(b[2],a[2]);return by(ff(b[1],a[1]),c)}return cb}return cb}function
+ms(b,a){var
 c=F(h(b),a);return[0,v(g(b),a),c]}function
-mh(a){var
+mt(a){var
 b=g(a);return l(h(a),b)}function
-y1(a){return m(function(a){return $(d,a)},a)}function
-mi(d,a){var
-b=u(a),c=g3(a,d),e=m(y1,a),f=n(fa(c),b,e);return[0,b,c,n(fa(c),b,a),f]}function
-y2(d,c,a,b){return c===1?fb(a,b):g2(d,c,a,fb(a,b))}function
-y3(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return mg([0,k(c,b),i],g)}function
-mj(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mj(h,g,dj(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,y3(h,g,bl(d,f),o,n,m),l];else
+zi(a){return m(function(a){return $(d,a)},a)}function
+mu(d,a){var
+b=u(a),c=g7(a,d),e=m(zi,a),f=n(fb(c),b,e);return[0,b,c,n(fb(c),b,a),f]}function
+zj(d,c,a,b){return c===1?fc(a,b):g6(d,c,a,fc(a,b))}function
+zk(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return ms([0,k(c,b),i],g)}function
+mv(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=mv(h,g,dm(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zk(h,g,bl(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-mk(h,f,e,a,c){var
+mw(h,f,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return y2(j,i,a,b)}var
-d=m(mh,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mj(h,f,e,b(a[3],n),l,k)}function
-ml(a){var
-b=a[4];return y0(function(d,a,b){var
-c=b6(mh(a));return r(r(b6(g(a)),c),b)},b,d)}function
-fF(a){return aq(bv,ca,a)}function
-mm(a){if(a){var
-b=a[2],c=a[1];return b?u$(c,mm(b)):c}return ca}function
-mn(c,b,a){var
-d=bg(h(a));return cv(c,b,bg(g(a)),d)}function
-y4(a,c,b){return me(a[2],a[3],b)?mn(a,c,b):ca}function
-mo(a,e,d,c,b){var
-f=ai(0,g(a[1]));return bs(function(f){var
-g=ai(0,h(a[1]));return m(function(g){return y4(e,b,hR(a,d,c,f,g))},g)},f)}function
-y5(f,e,d,c,b,a){var
-g=ai(0,b);return bs(function(b){return mo(f,e,d,c,a0(a,b))},g)}function
-y6(a,b,d,c,i){var
-e=ai(0,g(a[1]));return bs(function(e){var
-f=ai(0,h(a[1]));return bs(function(f){var
-h=hR(a,d,c,e,f),g=me(b[2],b[3],h),j=g?[0,mn(b,i,hR(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hV(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return md(b[2],f,e,d,c)}function
-hW(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return md(b[3],f,e,d,c)}function
-y7(a){var
+b(a,b){return zj(j,i,a,b)}var
+d=m(mt,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mv(h,f,e,b(a[3],n),l,k)}function
+mx(a){var
+b=a[4];return zh(function(d,a,b){var
+c=b9(mt(a));return r(r(b9(g(a)),c),b)},b,d)}function
+fH(a){return ao(by,cb,a)}function
+my(a){if(a){var
+b=a[2],c=a[1];return b?vk(c,my(b)):c}return cb}function
+mz(c,b,a){var
+d=bg(h(a));return cy(c,b,bg(g(a)),d)}function
+zl(a,c,b){return mq(a[2],a[3],b)?mz(a,c,b):cb}function
+mA(a,e,d,c,b){var
+f=ae(0,g(a[1]));return bu(function(f){var
+g=ae(0,h(a[1]));return m(function(g){return zl(e,b,hY(a,d,c,f,g))},g)},f)}function
+zm(f,e,d,c,b,a){var
+g=ae(0,b);return bu(function(b){return mA(f,e,d,c,a1(a,b))},g)}function
+zn(a,b,d,c,i){var
+e=ae(0,g(a[1]));return bu(function(e){var
+f=ae(0,h(a[1]));return bu(function(f){var
+h=hY(a,d,c,e,f),g=mq(b[2],b[3],h),j=g?[0,mz(b,i,hY(a,d,c,e,f)),0]:g;return j},f)},e)}function
+h2(a,b){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mp(b[2],f,e,d,c)}function
+h3(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mp(b[3],f,e,d,c)}function
+zo(a){var
 b=r(d,h(a));return[0,r(d,g(a)),b]}function
-y8(c,b){if(o(d,h(b)))var
+zp(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
 k=c[2],l=c[1],e=F(a(h(b),l),k);if(o(d,g(b)))var
 f=g(b);else
 var
 i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
-y9(a,e,c){var
-b=hm(a,e,a,u9(c));return b?g5(a,bv([0,a,a],b[1])):[0,d,a]}function
-y_(a,d,c){var
-b=hm(a,d,a,fe(i(2,j),c));if(b){var
-e=g5(a,bv([0,a,a],b[1]));return u_([0,a,a],fe(i(2,j),e))}return[0,s(a),a]}function
-y$(k,d,c,j,b,i,a){var
-f=bE(a[1],c),e=bE(u(b),c),l=ml(a),n=ai(0,c),o=m(function(a){var
-c=mi(l,cs(e,b_(an(a,e),b))),d=[0,b_(an(a,e),i),c];return[0,an(a,f),d]},n);function
-p(e,c){return bs(function(b){var
-i=y5(d,a,e,c,f,g(b)),l=h(h(b));return mk(k,j,g(h(b)),l,i)},o)}var
-q=hW(d,a),r=hV(d,a);return fE(u(b),r,q,p)}function
-za(e,d,b,c,a){var
-f=mi(ml(a),b);function
+zq(a,e,c){var
+b=hq(a,e,a,vi(c));return b?g9(a,by([0,a,a],b[1])):[0,d,a]}function
+zr(a,d,c){var
+b=hq(a,d,a,ff(i(2,j),c));if(b){var
+e=g9(a,by([0,a,a],b[1]));return vj([0,a,a],ff(i(2,j),e))}return[0,s(a),a]}function
+zs(k,d,c,j,b,i,a){var
+f=bG(a[1],c),e=bG(u(b),c),l=mx(a),n=ae(0,c),o=m(function(a){var
+c=mu(l,cu(e,b$(an(a,e),b))),d=[0,b$(an(a,e),i),c];return[0,an(a,f),d]},n);function
+p(e,c){return bu(function(b){var
+i=zm(d,a,e,c,f,g(b)),l=h(h(b));return mw(k,j,g(h(b)),l,i)},o)}var
+q=h3(d,a),r=h2(d,a);return fG(u(b),r,q,p)}function
+zt(e,d,b,c,a){var
+f=mu(mx(a),b);function
 g(h,g){var
-b=ai(0,a[1]);return mk(e,d,c,f,m(function(b){return cv(a,b,0,0)},b))}return fE(u(b),1,1,g)}function
-zb(b){var
-a=bl(ep,b);function
-c(d,c,a){return fF(m(function(b){return cv(b,d,c,a)},b))}return cR(a[1],a[2],a[3],c)}function
-zc(a){var
-b=bl(ep,a);function
-c(c,b){return bs(function(a){var
-d=ai(0,a[1]);return m(function(d){return cv(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fE(aq(function(b,a){return a0(b[1],a)},f,a),e,d,c)}function
-fG(b,a){function
-c(e,d,c){return f(b,cv(a,e,d,c))}return cR(a[1],a[2],a[3],c)}function
-zd(b,a){function
-c(e,d,c){return mm(y6(b,a,d,c,e))}var
-d=hW(b,a),e=hV(b,a);return cR(a[1],e,d,c)}function
-ze(a,b){var
+b=ae(0,a[1]);return mw(e,d,c,f,m(function(b){return cy(a,b,0,0)},b))}return fG(u(b),1,1,g)}function
+zu(b){var
+a=bl(eq,b);function
+c(d,c,a){return fH(m(function(b){return cy(b,d,c,a)},b))}return cV(a[1],a[2],a[3],c)}function
+zv(a){var
+b=bl(eq,a);function
+c(c,b){return bu(function(a){var
+d=ae(0,a[1]);return m(function(d){return cy(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fG(ao(function(b,a){return a1(b[1],a)},f,a),e,d,c)}function
+fI(b,a){function
+c(e,d,c){return f(b,cy(a,e,d,c))}return cV(a[1],a[2],a[3],c)}function
+zw(b,a){function
+c(e,d,c){return my(zn(b,a,d,c,e))}var
+d=h3(b,a),e=h2(b,a);return cV(a[1],e,d,c)}function
+zx(a,b){var
 c=h(a[1]),d=E(an(g(a[1]),c));function
-e(f,e,c){return mg(fF(mo(a,b,e,c,f)),d)}var
-f=hW(a,b),i=hV(a,b);return cR(b[1],i,f,e)}function
-zf(a){function
+e(f,e,c){return ms(fH(mA(a,b,e,c,f)),d)}var
+f=h3(a,b),i=h2(a,b);return cV(b[1],i,f,e)}function
+zy(a){function
 b(b,h,g){var
-c=gW(b,a[3]),d=a[2],e=gW(bE(b,a[3]),d),f=a[2];return cv(a,bE(bE(b,a[3]),f),e,c)}var
-c=a[3];return cR(an(an(a[1],a[2]),c),1,1,b)}function
-zg(b,a){function
+c=gZ(b,a[3]),d=a[2],e=gZ(bG(b,a[3]),d),f=a[2];return cy(a,bG(bG(b,a[3]),f),e,c)}var
+c=a[3];return cV(an(an(a[1],a[2]),c),1,1,b)}function
+zz(b,a){function
 c(e,d,c){var
-f=bE(c,h(b));return cv(a,e,bE(d,g(b)),f)}var
-d=h(b),e=an(a[3],d),f=g(b),i=an(a[2],f);return cR(a[1],i,e,c)}function
-mp(b,a){var
+f=bG(c,h(b));return cy(a,e,bG(d,g(b)),f)}var
+d=h(b),e=an(a[3],d),f=g(b),i=an(a[2],f);return cV(a[1],i,e,c)}function
+mB(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-zh(b,a){var
-c=a[1]===b[1]?1:0;return c?mp(b,a):c}function
-dx(a,b){var
+zA(b,a){var
+c=a[1]===b[1]?1:0;return c?mB(b,a):c}function
+dz(a,b){var
 c=a?[0,b]:a;return c}function
-zi(e,k,a,c){var
-b=bl(ep,c);if(typeof
+zB(e,k,a,c){var
+b=bl(eq,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=zb(c);return dx(I(function(a){return zh(b,a)},c),q);case
+q=zu(c);return dz(G(function(a){return zA(b,a)},c),q);case
 1:var
-r=zc(c);return dx(I(function(a){return mp(b,a)},c),r);case
-2:return[0,fG(y7,b)];case
-3:return[0,fG(function(a){return y9(e,k,a)},b)];case
-4:return[0,fG(function(a){return y_(e,k,a)},b)];default:return[0,zf(b)]}else
+r=zv(c);return dz(G(function(a){return mB(b,a)},c),r);case
+2:return[0,fI(zo,b)];case
+3:return[0,fI(function(a){return zq(e,k,a)},b)];case
+4:return[0,fI(function(a){return zr(e,k,a)},b)];default:return[0,zy(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],f=a[2],s=y$(e,a[1],f,a[3],i,a[5],b),l=V(0,f);if(l)var
-t=u(i),m=an(f,bE(u(i),f))===t?1:0;else
+i=a[4],f=a[2],s=zs(e,a[1],f,a[3],i,a[5],b),l=S(0,f);if(l)var
+t=u(i),m=an(f,bG(u(i),f))===t?1:0;else
 var
-m=l;return dx(m,s);case
+m=l;return dz(m,s);case
 1:var
-v=za(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dx(w,v);case
+v=zt(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dz(w,v);case
 2:var
-p=a[1],x=fG(function(a){return y8(p,a)},b);return dx(o(d,p[1]),x);case
-3:return[0,zd(a[1],b)];case
+p=a[1],x=fI(function(a){return zp(p,a)},b);return dz(o(d,p[1]),x);case
+3:return[0,zw(a[1],b)];case
 4:var
-j=a[1],y=ze(j,b),z=h(j[1]);return dx(V(0,an(g(j[1]),z)),y);default:return[0,zg(a[1],b)]}}function
-zj(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bu(e,a(l(a(d,b[2]),n),k),h)}function
-zk(a,b){var
-e=a[3],f=an(an(a[1],a[2]),e),c=u(b)===f?1:0;return c?I(function(a){var
+j=a[1],y=zx(j,b),z=h(j[1]);return dz(S(0,an(g(j[1]),z)),y);default:return[0,zz(a[1],b)]}}function
+zC(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bx(e,a(l(a(d,b[2]),n),k),h)}function
+zD(a,b){var
+e=a[3],f=an(an(a[1],a[2]),e),c=u(b)===f?1:0;return c?G(function(a){var
 b=o(d,a);return b?o(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
-zl(a){var
-c=u(a[5]),b=cN(a[1],c);if(b){var
-e=a[5];return I(function(a){return z(d,a[1])},e)}return b}function
-zm(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=mf(j,m(function(a){return[0,a,a]},b),hS);return cR(f,c,e,function(b,l,k){var
-f=fD(j$(a0(an(a0(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=S(b,a[5],[0,j,j]);return zj(h,S(b,a[4],[0,d,j]),n,m)})}function
-zn(h,g,f,e){var
+zE(a){var
+c=u(a[5]),b=cR(a[1],c);if(b){var
+e=a[5];return G(function(a){return z(d,a[1])},e)}return b}function
+zF(h,a,b){var
+c=a[2],e=a[3],f=a[1],i=mr(j,m(function(a){return[0,a,a]},b),hZ);return cV(f,c,e,function(b,l,k){var
+f=fF(kg(a1(an(a1(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=T(b,a[5],[0,j,j]);return zC(h,T(b,a[4],[0,d,j]),n,m)})}function
+zG(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return S(a,b,ep)}}(b),i),c=zi(h,g,d[2],j);if(c){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return T(a,b,eq)}}(b),i),c=zB(h,g,d[2],j);if(c){var
 k=a[2],b=bf(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-mq(c,f,a,b){var
-d=zk(a,b),e=d?zl(a):d;if(e){var
-g=a[6],h=zn(c,f,[0,zm(c,a,b),0],g);return R(function(a){return u6(a,ep)},h)}return e}function
-mr(b){var
+mC(c,f,a,b){var
+d=zD(a,b),e=d?zE(a):d;if(e){var
+g=a[6],h=zG(c,f,[0,zF(c,a,b),0],g);return R(function(a){return vf(a,eq)},h)}return e}function
+mD(b){var
 f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hX(a){return fF(m(mr,a))}function
-zo(d,b){var
+h4(a){return fH(m(mD,a))}function
+zH(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
-ms(e,c,b,a){if(a){var
-f=a[2],g=ms(e,c,dj(b),f),h=a[1],i=bl(d,b);return bv(mr(n(zo(e,c),i,h)),g)}return ca}function
-zp(b,r,i,q){var
-s=a(b,b),j=ff(a(i,i),s,q);function
+mE(e,c,b,a){if(a){var
+f=a[2],g=mE(e,c,dm(b),f),h=a[1],i=bl(d,b);return by(mD(n(zH(e,c),i,h)),g)}return cb}function
+zI(b,r,i,q){var
+s=a(b,b),j=fg(a(i,i),s,q);function
 k(a){var
-b=a$(h(a));return[0,br(g(a)),b]}var
+b=a$(h(a));return[0,bt(g(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bu(b,e[1],e[2]),m=[0,bv(k(j),t)];else
+t=bx(b,e[1],e[2]),m=[0,by(k(j),t)];else
 var
 m=l;return m;case
 1:var
 f=c[1],n=o(d,f[1]);if(n)var
-u=f[2],v=f[1],p=[0,k(bv(j,bu(a(b,b),v,u)))];else
+u=f[2],v=f[1],p=[0,k(by(j,bx(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,ca]}function
-zq(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hC(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hC(a(a(a(b,b),b),p),i,j);if(l){var
+p=n;return p}return[0,cb]}function
+zJ(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hJ(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hJ(a(a(a(b,b),b),p),i,j);if(l){var
 q=$(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-zr(e,d,b){var
+zK(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=ms(d,b,c[1],g),k=a(b,f);return[0,ff(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hU(c[1],g);return[0,ff(a(b,f),e,m)]}var
-l=c[3];return[0,zq(e,b,hU(c[1],g),l,i)]}}}function
-zs(e,d,c,a,b){return a_(m(function(b){var
-f=l(h(b),a);return hm(e,d,c,[0,l(g(b),a),f])},b))}function
-zt(c,e,b){var
+j=mE(d,b,c[1],g),k=a(b,f);return[0,fg(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=h1(c[1],g);return[0,fg(a(b,f),e,m)]}var
+l=c[3];return[0,zJ(e,b,h1(c[1],g),l,i)]}}}function
+zL(e,d,c,a,b){return a_(m(function(b){var
+f=l(h(b),a);return hq(e,d,c,[0,l(g(b),a),f])},b))}function
+zM(c,e,b){var
 j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?$(c,F(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
-zu(c,g,f,a){var
-i=m(h,a),b=zs(c,g,f,aq(r,h(bl(ca,a)),i),a);if(b)var
-d=b[1],j=fF(d),e=[0,m(function(a){return zt(c,j,a)},d)];else
+zN(c,g,f,a){var
+i=m(h,a),b=zL(c,g,f,ao(r,h(bl(cb,a)),i),a);if(b)var
+d=b[1],j=fH(d),e=[0,m(function(a){return zM(c,j,a)},d)];else
 var
 e=b;return e}function
-zv(l,f,e){var
+zO(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hX(e)),p),n)}return k}return 1}var
-i=bP(B(c[1][1],d));return i?i:z(d,g(hX(e)))}}function
-zw(b,a,c){var
-d=I(function(c){var
-e=g(c),d=f(hH(b,a),e);if(d){var
-i=h(c);return f(hH(b,a),i)}return d},c);return d?zv(b,a,c):d}function
-zx(b,f,a){var
+m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(h4(e)),p),n)}return k}return 1}var
+i=bs(B(c[1][1],d));return i?i:z(d,g(h4(e)))}}function
+zP(b,a,c){var
+d=G(function(c){var
+e=g(c),d=f(hO(b,a),e);if(d){var
+i=h(c);return f(hO(b,a),i)}return d},c);return d?zO(b,a,c):d}function
+zQ(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=zu(c,f[3],a,d);j=1}if(!j){var
-e=zp(c,b,a,hX(d));if(e)var
-l=e[1],i=a_(m(n(zr(c,b,a),d,l),k));else
+h=zN(c,f[3],a,d);j=1}if(!j){var
+e=zI(c,b,a,h4(d));if(e)var
+l=e[1],i=a_(m(n(zK(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return R(function(a){return m(em,a)},h)}}function
-zy(c,b,d){var
+h=i}return R(function(a){return m(en,a)},h)}}function
+zR(c,b,d){var
 e=b[1];return function(g){var
-a=lS(c,e);if(a){var
-h=a[1];return a_(m(f(zx(c,b,d),h),g))}return a}}function
-zz(h,b,a){var
-e=a[1],c=a[2];return function(f){if(I(fA,b[4]))var
-g=0;else{var
-k=ea(c,a[3]),d=hy(h,e,c,a[3],k,f);if(!d)return d;var
-g=d[1]}var
-i=b[4],j=b[3];return I(function(a){return lV(e,f,c,g,j,a)},i)}}function
-zA(b,h,g,e,a){var
-i=V(0,u(a));if(i)var
+a=l4(c,e);if(a){var
+h=a[1];return a_(m(f(zQ(c,b,d),h),g))}return a}}function
+zS(f,b,a){var
+g=a[1],c=a[2];return function(h){if(G(fC,b[4]))var
+d=0;else{var
+l=eb(c,a[3]),e=hC(f,g,c,a[3],l,h);if(!e)return e;var
+d=e[1]}var
+i=b[4];function
+j(a,e){return lS(f,b,c,d,a,e)}var
+k=b[3];return G(function(a){return l7(g,h,c,d,k,j,a)},i)}}function
+zT(b,h,g,e,a){var
+i=S(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
 var
 c=i;var
-j=c?I(function(a){return zw(b,e,a)},a):c;if(j){var
-d=f(zy(b,g,e),a);if(d){var
-m=d[1];return f(zz(b,h,g),m)}var
+j=c?G(function(a){return zP(b,e,a)},a):c;if(j){var
+d=f(zR(b,g,e),a);if(d){var
+m=d[1];return f(zS(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-mt(a){var
-b=ai(0,an(a[2],a[3]));return m(function(b){var
-c=ai(0,a[1]);return m(function(c){var
-d=gW(b,a[3]);return cv(a,c,bE(b,a[3]),d)},c)},b)}function
-zB(d,j,c,b,i,h){var
-a=mq(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return zA(d,j,c,b,mt(e));var
+mF(a){var
+b=ae(0,an(a[2],a[3]));return m(function(b){var
+c=ae(0,a[1]);return m(function(c){var
+d=gZ(b,a[3]);return cy(a,c,bG(b,a[3]),d)},c)},b)}function
+zU(d,j,c,b,i,h){var
+a=mC(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return zT(d,j,c,b,mF(e));var
 g=f}else
 var
 g=a;return g}function
-mu(b,a){if(b){var
-c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-zC(a,i,h){var
+zV(a,i,h){var
 c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
-b=fx(d,h[4]);if(b){var
-e=B(c,k);if(e)return li(c,j,a[1],l,b[1],i[1],d);var
+b=fz(d,h[4]);if(b){var
+e=B(c,k);if(e)return lo(c,j,a[1],l,b[1],i[1],d);var
 f=e}else
 var
 f=b;var
 g=f}else
 var
 g=a;return g}}function
-zD(b,e,h){var
+zW(b,e,h){var
 i=b[1],j=b[2][2];return function(f){var
 c=b[4];if(c){var
-d=fx(f,h[5]);if(d){var
-k=lA(i,e,c[1],e[1],f,d[1]);return R(function(b){var
+d=fz(f,h[5]);if(d){var
+k=lG(i,e,c[1],e[1],f,d[1]);return R(function(b){var
 c=b[2];return v(a(j,b[1]),c)},k)}var
 g=d}else
 var
 g=c;return g}}function
-zE(b,a,d){var
-g=b[1],h=b[2][2];return function(i,e,c){if(c===a[1])return 0;var
-j=f(zD(b,a,d),c),k=mu(aQ(zC(b,a,d),i,e,c),j);return mu(fw(g,h,e,a[1],c),k)}}function
-mv(b,a,c){var
-g=b[1],d=V(0,a[2]);if(d){var
-e=lH(b,a),h=f(lI(b,a,c),e);return R(function(d){var
-f=ai(0,g[3]);return[0,d,m(n(zE(b,a,c),e,d),f)]},h)}return d}function
-zF(c,a){var
+zX(c,a,e){var
+g=c[1],h=c[2][2];return function(j,i,d,b){if(b===a[1])return 0;var
+k=f(zW(c,a,e),b),l=fy(aQ(zV(c,a,e),j,d,b),k),m=lR(g,a,i,h,d,b);return fy(fy(fx(g,h,d,a[1],b),m),l)}}function
+mG(b,a,c){var
+d=b[1],e=S(0,a[2]);if(e){var
+g=lT(b,a),h=lQ(d,a),i=f(lU(b,a,c),g);return R(function(e){var
+f=ae(0,d[3]);return[0,e,m(aQ(zX(b,a,c),g,h,e),f)]},i)}return e}function
+zY(c,a){var
 d=a[1],e=a[2];return function(h,g,f){var
-b=eg(c,d,e,a[3],h,g,f);return b?em(b[1]):dk}}function
-zG(b,a){var
+b=eh(c,d,e,a[3],h,g,f);return b?en(b[1]):dn}}function
+zZ(b,a){var
 c=a[2];return function(d){var
-e=ea(c,a[3]),f=g7(b[2],d),g=W(bS(b),f);return m(function(c){var
-d=ka(c[2]),f=c[1];return m(n(zF(b,a),e,f),d)},g)}}function
-zH(b,d,a){var
+e=eb(c,a[3]),f=g$(b[2],d),g=W(bU(b),f);return m(function(c){var
+d=kh(c[2]),f=c[1];return m(n(zY(b,a),e,f),d)},g)}}function
+z0(b,d,a){var
 c=d[2];return function(e,d){var
-f=R(s,fw(b,c,e,d,a));return[0,fw(b,c,e,a,d),f]}}function
-zI(a,b,i,d){var
-e=V(0,u(d[2]));if(e){var
-c=hK(a,b,d);if(c){var
-g=c[1],j=f(hL(a,b),g);return R(function(c){var
-d=ai(0,a[3]),e=m(f(zH(a,b,i),c),d);return[0,f(zG(a,b),g),c,e]},j)}var
+f=R(s,fx(b,c,e,d,a));return[0,fx(b,c,e,a,d),f]}}function
+z1(a,b,i,d){var
+e=S(0,u(d[2]));if(e){var
+c=hR(a,b,d);if(c){var
+g=c[1],j=f(hS(a,b),g);return R(function(c){var
+d=ae(0,a[3]),e=m(f(z0(a,b,i),c),d);return[0,f(zZ(a,b),g),c,e]},j)}var
 h=c}else
 var
 h=e;return h}function
-zJ(i,h,g,f,e){var
-a=mq(h,g,f,e);if(a)var
-b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mt(b)]:c,d=j;else
+z2(i,h,g,f,e){var
+a=mC(h,g,f,e);if(a)var
+b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mF(b)]:c,d=j;else
 var
 d=a;return d}var
-cb=[ao,zK,cF(0)],eq=[ao,zL,cF(0)];function
-aU(b,a){throw[0,cb,n(ay(zM),b,a)]}function
-zN(a){var
-b=J(a),c=0,d=qs(a);return[0,function(a){return 0},d,c,b]}function
-zO(a){return[0,a,e0(64),0]}function
-fH(c){var
+cc=[ap,z3,cJ(0)],er=[ap,z4,cJ(0)];function
+aU(b,a){throw[0,cc,n(az(z5),b,a)]}function
+z6(a){var
+b=J(a),c=0,d=qC(a);return[0,function(a){return 0},d,c,b]}function
+z7(a){return[0,a,e1(64),0]}function
+fJ(c){var
 a=c[1];if(a[3]===a[4]){var
-b=f(a[1],a[2]);if(0===b)throw gv;a[4]=b;a[3]=0}var
-d=ge(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fI(b){var
-a=b[3];if(a)throw[0,cb,zP];return a}function
-bw(a){fI(a);q8(a[2]);(function(d){for(;;){var
-b=fH(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(q7(a[2])===1025)return aU(zQ,e1(a[2]));gH(a[2],b);continue}return c}}(0));return e1(a[2])}function
-dy(a,d){var
-b=bw(d),c=w(b,a);return c?aU(a,b):c}function
-cw(b){var
-a=1-b[3];if(a)throw[0,cb,zR];return a}var
-hY=aw(dM,function(b){var
-a=pY(b);if(58<=a){if(!(5<a+iL>>>0))return a-87|0}else
-if(48<=a)return a+iz|0;return 16});function
-zS(a){return c(hY,a)[1+a]<16?1:0}function
-mw(a){var
-e=w(a,zT),f=e?45===aA(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+b=f(a[1],a[2]);if(0===b)throw gy;a[4]=b;a[3]=0}var
+d=gh(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fK(b){var
+a=b[3];if(a)throw[0,cc,z8];return a}function
+bz(a){fK(a);rg(a[2]);(function(d){for(;;){var
+b=fJ(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(rf(a[2])===1025)return aU(z9,e2(a[2]));gK(a[2],b);continue}return c}}(0));return e2(a[2])}function
+dA(a,d){var
+b=bz(d),c=w(b,a);return c?aU(a,b):c}function
+cz(b){var
+a=1-b[3];if(a)throw[0,cc,z_];return a}var
+h5=ax(dN,function(b){var
+a=p8(b);if(58<=a){if(!(5<a+iR>>>0))return a-87|0}else
+if(48<=a)return a+iF|0;return 16});function
+z$(a){return c(h5,a)[1+a]<16?1:0}function
+mH(a){var
+e=w(a,Aa),f=e?45===aB(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==aA(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==aB(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
 c=b===J(a)?1:0;if(c)var
 d=c;else{var
-e=zS(aA(a,b));if(e){var
+e=z$(aB(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dJ?1:0,j=i?l(b):i;else
+i=c<=dK?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aU(zU,a);return u0(16,a)}function
-zV(b,a){return 0===b?a:k(N(b,28),a)}function
-a2(d){fI(d);var
+j=d;if(1-j)aU(Ab,a);return u_(16,a)}function
+Ac(b,a){return 0===b?a:k(N(b,28),a)}function
+aV(d){fK(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=ge(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==ge(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zV(f,b)]}}var
-i=c(hY,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=gh(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==gh(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,Ac(f,b)]}}var
+i=c(h5,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mw(bw(d))}function
-dz(c){var
-a=bw(c),b=w(a,zW);return b?[0,mw(a)]:b}function
-cc(b){var
-a=a2(b);if(P(a)<=0)aU(zY,je(zX,a));return a}var
-mx=1048576;function
-dA(b){var
-a=a2(b);if(P(a)<0)aU(z0,je(zZ,a));if(gU(a,mx))throw[0,eq,f(ay(z1),mx)];return cL(a)}function
-dB(d,b,c){var
-a=dA(c);if(b<=a){var
-e=f(ay(z2),a);aU(n(ay(z3),d,b),e)}return a}function
-hZ(a,d,c){return function(g,e){var
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mH(bz(d))}function
+dB(c){var
+a=bz(c),b=w(a,Ad);return b?[0,mH(a)]:b}function
+cd(b){var
+a=aV(b);if(P(a)<=0)aU(Af,jl(Ae,a));return a}var
+mI=1048576;function
+dC(b){var
+a=aV(b);if(P(a)<0)aU(Ah,jl(Ag,a));if(gX(a,mI))throw[0,er,f(az(Ai),mI)];return cP(a)}function
+cW(d,b,c){var
+a=dC(c);if(b<=a){var
+e=f(az(Aj),a);aU(n(az(Ak),d,b),e)}return a}function
+h6(a,d,c){return function(g,e){var
 b=g,a=e;for(;;){if(0===b)return bj(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cx(b,a){return hZ(dA(a),b,a)}function
+ce(b,a){return h6(dC(a),b,a)}function
 bh(b,d,c){var
-a=cx(d,c);if(1-eV(al(a),b)){var
-e=al(a),g=f(ay(z4),e);aU(aE(z7,qD(z6,G(ay(z5),b))),g)}return a}function
-my(c,b,a){var
-d=[0,b,0];return bh(c,function(a){return bh(d,a2,a)},a)}function
-h0(e,b){var
-a=bw(b),c=w(a,z8);if(c){if(w(a,z9))return aU(z_,a);var
+a=ce(d,c);if(1-eW(al(a),b)){var
+e=al(a),g=f(az(Al),e);aU(aG(Ao,qN(An,H(az(Am),b))),g)}return a}function
+mJ(c,b,a){var
+d=[0,b,0];return bh(c,function(a){return bh(d,aV,a)},a)}function
+fL(e,b){var
+a=bz(b),c=w(a,Ap);if(c){if(w(a,Aq))return aU(Ar,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cd(a){var
-b=a2(a);return[0,b,cc(a)]}function
-aI(c,b){var
-a=1-c;if(a)throw[0,cb,aE(z$,b)];return a}function
-ce(b){var
-a=dA(b);aI(0<a?1:0,Aa);return a}function
-Ab(e){var
-a=cx(a2,e);function
-b(b,a){return gq(a,b)}var
-c=bC(function(a){var
+cf(a){var
+b=aV(a);return[0,b,cd(a)]}function
+aD(c,b){var
+a=1-c;if(a)throw[0,cc,aG(As,b)];return a}function
+cg(b){var
+a=dC(b);aD(0<a?1:0,At);return a}function
+Au(e){var
+a=ce(aV,e);function
+b(b,a){return gt(a,b)}var
+c=bE(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=db(function(a){return b(f,a)},a);else
+f=1,d=de(function(a){return b(f,a)},a);else
 var
-d=c;aI(d,Ac);return a}function
-Ad(b,f,e){var
+d=c;aD(d,Av);return a}function
+Aw(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=uY(e,-1-b|0),i=b-1|0,j=f?j7(e,i):f;aI(j,Ae);var
-a=cL(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aI(l,Af);c(d,g)[1+g]=1;return 0}da(a,f);da(a,e);c(d,0)[1]=1;return aI(cI(function(a){return a},d),Ag)}function
-Ah(b){var
-a=bw(b);if(w(a,Ai)){var
-c=w(a,Aj);if(c){if(w(a,Ak))return w(a,Al)?w(a,Am)?aU(An,a):1:[1,cd(b)];var
-d=[2,h0(cd,b)]}else
+f=u8(e,-1-b|0),i=b-1|0,j=f?kc(e,i):f;aD(j,Ax);var
+a=cP(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,Ay);c(d,g)[1+g]=1;return 0}dd(a,f);dd(a,e);c(d,0)[1]=1;return aD(cM(function(a){return a},d),Az)}function
+AA(b){var
+a=bz(b);if(w(a,AB)){var
+c=w(a,AC);if(c){if(w(a,AD))return w(a,AE)?w(a,AF)?aU(AG,a):1:[1,cf(b)];var
+d=[2,fL(cf,b)]}else
 var
-d=c;return d}return[0,cd(b)]}function
-Ao(b){var
-a=bw(b);if(w(a,Ap)){if(w(a,Aq)){var
-c=w(a,Ar);if(c){if(w(a,As))return w(a,At)?w(a,Au)?w(a,Av)?w(a,Aw)?aU(Ax,a):[2,cd(b)]:4:3:1;var
-d=[0,cd(b)]}else
+d=c;return d}return[0,cf(b)]}function
+AH(b){var
+a=bz(b);if(w(a,AI)){if(w(a,AJ)){var
+c=w(a,AK);if(c){if(w(a,AL))return w(a,AM)?w(a,AN)?w(a,AO)?w(a,AP)?aU(AQ,a):[2,cf(b)]:4:3:1;var
+d=[0,cf(b)]}else
 var
-d=c;return d}return 2}return[1,cd(b)]}function
-Ay(e,b){var
-a=bw(b);if(w(a,Az)){var
-c=w(a,AA);if(c){if(w(a,AB))return w(a,AC)?w(a,AD)?aU(AE,a):[1,ce(b)]:2;var
+d=c;return d}return 2}return[1,cf(b)]}function
+AR(e,b){var
+a=bz(b);if(w(a,AS)){var
+c=w(a,AT);if(c){if(w(a,AU))return w(a,AV)?w(a,AW)?aU(AX,a):[1,cg(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bh([0,e,0],Ab,b)]}function
-AF(c,b){var
-a=bw(b),d=w(a,AG);if(d){if(w(a,AH)){if(w(a,AI))return aU(AJ,a);var
-e=bh([0,c,0],a2,b),f=bh([0,c,0],a2,b);Ad(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bh([0,e,0],Au,b)]}function
+AY(c,b){var
+a=bz(b),d=w(a,AZ);if(d){if(w(a,A0)){if(w(a,A1))return aU(A2,a);var
+e=bh([0,c,0],aV,b),f=bh([0,c,0],aV,b);Aw(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-AK(a){dy(AL,a);var
-c=ce(a),b=ce(a),d=ce(a),e=Ah(a),h=1!==e?1:0,i=h||(c===b?1:0);aI(i,AM);var
-j=Ao(a),k=Ay(b,a),f=AF(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=cc(a),p=my([0,l,0],c,a),q=h0(a2,a),r=h0(a2,a),s=cc(a),t=my([0,d,0],m,a),u=bh([0,n,0],a2,a),v=cc(a),g=bh([0,0,[0,b,0]],a2,a);aI(bC(function(a){return 0<P(a)?1:0},g),AN);var
-w=cc(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bh([0,0,[0,b,0]],a2,a)]}function
-er(b,a){dy(AO,a);var
-e=dB(AP,b[3],a),d=dA(a);function
-c(a){return dB(AQ,b[2],a)}function
+A3(a){dA(A4,a);var
+c=cg(a),b=cg(a),d=cg(a),e=AA(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,A5);var
+j=AH(a),k=AR(b,a),f=AY(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=cd(a),p=mJ([0,l,0],c,a),q=fL(aV,a),r=fL(aV,a),s=cd(a),t=mJ([0,d,0],m,a),u=bh([0,n,0],aV,a),v=cd(a),g=bh([0,0,[0,b,0]],aV,a);aD(bE(function(a){return 0<P(a)?1:0},g),A6);var
+w=cd(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bh([0,0,[0,b,0]],aV,a)]}function
+es(b,a){dA(A7,a);var
+c=cW(A8,b[3],a),e=dC(a);function
+d(a){return cW(A9,b[2],a)}function
 f(a){var
-b=bw(a);if(w(b,AR)){if(w(b,AS)){if(w(b,AT))return aU(AU,b);var
-e=dB(AV,d,a),f=c(a),g=dz(a);return[0,e,f,g,dz(a)]}var
-h=cx(c,a),i=dz(a);return[2,h,i,dz(a)]}var
-j=c(a),k=dz(a);return[1,j,k,dz(a)]}var
-g=cc(a),h=cx(f,a),i=cc(a);return[0,e,d,g,h,i,bh([0,b[3],0],a2,a)]}function
-AW(b,a){dy(AX,a);return cx(function(a){var
-c=dB(AY,b[3],a),d=cc(a);return[0,c,d,bh([0,b[2],0],a2,a)]},a)}function
-mz(d){var
-a=bw(d);if(w(a,AZ)){var
-b=w(a,A0);if(b){if(w(a,A1))return aU(A2,a);var
+c=bz(a);if(w(c,A_)){if(w(c,A$)){if(w(c,Ba)){if(w(c,Bb))return aU(Bc,c);aD(0===b[7]?1:0,Bd);var
+f=b[3],g=function(a){return cW(Be,f,a)},h=fL(function(a){return ce(g,a)},a);return[3,h,aV(a)]}var
+i=cW(Bf,e,a),j=d(a),k=dB(a);return[0,i,j,k,dB(a)]}var
+l=ce(d,a),m=dB(a);return[2,l,m,dB(a)]}var
+n=d(a),o=dB(a);return[1,n,o,dB(a)]}var
+g=cd(a),h=ce(f,a),i=cd(a);return[0,c,e,g,h,i,bh([0,b[3],0],aV,a)]}function
+Bg(b,a){dA(Bh,a);return ce(function(a){var
+c=cW(Bi,b[3],a),d=cd(a);return[0,c,d,bh([0,b[2],0],aV,a)]},a)}function
+mK(d){var
+a=bz(d);if(w(a,Bj)){var
+b=w(a,Bk);if(b){if(w(a,Bl))return aU(Bm,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-A3(b,a){return dB(A4,al(b[4]),a)}function
-A5(d){var
-a=fH(d),b=c(hY,a)[1+a];if(16===b)aU(A6,gD(1,a));return b}function
-fJ(e,d,c){var
+Bn(b,a){return cW(Bo,al(b[4]),a)}function
+Bp(d){var
+a=fJ(d),b=c(h5,a)[1+a];if(16===b)aU(Bq,gG(1,a));return b}function
+fM(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|A5(c);continue}}function
-h1(a){return 1===(a&1)?0:1+h1(a>>>1|0)|0}function
-A7(e){var
-g=fJ(3,0,e),h=fJ(6,0,e),a=fJ(7,0,e),f=g&iv;if(iv===f)throw[0,cb,A8];var
-b=0===f?h:h|n1;if(0===b&&0===a)return[0,d,0];var
-c=0===a?h1(b):h1(a),i=0===a?b>>>c|0:cr(k(N(b,28),a),c),j=0===a?28+c|0:c,l=(av(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-A9(d,a){dy(A_,a);var
-b=cx(function(a){fI(a);var
-c=hZ(d[1],A7,a),b=fH(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,cb,A$];return c},a),e=0;function
-f(b,a){return gB(b,a[2])}var
+b=b-1|0,a=a<<4|Bp(c);continue}}function
+h7(a){return 1===(a&1)?0:1+h7(a>>>1|0)|0}function
+Br(e){var
+g=fM(3,0,e),h=fM(6,0,e),a=fM(7,0,e),f=g&iB;if(iB===f)throw[0,cc,Bs];var
+b=0===f?h:h|oa;if(0===b&&0===a)return[0,d,0];var
+c=0===a?h7(b):h7(a),i=0===a?b>>>c|0:ct(k(N(b,28),a),c),j=0===a?28+c|0:c,l=(aw(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+Bt(d,a){dA(Bu,a);var
+b=ce(function(a){fK(a);var
+c=h6(d[1],Br,a),b=fJ(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,cc,Bv];return c},a),e=0;function
+f(b,a){return gE(b,a[2])}var
 c=am(function(a,b){return am(f,a,b)},e,b);function
 g(a){return N(a[1],a[2]-c|0)}var
-h=G(function(a){return G(g,a)},b);return[0,N(j,-c|0),h]}var
-Ba=n1;function
-cS(c){var
-b=am(function(c,b){return a(c,b)},j,c);if(gU(b,Ba))throw[0,eq,Bb];return cL(b)}var
-Bc=c3;function
-es(d,c){var
-a=dA(c),b=dA(c),e=f(ay(Bd),d);aI(d<=c_(a,b)?1:0,e);if(c3<av(a,b))throw[0,eq,f(ay(Be),Bc)];return[0,a,b]}function
-mA(a){var
-b=es(1,a),c=es(1,a),d=es(0,a);return[0,b,c,d,es(1,a)]}function
-mB(a,d,b){function
+h=H(function(a){return H(g,a)},b);return[0,N(j,-c|0),h]}var
+Bw=oa;function
+cX(c){var
+b=am(function(c,b){return a(c,b)},j,c);if(gX(b,Bw))throw[0,er,Bx];return cP(b)}var
+By=c6;function
+et(d,c){var
+a=dC(c),b=dC(c),e=f(az(Bz),d);aD(d<=db(a,b)?1:0,e);if(c6<aw(a,b))throw[0,er,f(az(BA),By)];return[0,a,b]}function
+mL(a){var
+b=et(1,a),c=et(1,a),d=et(0,a);return[0,b,c,d,et(1,a)]}function
+mM(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aR(f(b,a[4]),e-1|0)|0)-1|0;aI(0<=c?1:0,Bf);return gf(c,f(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aR(f(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,BB);return gi(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-mC(c,a){var
-d=cc(a),e=[0,c,0],b=cx(function(a){return bh(e,a2,a)},a);aI(0!==b?1:0,Bg);return[0,d,b,bh([0,al(b),0],a2,a)]}function
-Bh(f,c){var
-g=f[1],b=mA(c),a=ce(c);aI(0===gl(g,a)?1:0,Bi);var
-i=[0,b[1][1],[0,b[1][2],0]],d=mC(cS([0,gf(g,a),i]),c),h=d[2],e=al(h);aI(0===gl(e,a)?1:0,Bj);cS([0,e,[0,a,0]]);var
-j=mB(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-Bk(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aI(f,Bl);var
-b=mC(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-mD(b,e){var
-a=mA(e);aI(by(a[4],Bn),Bm);function
+mN(c,a){var
+d=cd(a),e=[0,c,0],b=ce(function(a){return bh(e,aV,a)},a);aD(0!==b?1:0,BC);return[0,d,b,bh([0,al(b),0],aV,a)]}function
+BD(f,c){var
+g=f[1],b=mL(c),a=cg(c);aD(0===go(g,a)?1:0,BE);var
+i=[0,b[1][1],[0,b[1][2],0]],d=mN(cX([0,gi(g,a),i]),c),h=d[2],e=al(h);aD(0===go(e,a)?1:0,BF);cX([0,e,[0,a,0]]);var
+j=mM(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+BG(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,BH);var
+b=mN(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+mO(b,e){var
+a=mL(e);aD(bm(a[4],BJ),BI);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aI(g,Bo);return[0,a,mB(a,b[1],b)]}function
-Bp(c){var
-a=cd(c),b=0<=P(a[1])?1:0,d=b?j7(a[1],a[2]):b;aI(d,Bq);return a}function
-Br(a){var
-b=jp(a);function
-c(b,a){return by(b,a)}aI(bC(function(a){return c(b,a)},a),Bs);return b}function
-Bt(a){var
-b=jp(a),c=b[3],d=b[2];aI(bC(function(a){var
-b=by(a[2],d),e=b?by(a[3],c):b;return e},a),Bu);var
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aD(g,BK);return[0,a,mM(a,b[1],b)]}function
+BL(c){var
+a=cf(c),b=0<=P(a[1])?1:0,d=b?kc(a[1],a[2]):b;aD(d,BM);return a}function
+BN(a){var
+b=jw(a);function
+c(b,a){return bm(b,a)}aD(bE(function(a){return c(b,a)},a),BO);return b}function
+BP(a){var
+b=jw(a),c=b[3],d=b[2];aD(bE(function(a){var
+b=bm(a[2],d),e=b?bm(a[3],c):b;return e},a),BQ);var
 e=0;return[0,am(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Bv(a,c){var
-b=bw(c),g=pr(b,Bw);if(0<=g){if(0<g){if(w(b,Bx)){if(w(b,By)){if(w(b,Bz)){if(w(b,BA)){if(!w(b,BB)&&a&&!a[2]){var
-d=a[1],e=es(1,c),j=cS([0,d[3],[0,e[2],0]]),k=cS([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+BR(a,c){var
+b=bz(c),g=pB(b,BS);if(0<=g){if(0<g){if(w(b,BT)){if(w(b,BU)){if(w(b,BV)){if(w(b,BW)){if(!w(b,BX)&&a&&!a[2]){var
+d=a[1],e=et(1,c),j=cX([0,d[3],[0,e[2],0]]),k=cX([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=mD(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return Bk(a[1],c)}else
-if(w(b,BD)){if(w(b,BE)){if(w(b,BF)){if(w(b,BG)){if(w(b,BH)){if(!w(b,BI)&&a&&!a[2]){var
-l=a[1];return[0,[2,Bp(c)],l]}}else
+h=mO(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return BG(a[1],c)}else
+if(w(b,BZ)){if(w(b,B0)){if(w(b,B1)){if(w(b,B2)){if(w(b,B3)){if(!w(b,B4)&&a&&!a[2]){var
+l=a[1];return[0,[2,BL(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cS([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return Bh(a[1],c)}else
-if(a&&a[2])return[0,1,Bt(a)]}else
+f=a[1];return[0,5,[0,cX([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return BD(a[1],c)}else
+if(a&&a[2])return[0,1,BP(a)]}else
 if(a&&!a[2]){var
-i=mD(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Br(a)];return aU(BC,b)}var
-BJ=c3;function
-BK(a){dy(BL,a);var
-b=ce(a),d=ce(a),e=ce(a);cS([0,b,[0,d,[0,e,0]]]);var
-j=bh([0,b,0],cd,a),h=bh([0,b,0],cd,a);aI(bC(function(a){return 0<P(a[1])?1:0},h),BM);var
-g=ce(a);if(c3<g)throw[0,eq,f(ay(BN),BJ)];var
+i=mO(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,BN(a)];return aU(BY,b)}var
+B5=c6;function
+B6(a){dA(B7,a);var
+b=cg(a),d=cg(a),e=cg(a);cX([0,b,[0,d,[0,e,0]]]);var
+j=bh([0,b,0],cf,a),h=bh([0,b,0],cf,a);aD(bE(function(a){return 0<P(a[1])?1:0},h),B8);var
+g=cg(a);if(c6<g)throw[0,er,f(az(B9),B5)];var
 i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
 b=k,e=j;for(;;){if(g<b)return bj(e);var
-f=cx(function(b){return function(a){return dB(BO,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Bv(G(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cS([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+f=ce(function(b){return function(a){return cW(B_,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=BR(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cX([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-mE(b,a){dy(BP,a);fI(a);function
-d(a){return fJ(2,0,a)}var
-e=hZ(aR(aR(b[1],b[2]),b[3]),d,a),c=fH(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,cb,BQ];return e}var
-mF=30;function
-h2(a){var
-c=a5(a);if(c<=30)return[0,cL(a),0];var
-d=0<=P(a)?a:s(a),b=av(0,c-60|0),e=0===b?d:cr(d,b),f=cr(e,mF),i=cL(l(e,N(f,mF))),g=bn(cL(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
+mP(b,a){dA(B$,a);fK(a);function
+d(a){return fM(2,0,a)}var
+e=h6(aR(aR(b[1],b[2]),b[3]),d,a),c=fJ(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,cc,Ca];return e}var
+mQ=30;function
+h8(a){var
+c=a5(a);if(c<=30)return[0,cP(a),0];var
+d=0<=P(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:ct(d,b),f=ct(e,mQ),i=cP(l(e,N(f,mQ))),g=bo(cP(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
 ba(c,b){var
-a=h2(b);return bn(a[1],a[2]-c|0)}function
+a=h8(b);return bo(a[1],a[2]-c|0)}function
 a3(e,d,c){var
-a=h2(d),b=h2(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=h8(d),b=h8(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 bb(d,c){var
-a=bn(c,d),e=Math.abs(a);if(e<os)return Math.floor(a+dL)|0;if(e<os)return a|0;var
-f=i1(c),g=bn(f[1],27),h=Math.floor(g),i=k(N(h|0,26),bn(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?N(i,b):cr(i,-b|0)}function
+a=bo(c,d),e=Math.abs(a);if(e<oD)return Math.floor(a+dM)|0;if(e<oD)return a|0;var
+f=i8(c),g=bo(f[1],27),h=Math.floor(g),i=k(N(h|0,26),bo(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?N(i,b):ct(i,-b|0)}function
 aP(a){return Math.abs(a)<K?1:0}function
-mG(b,a){return gB(b.length-1,a.length-1)-1|0}function
+mR(b,a){return gE(b.length-1,a.length-1)-1|0}function
 O(c,b){var
-e=mG(c,b),d=0.,i=0;if(e<0)var
+e=mR(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-aV(b,e,c){var
-d=mG(b,c),f=0;if(!(d<0)){var
+aW(b,e,c){var
+d=mR(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cT(c,b){var
-a=[0,0.];d0(function(c){var
+cY(c,b){var
+a=[0,0.];d1(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dC(a){return a*a}function
-bU(b,a){if(0===c(b[10],a)[1+a].length-1){var
+dD(a){return a*a}function
+bX(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-BR(a,d,b){var
-i=d?d[1]:3,f=bU(a,b);function
-g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+og):2.*e(f,b)-e(a[8],b)}function
+Cb(a,d,b){var
+i=d?d[1]:3,f=bX(a,b);function
+g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+or):2.*e(f,b)-e(a[8],b)}function
 j(a){return a}var
-k=aK(a[2],j),h=qp(function(d){var
-e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=eX(function(b,a){var
-c=g(b);return gg(g(a),c)},l),n=bD(function(a,b){return a<i?1:0},m);return cl(h[1],n)}function
-BS(a){var
-b=d5(0,a.length-1);return Q(function(e,d){var
-f=t5(c0,c0,d),h=jS(b,f),g=eW(function(b){return by(c(a,b)[1+b],d)},h);return g?g[1]:(jR(b,f,e),e)},a)}function
-BT(a){return typeof
-a==="number"?0===a?BU:0:2===a[0]?BW:BV}function
-BX(c,a){var
-b=p(c,0.),d=1./av(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}d0(function(a){return D(f,a)},a);function
+k=aK(a[2],j),h=qz(function(d){var
+e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=eY(function(b,a){var
+c=g(b);return gj(g(a),c)},l),n=bF(function(a,b){return a<i?1:0},m);return cn(h[1],n)}function
+Cc(a){var
+b=d6(0,a.length-1);return Q(function(e,d){var
+f=ud(c3,c3,d),h=jZ(b,f),g=eX(function(b){return bm(c(a,b)[1+b],d)},h);return g?g[1]:(jY(b,f,e),e)},a)}function
+Cd(a){return typeof
+a==="number"?0===a?Ce:0:2===a[0]?Cg:Cf}function
+Ch(c,a){var
+b=p(c,0.),d=1./aw(1,a.length-1);function
+f(a,c){return t(b,a,e(b,a)+c*d)}d1(function(a){return D(f,a)},a);function
 g(c,a){return a-e(b,c)}return q(function(a){return Q(g,a)},a)}function
-BY(c,b,a){var
-d=cT(a,function(a){return dC(A(a-c,b-a))});return[0,cT(a,function(a){return dC(A(0.,A(c-a,a-b)))}),d]}function
-mH(b,a,c){if(b!=Z&&a!=K){var
-d=cT(c,function(c){return A(b*c,a*c)});return[0,cT(c,function(c){return a7(b*c,a*c)}),d]}return[0,Z,K]}function
-h3(e,d,b){function
-a(c){return e*Math.sqrt(cT(b,function(a){switch(d){case
+Ci(c,b,a){var
+d=cY(a,function(a){return dD(A(a-c,b-a))});return[0,cY(a,function(a){return dD(A(0.,A(c-a,a-b)))}),d]}function
+mS(b,a,c){if(b!=Z&&a!=K){var
+d=cY(c,function(c){return A(b*c,a*c)});return[0,cY(c,function(c){return a7(b*c,a*c)}),d]}return[0,Z,K]}function
+h9(e,d,b){function
+a(c){return e*Math.sqrt(cY(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(c1),c]}function
-BZ(a,g,d){var
-b=_(a7,K,d),c=_(A,Z,d),h=h3(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(c4),c]}function
+Cj(a,g,d){var
+b=_(a7,K,d),c=_(A,Z,d),h=h9(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-B0(d,b,v,n){var
+Ck(d,b,v,n){var
 X=b[9],Y=0;function
-_(b,a){return av(b,a5(a))}var
-f=am(function(a,b){return am(_,a,b)},Y,X),k=b[8],w=1,$=b[9],g=L(G(function(a){return L(G(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):Z,y=b[11],i=y?ba(f,y[1]):K,z=b[10],B=b[11],S=0;if(z&&0<=P(z[1]))var
+_(b,a){return aw(b,a5(a))}var
+f=am(function(a,b){return am(_,a,b)},Y,X),k=b[8],w=1,$=b[9],g=L(H(function(a){return L(H(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):Z,y=b[11],i=y?ba(f,y[1]):K,z=b[10],B=b[11],S=0;if(z&&0<=P(z[1]))var
 l=0;else
 S=1;if(S){var
 T=0;if(B&&!(0<P(B[1])))var
@@ -5262,18 +5326,18 @@ T=1;if(T)var
 l=2}var
 C=q(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=BX(n,g);break;case
+j=Ch(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
 U=0;if(2!==d&&h!=Z&&i!=K){var
-D=[0,[as,(h+i)/2.,n*dC((i-h)/2.),dL],0];U=1}if(!U)var
+D=[0,[as,(h+i)/2.,n*dD((i-h)/2.),dM],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 R=o[1];if(R)var
-t=R[1],ap=t[2],aq=a3(f,a(k,t[1]),ap),ar=1./dC(ba(0,t[2])),at=[0,[as,0.,dC(aq),ar],0],m=at;else
+t=R[1],ap=t[2],aq=a3(f,a(k,t[1]),ap),ar=1./dD(ba(0,t[2])),at=[0,[as,0.,dD(aq),ar],0],m=at;else
 u=1}else
 var
 m=[0,[as,0.,1.,a3(-f|0,w,k)],0];if(u)var
@@ -5283,29 +5347,29 @@ r!=="number"&&2!==r[0]){var
 E=0===P(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return BY(h,i,a);case
+0:return Ci(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a7(i,b),c=mH(A(h,-b),f,a),e=h3(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mH(h,i,a);default:return E?BZ(1.,l,a):h3(1.,l,a)}}var
-ab=2===d?j:g,F=q(aa,ab),H=a(k,k),ac=L(b[9]);function
-ad(a){return 2===d?ba(0,a):a3(-2*f|0,a,H)}if(2===d)var
+b=Math.sqrt(m[1][2]),f=a7(i,b),c=mS(A(h,-b),f,a),e=h9(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mS(h,i,a);default:return E?Cj(1.,l,a):h9(1.,l,a)}}var
+ab=2===d?j:g,F=q(aa,ab),G=a(k,k),ac=L(b[9]);function
+ad(a){return 2===d?ba(0,a):a3(-2*f|0,a,G)}if(2===d)var
 ae=0,I=function(a,b){return a3(ae,a,b)};else
 var
-I=function(c,b){return a3(2*f|0,a(c,H),b)};var
+I=function(c,b){return a3(2*f|0,a(c,G),b)};var
 af=2===d?0:2*(a5(k)-f|0)|0,s=b[4],W=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
 N=M[1],ao=a(N[2],N[2]),J=ao;W=1}}if(!W)var
 J=w;var
-ag=0===d?0:cl(D,m),ah=BS(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),al=q(function(a){return cT(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
-B1(a){var
-b=a[2],c=a[1],d=0===eY(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bC(function(a){return 0===eY(a,c)?1:0},g),e=BT(a[4]);if(e&&f&&h)return[0,B0(e[1],a,b,c)];return 0}function
-B2(a,d){function
+ag=0===d?0:cn(D,m),ah=Cc(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),al=q(function(a){return cY(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+Cl(a){var
+b=a[2],c=a[1],d=0===eZ(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bE(function(a){return 0===eZ(a,c)?1:0},g),e=Cd(a[4]);if(e&&f&&h)return[0,Ck(e[1],a,b,c)];return 0}function
+Cm(a,d){function
 b(b){return q(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-mI(a){return 0<P(a[1])?1:0}function
-mJ(e,b){var
+mT(a){return 0<P(a[1])?1:0}function
+mU(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5313,60 +5377,60 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=ap(d[1],d[2])<0?1:0;if(c&&b&&mI(d)&&f)return 0;return 2;case
-1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mI(a[1])?1:2}}function
-B3(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=gz(a[13],i),h=0;if(typeof
+d=a[1],f=aq(d[1],d[2])<0?1:0;if(c&&b&&mT(d)&&f)return 0;return 2;case
+1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mT(a[1])?1:2}}function
+Cn(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=gC(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=ap(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aq(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aF(k,a[13]);h=1}if(!h){jC(f,0,b,1);jC(g,0,b,1)}return[0,f,g]}function
-B4(b,a){return p(b,[0,3,3,aw(a,function(a){return a})])}function
-mK(g,a,e,d){var
-h=g[2],i=g[1],m=a[16],j=L(G(function(a){return 0<P(a)?1:0},m)),n=mJ(a,1),o=[0,mJ(a,0),n];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aH(k,a[13]);h=1}if(!h){jJ(f,0,b,1);jJ(g,0,b,1)}return[0,f,g]}function
+Co(b,a){return p(b,[0,3,3,ax(a,function(a){return a})])}function
+mV(g,a,e,d){var
+h=g[2],i=g[1],m=a[16],j=L(H(function(a){return 0<P(a)?1:0},m)),n=mU(a,1),o=[0,mU(a,0),n];function
 k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
-l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=pX(m);switch(c(o,k)[1+k]){case
+l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=p7(m);switch(c(o,k)[1+k]){case
 0:return[0,e,g,b];case
 1:return[0,g,e,b];default:return[0,3,3,b]}}var
 b=a[6];if(typeof
 b==="number"){if(0===b){var
-p=aw(d,function(a){return a});return aw(e,function(a){return k(p,a)})}}else
+p=ax(d,function(a){return a});return ax(e,function(a){return k(p,a)})}}else
 if(0===b[0]){var
-l=L(b[1]);return aw(e,function(a){if(a<l.length-1)var
+l=L(b[1]);return ax(e,function(a){if(a<l.length-1)var
 b=L(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c_(f,b.length-1-1|0),e=gq(c(b,d)[1+d],1);else
+d=db(f,b.length-1-1|0),e=gt(c(b,d)[1+d],1);else
 var
 e=a;return e},h=aK(d,function(a){return a}),e=L(f(aL(g),h));else
 var
-e=[0];return k(e,a)})}return B4(e,d)}function
-B5(b,d,a,c){return mK(B3(b,d,a),b,a,c)}function
-B6(c,a,b){return mK([0,p(a,1),p(a,1)],c,a,b)}function
-B7(a,h,g){var
+e=[0];return k(e,a)})}return Co(e,d)}function
+Cp(b,d,a,c){return mV(Cn(b,d,a),b,a,c)}function
+Cq(c,a,b){return mV([0,p(a,1),p(a,1)],c,a,b)}function
+Cr(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bp(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=P(d)?d:s(d),f=0<ap(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aF(function(b){return da(j,gA(l,i,bp(a[13],b)))},g);var
-k=function(a){return a},e=aw(a[2],k);qW(function(d,a){var
-e=c(b,d)[1+d];return ap(c(b,a)[1+a],e)},e);var
+i=bq(a[13],h),b=p(a[2],0),j=function(a,d){var
+e=0<=P(d)?d:s(d),f=0<aq(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aH(function(b){return dd(j,gD(l,i,bq(a[13],b)))},g);var
+k=function(a){return a},e=ax(a[2],k);q6(function(d,a){var
+e=c(b,d)[1+d];return aq(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);D(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-mL(a){return[0,-1,[0]]}function
-fK(a,g,b){var
-h=a[1],d=bU(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bU(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-cf(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-h4(a,b){var
-c=bY*a[17];return c<cf(a,b)?1:0}function
-B8(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-B9(a,b){var
-c=B8(a,b);return(a[3]*a[15]-c)/2.}function
-B_(a,b){var
-c=a[3]==0.?0.:cf(a,a[4]);return(cf(a,b)+c)/2.}function
-fL(r,q,g,o){var
+mW(a){return[0,-1,[0]]}function
+fN(a,g,b){var
+h=a[1],d=bX(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bX(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+ch(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+h_(a,b){var
+c=b1*a[17];return c<ch(a,b)?1:0}function
+Cs(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+Ct(a,b){var
+c=Cs(a,b);return(a[3]*a[15]-c)/2.}function
+Cu(a,b){var
+c=a[3]==0.?0.:ch(a,a[4]);return(ch(a,b)+c)/2.}function
+fO(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5377,13 +5441,13 @@ b=w,m=n;continue}var
 l=n;break}}t(f,a,l/e(g,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return f}function
-dD(b,f){var
+dE(b,f){var
 g=b[19];if(g[1]!==f){var
 i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
 l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,O(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fK(b,m,f),o=a-1|0,y=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fN(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5391,105 +5455,105 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-h5(c,b,a){var
+h$(c,b,a){var
 d=O(a,a);return A(0.,e(c[8],b)-d)}function
-cg(a,b){var
-d=bO(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aV(d,1.,c(a[1][6],f)[1+f])}return d}function
-h6(c,a){var
-b=1;for(;;){aF(function(b){return aV(a,O(b,a),b)},c);var
+ci(a,b){var
+d=bQ(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];aW(d,1.,c(a[1][6],f)[1+f])}return d}function
+ia(c,a){var
+b=1;for(;;){aH(function(b){return aW(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-mM(a){var
+mX(a){var
 b=Math.sqrt(O(a,a));return q(function(a){return a/b},a)}function
-B$(a){var
+Cv(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];D(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=al(i[1]),c=al(g[1])-b|0,e=g[1],f=bj(bD(function(a,b){return a<c?1:0},e));aF(function(b){var
-c=i[1],e=cg(a,d(b));i[1]=[0,mM(h6(i[1],e)),c];return 0},f);return i[1]}function
+b=al(i[1]),c=al(g[1])-b|0,e=g[1],f=bj(bF(function(a,b){return a<c?1:0},e));aH(function(b){var
+c=i[1],e=ci(a,d(b));i[1]=[0,mX(ia(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dK*u(b)<g)var
+g=e(p,b);if(dL*u(b)<g)var
 c=g;else
 var
-n=cg(a,d(b)),l=h6(y(0),n),c=O(l,l);var
-h=B_(a,b),i=1e-22*u(b)<c?1:0;if(i)var
-j=cA<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=ci(a,d(b)),l=ia(y(0),n),c=O(l,l);var
+h=Cu(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+j=cE<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bY*a[17],k=[0,[0,cf(a,b)<=m?1:0,c,b]];else
+m=b1*a[17],k=[0,[0,ch(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bN(E),F);if(i){var
-w=am(av,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bN(function(c){return function(b){var
+F=n[1],i=f(bP(E),F);if(i){var
+w=am(aw,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bP(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dK*u(b)<z?1:0,I=o[1],J=h[1],K=B9(a,b),L=qj(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=aw(x,function(c){return function(b){return fK(a,c,d(b))}}(b)),M=h[1];aF(function(b,c){return function(a){return aV(c,e(a,b),a)}}(b,A),M);var
+G=d(b),j=Math.sqrt(z),H=dL*u(b)<z?1:0,I=o[1],J=h[1],K=Ct(a,b),L=qt(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=ax(x,function(c){return function(b){return fN(a,c,d(b))}}(b)),M=h[1];aH(function(b,c){return function(a){return aW(c,e(a,b),a)}}(b,A),M);var
 N=0,P=q(function(b){return function(a){return a/b}}(j),A),B=N,k=P}else{var
-Q=cg(a,G),m=mM(h6(y(0),Q));if(0.<a[3])var
+Q=ci(a,G),m=mX(ia(y(0),Q));if(0.<a[3])var
 C=d(a[4]),v=O(m,c(l[6],C)[1+C]);else
 var
 v=0.;var
-R=[0,[0,m,v]],S=aw(x,function(e,f){return function(b){var
+R=[0,[0,m,v]],S=ax(x,function(e,f){return function(b){var
 a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);D(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
 j(a){return L(bj(a))}var
-v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fL(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*cf(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
-F=cf(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=A(I,f_*(a[15]+J)+cA),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,N,M]}function
-mN(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cA,h=_(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=mL(0);return B$([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eG*h<b[1]?1:0,n])}function
-Ca(a,b){var
+v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fO(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*ch(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
+F=ch(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=A(I,gb*(a[15]+J)+cE),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,N,M]}function
+mY(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cE,h=_(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
+n=mW(0);return Cv([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eH*h<b[1]?1:0,n])}function
+Cw(a,b){var
 d=[0,0];D(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=bU(a,g);function
+i=d[1],g=c(b,i)[1+i][1],m=bX(a,g);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dK*f<h)return h;var
-d=bO(c(a[6],b)[1+b]);aV(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
-h=aw(a[2],n);t(h,g,0.);function
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dL*f<h)return h;var
+d=bQ(c(a[6],b)[1+b]);aW(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
+h=ax(a[2],n);t(h,g,0.);function
 j(c){return q(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mN(a,b,1.,d[1],-1,r,p,h,o)}function
-Cb(c,b,g,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mY(a,b,1.,d[1],-1,r,p,h,o)}function
+Cx(c,b,g,a){function
 d(g,d){var
-h=[as,d];return cn(q(function(b){var
-d=a[1]*e(c[9],b[1]);return f9*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mN(c,b,0.,b.length-1,g,d(function(a){return a[3]},Z),k,i,h)}function
-mO(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Ca(a,b),0];var
-c=a[14];return cm(function(c,d){return Cb(a,b,c,d)},c)}function
-h7(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bp(a[1][14],a[5]);return b/f9+d[1]*e(a[1][9],c)}function
-Cc(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bp(a[1][14],a[5]);return f9*(b-d[1]*e(a[1][9],c))}function
-Cd(a,d,b){var
-c=dD(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(h5(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cU(a){return a[6].length-1}function
-Ce(a,k,b,j){var
-f=dD(a,b),l=f.length-1;function
+h=[as,d];return cp(q(function(b){var
+d=a[1]*e(c[9],b[1]);return ga*(f(g,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mY(c,b,0.,b.length-1,g,d(function(a){return a[3]},Z),k,i,h)}function
+mZ(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Cw(a,b),0];var
+c=a[14];return co(function(c,d){return Cx(a,b,c,d)},c)}function
+ib(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bq(a[1][14],a[5]);return b/ga+d[1]*e(a[1][9],c)}function
+Cy(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bq(a[1][14],a[5]);return ga*(b-d[1]*e(a[1][9],c))}function
+Cz(a,d,b){var
+c=dE(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(h$(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cZ(a){return a[6].length-1}function
+CA(a,k,b,j){var
+f=dE(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-Cf(a,d){if(d===a[9].length-1)return a;function
-b(a){return eZ(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mL(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fL(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-mP(a,e,d){var
-b=cg(a,e);D(function(d,f){var
-e=c(a[9],d)[1+d];return aV(b,f,cg(a,c(a[2],e)[1+e][1]))},d);return b}function
-Cg(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=mP(a,i,f),v=0;if(!(k<0)){var
+CB(a,d){if(d===a[9].length-1)return a;function
+b(a){return e0(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mW(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fO(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+m0(a,e,d){var
+b=ci(a,e);D(function(d,f){var
+e=c(a[9],d)[1+d];return aW(b,f,ci(a,c(a[2],e)[1+e][1]))},d);return b}function
+CC(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=m0(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=O(u,cg(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=O(u,ci(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5497,12 +5561,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fL(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=mP(a,i,l);return[0,l,O(m,m)]}function
-fM(n,j,a,m,f){var
-F=n?n[1]:f8,G=j?j[1]:j,o=dD(a,f),q=fL(a[9],a[10],a[11],o),r=h5(a,f,o),E=0;if(!G&&r<iF*e(a[8],f)){var
-D=Cg(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+w=fO(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=m0(a,i,l);return[0,l,O(m,m)]}function
+fP(n,j,a,m,f){var
+F=n?n[1]:f$,G=j?j[1]:j,o=dE(a,f),q=fO(a[9],a[10],a[11],o),r=h$(a,f,o),E=0;if(!G&&r<iL*e(a[8],f)){var
+D=CC(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],ga*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cA),i=p(cU(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],gd*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cE),i=p(cZ(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5523,25 +5587,25 @@ L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
 K=g*O(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-Ch=48,Ci=16,fN=400000000;function
-Cj(a){function
+CD=48,CE=16,fQ=400000000;function
+CF(a){function
 d(a){return a}var
-b=aw(cU(a),d);if(b.length-1<=48)return b;var
+b=ax(cZ(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!jE(function(a){return a===b?1:0},e)){var
-c=cf(a,b);d=1}}if(!d)var
-c=c1;return[0,c,b]},b);jF(function(b,a){return aX(b,a)},c);var
-e=eZ(c,0,av(Ch,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-Ck(a){var
-b=Cj(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fK(a,e,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!jL(function(a){return a===b?1:0},e)){var
+c=ch(a,b);d=1}}if(!d)var
+c=c4;return[0,c,b]},b);jM(function(b,a){return aY(b,a)},c);var
+e=e0(c,0,aw(CD,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+CG(a){var
+b=CF(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fN(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-mQ(b,a){var
-d=c(b[2],a)[1+a];return h4(b[1],d)}function
-Cl(a,c){var
-d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fK(a[1],b,c)},b)}function
-mR(g,o,D,n,f,j){var
+m1(b,a){var
+d=c(b[2],a)[1+a];return h_(b[1],d)}function
+CH(a,c){var
+d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fN(a[1],b,c)},b)}function
+m2(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5562,11 +5626,11 @@ b=F,z=r;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:Z,G=dc(y)?Z:y;return[0,f,j,h,x,G]}function
-Cm(j,i){var
+x=A(0.,w),y=0.<j?-u-x/j:Z,G=df(y)?Z:y;return[0,f,j,h,x,G]}function
+CI(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cA);var
+E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cE);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 q=d-1|0,G=0;if(!(q<0)){var
@@ -5592,10 +5656,10 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-mS(b,a){var
+m3(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=iN*b[1][17],g=Q(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=iT*b[1][17],g=Q(function(b,h){var
 g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aK(l.length-1,function(a){return a}),h=L(f(aL(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
@@ -5603,33 +5667,33 @@ f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-
 p(b){return q(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=p(b),c=Cm(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aM(b),d=bD(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eY(d,b.length-1))return[0,b,g,c];var
+h=p(b),c=CI(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aM(b),d=bF(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eZ(d,b.length-1))return[0,b,g,c];var
 b=L(d);continue}}var
-u=p(h),v=[0,h,g,d1(function(a,b){return b/(o(a,a)+cA)},h,u)];return[0,t(h),v]}function
-Cn(g,b,a,j){var
-k=a[3],l=a[2],c=bO(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mQ(g,a)&&h*n<0.){var
+u=p(h),v=[0,h,g,d2(function(a,b){return b/(o(a,a)+cE)},h,u)];return[0,t(h),v]}function
+CJ(g,b,a,j){var
+k=a[3],l=a[2],c=bQ(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(m1(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Co(j,i,b){var
+CK(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];D(function(d,b){var
-f=e(i[1],b),g=mQ(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Cp(a){var
+f=e(i[1],b),g=m1(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+CL(a){var
 b=0.;return _(function(b,a){return b+Math.abs(a)},b,a)}function
-Cq(a,c,h,g,f){var
-i=Cl(a,g),d=a[2].length-1;c[1]=c[1]-aR(aR(d,d),10+(d/3|0)|0)|0;var
-u=iN*a[1][17];function
+CM(a,c,h,g,f){var
+i=CH(a,g),d=a[2].length-1;c[1]=c[1]-aR(aR(d,d),10+(d/3|0)|0)|0;var
+u=iT*a[1][17];function
 k(b,j,f){var
-c=Cn(a,b,j,f),d=c[2],e=c[1],k=oU*Cp(e);return A(0.02*b[2],k)<d?mR(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Z]}function
+c=CJ(a,b,j,f),d=c[2],e=c[1],k=o4*CL(e);return A(0.02*b[2],k)<d?m2(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Z]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=mS(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aR(aR(h,h),h+3|0)/3|0)|0)-aR(4*d|0,d)|0;var
-o=Co(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=m3(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aR(aR(h,h),h+3|0)/3|0)|0)-aR(4*d|0,d)|0;var
+o=CK(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5639,87 +5703,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(mR(a,h,g,i,q(function(a){return e(f[1],a)},r),o),Ci),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=mS(a,b)[1],v=m[2],w=m[1],x=cI(function(b){return Math.abs(e(v,b))<=f3*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-Cr=60;function
-Cs(a,j,b,c){var
-d=dD(a,b),f=dD(a,c),g=O(a[13],f),h=h5(a,b,d);if(bY*e(a[8],b)<h)var
-k=cg(a,c),l=O(cg(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(m2(a,h,g,i,q(function(a){return e(f[1],a)},r),o),CE),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=m3(a,b)[1],v=m[2],w=m[1],x=cM(function(b){return Math.abs(e(v,b))<=f6*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+CN=60;function
+CO(a,j,b,c){var
+d=dE(a,b),f=dE(a,c),g=O(a[13],f),h=h$(a,b,d);if(b1*e(a[8],b)<h)var
+k=ci(a,c),l=O(ci(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return h7(a,c,a[3]*a[15]-2.*i)}function
-mT(a,u,h,s,b){var
+i=g;return ib(a,c,a[3]*a[15]-2.*i)}function
+m4(a,u,h,s,b){var
 d=al(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return h4(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return h_(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aK(a[2].length-1,w),o=f(aL(function(a){return 1-qo(a,b)}),x),y=[0,s,G(n,o)],z=L(cl(G(function(a){return n(a[1])},b),y)),A=B2(a[1],z),B=mO(A,L(cm(v,b))),i=eW(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fM(0,0,j,h,d),k=p(cU(a),0.),l=[0,0.],m=[0,0];da(function(n,f){var
+x=aK(a[2].length-1,w),o=f(aL(function(a){return 1-qy(a,b)}),x),y=[0,s,H(n,o)],z=L(cn(H(function(a){return n(a[1])},b),y)),A=Cm(a[1],z),B=mZ(A,L(co(v,b))),i=eX(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=fP(0,0,j,h,d),k=p(cZ(a),0.),l=[0,0.],m=[0,0];dd(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?h4(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?h_(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*cf(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*ch(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(g[1],d);t(k,cU(a)-1|0,C)}var
-q=u*h7(j,d,h*(g[3]-l[1])),D=cm(function(i,b){var
-e=c(a[2],b)[1+b],f=Cs(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bN(function(a){return a}),D),F=eX(function(b,a){return gg(a[1],b[1])},E),H=G(function(a){return a[2]},F),I=bD(function(a,b){return a<2?1:0},H);if(dc(q))return 0;var
+C=e(g[1],d);t(k,cZ(a)-1|0,C)}var
+q=u*ib(j,d,h*(g[3]-l[1])),D=co(function(i,b){var
+e=c(a[2],b)[1+b],f=CO(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bP(function(a){return a}),D),F=eY(function(b,a){return gj(a[1],b[1])},E),G=H(function(a){return a[2]},F),I=bF(function(a,b){return a<2?1:0},G);if(df(q))return 0;var
 r=[0,[0,b,k,g[2],q,m[1],I]]}else
 var
 r=i;return r}function
-Ct(a){function
+CP(a){function
 b(b){var
 c=a[1];return f(aL(function(a){return a[1]!==b?1:0}),c)}var
-c=1<al(a[1])?1:0,d=c?G(b,a[5]):c;function
+c=1<al(a[1])?1:0,d=c?H(b,a[5]):c;function
 e(c){var
-d=a[1],e=G(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cl(d,cG(e,a[6]))}function
-mU(b,a){function
+d=a[1],e=H(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cn(d,cK(e,a[6]))}function
+m5(b,a){function
 c(a){return a}var
-d=aK(b[2].length-1,c),g=f(aL(function(b){return e(a,b)!=0.?1:0}),d);return G(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-Cu(a,d){function
+d=aK(b[2].length-1,c),g=f(aL(function(b){return e(a,b)!=0.?1:0}),d);return H(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+CQ(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mU(a,d),b=eX(function(b,a){var
-c=f(b);return gg(f(a),c)},g);function
+g=m5(a,d),b=eY(function(b,a){var
+c=f(b);return gj(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bD(function(a,b){return a<c?1:0},b)}return[0,b,aK(c_(8,al(b)),h)]}function
-Cv(a,k,j,e,i,d){var
+c=a+1|0;return bF(function(a,b){return a<c?1:0},b)}return[0,b,aK(db(8,al(b)),h)]}function
+CR(a,k,j,e,i,d){var
 g=a[2].length-1;function
 h(c,b){return am(function(b,f){var
 i=g+a[1][3]|0,l=aR(50*(1+al(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=mT(a,k,j,e,f);if(b&&c){var
+c=m4(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Ct(a),[0,a]);if(c){var
+c=h(CP(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=aK(g,function(a){return a}),n=f(aL(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cG(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cl(G(function(b){return Cu(a,b)},i),q),s=0;return am(function(a,d){var
-e=h(d,0),b=bB(function(a){return l(a,Cr)},e);if(a){if(b){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cK(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cn(H(function(b){return CQ(a,b)},i),q),s=0;return am(function(a,d){var
+e=h(d,0),b=bD(function(a){return l(a,CN)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-et=f6;function
-Cw(a){var
+eu=f9;function
+CS(a){var
 b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);D(function(b,h){var
-f=bO(h),j=1;for(;;){var
+f=bQ(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aV(f,n,g[1+a])}var
+n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aW(f,n,g[1+a])}var
 u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(O(f,f)),k=eG*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(O(f,f)),k=eH*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Cx(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aw(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+CT(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=ax(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5729,157 +5793,157 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-Cy(b,h,g,n){function
+CU(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?d1(l,a,f(b[5],h[1])):a}var
-o=i(n),p=q(function(a){return N(a,et)},o),j=q(i,g),r=b[4];function
+a=f(b[5],c);return h?d2(l,a,f(b[5],h[1])):a}var
+o=i(n),p=q(function(a){return N(a,eu)},o),j=q(i,g),r=b[4];function
 s(a){return ba(r,a)}var
-t=Cw(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
-m=bO(p);D(function(f){return function(b,d){var
+t=CS(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
+m=bQ(p);D(function(f){return function(b,d){var
 e=0!==P(d)?1:0;if(e){var
 g=c(j,b)[1+b];return D(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+f6|0,v=Cx(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
+u=b[4]+f9|0,v=CT(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
 e=aP(b);if(e){var
-g=bb(et,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=bb(eu,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cy(a){return a?c1:1.}function
-bG(b,a){return 0.<b[3]?cy(a):-cy(a)}function
-fO(b,a,d,c){var
-e=h7(b,d,bG(b,a)*c);return cy(a)*e}function
-Cz(b,a,d,c){var
-e=Cc(b,d,cy(a)*c);return bG(b,a)*e}function
-fP(b,a){return b[4]<a[4]?a:b}function
-fQ(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-mV(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-h8(f,e,a,d,c){var
-g=bG(a[1],d),b=fM(f,e,a[1],g,c),h=fO(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-h9(c,b,a){return 0<a[2].length-1?a:h8(0,0,a[1],c,b)}function
-CA(d,c,b){var
-a=d[1];return a[18]?h8(CC,CB,d,c,b):[0,d,[0],0.,fO(a,c,b,Cd(a,bG(a,c),b))]}function
-mW(j,f,e,a){var
+cA(a){return a?c4:1.}function
+bI(b,a){return 0.<b[3]?cA(a):-cA(a)}function
+fR(b,a,d,c){var
+e=ib(b,d,bI(b,a)*c);return cA(a)*e}function
+CV(b,a,d,c){var
+e=Cy(b,d,cA(a)*c);return bI(b,a)*e}function
+fS(b,a){return b[4]<a[4]?a:b}function
+fT(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+m6(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+ic(f,e,a,d,c){var
+g=bI(a[1],d),b=fP(f,e,a[1],g,c),h=fR(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+id(c,b,a){return 0<a[2].length-1?a:ic(0,0,a[1],c,b)}function
+CW(d,c,b){var
+a=d[1];return a[18]?ic(CY,CX,d,c,b):[0,d,[0],0.,fR(a,c,b,Cz(a,bI(a,c),b))]}function
+m7(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eF*d[17])return a;var
-i=p(cU(d),0.);t(i,b,-bG(d,f));return[0,a[1],i,0.,h]}return a}function
-mX(c,b){var
-a=G(b,c[4]);return a?am(fP,a[1],a[2]):ag(CD)}function
-eu(c,b,a){return mX(c,function(d){return mW(c,b,a,CA(d,b,a))})}function
-CE(k,c,b,f,e){var
-g=e[1],a=g[1],h=bG(a,c),d=fM(CG,CF,Cf(a,Ce(a,h,b,Cz(a,c,b,f))),h,b),j=fO(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-CH(d,g,a){var
-b=a[1][1],h=mU(b,a[2]),i=bG(b,d),e=mT(b,cy(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eG*d[17])return a;var
+i=p(cZ(d),0.);t(i,b,-bI(d,f));return[0,a[1],i,0.,h]}return a}function
+m8(c,b){var
+a=H(b,c[4]);return a?am(fS,a[1],a[2]):ah(CZ)}function
+ev(c,b,a){return m8(c,function(d){return m7(c,b,a,CW(d,b,a))})}function
+C0(k,c,b,f,e){var
+g=e[1],a=g[1],h=bI(a,c),d=fP(C2,C1,CB(a,CA(a,h,b,CV(a,c,b,f))),h,b),j=fR(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+C3(d,g,a){var
+b=a[1][1],h=m5(b,a[2]),i=bI(b,d),e=m4(b,cA(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-eF*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-CJ(k,c,a,b){var
-e=b[1],h=bG(e,c),l=h8(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-eG*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+C5(k,c,a,b){var
+e=b[1],h=bI(e,c),l=ic(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fM([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aS(g),u=aW===m?g[1]:Y===m?bc(g):g,n=Cq(u,t,h,a,s),i=n[1],v=fO(e,c,a,i[3]),o=fP(d,[0,b,i[1],i[2],v]);if(n[2])return CH(c,a,o);var
+s=fP([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aS(g),u=aX===m?g[1]:Y===m?bc(g):g,n=CM(u,t,h,a,s),i=n[1],v=fR(e,c,a,i[3]),o=fS(d,[0,b,i[1],i[2],v]);if(n[2])return C3(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=Cv(e,cy(c),h,a,x,w);if(p){var
-j=p[1];return fP(d,[0,b,j[2],j[3],j[4]])}return d}}(l,CI)}function
-mY(a){var
-b=a[4];return db(function(a){return a[1][18]},b)}function
-cV(a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=CR(e,cA(c),h,a,x,w);if(p){var
+j=p[1];return fS(d,[0,b,j[2],j[3],j[4]])}return d}}(l,C4)}function
+m9(a){var
+b=a[4];return de(function(a){return a[1][18]},b)}function
+c0(a){var
 b=a[4],c=0.;return am(function(b,a){return A(b,a[1][17])},c,b)}function
-fR(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&mY(a))return fP(c,mX(a,function(c){return mW(a,d,b,CJ(a,d,b,c))}));return c}function
-ev(a){return bp(a[1][14],a[5])}function
-mZ(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cn(d,[as,c*ev(a)[3]]):d}function
-h_(e,d,h,a){var
+fU(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&m9(a))return fS(c,m8(a,function(c){return m7(a,d,b,C5(a,d,b,c))}));return c}function
+ew(a){return bq(a[1][14],a[5])}function
+m_(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cp(d,[as,c*ew(a)[3]]):d}function
+ie(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
 h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=aM(b);return[0,[0,N(1,h),k]]}function
-m0(i,h,a,g,f,b){var
+m$(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=l(f,_(k,N(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-CK(b,d,a){if(0<=b[5]){var
+C6(b,d,a){if(0<=b[5]){var
 h=N(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=_(k,0,a),j=l(N(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fS(a){return Math.log(a)/0.693147180559945286}function
-CL(b,a,g,d){var
-c=a[2].length-1+1|0,h=fS(c*b[17]/(a[3]*d))/2.,i=b[18]?fS(c*b[17]/d):0.,j=fS(iM*c/a[3]),k=fS(_(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,av(1,1+(e|0)|0)]:f;return l}function
-CM(l,k,j,i,a){var
-b=a[1][1],d=mZ(b,j);function
-g(a){return cI(aP,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?CL(b,a,d,i):CN;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];m0(b,bG(b,k),o,c,n,h);return h_(l,b,c,h)}return f}return 0}function
-m1(a,b){var
-c=A(a[15],ga*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-CO(i,y,h,n){var
+fV(a){return Math.log(a)/0.693147180559945286}function
+C7(b,a,g,d){var
+c=a[2].length-1+1|0,h=fV(c*b[17]/(a[3]*d))/2.,i=b[18]?fV(c*b[17]/d):0.,j=fV(iS*c/a[3]),k=fV(_(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aw(1,1+(e|0)|0)]:f;return l}function
+C8(l,k,j,i,a){var
+b=a[1][1],d=m_(b,j);function
+g(a){return cM(aP,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?C7(b,a,d,i):C9;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];m$(b,bI(b,k),o,c,n,h);return ie(l,b,c,h)}return f}return 0}function
+na(a,b){var
+c=A(a[15],gd*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+C_(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aK(b,function(a){return a}),j=f(aL(function(a){return e(n[2],a)!=0.?1:0}),z),d=eV(a[4],j)?a[4]:am(c_,b,j),k=L(f(aL(function(b){var
+z=aK(b,function(a){return a}),j=f(aL(function(a){return e(n[2],a)!=0.?1:0}),z),d=eW(a[4],j)?a[4]:am(db,b,j),k=L(f(aL(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aR(200*(k.length-1)|0,a[1][3])|0;var
-r=m1(a,h)*bn(1.,-84);if(0<=a[5])var
-A=ev(a)[3],l=r*e(a[1][7],h)*A;else
+r=na(a,h)*bo(1.,-84);if(0<=a[5])var
+A=ew(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aP(l),m=t?bb(et,l):t;if(0<P(m)){var
+t=aP(l),m=t?bb(eu,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=Cy(a[1],B,C,h),w=bG(a,y),g=p(cU(a),0);D(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;m0(a,w,d,et,m,g);return h_(i,a,et,g)}}return 0}function
-h$(b,e,a,h,o){var
-d=h9(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eF*m1(i,a),k=d[3]<p?1:0,g=k?h<f_*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=CU(a[1],B,C,h),w=bI(a,y),g=p(cZ(a),0);D(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;m$(a,w,d,eu,m,g);return ie(i,a,eu,g)}}return 0}function
+ig(b,e,a,h,o){var
+d=id(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=eG*na(i,a),k=d[3]<p?1:0,g=k?h<gb*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?CO(b,e,a,d):l,f=q||CM(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?C_(b,e,a,d):l,f=q||C8(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-fT(b,a){return bp(b[4],a)}function
-m2(b){var
-a=mZ(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-m3(a){var
-b=p(cU(a),0.),d=a[14];D(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+fW(b,a){return bq(b[4],a)}function
+nb(b){var
+a=m_(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
+nc(a){var
+b=p(cZ(a),0.),d=a[14];D(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=_(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-m4(a){var
-b=[0,0.],f=m2(a),c=m3(a);D(function(c,g){var
+nd(a){var
+b=[0,0.],f=nb(a),c=nc(a);D(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-CP(d,f,j,g){var
+C$(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=ev(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=ew(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-CQ(f,j,r,i,d,q){var
-k=bn(4.,-f[1][4]|0),g=cy(q),c=p(j.length-1,0.);if(0.<f[3]){var
+Da(f,j,r,i,d,q){var
+k=bo(4.,-f[1][4]|0),g=cA(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
 m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=aS(d),x=aW===n?d[1]:Y===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+n=aS(d),x=aX===n?d[1]:Y===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-CR(h,d){var
-f=q(m4,d);jF(function(b,a){return gg(b,a)},f);var
-b=47-i1(A(e(f,((f.length-1)*9|0)/10|0),ga))[2]|0;if(10<=b&&!(60<b)){var
+Db(h,d){var
+f=q(nd,d);jM(function(b,a){return gj(b,a)},f);var
+b=47-i8(A(e(f,((f.length-1)*9|0)/10|0),gd))[2]|0;if(10<=b&&!(60<b)){var
 g=N(1,b);if(0<=c(d,0)[1][5]){var
-l=ev(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dL){var
+l=ew(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dM){var
 i=N(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-CS(i,x,U,T){var
-g=T[1],a=fT(x,U)[1];if(bn(1.,48-g|0)<=m4(a))return 0;var
-V=a[2].length-1,y=m2(a),W=m3(a),j=Q(function(b,a){return bb(g,a*e(y,b))},W);CK(a,g,j);var
+Dc(i,x,U,T){var
+g=T[1],a=fW(x,U)[1];if(bo(1.,48-g|0)<=nd(a))return 0;var
+V=a[2].length-1,y=nb(a),W=nc(a),j=Q(function(b,a){return bb(g,a*e(y,b))},W);C6(a,g,j);var
 k=Q(function(b,a){var
 c=e(y,b);return ba(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,X=0;if(F<0)var
 J=E,I=C,H=B,G=z;else{var
@@ -5891,51 +5955,51 @@ u=q,s=o;var
 P=b<V?1:0;if(P)var
 R=b!==a[4]?1:0,S=R?f!=0.?1:0:R;else
 var
-S=P;if(S){aV(d,-f,bU(i,c(a[2],b)[1+b][1]));var
+S=P;if(S){aW(d,-f,bX(i,c(a[2],b)[1+b][1]));var
 ad=n+f,w=[0,b,r],v=ad}else
 var
 w=r,v=n;var
 ae=b+1|0;if(F!==b){var
 b=ae,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];aV(d,G,bU(i,L));var
+K=a[4],L=c(a[2],K)[1+K][1];aW(d,G,bX(i,L));var
 Z=e(d,L);D(function(b,a){return t(d,b,a-Z)},d)}var
 _=0.,h=am(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=h_(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[Y,function(b){return CP(a,d,h,m)}],N=function(b){return[Y,function(c){return CQ(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=ie(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[Y,function(b){return C$(a,d,h,m)}],N=function(b){return[Y,function(c){return Da(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
 var
 O=l;return O}function
-CT(d){var
+Dd(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aV(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];aW(g,e(c(d[10],b)[1+b],j),s);var
 u=b+1|0;if(k!==b){var
 b=u;continue}break}}var
 o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-CU(b,a){if(0.<b[3]){var
+De(b,a){if(0.<b[3]){var
 c=0.,d=-_(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-CV(a){var
+Df(a){var
 b=0.;return _(function(b,a){return b+Math.abs(a)},b,a)}function
-CW(b,d,t,r){var
-h=fT(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=CT(a),j=q(function(b){return CU(a,b)},u),v=0.,w=_(function(d,c){var
+Dg(b,d,t,r){var
+h=fW(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Dd(a),j=q(function(b){return De(a,b)},u),v=0.,w=_(function(d,c){var
 b=[0,0.];D(function(d,c){var
-e=Math.abs(c)*cf(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=_(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+e=Math.abs(c)*ch(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=_(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return Q(y,a)},j),z=og,m=_(function(b,a){return A(b,CV(a))},z,l);if(m*Math.sqrt(x)<oh){var
-n=47-i1(m)[2]|0,B=function(h){var
+l=q(function(a){return Q(y,a)},j),z=or,m=_(function(b,a){return A(b,Df(a))},z,l);if(m*Math.sqrt(x)<os){var
+n=47-i8(m)[2]|0,B=function(h){var
 b=q(function(a){return bb(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=s(_(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=p(d[1].length-1,0),j=d[5];D(function(a,e){var
 f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aM(g)},o=bb(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
-C=p(b[2],0);return[0,[0,o,G(B,aM(l)),w,C,h,t,0]]}return 0}return 0}function
-CX(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dD(a,c),i=d[4];if(0.<a[3])var
+C=p(b[2],0);return[0,[0,o,H(B,aM(l)),w,C,h,t,0]]}return 0}return 0}function
+Dh(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dE(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -5944,41 +6008,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=ev(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=ew(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,ga*f<g?1:0]}}(0,f)}function
-ia(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,gd*f<g?1:0]}}(0,f)}function
+ih(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
-g=CX(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
+g=Dh(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=aS(b),s=aW===n?b[1]:Y===n?bc(b):b,h=a[5]===s?1:0;else
+n=aS(b),s=aX===n?b[1]:Y===n?bc(b):b,h=a[5]===s?1:0;else
 var
 h=m}else
 var
 h=l;if(g[3]){var
 p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-CY(b,a){return iQ*aR(b,a+1|0)}function
-CZ(a){return 3.+0.4*a}function
-C0(a){return 4.+0.04*aR(a+1|0,a+1|0)}function
-C1(a){var
-d=al(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aF(function(b){var
+Di(b,a){return iX*aR(b,a+1|0)}function
+Dj(a){return 3.+0.4*a}function
+Dk(a){return 4.+0.04*aR(a+1|0,a+1|0)}function
+Dl(a){var
+d=al(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aH(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
 b=q,j=o,g=n;for(;;){var
-s=CZ(b),t=C0(k)-s,u=CY(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=Dj(b),t=Dk(k)-s,u=Di(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
-r=a[7];aF(function(d){var
+r=a[7];aH(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=av(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-m5(c,b,a){var
+g=aw(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
+ne(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-m6(f,w,e,l,v){function
+nf(f,w,e,l,v){function
 m(a){var
-b=m5(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c0,a=iQ,y=dL,x=0.;for(;;){if(0<n){var
+b=ne(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c3,a=iX,y=dM,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5986,34 +6050,34 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/iM:(g+j)/2.;var
-G=Math.abs(k-a)<=f_*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/iS:(g+j)/2.;var
+G=Math.abs(k-a)<=gb*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[as,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-m7(f,h,a,e){if(h==Z){var
-c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,f9*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c1/i]}function
-m8(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-C2(e,f,c,b){var
+ng(f,h,a,e){if(h==Z){var
+c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,ga*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c4/i]}function
+nh(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+Dm(e,f,c,b){var
 a=f[2],d=f[1];if(Z<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?m8(m6(e,-a,g,c,-b)):m6(e,d,g,c,b)}return a<K?m8(m7(e,-a,c,-b)):m7(e,d,c,b)}function
-C3(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?nh(nf(e,-a,g,c,-b)):nf(e,d,g,c,b)}return a<K?nh(ng(e,-a,c,-b)):ng(e,d,c,b)}function
+Dn(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Z)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=m5(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c1/(b*(1./(e*e)+1./(f*f)))]}function
-ew(c,d,b){var
+h=ne(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c4/(b*(1./(e*e)+1./(f*f)))]}function
+ex(c,d,b){var
 a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
-ib(b,a){var
-c=bO(b[2][2]),d=b[1];D(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?aV(c,e(a,b),f[2]):d},d);return c}function
-m9(a){var
+ii(b,a){var
+c=bQ(b[2][2]),d=b[1];D(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?aW(c,e(a,b),f[2]):d},d);return c}function
+ni(a){var
 b=a[3][1]==Z?1:0,c=b||(a[3][2]==K?1:0);return c}function
-C4(a,c){var
-d=ew(a,c,function(a){return a[1]}),j=ib(a,c),g=a[3],h=g[2],i=g[1];function
+Do(a,c){var
+d=ex(a,c,function(a){return a[1]}),j=ii(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,ew(a,c,function(a){return a[3]})];d0(function(c){if(0.<d)var
+b=[0,ex(a,c,function(a){return a[3]})];d1(function(c){if(0.<d)var
 e=f(c,A(i,a7(h,c/(2.*d))));else
-if(m9(a))var
+if(ni(a))var
 e=Z;else
 var
 g=f(c,h),e=a7(f(c,i),g);b[1]=b[1]+e;return 0},j);var
@@ -6023,10 +6087,10 @@ j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-m_(b,m,d){var
-j=d.length-1,n=ew(b,d,function(a){return a[1]}),f=ib(b,d);if(m9(b)&&n<=0.)return 0;var
-g=[0,ew(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jB(j,j,0.);D(function(o,s){var
-d=C2(m,b[3],n,s);g[1]=g[1]+d[1];var
+nj(b,m,d){var
+j=d.length-1,n=ex(b,d,function(a){return a[1]}),f=ii(b,d);if(ni(b)&&n<=0.)return 0;var
+g=[0,ex(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jI(j,j,0.);D(function(o,s){var
+d=Dm(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -6038,11 +6102,11 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];D(function(a,f){var
-b=C3(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+b=Dn(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
 a=aP(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-m$(o,n){var
-l=n.length-1,h=q(bO,o),p=l-1|0,C=0;if(!(p<0)){var
+nk(o,n){var
+l=n.length-1,h=q(bQ,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -6052,12 +6116,12 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,oU*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,o4*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bO(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bQ(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6077,25 +6141,25 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-C5=12;function
-C6(d,b,n,m){var
+Dp=12;function
+Dq(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:m_(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=m$(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bY)return 0;var
+h=0===f?0:nj(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=nk(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<b1)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
 i=Z<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cI(function(a){return a},k),l=i+n3*a*o-f_*Math.abs(i),h=g?m_(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f5*b<k){var
+g=f;return g},f),g=cM(function(a){return a},k),l=i+oc*a*o-gb*Math.abs(i),h=g?nj(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f8*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-C7=3;function
-C8(b,a){var
-g=a.length-1,d=0.,f=_(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bY*f<Math.abs(a)?1:0},a);function
+Dr=3;function
+Ds(b,a){var
+g=a.length-1,d=0.,f=_(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return b1*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=ew(b,a,function(a){return a[1]}),h=jB(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=ex(b,a,function(a){return a[1]}),h=jI(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a7(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -6106,7 +6170,7 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);D(o,ib(b,a));var
+a=x;continue}break}}return 0}}(m,f,h,n);D(o,ii(b,a));var
 q=b[1];D(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
@@ -6117,25 +6181,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=m$(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),C7)}function
-C_(b,a){var
-c=G(function(b){return q(function(a){return bn(Gu(bn(a,b)),-b|0)},a)},C9);return[0,C8(b,a),c]}function
-C$(a,c){function
+r=nk(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),Dr)}function
+Du(b,a){var
+c=H(function(b){return q(function(a){return bo(GQ(bo(a,b)),-b|0)},a)},Dt);return[0,Ds(b,a),c]}function
+Dv(a,c){function
 d(a){return aP(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,Z],i=_(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=C4(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=Do(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=C6(a,b*i,c,C5);f(d);var
-e=iN<b?1:0;if(e){b/=10.;var
+d=Dq(a,b*i,c,Dp);f(d);var
+e=iT<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];D(function(d,c){var
-a=Math.abs(c)<dK?1:0;if(a){var
+a=Math.abs(c)<dL?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-Da=64;function
-Db(a,j){var
+Dw=64;function
+Dx(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6149,55 +6213,55 @@ var
 d=b}else
 var
 d=f;return d}function
-Dc(a){var
+Dy(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-na(a,b){var
+nl(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
 g=f(a[5],b),h=a[4],d=q(function(a){return ba(h,a)},g),i=[as,0.,K],j=O(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
 k=[as,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
-Dd(b,a){function
+Dz(b,a){function
 c(c,a){return a?ba(b[4],a[1]):c}var
 d=c(Z,a[10]),e=c(K,a[11]);if(2===b[1]){var
 f=e<=0.?0.:K,g=0.<=d?0.:Z;return[as,g,f]}return[as,d,e]}function
-De(f,c){var
+DA(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return Df;var
+b!=="number"){if(2!==b[0])return DB;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dC(a3(f[4],h,g))]}}return 0}var
-nb=64;function
-Dg(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dD(a3(f[4],h,g))]}}return 0}var
+nm=64;function
+DC(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
-Dh(d,g,b){var
+DD(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=na(d,c),f=e(K,a[4]),g=[as,e(Z,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=nl(d,c),f=e(K,a[4]),g=[as,e(Z,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aL(x),y),m=f(bN(w),q);if(Db(g,b)&&0===qr(m,q)&&!(0<eY(m,Da))){var
-h=[Y,function(a){return dY(fk(g),0)}],r=function(a,d){var
-e=b[5],f=bp(b[6],a),i=b[1],c=aS(h),j=aW===c?h[1]:Y===c?bc(h):h;return lB(g,b,j,i,a,d,f,e)},C=Dc(g),o=L(G(L,g[13])),t=b[1],D=c(o,t)[1+t],u=Dd(d,g),i=De(d,g),z=function(a){return na(d,a)},E=aw(d[2],z),j=i?[0,[0,c1,p(d[3],0.),i[1],[as,0.,K]]]:[0],k=cn(L(m),j),A=aK(o.length-1,function(a){return a});return f(bN(function(h){if(h===b[1])return 0;var
+y=b[4],q=f(aL(x),y),m=f(bP(w),q);if(Dx(g,b)&&0===qB(m,q)&&!(0<eZ(m,Dw))){var
+h=[Y,function(a){return dZ(fl(g),0)}],r=function(a,d){var
+e=b[5],f=bq(b[6],a),i=b[1],c=aS(h),j=aX===c?h[1]:Y===c?bc(h):h;return lH(g,b,j,i,a,d,f,e)},C=Dy(g),o=L(H(L,g[13])),t=b[1],D=c(o,t)[1+t],u=Dz(d,g),i=DA(d,g),z=function(a){return nl(d,a)},E=ax(d[2],z),j=i?[0,[0,c4,p(d[3],0.),i[1],[as,0.,K]]]:[0],k=cp(L(m),j),A=aK(o.length-1,function(a){return a});return f(bP(function(h){if(h===b[1])return 0;var
 q=Q(function(b,d){var
 e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=P(a)?a:s(a)}var
-v=_(function(b,a){return 0<ap(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=_(function(f,g){var
-a=f[2],d=f[1],b=a3(0,g,v),e=c(E,d)[1+d];if(b!=0.)aV(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],H=Q(function(c,b){var
+v=_(function(b,a){return 0<aq(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=_(function(f,g){var
+a=f[2],d=f[1],b=a3(0,g,v),e=c(E,d)[1+d];if(b!=0.)aW(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],G=Q(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dK}return 0.}return a[2]==K?f5:a[1]==Z?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dL}return 0.}return a[2]==K?f8:a[1]==Z?-0.1:0.},k);function
 x(d,b){var
 c=aP(b);return c?a(bb(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+Dg(g)|0,d);var
-c=aK(y,function(b){return x(nb,e(a,b))});return[0,N(1,nb),c,b]}var
-A=C$(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+DC(g)|0,d);var
+c=aK(y,function(b){return x(nm,e(a,b))});return[0,N(1,nm),c,b]}var
+A=Dv(w,G),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=G(z,C_(w,A)),B=dY(eW(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-Di(h,c,a){var
+I=H(z,Du(w,A)),B=dZ(eX(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+DE(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
@@ -6206,29 +6270,29 @@ switch(b[0]){case
 0:var
 d=b[1],e=Math.exp(a),i=a3(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a3(0,f[1],f[2]);return bA}return bA}function
-nd(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a3(0,f[1],f[2]);return bC}return bC}function
+no(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(ap(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aq(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=cP(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];aF(function(a){switch(a[0]){case
-0:return 0;case
+b=cT(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];aH(function(a){switch(a[0]){case
 1:var
-d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=p(b,0),l=a[1];aF(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-ic=14;function
-ne(c,e,a){function
+d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));case
+2:var
+f=p(b,0),l=a[1];aH(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k;default:return 0}},k);return[0,d,e,g]}var
+ij=14;function
+np(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=P(a)?a:s(a),b=cr(i,h),d=0<P(b)?b:1;function
+h=50,i=0<=P(a)?a:s(a),b=ct(i,h),d=0<P(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
@@ -6239,26 +6303,26 @@ e=g(d,b);if(0!==a&&f(c,e)){var
 d=e,b=N(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=cr(k(d,e),1);if(0!==a&&0!==ap(b,d)&&0!==ap(b,e)){if(f(c,b)){var
+b=ct(k(d,e),1);if(0!==a&&0!==aq(b,d)&&0!==aq(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,ic)]:j(a,d,ic);return bB(function(a){return n(a[1],a[2],ic)},o)}function
-Dj(h,g,i,K,J,d){var
-j=h[2],q=nd(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(bS(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,ij)]:j(a,d,ij);return bD(function(a){return n(a[1],a[2],ij)},o)}function
+DF(h,g,i,K,J,d){var
+j=h[2],q=no(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(bU(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=a3(0,b[1],i[2]),d=c(w,a)[1+a][1];return Di(g,a3(0,d[1],d[2]),e)}return bA}var
-m=aw(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+e=a3(0,b[1],i[2]),d=c(w,a)[1+a][1];return DE(g,a3(0,d[1],d[2]),e)}return bC}var
+m=ax(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
 c=aP(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
 h=b!==a?1:0,i=h?aP(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oM?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oX?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 z=j-1|0,O=0;if(!(z<0)){var
 b=O;for(;;){var
 R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=bU(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=bX(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
 I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 W=f+1|0;if(H!==f){var
@@ -6271,40 +6335,40 @@ C=Q(function(a,k){var
 b=c(u,a)[1+a];if(b){var
 f=b[1];if(k&&aP(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=ej(g,r,i[2],i[3],J,k,j);if(b){var
-e=b[1];if(d)return ap(e[2],f)<0?1:0;var
-h=0<ap(e[1],f)?1:0}else
+k=c(w,a)[1+a],b=ek(g,r,i[2],i[3],J,k,j);if(b){var
+e=b[1];if(d)return aq(e[2],f)<0?1:0;var
+h=0<aq(e[1],f)?1:0}else
 var
 h=b;return h},n=ba(0,r),h=x(a)*n,j=aP(h);if(j){var
-o=bb(0,h),p=d?-1:1;return ne(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dv(g,1),P=aM(Q(function(e,o){var
+o=bb(0,h),p=d?-1:1;return np(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dx(g,1),P=aM(Q(function(e,o){var
 b=o[2],f=b===e?0:c(C,b)[1+b];if(f)var
-h=dv(g,f[1]),p=c(E,b)[1+b],i=a(r,hA(c(E,e)[1+e],p)),j=k(h,i),m=a$(N(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
+h=dx(g,f[1]),p=c(E,b)[1+b],i=a(r,hE(c(E,e)[1+e],p)),j=k(h,i),m=a$(N(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
 n=f;return n},o));return[0,aM(C),P]}function
-Dk(d,c,a){var
+DG(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bA;case
-4:return 0.<=a?a:bA}return bA}function
-ng(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bA,bA]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,bA,bA]}function
-Dl(m,h,j,J,I,d){var
-i=m[2],r=nd(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(bS(h)),f=j[1],n=aw(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bC;case
+4:return 0.<=a?a:bC}return bC}function
+nr(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bC,bC]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,bC,bC]}function
+DH(m,h,j,J,I,d){var
+i=m[2],r=no(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(bU(h)),f=j[1],n=ax(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a3(0,b[1],j[2]),d=c(x,a)[1+a][1];return Dk(h,a3(0,d[1],d[2]),e)}return bA});function
+e=a3(0,b[1],j[2]),d=c(x,a)[1+a][1];return DG(h,a3(0,d[1],d[2]),e)}return bC});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=aw(i,function(a){var
+o=ax(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=ng(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eF<f?1:0:f<i-eF?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=nr(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eG<f?1:0:f<i-eG?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,K=0;if(!(A<0)){var
 b=K;for(;;){var
 P=c(u,b)[1+b],R=P||c(t,b)[1+b];if(R){var
-G=bU(m,b),H=i-1|0,S=0;if(!(H<0)){var
+G=bX(m,b),H=i-1|0,S=0;if(!(H<0)){var
 g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
 U=g+1|0;if(H!==g){var
 g=U;continue}break}}}var
@@ -6315,37 +6379,37 @@ a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
 C=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=el(h,f,j[2],j[3],I,l,k);if(b){var
-e=b[1];if(d)return ap(e[2],g)<0?1:0;var
-i=0<ap(e[1],g)?1:0}else
+l=c(x,a)[1+a],b=em(h,f,j[2],j[3],I,l,k);if(b){var
+e=b[1];if(d)return aq(e[2],g)<0?1:0;var
+i=0<aq(e[1],g)?1:0}else
 var
 i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aP(i);if(k){var
-p=bb(0,i),q=d?1:-1;return ne(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[Y,function(b){return fj(h,a)}]},s);function
+p=bb(0,i),q=d?1:-1;return np(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[Y,function(b){return fk(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=aS(a);return aW===d?a[1]:Y===d?bc(a):a}var
+a=c(M,b)[1+b],d=aS(a);return aX===d?a[1]:Y===d?bc(a):a}var
 O=aM(Q(function(g,w){var
 b=w[2],j=b===g?0:c(C,b)[1+b];if(j){var
-x=e(n,b),y=ng(d,e(bU(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aP(o)&&0.<=o){var
-i=bb(0,o),A=c(s,b)[1+b],B=ae(c(s,g)[1+g],A),D=E(b),G=hB(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,N(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+x=e(n,b),y=nr(d,e(bX(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aP(o)&&0.<=o){var
+i=bb(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),D=E(b),G=hF(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,N(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
 t=j;return t},o));return[0,aM(C),O]}function
-Dm(a){var
-b=a[4];return db(function(a){return 0===a[0]?0:1},b)}function
-nh(d,a,c){var
-b=Dm(c);if(b)switch(d[1]){case
-0:return lC(a);case
-1:return 0;default:return lE(a)}return b}var
-cz=[0,nc,nc,nf,nf];function
-Dn(b,d,a,c){if(nh(b,d,c)){var
-e=ea(a[2],a[3]),f=function(f){var
-g=nW(f,b,d,a,c,e,1);return[0,nW(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(Dl);return[0,cz[1],cz[2],g[1],g[2]]}var
-h=f(Dj);return[0,h[1],h[2],cz[3],cz[4]]}return cz}function
-ni(h){var
+DI(a){var
+b=a[4];return de(function(a){return 0===a[0]?0:1},b)}function
+ns(d,a,c){var
+b=DI(c);if(b)switch(d[1]){case
+0:return lI(a);case
+1:return 0;default:return lK(a)}return b}var
+cB=[0,nn,nn,nq,nq];function
+DJ(b,d,a,c){if(ns(b,d,c)){var
+e=eb(a[2],a[3]),f=function(f){var
+g=n7(f,b,d,a,c,e,1);return[0,n7(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(DH);return[0,cB[1],cB[2],g[1],g[2]]}var
+h=f(DF);return[0,h[1],h[2],cB[3],cB[4]]}return cB}function
+nt(h){var
 i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
 a=r;for(;;){t(b,a,_(A,0.,c(h,a)[1+a]));var
 n=function(a,d){var
-f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=aw(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
+f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=ax(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
 j=u;for(;;){var
 m=d-1|0,l=-1,v=0;if(m<0)var
 b=l;else{var
@@ -6364,7 +6428,7 @@ x=B(n,a),p=e(h,b)+x;if(p<e(h,a)){t(h,a,p);c(C,a)[1+a]=b}}var
 y=a+1|0;if(o!==a){var
 a=y;continue}break}}var
 j=[0,b,j];continue}return[0,b,j]}}}(n,k,o,v)(0),l=q[1],w=function(a,c){return function(b){return e(a,c)-e(a,b)}}(k,l);t(b,a,e(b,a)-e(k,l));var
-x=q[2];aF(function(d){return function(a){var
+x=q[2];aH(function(d){return function(a){var
 f=d(a),h=e(b,c(g,a)[1+a])-f;t(b,g[1+a],h);var
 i=d(a);return t(j,a,e(j,a)+i)}}(w),x);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
@@ -6372,28 +6436,28 @@ d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
 a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,o)(l));var
 y=a+1|0;if(m!==a){var
 a=y;continue}break}}var
-s=aM(g),u=cm(function(b,a){return[0,a,b]},s);return f(aL(function(a){return 0<=a[1]?1:0}),u)}function
-Do(a){function
-b(b){return q(function(a){return c(a,b)[1+b]},a)}return aw(c(a,0)[1].length-1,b)}function
-Dp(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ni(a);var
-b=ni(Do(a));return G(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Dq(n,e,b){var
-o=c9(b,e[3]);function
+s=aM(g),u=co(function(b,a){return[0,a,b]},s);return f(aL(function(a){return 0<=a[1]?1:0}),u)}function
+DK(a){function
+b(b){return q(function(a){return c(a,b)[1+b]},a)}return ax(c(a,0)[1].length-1,b)}function
+DL(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nt(a);var
+b=nt(DK(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
+DM(n,e,b){var
+o=da(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
 i(a){return r(d,h(d,a))}var
 f=p(e[2],b),g=p(n[2],0);function
 j(b){var
-a=e[4];return aF(function(a){return 0===a[0]?cY(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
+a=e[4];return aH(function(a){return 0===a[0]?cD(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
 d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
 m=q(function(a){return r(d,a)},f);j(function(d,a,f,e){var
 j=c(m,d)[1+d],l=k(i(f),j),n=$(h(b,e),l);g[1+a]=r(c(g,a)[1+a],n);return 0});return[0,m,g]}function
-Dr(b,a,h,s){function
-j(a){return L(bp(b[13],a))}var
-t=j(a[1]),k=d1(l,j(s),t),m=Dq(b,a,h),i=m[2],n=m[1];function
+DN(b,a,h,s){function
+j(a){return L(bq(b[13],a))}var
+t=j(a[1]),k=d2(l,j(s),t),m=DM(b,a,h),i=m[2],n=m[1];function
 u(a){var
-b=0<P(c(k,a)[1+a])?1:0;return b?uZ(c(i,a)[1+a],h):b}function
+b=0<P(c(k,a)[1+a])?1:0;return b?u9(c(i,a)[1+a],h):b}function
 v(a){return a}var
-w=aK(b[2],v),d=L(f(aL(u),w)),g=p(a[2],0),x=a[4];aF(function(a){if(0===a[0]){var
+w=aK(b[2],v),d=L(f(aL(u),w)),g=p(a[2],0),x=a[4];aH(function(a){if(0===a[0]){var
 b=a[1],d=c(g,b)[1+b];g[1+b]=[0,a[2],d];return 0}return 0},x);var
 o=[0,d.length-1];function
 y(a){var
@@ -6402,88 +6466,88 @@ d=b;else
 var
 e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
 z(a){return a}var
-A=aK(a[2],z),r=L(f(aL(y),A)),B=q(function(a){return ba(0,c(k,a)[1+a])},d),C=Dp(q(function(a){var
-f=p(b[2],1),j=c(g,a)[1+a];aF(function(a){c(f,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(f,b)[1+b]){var
-g=c(i,b)[1+b];if(gU(c(n,a)[1+a],g)){var
-j=c(i,b)[1+b],k=a3(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return G(function(a){var
+A=aK(a[2],z),r=L(f(aL(y),A)),B=q(function(a){return ba(0,c(k,a)[1+a])},d),C=DL(q(function(a){var
+f=p(b[2],1),j=c(g,a)[1+a];aH(function(a){c(f,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(f,b)[1+b]){var
+g=c(i,b)[1+b];if(gX(c(n,a)[1+a],g)){var
+j=c(i,b)[1+b],k=a3(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return H(function(a){var
 b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(r,e)[1+e],f]},C)}function
-ex(f,e){var
+ey(f,e){var
 b=[0,d];D(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-Ds(b){var
-f=b.length-1,e=Q(function(b,a){return cn(a,aw(f,function(c){var
+DO(b){var
+f=b.length-1,e=Q(function(b,a){return cp(a,ax(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eZ(a,f,f)},e)]];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return e0(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===P(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return c9(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return da(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Dt(d){var
+DP(d){var
 a=d;for(;;){var
-b=Ds(q(function(b){return function(a){return q(function(b){return ex(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=DO(q(function(b){return function(a){return q(function(b){return ey(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aM(a),a=L(bD(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Du(b,k,q,e,p,d){var
+e=b[1],f=aM(a),a=L(bF(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+DQ(b,k,q,e,p,d){var
 m=N(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return ex(a,a)}function
-g(a){return c9(N(a,e),m)}function
+a=f(b[5],c);return ey(a,a)}function
+g(a){return da(N(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aT(k),i=c9(g(a(e,a(c,f(p,h)))),j);else
+j=aT(k),i=da(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=c9(g(a(l(d[2],h[2]),o)),2),q=l(N(m,e-1|0),p),r=f(b[5],j);return[0,d1(l,f(b[5],i),r),q]}if(b[1])var
-t=0,u=G(r,d),i=t,h=u;else
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=da(g(a(l(d[2],h[2]),o)),2),q=l(N(m,e-1|0),p),r=f(b[5],j);return[0,d2(l,f(b[5],i),r),q]}if(b[1])var
+t=0,u=H(r,d),i=t,h=u;else
 if(d)var
-o=d[1],v=[0,o],w=d[2],x=G(function(a){return s(o,a)},w),i=v,h=x;else
+o=d[1],v=[0,o],w=d[2],x=H(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Dt(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-id(a){return N(a[2],a[5])}function
-Dv(h,s,b,g,r){var
+j=DP(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+ik(a){return N(a[2],a[5])}function
+DR(h,s,b,g,r){var
 t=b[1],u=q(function(a){var
-b=ex(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ex(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
+b=ey(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ey(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
 f=b[1];return D(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=id(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=d1(function(c,b){return l(c,a(e,b))},d,z),A=ex(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(c9(a(j[2],E),B),A);else
+e=ik(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=f(h[5],j[1]),n=d2(function(c,b){return l(c,a(e,b))},d,z),A=ey(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(da(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
 p=0===h[1]?1:0,F=p?o:p;return[0,aM(d),F]}var
-Dw=12;function
-nj(d,b){var
+DS=12;function
+nu(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Dx(c,b){var
+DT(c,b){var
 a=[0,0.];D(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Dy(d,b){var
+DU(d,b){var
 a=c(d[6],b)[1+b];if(d[1]){var
-e=function(b){return cn(a,[as,0.])};return[0,function(b){return Dx(a,b)},e]}function
+e=function(b){return cp(a,[as,0.])};return[0,function(b){return DT(a,b)},e]}function
 f(c){var
-b=q(function(a){return 2.*a},c);aV(b,2.,a);return b}return[0,function(b){return nj(a,b)},f]}function
-nk(a){var
+b=q(function(a){return 2.*a},c);aW(b,2.,a);return b}return[0,function(b){return nu(a,b)},f]}function
+nv(a){var
 b=a[14],c=0;return am(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Dz(b,a){var
+DV(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nj(c,a)},e,Z,d]}function
-DA(b,g,c,o){function
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nu(c,a)},e,Z,d]}function
+DW(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bN(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=Dy(b,c),j=i[2],k=i[1],d=h(Z,a[3]),e=h(K,a[4]),f=e-d<f3*g?1:0,l=(d+e)/2.,m=eG*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nk(b),i=a?[0,Dz(b,a[1]),0]:a;return cl(e,i)}function
-DB(b,a){return a7(iQ*(a[6]-a[5]),bY*b)}function
-nl(e,a,d){var
-b=f(a[3],d),c=DB(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-DC(f,h){var
+d=c[4],e=f(bP(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=DU(b,c),j=i[2],k=i[1],d=h(Z,a[3]),e=h(K,a[4]),f=e-d<f6*g?1:0,l=(d+e)/2.,m=eH*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nv(b),i=a?[0,DV(b,a[1]),0]:a;return cn(e,i)}function
+DX(b,a){return a7(iX*(a[6]-a[5]),b1*b)}function
+nw(e,a,d){var
+b=f(a[3],d),c=DX(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+DY(f,h){var
 i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
 a=z;for(;;){var
 r=i-1|0,q=-1,B=0;if(r<0)var
@@ -6499,164 +6563,164 @@ l=w;var
 y=l?g:j,J=g+1|0;if(r!==g){var
 g=J,j=y;continue}var
 b=y;break}}var
-k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eG*_(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
+k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eH*_(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
 u=i-1|0,F=0;if(!(u<0)){var
 d=F;for(;;){if(d!==b){var
-v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aV(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
+v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aW(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
 I=d+1|0;if(u!==d){var
 d=I;continue}break}}}var
 G=a+1|0;if(o!==a){var
 a=G;continue}break}}return Q(function(b,a){if(0<=a){var
 d=e(c(f,a)[1+a],b);return e(h,a)/d}return 0.},m)}function
-DD(g,a,i,b){var
+DZ(g,a,i,b){var
 j=q(function(a){return f(a[3],b)},a);function
 d(d,b){var
 f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
-k=e(bU(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
-l=c(i,b)[1+b];return O(c(i,d)[1+d],l)}return Q(function(b,c){return aw(a.length-1,function(a){return d(b,a)})},a)}function
-nm(n,m,h,b,a){function
+k=e(bX(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
+l=c(i,b)[1+b];return O(c(i,d)[1+d],l)}return Q(function(b,c){return ax(a.length-1,function(a){return d(b,a)})},a)}function
+nx(n,m,h,b,a){function
 d(r,p,o){var
 d=r,i=p,a=o;for(;;){var
-e=G(function(b){return function(a){return nl(h,a,b)!=0.?1:0}}(a),b);if(cI(aP,a)){if(eV(1,e)){if(0===d)return 0;var
-j=n?gA(function(b,a){var
-c=b||a;return c},i,e):e,s=ju(b,j),g=L(f(bN(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return nl(h,a,b)}}(a),g),u=DD(m,g,k,a),l=bO(a),v=DC(u,t);D(function(d,e){return function(a,b){return aV(e,-b,c(d,a)[1+a])}}(k,l),v);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Dw,G(function(a){return 0},b),a)}function
-nn(d,c,b,a){var
-e=nm(1,d,c,b,a);return e?[0,e[1]]:nm(0,d,c,b,a)}function
-DE(d,k,j,i){var
-a=k[1][1],l=h9(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
-h(b,a){return aV(f,-b,a)}function
-n(b){return cg(a,b)}if(0.<g){var
-s=n(i);h(bG(a,j)/g,s);var
+e=H(function(b){return function(a){return nw(h,a,b)!=0.?1:0}}(a),b);if(cM(aP,a)){if(eW(1,e)){if(0===d)return 0;var
+j=n?gD(function(b,a){var
+c=b||a;return c},i,e):e,s=jB(b,j),g=L(f(bP(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return nw(h,a,b)}}(a),g),u=DZ(m,g,k,a),l=bQ(a),v=DY(u,t);D(function(d,e){return function(a,b){return aW(e,-b,c(d,a)[1+a])}}(k,l),v);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(DS,H(function(a){return 0},b),a)}function
+ny(d,c,b,a){var
+e=nx(1,d,c,b,a);return e?[0,e[1]]:nx(0,d,c,b,a)}function
+D0(d,k,j,i){var
+a=k[1][1],l=id(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
+h(b,a){return aW(f,-b,a)}function
+n(b){return ci(a,b)}if(0.<g){var
+s=n(i);h(bI(a,j)/g,s);var
 u=a[2];D(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
-v=bp(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
+v=bq(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
 b=w;for(;;){t(f,b,e(f,b)+v);var
 x=b+1|0;if(o!==b){var
 b=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
-no=bn(1.,60);function
-DF(c,e,b){if(0===c[1]){var
+nz=bo(1.,60);function
+D1(c,e,b){if(0===c[1]){var
 a=am(function(c,a){var
 d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a7(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aP(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
-DG(f,k,a,i,d,b){var
-g=a[1][1],h=h9(i,d,a)[2],j=1.,l=_(function(b,a){return A(b,Math.abs(a))},j,h);return G(function(a){if(0<=a[1]){var
+D2(f,k,a,i,d,b){var
+g=a[1][1],h=id(i,d,a)[2],j=1.,l=_(function(b,a){return A(b,Math.abs(a))},j,h);return H(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];D(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<iF*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Z?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-np(b,e){function
+j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<iL*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Z?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+nA(b,e){function
 d(a){return O(a,a)}var
-a=p(b[3]+1|0,0.),c=[0,0.];aF(function(b){var
-e=b[2],f=b[1];aV(a,-f,e);var
+a=p(b[3]+1|0,0.),c=[0,0.];aH(function(b){var
+e=b[2],f=b[1];aW(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-DH=iF;function
-nq(k,a,b,d){if(2<=a[1])var
+D3=iL;function
+nB(k,a,b,d){if(2<=a[1])var
 l=(a5(k[8])-1|0)+b|0,g=function(a){return bb(l,a)};else
 var
 p=a[4]+b|0,g=function(a){return bb(p,a)};var
-h=eZ(d,0,a[3]);if(a[1])var
+h=e0(d,0,a[3]);if(a[1])var
 i=h;else
 var
 n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},h);var
 j=e(d,a[3]),m=bb(2*(a[4]+b|0)|0,j*j);return[0,q(g,i),m]}function
-ie(b,a,g,c,i){var
-d=cV(g),e=DA(a,d,c,i),p=g[1],q=0.,r=_(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bC(function(a){return a[6]==K?1:0},e):m,j=f(aL(function(a){return a[2]}),e),o=0===j?av(0,80-a[4]|0):a5(c[3])+c2|0;function
-s(c){return fj(b,aM(f(a[5],c)))[3]}var
-u=c[4],v=f(bN(function(a){if(0===a[0]){var
+il(b,a,g,c,i){var
+d=c0(g),e=DW(a,d,c,i),p=g[1],q=0.,r=_(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bE(function(a){return a[6]==K?1:0},e):m,j=f(aL(function(a){return a[2]}),e),o=0===j?aw(0,80-a[4]|0):a5(c[3])+c5|0;function
+s(c){return fk(b,aM(f(a[5],c)))[3]}var
+u=c[4],v=f(bP(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&db(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Du(a,b,c[3],o,s,v),h=[Y,function(d){var
-a=b[9];return hN(b,c,G(function(a){return fj(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&de(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=DQ(a,b,c[3],o,s,v),h=[Y,function(d){var
+a=b[9];return hU(b,c,H(function(a){return fk(b,a)},a),i)}];function
 w(d){var
-c=nq(b,a,o,d);return Dv(a,b,l,c[1],c[2])}function
+c=nB(b,a,o,d);return DR(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=eu(g,b,c),i=oT*d<r?fR(g,b,c,h):h,f=DF(a,e,DE(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(no*d));var
-k=nn(a,d,DG(a,d,i,b,c,e),f),m=k?[0,k[1]]:nn(a,d,e,f);return[0,f,m]}function
+h=ev(g,b,c),i=o3*d<r?fU(g,b,c,h):h,f=D1(a,e,D0(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nz*d));var
+k=ny(a,d,D2(a,d,i,b,c,e),f),m=k?[0,k[1]]:ny(a,d,e,f);return[0,f,m]}function
 y(d){var
-a=aS(h),e=aW===a?h[1]:Y===a?bc(h):h;return hO(b,c,id(l),e,d)}return[0,id(l),n,x,w,0!==j?1:0,y]}function
-ig(c,a,b){if(0===b)return function(a){return nr};var
-g=1./al(b),d=np(c,G(function(a){return[0,g,a]},b));function
+a=aS(h),e=aX===a?h[1]:Y===a?bc(h):h;return hV(b,c,ik(l),e,d)}return[0,ik(l),n,x,w,0!==j?1:0,y]}function
+im(c,a,b){if(0===b)return function(a){return nC};var
+g=1./al(b),d=nA(c,H(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=np(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=nA(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(DH,g):f(a[4],g)}var
-h=cI(aP,d),j=h?DI:h;return i(d,j)}}function
-ih(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bN(function(a){return a[2]}),d)}function
-DJ(k,b,j,i,h,e){var
-a=ie(k,b,j,i,h);function
+g=c[1];return a[5]?e(D3,g):f(a[4],g)}var
+h=cM(aP,d),j=h?D4:h;return i(d,j)}}function
+io(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bP(function(a){return a[2]}),d)}function
+D5(k,b,j,i,h,e){var
+a=il(k,b,j,i,h);function
 l(a){return a}var
-m=aK(b[2],l),o=f(aL(e),m),g=G(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=ig(b,a,cG(function(b){return ih(a,b)},g)),p=f(d,[0,[as,K],0]),c=[0,-1],q=cG(function(a){var
+m=aK(b[2],l),o=f(aL(e),m),g=H(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=im(b,a,cK(function(b){return io(a,b)},g)),p=f(d,[0,[as,K],0]),c=[0,-1],q=cK(function(a){var
 b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):DK}var
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):D6}var
 s=aK(b[2],r);return[0,a[1],[0,p,q],s]}function
-DL(m,d,l,k,j,c,a){var
-b=ie(m,d,l,k,j);if(gq(b[1],a[1])){var
-e=G(function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=ig(d,b,cG(function(a){return ih(b,a)},e)),o=cG(function(a){var
-b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=al(a[2]),i=d5(0,16);da(function(a,b){return e7(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
-p=function(b,a){return dY(gQ(i,b),a)},q=cm(p,a[3]),r=cl(a[2],o);return[0,a[1],r,q]}return a}function
-DM(a,g){var
+D7(m,d,l,k,j,c,a){var
+b=il(m,d,l,k,j);if(gt(b[1],a[1])){var
+e=H(function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=im(d,b,cK(function(a){return io(b,a)},e)),o=cK(function(a){var
+b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=al(a[2]),i=d6(0,16);dd(function(a,b){return e8(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return dZ(gT(i,b),a)},q=co(p,a[3]),r=cn(a[2],o);return[0,a[1],r,q]}return a}function
+D8(a,g){var
 e=p(a[3],0.);D(function(d,b){var
-f=b!=0.?1:0;return f?aV(e,-b,c(a[6],d)[1+d]):f},g);var
+f=b!=0.?1:0;return f?aW(e,-b,c(a[6],d)[1+d]):f},g);var
 k=0.,h=_(function(b,a){return b+a},k,g),l=0.,j=_(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bY*j<Math.abs(h))var
+if(b1*j<Math.abs(h))var
 G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=q(function(a){return oh*a/(j+cA)},e),i=I,d=J;function
-b(b,a){return cn(b,[0,a])}function
+I=0,J=q(function(a){return os*a/(j+cE)},e),i=I,d=J;function
+b(b,a){return cp(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],Z),y=p(a[2]+1|0,[0]),z=cT(d,function(a){return a}),A=b(a[9],z),B=O(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
-DN(a,g){var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],Z),y=p(a[2]+1|0,[0]),z=cY(d,function(a){return a}),A=b(a[9],z),B=O(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
+D9(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=nk(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+cA,i=oM*Math.sqrt(f[2]),j=[as,0.];return cn(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(no);return cn(b,[as,k])}function
-DO(c,o,m,l,k){var
-d=DM(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=ie(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aK(a[2]-1|0,q),s=f(ig(a,b,cG(function(a){return ih(b,a)},r)),p);return[0,b[1],s]}var
-h=av(0,80-a[4]|0),i=nq(c,a,h,DN(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aM(i[1]),t];return[0,N(1,h),u]}function
-DP(i,e,h,g,d){var
-j=aM(d),a=L(f(aL(function(a){return jo(c(e,a)[1+a])}),j));function
+e=nv(a);if(e){var
+f=e[1],h=Math.sqrt(O(b,b))+cE,i=oX*Math.sqrt(f[2]),j=[as,0.];return cp(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(nz);return cp(b,[as,k])}function
+D_(c,o,m,l,k){var
+d=D8(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=il(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aK(a[2]-1|0,q),s=f(im(a,b,cK(function(a){return io(b,a)},r)),p);return[0,b[1],s]}var
+h=aw(0,80-a[4]|0),i=nB(c,a,h,D9(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aM(i[1]),t];return[0,N(1,h),u]}function
+D$(i,e,h,g,d){var
+j=aM(d),a=L(f(aL(function(a){return jv(c(e,a)[1+a])}),j));function
 b(b,g){var
 j=[Y,function(a){return p(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aS(a);return aW===e?a[1]:Y===e?bc(a):a}return[Y,function(b){return q(d,a)}]}var
+d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aS(a);return aX===e?a[1]:Y===e?bc(a):a}return[Y,function(b){return q(d,a)}]}var
 k=b(K,function(a){return a[8]}),l=b(Z,function(a){return a[7]}),m=b(Z,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pT(c(e,a)[1+a])},a),r,n,m,l,k]}function
-DQ(j,e,i,b,a){function
+r=q(function(a){return o(g,a)},a);return[0,q(function(a){return p3(c(e,a)[1+a])},a),r,n,m,l,k]}function
+Ea(j,e,i,b,a){function
 d(f,d){var
-g=eu(d,b,a),k=mV(d,b,a),l=A(fQ(j,b,a),k),h=cV(d);function
+g=ev(d,b,a),k=m6(d,b,a),l=A(fT(j,b,a),k),h=c0(d);function
 m(f){var
-c=fR(d,b,a,g),e=l+f8*h<c[4]?1:0;return e?h$(d,b,a,i[2]*h,c):e}var
-n=[Y,function(a){return g[1]}];return ia(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
-ns(j,f,e,d){var
-g=fQ(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+c=fU(d,b,a,g),e=l+f$*h<c[4]?1:0;return e?ig(d,b,a,i[2]*h,c):e}var
+n=[Y,function(a){return g[1]}];return ih(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
+nD(j,f,e,d){var
+g=fT(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=mV(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=m6(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-DR(d,f,b,a){function
+Eb(d,f,b,a){function
 e(a){return bb(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-DS(w,i,v,d,b){var
-N=fQ(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=ns(w,i,d,b),m=d?i[5]:i[4],z=aS(m),B=aW===z?m[1]:Y===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+Ec(w,i,v,d,b){var
+N=fT(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=nD(w,i,d,b),m=d?i[5]:i[4],z=aS(m),B=aX===z?m[1]:Y===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
 V=h+1|0;if(C!==h){var
@@ -6671,36 +6735,36 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mY(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fR(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,eu(c(g,a)[1+a],d,b));continue}}(0),F=N+f8*cV(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&m9(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,fU(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,ev(c(g,a)[1+a],d,b));continue}}(0),F=N+f$*c0(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=cV(n);if(f+bY*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=c0(n);if(f+b1*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
 L=[Y,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:eu(f,d,b)}}(a,n)],S=[Y,function(a){return function(d){var
-b=aS(a),c=aW===b?a[1]:Y===b?bc(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=aS(c),a=aW===g?c[1]:Y===g?bc(c):c,h=f+2e-09*e<a[4]?CE(j,d,b,f+f5*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return h$(j,d,b,k,h)}}(n,s,L);ia(n,c(i[2],a)[1+a],d,b,S,f+bY*s,T);var
+a=c(o,e)[1+e];return a?a[1]:ev(f,d,b)}}(a,n)],S=[Y,function(a){return function(d){var
+b=aS(a),c=aX===b?a[1]:Y===b?bc(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=aS(c),a=aX===g?c[1]:Y===g?bc(c):c,h=f+2e-09*e<a[4]?C0(j,d,b,f+f8*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return ig(j,d,b,k,h)}}(n,s,L);ih(n,c(i[2],a)[1+a],d,b,S,f+b1*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return DR(v,d,b,f+eG*cV(c(g,0)[1]));var
+q=u;break}}if(q)return Eb(v,d,b,f+eH*c0(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-DT=3;function
-DU(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=ns(o,f,d,b),q=_(A,fQ(o,d,b),G),r=p(h,0),j=f[6],s=aS(j),H=aW===s?j[1]:Y===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+Ed=3;function
+Ee(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=nD(o,f,d,b),q=_(A,fT(o,d,b),G),r=p(h,0),j=f[6],s=aS(j),H=aX===s?j[1]:Y===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
-N=bY*cV(C);t(i,a,cy(d)*D+N)}var
+N=b1*c0(C);t(i,a,cA(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6718,271 +6782,271 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fR(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,eu(c(g,a)[1+a],d,b));continue}return 0}}(DT);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cV(n),z=q+f8*y<m[4]?1:0;if(z){var
-J=function(a){return h$(n,d,b,F[2]*y,m)},L=[Y,function(a){return m[1]}];return ia(n,c(f[2],k)[1+k],d,b,L,K,J)}var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fU(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,ev(c(g,a)[1+a],d,b));continue}return 0}}(Ed);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c0(n),z=q+f$*y<m[4]?1:0;if(z){var
+J=function(a){return ig(n,d,b,F[2]*y,m)},L=[Y,function(a){return m[1]}];return ih(n,c(f[2],k)[1+k],d,b,L,K,J)}var
 B=z}else
 var
 B=l;return B}function
-nt(e,d,c,b,a,f){switch(f){case
+nE(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return DU(e,d,c,b,a);case
-2:return DS(e,d,c,b,a);default:return DQ(e,d,c,b,a)}}function
-DV(a){return[0,a,B1(a)]}function
-DW(a){return typeof
-a==="number"?fN:40000000}function
-DX(a){return typeof
+1:return Ee(e,d,c,b,a);case
+2:return Ec(e,d,c,b,a);default:return Ea(e,d,c,b,a)}}function
+Ef(a){return[0,a,Cl(a)]}function
+Eg(a){return typeof
+a==="number"?fQ:40000000}function
+Eh(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-DY(a){var
-b=a?-72:-50;return bn(1.,b)}function
-nu(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-DZ(b,a){function
+Ei(a){var
+b=a?-72:-50;return bo(1.,b)}function
+nF(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+Ej(b,a){function
 c(a){return aP(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=_(d,_(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],iM*e];return a},a)}function
-fU(a,b){var
-g=b[3],d=p(b[2],0),e=b[4];aF(function(b){if(0===b[0]){var
+e=_(d,_(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],iS*e];return a},a)}function
+fX(a,b){var
+g=b[3],d=p(b[2],0),e=b[4];aH(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=nu(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nu(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=nF(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nF(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return q(function(b){return DZ(a,L(bj(b)))},d)}function
-D0(l,a){var
-d=d5(0,16),g=[0,0];D(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=gQ(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return e7(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return e7(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return qT(L(qg(function(a){return t8(d,a)},b)))}function
-fV(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cI(function(a){var
+j=i;return j}return 0},e);return q(function(b){return Ej(a,L(bj(b)))},d)}function
+Ek(l,a){var
+d=d6(0,16),g=[0,0];D(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=gT(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return e8(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return e8(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return q3(L(qq(function(a){return ug(d,a)},b)))}function
+fY(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cM(function(a){var
 b=aP(a[2]);return b?aP(a[3]):b},b)){var
-h=D0(a,b),i=h[1],d=p(a[2],Z),f=p(a[2],K);d0(function(a){var
+h=Ek(a,b),i=h[1],d=p(a[2],Z),f=p(a[2],K);d1(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
 c=a7(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);D(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[Y,function(b){return Ck(a)}]]},g=mO(a,i);if(g)var
-s=p(a[2],ii),u=h[2],k=[0,[0,b,d,f,G(r,g),u,o,l,m,s]];else
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[Y,function(b){return CG(a)}]]},g=mZ(a,i);if(g)var
+s=p(a[2],ip),u=h[2],k=[0,[0,b,d,f,H(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-D1(d,c){var
-g=aM(c),a=f(bN(function(a){return a}),g);if(a){var
+El(d,c){var
+g=aM(c),a=f(bP(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return am(function(c,a){return c+fT(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,aK(al(a[1][4]),i)),j=CR(d,L(G(function(a){return fT(a,b)[1]},a)));return bB(function(a){function
-e(c){return CS(d,c,b,a)}function
-f(a){return bB(e,a)}var
-g=q(function(a){return pV(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-D2(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==ii){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===ii){var
+c=0.;return am(function(c,a){return c+fW(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,aK(al(a[1][4]),i)),j=Db(d,L(H(function(a){return fW(a,b)[1]},a)));return bD(function(a){function
+e(c){return Dc(d,c,b,a)}function
+f(a){return bD(e,a)}var
+g=q(function(a){return p5(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+Em(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==ip){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===ip){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-nv(x,w,d,v,k){var
+nG(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,DW(d)],m=DX(d),z=fU(a,k),b=q(f(fV([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,Eg(d)],m=Eh(d),z=fX(a,k),b=q(f(fY([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=D1(a,b);if(h)var
+h=El(a,b);if(h)var
 i=h[1],B=i[3],C=i[2],E=i[1],g=B,r=C,o=E;else
 var
 H=q(function(a){return 0},b),I=0,J=1,g=H,r=I,o=J;var
 j=Q(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return CW(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
+e=c(g,d)[1+d];if(b&&e)return Dg(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=DP(a,b,g,j,h);t[1]=[0,[0,h,p]];var
+p=D$(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,DY(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
+n=[0,F,Ei(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
 o=1;r=1}if(!r)var
-o=c[2];nt(a,i,n,0,d,c[1]);return nt(a,i,n,1,d,o)},A);d0(function(a){return pW(C1,a)},j);var
+o=c[2];nE(a,i,n,0,d,c[1]);return nE(a,i,n,1,d,o)},A);d1(function(a){return p6(Dl,a)},j);var
 G=aM(Q(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=D2(f[1][9]),e=[0,i,ey[2],ey[3],ey[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(jE(function(a){return 0<a?1:0},l)){var
-m=_(av,0,a[4]),n=e[5],o=aM(a[4]),p=a[2],q=bD(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ey},b));return[0,o,aM(s),G]}function
-L(a){return ey}return[0,1,0,aK(k[2],L)]}function
-D3(b,d,c,a){var
-e=a[1],f=b[1];return nv(function(a,b){return B5(f,e,a,b)},b,d,c,a)}function
-D4(a,d,c,b){var
-e=a[1];return nv(function(a,b){return B6(e,a,b)},a,d,c,b)}function
-D5(c,b){function
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=Em(f[1][9]),e=[0,i,ez[2],ez[3],ez[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(jL(function(a){return 0<a?1:0},l)){var
+m=_(aw,0,a[4]),n=e[5],o=aM(a[4]),p=a[2],q=bF(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ez},b));return[0,o,aM(s),G]}function
+L(a){return ez}return[0,1,0,aK(k[2],L)]}function
+En(b,d,c,a){var
+e=a[1],f=b[1];return nG(function(a,b){return Cp(f,e,a,b)},b,d,c,a)}function
+Eo(a,d,c,b){var
+e=a[1];return nG(function(a,b){return Cq(e,a,b)},a,d,c,b)}function
+Ep(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=jo(c[2]);return a?db(d,b[4]):a}function
-nw(b,c){var
-a=b[2];return a?Dh(a[1],b[1],c):a}function
-nx(a,d,c){var
-b=a[2];return b?Dn(b[1],a[1],d,c):cz}function
-ny(b,c){var
-a=b[2];return a?nh(a[1],b[1],c):a}function
-D6(a,e){var
-b=ny(a,e);if(b){var
+a=jv(c[2]);return a?de(d,b[4]):a}function
+nH(b,c){var
+a=b[2];return a?DD(a[1],b[1],c):a}function
+nI(a,d,c){var
+b=a[2];return b?DJ(b[1],a[1],d,c):cB}function
+nJ(b,c){var
+a=b[2];return a?ns(a[1],b[1],c):a}function
+Eq(a,e){var
+b=nJ(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-D8(g,b,f){var
-c=f[3],a=g[2],d=a?av(0,c_(a[1][16],c3)):a,e=b[2]+d|0,h=N(1,e),i=a5(c);return[0,N(c,av(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-D9(e,d,h,a){var
+Es(g,b,f){var
+c=f[3],a=g[2],d=a?aw(0,db(a[1][16],c6)):a,e=b[2]+d|0,h=N(1,e),i=a5(c);return[0,N(c,aw(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+Et(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(fU(b,d),a)[1+a],g=n(fV(0,b),[0,fN],i);return g?DJ(e[1],b,g[1],d,a,h):nz}return nz}function
-D_(g,f,e,d,b){var
-h=en(e,f),i=g[2],j=gz(f[4],e);if(i&&j){var
-k=j[1],a=i[1];if(0===k[0]){var
-m=c(fU(a,h),d)[1+d],l=n(fV(0,a),[0,fN],m);if(l){var
-o=BR(a,0,k[2]);return DL(g[1],a,l[1],h,d,o,b)}return b}}return b}function
-D$(a,f,e){if(!(a[2]<=c0)&&0===a[7]){var
-b=function(b){return L(bp(a[13],b))},g=b(f),d=p(a[2],0);aF(function(a){var
+b=f[1],i=c(fX(b,d),a)[1+a],g=n(fY(0,b),[0,fQ],i);return g?D5(e[1],b,g[1],d,a,h):nK}return nK}function
+Eu(g,f,e,d,b){var
+h=eo(e,f),i=g[2],j=gC(f[4],e);if(i&&j){var
+k=j[1];if(0===k[0]){var
+a=i[1],m=c(fX(a,h),d)[1+d],l=n(fY(0,a),[0,fQ],m);if(l){var
+o=Cb(a,0,k[2]);return D7(g[1],a,l[1],h,d,o,b)}return b}}return b}function
+Ev(a,f,e){if(!(a[2]<=c3)&&0===a[7]){var
+b=function(b){return L(bq(a[13],b))},g=b(f),d=p(a[2],0);aH(function(a){var
 e=b(a);return D(function(a,e){var
-b=0!==ap(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+b=0!==aq(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-Ea(e,a,g){var
+Ew(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bp(b[13],a[1])),j=L(bp(b[13],g)),h=function(a){var
-g=gz(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bq(b[13],a[1])),j=L(bq(b[13],g)),h=function(a){var
+g=gC(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-a3(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=c1;if(f)var
+e=c4;if(f)var
 e=1.;var
 k=b[12],m=c(j,a)[1+a];return a3(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(fU(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fV(0,b),[0,fN],d)};return DO(b,d,k,a,aw(d[2],h))}return[0,1,nr]}function
-ij(b,a){return b?a[2]:a[1]}function
-Eb(h,g,f,c,a){var
+d=c(fX(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fY(0,b),[0,fQ],d)};return D_(b,d,k,a,ax(d[2],h))}return[0,1,nC]}function
+iq(b,a){return b?a[2]:a[1]}function
+Ex(h,g,f,c,a){var
 b=0;switch(a[0]){case
 1:if(a[1]===c){var
 i=a[3],j=a[2],e=i,d=j;b=1}break;case
-2:if(!eV(c,a[1])){var
-k=a[3],l=a[2],e=k,d=l;b=1}break}return b?ij(f,cP(g[3],h[2],d,e)):0}function
-ik(c,b,a){return c?ap(b,a)<0?1:0:0<ap(b,a)?1:0}function
-Ec(m,d,a,l,k){var
-n=d[4],e=cm(function(b,a){return[0,b,a]},n),f=d5(0,16);aF(function(a){var
-b=a[2];return 0===b[0]?jR(f,b[2],a[1]):0},e);function
+2:if(!eW(c,a[1])){var
+k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iq(f,cT(g[3],h[2],d,e)):0}function
+ir(c,b,a){return c?aq(b,a)<0?1:0:0<aq(b,a)?1:0}function
+Ey(m,d,a,l,k){var
+n=d[4],e=co(function(b,a){return[0,b,a]},n),f=d6(0,16);aH(function(a){var
+b=a[2];return 0===b[0]?jY(f,b[2],a[1]):0},e);function
 g(c,f){return am(function(a,e){var
-b=Eb(m,d,c,f,e[2]);if(a&&b&&!ik(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
+b=Ex(m,d,c,f,e[2]);if(a&&b&&!ir(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
 b(a){return L(a)}function
 h(c){var
 d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
 o=[0,[0,1,h(1)],0],p=[0,[0,0,h(0)],o],i=b(l);function
 j(b,a,o){var
-d=ij(b,o);if(a<i.length-1&&!ik(b,d,ij(b,c(i,a)[1+a])))return 0;var
+d=iq(b,o);if(a<i.length-1&&!ir(b,d,iq(b,c(i,a)[1+a])))return 0;var
 e=g(b,a);function
 q(a){return g(b,a)}var
-h=qn(b,p);function
+h=qx(b,p);function
 j(e,b){var
-d=a<b.length-1?1:0;return d?bB(e,c(b,a)[1+a]):d}var
+d=a<b.length-1?1:0;return d?bD(e,c(b,a)[1+a]):d}var
 r=h[1],k=j(function(a){return a[1]},r);if(k)var
 l=k;else
 var
 s=h[2],l=j(function(a){return a[1]},s);var
-m=jn(l,q);if(e){var
-n=e[1];if(!ik(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bj(jS(f,a))}return cm(function(b,a){var
+m=ju(l,q);if(e){var
+n=e[1];if(!ir(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bj(jZ(f,a))}return co(function(b,a){var
 c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
-Ed(a){return[0,a,DV(a),0,0,0,0]}function
-eA(a){return N(j,(((av(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fW(c,b,a){return[0,c,b,av(0,a)]}function
-fX(b,e,d){var
-a=D8(b[2],e,d),c=eA(a[2]),f=1===b[1][4]?c:eA(a[1]);return fW(f,c,a[3])}function
-Ee(a){function
+Ez(a){return[0,a,Ef(a),0,0,0,0]}function
+eB(a){return N(j,(((aw(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fZ(c,b,a){return[0,c,b,aw(0,a)]}function
+f0(b,e,d){var
+a=Es(b[2],e,d),c=eB(a[2]),f=1===b[1][4]?c:eB(a[1]);return fZ(f,c,a[3])}function
+EA(a){function
 b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
 c=0;return am(function(a,c){return am(b,a,c)},c,a)}function
-fY(b,a,h){var
-c=js(a,b[3]),g=0;if(c){var
-d=c[1];if(Ee(d[7])<=134217728){var
+f1(b,a,h){var
+c=jz(a,b[3]),g=0;if(c){var
+d=c[1];if(EA(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=xn(b[1],a);var
-f=xp(e,h),i=jt(a,b[3]);b[3]=[0,[0,a,f],bD(function(a,b){return a<1?1:0},i)];return f}function
-nA(a){if(typeof
-a[7]!=="number"&&!kh(a))return Ef;return 0}function
-eB(c,b){var
-a=nA(c);return a?[0,a[1]]:f(b,0)?0:1}function
-nB(c,b){var
-a=nA(c);return a?[0,a[1]]:dY(f(b,0),1)}function
-Eg(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=G(function(b){return GH(a(b,f),e)},g);return[0,b[1],h]}function
-Eh(a){var
-c=a[5],b=bC(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bC(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-nC=aL(function(a){return 0<P(a[2][1])?1:0});function
-nD(a){return G(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-nE(a){var
-b=nD(a[2]);return[0,a[1],b]}function
-nF(a){var
-b=nD(a[2]);return[0,a[1],b]}function
-nG(c){var
+e=xD(b[1],a);var
+f=xF(e,h),i=jA(a,b[3]);b[3]=[0,[0,a,f],bF(function(a,b){return a<1?1:0},i)];return f}function
+nL(a){if(typeof
+a[7]!=="number"&&!ko(a))return EB;return 0}function
+eC(c,b){var
+a=nL(c);return a?[0,a[1]]:f(b,0)?0:1}function
+nM(c,b){var
+a=nL(c);return a?[0,a[1]]:dZ(f(b,0),1)}function
+EC(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=H(function(b){return G3(a(b,f),e)},g);return[0,b[1],h]}function
+ED(a){var
+c=a[5],b=bE(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bE(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+nN=aL(function(a){return 0<P(a[2][1])?1:0});function
+nO(a){return H(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+nP(a){var
+b=nO(a[2]);return[0,a[1],b]}function
+nQ(a){var
+b=nO(a[2]);return[0,a[1],b]}function
+nR(c){var
 a=c;for(;;){if(a){var
 b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}var
-nH=[0,j,0,0];function
-il(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=fX(e,i,k),d=f(h,a),b=f(g,a),m=nF(b[4]),n=nF(b[3]),o=nE(b[2]),p=nE(b[1]),q=e[1],r=G(function(b){return Eg(a,q,b)},j),s=G(Eh,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
-Ei(b,a,m){function
+nS=[0,j,0,0];function
+is(e,k,j,c,i,h,g){var
+l=c?c[1]:c,a=f0(e,i,k),d=f(h,a),b=f(g,a),m=nQ(b[4]),n=nQ(b[3]),o=nP(b[2]),p=nP(b[1]),q=e[1],r=H(function(b){return EC(a,q,b)},j),s=H(ED,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+EE(b,a,m){function
 e(k,j,i,h){var
-c=il(b,a,m,k,j,i,h),d=c[2],e=c[1],f=xx(fY(b,e,a),a,d);if(f){var
-g=f[1];return g?[1,g]:[0,[0,e,d]]}return Ej}function
-n(a){return nH}function
-d(d,c){return D3(b[2],d,c,a)}function
-g(a){return cz}function
-h(c){return nx(b[2],c,a)}function
+c=is(b,a,m,k,j,i,h),d=c[2],e=c[1],f=xO(f1(b,e,a),a,d);if(f){var
+g=f[1];return g?[1,g]:[0,[0,e,d]]}return EF}function
+n(a){return nS}function
+d(d,c){return En(b[2],d,c,a)}function
+g(a){return cB}function
+h(c){return nI(b[2],c,a)}function
 k(p){var
-i=f(nC,nw(b[2],a));function
-c(c,b,a){return eU(e([0,i],c,b,a))}var
+i=f(nN,nH(b[2],a));function
+c(c,b,a){return eV(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=D6(b[2],a);if(c){var
-f=2;return eU(e(0,D7,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(ez,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=ny(b[2],a);if(e){var
-f=1;return c(cW,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
-a=1;return c(cW,function(b){return d(a,b)},g)},m];return nG([0,function(a){return 0===i?0:c(cW,n,g)},o])}function
-i(a){return e(0,cW,function(b){return d(a,b)},g)}var
+c=Eq(b[2],a);if(c){var
+f=2;return eV(e(0,Er,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(eA,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=nJ(b[2],a);if(e){var
+f=1;return c(c1,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
+a=1;return c(c1,function(b){return d(a,b)},g)},m];return nR([0,function(a){return 0===i?0:c(c1,n,g)},o])}function
+i(a){return e(0,c1,function(b){return d(a,b)},g)}var
 j=i(0);if(0===j[0])return[0,j[1]];var
-l=j[1];if(D5(b[2],a)){var
-o=B7(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eU(i(1))},p];return nG([0,function(b){if(0===l)return 0;function
-a(b,a){return c(b,a)[1+a]}return eU(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
-im(a,c,b){var
-d=[0,c,b],e=js(d,a[6]);if(e)return e[1];var
-f=Ei(a,c,b),g=a[6];a[6]=[0,[0,d,f],bD(function(a,b){return a<1?1:0},g)];return f}function
-Ek(a,c,b){function
-d(d){return 0!==im(a,c,b)?1:0}return eB(a[1],d)}function
-El(a,c,b){function
+l=j[1];if(Ep(b[2],a)){var
+o=Cr(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eV(i(1))},p];return nR([0,function(b){if(0===l)return 0;function
+a(b,a){return c(b,a)[1+a]}return eV(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
+it(a,c,b){var
+d=[0,c,b],e=jz(d,a[6]);if(e)return e[1];var
+f=EE(a,c,b),g=a[6];a[6]=[0,[0,d,f],bF(function(a,b){return a<1?1:0},g)];return f}function
+EG(a,c,b){function
+d(d){return 0!==it(a,c,b)?1:0}return eC(a[1],d)}function
+EH(a,c,b){function
 d(e){var
-d=im(a,c,b);return bB(function(a){return[1,a]},d)}return nB(a[1],d)}function
-Em(d,c,e,b){var
+d=it(a,c,b);return bD(function(a){return[1,a]},d)}return nM(a[1],d)}function
+EI(d,c,e,b){var
 i=a(c[2],d[1][12]);function
 f(l,k,j){var
 f=l,c=k,b=j;for(;;){if(c&&b){var
 g=c[1],h=f===e[1]?1:0;if(h)var
 d=h;else
 if(g)var
-m=a(b[1],i),d=0<=ap(a(g[1],e[5]),m)?1:0;else
+m=a(b[1],i),d=0<=aq(a(g[1],e[5]),m)?1:0;else
 var
 d=g;if(d){var
 f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
-En(b,d,a){var
+EJ(b,d,a){var
 e=[0,d,a[2]],f=b[5];if(f){var
-g=f[1];if(by(g[1],e))return[0,g[2]]}var
+g=f[1];if(bm(g[1],e))return[0,g[2]]}var
 c=[0,a[1],a[2],a[3],0,a[5],a[6]];function
-i(a){return cz}var
-j=il(b,c,0,0,cW,function(a){return nH},i)[2],k=mv(fY(b,d,c),c,j),h=bB(function(a){return a[1]},k);b[5]=bB(function(a){return[0,e,a]},h);return h}function
-Eo(b,a,d){function
-l(c){return nx(b[2],c,a)}function
+i(a){return cB}var
+j=is(b,c,0,0,c1,function(a){return nS},i)[2],k=mG(f1(b,d,c),c,j),h=bD(function(a){return a[1]},k);b[5]=bD(function(a){return[0,e,a]},h);return h}function
+EK(b,a,d){function
+l(c){return nI(b[2],c,a)}function
 e(c){var
-d=c[2],e=c[1],f=mv(fY(b,e,a),a,d);return bB(function(a){return[0,e,d,a]},f)}function
+d=c[2],e=c[1],f=mG(f1(b,e,a),a,d);return bD(function(a){return[0,e,d,a]},f)}function
 g(g,c){function
-h(d){return D4(b[2],c,d,a)}return e(il(b,a,d,[0,f(nC,nw(b[2],a))],g,h,l))}var
-c=g(cW,1),k=0;if(c){var
-h=c[1];if(Em(b,h[1],a,h[3])){var
+h(d){return Eo(b[2],c,d,a)}return e(is(b,a,d,[0,f(nN,nH(b[2],a))],g,h,l))}var
+c=g(c1,1),k=0;if(c){var
+h=c[1];if(EI(b,h[1],a,h[3])){var
 i=c;k=1}}if(!k)var
-j=im(b,a,d),n=j?e(j[1]):g(ez,2),i=n;var
-m=1;return dY(jn(i,function(c){var
+j=it(b,a,d),n=j?e(j[1]):g(eA,2),i=n;var
+m=1;return dZ(ju(i,function(c){var
 e=c[3],d=c[1],f=c[2];function
-g(b){return[3,d,e,b,Ec(d,a,f,b,e[1])]}return bB(g,En(b,d,a))}),m)}var
-Ep=40;function
-Eq(a){var
+g(b){return[3,d,e,b,Ey(d,a,f,b,e[1])]}return bD(g,EJ(b,d,a))}),m)}var
+EL=40;function
+EM(a){var
 k=a5(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -6994,24 +7058,24 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<P(h)?av(b,k-a5(h)|0):b}return b}return am(b,Ep,a[4])+8|0}function
-nI(g,b){var
-a=fX(g,ez,b),c=a[3],d=a[2],e=a[1],h=Eq(b);function
-f(a){return N(j,av(0,c_(a5(a)-1|0,h)))}var
-i=f(d),k=fW(f(e),i,c);return[0,k,G(function(a){var
-b=N(d,a);return fW(N(e,a),b,c+(a/3|0)|0)},Er)]}function
-io(b,d,a,c){var
-e=nI(b,a);return eW(function(e){return cY(d,b[1],e,a,c)},e)}function
-Es(a,c,b){function
-d(d){return 0!==io(a,lX,c,b)?1:0}return eB(a[1],d)}function
-Et(a,c,b){function
+h=l(g,f);return 0<P(h)?aw(b,k-a5(h)|0):b}return b}return am(b,EL,a[4])+8|0}function
+nT(g,b){var
+a=f0(g,eA,b),c=a[3],d=a[2],e=a[1],h=EM(b);function
+f(a){return N(j,aw(0,db(a5(a)-1|0,h)))}var
+i=f(d),k=fZ(f(e),i,c);return[0,k,H(function(a){var
+b=N(d,a);return fZ(N(e,a),b,c+(a/3|0)|0)},EN)]}function
+iu(b,d,a,c){var
+e=nT(b,a);return eX(function(e){return cD(d,b[1],e,a,c)},e)}function
+EO(a,c,b){function
+d(d){return 0!==iu(a,l9,c,b)?1:0}return eC(a[1],d)}function
+EP(a,c,b){function
 d(e){var
-d=io(a,lX,c,b);return bB(function(a){return[2,a]},d)}return nB(a[1],d)}function
-Eu(b,a,e){var
-c=fX(b,ez,a),d=zI(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
-Ev(a,c,b){function
-d(d){return 0!==io(a,yb,c,b)?1:0}return eB(a[1],d)}function
-Ew(f){var
+d=iu(a,l9,c,b);return bD(function(a){return[2,a]},d)}return nM(a[1],d)}function
+EQ(b,a,e){var
+c=f0(b,eA,a),d=z1(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+ER(a,c,b){function
+d(d){return 0!==iu(a,ys,c,b)?1:0}return eC(a[1],d)}function
+ES(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return a5(al(f[1])-1|0)}else
 switch(b[0]){case
@@ -7019,210 +7083,210 @@ switch(b[0]){case
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,b6(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a5(uW(l,a(g,al(c))))}return 0}function
-nJ(a){var
+j=function(b,a){return k(b,b9(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a5(u6(l,a(g,al(c))))}return 0}function
+nU(a){var
 b=p(al(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=am(function(d,a){return av(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Ew(a)|0;c(b,d)[1+d]=i;return 0}da(e,a[6]);var
+f=a[1],g=0,h=am(function(d,a){return aw(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+ES(a)|0;c(b,d)[1+d]=i;return 0}dd(e,a[6]);var
 d=al(a[6]);return 48+c(b,d)[1+d]|0}function
-Ex(a,c,b,d){function
+ET(a,c,b,d){function
 e(h){var
-e=nJ(c),f=p$(nI(a,b)),g=bD(function(a,b){return a<al(nK)?1:0},f);return ql(function(g,f){var
-h=N(j,e+f|0);return zB(a[1],b,g,h,c,d)},g,nK)}return eB(a[1],e)}function
-Ey(f,a,e){var
-b=nJ(a),c=N(j,b),d=zJ(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
-Ez(b,g,c){var
-d=fX(b,g,c),h=eA(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=nU(c),f=qj(nT(a,b)),g=bF(function(a,b){return a<al(nV)?1:0},f);return qv(function(g,f){var
+h=N(j,e+f|0);return zU(a[1],b,g,h,c,d)},g,nV)}return eC(a[1],e)}function
+EU(f,a,e){var
+b=nU(a),c=N(j,b),d=z2(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
+EV(b,g,c){var
+d=f0(b,g,c),h=eB(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=eA(i),k=r(eA(c[3]),j),f=r(d[1],k);return fW(f,e,d[3])}function
-EA(a){var
-b=a[6],c=cm(function(b,a){return[0,a,b]},b),d=f(aL(function(b){return b[2]!==a[1]?1:0}),c),e=eX(function(b,a){return aX(b,a)},d);return G(function(a){return a[2]},e)}function
-nL(a){function
+j=eB(i),k=r(eB(c[3]),j),f=r(d[1],k);return fZ(f,e,d[3])}function
+EW(a){var
+b=a[6],c=co(function(b,a){return[0,a,b]},b),d=f(aL(function(b){return b[2]!==a[1]?1:0}),c),e=eY(function(b,a){return aY(b,a)},d);return H(function(a){return a[2]},e)}function
+nW(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bC(b,a[3]))return a;return[0,j,0,0]}function
-EB(e,d,c,b,a){var
-g=d[2],h=en(b,c),i=Dr(e[1],h,g,a);return f(aL(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bE(b,a[3]))return a;return[0,j,0,0]}function
+EX(e,d,c,b,a){var
+g=d[2],h=eo(b,c),i=DN(e[1],h,g,a);return f(aL(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-EC(f,e,d,c){var
-g=en(d,e),a=Ea(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
-ED(b,g,d,h,a){var
-i=D$(b[1],a[1],d);function
-e(c,a){return D9(b[2],c,i,a)}function
+EY(f,e,d,c){var
+g=eo(d,e),a=Ew(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
+EZ(b,g,d,h,a){var
+i=Ev(b[1],a[1],d);function
+e(c,a){return Et(b[2],c,i,a)}function
 j(b){return[Y,function(c){return e(a,b)}]}var
-k=aw(a[2],j);function
+k=ax(a[2],j);function
 f(b){var
-a=c(k,b)[1+b],d=aS(a);return aW===d?a[1]:Y===d?bc(a):a}function
-l(c,d){return EC(b,a,c,d)}function
-m(c,d){return EB(b,g,a,c,d)}function
+a=c(k,b)[1+b],d=aS(a);return aX===d?a[1]:Y===d?bc(a):a}function
+l(c,d){return EY(b,a,c,d)}function
+m(c,d){return EX(b,g,a,c,d)}function
 n(d,c){if(h[1])var
-g=e(en(d,a),c);else
+g=e(eo(d,a),c);else
 var
-i=f(c),g=D_(b[2],a,d,c,i);return nL(g)}return[0,d,function(a){return nL(f(a))},n,m,l]}function
-EE(b,i,a){var
-c=EA(a),d=[0,0];function
+i=f(c),g=Eu(b[2],a,d,c,i);return nW(g)}return[0,d,function(a){return nW(f(a))},n,m,l]}function
+E0(b,i,a){var
+c=EW(a),d=[0,0];function
 e(c){var
 e=c[2],g=c[1];return[Y,function(j){var
-c=Ez(b,g,a),h=ED(b,c,e,d,a);return f(yZ(fY(b,c,a),i,h),a)}]}var
-g=e([0,cW,bD(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,ez,c])],0]]];function
+c=EV(b,g,a),h=EZ(b,c,e,d,a);return f(zg(f1(b,c,a),i,h),a)}]}var
+g=e([0,c1,bF(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eA,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
-c=aS(a),g=aW===c?a[1]:Y===c?bc(a):a;return f(g,e)}var
-h=d5(0,64);return function(a){var
-b=gQ(h,a);if(b)return b[1];var
-c=db(function(b){return k(a,b)},j);e7(h,a,c);return c}}function
-nM(a,c,b,i){function
+c=aS(a),g=aX===c?a[1]:Y===c?bc(a):a;return f(g,e)}var
+h=d6(0,64);return function(a){var
+b=gT(h,a);if(b)return b[1];var
+c=de(function(b){return k(a,b)},j);e8(h,a,c);return c}}function
+nX(a,c,b,i){function
 d(k){var
 d=a[4],h=0;if(d){var
-e=d[1];if(by(e[1],[0,c,b])){var
+e=d[1];if(bm(e[1],[0,c,b])){var
 j=e[2],f=j;h=1}}if(!h){var
-g=EE(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
-f=g}return bC(f,i)}return eB(a[1],d)}function
-EF(c,b,a){function
-d(a){return a}return nM(c,b,a,aK(al(a[4]),d))}function
-EG(d,c,b,a){return nM(d,c,b,[0,a,0])}function
-ar(b,a){return co(b,je(EH,a))}function
-bV(b,a){return co(b,f(ay(EI),a))}function
-dE(b,a){return co(b,a)}function
-fZ(a){return gH(a,32)}function
-ac(d,c,a,b){n(d,a,b[1]);fZ(a);return n(c,a,b[2])}function
-aa(c,a,b){bV(a,al(b));return aF(function(b){fZ(a);return n(c,a,b)},b)}function
-dF(c,a,b){return b?(dE(a,EJ),n(c,a,b[1])):dE(a,EK)}function
-eC(c,b){var
-a=e0(c3);n(c,a,b);return e1(a)}function
-EL(a,b){return typeof
-b==="number"?dE(a,EM):0===b[0]?(dE(a,EN),ar(a,b[1])):(dE(a,EO),ar(a,b[1]))}function
-EP(a,b){return aa(ar,a,b)}function
-nN(a,b){return ac(ar,EP,a,b)}function
-EQ(b,a){var
+g=E0(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
+f=g}return bE(f,i)}return eC(a[1],d)}function
+E1(c,b,a){function
+d(a){return a}return nX(c,b,a,aK(al(a[4]),d))}function
+E2(d,c,b,a){return nX(d,c,b,[0,a,0])}function
+ar(b,a){return cq(b,jl(E3,a))}function
+bY(b,a){return cq(b,f(az(E4),a))}function
+dF(b,a){return cq(b,a)}function
+f2(a){return gK(a,32)}function
+ac(d,c,a,b){n(d,a,b[1]);f2(a);return n(c,a,b[2])}function
+aa(c,a,b){bY(a,al(b));return aH(function(b){f2(a);return n(c,a,b)},b)}function
+dG(c,a,b){return b?(dF(a,E5),n(c,a,b[1])):dF(a,E6)}function
+eD(c,b){var
+a=e1(c6);n(c,a,b);return e2(a)}function
+E7(a,b){return typeof
+b==="number"?dF(a,E8):0===b[0]?(dF(a,E9),ar(a,b[1])):(dF(a,E_),ar(a,b[1]))}function
+E$(a,b){return aa(ar,a,b)}function
+nY(a,b){return ac(ar,E$,a,b)}function
+Fa(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dF(nN,a,b)}return ac(function(a,b){return dF(nN,a,b)},d,b,c)}function
-ER(b,a){var
+d(a,b){return dG(nY,a,b)}return ac(function(a,b){return dG(nY,a,b)},d,b,c)}function
+Fb(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return ac(bV,EQ,a,b)}function
+d(a,b){return ac(bY,Fa,a,b)}function
 e(a,b){return aa(d,a,b)}function
-f(a,b){return aa(bV,a,b)}function
+f(a,b){return aa(bY,a,b)}function
 g(a,b){return ac(f,e,a,b)}function
 h(a,b){return aa(ar,a,b)}function
 i(a,b){return aa(h,a,b)}function
 j(a,b){return ac(i,g,a,b)}function
 k(a,b){return ac(ar,j,a,b)}return ac(function(a,b){return aa(ar,a,b)},k,b,c)}function
-ES(c,b){var
+Fc(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
 e(a,b){return aa(ar,a,b)}function
-f(a,b){return ac(e,ar,a,b)}return ac(bV,function(a,b){return ac(ar,f,a,b)},c,d)}function
-nO(b,a){var
+f(a,b){return ac(e,ar,a,b)}return ac(bY,function(a,b){return ac(ar,f,a,b)},c,d)}function
+nZ(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ac(bV,ar,a,b)}function
-e(a,b){return dF(d,a,b)}function
+d(a,b){return ac(bY,ar,a,b)}function
+e(a,b){return dG(d,a,b)}function
 f(a,b){return aa(e,a,b)}function
-g(a,b){return dF(ar,a,b)}return ac(function(a,b){return aa(g,a,b)},f,b,c)}function
-nP(b,a){var
+g(a,b){return dG(ar,a,b)}return ac(function(a,b){return aa(g,a,b)},f,b,c)}function
+n0(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return ac(ar,ar,a,b)}function
-e(a,b){return ac(bV,d,a,b)}function
-f(a,b){return dF(e,a,b)}function
+e(a,b){return ac(bY,d,a,b)}function
+f(a,b){return dG(e,a,b)}function
 g(a,b){return aa(f,a,b)}function
-h(a,b){return dF(ar,a,b)}return ac(function(a,b){return aa(h,a,b)},g,b,c)}function
-nQ(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return ac(ar,function(a,b){return ac(ar,bV,a,b)},b,c)}function
-ET(c,a){ar(c,a[1]);function
-b(b,a){fZ(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aa(EL,a,b)},d);var
-e=a[3];b(function(a,b){return aa(ER,a,b)},e);var
+h(a,b){return dG(ar,a,b)}return ac(function(a,b){return aa(h,a,b)},g,b,c)}function
+n1(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return ac(ar,function(a,b){return ac(ar,bY,a,b)},b,c)}function
+Fd(c,a){ar(c,a[1]);function
+b(b,a){f2(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aa(E7,a,b)},d);var
+e=a[3];b(function(a,b){return aa(Fb,a,b)},e);var
 f=a[4];function
 g(a,b){return aa(ar,a,b)}function
-h(a,b){return ac(bV,g,a,b)}b(function(a,b){return aa(h,a,b)},f);var
-i=a[5];b(function(a,b){return aa(ES,a,b)},i);b(nO,a[6]);b(nO,a[7]);b(nP,a[8]);return b(nP,a[9])}function
-f0(a,b){return ac(ar,ar,a,b)}function
-ip(b,a){return a?ar(b,a[1]):dE(b,EU)}function
-nR(a,b){return ac(ip,ip,a,b)}function
-f1(d,c,a,b){ar(a,d);fZ(a);return n(c,a,b)}function
-nS(c,b){var
-d=a(c[2],b);return function(a,b,c){return f1(d,a,b,c)}}function
-EV(b,e,a,d,c){function
-g(a,b){return aa(f0,a,b)}function
-h(a,b){return aa(f0,a,b)}function
+h(a,b){return ac(bY,g,a,b)}b(function(a,b){return aa(h,a,b)},f);var
+i=a[5];b(function(a,b){return aa(Fc,a,b)},i);b(nZ,a[6]);b(nZ,a[7]);b(n0,a[8]);return b(n0,a[9])}function
+f3(a,b){return ac(ar,ar,a,b)}function
+iv(b,a){return a?ar(b,a[1]):dF(b,Fe)}function
+n2(a,b){return ac(iv,iv,a,b)}function
+f4(d,c,a,b){ar(a,d);f2(a);return n(c,a,b)}function
+n3(c,b){var
+d=a(c[2],b);return function(a,b,c){return f4(d,a,b,c)}}function
+Ff(b,e,a,d,c){function
+g(a,b){return aa(f3,a,b)}function
+h(a,b){return aa(f3,a,b)}function
 i(a,b){return ac(h,g,a,b)}var
 j=b[2];function
-k(a,b){return f1(j,i,a,b)}function
-l(a,b){return aa(ip,a,b)}var
-m=f(nS(b,e),l);function
-n(a,b){return aa(bV,a,b)}function
-o(a,b){return aa(bV,a,b)}function
+k(a,b){return f4(j,i,a,b)}function
+l(a,b){return aa(iv,a,b)}var
+m=f(n3(b,e),l);function
+n(a,b){return aa(bY,a,b)}function
+o(a,b){return aa(bY,a,b)}function
 p(a,b){return ac(o,n,a,b)}function
 q(a,b){return aa(p,a,b)}var
 r=[0,[0,a[1],d],[0,a[2],c]];function
-s(a,b){return ac(m,q,a,b)}return eC(function(a,b){return ac(k,s,a,b)},r)}function
-EW(b,c,a){function
-d(a,b){return aa(nR,a,b)}function
+s(a,b){return ac(m,q,a,b)}return eD(function(a,b){return ac(k,s,a,b)},r)}function
+Fg(b,c,a){function
+d(a,b){return aa(n2,a,b)}function
 e(a,b){return aa(d,a,b)}var
 g=b[2];function
-h(a,b){return f1(g,e,a,b)}function
-i(a,b){return aa(nR,a,b)}var
-j=f(nS(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
-l(a,b){return aa(f0,a,b)}function
-m(a,b){return ac(l,j,a,b)}return eC(function(a,b){return ac(h,m,a,b)},k)}function
-EX(b,a){function
-c(a,b){return aa(f0,a,b)}function
-d(a,b){return aa(c,a,b)}return eC(function(a,c){return f1(b,d,a,c)},a)}function
-EY(a){var
-b=AK(a);cw(a);return[0,b,Ed(b),0]}function
-EZ(b,a){var
-c=BK(a);cw(a);return[0,b[1],b[2],[0,c]]}function
-dG(a){var
+h(a,b){return f4(g,e,a,b)}function
+i(a,b){return aa(n2,a,b)}var
+j=f(n3(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
+l(a,b){return aa(f3,a,b)}function
+m(a,b){return ac(l,j,a,b)}return eD(function(a,b){return ac(h,m,a,b)},k)}function
+Fh(b,a){function
+c(a,b){return aa(f3,a,b)}function
+d(a,b){return aa(c,a,b)}return eD(function(a,c){return f4(b,d,a,c)},a)}function
+Fi(a){var
+b=A3(a);cz(a);return[0,b,Ez(b),0]}function
+Fj(b,a){var
+c=B6(a);cz(a);return[0,b[1],b[2],[0,c]]}function
+dH(a){var
 b=a[1][12];return function(a){if(typeof
-a==="number")return 0===a?E0:E1;else
+a==="number")return 0===a?Fk:Fl;else
 switch(a[0]){case
-0:return aE(E2,a[1]);case
+0:return aG(Fm,a[1]);case
 1:var
-e=a[1];return aE(E3,eC(function(a,b){return ac(nQ,ET,a,b)},e));case
-2:return aE(E4,eC(nQ,a[1]));case
-3:return aE(E5,EV(a[1],b,a[2],a[3],a[4]));case
+e=a[1];return aG(Fn,eD(function(a,b){return ac(n1,Fd,a,b)},e));case
+2:return aG(Fo,eD(n1,a[1]));case
+3:return aG(Fp,Ff(a[1],b,a[2],a[3],a[4]));case
 4:var
-c=a[1];return aE(E6,EW(c[1],b,c[2]));default:var
-d=a[1];return aE(E7,EX(d[1],d[2]))}}}function
-iq(a,c,b){var
-d=er(a[1],b),e=AW(a[1],b);cw(b);var
-g=aQ(c,a[2],d,e);return f(dG(a),g)}function
-E8(b,a){var
-c=er(b[1],a),d=mz(a);cw(a);var
-e=EF(b[2],d,c);return f(dG(b),e)}function
-E9(b,a){var
-c=er(b[1],a),d=mz(a),e=A3(c,a);cw(a);var
-g=EG(b[2],d,c,e);return f(dG(b),g)}function
-f2(a,c,b){var
-d=er(a[1],b),e=A9(a[1],b);cw(b);var
-g=aQ(c,a[2],d,e);return f(dG(a),g)}function
-E_(b,c,a){var
-d=er(b[1],a),e=mE(c,a);cw(a);var
-g=Ex(b[2],c,d,e);return f(dG(b),g)}function
-E$(c,b,a){var
-d=mE(b,a);cw(a);var
-e=Ey(c[2],b,d);return f(dG(c),e)}function
-Fa(a,b,c){var
-d=pr(b,Fb);if(0<=d){if(0<d){if(w(b,Fc)){if(w(b,Fd)){if(w(b,Fe)){if(w(b,Ff)){if(w(b,Fg)){if(!w(b,Fh)&&a)return[0,a,f2(a[1],Eu,c)]}else
-if(a)return[0,a,f2(a[1],Ev,c)]}else
+c=a[1];return aG(Fq,Fg(c[1],b,c[2]));default:var
+d=a[1];return aG(Fr,Fh(d[1],d[2]))}}}function
+iw(a,c,b){var
+d=es(a[1],b),e=Bg(a[1],b);cz(b);var
+g=aQ(c,a[2],d,e);return f(dH(a),g)}function
+Fs(b,a){var
+c=es(b[1],a),d=mK(a);cz(a);var
+e=E1(b[2],d,c);return f(dH(b),e)}function
+Ft(b,a){var
+c=es(b[1],a),d=mK(a),e=Bn(c,a);cz(a);var
+g=E2(b[2],d,c,e);return f(dH(b),g)}function
+f5(a,c,b){var
+d=es(a[1],b),e=Bt(a[1],b);cz(b);var
+g=aQ(c,a[2],d,e);return f(dH(a),g)}function
+Fu(b,c,a){var
+d=es(b[1],a),e=mP(c,a);cz(a);var
+g=ET(b[2],c,d,e);return f(dH(b),g)}function
+Fv(c,b,a){var
+d=mP(b,a);cz(a);var
+e=EU(c[2],b,d);return f(dH(c),e)}function
+Fw(a,b,c){var
+d=pB(b,Fx);if(0<=d){if(0<d){if(w(b,Fy)){if(w(b,Fz)){if(w(b,FA)){if(w(b,FB)){if(w(b,FC)){if(!w(b,FD)&&a)return[0,a,f5(a[1],EQ,c)]}else
+if(a)return[0,a,f5(a[1],ER,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,E_(e,f[1],c)]}}else
-if(a)return[0,a,iq(a[1],Eo,c)]}else
+e=a[1],f=e[3];if(f)return[0,a,Fu(e,f[1],c)]}}else
+if(a)return[0,a,iw(a[1],EK,c)]}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,EZ(g,c)],Fj]}}else
-if(a)return[0,a,E9(a[1],c)]}else
-if(a)return[0,a,E8(a[1],c)]}else
-if(w(b,Fk)){if(w(b,Fl)){if(w(b,Fm)){if(w(b,Fn)){if(w(b,Fo)){if(!w(b,Fp)&&a){var
-h=a[1],i=h[3];if(i)return[0,a,E$(h,i[1],c)]}}else
-if(a)return[0,a,f2(a[1],Et,c)]}else
-if(a)return[0,a,f2(a[1],Es,c)]}else
-if(!a)return[0,[0,EY(c)],Fq]}else
-if(a)return[0,a,iq(a[1],Ek,c)]}else
-if(a)return[0,a,iq(a[1],El,c)];return aU(Fi,b)}function
-ir(a){return qF(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-nT=[0,0],nU=[0,0];function
-Fr(d){var
-a=zN(d),b=zO(a),e=bw(b),c=Fa(nT[1],e,b);if(a[3]<a[4])throw[0,cb,Fs];nT[1]=c[1];return ir(c[2])}function
-is(b){var
-a=aE(Ft,ir(b));nU[1]=[0,a];return a}function
-Fu(b){var
-a=nU[1];if(a)return a[1];try{var
-c=Fr(b);return c}catch(a){a=bK(a);return a[1]===eq?aE(Fv,ir(a[2])):a===eR?Fw:a===gu?Fx:a[1]===cb?is(a[2]):a===gv?is(Fy):is(e5(a))}}GW(f(ay(Fz),p8),Fu);gx(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,Fj(g,c)],FF]}}else
+if(a)return[0,a,Ft(a[1],c)]}else
+if(a)return[0,a,Fs(a[1],c)]}else
+if(w(b,FG)){if(w(b,FH)){if(w(b,FI)){if(w(b,FJ)){if(w(b,FK)){if(!w(b,FL)&&a){var
+h=a[1],i=h[3];if(i)return[0,a,Fv(h,i[1],c)]}}else
+if(a)return[0,a,f5(a[1],EP,c)]}else
+if(a)return[0,a,f5(a[1],EO,c)]}else
+if(!a)return[0,[0,Fi(c)],FM]}else
+if(a)return[0,a,iw(a[1],EG,c)]}else
+if(a)return[0,a,iw(a[1],EH,c)];return aU(FE,b)}function
+ix(a){return qP(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+n4=[0,0],n5=[0,0];function
+FN(d){var
+a=z6(d),b=z7(a),e=bz(b),c=Fw(n4[1],e,b);if(a[3]<a[4])throw[0,cc,FO];n4[1]=c[1];return ix(c[2])}function
+iy(b){var
+a=aG(FP,ix(b));n5[1]=[0,a];return a}function
+FQ(b){var
+a=n5[1];if(a)return a[1];try{var
+c=FN(b);return c}catch(a){a=bM(a);return a[1]===er?aG(FR,ix(a[2])):a===eS?FS:a===gx?FT:a[1]===cc?iy(a[2]):a===gy?iy(FU):iy(e6(a))}}Hg(f(az(FV),qg),FQ);gA(0);return}(globalThis));

@@ -12,6 +12,7 @@ from functools import cached_property
 from ..certificate import Certificate, PatchStatement, Statement, SumStatement, sums_of
 from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
+from ..head import COSINES
 from ..network.enclosure import EnclosedLatents, Enclosure
 from ..numbers import Interval, Margins, Numbers, StatementAt
 from ..read.latents import Image
@@ -172,10 +173,17 @@ class PlainAudit:
             return Assignment(self._space, self._certificate)
         return Joint(QuadraticRule(self._space), self._certificate) if self._certificate.paradigm == "joint" else None
 
+    @property
+    def _linked(self) -> bool:
+        """Whether the reading uses what activations say of each other: where one patch gives each of them."""
+        head, paradigm = self._space.head, self._certificate.paradigm
+        fits = head.geometry in ("euclidean", *COSINES) and head.pooling == "max" and not head.similarity.unimodal
+        return paradigm == "mixed" or (paradigm == "evidence" and fits)
+
     @cached_property
     def _activations(self) -> Activations:
         rule = (Simplex if self._space.head.geometry == "softmax" else QuadraticRule)(self._space)
-        return Activations(self._space, rule, self._certificate.paradigm == "mixed")
+        return Activations(self._space, rule, self._linked)
 
 
 def numbers_of(certificate: Certificate, box: Box, domain: Box, margins: Margins) -> Numbers:

@@ -104,6 +104,7 @@ function certificateText(certificate, question) {
   const unit = units[4];
   const statement = (one) => {
     const end = (text) => (text === null || text === undefined ? "none" : scaled(text, unit));
+    if (one.rivals !== undefined) return ["sum", one.rivals === null ? "none" : "some " + list(one.rivals.map(hex)), end(one.upper)].join(" ");
     if (one.except) return ["others", list(one.except.map(hex)), end(one.lower), end(one.upper)].join(" ");
     const about = one.patch === undefined ? ["activation"] : ["patch", hex(one.patch)];
     return [...about, hex(one.prototype), ...one.interval.map(end)].join(" ");

@@ -223,8 +223,8 @@ function group(detail, patch, own, uri) {
 
 function statement(detail, one, added, uri) {
   const exact = (end) => (end ? "exactly " + end : "no bound");
-  const title = one.except ? exact(one.upper ?? one.lower) : one.interval.includes(null) ? one.interval.map(exact).join(", ") : "exactly [" + one.interval.join(", ") + "]";
-  return el("tr", { class: one.except ? "clause" : null }, el("th", { scope: "row" }, one.except ? meantBy(one.except, detail.count) : prototype(detail, one, uri)),
+  const title = one.except || isSum(one) ? exact(one.upper ?? one.lower) : one.interval.includes(null) ? one.interval.map(exact).join(", ") : "exactly [" + one.interval.join(", ") + "]";
+  return el("tr", { class: one.except || isSum(one) ? "clause" : null }, el("th", { scope: "row" }, isSum(one) ? sumInWords(one) : one.except ? meantBy(one.except, detail.count) : prototype(detail, one, uri)),
     one.patch === undefined ? "" : el("td", { class: "number" }, one.similarity ?? ""),
     added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : detail.reasons.length ? el("td", { class: "number" }, one.share) : "",
     el("td", { class: "number", title }, boundsInWords(one)));
@@ -239,7 +239,16 @@ function inWords(detail, one) {
 
 // The ends of a statement, in the certificate's own numbers.
 function boundsInWords(one) {
-  return between(...(one.except ? [one.lower ?? null, one.upper ?? null] : one.interval));
+  return between(...(one.except || isSum(one) ? [one.lower ?? null, one.upper ?? null] : one.interval));
+}
+
+// A sum: what all prototypes that are not the class's own give other classes together.
+function isSum(one) {
+  return one.rivals !== undefined;
+}
+
+function sumInWords(one) {
+  return "points that all other prototypes give " + (one.rivals === null ? "any other class" : listed(one.rivals.map(className)));
 }
 
 // The prototypes that a clause speaks of, where a long list is only counted: the table of all statements has all of it.

@@ -8,7 +8,7 @@ const PICTURED = 3; // how many of them are shown
 function statementsOf(certificate, detail) {
   const place = new Map(detail.reasons.flatMap((reason, index) => reason.statements.map((number) => [number, index])));
   const rank = (one) => place.get(one.number) ?? detail.reasons.length;
-  const weight = (one) => (one.except ? (one.upper === undefined ? -1 : -2) : Math.abs(Number(one.adds)));
+  const weight = (one) => (isSum(one) ? -3 : one.except ? (one.upper === undefined ? -1 : -2) : Math.abs(Number(one.adds)));
   const all = certificate.statements.map((statement, number) => ({ ...statement, number, share: shareOf(detail, number),
     similarity: detail.similarity[number] ?? null, attained: detail.attained[number] ?? null, adds: detail.adds[number] ?? null, standing: detail.standing[number] ?? null }));
   return all.sort((a, b) => rank(a) - rank(b) || weight(b) - weight(a) || a.number - b.number);
@@ -31,7 +31,7 @@ function reasonsOf(detail, stated) {
 
 function cards(row, detail, stated, uri) {
   const reasons = reasonsOf(detail, stated);
-  const isClause = (reason) => reason.stated.length === 1 && reason.stated[0].except;
+  const isClause = (reason) => reason.stated.length === 1 && (reason.stated[0].except || isSum(reason.stated[0]));
   let room = CARDS + (reasons.filter((reason) => !isClause(reason)).length === CARDS + 1);
   const shown = reasons.filter((reason) => isClause(reason) || room-- > 0);
   const told = shown.reduce((sum, reason) => sum + Math.min(1, reason.stated.length), 0), rest = stated.length - told;
@@ -46,6 +46,7 @@ function card(detail, reason, stated, uri) {
   const [first] = reason.stated, more = reason.stated.length - 1;
   const carries = [shareBar(reason), ...reason.carries.map((one) => el("small", {}, one))];
   if (!first) return [el("div", {}, el("b", {}, "All comparisons together"), el("small", {}, "bound prototypes that none of them is about, because these are like others"), ...members(detail, reason, uri), ...carries)];
+  if (isSum(first)) return [el("div", { class: "says" }, el("b", {}, "all other prototypes together"), " put " + (first.rivals === null ? "no class" : "none of these classes (" + listed(first.rivals.map(className)) + ")") + " ahead of it by more than " + upperEnd(first.upper) + " points"), ...carries];
   if (first.except) return [...clause(detail, first, stated), ...members(detail, reason, uri), ...carries];
   const { votes, training, here } = picturesOf(detail, first), single = detail.grid && detail.grid.rows * detail.grid.columns === 1;
   const pictures = [
@@ -112,7 +113,7 @@ function clause(detail, one, stated) {
 
 // Whether a statement about one activation says more of it than a clause does that means it too.
 function saysMore(other, one) {
-  if (other.except || other.patch !== undefined || one.except.includes(other.prototype)) return false;
+  if (other.except || isSum(other) || other.patch !== undefined || one.except.includes(other.prototype)) return false;
   const [low, high] = other.interval;
   return one.upper === undefined ? low !== null && fromHex(low) > fromHex(one.lower) : high !== null && fromHex(high) < fromHex(one.upper);
 }
@@ -141,7 +142,7 @@ function runnerUp(row, detail, certificate, stated) {
   const lead = (rival) => el("b", {}, below(leads[rival]));
   const ahead = detail.ahead[second], own = named(certificate.predicted);
   const most = reasonsOf(detail, stated).filter((reason) => reason.share && reason.share !== "0 %").slice(0, 2);
-  const owed = (reason) => reason.share + " to " + (!reason.stated.length ? "all comparisons together" : reason.stated[0].except ? "the bound on " + inShort(detail, reason.stated[0]) : "prototype " + reason.stated[0].prototype);
+  const owed = (reason) => reason.share + " to " + (!reason.stated.length ? "all comparisons together" : isSum(reason.stated[0]) ? "what all other prototypes take back at most" : reason.stated[0].except ? "the bound on " + inShort(detail, reason.stated[0]) : "prototype " + reason.stated[0].prototype);
   const what = most.length && second === detail.rival ? " Of what the statements contribute, it owes " + listed(most.map(owed)) + "." : "";
   return el("section", { "aria-labelledby": "second" }, el("h3", { id: "second" }, "Why not ", named(second), ", the runner-up?"), el("p", {},
     ahead === undefined ? "" : ["The network’s score (logit) of this image is about " + ahead + " higher for ", own, " than for ", named(second), ". "],

@@ -1,0 +1,184 @@
+"""Evidence: prototypes of the class are active at least so much, and all others together take back at most so much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+from verale.bounds import LinearMargins, TopK
+from verale.bounds.margin import belonging, kept
+from verale.certificate import ActivationStatement, Prices, Statement, SumStatement
+from verale.errors import UsageError
+from verale.head import Head, Linear
+from verale.rounding import Enclosure, down
+from verale.search.activations import ActivationExplanation
+from verale.search.digits import FEW_DIGITS, in_digits, least_unit
+from verale.search.linked import Linked
+from verale.search.options import SearchOptions
+from verale.search.paradigms.of_activations import OfActivations
+from verale.search.problem import Problem, UnexplainedError
+from verale.search.stated import Stated
+
+__all__ = ["EvidenceSearch"]
+
+_AT_ONCE = 2**12
+"""Sets of prototypes that are tried together; where there are more of one size, prototypes are added one by one."""
+
+
+class EvidenceSearch(OfActivations):
+    """The fewest prototypes of the predicted class whose activations, and one sum, entail it.
+
+    A weight of such a prototype is greatest for the class, so only the lower end of its activation counts. Where
+    activations bound those of neighbouring prototypes (`Linked`), one statement speaks for several.
+    """
+
+    name = "evidence"
+
+    def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
+        super().__init__(head, patches, options)
+        self._linked = Linked.of(head, patches)
+        self._alone = TopK.of(head, patches)
+
+    @classmethod
+    def require(cls, head: Head, patches: int) -> None:
+        """See `ParadigmSearch`."""
+        super().require(head, patches)
+        if not isinstance(head.readout, Linear):
+            raise UsageError(f"paradigm {cls.name!r} needs a linear readout: it states a sum of weighted activations")
+
+    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+        """See `OfActivations`."""
+        stated, margins = problem.stated_activations(), _linear(problem)
+        own, observed = belonging(self.head, margins.predicted)[0], stated[0]
+        most = max(0.0, float(margins.taken_back(stated, own[None]).amax()))
+        sums: list[Statement] = [SumStatement(None, most)]
+        if problem.tolerance:
+            sums = in_digits(sums, FEW_DIGITS, 0.0)
+            most = max(each.upper for each in sums if isinstance(each, SumStatement))
+        candidates = (own & problem.prototypes_left & (observed.lower > self._alone.range.lower)).nonzero()[:, 0]
+        table = self._table(observed, candidates, own)
+        gains, need = self._programme(margins, own, most)
+        chosen = _fewest(table, gains, need)
+        if chosen is None:
+            raise UnexplainedError("the class stays open though all of its prototypes are stated")
+        lower = observed.lower.tolist()
+        shown = [ActivationStatement(j, lower[j], math.inf) for j in candidates[chosen].tolist()]
+        shown.sort(key=lambda each: -float(gains[each.prototype].amax()) * each.lower)
+        return self._shortest(problem, [*shown, *sums])
+
+    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
+        """See `ParadigmSearch`.
+
+        Soundness: the difference of two logits is what the prototypes of the class give, at least the first term, less
+        what all others take back, which the sum bounds; and it is what all give. The greater bound counts.
+        """
+        margins = _linear(problem)
+        sums = [each for each in statements if isinstance(each, SumStatement)]
+        stated = Stated.of([each for each in statements if not isinstance(each, SumStatement)], self.head.size)
+        box = self._alone.box(stated.ends) if self._linked is None else self._linked.box(stated)
+        bound = margins.lower(box[None, None])[0, 0]
+        own = belonging(self.head, margins.predicted)[0]
+        by_own = margins.lower(kept(box, own)[None, None])[0, 0]
+        for each in sums:
+            about = slice(None) if each.rivals is None else list(each.rivals)
+            bound[about] = torch.maximum(bound[about], down(by_own[about] - each.upper))
+        return bound
+
+    def _shortest(self, problem: Problem, statements: list[Statement]) -> ActivationExplanation:
+        """The statements in as few digits as prove the class."""
+        for digits in range(1, FEW_DIGITS) if problem.tolerance else ():
+            shorter = in_digits(statements, digits, least_unit(self.head))
+            margins = self.prove(problem, shorter)
+            if bool((margins > 0).all()):
+                return ActivationExplanation(shorter, margins, False)
+        margins = self.prove(problem, statements)
+        if not bool((margins > 0).all()):
+            raise UnexplainedError("the margin left is too small for float64 to prove")
+        return ActivationExplanation(statements, margins, False)
+
+    def _table(self, observed: Enclosure, candidates: Tensor, own: Tensor) -> Tensor:
+        """(S, P) the lower ends that a statement about each of S candidates gives."""
+        every = self._alone.range
+        if self._linked is None or not len(candidates):
+            table = every.lower.repeat(len(candidates), 1)
+            table[torch.arange(len(candidates)), candidates] = observed.lower[candidates]
+            return table
+        stated = torch.zeros_like(own)
+        stated[candidates] = True
+        return self._linked.rows(Enclosure(observed.lower, every.upper), stated).lower
+
+    def _programme(self, margins: LinearMargins, own: Tensor, most: float) -> tuple[Tensor, Tensor]:
+        """(P, K) what a unit of each activation gives against each rival, of the class's own prototypes; and (K,) what
+        all have to give together."""
+        gains = margins.positive[0] * own[:, None]
+        need = most - margins.bias[0] + margins.error[0]
+        return gains, need.nan_to_num(neginf=-math.inf)
+
+
+def _linear(problem: Problem) -> LinearMargins:
+    margins = problem.margins
+    if not isinstance(margins, LinearMargins):
+        raise UsageError("a sum needs a linear readout")
+    return margins
+
+
+def _fewest(table: Tensor, gains: Tensor, need: Tensor) -> Tensor | None:
+    """The fewest rows of a table (S, P) whose greatest entries give each rival's need; of these the set that leaves
+    most. None where all rows together do not."""
+    count = len(table)
+    if not bool(_left(table.amax(0, keepdim=True), gains, need) > 0) if count else True:
+        return None
+    begun: list[int] = []
+    for size in range(1, count + 1):
+        if math.comb(count, size) > _AT_ONCE:
+            begun = _added(table, gains, need)
+            return _dropped(table, gains, need, begun)
+        sets = torch.tensor(list(combinations(range(count), size)))
+        left = torch.cat([_left(table[part].amax(1), gains, need) for part in torch.split(sets, _rows_at_once(table))])
+        best = int(left.argmax())
+        if left[best] > 0:
+            return sets[best]
+    return None
+
+
+def _left(ends: Tensor, gains: Tensor, need: Tensor) -> Tensor:
+    """(B,) the least that lower ends (B, P) leave over all needs."""
+    return (ends @ gains - need).amin(1)
+
+
+def _rows_at_once(table: Tensor) -> int:
+    """Of sets, as many as take some 64 MiB."""
+    return max(1, 2**23 // max(1, table.numel()))
+
+
+def _added(table: Tensor, gains: Tensor, need: Tensor) -> list[int]:
+    """Rows, each chosen as it leaves the least shortfall, until none is left."""
+    chosen: list[int] = []
+    ends = torch.full_like(table[0], -math.inf)
+    while True:
+        tried = torch.maximum(table, ends)
+        over = tried @ gains - need
+        short = over.clamp(max=0).nan_to_num(posinf=0.0).sum(1) + 1e-9 * over.amin(1)
+        short[chosen] = -math.inf
+        best = int(short.argmax())
+        chosen.append(best)
+        ends = tried[best]
+        if over[best].amin() > 0 or len(chosen) == len(table):
+            return chosen
+
+
+def _dropped(table: Tensor, gains: Tensor, need: Tensor, chosen: list[int]) -> Tensor:
+    """The rows without those that are not needed, the last chosen first."""
+    for row in _backwards(chosen):
+        others = [each for each in chosen if each != row]
+        if others and bool(_left(table[others].amax(0, keepdim=True), gains, need) > 0):
+            chosen = others
+    return torch.tensor(chosen)
+
+
+def _backwards(chosen: Sequence[int]) -> Iterator[int]:
+    return iter(list(reversed(chosen)))
