@@ -75,6 +75,11 @@ class Reason:
     parts: tuple[Part, ...]
     share: Fraction
 
+    @property
+    def of_sum(self) -> bool:
+        """Whether it is a sum, which is told after the evidence."""
+        return any(part.prototype is None for part in self.parts)
+
     @cached_property
     def gain(self) -> Fraction:
         """Of all its prototypes."""
@@ -88,7 +93,7 @@ class Ledger:
     Attributes:
         rival: the other class.
         lead: what is proved.
-        reasons: those to which the lead owes most first.
+        reasons: those to which the lead owes most first, and then a sum.
     """
 
     rival: int
@@ -142,7 +147,7 @@ def ledger_of(certificate: Certificate, head: Head, numbers: Numbers, rival: int
         Reason(by, tuple(sorted(parts, key=lambda part: -part.gain)), sum((p.gain for p in parts), Fraction()) / total)
         for by, parts in gained.items()
     ]
-    return Ledger(rival, bias + lead, tuple(sorted(reasons, key=lambda reason: -reason.share)))
+    return Ledger(rival, bias + lead, tuple(sorted(reasons, key=lambda reason: (reason.of_sum, -reason.share))))
 
 
 def _amount(parts: Sequence[tuple[tuple[int, ...], Part]]) -> Fraction:

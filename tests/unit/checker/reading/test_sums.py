@@ -1,0 +1,167 @@
+"""Sums: what prototypes that do not belong to the predicted class take back, in exact rationals."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from support import files
+
+from verale.checker import Auditor, Status
+from verale.checker.certificate import ActivationStatement, SumStatement, read_certificate
+from verale.checker.choices import KERNELS, PROVED
+from verale.checker.errors import FormatError
+from verale.checker.head import read_head
+from verale.checker.reading.margin import lower_bound, taken_back
+from verale.checker.reading.pooling import Box
+
+WEIGHT = [[2.0, 1.0, 0.0, -0.5], [0.5, 1.0, 1.0, 0.0], [0.0, -1.0, 0.25, 0.75]]
+"""Of class 0 belong prototypes 0 and 1, of which 1 belongs to class 1 too; 2 to class 1, 3 to class 2."""
+BIAS = [0.0, 0.25, -0.5]
+IMAGE = [0.5, 0.25, 0.125, 0.125]
+"""The masses of its one patch; they are the activations."""
+UNIT = 1 << 20
+
+
+def data(weight: list[list[float]] = WEIGHT) -> bytes:
+    return files.head(weight, bias=BIAS, geometry=files.SOFTMAX, similarity=files.IDENTITY)
+
+
+def exactly(values: list[float]) -> Box:
+    return Box([int(v * UNIT) for v in values], [int(v * UNIT) for v in values], 20)
+
+
+def by_hand(weight: list[list[float]], predicted: int, rival: int, a: list[float], own: bool) -> Fraction:
+    """The sum of (W_c - W_y) a over the prototypes that belong to y, or over the others."""
+    belongs = [all(row[j] <= weight[predicted][j] for row in weight) for j in range(len(a))]
+    return sum(
+        (
+            (Fraction(weight[rival][j]) - Fraction(weight[predicted][j])) * Fraction(a[j])
+            for j in range(len(a))
+            if belongs[j] == own
+        ),
+        Fraction(),
+    )
+
+
+def test_a_prototype_belongs_to_every_class_with_its_greatest_weight() -> None:
+    head = read_head(data())
+    assert [head.belong(c) for c in range(3)] == [
+        [True, True, False, False],
+        [False, True, True, False],
+        [False, False, False, True],
+    ]
+
+
+def test_what_is_taken_back_is_exact() -> None:
+    generator = random.Random(3)
+    for _ in range(200):
+        weight = [[generator.choice((-1.5, -0.25, 0.0, 0.0, 0.75, 2.0)) for _ in range(5)] for _ in range(3)]
+        head, a = read_head(data(weight)), [generator.randrange(9) / 8 for _ in range(5)]
+        for y in range(3):
+            rivals = [c for c in range(3) if c != y]
+            truth = max(by_hand(weight, y, c, a, own=False) for c in rivals)
+            assert taken_back(head, exactly(a), y, rivals) == (truth, truth)
+            for c in rivals:
+                margin = -by_hand(weight, y, c, a, own=True) - by_hand(weight, y, c, a, own=False)
+                margin += Fraction(BIAS[y]) - Fraction(BIAS[c])
+                assert lower_bound(head, exactly(a), y, c) == margin
+                # A sum that is exactly true at a point proves no more than the point, and no less.
+                upper = max(Fraction(), by_hand(weight, y, c, a, own=False))
+                assert lower_bound(head, exactly(a), y, c, [SumStatement((c,), upper)]) == margin
+                wide = replace(exactly(a), lower=[0] * 5, upper=[8 * UNIT] * 5)
+                least = lower_bound(head, wide, y, c, [SumStatement(None, upper)])
+                assert lower_bound(head, wide, y, c) <= least <= margin
+
+
+def test_a_sum_about_others_says_nothing_of_a_rival() -> None:
+    head, wide = read_head(data()), Box([0] * 4, [UNIT] * 4, 20)
+    assert lower_bound(head, wide, 0, 1, [SumStatement((2,), Fraction())]) == lower_bound(head, wide, 0, 1)
+    assert lower_bound(head, wide, 0, 2, [SumStatement((2,), Fraction())]) > lower_bound(head, wide, 0, 2)
+    two = [SumStatement(None, Fraction(1)), SumStatement((2,), Fraction(1, 4))]
+    assert lower_bound(head, wide, 0, 2, two) == lower_bound(head, wide, 0, 2, two[1:])
+
+
+def document(head: bytes, statements: list[dict[str, Any]], classes: int = 3, **changes: Any) -> dict[str, Any]:
+    """A certificate for class 0, with margins that are nearly nothing."""
+    made = files.document(head, statements, classes=classes, paradigm="evidence")
+    made["predicate"].update(changes)
+    return made
+
+
+def shown(prototype: int, lower: float) -> dict[str, Any]:
+    return {"prototype": prototype, "interval": [lower.hex(), None]}
+
+
+def total(upper: float, rivals: list[int] | None = None) -> dict[str, Any]:
+    return {"rivals": rivals, "upper": upper.hex()}
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, PROVED])
+def test_only_sums_that_leave_a_margin_entail(
+    kernel: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against class 1 prototype 0 gives 1.5 x 0.5 = 0.75, the bias takes 0.25: what is left is 0.5."""
+    if kernel == PROVED:
+        monkeypatch.setenv("VERALE_PROVED", request.getfixturevalue("proved_checker"))
+    head = data()
+    auditor = Auditor(head, kernel=kernel)
+    for statements, entailed in (
+        ([shown(0, 0.5), total(0.49)], True),
+        ([shown(0, 0.5), total(0.5)], False),  # a margin of 0 is none
+        ([shown(0, 0.5), total(0.49, [1])], True),  # class 2 stays behind anyhow
+        ([shown(0, 0.5), total(0.0, [2])], False),
+        ([shown(0, 0.1), total(0.49)], False),
+        ([shown(2, 0.5), total(0.0)], False),  # of others: it is in no sum of the class's own
+        ([shown(0, 0.5)], False),
+        ([total(0.0)], False),
+    ):
+        verdict = auditor.check(json.dumps(document(head, statements)).encode(), entailment_only=True)
+        assert (verdict.status is Status.PROVED) == entailed, (statements, verdict.message)
+
+
+@pytest.mark.parametrize(
+    ("statements", "why"),
+    [
+        ([total(-0.5)], "expected at least 0"),
+        ([total(0.5, [])], "rivals that are none"),
+        ([total(0.5, [2, 1])], "do not strictly increase"),
+        ([total(0.5, [0])], "expected rivals of 0"),
+        ([total(0.5, [3])], "expected rivals of 0 among the head's 3"),
+        ([total(0.5), total(0.25)], "an earlier statement"),
+        ([total(0.5, [1]), total(0.25, [1, 2])], "an earlier statement"),
+        ([{"rivals": None}], "upper"),
+        ([{"upper": "0x1p+0"}], "prototype"),
+        ([{"rivals": None, "upper": None}], "upper"),
+        ([{"rivals": None, "upper": "0x1p+0", "lower": "0x0p+0"}], "lower"),
+        ([{"rivals": "all", "upper": "0x1p+0"}], "rivals"),
+        ([{"patch": 0, "prototype": 0, "interval": ["0x0p+0", None]}], "does not belong to the paradigm evidence"),
+    ],
+)
+def test_refuses(statements: list[dict[str, Any]], why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        read_certificate(json.dumps(document(data(), statements)).encode()).check_against(read_head(data()))
+
+
+def test_sums_stand_under_evidence_alone_and_need_a_linear_readout() -> None:
+    text = json.dumps(document(data(), [total(0.5)], paradigm="top_k")).encode()
+    with pytest.raises(FormatError, match="does not belong to the paradigm top_k"):
+        read_certificate(text).check_against(read_head(data()))
+    maximum = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], readout={"kind": "maximum"})
+    statements = [shown(0, 0.5), total(0.5)]
+    text = json.dumps(document(maximum, statements, 2)).encode()
+    with pytest.raises(FormatError, match="expected the readout linear"):
+        read_certificate(text).check_against(read_head(maximum))
+    with pytest.raises(FormatError, match="minimality under evidence"):
+        read_certificate(json.dumps(document(data(), [total(0.5)], claims=["entailment", "minimality"])).encode())
+
+
+def test_both_kinds_of_statements_are_read() -> None:
+    read = read_certificate(json.dumps(document(data(), [shown(0, 0.5), total(0.5, [1])])).encode())
+    assert read.statements == (ActivationStatement(0, Fraction(1, 2), None), SumStatement((1,), Fraction(1, 2)))
+    assert [str(each) for each in read.statements] == ["prototype 0", "sum for 1 rivals"]
+    assert read.elements == {0: 1}

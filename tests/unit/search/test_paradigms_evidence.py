@@ -1,0 +1,155 @@
+"""Evidence: true of the image, entailing, proved by the checker, and with as few prototypes of the class as do."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+import safetensors.torch
+import torch
+from support.problems import small_problem
+from support.small import GEOMETRIES, VARIED, varied_head
+
+from verale.bounds.margin import belonging
+from verale.certificate import ActivationStatement, Certificate, SumStatement
+from verale.checker import Auditor, Status
+from verale.errors import UsageError
+from verale.head import Cosine, Head, Identity, Linear
+from verale.search.avoid import Avoid
+from verale.search.explain import explain
+from verale.search.options import SearchOptions, Unexplained
+from verale.search.paradigms.evidence import EvidenceSearch
+from verale.search.problem import Problem, UnexplainedError
+
+
+def search_of(head: Head, patches: int) -> EvidenceSearch:
+    return EvidenceSearch(head, patches, SearchOptions("evidence"))
+
+
+def clear_head(
+    seed: int, classes: int = 3, each: int = 4, depth: int = 6, near: float = 0.0
+) -> tuple[Head, torch.Tensor]:
+    """A head of cosines that is right of its images: prototypes of a class lie about one direction, the nearer the
+    greater `near` is; and one image (3, L, D) of each class."""
+    generator = torch.Generator().manual_seed(seed)
+    centres = torch.randn(classes, 1, depth, generator=generator, dtype=torch.float64)
+    centres /= centres.norm(dim=2, keepdim=True)
+    spread = torch.randn(classes, each, depth, generator=generator, dtype=torch.float64)
+    prototypes = (centres + (1 - near) * 0.4 * spread).flatten(0, 1)
+    weight = torch.full((classes, classes * each), -0.25, dtype=torch.float64)
+    for c in range(classes):
+        weight[c, c * each : (c + 1) * each] = 1.0
+    head = Head(weight, Cosine(0.0), Identity(), prototypes=prototypes)
+    images = centres + 0.1 * torch.randn(classes, 2, depth, generator=generator, dtype=torch.float64)
+    return head, images
+
+
+@pytest.mark.parametrize("digits", ["exact", "fewest", 2])
+@pytest.mark.parametrize("near", [0.0, 0.9])
+def test_every_kernel_proves_what_is_found(digits: int | str, near: float, proved_checker: str, monkeypatch):
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    found = 0
+    for seed in range(4):
+        head, images = clear_head(seed, near=near)
+        latents = safetensors.torch.save({"latents": images})
+        auditors = [Auditor(head.to_bytes(), latents, kernel) for kernel in ("proved", "arb", "mpmath")]
+        for each in explain(head, images, "evidence", digits=digits):
+            assert isinstance(each, Certificate)
+            found += 1
+            for auditor in auditors:
+                assert auditor.check(each.to_bytes()).status is Status.PROVED
+    assert found == 12
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_statements_are_true_and_prove_the_class(geometry):
+    """In exact numbers of the image's activations: floors of the class's own prototypes, and one sum."""
+    problem = small_problem(geometry, 4)
+    search, weight = search_of(problem.head, problem.patches), problem.head.weight
+    for image in range(len(problem)):
+        one = problem.take([image])
+        predicted = int(one.margins.predicted[0])
+        try:
+            explanation = search.explain(one, float("inf"))
+        except UnexplainedError:
+            continue
+        *shown, total = explanation.statements
+        assert isinstance(total, SumStatement) and total.rivals is None and total.upper >= 0
+        own = belonging(problem.head, torch.tensor([predicted]))[0]
+        lower, upper = one.activations.lower[0], one.activations.upper[0]
+        for each in shown:
+            assert isinstance(each, ActivationStatement) and bool(own[each.prototype])
+            assert each.lower <= float(lower[each.prototype]) and each.upper == float("inf")
+        for rival in set(range(problem.head.classes)) - {predicted}:
+            gains = [Fraction(float(weight[rival, j])) - Fraction(float(weight[predicted, j])) for j in range(len(own))]
+            least = sum(
+                min(d * Fraction(float(e)) for e in (lower[j], upper[j])) for j, d in enumerate(gains) if not own[j]
+            )
+            assert least <= Fraction(total.upper)
+        assert torch.equal(search.prove(one, explanation.statements), explanation.margins)
+        assert (explanation.margins > 0).all() and not explanation.minimal
+
+
+def test_the_fewest_prototypes_that_do():
+    """No smaller set of the class's own prototypes proves the class with the same sum."""
+    for seed in range(6):
+        head, images = clear_head(seed)
+        problem = Problem.of(head, images)
+        search = search_of(head, images.shape[1])
+        for image in range(len(problem)):
+            one = problem.take([image])
+            *shown, total = search.explain(one, float("inf")).statements
+            lower = one.activations.lower[0].tolist()
+            own = belonging(head, one.margins.predicted)[0].nonzero()[:, 0].tolist()
+            for fewer in combinations(own, len(shown) - 1):
+                statements = [*(ActivationStatement(j, lower[j], float("inf")) for j in fewer), total]
+                assert not (search.prove(one, statements) > 0).all()
+
+
+def test_neighbours_shorten():
+    """Where prototypes lie close together, fewer statements are enough than without what they say of one another."""
+    sizes = {}
+    for near in (0.0, 0.95):
+        head, images = clear_head(1, each=6, near=near)
+        sizes[near] = sum(each.size for each in explain(head, images, "evidence"))
+    assert sizes[0.95] == 6 < sizes[0.0]  # one prototype and a sum, of each of three images
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_a_readout_that_is_not_linear_is_refused(name):
+    head = varied_head(name)
+    if isinstance(head.readout, Linear):
+        search_of(head, 9)
+    else:
+        with pytest.raises(UsageError, match="needs a linear readout"):
+            search_of(head, 9)
+
+
+def test_avoided_prototypes_are_not_stated():
+    head, images = clear_head(0)
+    before = explain(head, images[:1], "evidence")[0]
+    assert isinstance(before, Certificate)
+    named = {each.prototype for each in before.statements if isinstance(each, ActivationStatement)}
+    first = min(named)
+    after = explain(head, images[:1], "evidence", avoid=Avoid(prototypes=(first,)))[0]
+    assert isinstance(after, Certificate)
+    assert first not in {each.prototype for each in after.statements if isinstance(each, ActivationStatement)}
+
+
+def test_says_why_there_is_none():
+    """Where what leads is a bias, or prototypes of another class, nothing that the class's own show is enough."""
+    head, images = clear_head(0)
+    weight = torch.zeros_like(head.weight)
+    weight[1, 4:8] = -1.0  # belong to class 0 too, and give it its lead
+    weight[2, :] = 1.0
+    bias = torch.tensor([9.0, 0.0, -0.5], dtype=torch.float64)
+    hostile = Head(weight, head.geometry, head.similarity, prototypes=head.prototypes, bias=bias)
+    (given,) = explain(hostile, images[:1], "evidence")
+    assert isinstance(given, Unexplained)
+    assert given.reason == "the class stays open though all of its prototypes are stated"
+
+
+def test_the_default_takes_it_where_there_is_least_to_read():
+    head, images = clear_head(2, near=0.9)
+    assert {each.paradigm for each in explain(head, images, "smallest")} == {"evidence"}
