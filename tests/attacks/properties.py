@@ -28,7 +28,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from support import files
 from support.arithmetic import PRECISION, below
-from support.exact import Values
+from support.claims import taken_back
+from support.exact import Head, Values
 from support.files import Document
 from support.judged import judged
 from support.recipes import (
@@ -42,7 +43,15 @@ from support.recipes import (
     draw_image,
 )
 
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Prices,
+    SumStatement,
+)
 from verale.checker import Auditor, Status, check
 from verale.paradigms import PARADIGMS
 
@@ -58,6 +67,8 @@ Clauses = tuple[frozenset[int] | None, frozenset[int] | None]
 """What a ceiling and a floor exempt; None where there is none."""
 _EXEMPT = st.none() | st.frozensets(st.integers(0, COUNT - 1), max_size=COUNT)
 _CLAUSES = st.tuples(_EXEMPT, _EXEMPT)
+_SUMS = st.sets(st.sampled_from([None, *range(CLASSES)]))
+"""Rivals that sums are about, one by one; None for a sum about all."""
 _OPENED = st.dictionaries(st.integers(0, PATCHES * COUNT - 1), st.integers(0, 1), max_size=6)
 """Which statements lack which end."""
 
@@ -127,6 +138,7 @@ def _proved_margins_hold(
     width: float,
     opened: dict[int, int],
     clauses: Clauses,
+    sums: set[int | None],
 ) -> str:
     """The greatest margins that the rules prove of a random explanation, but for 2^-24 of them, the program proves."""
     generator = random.Random(f"{recipe.name} {number}")
@@ -137,6 +149,7 @@ def _proved_margins_hold(
     statements = [statement for index, statement in enumerate(statements) if index not in left_out]
     statements += _clauses(recipe, [values], width, clauses)
     predicted = _class(values.logits)
+    statements += _sums(recipe, head, [values], predicted, width, sums)
     options: Document = {
         "predicted": predicted,
         "classes": CLASSES,
@@ -192,13 +205,31 @@ def _clauses(recipe: Recipe, images: list[Values], width: float, clauses: Clause
     found = []
     for of, exempt, side in zip((files.order_clause, files.floor), clauses, (1, 0), strict=True):
         others = [a for each in images for j, a in enumerate(each.activations) if j not in (exempt or ())]
-        if recipe.paradigm == "top_k" and exempt is not None and others:
+        if recipe.paradigm in ("top_k", "evidence") and exempt is not None and others:
             found.append(of(sorted(exempt), _hull(others, width)[side]))
     return found
 
 
+def _sums(
+    recipe: Recipe, head: Head, images: list[Values], predicted: int, width: float, rivals: set[int | None]
+) -> list[Document]:
+    """Sums about these rivals, true of all these images, where the paradigm has them."""
+    found: list[Document] = []
+    every = [c for c in range(CLASSES) if c != predicted]
+    for rival in [each for each in (None, *every) if each in rivals] if recipe.paradigm == "evidence" else ():
+        about = every if rival is None else [rival]
+        taken = [taken_back(head, each.activations, predicted, c) for each in images for c in about]
+        found.append(files.total(None if rival is None else about, max(0.0, _hull(taken, width)[1])))
+    return found
+
+
 def _two_classes_are_not_proved(
-    recipe: Recipe, numbers: tuple[int, int], width: float, opened: dict[int, int], clauses: Clauses
+    recipe: Recipe,
+    numbers: tuple[int, int],
+    width: float,
+    opened: dict[int, int],
+    clauses: Clauses,
+    sums: set[int | None],
 ) -> str:
     """Statements that are true of two images of different classes entail neither."""
     head = draw_head(recipe, random.Random(f"{recipe.name} {numbers[0]}"))
@@ -213,9 +244,8 @@ def _two_classes_are_not_proved(
     statements = _statements(recipe, values, width, opened)
     statements += _clauses(recipe, values, width, clauses)
     for predicted, image in zip(classes, images, strict=True):
-        certificate = files.certificate(
-            head.data, statements, predicted, CLASSES, recipe.paradigm, recipe.patches, image
-        )
+        stated = [*statements, *_sums(recipe, head, values, predicted, width, sums)]
+        certificate = files.certificate(head.data, stated, predicted, CLASSES, recipe.paradigm, recipe.patches, image)
         verdict = judged(Auditor, certificate, head.data, files.latents([image]))
         require(verdict == ("NOT_PROVED", "entailment"), f"{verdict} of statements that two classes share")
     return "two classes"
@@ -248,7 +278,13 @@ def _certificates(draw: st.DrawFn) -> Certificate:
         statements = [ActivationStatement(j, *draw(_INTERVAL)) for j in exempt]
         statements += [OrderStatement(tuple(exempt), draw(_NUMBER))] * draw(st.booleans())
         statements += [FloorStatement(tuple(exempt), draw(_NUMBER))] * draw(st.booleans())
-        paradigm = "top_k"
+        paradigm = draw(st.sampled_from(["top_k", "evidence"]))
+        if paradigm == "evidence":
+            upper = st.floats(min_value=0.0, allow_infinity=False)
+            listed = sorted(draw(st.sets(st.integers(0, classes - 1))) - {predicted})
+            statements += [SumStatement(None, draw(upper))] * draw(st.booleans())
+            statements += [SumStatement((c,), draw(upper)) for c in listed[1:]]
+            statements += [SumStatement(tuple(listed[:1]), draw(upper))] * bool(listed)
     prices = []
     if paradigm == "assignment":
         for rival in sorted(draw(st.sets(st.integers(0, classes - 1), max_size=2)) - {predicted}):
@@ -287,6 +323,7 @@ PROPERTIES = (
             "width": st.sampled_from((0.0, 2.0**-30, 2.0**-8, 2.0**-4)),
             "opened": _OPENED,
             "clauses": _CLAUSES,
+            "sums": _SUMS,
         },
         _proved_margins_hold,
         "proved",
@@ -299,6 +336,7 @@ PROPERTIES = (
             "width": st.sampled_from((0.0, 2.0**-8)),
             "opened": _OPENED,
             "clauses": _CLAUSES,
+            "sums": _SUMS,
         },
         _two_classes_are_not_proved,
         "two classes",

@@ -21,6 +21,7 @@ import torch
 from attacks.tight import around, tight
 from support import files
 from support.arithmetic import PRECISION, below
+from support.claims import taken_back
 from support.exact import Head
 from support.files import read_latents
 from support.judged import judged
@@ -184,13 +185,15 @@ def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: ran
         image, parsed = read_latents(latents)[0], Head.read(head)
         values = parsed.at(image)
         count = min(len(predicate["statements"]) + generator.randint(0, 1), parsed.count * len(image))
-        if predicate["paradigm"] in ("top_k", "sparse"):
+        if predicate["paradigm"] in ("top_k", "sparse", "evidence"):
             activations = values.activations
             chosen = generator.sample(range(parsed.count), min(count, parsed.count))
             stated = [files.activation_statement(j, *around(activations[j])) for j in sorted(chosen)]
             stated = [_opened(each, generator) for each in stated]
-            if predicate["paradigm"] == "top_k":
+            if predicate["paradigm"] != "sparse":
                 stated += _clauses(activations, generator)
+            if predicate["paradigm"] == "evidence":
+                stated += _sums(parsed, activations, predicate["predicted"], generator)
             return _with(document, stated)
         pairs = [(patch, j) for patch in range(len(image)) for j in range(parsed.count)]
         return _with(
@@ -211,3 +214,14 @@ def _clauses(activations: Sequence[object], generator: random.Random) -> list[di
             others = [around(a)[end] for j, a in enumerate(activations) if j not in exempt]
             clauses.append(of(exempt, pick(others)))
     return clauses
+
+
+def _sums(head: Head, activations: list[Any], predicted: int, generator: random.Random) -> list[dict[str, object]]:
+    """A sum about all rivals that holds of these activations, or one about some of them, or none."""
+    every = [c for c in range(len(head.weight)) if c != predicted]
+    some = sorted(generator.sample(every, generator.randint(1, len(every))))
+    rivals = generator.choice((None, some, []))
+    if rivals == []:
+        return []
+    taken = [taken_back(head, activations, predicted, c) for c in (every if rivals is None else rivals)]
+    return [files.total(rivals, max(0.0, *(around(each)[1] for each in taken)))]

@@ -14,8 +14,9 @@ of which nothing is stated.
 **Softmax.** If one mass of every patch is stated, the free one can have all that is left, or nothing. If all others are
 stated, it has what they leave. For `assignment` two or three channels of the rival compete for what is left.
 
-**Activations.** For `top_k` and `sparse`, what is stated of the free activation are its values at two images that
-differ from the certificate's in nothing else that is stated.
+**Activations.** For `top_k`, `sparse` and `evidence`, what is stated of the free activation are its values at two
+images that differ from the certificate's in nothing else that is stated; of the rival's free one, under `evidence`,
+what a sum says.
 
 A constant is added to the predicted logit, so that the proved margin is just above 0.
 """
@@ -31,6 +32,7 @@ from typing import Any
 import flint
 from support import files
 from support.arithmetic import PRECISION, Matrix, above, below, ends
+from support.claims import taken_back
 from support.exact import Head
 
 from verale.checker import Auditor
@@ -98,6 +100,7 @@ def tight(combination: Combination, number: int, brief: bool = False) -> Iterato
     softmax = combination.geometry == "softmax"
     mixes = (combination.pooling, combination.readout) == ("max", "linear") and combination.similarity != "quadratic"
     left_out = {"assignment"} if mixes else {"assignment", "mixed"}
+    left_out |= set() if combination.readout == "linear" else {"evidence"}
     paradigms = [name for name in paradigms_of(combination.geometry, _PATCHES) if name not in left_out]
     for turn, paradigm in enumerate(paradigms):
         # What is stated of the second anchor is not attained in `triangle`, and other paradigms state nothing of it.
@@ -223,11 +226,14 @@ def _statements(paradigm: str, scene: _Scene, upper: bool, slanted: bool) -> lis
     with flint.ctx.workprec(PRECISION):
         values = scene.head.at(scene.image)
         activations = values.activations
-        if paradigm in ("top_k", "sparse"):
+        if paradigm in ("top_k", "sparse", "evidence"):
             each = [activations, *(scene.head.at(extreme).activations for extreme in scene.extremes)]
             low, high = (pick(end for a in each for end in around(a[_FREE])) for pick in (min, max))
             anchor = files.activation_statement(_ANCHOR, *around(activations[_ANCHOR]))
-            if upper and paradigm == "top_k":
+            most = max(around(taken_back(scene.head, at, 0, 1))[1] for at in each) if paradigm == "evidence" else -1.0
+            if upper and most >= 0:
+                return [anchor, files.total(None, most)]
+            if upper and paradigm != "sparse":
                 exempt = [j for j in range(scene.head.count) if j != _FREE]
                 return [anchor, files.order_clause(exempt, high)]
             return [anchor, files.activation_statement(_FREE, low, high)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isclose
 
-from verale.certificate import Certificate, FloorStatement, OrderStatement, Statement
+from verale.certificate import Certificate, FloorStatement, OrderStatement, Statement, SumStatement
 from verale.search import Unexplained
 
 
@@ -33,6 +33,8 @@ def _about(statement: Statement) -> object:
     """What a statement is about."""
     if isinstance(statement, OrderStatement | FloorStatement):
         return type(statement), statement.exempt
+    if isinstance(statement, SumStatement):
+        return SumStatement, statement.rivals
     return getattr(statement, "patch", None), statement.prototype
 
 

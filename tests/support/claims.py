@@ -14,27 +14,41 @@ from support.arithmetic import Ball, Matrix, Number, Vector, ball, certainly_wit
 from support.exact import Head, Values
 from support.files import Document, digest, read_latents
 
-__all__ = ["Claim", "interval", "values_of"]
+__all__ = ["Claim", "interval", "taken_back", "values_of"]
 
 _AT_MOST_ONE = ("cosine", "rooted_cosine", "softmax")
 """Geometries whose observables are at most 1 in size. A ball cannot show that 1 <= 1."""
 
 
 def interval(statement: Document) -> tuple[float, float]:
-    """The ends of a statement's interval; infinite where it has none. The ceiling has an upper end alone, the floor a
-    lower one."""
+    """The ends of a statement's interval; infinite where it has none. The ceiling and a sum have an upper end alone,
+    the floor a lower one."""
     ends = statement["interval"] if "interval" in statement else (statement.get("lower"), statement.get("upper"))
     low, high = (None if end is None else float.fromhex(end) for end in ends)
     return -inf if low is None else low, inf if high is None else high
 
 
-def values_of(statement: Document, values: Values) -> list[Number]:
-    """The numbers of an image that a statement is about: an observable, or activations."""
+def values_of(statement: Document, values: Values, head: Head, predicted: int) -> list[Number]:
+    """The numbers of an image that a statement is about: an observable, or activations; of a sum what is taken back for
+    each of its rivals."""
+    if "rivals" in statement:
+        rivals = range(len(head.weight)) if statement["rivals"] is None else statement["rivals"]
+        return [taken_back(head, values.activations, predicted, c) for c in rivals if c != predicted]
     if "except" in statement:
         return [a for j, a in enumerate(values.activations) if j not in statement["except"]]
     if "patch" in statement:
         return [values.observables[statement["patch"]][statement["prototype"]]]
     return [values.activations[statement["prototype"]]]
+
+
+def taken_back(head: Head, activations: list[Ball], predicted: int, rival: int) -> Ball:
+    """What the prototypes of which another class has a greater weight give the rival more than the class."""
+    total = ball(0)
+    for j, activation in enumerate(activations):
+        own = head.weight[predicted][j]
+        if any(row[j] > own for row in head.weight):
+            total += (ball(head.weight[rival][j]) - ball(own)) * activation
+    return total
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,8 @@ class Claim:
     def holds(self, statement: Document, values: Values) -> bool:
         """Whether a statement is certainly true of an image."""
         at_most_one = "patch" in statement and self.head.kind("geometry") in _AT_MOST_ONE
-        return all(certainly_within(each, *interval(statement), at_most_one) for each in values_of(statement, values))
+        about = values_of(statement, values, self.head, self.predicted)
+        return all(certainly_within(each, *interval(statement), at_most_one) for each in about)
 
     def satisfied(self, image: list[Vector], values: Values | None = None) -> bool:
         """Whether latents certainly lie in the domain and satisfy every statement."""

@@ -184,6 +184,11 @@ def floor(exempt: list[int], low: float) -> dict[str, object]:
     return {"except": exempt, "lower": float(low).hex()}
 
 
+def total(rivals: list[int] | None, high: float) -> dict[str, object]:
+    """A sum: the others take back at most `high` for each of these rivals, of all where there is no list."""
+    return {"rivals": rivals, "upper": float(high).hex()}
+
+
 def document(
     head_bytes: bytes,
     statements: list[dict[str, Any]],

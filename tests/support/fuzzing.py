@@ -18,6 +18,7 @@ from typing import Any
 import flint
 from support import files
 from support.arithmetic import PRECISION, above, below, ends
+from support.claims import taken_back
 from support.exact import Head
 
 from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
@@ -207,6 +208,8 @@ def seeds() -> Iterator[bytes]:
             ]
         for paradigm in paradigms_of(geometry, patches=2):
             pooled_by_max = files.description(**parts)["pooling"]["kind"] == "max"
+            if paradigm == "evidence" and readout != "linear":
+                continue
             if paradigm == "mixed" and not (pooled_by_max and similarity != "quadratic"):
                 continue
             if paradigm == "assignment" and similarity != "identity":
@@ -215,6 +218,9 @@ def seeds() -> Iterator[bytes]:
             if paradigm == "top_k":
                 low, high = map(float.fromhex, pooled[2]["interval"])
                 statements = [*pooled[:2], files.order_clause([0, 1], high), files.floor([0, 1], low)]
+            if paradigm == "evidence":
+                taken = taken_back(head, values.activations, int(second > first), int(second <= first))
+                statements = [*pooled[:2], files.total(None, max(0.0, interval(taken)[1]))]
             if paradigm == "mixed":
                 statements = [*spatial[:4], *pooled[:2]]
             statements = [opened(each, (index + number) % 4) for index, each in enumerate(statements)]

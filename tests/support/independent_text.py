@@ -64,7 +64,11 @@ def text_of_certificate(data: bytes) -> bytes:
     items = ["certificate", _hex(predicate["predicted"]), _hex(predicate["patches"])]
     items += [_hex(unit), _hex(len(predicate["statements"]))]
     for statement, interval in zip(predicate["statements"], ends, strict=True):
-        if "except" in statement:
+        if "rivals" in statement:
+            rivals = statement["rivals"]
+            items += ["sum", "none"] if rivals is None else ["sum", "some", _hex(len(rivals)), *map(_hex, rivals)]
+            interval = interval[1:]
+        elif "except" in statement:
             items += ["others", _hex(len(statement["except"])), *map(_hex, statement["except"])]
         elif "patch" in statement:
             items += ["patch", _hex(statement["patch"]), _hex(statement["prototype"])]

@@ -160,6 +160,7 @@ def all_recipes() -> Iterator[Recipe]:
     yield from _joint()
     yield from _open()
     yield from _mixed()
+    yield from _evidence()
 
 
 def _of_domains() -> Iterator[Recipe]:
@@ -228,6 +229,20 @@ def _mixed() -> Iterator[Recipe]:
     yield Recipe("mixed", "cosine", options=frozenset({"except"}))
     yield Recipe("mixed", "euclidean", "exp_distance", readout=SOFT_TREE)
     yield Recipe("mixed", "cosine", readout=MAXIMUM)
+
+
+def _evidence() -> Iterator[Recipe]:
+    """Statements about activations and sums, in every geometry and with poolings that count many patches."""
+    for geometry in ("euclidean", "euclidean-unbounded", "cosine", "rooted_cosine", "inner_product", "softmax"):
+        yield Recipe("evidence", geometry)
+    for geometry in ("euclidean", "cosine-boxed", "inner_product-ball", "softmax"):
+        yield Recipe("evidence", geometry, width=2.0**-6, options=frozenset({"open"}))
+    for similarity in ("negated", "quadratic"):
+        yield Recipe("evidence", "euclidean", similarity, options=frozenset({"scaled"}))
+    for pooling in (BANKS, MASKED, top_mean(2), MEAN):
+        yield Recipe("evidence", "cosine", pooling=pooling)
+    yield Recipe("evidence", "euclidean", pooling=MEAN_DISTANCE)
+    yield Recipe("evidence", "euclidean", options=frozenset({"except", "floor"}))
 
 
 def draw_head(recipe: Recipe, generator: random.Random) -> Head:

@@ -7,15 +7,24 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+    SumStatement,
+)
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _RANGE = r"\d+(?:-\d+)?"
 _LIST = rf"{_RANGE}(?:, {_RANGE})*(?: and {_RANGE})?"
 PROTOTYPES = rf"(?:prototypes? {_LIST}|\d+ prototypes \({_LIST}\))"
+_SUM = r"points that all other prototypes give (?P<rivals>any other class|class(?:es)? \d+(?:, \d+)*(?: and \d+)?)"
 _SUBJECT = re.compile(
     rf"patch (?P<patch>\d+), prototype (?P<of>\d+)|activation of prototype (?P<active>\d+)"
     rf"|every prototype(?: except (?P<but>{PROTOTYPES}))?|(?P<named>{PROTOTYPES})|(?P<none>no prototype)"
+    rf"|{_SUM}"
 )
 _BOUNDS = re.compile(
     rf"at least (?P<least>{_NUMBER})|at most (?P<most>{_NUMBER})"
@@ -56,6 +65,9 @@ def statement(subject: str, bounds: str, prototypes: int = 0) -> Statement:
         return PatchStatement(int(about["patch"]), int(about["of"]), low, high)
     if about["active"]:
         return ActivationStatement(int(about["active"]), low, high)
+    if about["rivals"]:
+        assert most is not None and least is None, f"not a sum: {bounds}"
+        return SumStatement(tuple(map(int, re.findall(r"\d+", about["rivals"]))) or None, high)
     exempt = named(about["but"])
     if about["none"]:
         exempt = tuple(range(prototypes))
@@ -69,6 +81,10 @@ def of_rule(words: str, prototypes: int, patch: int = 0) -> list[Statement]:
     activations = words.startswith("activation ")
     statements: list[Statement] = []
     kind = ""
+    words, *sums = re.split(r"(?:^|, |\b)(?=points that all other prototypes)", words)
+    for words_of_sum in sums:
+        subject, _, bounds = words_of_sum.rpartition(" at most ")
+        statements.append(statement(subject, f"at most {bounds.removesuffix(', ')}"))
     for said in _RULE.finditer(words):
         kind = said["kind"] or kind
         low = -math.inf if kind == "at most " else lower(said["low"])

@@ -115,7 +115,7 @@ def false_instance(certificate: bytes, head: bytes, latents: bytes | None) -> bo
         return any(
             certainly_outside(each, *interval(statement))
             for statement in predicate["statements"]
-            for each in values_of(statement, values)
+            for each in values_of(statement, values, parsed, predicate["predicted"])
         )
 
 
@@ -142,6 +142,9 @@ def broken_rule(certificate: bytes, head: bytes) -> str:
     about = [(s.get("patch"), s["prototype"]) for s in statements if "prototype" in s]
     if len({*about}) < len(about):
         return "two statements about one observable"
+    rivals = [rival for s in statements for rival in s.get("rivals") or ()]
+    if len({*rivals}) < len(rivals) or sum(s.get("rivals", ()) is None for s in statements) > 1:
+        return "two sums about one rival, or about all"
     if any(sum("except" in s and side in s for s in statements) > 1 for side in ("lower", "upper")):
         return "two ceilings or two floors"
     if any(patch is not None and patch >= predicate["patches"] for patch, _ in about):
