@@ -122,6 +122,7 @@ class Projection:
             directions = scaled(points)
             points = directions / norm(directions).upper[:, None]
             self._largest = 1.0 + gamma(3 * depth + 40)
+        self.points = points
         self._gram = gram(points)
         # Coordinates are off by a few relative roundings (centring, scaling, norm), their products and sums by gamma_D.
         self._depth_operations = 3 * depth + 40
@@ -142,6 +143,11 @@ class Projection:
     def is_from_within(self) -> bool:
         """Whether ranges are from within."""
         return self._inside
+
+    @property
+    def domain(self) -> Enclosure:
+        """(P,) what observables can be, from within where ranges are."""
+        return self._domain
 
     def numbers(self) -> ProjectionNumbers:
         """What a search without rounding needs."""
@@ -184,7 +190,7 @@ class Projection:
         return within
 
     def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-        """See `SpatialParadigm`. Of wide intervals `verale.search.compiled.ranges` makes more."""
+        """See `SpatialParadigm`. Of wide intervals `verale.bounds.intervals` makes more."""
         ranges = Enclosure(*(end.expand(len(stated), -1).clone() for end in (self._domain.lower, self._domain.upper)))
         finite = observed.lower.isfinite() & observed.upper.isfinite()
         used = list(stated)
@@ -250,10 +256,10 @@ class Projection:
         within nothing is known of it then, because the checker may use them."""
         if self._inside:
             ranges.lower[row], ranges.upper[row] = torch.inf, -torch.inf
-        elif independent := self._independent(stated):
+        elif independent := self.independent(stated):
             self._tighten(ranges, [row], [independent], observed)
 
-    def _independent(self, stated: Sequence[int]) -> list[int]:
+    def independent(self, stated: Sequence[int]) -> list[int]:
         """The prototypes that add enough to the hull of those before them, by Cholesky's factorisation row by row."""
         own = torch.tensor(stated)
         products, skipped = self._gram[own[:, None], own], int(self._euclidean)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
 from torch import Tensor
 
 from verale.bounds import check_domain
@@ -212,16 +211,14 @@ class _OfPatches:
             raise UnexplainedError(UNSETTLED)
 
     def left(self, order: list[Pair]) -> _Left[Pair]:
-        """First as many statements are dropped at once as can be, by bisection; from the rest, one after the other."""
-        low, high = 0, len(order)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._entails(order[middle:]):
-                low = middle
-            else:
-                high = middle
-        kept = [] if self._entails([]) else order[low:]
-        pairs = self._without_needless(kept)
+        """As many statements are dropped at once as can be, by bisection; then the next one is needed."""
+        pairs: list[Pair] = []
+        while order and not self._entails(pairs):
+            low, high = 0, len(order)
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if self._entails(pairs + order[middle:]) else (low, middle)
+            pairs, order = [*pairs, order[low]], order[low + 1 :]
         (doubtful,) = not_surely_needed(self.problem, self._paradigm, [pairs])
         if doubtful:
             pairs = without_doubtful(self.problem, self._paradigm, pairs, doubtful)
@@ -229,20 +226,6 @@ class _OfPatches:
         (margins,) = proved_margins(self.problem, ranges_from_scratch(self.problem, self._paradigm, [sorted(pairs)]))
         statements = statements_about(self.problem, sorted(pairs))
         return _Left(frozenset(pairs), statements, margins, not doubtful)
-
-    def _without_needless(self, kept: list[Pair]) -> list[Pair]:
-        """What is left of pairs, the first of which go first, in plain floats; all where rounding refutes that."""
-        from verale.search.compiled.image import image_arrays
-        from verale.search.compiled.shrink import shrink_statements
-        from verale.search.compiled.statements import GUARDS
-
-        if not kept:
-            return kept
-        rank = np.arange(len(kept), 0, -1, dtype=np.float64)
-        arrays = image_arrays(self.problem, self._paradigm)
-        stays, _ = shrink_statements(arrays, np.array(kept, dtype=np.int64), rank, True, GUARDS[0])
-        pairs = [pair for pair, keep in zip(kept, stays.tolist(), strict=True) if keep]
-        return pairs if self._entails(pairs) else kept
 
     def _entails(self, pairs: list[Pair]) -> bool:
         ranges = ranges_from_scratch(self.problem, self._paradigm, [pairs])

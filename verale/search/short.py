@@ -58,7 +58,7 @@ def in_short_numbers(
         if digits == FEWEST_DIGITS:
             wide, margins = fewest_digits(statements, range(1, most), prove, least, share) or (wide, margins)
         return wide, margins_in_digits(margins.tolist()), minimal, prices
-    others = search.with_slack(image, len(statements), lost, most, least)
+    others = search.with_slack(image, statements, lost, most, least)
     if others is not None or digits != FEWEST_DIGITS:
         return others
     found = fewest_digits(statements, range(most + 1, MOST_DIGITS + 1), prove, least, share)

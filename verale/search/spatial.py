@@ -11,6 +11,8 @@ from verale.head import Head
 from verale.search import devices
 from verale.search.problem import Problem
 from verale.search.prove import UNSETTLED, Explained, propose_and_prove
+from verale.search.rounds.explain import Rounds, admits
+from verale.search.rounds.stepwise import Stepwise
 
 __all__ = ["explain_spatial", "is_launched"]
 
@@ -29,15 +31,20 @@ def explain_spatial(
     A device, a GPU, is asked first, for all images at once. Machine code searches what it does not explain, and all
     other cases, each image by itself.
     """
-    from verale.search.machine_code import MachineCode
-
     limits = [float("inf")] * len(problem) if most is None else most
-    explained = _launched(problem, paradigm, order, limits, device)
+    if admits(problem, paradigm, order):
+        explained = _answered(propose_and_prove(Rounds(problem, paradigm), limits))
+    else:
+        explained = _launched(problem, paradigm, order, limits, device)
     left = [image for image in range(len(problem)) if image not in explained]
-    engine = MachineCode(problem.take(left), paradigm, order)
+    engine = Stepwise(problem.take(left), paradigm, order)
     others = propose_and_prove(engine, [limits[image] for image in left])
     explained |= {left[at]: explanation for at, explanation in others.items()}
     return [explained[image] for image in range(len(problem))]
+
+
+def _answered(explained: dict[int, Explained]) -> dict[int, Explained]:
+    return {image: each for image, each in explained.items() if each != UNSETTLED}
 
 
 def is_launched(head: Head, paradigm: SpatialParadigm, order: str, device: torch.device | str) -> bool:
@@ -58,4 +65,4 @@ def _launched(
     except devices.NotCompiledError as error:
         devices.do_without(device, error)
         return {}
-    return {image: each for image, each in explained.items() if each != UNSETTLED}
+    return _answered(explained)

@@ -10,15 +10,20 @@ from support.problems import MONOTONE, small_problem, tied_problem
 
 from verale.bounds import Projection, Simplex, Triangle
 from verale.search import needed
-from verale.search.machine_code import first_statements
 from verale.search.needed import not_surely_needed, surely_needed, without_doubtful
 from verale.search.prove import SpatialExplanation
+from verale.search.rounds.stepwise import first_statements
 from verale.search.spatial import explain_spatial
 
 
 def added(problem, paradigm):
     """For each image statements that entail the class, not all of which are needed."""
-    return [first_statements(problem.take([image]), paradigm) for image in range(len(problem))]
+    explained = []
+    for image in range(len(problem)):
+        pairs = first_statements(problem.take([image]), paradigm)
+        others = ((patch, j) for patch in range(problem.patches) for j in range(problem.head.size - 1))
+        explained.append([*pairs, next(pair for pair in others if pair not in pairs)])
+    return explained
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), [case for case in MONOTONE if case[1] is not Triangle])

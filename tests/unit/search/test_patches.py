@@ -8,8 +8,8 @@ from support.problems import SLACK, small_problem
 
 from verale.bounds import Projection, pooling_of
 from verale.search.at_once import ranges_from_scratch
-from verale.search.machine_code import first_statements
 from verale.search.patches import Patches
+from verale.search.rounds.stepwise import first_statements
 from verale.search.stated import statements_about
 
 

@@ -92,12 +92,14 @@ class ParadigmSearch(ABC):
             solutions = list(map(partial(cheaper, problem.costs), solutions, without))
         return solutions
 
-    def with_slack(self, image: Problem, size: int, lost: Tensor, digits: int, least: float) -> Solved | None:
+    def with_slack(
+        self, image: Problem, statements: Sequence[Statement], lost: Tensor, digits: int, least: float
+    ) -> Solved | None:
         """Other statements about the only image that prove its class in so many digits; None where none are looked for.
 
         Args:
             image: one image, whose observables are exact.
-            size: of the explanation whose statements do not.
+            statements: those of an explanation that do not.
             lost: (C,) what their widths cost.
             digits: of the ends of statements.
             least: see `verale.search.digits.least_unit`.

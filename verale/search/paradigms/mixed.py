@@ -29,6 +29,7 @@ from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.patches import Patches
 from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError, given_up
+from verale.search.rounds.stepwise import first_statements
 from verale.search.tolerance import EXACT
 
 __all__ = ["MixedSearch", "explain_mixed"]
@@ -85,8 +86,6 @@ def explain_mixed(
 
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
-    from verale.search.machine_code import first_statements
-
     image = _Image(problem, MixedBounds(problem, projection, lipschitz))
     image.begin_with([], _HOPELESS * most)
     pairs = first_statements(problem, projection)

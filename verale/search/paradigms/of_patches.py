@@ -19,6 +19,7 @@ from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, require_products
 from verale.search.problem import Problem, shortened
 from verale.search.prove import Explained
+from verale.search.rounds.explain import admits_head
 from verale.search.smallest import Solution, cheaper
 from verale.search.spatial import explain_spatial, is_launched
 from verale.search.stated import pairs_of, statements_about
@@ -50,7 +51,8 @@ class OfPatches(ParadigmSearch):
     @property
     def is_alone(self) -> bool:
         """See `ParadigmSearch`."""
-        return not self.is_launched
+        in_rounds = any(admits_head(self.head, self.spatial, order) for order in self.orders)
+        return not in_rounds and not self.is_launched
 
     @property
     def is_launched(self) -> bool:

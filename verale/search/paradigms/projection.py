@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -13,8 +14,11 @@ from verale.search.digits import in_digits, margins_in_digits
 from verale.search.needed import not_surely_needed, without_doubtful
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
+from verale.search.prove import HOPELESS, Proved
+from verale.search.rounds.explain import Rounds, admits
+from verale.search.rounds.stepwise import Stepwise
 from verale.search.smallest import Solved
-from verale.search.stated import statements_about
+from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["ProjectionSearch"]
 
@@ -35,23 +39,18 @@ class ProjectionSearch(OfPatches):
     name = "projection"
     bounds = Projection
 
-    def with_slack(self, image: Problem, size: int, lost: Tensor, digits: int, least: float) -> Solved | None:
-        """See `ParadigmSearch`. The search in machine code, which knows exact statements alone, is asked for margins
-        that are greater by what widths cost."""
+    def with_slack(
+        self, image: Problem, statements: Sequence[Statement], lost: Tensor, digits: int, least: float
+    ) -> Solved | None:
+        """See `ParadigmSearch`. The search, which knows exact statements alone, is asked for margins that are greater
+        by what widths cost. In rounds, the explanation is grown on."""
         if image.costs or self.orders[0] != ORDERS[0]:
             return None
-        from verale.search.compiled.image import image_arrays
-        from verale.search.compiled.statements import choose_statements
-        from verale.search.machine_code import prove_pairs
-
-        arrays, guard = image_arrays(image, self.spatial), 0.0
+        pairs, guard = pairs_of(statements), 0.0
         for _ in range(_TRIES):
             # In two digits: so that no last bit, which depends on the processor, decides what is found.
             guard = max(_GROWS * guard, float(f"{_MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
-            chosen = choose_statements(image, arrays, guard, math.inf)
-            if chosen.failure or len(chosen.pairs) > _LARGEST * size:
-                return None
-            proved = prove_pairs(image, self.spatial, arrays, chosen.pairs, _FEW)
+            proved = self._above(image, pairs, guard)
             if proved is None:
                 return None
             explanation, doubtful = proved
@@ -61,6 +60,21 @@ class ProjectionSearch(OfPatches):
                 kept, more, needed = self._without_needless(image, explanation.pairs, doubtful, wide, margins)
                 return kept, margins_in_digits(more.tolist()), needed, ()
             lost = explanation.margins - margins
+        return None
+
+    def _above(self, image: Problem, pairs: list[Pair], guard: float) -> Proved | None:
+        """Hardly more statements than these, whose margins exceed a guard."""
+        most, is_small = _LARGEST * len(pairs), len(pairs) <= _FEW
+        tried: list[tuple[Rounds | Stepwise, list[Any]]] = []
+        if admits(image, self.spatial, self.orders[0]):
+            rounds = Rounds(image, self.spatial)
+            tried += [(rounds, [[pairs]]), *([(rounds, [])] if is_small else [])]
+        if is_small or not tried:
+            tried.append((Stepwise(image, self.spatial), []))
+        for engine, start in tried:
+            (chosen,) = engine.choose([0], guard, [HOPELESS * most], [[]], *start)
+            if isinstance(chosen, list) and len(chosen) <= most:
+                return engine.prove({0: chosen})[0]
         return None
 
     def _without_needless(

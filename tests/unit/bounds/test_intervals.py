@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from itertools import product
 
+import mpmath
 import pytest
 import torch
 from support.small import metric_head
 
 from verale.bounds import Projection, observe
+from verale.bounds.intervals import ranges_of_statements
 from verale.head import Cosine, Euclidean, InnerProduct
 from verale.rounding import Enclosure
-from verale.search.compiled.ranges import ranges_of_statements
 
 GEOMETRIES = (Euclidean(), Cosine(0.0), InnerProduct(1.5))
 
@@ -97,3 +98,58 @@ def test_ranges_from_within_are_attained_at_corners(geometry, count, width):
         size = (outer.upper - outer.lower)[:, count:]
         assert ((inner.lower - outer.lower)[:, count:] <= 0.01 * size + 1e-7).all()
         assert ((outer.upper - inner.upper)[:, count:] <= 0.01 * size + 1e-7).all()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+@pytest.mark.parametrize("width", [0.0, 1e-12, 1e-6, 1e-3, 0.03])
+def test_in_many_digits_a_latent_that_satisfies_the_statements_lies_within(geometry, width):
+    """Its observables, in 40 digits; and the ranges from within lie within those from without."""
+    head, _ = case(geometry)
+    z = torch.rand(1, 7, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    z = z if geometry == Euclidean() else z / (2 * z.norm())
+    observed, stated = observe(head, z), [[0, 3, 5]]
+    wide = Enclosure(observed.lower - width, observed.upper + width)
+    outer, inner = (ranges_of_statements(each, stated, wide) for each in (Projection(head), Projection(head).inner()))
+    rest = [k for k in range(8) if k not in stated[0]]
+    assert (inner.lower < inner.upper)[:, rest].all()  # something is known
+    with mpmath.workdps(40):
+        latent = mpmath.matrix(z[0].tolist())
+        points = [mpmath.matrix(row) for row in head.prototypes.double().tolist()]
+        for k, point in enumerate(points):
+            real = (latent.T * point)[0]
+            if isinstance(geometry, Euclidean):
+                real = mpmath.norm(latent - point) ** 2
+            elif isinstance(geometry, Cosine):
+                real /= mpmath.norm(latent) * mpmath.norm(point)
+            assert float(outer.lower[0, k]) <= real <= float(outer.upper[0, k])
+    assert (inner.lower >= outer.lower)[:, rest].all() and (inner.upper <= outer.upper)[:, rest].all()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_statements_that_others_imply_add_nothing_and_leave_nothing_known_from_within(geometry):
+    generator = torch.Generator().manual_seed(3)
+    points = torch.rand(8, 7, generator=generator)
+    points[7] = points[0]
+    head = metric_head(geometry, points)
+    observed = observe(head, torch.rand(2, 7, generator=generator, dtype=torch.float64) / 4)
+    for width in (0.0, 1e-3):
+        wide = Enclosure(observed.lower - width, observed.upper + width)
+        ranges = ranges_of_statements(Projection(head), [[1, 0, 7], []], wide)
+        alone = ranges_of_statements(Projection(head), [[1, 0], []], wide)
+        assert torch.equal(ranges.lower[:, 2:7], alone.lower[:, 2:7])
+        assert torch.equal(ranges.lower[1], Projection(head).domain.lower)
+        inner = ranges_of_statements(Projection(head).inner(), [[1, 0, 7], []], wide)
+        assert (inner.lower[0] == torch.inf).sum() >= 5 and inner.lower[1].isfinite().all()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_an_interval_without_an_end_says_nothing_of_other_observables(geometry):
+    head, observed = case(geometry)
+    open_ = Enclosure(observed.lower.clone(), observed.upper.clone())
+    open_.upper[0, 1] = torch.inf
+    ranges = ranges_of_statements(Projection(head), [[0, 1, 2]], open_)
+    alone = ranges_of_statements(Projection(head), [[0, 2]], observed)
+    assert torch.equal(ranges.upper[:, 3:], alone.upper[:, 3:])
+    assert ranges.lower[0, 1] >= observed.lower[0, 1]
+    inner = ranges_of_statements(Projection(head).inner(), [[0, 1, 2]], open_)
+    assert (inner.lower[0, 3:] == torch.inf).all()

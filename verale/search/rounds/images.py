@@ -1,0 +1,171 @@
+"""A batch of images as the search in rounds sees it: estimates of likeness, similarity and margins.
+
+The *likeness* of a patch and a prototype is minus their dissimilarity (`verale.bounds.similarity`): similarities rise
+with it, and so does their maximum over patches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verale.bounds import LinearMargins, Projection
+from verale.bounds.similarity import dissimilarity
+from verale.head import Head, LogRatio, Quadratic
+from verale.head.evaluation import similarity
+from verale.rounding import Enclosure
+from verale.search.problem import Problem
+
+__all__ = ["FAR", "Images", "Space", "likeness_between", "likeness_of"]
+
+FAR = 2.0**20
+"""An observable without an upper end is taken to be at most so many times the greatest that was observed, plus one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """What statements about a patch are made of; estimates.
+
+    Attributes:
+        is_distance: whether observables are squared distances.
+        points: (P, D) the vectors of the prototypes, as of `Projection.points`, in as few coordinates as they need.
+        squares: (P,) their squares.
+        reach: (P, P) the squared distances between them; None unless observables are distances.
+        whole: the square of the radius of the ball in which latents lie; 0 for distances.
+        shift: (P,) observables of the ball's centre.
+        sign: 1, or -1 for distances: a signed observable is the observable times this.
+        peak: (P,) the signed observable of greatest likeness; None where likeness rises with it.
+        least_residual: see `ProjectionNumbers`.
+        domain: (P,) each, the least and the greatest likeness over the domain.
+    """
+
+    is_distance: bool
+    points: Tensor
+    squares: Tensor
+    reach: Tensor | None
+    whole: float
+    shift: Tensor
+    sign: float
+    peak: Tensor | None
+    least_residual: float
+    domain: tuple[Tensor, Tensor]
+
+    @classmethod
+    def of(cls, head: Head, paradigm: Projection, farthest: float) -> Space:
+        """That of a head; no observable of the images is greater than `farthest`."""
+        numbers, points = paradigm.numbers(), paradigm.points
+        if points.shape[1] > points.shape[0]:
+            values, vectors = torch.linalg.eigh(numbers.gram)
+            points = vectors * values.clamp(min=0).sqrt()
+        squares, is_distance = numbers.gram.diagonal().contiguous(), paradigm.is_of_distances
+        reach = None
+        if is_distance:
+            reach = (squares[:, None] - 2 * numbers.gram + squares).clamp_(min=0)
+        sign = -1.0 if is_distance else 1.0
+        peak = None
+        if isinstance(head.similarity, Quadratic):
+            peak = torch.zeros_like(squares) if head.peak is None else sign * head.peak.to(squares)
+        ends = numbers.domain.lower, numbers.domain.upper.nan_to_num(posinf=FAR * (1 + farthest))
+        low, high = (-ends[1], -ends[0]) if is_distance else ends
+        return cls(
+            is_distance=is_distance,
+            points=points.contiguous(),
+            squares=squares,
+            reach=reach,
+            whole=numbers.whole,
+            shift=numbers.shift,
+            sign=sign,
+            peak=peak,
+            least_residual=numbers.least_residual,
+            domain=likeness_between(low, high, peak),
+        )
+
+
+def likeness_between(low: Tensor, high: Tensor, peak: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The least and the greatest likeness of signed observables between `low` and `high`, whose memory it may use."""
+    if peak is None:
+        return low, high
+    above, below = low - peak, peak - high
+    greatest = torch.maximum(above, below).clamp_(min=0).neg_()
+    return torch.minimum(above, below), greatest
+
+
+def likeness_of(ranges: Enclosure, space: Space) -> tuple[Tensor, Tensor]:
+    """The least and the greatest likeness of observables (..., P) in ranges, whose memory it may use."""
+    low, high = (ranges.upper.neg_(), ranges.lower.neg_()) if space.is_distance else (ranges.lower, ranges.upper)
+    return likeness_between(low, high, space.peak)
+
+
+def _similarity_of_likeness(head: Head) -> Callable[[Tensor], Tensor]:
+    """The similarities of likenesses (..., P), whose memory it may use."""
+    if isinstance(head.similarity, LogRatio):
+        scale = torch.ones(head.size, dtype=torch.float64) if head.scale is None else head.scale.to(torch.float64)
+        epsilon = head.similarity.epsilon
+        shift, share = epsilon / scale, (1 - epsilon) / scale
+
+        def log_ratio(likeness: Tensor) -> Tensor:
+            torch.div(share, likeness.neg_().add_(shift), out=likeness)
+            return likeness.add_(1.0).log_()
+
+        return log_ratio
+    if isinstance(head.similarity, Quadratic):
+        return lambda likeness: likeness.square().neg_()
+    if head.geometry.is_distance:
+        return lambda likeness: similarity(head, likeness.neg())
+    return lambda likeness: similarity(head, likeness)
+
+
+class Images:
+    """N images of L patches of one head with a linear readout and a maximum as pooling.
+
+    Attributes:
+        space: the geometry.
+        likeness: (N, L, P) of the images' own patches.
+        observed: (N, L, P) their signed observables.
+        attained: (N, P) the patch that may be stated and is most similar.
+        nearest: (N, L) the prototype that may be stated and is most similar.
+        actual: (N, P) the activations.
+        weights: (N, K, P) W_predicted - W_rival.
+        positive, negative: (N, P, K) the parts of them.
+        bias: (N, K) b_predicted - b_rival; infinite for the predicted class.
+        allowed: (L, P) which pairs may be stated; None if all may.
+        hidden: (L, P) which prototypes do not look at which patches; None if all look at all.
+    """
+
+    def __init__(self, problem: Problem, paradigm: Projection) -> None:
+        head, margins = problem.head, problem.margins
+        count, patches, size = len(problem), problem.patches, head.size
+        middle = (problem.observed.lower + problem.observed.upper) / 2
+        self.head = head
+        self.space = Space.of(head, paradigm, float(middle.abs().amax()))
+        self.observed = (self.space.sign * middle).view(count, patches, size)
+        self.likeness = -dissimilarity(head, middle).view(count, patches, size)
+        self.hidden = head.pooling.hidden(patches, size)
+        if self.hidden is not None:
+            self.likeness.masked_fill_(self.hidden, -torch.inf)
+        allowed = problem.patches_left[:, None] & problem.prototypes_left
+        self.allowed = None if bool(allowed.all()) else allowed
+        may = self.likeness if self.allowed is None else self.likeness.masked_fill(~allowed, -torch.inf)
+        self.attained, self.nearest = may.argmax(1), may.argmax(2)
+        self.actual = (problem.activations.lower + problem.activations.upper) / 2
+        self.similar = _similarity_of_likeness(head)
+        if not isinstance(margins, LinearMargins):
+            raise NotImplementedError
+        self.positive, self.negative, self.bias = margins.positive, margins.negative, margins.bias
+        self.weights = (margins.positive + margins.negative).transpose(1, 2).contiguous()
+
+    def __len__(self) -> int:
+        return len(self.bias)
+
+    @property
+    def patches(self) -> int:
+        """L."""
+        return int(self.likeness.shape[1])
+
+    @property
+    def size(self) -> int:
+        """P."""
+        return int(self.likeness.shape[2])
