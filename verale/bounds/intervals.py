@@ -39,11 +39,10 @@ from torch import Tensor
 
 from verale.bounds.at_once import INFLATE
 from verale.bounds.projection import Projection
-from verale.bounds.rows import cut
 from verale.bounds.spans import Spans
 from verale.rounding import UNIT, Enclosure
 
-__all__ = ["ranges_of_statements"]
+__all__ = ["ranges_of_listed", "ranges_of_statements"]
 
 _TOO_WIDE = 1 - 1e-6
 """See `verale.bounds.hulls`."""
@@ -65,39 +64,53 @@ def ranges_of_statements(paradigm: Projection, stated: Sequence[Sequence[int]], 
 
     An interval without an end says nothing of other observables.
     """
-    finite = (observed.lower.isfinite() & observed.upper.isfinite()).tolist() if len(stated) else []
-    used = [[j for j in each if finite[row][j]] for row, each in enumerate(stated)]
+    most = max(1, *map(len, stated)) if len(stated) else 1
+    table = torch.tensor([[*each, *[0] * (most - len(each))] for each in stated], dtype=torch.int64).view(-1, most)
+    return ranges_of_listed(paradigm, table, torch.tensor(list(map(len, stated)), dtype=torch.int64), observed)
+
+
+def ranges_of_listed(paradigm: Projection, stated: Tensor, count: Tensor, observed: Enclosure) -> Enclosure:
+    """The same of statements as a tensor (R, M), of which the first `count` (R,) of a patch count."""
+    there = torch.arange(stated.shape[1]) < count[:, None]
+    low, high = observed.lower.gather(1, stated), observed.upper.gather(1, stated)
+    finite = low.isfinite() & high.isfinite()
+    used, number = stated, count
+    if hidden := not bool((finite | ~there).all()):
+        kept = finite & there
+        used, number = stated.gather(1, (~kept).long().argsort(dim=1, stable=True)), kept.sum(1)
     domain, within = paradigm.domain, paradigm.is_from_within
-    ranges = Enclosure.unchecked(*(end.repeat(len(used), 1) for end in (domain.lower, domain.upper)))
-    rows = [row for row, each in enumerate(used) if each]
-    if rows:
-        clear = _enter(ranges, paradigm, rows, used, observed)
-        unclear = [row for row, known in zip(rows, clear.tolist(), strict=True) if not known]
+    ranges = Enclosure.unchecked(*(end.repeat(len(stated), 1) for end in (domain.lower, domain.upper)))
+    rows = number.nonzero()[:, 0]
+    if len(rows):
+        unclear = rows[~_enter(ranges, paradigm, rows, used[rows], number[rows], observed)]
         if within:
-            unclear += [row for row, each in enumerate(stated) if len(used[row]) < len(each)]
+            unclear = torch.cat([unclear, (number < count).nonzero()[:, 0]]) if hidden else unclear
             ranges.lower[unclear], ranges.upper[unclear] = torch.inf, -torch.inf
-        elif unclear:
-            fewer = dict(zip(unclear, (paradigm.independent(used[row]) for row in unclear), strict=True))
-            _enter(ranges, paradigm, [row for row in unclear if fewer[row]], fewer, observed)
-    return cut(ranges, stated, observed)
+        elif len(unclear):
+            fewer = [paradigm.independent(used[row, : number[row]].tolist()) for row in unclear.tolist()]
+            most = max(1, *map(len, fewer))
+            table = torch.tensor([[*each, *[0] * (most - len(each))] for each in fewer], dtype=torch.int64)
+            number = torch.tensor(list(map(len, fewer)), dtype=torch.int64)
+            some = number > 0
+            _enter(ranges, paradigm, unclear[some], table[some], number[some], observed)
+    rows, places = there.nonzero(as_tuple=True)
+    pairs = rows, stated[rows, places]
+    ranges.lower[pairs] = torch.maximum(ranges.lower[pairs], low[rows, places])
+    ranges.upper[pairs] = torch.minimum(ranges.upper[pairs], high[rows, places])
+    return ranges
 
 
 def _enter(
-    ranges: Enclosure,
-    paradigm: Projection,
-    rows: list[int],
-    used: Sequence[Sequence[int]] | dict[int, list[int]],
-    observed: Enclosure,
+    ranges: Enclosure, paradigm: Projection, index: Tensor, stated: Tensor, count: Tensor, observed: Enclosure
 ) -> Tensor:
     """Enter the ranges of some patches; (S,) of which of them they are known. The others stay as they are."""
-    index, most = torch.tensor(rows, dtype=torch.int64), max((len(used[row]) for row in rows), default=0)
-    count = torch.tensor([len(used[row]) for row in rows], dtype=torch.int64)
-    stated = torch.tensor([[*used[row], *[0] * (most - len(used[row]))] for row in rows], dtype=torch.int64)
-    given, clear = observed[index], torch.zeros(len(rows), dtype=torch.bool)
-    if not rows:
+    clear = torch.zeros(len(index), dtype=torch.bool)
+    if not len(index):
         return clear
+    stated = stated[:, : int(count.max())]
+    given = observed[index]
     low, high = given.lower.gather(1, stated), given.upper.gather(1, stated)
-    there = torch.arange(most) < count[:, None]
+    there = torch.arange(stated.shape[1]) < count[:, None]
     exact = ((high - low <= _EXACT * torch.maximum(low.abs(), high.abs())) | ~there).all(1)
     for some, ranges_of in ((exact, _exact), (~exact, _from_within if paradigm.is_from_within else _from_without)):
         at = some.nonzero()[:, 0]

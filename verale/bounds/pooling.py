@@ -101,36 +101,32 @@ class MaxDropping:
         self._pooling, self._head = pooling, pooling.head
         self._hidden = pooling.hidden(ranges)
         self._near, self._far = (end.clone() for end in pooling.oriented(ranges, self._hidden))
+        self._least = _two_least(self._near), _two_least(self._far)
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         near, far = self._oriented(patches, ranges)
-        return pooled_activation(
-            self._head,
-            torch.minimum(near, _without_each(self._near, patches)),
-            torch.minimum(far, _without_each(self._far, patches)),
-        )
+        others = (_of_others(least, patches) for least in self._least)
+        return pooled_activation(self._head, torch.minimum(near, next(others)), torch.minimum(far, next(others)))
 
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
         self._near[patches], self._far[patches] = self._oriented(patches, ranges)
+        self._least = _two_least(self._near), _two_least(self._far)
 
     def _oriented(self, patches: Tensor, ranges: Enclosure) -> tuple[Tensor, Tensor]:
         return self._pooling.oriented(ranges, None if self._hidden is None else self._hidden[patches])
 
 
-def least_of_others(values: Tensor) -> Tensor:
-    """(N, L, P): for each patch, the least over the other patches; infinity if there is no other."""
-    nothing = torch.full_like(values[:, :1], torch.inf)
-    before = torch.cat([nothing, values.cummin(1).values[:, :-1]], 1)
-    after = torch.cat([values.flip(1).cummin(1).values.flip(1)[:, 1:], nothing], 1)
-    return torch.minimum(before, after)
+def _two_least(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(P,) each of values (L, P): the patch of the least, this, and the least of the others; infinity if there is no
+    other."""
+    least, patch = values.min(0)
+    return patch, least, values.scatter(0, patch[None], torch.inf).amin(0)
 
 
-def _without_each(values: Tensor, patches: Tensor) -> Tensor:
-    """(S, P) the least of (L, P) values over all patches but one, for each of S patches."""
-    unique, index = torch.unique(patches, return_inverse=True)
-    rest = values.clone()
-    rest[unique] = torch.inf
-    return torch.minimum(least_of_others(values[unique][None])[0], rest.amin(0))[index]
+def _of_others(least: tuple[Tensor, Tensor, Tensor], patches: Tensor) -> Tensor:
+    """(S, P) the least over all patches but one, for each of S patches."""
+    patch, first, second = least
+    return torch.where(patch == patches[:, None], second, first)
 
 
 def _top_mean(head: Head) -> PoolingBounds:

@@ -72,8 +72,14 @@ class Simplex:
 
     def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
         """See `SpatialParadigm`."""
-        pairs = stated_pairs(stated)
-        return self.from_statements(len(stated), *pairs, observed[pairs]).range
+        there = torch.zeros_like(observed.lower, dtype=torch.bool)
+        there[stated_pairs(stated)] = True
+        return self.of_masses(there, observed)
+
+    def of_masses(self, stated: Tensor, observed: Enclosure) -> Enclosure:
+        """(R, P) ranges of patches of which some masses are stated, (R, P) bool; see `ranges`."""
+        patch, prototype = stated.nonzero(as_tuple=True)
+        return self.from_statements(len(stated), patch, prototype, observed[patch, prototype]).range
 
     def from_statements(self, rows: int, patch: Tensor, prototype: Tensor, observed: Enclosure) -> SimplexRows:
         """Patches that know S different statements, all entered at once.

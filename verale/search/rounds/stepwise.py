@@ -9,7 +9,6 @@ proved as it stands.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -20,11 +19,12 @@ from verale.certificate.words import below
 from verale.head import Softmax
 from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
-from verale.search.at_once import ranges_from_scratch, ranges_of, ranges_without_each
+from verale.search.at_once import ranges_from_scratch
 from verale.search.costs import NEARLY_FREE
 from verale.search.needed import noise_of, not_surely_needed, proved_margins
 from verale.search.problem import Pair, Problem, given_up
 from verale.search.prove import Proved, SpatialExplanation, StaysOpen, by_patch
+from verale.search.rounds.statements import statements_of
 
 __all__ = ["GUARDS", "Stepwise", "first_statements"]
 
@@ -42,6 +42,15 @@ _COMPARABLE = 0.5
 
 _FEWER = 2 / 3
 """If too many deletions were tried together, this share of them is tried next."""
+
+_EARLY = 1e15
+"""A statement that is to be deleted early goes as one that costs so much."""
+
+_TRIED = 4
+"""So many statements of a patch are tried again in a round of deletions."""
+
+_ENTRIES_AT_ONCE = 2**17
+"""So many bounds are computed at once: 1 MiB, which a cache holds."""
 
 _HUGE, _TINY = 1e150, 1e-300
 
@@ -115,9 +124,10 @@ class _Stating:
         # What must not be stated costs what its patch's cheapest statement does.
         cheapest = self._costs.masked_fill(~self._open, torch.inf).amin(1, keepdim=True).clamp(max=_HUGE)
         self._prices = torch.where(self._open, self._costs, cheapest)
-        self._stated: list[list[int]] = [[] for _ in range(problem.patches)]
+        self._statements = statements_of(problem, paradigm)
+        self._slots = problem.patches if self._statements.separate else _SLOTS
         self.added: list[Pair] = []
-        self._bound()
+        self._pool()
 
     # Growth
 
@@ -128,10 +138,6 @@ class _Stating:
         known. As many patches as its deficit calls for get one statement each: the one named, or the one that explains
         most of what is unknown; whichever leaves the smaller sum of all rivals' deficits for its cost.
         """
-        of_distances = self._head.geometry.is_distance and not self._problem.costs
-        if of_distances or bool((self._margins == -math.inf).any()):
-            bare = self._open.any(1).nonzero()[:, 0]
-            self._add(bare, self._unlike.masked_fill(~self._open, torch.inf).argmin(1)[bare])
         forced = False
         while True:
             least, rival = self._margins.min(0)
@@ -141,7 +147,7 @@ class _Stating:
                 return given_up(len(self.added))
             worth = self._worth(int(rival))
             promised, named = worth.max(1)
-            order = promised.argsort(descending=True, stable=True)[:_SLOTS]
+            order = promised.argsort(descending=True, stable=True)[: self._slots]
             order = order[promised[order] > 0]
             if not len(order) and bool(self._refused.any()):
                 forced, self._open = True, self._open | self._refused
@@ -161,10 +167,9 @@ class _Stating:
         pursued = self._most_explaining()[patches]
         named = torch.where(self._open[patches, named], named, pursued)
         rows, tried = patches.repeat(2), torch.cat([pursued, named])
-        ranges = self._ranges(rows.tolist(), tried.tolist())
-        margins = self._lower(self._pooled.alone(rows, ranges))
-        now = self._lacking(self._margins[None])
-        gain = now - self._lacking(margins)
+        trial = self._statements.tried(rows, tried)
+        margins = self._lower(self._pooled.alone(rows, trial.ranges))
+        gain = self._lacking(self._margins[None]) - self._lacking(margins)
         costs = self._costs[rows, tried].view(2, -1)
         value = gain.view(2, -1) / costs
         better = (value[1] > value[0]) | ((value[1] == value[0]) & (costs[1] < costs[0]))
@@ -174,7 +179,10 @@ class _Stating:
             refused = rows[at[worse]], tried[at[worse]]
             self._open[refused], self._refused[refused] = False, True
             at = at[~worse]
-        self._add(rows[at], tried[at], ranges[at])
+        self._statements.add(trial, at)
+        self.added += zip(rows[at].tolist(), tried[at].tolist(), strict=True)
+        self._open[rows[at], tried[at]] = self._unstated[rows[at], tried[at]] = False
+        self._pool()
 
     def _lacking(self, margins: Tensor) -> Tensor:
         """(S,) the sums of what margins (S, K) lack."""
@@ -184,7 +192,7 @@ class _Stating:
         """(L, P) what the worst rival's margin would gain if of an activation all were known that a patch's statements
         say, for the cost of the statement that names it; -1 where nothing can be stated."""
         everything = self._pooled.alone(self._patches, self._problem.observed)
-        similar, actual = activation(self._head, self._ranges_now), self._actual
+        similar, actual = activation(self._head, self._statements.ranges), self._actual
         rises, falls = self._weights(rival)
         gained = rises * (_gap(everything.lower, self._box.lower) + _LATER * _gap(actual.lower, similar.lower))
         gained += falls * (_gap(self._box.upper, everything.upper) + _LATER * _gap(similar.upper, actual.upper))
@@ -215,10 +223,10 @@ class _Stating:
     def _most_explaining(self) -> Tensor:
         """(L,) the prototypes that say most of the patches: whose observable lies nearest an end of its range, measured
         by its width; of patches without a statement the nearest, and of masses the greatest."""
-        ends, observed = self._ranges_now, self._problem.observed
+        ends, observed = self._statements.ranges, self._problem.observed
         middle, half = (ends.lower + ends.upper) / 2, (ends.upper - ends.lower) / 2
         score = ((observed.lower + observed.upper) / 2 - middle).abs() / half.clamp(min=_TINY)
-        bare = torch.tensor([not each or isinstance(self._head.geometry, Softmax) for each in self._stated])
+        bare = (self._statements.count == 0) | isinstance(self._head.geometry, Softmax)
         score = torch.where(bare[:, None], -self._unlike, score.nan_to_num(0.0)).clamp(-_HUGE, _HUGE)
         score = torch.where(score > 0, score / self._costs, score * self._costs)
         return score.clamp(min=-_HUGE).masked_fill(~self._open, -torch.inf).argmax(1)
@@ -226,13 +234,13 @@ class _Stating:
     def sweep(self, most: float) -> str | None:
         """The same in the published order (Soria et al., arXiv 2511.16588): the nearest prototype of every patch that
         may have statements, then the second nearest, and so on."""
-        patches = self._problem.patches_left.nonzero()[:, 0].tolist()
+        patches = self._problem.patches_left
         left = self._problem.prototypes_left.nonzero()[:, 0]
-        nearest = left[self._unlike[:, left].argsort(dim=1, stable=True)].tolist()
+        nearest = left[self._unlike[:, left].argsort(dim=1, stable=True)]
 
         def state(depth: int) -> bool:
-            self._stated = [nearest[patch][:depth] if patch in set(patches) else [] for patch in range(len(nearest))]
-            self._bound()
+            self._statements.begin(nearest[:, :depth], patches.long() * depth)
+            self._pool()
             return bool((self._margins > self._guard).all())
 
         depth = next((depth for depth in self._depths(len(left)) if state(depth)), None)
@@ -242,13 +250,14 @@ class _Stating:
                 middle = (low + depth) // 2
                 low, depth = (low, middle) if state(middle) else (middle, depth)
             state(depth)
-        count = sum(map(len, self._stated))
+        count = int(self._statements.count.sum())
         if count > most:
             return given_up(count)
-        self.added = [
-            (patch, nearest[patch][rank]) for rank in range(0 if depth is None else depth) for patch in patches
-        ]
-        return StaysOpen("the class stays open though every pair is stated") if depth is None else None
+        if depth is None:
+            return StaysOpen("the class stays open though every pair is stated")
+        listed = patches.nonzero()[:, 0].tolist()
+        self.added = [(patch, int(nearest[patch, rank])) for rank in range(depth) for patch in listed]
+        return None
 
     def _depths(self, most: int) -> list[int]:
         """How many statements a patch are tried: all, or powers of two where more of them say no less."""
@@ -269,78 +278,115 @@ class _Stating:
     def shrunk(self, early: set[Pair]) -> list[Pair]:
         """What is left when no statement can be deleted; those that are deleted early go before others, then those that
         cost most, then those that leave most. Where bounds depend on the order of statements, the last ones go
-        first."""
-        guard, ordered = self._guard, self._paradigm.ordered
+        first.
+
+        First every deletion is tried alone: what is needed then is so for good, because margins only fall. So old
+        ones are upper bounds: of each patch those with the greatest are tried again.
+        """
+        known, guard = self._statements, self._guard
         if guard <= GUARDS[0]:
             guard = min(guard, float(noise_of(self._problem)[0]))
-        needed: set[Pair] = set()
-        rank = {pair: place for place, pair in enumerate(self.added)}
-        while True:
-            groups = {patch: stated for patch, stated in enumerate(self._stated) if stated}
-            among = {patch: [j for j in stated if (patch, j) not in needed] for patch, stated in groups.items()}
-            pairs, ranges = ranges_without_each(self._problem, self._paradigm, groups, among)
-            if not pairs:
-                break
-            margins = self._lower(self._pooled.alone(torch.tensor([patch for patch, _ in pairs]), ranges))
-            least = margins.amin(1).tolist()
-            if not ordered:
-                needed |= {pair for pair, margin in zip(pairs, least, strict=True) if not margin > guard}
-            free = [at for at, margin in enumerate(least) if margin > guard]
-            if not free:
-                break
-            levels = {at: (pairs[at] not in early, -float(self._costs[pairs[at]])) for at in free}
-            free = [at for at in free if levels[at] == min(levels.values())]
-            free.sort(key=lambda at: -rank[pairs[at]] if ordered else -least[at])
-            offers = sorted({pairs[at][0]: at for at in reversed(free)}.values(), key=free.index)  # of each patch one
-            self._delete([pairs[at] for at in offers], margins[offers], ranges[offers], guard)
-        return [(patch, j) for patch, stated in enumerate(self._stated) for j in stated]
+        first = torch.zeros_like(self._costs)
+        first[tuple(self._problem.index(list(each)) for each in zip(*early, strict=True))] = _EARLY
+        rank = torch.zeros_like(self._costs)
+        for place, pair in enumerate(self.added if self._paradigm.ordered else ()):
+            rank[pair] = place
+        left = torch.full(known.stated.shape, torch.inf, dtype=torch.float64)  # margins when it was last tried
+        undecided = known.there
+        rows, places = undecided.nonzero(as_tuple=True)
+        while len(rows):
+            margins = self._without(rows, places)
+            least = margins.amin(1)
+            left[rows, places] = least
+            undecided[rows, places] = least > guard
+            rows, places, margins = (each[least > guard] for each in (rows, places, margins))
+            if len(rows):
+                gone = self._offered(rows, places, left, first, rank)
+                rows, places, margins = rows[gone], places[gone], margins[gone]
+                count = self._delete(rows, places, margins, guard)
+                rows, places = rows[:count], places[:count]
+                order = (torch.arange(left.shape[1]) == places[:, None]).long().argsort(dim=1, stable=True)
+                undecided[rows, places] = False
+                left[rows], undecided[rows] = left[rows].gather(1, order), undecided[rows].gather(1, order)
+            rows, places = self._to_try(undecided, left, first, rank)
+        return [
+            (patch, j)
+            for patch, (stated, count) in enumerate(zip(known.stated.tolist(), known.count.tolist(), strict=True))
+            for j in stated[:count]
+        ]
 
-    def _delete(self, pairs: list[Pair], margins: Tensor, ranges: Enclosure, guard: float) -> None:
+    def _keys(self, rows: Tensor, places: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
+        """Levels, of which the greatest go first, and within a level scores."""
+        stated = self._statements.stated[rows, places]
+        score = rank[rows, stated] if self._paradigm.ordered else left[rows, places]
+        return first[rows, stated] + self._costs[rows, stated], score
+
+    def _offered(self, rows: Tensor, places: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> Tensor:
+        """Of the highest level, for each patch the statement that goes first; the first one first."""
+        level, score = self._keys(rows, places, left, first, rank)
+        free = (level == level.max()).nonzero()[:, 0]
+        free = free[score[free].argsort(descending=True, stable=True)]
+        return free[_first_of_each(rows[free], 1)]
+
+    def _to_try(self, undecided: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
+        """Of the highest level, for each patch the few statements that go first."""
+        rows, places = undecided.nonzero(as_tuple=True)
+        if not len(rows):
+            return rows, places
+        level, score = self._keys(rows, places, left, first, rank)
+        free = (level == level.max()).nonzero()[:, 0]
+        free = free[score[free].argsort(descending=True, stable=True)]
+        free = free[_first_of_each(rows[free], _TRIED)].sort().values
+        return rows[free], places[free]
+
+    def _without(self, rows: Tensor, places: Tensor) -> Tensor:
+        """(S, K) margins without each of some statements."""
+        step = max(1, _ENTRIES_AT_ONCE // self._head.size)
+        parts = [slice(begin, begin + step) for begin in range(0, len(rows), step)]
+        return torch.cat(
+            [
+                self._lower(self._pooled.alone(rows[part], self._statements.without(rows[part], places[part])))
+                for part in parts
+            ]
+        )
+
+    def _delete(self, rows: Tensor, places: Tensor, margins: Tensor, guard: float) -> int:
         """Delete the first few of some statements about different patches: as many as leave all margins above a guard,
-        at least one."""
+        at least one; how many."""
         lost = (self._margins - margins).nan_to_num(0.0, 0.0, 0.0).cumsum(0)
         count = max(1, int((self._margins - lost > guard).all(1).long().cumprod(0).sum()))
-        while True:
-            rows = torch.tensor([patch for patch, _ in pairs[:count]])
-            lower, upper = self._ranges_now.lower.clone(), self._ranges_now.upper.clone()
-            lower[rows], upper[rows] = ranges.lower[:count], ranges.upper[:count]
-            whole = Enclosure.unchecked(lower, upper)
-            if count == 1 or bool((self._lower(self._pooling.box(whole)[None])[0] > guard).all()):
+        ranges, now = self._statements.without(rows[:count], places[:count]), self._statements.ranges
+        while count > 1:
+            lower, upper = now.lower.clone(), now.upper.clone()
+            lower[rows[:count]], upper[rows[:count]] = ranges.lower[:count], ranges.upper[:count]
+            box = self._pooling.box(Enclosure.unchecked(lower, upper))
+            if bool((self._lower(box[None])[0] > guard).all()):
                 break
             count = max(1, int(count * _FEWER))
-        for patch, j in pairs[:count]:
-            self._stated[patch].remove(j)
-        self._enter(whole)
+        self._statements.delete(rows[:count], places[:count], ranges[:count])
+        self._pool()
+        return count
 
     # Bounds
 
-    def _bound(self) -> None:
-        self._enter(ranges_of(self._problem, self._paradigm, self._patches.tolist(), self._stated))
-
-    def _enter(self, ranges: Enclosure) -> None:
-        self._ranges_now, self._pooled = ranges, self._pooling.dropping(ranges)
-        self._box = self._pooling.box(ranges)
+    def _pool(self) -> None:
+        self._pooled = self._pooling.dropping(self._statements.ranges)
+        self._box = self._pooling.box(self._statements.ranges)
         (self._margins,) = self._lower(self._box[None])
-
-    def _ranges(self, patches: Sequence[int], prototypes: Sequence[int]) -> Enclosure:
-        """(S, P) of some patches, were a statement more made about each."""
-        stated = [[*self._stated[patch], j] for patch, j in zip(patches, prototypes, strict=True)]
-        return ranges_of(self._problem, self._paradigm, list(patches), stated)
-
-    def _add(self, patches: Tensor, prototypes: Tensor, ranges: Enclosure | None = None) -> None:
-        """State something about some patches, each once; `ranges` are those that they have then."""
-        ranges = self._ranges(patches.tolist(), prototypes.tolist()) if ranges is None else ranges
-        for patch, j in zip(patches.tolist(), prototypes.tolist(), strict=True):
-            self._stated[patch].append(j)
-            self.added.append((patch, j))
-        self._open[patches, prototypes] = self._unstated[patches, prototypes] = False
-        lower, upper = self._ranges_now.lower.clone(), self._ranges_now.upper.clone()
-        lower[patches], upper[patches] = ranges.lower, ranges.upper
-        self._enter(Enclosure.unchecked(lower, upper))
 
     def _lower(self, box: Enclosure) -> Tensor:
         """(S, K) margins from boxes (S, P)."""
         return self._problem.margins.lower(box[None])[0]
+
+
+def _first_of_each(rows: Tensor, count: int) -> Tensor:
+    """(S,) bool, which are the first few of their row."""
+    order = rows.argsort(stable=True)
+    number = torch.bincount(rows)
+    start = (number.cumsum(0) - number)[rows[order]]
+    chosen = torch.empty_like(rows, dtype=torch.bool)
+    chosen[order] = torch.arange(len(rows)) - start < count
+    return chosen
 
 
 def _gap(greater: Tensor, less: Tensor) -> Tensor:

@@ -1,0 +1,358 @@
+"""Statements about the patches of one image, under any paradigm: what one more, or one less, would say.
+
+`Statements` bounds each trial anew. Where a paradigm allows for less, a class of its own keeps what trials share:
+statements that bound by themselves, each alone (`Apart`); those that are folded one after the other (`Folded`); masses
+(`Masses`); exact ones that a deletion changes by one direction (`Directions`). All bounds are rounded outward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle
+from verale.bounds.hypersphere import Spheres
+from verale.bounds.intervals import ranges_of_listed
+from verale.bounds.spans import Spans
+from verale.rounding import Enclosure
+from verale.search.problem import Problem
+
+__all__ = ["Statements", "Trial", "statements_of"]
+
+_ALIKE = 1e-12
+"""The same end may be computed with other last bits."""
+
+_ROOM = 4
+"""So many more statements a patch have room at first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Some patches (S,), were a prototype (S,) stated too.
+
+    Attributes:
+        patches, prototypes: (S,).
+        ranges: (S, P) of their observables.
+        state: what else becomes theirs.
+    """
+
+    patches: Tensor
+    prototypes: Tensor
+    ranges: Enclosure
+    state: Any = None
+
+
+class Statements:
+    """Statements about L patches.
+
+    Args:
+        problem: the image.
+        paradigm: how statements bound observables.
+
+    Attributes:
+        stated: (L, M) prototypes in the order in which they were stated; any behind these.
+        count: (L,) how many there are.
+        ranges: (L, P) what they say of the observables.
+    """
+
+    separate = False
+    """Whether what a statement says depends on no other."""
+
+    def __init__(self, problem: Problem, paradigm: Any) -> None:
+        self.paradigm, self.observed = paradigm, problem.observed
+        self.stated = torch.zeros(problem.patches, _ROOM, dtype=torch.int64)
+        self.count = torch.zeros(problem.patches, dtype=torch.int64)
+        self.ranges = self._bounds(torch.arange(problem.patches), self.stated, self.count)
+
+    @property
+    def there(self) -> Tensor:
+        """(L, M) bool, where there is a statement."""
+        return torch.arange(self.stated.shape[1]) < self.count[:, None]
+
+    def begin(self, stated: Tensor, count: Tensor) -> None:
+        """State these, and nothing else."""
+        self.stated, self.count = pad(stated, (0, _ROOM)), count
+        self.ranges = self._bounds(torch.arange(len(count)), self.stated, count)
+
+    def tried(self, patches: Tensor, prototypes: Tensor) -> Trial:
+        """What a statement more about some patches would say."""
+        stated, count = self._more(patches, prototypes)
+        return Trial(patches, prototypes, self._bounds(patches, stated, count))
+
+    def add(self, trial: Trial, at: Tensor) -> None:
+        """State what was tried, at some places of the trial, of different patches."""
+        patches = trial.patches[at]
+        if int(self.count.max()) + 1 >= self.stated.shape[1]:
+            self.stated = pad(self.stated, (0, self.stated.shape[1]))
+        self.stated[patches, self.count[patches]] = trial.prototypes[at]
+        self.count[patches] += 1
+        self._enter(patches, trial.ranges[at])
+
+    def without(self, patches: Tensor, places: Tensor) -> Enclosure:
+        """(S, P) what is said of some patches without the statement at a place."""
+        return self._bounds(patches, *self._less(patches, places))
+
+    def delete(self, patches: Tensor, places: Tensor, ranges: Enclosure) -> None:
+        """Withdraw a statement about each of some different patches, whose ranges become these."""
+        self.stated[patches], self.count[patches] = self._less(patches, places)
+        self._enter(patches, ranges)
+
+    def _enter(self, patches: Tensor, ranges: Enclosure) -> None:
+        self.ranges.lower[patches], self.ranges.upper[patches] = ranges.lower, ranges.upper
+
+    def _more(self, patches: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
+        """The statements about some patches, and one more each."""
+        count = self.count[patches]
+        stated = self.stated[patches, : int(count.max()) + 1].clone()
+        stated[torch.arange(len(patches)), count] = prototypes
+        return stated, count + 1
+
+    def _less(self, patches: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+        """The statements about some patches without one each."""
+        gone = torch.arange(self.stated.shape[1]) == places[:, None]
+        order = gone.long().argsort(dim=1, stable=True)
+        return self.stated[patches].gather(1, order), self.count[patches] - 1
+
+    def _bounds(self, patches: Tensor, stated: Tensor, count: Tensor) -> Enclosure:
+        """(S, P) what statements (S, M), of which the first few count, say of some patches."""
+        if isinstance(self.paradigm, Projection):
+            return ranges_of_listed(self.paradigm, stated, count, self.observed[patches])
+        lists = [each[:length] for each, length in zip(stated.tolist(), count.tolist(), strict=True)]
+        ranges: Enclosure = self.paradigm.ranges(lists, self.observed[patches])
+        return ranges
+
+
+class Directions(Statements):
+    """Exact statements under `projection`; see `verale.bounds.spans`."""
+
+    def __init__(self, problem: Problem, paradigm: Any) -> None:
+        super().__init__(problem, paradigm)
+        self._spans: Spans | None = None
+
+    def add(self, trial: Trial, at: Tensor) -> None:
+        super().add(trial, at)
+        self._spans = None
+
+    def begin(self, stated: Tensor, count: Tensor) -> None:
+        super().begin(stated, count)
+        self._spans = None
+
+    def without(self, patches: Tensor, places: Tensor) -> Enclosure:
+        if self._spans is None:
+            self._spans = Spans(self.paradigm, self.stated, self.count, self.observed)
+            self._deletions = self._spans.deletions()
+        spans, deletions = self._spans, self._deletions
+        ranges = spans.ranges_without(deletions, patches, places, False)
+        clear = spans.clear[patches] & (deletions.clear[patches, places] | (spans.count[patches] == 1))
+        if not bool(clear.all()):
+            left = (~clear).nonzero()[:, 0]
+            others = super().without(patches[left], places[left])
+            ranges.lower[left], ranges.upper[left] = others.lower, others.upper
+        return ranges
+
+    def delete(self, patches: Tensor, places: Tensor, ranges: Enclosure) -> None:
+        super().delete(patches, places, ranges)
+        if self._spans is not None:
+            new = Spans(self.paradigm, self.stated[patches], self.count[patches], self.observed[patches])
+            self._spans.replace(patches, new, self._deletions, new.deletions())
+
+
+class Masses(Statements):
+    """Masses; see `verale.bounds.Simplex`."""
+
+    def _bounds(self, patches: Tensor, stated: Tensor, count: Tensor) -> Enclosure:
+        observed = self.observed[patches]
+        entered = torch.zeros(observed.shape[0], observed.shape[1] + 1, dtype=torch.bool)
+        nothing = torch.arange(stated.shape[1]) >= count[:, None]
+        entered.scatter_(1, stated.masked_fill(nothing, observed.shape[1]), True)
+        ranges: Enclosure = self.paradigm.of_masses(entered[:, :-1], observed)
+        return ranges
+
+
+class Apart(Statements):
+    """Statements that bound by themselves; of each patch and prototype, the two tightest ends are kept."""
+
+    separate = True
+
+    def __init__(self, problem: Problem, paradigm: Triangle) -> None:
+        super().__init__(problem, paradigm)
+        # the two tightest ends, with signs under which greater ones are tighter, and which statement the first is of
+        self._first = self._signed(self.ranges)
+        self._second = self._first.clone()
+        self._by = torch.full_like(self._first, -1, dtype=torch.int64)
+        self._domain = self._first[:, :1].clone()
+
+    def begin(self, stated: Tensor, count: Tensor) -> None:
+        self._first, self._second = (
+            self._domain.expand_as(self._first).clone(),
+            self._domain.expand_as(self._first).clone(),
+        )
+        self._by.fill_(-1)
+        self.stated, self.count = torch.zeros_like(self.stated), torch.zeros_like(self.count)
+        self._show()
+        for place in range(int(count.max())):
+            patches = (count > place).nonzero()[:, 0]
+            self.add(self.tried(patches, stated[patches, place]), torch.arange(len(patches)))
+
+    def tried(self, patches: Tensor, prototypes: Tensor) -> Trial:
+        alone = self.paradigm.alone(prototypes, self.observed[patches, prototypes])
+        known = self.ranges
+        tighter = torch.maximum(alone.lower, known.lower[patches]), torch.minimum(alone.upper, known.upper[patches])
+        return Trial(patches, prototypes, Enclosure.unchecked(*tighter), alone)
+
+    def add(self, trial: Trial, at: Tensor) -> None:
+        patches = trial.patches[at]
+        new = torch.stack([trial.state.lower[at], -trial.state.upper[at]])
+        first, place = self._first[:, patches], self.count[patches][None, :, None]
+        self._second[:, patches] = torch.maximum(self._second[:, patches], torch.minimum(first, new))
+        self._by[:, patches] = torch.where(new > first, place, self._by[:, patches])
+        self._first[:, patches] = torch.maximum(first, new)
+        super().add(trial, at)
+
+    def without(self, patches: Tensor, places: Tensor) -> Enclosure:
+        first = self._first[:, patches]
+        ends = torch.where(self._by[:, patches] == places[:, None], self._second[:, patches], first)
+        return Enclosure.unchecked(ends[0], -ends[1])
+
+    def delete(self, patches: Tensor, places: Tensor, ranges: Enclosure) -> None:
+        deleted = self.stated[patches, places]
+        gone = self._signed(self.paradigm.alone(deleted, self.observed[patches, deleted]))
+        super().delete(patches, places, ranges)
+        by, second = self._by[:, patches], self._second[:, patches]
+        was_first = by == places[:, None]
+        by -= (by > places[:, None]).long()
+        self._by[:, patches], self._first[:, patches] = by, self._signed(ranges)
+        # Where it was the first or the second, the two are found anew.
+        end, row, prototype = (was_first | (gone >= second - _ALIKE * (1 + second.abs()))).nonzero(as_tuple=True)
+        patch, most = patches[row], max(1, int(self.count[patches].max()))
+        stated, there = self.stated[patch, :most], self.there[patch, :most]
+        given = self.observed[patch[:, None], stated]
+        ends = self._signed(self.paradigm.of(stated, given, prototype[:, None].expand_as(stated)))
+        values = torch.where(end[:, None] == 0, ends[0], ends[1]).masked_fill_(~there, -torch.inf)
+        domain = self._domain[end, 0, prototype]
+        first, place = values.max(1)
+        rest = values.scatter_(1, place[:, None], -torch.inf).amax(1)
+        where = end, patch, prototype
+        self._by[where] = torch.where(first > domain, place, -1)
+        self._first[where], self._second[where] = torch.maximum(first, domain), torch.maximum(rest, domain)
+        self._show()
+
+    def _show(self) -> None:
+        self.ranges = Enclosure.unchecked(self._first[0], -self._first[1])
+
+    def _signed(self, ranges: Enclosure) -> Tensor:
+        """Ends of which the greater is the tighter."""
+        return torch.stack([ranges.lower, -ranges.upper])
+
+
+class Folded(Statements):
+    """Statements that are folded one after the other; see `verale.bounds.Hypersphere`."""
+
+    def __init__(self, problem: Problem, paradigm: Hypersphere) -> None:
+        super().__init__(problem, paradigm)
+        self._spheres = paradigm.start(problem.patches)
+
+    def begin(self, stated: Tensor, count: Tensor) -> None:
+        self.stated, self.count = pad(stated, (0, _ROOM)), count
+        self._spheres = self._folded(torch.arange(len(count)), stated, count)
+        self.ranges = self._spheres.range
+
+    def tried(self, patches: Tensor, prototypes: Tensor) -> Trial:
+        spheres = self._fold(
+            _rows(self._spheres, patches), patches, prototypes, torch.ones_like(patches, dtype=torch.bool)
+        )
+        return Trial(patches, prototypes, spheres.range, spheres)
+
+    def add(self, trial: Trial, at: Tensor) -> None:
+        self._spheres = _put(self._spheres, trial.patches[at], _rows(trial.state, at))
+        super().add(trial, at)
+
+    def without(self, patches: Tensor, places: Tensor) -> Enclosure:
+        return self._without(patches, places).range
+
+    def delete(self, patches: Tensor, places: Tensor, ranges: Enclosure) -> None:
+        self._spheres = _put(self._spheres, patches, self._without(patches, places))
+        super().delete(patches, places, ranges)
+
+    def _without(self, patches: Tensor, places: Tensor) -> Spheres:
+        """Some patches without the statement at a place: what is behind it is folded again."""
+        some, which = torch.unique(patches, return_inverse=True)
+        before: Spheres = self.paradigm.start(len(some))
+        rows, left = patches.new_empty(0), _rows(before, patches.new_empty(0))
+        for place in range(int(self.count[some].max())):
+            left = self._entered(left, patches[rows], place)
+            new = (places == place).nonzero()[:, 0]
+            rows, left = torch.cat([rows, new]), _cat(left, _rows(before, which[new]))
+            before = self._entered(before, some, place)
+        return _rows(left, rows.argsort())
+
+    def _entered(self, spheres: Spheres, patches: Tensor, place: int) -> Spheres:
+        """Enter the statement at a place about each patch that has one there."""
+        some = (self.count[patches] > place).nonzero()[:, 0]
+        if not len(some):
+            return spheres
+        patches = patches[some]
+        there = torch.ones(len(some), dtype=torch.bool)
+        if len(some) == len(spheres.count):
+            return self._fold(spheres, patches, self.stated[patches, place], there)
+        return _put(spheres, some, self._fold(_rows(spheres, some), patches, self.stated[patches, place], there))
+
+    def _folded(self, patches: Tensor, stated: Tensor, count: Tensor) -> Spheres:
+        """Statements (S, M) about some patches, folded from the first one on."""
+        spheres: Spheres = self.paradigm.start(len(patches))
+        some = count.nonzero()[:, 0]
+        if not len(some):
+            return spheres
+        left, last = _rows(spheres, some), (count[some] - 1)[:, None]
+        for place in range(int(count.max())):
+            # those of which all are entered get their last one again, which changes nothing
+            prototypes = stated[some].gather(1, last.clamp(max=place))[:, 0]
+            left = self._fold(left, patches[some], prototypes, place < count[some])
+        return left if len(some) == len(patches) else _put(spheres, some, left)
+
+    def _fold(self, spheres: Spheres, patches: Tensor, prototypes: Tensor, entered: Tensor) -> Spheres:
+        extended: Spheres = self.paradigm.extend(spheres, prototypes, self.observed[patches, prototypes], entered)
+        return extended
+
+
+def _put(spheres: Spheres, rows: Tensor, others: Spheres) -> Spheres:
+    """The spheres of some patches become others."""
+    room = max(spheres.anchors.shape[1], others.anchors.shape[1])
+    spheres, others = _with_room(spheres, room), _with_room(others, room)
+    for field in fields(Spheres):
+        getattr(spheres, field.name)[rows] = getattr(others, field.name)
+    return spheres
+
+
+def _cat(spheres: Spheres, others: Spheres) -> Spheres:
+    room = max(spheres.anchors.shape[1], others.anchors.shape[1])
+    spheres, others = _with_room(spheres, room), _with_room(others, room)
+    return Spheres(
+        **{
+            field.name: torch.cat([getattr(spheres, field.name), getattr(others, field.name)])
+            for field in fields(Spheres)
+        }
+    )
+
+
+def _rows(spheres: Spheres, index: Tensor) -> Spheres:
+    return Spheres(**{field.name: getattr(spheres, field.name)[index] for field in fields(Spheres)})
+
+
+def _with_room(spheres: Spheres, room: int) -> Spheres:
+    wider = {name: getattr(spheres, name) for name in ("anchors", "weights", "near", "far")}
+    return replace(spheres, **{name: pad(each, (0, room - each.shape[1])) for name, each in wider.items()})
+
+
+_CLASSES: dict[type[Any], type[Statements]] = {Triangle: Apart, Hypersphere: Folded, Simplex: Masses}
+
+
+def statements_of(problem: Problem, paradigm: SpatialParadigm) -> Statements:
+    """None yet, about the only image."""
+    if isinstance(paradigm, Projection) and not problem.tolerance and problem.is_finite:
+        return Directions(problem, paradigm)
+    return _CLASSES.get(type(paradigm), Statements)(problem, paradigm)
