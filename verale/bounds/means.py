@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
 from typing import cast
 
 import torch
@@ -12,9 +12,7 @@ from verale.bounds.similarity import activation
 from verale.head import FocalPooling, Head, TopMeanPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["Focal", "TopMean", "WholeDropping", "sum_of_others"]
-
-_CHUNK_BYTES = 64 * 2**20
+__all__ = ["Focal", "TopMean", "WholeDropping", "of_others", "sum_of_others", "two_least"]
 
 
 class Focal:
@@ -42,13 +40,7 @@ class Focal:
         return self._mean_distance(ranges) if self.of_distances else self._mean_similarity(ranges)
 
     def dropping(self, ranges: Enclosure) -> WholeDropping:
-        return WholeDropping(self, ranges)
-
-    def replaced(self, ranges: Enclosure, trials: Trials) -> Enclosure:
-        """(S, P) activations of images with ranges (N, L, P), for S trials."""
-        return (
-            self._replaced_distance(ranges, trials) if self.of_distances else self._replaced_similarity(ranges, trials)
-        )
+        return (_MeanDistanceDropping if self.of_distances else _MeanSimilarityDropping)(self.head, ranges)
 
     def _mean_similarity(self, ranges: Enclosure) -> Enclosure:
         similar = activation(self.head, ranges)
@@ -78,77 +70,6 @@ class Focal:
             down(least.lower - least.upper).clamp(min=0), up(most.upper - most.lower).amax(-2).clamp(min=0)
         )
 
-    def _replaced_similarity(self, ranges: Enclosure, trials: Trials) -> Enclosure:
-        """`_mean_similarity` from sums and maxima over the other patches, which a patch's trials share."""
-        similar, row, count = activation(self.head, ranges), activation(self.head, trials.ranges), ranges.shape[-2]
-        low, high = similar.lower[trials.image_of], similar.upper[trials.image_of]
-        slack, parts = gamma(count + 10), _divisor(low, count)
-        nearest = trials.without(low, -torch.inf).amax(1)
-        shared = trials.without((nearest[:, None] - high).clamp(min=0), 0.0).sum(1)[trials.shared]
-        # Where the replaced patch itself has the greatest lower end, the others lie farther below.
-        trial, prototype = (row.lower > nearest[trials.shared]).nonzero(as_tuple=True)
-        others = row.lower[trial, prototype][:, None] - similar.upper[trials.image[trial], :, prototype]
-        shared[trial, prototype] = trials.without_own(others.clamp(min=0), trial).sum(1)
-        peak = torch.maximum(nearest[trials.shared], row.lower)
-        least = (shared + (peak - row.upper).clamp(min=0)) / parts
-        greatest = trials.without((count - 1) * high + low, -torch.inf).amax(1)[trials.shared]
-        sizes = trials.without((count - 1) * high.abs() + low.abs(), 0.0).amax(1)[trials.shared]
-        total, size = (trials.without(each, 0.0).sum(1)[trials.shared] for each in (low, low.abs()))
-        most = torch.maximum(greatest, (count - 1) * row.upper + row.lower) - (total + row.lower)
-        sizes = torch.maximum(sizes, (count - 1) * row.upper.abs() + row.lower.abs()) + (size + row.lower.abs())
-        return Enclosure(
-            down(least - up(least * slack + 2 * UNDERFLOW)).clamp(min=0),
-            up(up(most + up(sizes * slack + 2 * count * UNDERFLOW)) / parts).clamp(min=0),
-        )
-
-    def _replaced_distance(self, ranges: Enclosure, trials: Trials) -> Enclosure:
-        """`_mean_distance` from sums and minima over the other patches, which a patch's trials share.
-
-        Patches are tried as the greatest in the order of their lower ends. None that is left can be it once S of the
-        next lower end, less S of the mean of all upper ends, does not exceed what is known: with lo_l <= hi_l no mean
-        is greater, and S falls.
-        """
-        low, row, count = ranges.lower, trials.ranges, ranges.shape[-2]
-        relative, parts = gamma(count + 6), _divisor(low, count)
-
-        def above(mean: Tensor) -> Tensor:
-            return up(mean + up(mean * relative + 2 * UNDERFLOW))
-
-        high = ranges.upper[trials.image_of]
-        farthest = trials.without(high, torch.inf).amin(1)
-        shared = torch.maximum(low[trials.image_of], farthest[:, None])
-        shared = trials.without(shared, 0.0).sum(1)[trials.shared]
-        # Where the replaced patch itself has the least upper end, the others reach farther down.
-        trial, prototype = (row.upper < farthest[trials.shared]).nonzero(as_tuple=True)
-        others = torch.maximum(low[trials.image[trial], :, prototype], row.upper[trial, prototype][:, None])
-        shared[trial, prototype] = trials.without_own(others, trial).sum(1)
-        far = torch.minimum(farthest[trials.shared], row.upper)
-        mean = (shared + torch.maximum(row.lower, far)) / parts
-        mean = down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
-        least = activation(self.head, Enclosure(mean, far))
-
-        apart = sum_of_others(trials.without(high, 0.0))
-        others = apart[torch.arange(len(apart)), trials.patch_of][trials.shared]
-        own = activation(self.head, Enclosure(row.lower, above((row.lower + others) / parts)))
-        best = up(own.upper - own.lower)
-        everything = above((others + row.upper) / parts)
-        floor = activation(self.head, Enclosure(everything, everything)).lower
-        order = low.argsort(1)
-        ends = low.gather(1, order)
-        tops = activation(self.head, Enclosure(ends, ends)).upper
-        open_, each = torch.arange(len(best)), torch.arange(low.shape[2])
-        for rank in range(count):
-            top = tops[trials.image[open_], rank]
-            open_ = open_[(up(top - floor[open_]) > best[open_]).any(1)]
-            if not len(open_):
-                break
-            patch, near = order[trials.image[open_], rank], ends[trials.image[open_], rank]
-            means = above((near + apart[trials.shared[open_][:, None], patch, each] + row.upper[open_]) / parts)
-            most = activation(self.head, Enclosure(near, means))
-            reached = up(most.upper - most.lower).masked_fill(patch == trials.patch[open_][:, None], -torch.inf)
-            best[open_] = torch.maximum(best[open_], reached)
-        return Enclosure(down(least.lower - least.upper).clamp(min=0), best.clamp(min=0))
-
 
 class TopMean:
     """a_j = mean of the k greatest similarities of all patches (of all, where there are fewer).
@@ -168,20 +89,9 @@ class TopMean:
     def box(self, ranges: Enclosure) -> Enclosure:
         similar = activation(self.head, ranges)
         count = min(self.k, similar.shape[-2])
-        return self._mean(*(end.topk(count, dim=-2).values for end in (similar.lower, similar.upper)))
+        return self.mean(*(end.topk(count, dim=-2).values for end in (similar.lower, similar.upper)))
 
-    def replaced(self, ranges: Enclosure, trials: Trials) -> Enclosure:
-        """(S, P) activations of images with ranges (N, L, P), for S trials: of the k greatest similarities of the other
-        patches, which a patch's trials share, the replaced one may displace the last."""
-        similar, row = activation(self.head, ranges), activation(self.head, trials.ranges)
-        count = min(self.k, ranges.shape[-2])
-        ends = []
-        for end, own in ((similar.lower, row.lower), (similar.upper, row.upper)):
-            greatest = trials.without(end[trials.image_of], -torch.inf).topk(count, dim=1).values[trials.shared]
-            ends.append(torch.cat([greatest[:, :-1], torch.maximum(greatest[:, -1:], own[:, None])], 1))
-        return self._mean(*ends)
-
-    def _mean(self, low: Tensor, high: Tensor) -> Enclosure:
+    def mean(self, low: Tensor, high: Tensor) -> Enclosure:
         """The means of the ends (..., k, P)."""
         count = low.shape[-2]
         slack, lost, parts = gamma(count + 4), count * UNDERFLOW, _divisor(low, count)
@@ -191,74 +101,165 @@ class TopMean:
         )
 
     def dropping(self, ranges: Enclosure) -> WholeDropping:
-        return WholeDropping(self, ranges)
+        return _TopMeanDropping(self, ranges)
 
 
-@dataclass(frozen=True, eq=False)
-class Trials:
-    """S trials, each of which replaces the ranges of one patch of an image; trials of the same patch share what the
-    other patches give.
+class WholeDropping(ABC):
+    """All ranges (L, P) of one image; a box with one patch replaced is computed from what the other patches give."""
 
-    Attributes:
-        image, patch: (S,).
-        ranges: (S, P) the new ranges.
-        shared: (S,) the number of the trial's patch among the U different ones.
-        image_of, patch_of: (U,) these.
-    """
-
-    image: Tensor
-    patch: Tensor
-    ranges: Enclosure
-    shared: Tensor
-    image_of: Tensor
-    patch_of: Tensor
-
-    @classmethod
-    def of(cls, image: Tensor, patch: Tensor, ranges: Enclosure, patches: int) -> Trials:
-        """Trials on images of so many patches."""
-        different, shared = torch.unique(image * patches + patch, return_inverse=True)
-        return cls(image, patch, ranges, shared, different // patches, different % patches)
-
-    def without(self, values: Tensor, nothing: float) -> Tensor:
-        """Values (U, L, P) with a number in place of what the replaced patch had."""
-        values = values.clone()
-        values[torch.arange(len(values)), self.patch_of] = nothing
-        return values
-
-    def without_own(self, values: Tensor, trial: Tensor) -> Tensor:
-        """Values (T, L), those of some trials (T,), with 0 in place of what the replaced patch had."""
-        values[torch.arange(len(values)), self.patch[trial]] = 0.0
-        return values
-
-
-class WholeDropping:
-    """All ranges (L, P); a box with one patch replaced is computed from what the other patches give."""
-
-    def __init__(self, pooling: Focal | TopMean, ranges: Enclosure) -> None:
-        self._pooling = pooling
+    def __init__(self, head: Head, ranges: Enclosure) -> None:
+        self.head = head
         self._ranges = Enclosure.unchecked(ranges.lower.clone(), ranges.upper.clone())
-
-    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        return _replaced(self._pooling, self._ranges[None], torch.zeros_like(patches), patches, ranges)
+        self._enter()
 
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
         self._ranges.lower[patches], self._ranges.upper[patches] = ranges.lower, ranges.upper
+        self._enter()
+
+    @abstractmethod
+    def _enter(self) -> None:
+        """Note what the ranges give."""
+
+    @abstractmethod
+    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        """See `verale.bounds.pooling.Dropping`."""
 
 
-def _replaced(pooling: Focal | TopMean, ranges: Enclosure, image: Tensor, patch: Tensor, rows: Enclosure) -> Enclosure:
-    """(S, P) activations of images with ranges (N, L, P), with one patch of one image each replaced by (S, P).
+class _MeanSimilarityDropping(WholeDropping):
+    """See `Focal._mean_similarity`."""
 
-    The trials of a patch are taken together, and no more patches at once than there is room for.
-    """
-    order = (image * ranges.shape[1] + patch).argsort(stable=True)
-    step = max(1, _CHUNK_BYTES // (16 * ranges.lower[0].numel()))
-    boxes = Enclosure.cat(
-        [
-            pooling.replaced(ranges, Trials.of(image[part], patch[part], rows[part], ranges.shape[1]))
-            for part in torch.split(order, step)
-        ]
-    )
-    return boxes[order.argsort()]
+    def _enter(self) -> None:
+        similar = activation(self.head, self._ranges)
+        low, high, count = similar.lower, similar.upper, len(similar.lower)
+        self._low, self._high = low, high
+        self._nearest = patch, first, second = two_least(-low)
+        beyond = sum_of_others((-first - high).clamp(min=0))
+        others = (-second - high).clamp(min=0).scatter_(0, patch[None], 0.0).sum(0)
+        self._shared = beyond.scatter_(0, patch[None], others[None])
+        self._greatest = two_least(-((count - 1) * high + low))
+        self._sizes = two_least(-((count - 1) * high.abs() + low.abs()))
+        self._total, self._size = sum_of_others(low), sum_of_others(low.abs())
+
+    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        row, count = activation(self.head, ranges), len(self._low)
+        slack, parts = gamma(count + 10), _divisor(self._low, count)
+        nearest, shared = -of_others(self._nearest, patches), self._shared[patches]
+        # Where the replaced patch itself has the greatest lower end, the others lie farther below.
+        trial, prototype = (row.lower > nearest).nonzero(as_tuple=True)
+        others = (row.lower[trial, prototype][:, None] - self._high.T[prototype]).clamp_(min=0)
+        others[torch.arange(len(trial)), patches[trial]] = 0.0
+        shared[trial, prototype] = others.sum(1)
+        peak = torch.maximum(nearest, row.lower)
+        least = (shared + (peak - row.upper).clamp(min=0)) / parts
+        most = torch.maximum(-of_others(self._greatest, patches), (count - 1) * row.upper + row.lower)
+        most = most - (self._total[patches] + row.lower)
+        sizes = torch.maximum(-of_others(self._sizes, patches), (count - 1) * row.upper.abs() + row.lower.abs())
+        sizes = sizes + (self._size[patches] + row.lower.abs())
+        return Enclosure(
+            down(least - up(least * slack + 2 * UNDERFLOW)).clamp(min=0),
+            up(up(most + up(sizes * slack + 2 * count * UNDERFLOW)) / parts).clamp(min=0),
+        )
+
+
+class _MeanDistanceDropping(WholeDropping):
+    """See `Focal._mean_distance`."""
+
+    def _enter(self) -> None:
+        low, high = self._ranges.lower, self._ranges.upper
+        self._farthest = patch, first, second = two_least(high)
+        others = torch.maximum(low, second).scatter_(0, patch[None], 0.0).sum(0)
+        self._shared = sum_of_others(torch.maximum(low, first)).scatter_(0, patch[None], others[None])
+        self._infinite = high.isinf()
+        self._unbounded = self._infinite.sum(0)
+        self._high = high.masked_fill(self._infinite, 0.0)
+        self._apart = sum_of_others(self._high)
+        self._order = low.argsort(0)
+        self._ends = low.gather(0, self._order)
+        self._tops = activation(self.head, Enclosure(self._ends, self._ends)).upper
+
+    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        """Patches are tried as the greatest in the order of their lower ends. None that is left can be it once S of the
+        next lower end, less S of the mean of all upper ends, does not exceed what is known: with lo_l <= hi_l no mean
+        is greater, and S falls.
+
+        Of two patches that are left out of a sum, one is subtracted: what that loses is a share of the sum with it.
+        """
+        row, count = ranges, len(self._high)
+        relative, parts = gamma(count + 6), _divisor(self._high, count)
+        farthest, shared = of_others(self._farthest, patches), self._shared[patches]
+        # Where the replaced patch itself has the least upper end, the others reach farther down.
+        trial, prototype = (row.upper < farthest).nonzero(as_tuple=True)
+        others = torch.maximum(self._ranges.lower.T[prototype], row.upper[trial, prototype][:, None])
+        others[torch.arange(len(trial)), patches[trial]] = 0.0
+        shared[trial, prototype] = others.sum(1)
+        far = torch.minimum(farthest, row.upper)
+        mean = (shared + torch.maximum(row.lower, far)) / parts
+        mean = down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
+        least = activation(self.head, Enclosure(mean, far))
+
+        def above(total: Tensor, size: Tensor) -> Tensor:
+            return up(total / parts + up(size / parts * relative + 2 * UNDERFLOW))
+
+        apart, unbounded = self._apart[patches], self._unbounded - self._infinite[patches].long()
+        others = apart.masked_fill(unbounded > 0, torch.inf)
+        own = activation(self.head, Enclosure(row.lower, above(row.lower + others, row.lower + others)))
+        best = up(own.upper - own.lower)
+        everything = above(others + row.upper, others + row.upper)
+        floor = activation(self.head, Enclosure(everything, everything)).lower
+        open_, prototypes = torch.arange(len(best)), torch.arange(best.shape[1])
+        for rank in range(count):
+            top = self._tops[rank]
+            open_ = open_[(up(top - floor[open_]) > best[open_]).any(1)]
+            if not len(open_):
+                break
+            patch, near = self._order[rank], self._ends[rank]
+            sums, new = apart[open_], row.upper[open_]
+            left = (sums - self._high[patch, prototypes]).clamp_(min=0)
+            left.masked_fill_(unbounded[open_] > self._infinite[patch, prototypes].long(), torch.inf)
+            means = above(near + left + new, near + sums + new)
+            most = activation(self.head, Enclosure(near.expand_as(means), means))
+            reached = up(most.upper - most.lower).masked_fill(patch == patches[open_][:, None], -torch.inf)
+            best[open_] = torch.maximum(best[open_], reached)
+        return Enclosure(down(least.lower - least.upper).clamp(min=0), best.clamp(min=0))
+
+
+class _TopMeanDropping(WholeDropping):
+    """See `TopMean`: of the k greatest similarities of the other patches, the replaced one may displace the last."""
+
+    def __init__(self, pooling: TopMean, ranges: Enclosure) -> None:
+        self._pooling = pooling
+        super().__init__(pooling.head, ranges)
+
+    def _enter(self) -> None:
+        similar = activation(self.head, self._ranges)
+        count = len(similar.lower)
+        self._greatest = [end.topk(min(self._pooling.k + 1, count), dim=0) for end in (similar.lower, similar.upper)]
+
+    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        row, count = activation(self.head, ranges), min(self._pooling.k, len(self._ranges.lower))
+        ends = []
+        for (values, places), own in zip(self._greatest, (row.lower, row.upper), strict=True):
+            if len(values) == count:  # all patches enter
+                ends.append(torch.where(places == patches[:, None, None], own[:, None], values))
+                continue
+            # of the k + 1 greatest the replaced one leaves the list, or the last one does
+            among = places[:-1] == patches[:, None, None]
+            others = torch.where(among.long().cumsum(1) > 0, values[1:], values[:-1])
+            ends.append(torch.cat([others[:, :-1], torch.maximum(others[:, -1:], own[:, None])], 1))
+        return self._pooling.mean(*ends)
+
+
+def two_least(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(P,) each of values (L, P): the patch of the least, this, and the least of the others; infinity if there is no
+    other."""
+    least, patch = values.min(0)
+    return patch, least, values.scatter(0, patch[None], torch.inf).amin(0)
+
+
+def of_others(least: tuple[Tensor, Tensor, Tensor], patches: Tensor) -> Tensor:
+    """(S, P) the least over all patches but one, for each of S patches, from `two_least`."""
+    patch, first, second = least
+    return torch.where(patch == patches[:, None], second, first)
 
 
 def _divisor(values: Tensor, count: int) -> Tensor:

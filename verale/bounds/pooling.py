@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
-from verale.bounds.means import Focal, TopMean
+from verale.bounds.means import Focal, TopMean, of_others, two_least
 from verale.bounds.similarity import oriented, pooled_activation
 from verale.head import BankPooling, FocalPooling, Head, MaskedMaxPooling, MaxPooling, Pooling, TopMeanPooling
 from verale.rounding import Enclosure
@@ -101,32 +101,19 @@ class MaxDropping:
         self._pooling, self._head = pooling, pooling.head
         self._hidden = pooling.hidden(ranges)
         self._near, self._far = (end.clone() for end in pooling.oriented(ranges, self._hidden))
-        self._least = _two_least(self._near), _two_least(self._far)
+        self._least = two_least(self._near), two_least(self._far)
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         near, far = self._oriented(patches, ranges)
-        others = (_of_others(least, patches) for least in self._least)
+        others = (of_others(least, patches) for least in self._least)
         return pooled_activation(self._head, torch.minimum(near, next(others)), torch.minimum(far, next(others)))
 
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
         self._near[patches], self._far[patches] = self._oriented(patches, ranges)
-        self._least = _two_least(self._near), _two_least(self._far)
+        self._least = two_least(self._near), two_least(self._far)
 
     def _oriented(self, patches: Tensor, ranges: Enclosure) -> tuple[Tensor, Tensor]:
         return self._pooling.oriented(ranges, None if self._hidden is None else self._hidden[patches])
-
-
-def _two_least(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(P,) each of values (L, P): the patch of the least, this, and the least of the others; infinity if there is no
-    other."""
-    least, patch = values.min(0)
-    return patch, least, values.scatter(0, patch[None], torch.inf).amin(0)
-
-
-def _of_others(least: tuple[Tensor, Tensor, Tensor], patches: Tensor) -> Tensor:
-    """(S, P) the least over all patches but one, for each of S patches."""
-    patch, first, second = least
-    return torch.where(patch == patches[:, None], second, first)
 
 
 def _top_mean(head: Head) -> PoolingBounds:

@@ -91,8 +91,7 @@ def test_the_exact_activation_of_a_varied_head_lies_in_the_box_of_its_observable
 
 
 @every(("geometry", "kind"), HEADS)
-def test_replacing_patches_gives_the_box_of_all(geometry, kind, monkeypatch):
-    monkeypatch.setattr("verale.bounds.means._CHUNK_BYTES", 1000)
+def test_replacing_patches_gives_the_box_of_all(geometry, kind):
     head = head_of(geometry, kind)
     pooling = pooling_of(head)
     ranges, rows = random_ranges(head, 1, 4, seed=5)[0], random_ranges(head, 1, 9, seed=6)[0]
