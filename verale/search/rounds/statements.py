@@ -32,16 +32,17 @@ _ROOM = 4
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Some patches (S,), were a prototype (S,) stated too.
+    """Some patches (S,) with one statement more, or one less, each.
 
     Attributes:
-        patches, prototypes: (S,).
+        patches: (S,).
+        which: (S,) the prototypes that are stated too, or the places of the statements that are not.
         ranges: (S, P) of their observables.
         state: what else becomes theirs.
     """
 
     patches: Tensor
-    prototypes: Tensor
+    which: Tensor
     ranges: Enclosure
     state: Any = None
 
@@ -58,9 +59,6 @@ class Statements:
         count: (L,) how many there are.
         ranges: (L, P) what they say of the observables.
     """
-
-    separate = False
-    """Whether what a statement says depends on no other."""
 
     def __init__(self, problem: Problem, paradigm: Any) -> None:
         self.paradigm, self.observed = paradigm, problem.observed
@@ -88,18 +86,19 @@ class Statements:
         patches = trial.patches[at]
         if int(self.count.max()) + 1 >= self.stated.shape[1]:
             self.stated = pad(self.stated, (0, self.stated.shape[1]))
-        self.stated[patches, self.count[patches]] = trial.prototypes[at]
+        self.stated[patches, self.count[patches]] = trial.which[at]
         self.count[patches] += 1
         self._enter(patches, trial.ranges[at])
 
-    def without(self, patches: Tensor, places: Tensor) -> Enclosure:
-        """(S, P) what is said of some patches without the statement at a place."""
-        return self._bounds(patches, *self._less(patches, places))
+    def without(self, patches: Tensor, places: Tensor) -> Trial:
+        """What is said of some patches without the statement at a place."""
+        return Trial(patches, places, self._bounds(patches, *self._less(patches, places)))
 
-    def delete(self, patches: Tensor, places: Tensor, ranges: Enclosure) -> None:
-        """Withdraw a statement about each of some different patches, whose ranges become these."""
-        self.stated[patches], self.count[patches] = self._less(patches, places)
-        self._enter(patches, ranges)
+    def delete(self, trial: Trial, count: int) -> None:
+        """Withdraw the first few statements of a trial, which are about different patches."""
+        patches = trial.patches[:count]
+        self.stated[patches], self.count[patches] = self._less(patches, trial.which[:count])
+        self._enter(patches, trial.ranges[:count])
 
     def _enter(self, patches: Tensor, ranges: Enclosure) -> None:
         self.ranges.lower[patches], self.ranges.upper[patches] = ranges.lower, ranges.upper
@@ -141,7 +140,7 @@ class Directions(Statements):
         super().begin(stated, count)
         self._spans = None
 
-    def without(self, patches: Tensor, places: Tensor) -> Enclosure:
+    def without(self, patches: Tensor, places: Tensor) -> Trial:
         if self._spans is None:
             self._spans = Spans(self.paradigm, self.stated, self.count, self.observed)
             self._deletions = self._spans.deletions()
@@ -150,12 +149,13 @@ class Directions(Statements):
         clear = spans.clear[patches] & (deletions.clear[patches, places] | (spans.count[patches] == 1))
         if not bool(clear.all()):
             left = (~clear).nonzero()[:, 0]
-            others = super().without(patches[left], places[left])
+            others = super().without(patches[left], places[left]).ranges
             ranges.lower[left], ranges.upper[left] = others.lower, others.upper
-        return ranges
+        return Trial(patches, places, ranges)
 
-    def delete(self, patches: Tensor, places: Tensor, ranges: Enclosure) -> None:
-        super().delete(patches, places, ranges)
+    def delete(self, trial: Trial, count: int) -> None:
+        super().delete(trial, count)
+        patches = trial.patches[:count]
         if self._spans is not None:
             new = Spans(self.paradigm, self.stated[patches], self.count[patches], self.observed[patches])
             self._spans.replace(patches, new, self._deletions, new.deletions())
@@ -175,8 +175,6 @@ class Masses(Statements):
 
 class Apart(Statements):
     """Statements that bound by themselves; of each patch and prototype, the two tightest ends are kept."""
-
-    separate = True
 
     def __init__(self, problem: Problem, paradigm: Triangle) -> None:
         super().__init__(problem, paradigm)
@@ -213,19 +211,20 @@ class Apart(Statements):
         self._first[:, patches] = torch.maximum(first, new)
         super().add(trial, at)
 
-    def without(self, patches: Tensor, places: Tensor) -> Enclosure:
+    def without(self, patches: Tensor, places: Tensor) -> Trial:
         first = self._first[:, patches]
         ends = torch.where(self._by[:, patches] == places[:, None], self._second[:, patches], first)
-        return Enclosure.unchecked(ends[0], -ends[1])
+        return Trial(patches, places, Enclosure.unchecked(ends[0], -ends[1]))
 
-    def delete(self, patches: Tensor, places: Tensor, ranges: Enclosure) -> None:
+    def delete(self, trial: Trial, count: int) -> None:
+        patches, places = trial.patches[:count], trial.which[:count]
         deleted = self.stated[patches, places]
         gone = self._signed(self.paradigm.alone(deleted, self.observed[patches, deleted]))
-        super().delete(patches, places, ranges)
+        super().delete(trial, count)
         by, second = self._by[:, patches], self._second[:, patches]
         was_first = by == places[:, None]
         by -= (by > places[:, None]).long()
-        self._by[:, patches], self._first[:, patches] = by, self._signed(ranges)
+        self._by[:, patches], self._first[:, patches] = by, self._signed(trial.ranges[:count])
         # Where it was the first or the second, the two are found anew.
         end, row, prototype = (was_first | (gone >= second - _ALIKE * (1 + second.abs()))).nonzero(as_tuple=True)
         patch, most = patches[row], max(1, int(self.count[patches].max()))
@@ -271,12 +270,13 @@ class Folded(Statements):
         self._spheres = _put(self._spheres, trial.patches[at], _rows(trial.state, at))
         super().add(trial, at)
 
-    def without(self, patches: Tensor, places: Tensor) -> Enclosure:
-        return self._without(patches, places).range
+    def without(self, patches: Tensor, places: Tensor) -> Trial:
+        spheres = self._without(patches, places)
+        return Trial(patches, places, spheres.range, spheres)
 
-    def delete(self, patches: Tensor, places: Tensor, ranges: Enclosure) -> None:
-        self._spheres = _put(self._spheres, patches, self._without(patches, places))
-        super().delete(patches, places, ranges)
+    def delete(self, trial: Trial, count: int) -> None:
+        self._spheres = _put(self._spheres, trial.patches[:count], _rows(trial.state, torch.arange(count)))
+        super().delete(trial, count)
 
     def _without(self, patches: Tensor, places: Tensor) -> Spheres:
         """Some patches without the statement at a place: what is behind it is folded again."""

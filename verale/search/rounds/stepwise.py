@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import ExactParadigm, LinearMargins, SpatialParadigm, pooling_of
-from verale.bounds.similarity import activation
+from verale.bounds.means import WholeDropping
 from verale.certificate.words import below
 from verale.head import Softmax
 from verale.paradigms import ORDERS
@@ -31,8 +31,10 @@ __all__ = ["GUARDS", "Stepwise", "first_statements"]
 GUARDS = (1e-6, 1e-9, 0.0)
 """Growth ends when all margins exceed a guard; where a class stays open, the smaller ones serve."""
 
-_SLOTS = 16
-"""So many patches get a statement in a round."""
+_SLOTS = (4, 16, 32)
+_SLOTS_OF_MEANS = (16, 64, 8)
+"""At least and at most so many patches get a statement in a round, one for so many statements as there are. In a mean
+all patches have their share, so that more of them are worth a statement."""
 
 _LATER = 1e-3
 """What is not known of a patch counts this share, though activations do not change before more is known of others."""
@@ -115,7 +117,7 @@ class _Stating:
         head = self._head = problem.head
         self._pooling = pooling_of(head)
         self._patches = torch.arange(problem.patches)
-        self._actual = activation(head, problem.observed)
+        self._known = self._pooling.dropping(problem.observed)
         self._hidden = head.pooling.hidden(problem.patches, head.size)
         self._unlike = problem.dissimilarities()[0]
         self._open = problem.patches_left[:, None] & problem.prototypes_left
@@ -125,7 +127,6 @@ class _Stating:
         cheapest = self._costs.masked_fill(~self._open, torch.inf).amin(1, keepdim=True).clamp(max=_HUGE)
         self._prices = torch.where(self._open, self._costs, cheapest)
         self._statements = statements_of(problem, paradigm)
-        self._slots = problem.patches if self._statements.separate else _SLOTS
         self.added: list[Pair] = []
         self._pool()
 
@@ -147,7 +148,9 @@ class _Stating:
                 return given_up(len(self.added))
             worth = self._worth(int(rival))
             promised, named = worth.max(1)
-            order = promised.argsort(descending=True, stable=True)[: self._slots]
+            fewest, greatest, share = _SLOTS_OF_MEANS if isinstance(self._pooled, WholeDropping) else _SLOTS
+            slots = min(greatest, max(fewest, len(self.added) // share))
+            order = promised.argsort(descending=True, stable=True)[:slots]
             order = order[promised[order] > 0]
             if not len(order) and bool(self._refused.any()):
                 forced, self._open = True, self._open | self._refused
@@ -160,9 +163,9 @@ class _Stating:
             lacking = self._guard - float(least)
             gains = promised[order] * self._prices[order, named[order]]
             order = order[gains.cumsum(0) - gains < lacking] if math.isfinite(lacking) else order
-            self._round(order, named[order], forced)
+            self._round(order, named[order], int(rival), forced)
 
-    def _round(self, patches: Tensor, named: Tensor, forced: bool) -> None:
+    def _round(self, patches: Tensor, named: Tensor, rival: int, forced: bool) -> None:
         """State one thing about each of some patches; unless `forced`, nothing that makes bounds worse."""
         pursued = self._most_explaining()[patches]
         named = torch.where(self._open[patches, named], named, pursued)
@@ -171,7 +174,9 @@ class _Stating:
         margins = self._lower(self._pooled.alone(rows, trial.ranges))
         gain = self._lacking(self._margins[None]) - self._lacking(margins)
         costs = self._costs[rows, tried].view(2, -1)
-        value = gain.view(2, -1) / costs
+        unknown = self._unknown(rows, trial.ranges, *self._weights(rival)).nan_to_num(_HUGE, _HUGE).sum(1)
+        value = (gain - _LATER * unknown).view(2, -1)
+        value = torch.where(value > 0, value / costs, value * costs)
         better = (value[1] > value[0]) | ((value[1] == value[0]) & (costs[1] < costs[0]))
         at = torch.where(better, len(patches), 0) + torch.arange(len(patches))
         if self._paradigm.ordered and not forced:  # a statement may make bounds worse
@@ -192,13 +197,17 @@ class _Stating:
         """(L, P) what the worst rival's margin would gain if of an activation all were known that a patch's statements
         say, for the cost of the statement that names it; -1 where nothing can be stated."""
         everything = self._pooled.alone(self._patches, self._problem.observed)
-        similar, actual = activation(self._head, self._statements.ranges), self._actual
         rises, falls = self._weights(rival)
-        gained = rises * (_gap(everything.lower, self._box.lower) + _LATER * _gap(actual.lower, similar.lower))
-        gained += falls * (_gap(self._box.upper, everything.upper) + _LATER * _gap(similar.upper, actual.upper))
+        gained = rises * _gap(everything.lower, self._box.lower) + falls * _gap(self._box.upper, everything.upper)
+        gained += _LATER * self._unknown(self._patches, self._statements.ranges, rises, falls)
         gained.nan_to_num_(0.0, _HUGE).div_(self._prices)
         can = self._unstated & self._open.any(1, keepdim=True)
         return gained.masked_fill_(~can if self._hidden is None else ~can | self._hidden, -1.0)
+
+    def _unknown(self, patches: Tensor, ranges: Enclosure, rises: Tensor, falls: Tensor) -> Tensor:
+        """(S, P) what a margin lacks where all is known of all patches but one, and of this one ranges (S, P)."""
+        box, own = self._known.alone(patches, ranges), self._problem.activations
+        return rises * _gap(own.lower, box.lower) + falls * _gap(box.upper, own.upper)
 
     def _weights(self, rival: int) -> tuple[Tensor, Tensor]:
         """(P,) each, what the rival's margin gains per unit by which the lower end of an activation rises, and its
@@ -293,7 +302,7 @@ class _Stating:
             rank[pair] = place
         left = torch.full(known.stated.shape, torch.inf, dtype=torch.float64)  # margins when it was last tried
         undecided = known.there
-        rows, places = undecided.nonzero(as_tuple=True)
+        rows, places = self._to_try(undecided, left, first, rank)
         while len(rows):
             margins = self._without(rows, places)
             least = margins.amin(1)
@@ -329,14 +338,18 @@ class _Stating:
         return free[_first_of_each(rows[free], 1)]
 
     def _to_try(self, undecided: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
-        """Of the highest level, for each patch the few statements that go first."""
+        """Of the highest level, the few statements of each patch that go first; at first, all that were not tried."""
         rows, places = undecided.nonzero(as_tuple=True)
         if not len(rows):
             return rows, places
         level, score = self._keys(rows, places, left, first, rank)
+        new = left[rows, places].isinf()
+        if bool(new.any()):
+            return rows[new], places[new]
         free = (level == level.max()).nonzero()[:, 0]
         free = free[score[free].argsort(descending=True, stable=True)]
-        free = free[_first_of_each(rows[free], _TRIED)].sort().values
+        tried = 1 if self._paradigm.ordered else _TRIED
+        free = free[_first_of_each(rows[free], tried)].sort().values
         return rows[free], places[free]
 
     def _without(self, rows: Tensor, places: Tensor) -> Tensor:
@@ -345,7 +358,7 @@ class _Stating:
         parts = [slice(begin, begin + step) for begin in range(0, len(rows), step)]
         return torch.cat(
             [
-                self._lower(self._pooled.alone(rows[part], self._statements.without(rows[part], places[part])))
+                self._lower(self._pooled.alone(rows[part], self._statements.without(rows[part], places[part]).ranges))
                 for part in parts
             ]
         )
@@ -355,15 +368,15 @@ class _Stating:
         at least one; how many."""
         lost = (self._margins - margins).nan_to_num(0.0, 0.0, 0.0).cumsum(0)
         count = max(1, int((self._margins - lost > guard).all(1).long().cumprod(0).sum()))
-        ranges, now = self._statements.without(rows[:count], places[:count]), self._statements.ranges
+        trial, now = self._statements.without(rows[:count], places[:count]), self._statements.ranges
         while count > 1:
             lower, upper = now.lower.clone(), now.upper.clone()
-            lower[rows[:count]], upper[rows[:count]] = ranges.lower[:count], ranges.upper[:count]
+            lower[rows[:count]], upper[rows[:count]] = trial.ranges.lower[:count], trial.ranges.upper[:count]
             box = self._pooling.box(Enclosure.unchecked(lower, upper))
             if bool((self._lower(box[None])[0] > guard).all()):
                 break
             count = max(1, int(count * _FEWER))
-        self._statements.delete(rows[:count], places[:count], ranges[:count])
+        self._statements.delete(trial, count)
         self._pool()
         return count
 
