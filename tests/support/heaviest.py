@@ -5,26 +5,29 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from verale.search.compiled.matching import rivals_of
+from verale.search.masses import Masses
 
 __all__ = ["heaviest_left", "known_and_given"]
 
 
-def known_and_given(image, pairs):
-    """(K,) the margins if no prototype got a remainder; for each rival (L, P) what a patch can give a prototype."""
-    stated = np.zeros(image.low.shape, bool)
+def known_and_given(problem, pairs):
+    """Of the only image (C,) the margins if no prototype got a remainder, infinite at its class; for each class (L, P)
+    what a patch can give a prototype."""
+    masses = Masses.of(problem)
+    stated = np.zeros(masses.low[0].shape, bool)
     stated[tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)] = True
-    low, high = np.where(stated, image.low, 0), np.where(stated, image.high, 0)
+    low, high = (np.where(stated, end[0].numpy(), 0) for end in (masses.low, masses.high))
     left = (1 - low.sum(1, keepdims=True)).clip(0)
     alone = 1 - (high.sum(1, keepdims=True) - high)
     determined = stated.sum(1, keepdims=True) - stated == stated.shape[1] - 1
-    floor = np.maximum(np.where(determined, np.maximum(low, alone), low), image.least).max(0)
+    floor = np.maximum(np.where(determined, np.maximum(low, alone), low), masses.floor.numpy()).max(0)
     top = np.where(stated, np.minimum(high, low + left), 0).max(0)
-    known = image.bias + image.weights.clip(0) @ floor + image.weights.clip(max=0) @ top
-    return known, [np.where(stated, 0, left - top).clip(0) * -row.clip(max=0) for row in image.weights]
+    positive, negative, bias = (each[0].numpy() for each in (masses.positive, masses.negative, masses.bias))
+    known = bias + floor @ positive + top @ negative
+    return known, [np.where(stated, 0, left - top).clip(0) * -weights for weights in negative.T]
 
 
 def heaviest_left(problem, pairs):
-    """(K,) the margins that the best prices prove, from scratch: all patches, an exact matching."""
-    known, given = known_and_given(rivals_of(problem), pairs)
+    """(C,) the margins that the best prices prove, from scratch: all patches, an exact matching."""
+    known, given = known_and_given(problem, pairs)
     return known - [each[linear_sum_assignment(each, maximize=True)].sum() for each in given]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from fractions import Fraction
 
 import pytest
@@ -32,15 +33,35 @@ def stated_masses(seed: int):
 @every("seed", range(30))
 def test_any_prices_stay_below_the_truth(seed):
     head, masses, rows, generator = stated_masses(seed)
-    margins = LinearMargins.of(head, torch.tensor([0]), 5).keep(torch.tensor([[1, 2]]))
+    margins = LinearMargins.of(head, torch.tensor([0]), 5)
     for scale in (0.0, 0.1, 1.0, 100.0):
         prices = scale * torch.rand(2, 6, generator=generator, dtype=torch.float64)
-        bounds = assignment_margins(rows, margins, prices).tolist()
-        for rival, bound in zip((1, 2), bounds, strict=True):
+        bounds = assignment_margins(rows, margins, torch.tensor([0, 0]), torch.tensor([1, 2]), by_prototype(prices))
+        for rival, bound in zip((1, 2), bounds.tolist(), strict=True):
             assert Fraction(bound) <= difference(head, masses, rival)
             rule = exact_rule(head, rows, rival, prices[rival - 1].tolist())
             assert Fraction(bound) <= rule
             assert bound == pytest.approx(float(rule), abs=1e-12)
+
+
+@every("seed", range(5))
+def test_images_that_are_bounded_together_are_bounded_as_alone(seed):
+    head, _, rows, generator = stated_masses(seed)
+    others = [stated_masses(seed + 100 + n)[2] for n in range(3)]
+    both = type(rows)(*(torch.cat([getattr(each, f.name) for each in (rows, *others)]) for f in fields(rows)))
+    prices = by_prototype(torch.rand(8, 6, generator=generator, dtype=torch.float64))
+    margins = LinearMargins.of(head, torch.zeros(4, dtype=torch.int64), 5)
+    images, rivals = torch.arange(4).repeat(2), torch.tensor([1, 2]).repeat_interleave(4)
+    together = assignment_margins(both, margins, images, rivals, prices)
+    for at, image in enumerate(images.tolist()):
+        one = LinearMargins.of(head, torch.tensor([0]), 5)
+        (alone,) = assignment_margins((rows, *others)[image], one, torch.tensor([0]), rivals[at : at + 1], [prices[at]])
+        assert float(together[at]) == pytest.approx(float(alone), abs=1e-12)
+
+
+def by_prototype(prices):
+    """Rows of prices (B, P) by prototype."""
+    return [dict(enumerate(row)) for row in prices.tolist()]
 
 
 def difference(head, masses, rival):

@@ -12,8 +12,6 @@ import pytest
 
 import verale.search.compiled
 from verale.search.compiled.arrays import (
-    first_greatest,
-    first_least,
     greatest,
     largest,
     least,
@@ -42,7 +40,6 @@ def test_the_greatest_are_the_last_of_all(count, kept):
 def test_reductions_are_those_of_numpy(count):
     values = numbers(count)
     assert (largest(values), least(values)) == (values.max(), values.min())
-    assert (first_greatest(values), first_least(values)) == (values.argmax(), values.argmin())
     finite = np.where(np.isfinite(values), values, 0.0)
     assert sum_of(finite) == reduce(add, finite.tolist())  # Python's own `sum` is more precise since 3.12
     copied = np.empty(count)

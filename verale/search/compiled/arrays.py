@@ -11,7 +11,7 @@ import math
 from verale.search.compiled.image import Floats
 from verale.search.compiled.parts import part
 
-__all__ = ["first_greatest", "first_least", "greatest", "largest", "least", "overwrite", "sum_of"]
+__all__ = ["greatest", "largest", "least", "overwrite", "sum_of"]
 
 
 @part
@@ -19,26 +19,6 @@ def overwrite(target: Floats, source: Floats) -> None:
     """Write numbers over others."""
     for k in range(len(target)):
         target[k] = source[k]
-
-
-@part
-def first_greatest(values: Floats) -> int:
-    """The place of the first of the greatest numbers."""
-    best = 0
-    for place in range(1, len(values)):
-        if values[place] > values[best]:
-            best = place
-    return best
-
-
-@part
-def first_least(values: Floats) -> int:
-    """The place of the first of the least numbers."""
-    best = 0
-    for place in range(1, len(values)):
-        if values[place] < values[best]:
-            best = place
-    return best
 
 
 @part

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins
 from verale.certificate import Prices, Statement
 from verale.head import Head
-from verale.paradigms import ORDERS
-from verale.rounding import Enclosure
+from verale.search.assigned import Assigned, assign_masses
+from verale.search.masses import Masses, grow_masses
 from verale.search.needed import proved_margins, surely_needed
 from verale.search.paradigms.of_patches import OfPatches
-from verale.search.problem import Pair, Problem, given_up
+from verale.search.problem import Pair, Problem
 from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation
 from verale.search.stated import pairs_of
 
 __all__ = ["AssignmentSearch", "explain_assignment"]
+
+_Priced = Sequence[Mapping[int, Mapping[int, float]]]
+"""For each image, rivals and the prices of prototypes."""
 
 
 def explain_assignment(
@@ -34,96 +35,72 @@ def explain_assignment(
     never looser. Then each is dropped if for every rival the best prices still prove a positive margin. The costliest
     goes first; of those that cost the same, the one whose patch has the least remainder without it.
 
-    Exact statements that cost the same, about masses without bounds of their own, are added by a search that computes
-    only what a statement changes.
-
     Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
     """
     limits = [math.inf] * len(problem) if most is None else [HOPELESS * limit for limit in most]
-    return [_explained(problem.take([image]), paradigm, order, limit) for image, limit in enumerate(limits)]
+    masses = Masses.of(problem)
+    grown = grow_masses(masses, order, limits)
+    explained: dict[int, Explained] = {image: growth.failure for image, growth in enumerate(grown) if growth.failure}
+    images = [image for image in range(len(problem)) if image not in explained]
+    if images:
+        stated = [grown[image].stated for image in images]
+        assigned = assign_masses(masses.take(problem.index(images)), stated, once=not problem.tolerance)
+        explained |= zip(images, _proved(problem.take(images), paradigm, assigned), strict=True)
+    return [explained[image] for image in range(len(problem))]
 
 
-def _explained(problem: Problem, paradigm: Assignment, order: str, most: float) -> Explained:
-    """The explanation of the only image."""
-    from verale.search.compiled.assigned import choose_masses, drop_masses
-    from verale.search.compiled.matching import rivals_of
-
-    rivals, bounded = rivals_of(problem), problem.head.domain.lower is not None or problem.head.domain.upper is not None
-    grown: list[Pair] | int | str | None = None
-    if order == ORDERS[0] and not (problem.tolerance or problem.costs or problem.avoid or bounded):
-        grown = choose_masses(rivals, most)
-    if isinstance(grown, int):
-        return given_up(grown)
-    if grown is None:
-        grown = _grown(problem, paradigm, order, most)
-    if isinstance(grown, str):
-        return grown
-    costs = [problem.costs.of_pair(pair) for pair in grown]
-    assigned = drop_masses(rivals, grown, costs, once=not problem.tolerance)
-    minimal = assigned.minimal and _open_to_ranges(problem, paradigm, assigned.pairs)
-    prices = np.insert(assigned.prices, int(problem.margins.predicted[0]), 0.0, 0)
-    return _proved(problem, paradigm, assigned.pairs, prices, minimal)
+def _proved(problem: Problem, paradigm: Assignment, assigned: list[Assigned]) -> list[Explained]:
+    """The explanations with their margins, from rows that know the statements alone."""
+    explanations = [assignment.pairs for assignment in assigned]
+    minimal = _open_to_ranges(problem, paradigm, explanations)
+    rows = _rows(problem, paradigm, explanations)
+    alone = proved_margins(problem, rows.range)
+    open_ = (~(alone > 0)).tolist()
+    prices = [
+        {rival: paid for rival, paid in assignment.prices.items() if of_image[rival]}
+        for assignment, of_image in zip(assigned, open_, strict=True)
+    ]
+    margins = _with_prices(problem, rows, alone, prices)
+    return [
+        SpatialExplanation(assignment.pairs, margins[image], assignment.minimal and minimal[image], prices[image])
+        if bool((margins[image] > 0).all())
+        else UNSETTLED
+        for image, assignment in enumerate(assigned)
+    ]
 
 
-def _grown(problem: Problem, paradigm: Assignment, order: str, most: float) -> list[Pair] | str:
-    """Statements that entail the class of the only image, or why there are none."""
-    from verale.search.compiled.image import image_arrays
-    from verale.search.compiled.statements import GUARDS, add_statements
-
-    arrays = image_arrays(problem, paradigm)
-    for guard in GUARDS[-2:]:
-        grown = add_statements(problem, arrays, guard, most, order)
-        if not grown.stays_open:
-            break
-    return grown.failure or grown.pairs
-
-
-def _open_to_ranges(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> bool:
+def _open_to_ranges(problem: Problem, paradigm: Assignment, explanations: list[list[Pair]]) -> list[bool]:
     """Whether without any one statement the ranges of `simplex` surely leave a rival open, as the best prices do.
 
     Prices do what the statements allow, so nobody needs to ask, unless the logits are bounded: a mass then has a range
     of its own, of which the prices take the lower end alone.
     """
     if not problem.head.domain.bounded:
-        return True
-    return not problem.tolerance and surely_needed(problem, paradigm, [pairs])[0]
+        return [True] * len(explanations)
+    if problem.tolerance:
+        return [False] * len(explanations)
+    return surely_needed(problem, paradigm, explanations)
 
 
-def _proved(
-    problem: Problem, paradigm: Assignment, pairs: list[Pair], prices: NDArray[np.float64], minimal: bool
-) -> Explained:
-    """The explanation of one image with its margins, from rows that know its statements alone; prices (C, P)."""
-    rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
-    margins: Tensor = proved_margins(problem, rows.range)[0]
-    (open_,) = torch.nonzero(~(margins > 0), as_tuple=True)
-    stated: dict[int, dict[int, float]] = {}
-    for rival in open_.tolist():
-        row = prices[rival]
-        (priced,) = row.nonzero()
-        stated[rival] = dict(zip(priced.tolist(), row[priced].tolist(), strict=True))
-    margins = _with_prices(problem, rows, margins, stated)
-    if not bool((margins > 0).all()):
-        return UNSETTLED
-    return SpatialExplanation(pairs, margins, minimal, stated)
-
-
-def _with_prices(problem: Problem, rows: SimplexRows, margins: Tensor, prices: dict[int, dict[int, float]]) -> Tensor:
-    """Margins (C,) of ranges or, where that is greater, of prices."""
-    if not prices:
-        return margins
-    paid = margins.new_zeros(len(prices), problem.head.size)
-    for row, of_rival in zip(paid, prices.values(), strict=True):
-        row[problem.index(list(of_rival))] = row.new_tensor(list(of_rival.values()))
-    linear, rivals = cast(LinearMargins, problem.margins), problem.index(list(prices))  # softmax heads have no other
-    by_prices = assignment_margins(rows, linear.keep(rivals[None]), paid)
-    margins[rivals] = torch.maximum(margins[rivals], by_prices.flatten())
-    return margins
-
-
-def _stated(problem: Problem, pairs: list[Pair]) -> tuple[Tensor, Tensor, Enclosure]:
-    """The patches, prototypes and intervals of statements."""
+def _rows(problem: Problem, paradigm: Assignment, explanations: list[list[Pair]]) -> SimplexRows:
+    """The patches of all images, with their statements entered."""
+    pairs = [(image * problem.patches + patch, k) for image, stated in enumerate(explanations) for patch, k in stated]
     patches, prototypes = problem.index([patch for patch, _ in pairs]), problem.index([k for _, k in pairs])
-    return patches, prototypes, problem.observed[patches, prototypes]
+    observed = problem.observed[patches, prototypes]
+    return paradigm.from_statements(len(problem) * problem.patches, patches, prototypes, observed)
+
+
+def _with_prices(problem: Problem, rows: SimplexRows, margins: Tensor, prices: _Priced) -> Tensor:
+    """Margins (N, C) of ranges or, where that is greater, of prices."""
+    priced = [(image, rival, paid) for image, of_image in enumerate(prices) for rival, paid in of_image.items()]
+    if not priced:
+        return margins
+    images, rivals = problem.index([image for image, _, _ in priced]), problem.index([rival for _, rival, _ in priced])
+    linear = cast(LinearMargins, problem.margins)  # softmax heads have no other
+    by_prices = assignment_margins(rows, linear, images, rivals, [paid for _, _, paid in priced])
+    margins = margins.clone()
+    margins[images, rivals] = torch.maximum(margins[images, rivals], by_prices)
+    return margins
 
 
 class AssignmentSearch(OfPatches):
@@ -131,6 +108,16 @@ class AssignmentSearch(OfPatches):
 
     name = "assignment"
     bounds = Assignment
+
+    @property
+    def is_alone(self) -> bool:
+        """See `ParadigmSearch`."""
+        return False
+
+    @property
+    def bytes_per_patch(self) -> int:
+        """See `ParadigmSearch`: with what is kept of each prototype and each class, shared among patches."""
+        return super().bytes_per_patch + 64 * self.head.size * self.head.classes // self.patches
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
@@ -146,5 +133,5 @@ class AssignmentSearch(OfPatches):
         """See `ParadigmSearch`: with prices of prototypes for some rivals."""
         stated, pairs = problem.with_ends(statements), pairs_of(statements)
         paid = {each.rival: dict(zip(each.prototypes, each.values, strict=True)) for each in prices}
-        rows = self.spatial.from_statements(stated.patches, *_stated(stated, pairs))
-        return _with_prices(stated, rows, proved_margins(stated, rows.range)[0], paid)
+        rows = _rows(stated, self.spatial, [pairs])
+        return _with_prices(stated, rows, proved_margins(stated, rows.range), [paid])[0]

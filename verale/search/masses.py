@@ -1,0 +1,390 @@
+"""Masses: what statements about the masses of patches say, and growth in rounds, for a batch of images at once.
+
+Statements are added until the ranges of `verale.bounds.Simplex` entail the class, for a head of masses as they are,
+maxima over patches and a linear readout. Plain float64: nothing here is proved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from verale.bounds import LinearMargins, domain_range
+from verale.certificate.words import below
+from verale.paradigms import ORDERS
+from verale.rounding import UNIT
+from verale.search.problem import Problem, given_up
+
+__all__ = ["GrownMasses", "Masses", "grow_masses"]
+
+GUARDS = (1e-9, 0.0)
+"""A rival is closed in growth when its margin exceeds the first, or the second where it stays open at the first."""
+
+_PATCHES_PER_ROUND = 8
+_SHARE_PER_ROUND = 8
+"""In a round one patch in so many gets a statement, but no fewer than those."""
+_MOST_PAIRS = 2**16
+"""Of images with more pairs of patch and prototype growth begins and ends with levels: its rounds become too many."""
+_LEVELS = 4
+"""Levels of remainders, for each factor of two."""
+_LEAST_LEVEL = 2.0**-60
+_EAGER = 2.0
+"""A round states as much as seems to be needed for so many times what the worst rival lacks."""
+_NO_COST = 1e-9
+"""What a statement that costs nothing counts as."""
+_STATED = -1.0
+"""Stands in the place of a remainder where a mass is stated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """N images of L patches, a head of P prototypes and C classes. All numbers are estimates.
+
+    Attributes:
+        low, high: (N, L, P) the ends that statements give to masses.
+        floor, cap: (P,) what masses are at least and at most over the domain.
+        allowed: (L, P) bool, which pairs may be stated.
+        costs: (L, P) what statements cost.
+        positive, negative: (N, P, C) the positive and the negative parts of W_predicted - W_c.
+        bias: (N, C) b_predicted - b_c; infinite at the predicted class.
+        noise: (N, C) more than rounding can move a margin. A remainder has P rounding errors; a sum over prototypes and
+            patches has one for each of its terms.
+    """
+
+    low: Tensor
+    high: Tensor
+    floor: Tensor
+    cap: Tensor
+    allowed: Tensor
+    costs: Tensor
+    positive: Tensor
+    negative: Tensor
+    bias: Tensor
+    noise: Tensor
+
+    @classmethod
+    def of(cls, problem: Problem) -> Masses:
+        """The images of a problem; its head has a linear readout, as all softmax heads."""
+        patches, size = problem.patches, problem.head.size
+        low, high = (end.view(-1, patches, size) for end in (problem.observed.lower, problem.observed.upper))
+        if not problem.tolerance:
+            low = high = (low + high) / 2
+        margins, domain = cast(LinearMargins, problem.margins), domain_range(problem.head)
+        rounded = margins.sensitivity + margins.bias.nan_to_num(0.0, 0.0, 0.0).abs()
+        return cls(
+            low=low,
+            high=high,
+            floor=domain.lower,
+            cap=domain.upper,
+            allowed=(problem.patches_left[:, None] & problem.prototypes_left).to(low.device),
+            costs=problem.costs.of_pairs(patches, size).to(low.device),
+            positive=margins.positive,
+            negative=margins.negative,
+            bias=margins.bias,
+            noise=(4 * (patches + size) + 64) * UNIT * rounded,
+        )
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def take(self, images: Tensor) -> Masses:
+        """Some of the images."""
+        shared = ("floor", "cap", "allowed", "costs")
+        return replace(self, **{f.name: getattr(self, f.name)[images] for f in fields(self) if f.name not in shared})
+
+    def margins(self, lower: Tensor, upper: Tensor) -> Tensor:
+        """(N, B, C) the margins of activations between some ends (N, B, P)."""
+        return torch.baddbmm(self.bias[:, None], lower, self.positive).baddbmm_(upper, self.negative)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownMasses:
+    """How growth ended for one image.
+
+    Attributes:
+        stated: (L, P) bool, the statements.
+        failure: why they do not entail the class; empty if they do.
+        stays_open: whether every statement that could help is made, and a rival is still open.
+    """
+
+    stated: Tensor
+    failure: str = ""
+    stays_open: bool = False
+
+
+def grow_masses(masses: Masses, order: str, most: list[float]) -> list[GrownMasses]:
+    """For each image statements that entail the class, or why there are none.
+
+    Args:
+        masses: N images.
+        order: `rival` or `nearest`.
+        most: for each image, growth with more statements is given up.
+    """
+    pairs = masses.low[0].numel() if len(masses) else 0
+    grow = _Sweep if order != ORDERS[0] else _Growth if pairs <= _MOST_PAIRS else _Levels
+    grown: dict[int, GrownMasses] = {}
+    images = list(range(len(masses)))
+    for guard in GUARDS:
+        if not images:
+            break
+        some = masses.take(torch.tensor(images, device=masses.low.device))
+        growth = grow(some, guard, torch.tensor([most[image] for image in images], device=masses.low.device))
+        grown |= zip(images, growth.run(), strict=True)
+        images = [image for image in images if grown[image].stays_open]
+    return [grown[image] for image in range(len(masses))]
+
+
+@dataclass(eq=False)
+class _State:
+    """What is stated of n images, and what follows.
+
+    Attributes:
+        stated: (n, L, P) bool.
+        left: (n, L) the remainders.
+        open_: (n, L, P) the remainders where a mass is not stated.
+        floor, top: (n, P) the greatest ends of stated masses over the patches.
+    """
+
+    stated: Tensor
+    left: Tensor
+    open_: Tensor
+    floor: Tensor
+    top: Tensor
+
+    @classmethod
+    def of(cls, masses: Masses, stated: Tensor) -> _State:
+        low = masses.low * stated
+        left = (1 - low.sum(2)).clamp(min=0)
+        top = (torch.minimum(masses.high, masses.low + left[..., None]) * stated).amax(1)
+        open_ = left[..., None].where(~stated, _STATED)
+        return cls(stated, left, open_, torch.maximum(masses.floor, low.amax(1)), top)
+
+    def keep(self, images: Tensor) -> _State:
+        return _State(*(getattr(self, f.name)[images] for f in fields(self)))
+
+
+class _Growth:
+    """Growth of statements against the worst rival, in rounds.
+
+    In each round every image's worst rival names patches. To prove an activation high, that is the patch that attains
+    it. To prove activations low, those whose remainders are the greatest: as many as have to shrink for what the rival
+    lacks. Each patch gets one statement: its largest mass, or the prototype that costs the rival's margin most. Both
+    are judged by what all open rivals lack if all other patches of the round get their largest mass.
+    """
+
+    def __init__(self, masses: Masses, guard: float, most: Tensor) -> None:
+        self._masses, self._guard, self._most = masses, guard, most
+        self._images = torch.arange(len(masses), device=masses.low.device)
+        self._state = _State.of(masses, torch.zeros_like(masses.low, dtype=torch.bool))
+        self._count = torch.zeros_like(self._images)
+        self._observe()
+        self._avoids = not bool(masses.allowed.all())
+        self._grown: dict[int, GrownMasses] = {}
+
+    def _observe(self) -> None:
+        masses = self._masses
+        middle = (masses.low + masses.high) / 2
+        self._actual, self._attained = middle.max(1)
+        self._worth = (middle / masses.costs.clamp(min=_NO_COST)).where(masses.allowed, _STATED)
+
+    def run(self) -> list[GrownMasses]:
+        """How growth ended for each image."""
+        count = len(self._images)
+        while len(self._images):
+            masses, state = self._masses, self._state
+            high = torch.minimum(masses.cap, torch.maximum(state.top, state.open_.amax(1)))
+            least, worst = masses.margins(state.floor[:, None], high[:, None])[:, 0].min(1)
+            grown, too_many = least > self._guard, self._count > self._most
+            chosen, named, used = self._named(worst, least)
+            stuck = ~(grown | too_many | used.any(1))
+            ended = (grown | too_many | stuck).tolist()
+            for row in [row for row, has_ended in enumerate(ended) if has_ended]:
+                self._end(row, bool(grown[row]), bool(stuck[row]), int(worst[row]), float(least[row]))
+            if any(ended):
+                rows = torch.tensor([row for row, has_ended in enumerate(ended) if not has_ended], dtype=torch.int64)
+                self._keep(rows.to(least.device))
+                chosen, named, used = chosen[rows], named[rows], used[rows]
+            if len(self._images):
+                self._add(chosen, named, used)
+        return [self._grown[image] for image in range(count)]
+
+    def _end(self, row: int, grown: bool, stuck: bool, worst: int, least: float) -> None:
+        failure = ""
+        if stuck:
+            failure = (
+                f"class {worst} stays open (margin >= {below(least)}) though every statement that could help is made"
+            )
+        elif not grown:
+            failure = given_up(int(self._count[row]))
+        self._grown[int(self._images[row])] = GrownMasses(self._state.stated[row].clone(), failure, stuck)
+
+    def _keep(self, rows: Tensor) -> None:
+        self._masses, self._state = self._masses.take(rows), self._state.keep(rows)
+        self._images, self._most, self._count = self._images[rows], self._most[rows], self._count[rows]
+        self._actual, self._attained, self._worth = self._actual[rows], self._attained[rows], self._worth[rows]
+
+    def _named(self, worst: Tensor, least: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Patches (n, R) that the worst rivals name, the prototypes that they name there, and which patches count."""
+        masses, state = self._masses, self._state
+        (_, patches, size), costs = masses.low.shape, masses.costs.clamp(min=_NO_COST)
+        prototypes = torch.arange(size, device=worst.device)
+        plus, minus = (
+            end.gather(2, worst[:, None, None].expand(-1, size, 1))[..., 0]
+            for end in (masses.positive, masses.negative)
+        )
+        lacks = _EAGER * (self._guard - least)
+        # What it would gain if an activation were proved high, at the patch that attains it.
+        gain = plus * (self._actual - state.floor) / costs[self._attained, prototypes]
+        gain = gain.masked_fill(state.stated.gather(1, self._attained[:, None])[:, 0], 0.0)
+        by_patch = torch.zeros_like(state.left).scatter_reduce(1, self._attained, gain, "amax")
+        first = prototypes.where((gain > 0) & (gain == by_patch.gather(1, self._attained)), size - 1)
+        raised = torch.full_like(state.left, size - 1, dtype=torch.int64)
+        raised = raised.scatter_reduce(1, self._attained, first, "amin")
+        # What each patch may take from it, where its remainder is among the greatest.
+        seen = torch.maximum(state.top, self._actual)
+        taken = (state.open_ - seen[:, None]).clamp_(min=0).mul_(-minus[:, None]).div_(costs)
+        most = taken.amax(2)
+        weight = (-minus * (state.open_.amax(1) > seen)).sum(1)
+        level = state.left.masked_fill(most <= 0, 0.0).amax(1) - lacks / weight.clamp(min=1e-300)
+        most = most.where((state.left >= level[:, None]) & (weight > 0)[:, None], 0.0)
+        values = torch.maximum(by_patch, most)
+        if self._avoids:
+            values = values.masked_fill(~(masses.allowed & ~state.stated).any(2), 0.0)
+        values, chosen = values.topk(min(patches, max(_PATCHES_PER_ROUND, patches // _SHARE_PER_ROUND)), dim=1)
+        used = (values > 0) & (values.cumsum(1) - values < lacks[:, None])
+        rows = torch.arange(len(chosen), device=worst.device)[:, None]
+        lowered = taken[rows, chosen].argmax(2)
+        named = raised.gather(1, chosen).where(by_patch.gather(1, chosen) > most.gather(1, chosen), lowered)
+        return chosen, named, used
+
+    def _add(self, chosen: Tensor, named: Tensor, used: Tensor) -> None:
+        """State one mass of each of the patches (n, R) that count: the largest or, where that is better, the named."""
+        masses, state = self._masses, self._state
+        rows = torch.arange(len(chosen), device=chosen.device)[:, None]
+        was = state.stated[rows, chosen]
+        largest = self._worth[rows, chosen].masked_fill(was, _STATED).argmax(2)
+        first, second = (self._ends(chosen, prototype, used) for prototype in (largest, named))
+        floor = state.floor.scatter_reduce(1, largest, first.low, "amax")
+        top = state.top.scatter_reduce(1, largest, first.high, "amax")
+        others = state.open_.clone()
+        before = others[rows, chosen]
+        others[rows, chosen] = _STATED
+        rest = others.amax(1)
+        after = first.open_(was, largest).where(used[..., None], before)
+        greatest, at = after.max(1)
+        next_ = torch.maximum(after.scatter(1, at[:, None], _STATED).amax(1), rest)
+        greatest = torch.maximum(greatest, rest)
+        high = torch.minimum(masses.cap, torch.maximum(top, greatest))
+        lack = masses.margins(floor[:, None], high[:, None]).clamp(max=0).sum(2)
+        # The same, but for one patch, which gets the named prototype.
+        turn = torch.arange(chosen.shape[1], device=chosen.device)[:, None]
+        elsewhere = next_[:, None].where(at[:, None] == turn, greatest[:, None])
+        same = (largest[:, :, None] == largest[:, None]) & (turn != turn.T)
+        ends = []
+        for whole, base, stated_first, stated_second in (
+            (floor, state.floor, first.low, second.low),
+            (top, state.top, first.high, second.high),
+        ):
+            without = torch.maximum(base.gather(1, largest), (stated_first[:, None] * same).amax(2))
+            end = whole[:, None].expand(-1, chosen.shape[1], -1).scatter(2, largest[..., None], without[..., None])
+            ends.append(end.scatter_reduce(2, named[..., None], stated_second[..., None], "amax"))
+        open_second = second.open_(was, named)
+        high = torch.minimum(masses.cap, torch.maximum(torch.maximum(ends[1], elsewhere), open_second))
+        better = masses.margins(ends[0], high).clamp(max=0).sum(2) > lack
+        may = masses.allowed[chosen, named] & ~was.gather(2, named[..., None])[..., 0]
+        dearer = masses.costs[chosen, named] > masses.costs[chosen, largest]
+        better &= used & may & ~dearer
+        self._enter(chosen, named.where(better, largest), used, second.where(better, first))
+        open_ = open_second.where(better[..., None], after)
+        state.open_[rows, chosen] = open_
+
+    def _ends(self, chosen: Tensor, prototype: Tensor, used: Tensor) -> _Ends:
+        masses, state = self._masses, self._state
+        rows = torch.arange(len(chosen), device=chosen.device)[:, None]
+        low, high = (end[rows, chosen, prototype] * used for end in (masses.low, masses.high))
+        left = (state.left.gather(1, chosen) - low).clamp(min=0)
+        return _Ends(low, torch.minimum(high, low + left), left)
+
+    def _enter(self, chosen: Tensor, prototype: Tensor, used: Tensor, ends: _Ends) -> None:
+        state, size = self._state, self._masses.low.shape[2]
+        stated, place = state.stated.flatten(1), chosen * size + prototype
+        stated.scatter_(1, place, stated.gather(1, place) | used)
+        state.left = state.left.scatter(1, chosen, ends.left)
+        state.floor = state.floor.scatter_reduce(1, prototype, ends.low, "amax")
+        state.top = state.top.scatter_reduce(1, prototype, ends.high, "amax")
+        self._count = self._count + used.sum(1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """The ends (n, R) of one more stated mass of each of some patches, and their remainders with it."""
+
+    low: Tensor
+    high: Tensor
+    left: Tensor
+
+    def where(self, condition: Tensor, other: _Ends) -> _Ends:
+        return _Ends(*(getattr(self, f.name).where(condition, getattr(other, f.name)) for f in fields(self)))
+
+    def open_(self, was: Tensor, prototype: Tensor) -> Tensor:
+        """(n, R, P) the remainders where a mass is not stated."""
+        return self.left[..., None].where(~was, _STATED).scatter(2, prototype[..., None], _STATED)
+
+
+class _Sweep:
+    """Growth in the published order (Soria et al., arXiv 2511.16588): of all patches the r largest masses, for the
+    least r that entails the class."""
+
+    _open = "the class stays open though every pair is stated"
+
+    def __init__(self, masses: Masses, guard: float, most: Tensor) -> None:
+        self._masses, self._guard, self._most = masses, guard, most
+        ordered, order = masses.low.where(masses.allowed, _STATED).sort(dim=2, descending=True, stable=True)
+        self._rank = torch.empty_like(order).scatter_(2, order, self._ranks(ordered.clamp(min=0)))
+
+    def _ranks(self, ordered: Tensor) -> Tensor:
+        """(N, L, P) when masses are stated, of each patch the greatest first."""
+        return torch.arange(ordered.shape[2], device=ordered.device).expand_as(ordered)
+
+    def run(self) -> list[GrownMasses]:
+        """How growth ended for each image."""
+        last = int(self._rank.max()) + 1
+        closed = self._rank.new_full((len(self._masses),), last + 1)
+        open_ = torch.full_like(closed, -1)
+        while bool((closed - open_ > 1).any()):  # the margins grow with what is stated
+            tried = torch.div(open_ + closed, 2, rounding_mode="floor")
+            closes = self._closes(tried)
+            closed, open_ = tried.where(closes, closed), tried.where(~closes, open_)
+        stated, before = self._stated(closed), self._stated(closed - 1).sum((1, 2)).tolist()
+        grown = []
+        for image, rank in enumerate(closed.tolist()):
+            why = ""
+            if before[image] > float(self._most[image]):
+                why = given_up(before[image])
+            elif rank > last:
+                why = self._open
+            grown.append(GrownMasses(stated[image], why, why == self._open))
+        return grown
+
+    def _stated(self, count: Tensor) -> Tensor:
+        return (self._rank < count[:, None, None]) & self._masses.allowed
+
+    def _closes(self, count: Tensor) -> Tensor:
+        masses = self._masses
+        state = _State.of(masses, self._stated(count))
+        high = torch.minimum(masses.cap, torch.maximum(state.top, state.open_.amax(1)))
+        return masses.margins(state.floor[:, None], high[:, None])[:, 0].amin(1) > self._guard
+
+
+class _Levels(_Sweep):
+    """Growth by levels: of each patch the largest masses until its remainder is below a level, the same for all
+    patches and the greatest that entails the class."""
+
+    _open = "the class stays open though every statement that could help is made"
+
+    def _ranks(self, ordered: Tensor) -> Tensor:
+        left = (1 - ordered.cumsum(2) + ordered).clamp(min=_LEAST_LEVEL, max=1.0)
+        return (-_LEVELS * left.log2()).floor().to(torch.int64)
