@@ -15,6 +15,8 @@ from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["Assignment", "assignment_margins"]
 
+_WEIGHTS_AT_ONCE = 2**22
+"""So many weights of rivals are looked at at once."""
 _PRODUCTS_AT_ONCE = 2**20
 """So many products of patches and prototypes are bounded at once."""
 
@@ -62,21 +64,36 @@ def assignment_margins(
     without = margins.lower(Enclosure(lower[:, None], top[:, None]))[:, 0][images, rivals]
     gap = up(rows.remainder.view(count, -1)[..., None] - top[:, None]).clamp(min=0)
     gap = gap.masked_fill(rows.stated.view_as(gap), 0.0)
-    bounds, chunk = [], max(1, _PRODUCTS_AT_ONCE // rows.top[0].numel() // gap.shape[1])
-    for start in range(0, len(images), chunk):
-        some = slice(start, start + chunk)
-        image = images[some]
-        paid = top.new_zeros(len(image), size)
-        for row, of_rival in zip(paid, prices[some], strict=True):
-            row[list(of_rival)] = row.new_tensor(list(of_rival.values()))
-        weight = -margins.negative[image, :, rivals[some]]
-        needed = max(1, int((weight > 0).sum(1).max()))
-        weight, columns = weight.topk(needed, dim=1)
-        # The difference of two weights was rounded once; where it is 0 it is exact.
-        weight, price = up(weight), paid.gather(1, columns).masked_fill(weight == 0, 0.0)
-        gaps = gap[image].gather(2, columns[:, None].expand(-1, gap.shape[1], -1))
-        excess = up(up(weight[:, None] * gaps) - price[:, None]).clamp(min=0).amax(2).sum(1)
-        terms = needed + gap.shape[1]
-        total = up(price.sum(1) + excess)
-        bounds.append(up(total + up(total * gamma(terms + 2) + terms * UNDERFLOW)))
-    return down(without - torch.cat(bounds))
+    bounds = torch.zeros_like(without)
+    for image in sorted(set(images.tolist())):
+        (pairs,) = (images == image).nonzero(as_tuple=True)
+        for some in torch.split(pairs, max(1, _WEIGHTS_AT_ONCE // size)):
+            weight = -margins.negative[image].index_select(1, rivals[some]).T
+            paid = torch.zeros_like(weight)
+            for row, pair in zip(paid, some.tolist(), strict=True):
+                row[list(prices[pair])] = row.new_tensor(list(prices[pair].values()))
+            bounds[some] = _most(weight, paid, gap[image])
+    return down(without - bounds)
+
+
+def _most(weight: Tensor, paid: Tensor, gap: Tensor) -> Tensor:
+    """(B,) sum_k v_k + sum_l max(0, max_k w_k gap_lk - v_k) over the k with w_k > 0, or more.
+
+    Args:
+        weight, paid: (B, P) w, whose entries were rounded once, and v.
+        gap: (L, P) (R_l - o_k)^+, 0 where k is stated, or more.
+    """
+    needed = max(1, int((weight > 0).sum(1).max()))
+    weight, columns = weight.topk(needed, dim=1)
+    # The difference of two weights was rounded once; where it is 0 it is exact.
+    weight, price = up(weight), paid.gather(1, columns).masked_fill(weight == 0, 0.0)
+    parts = (torch.split(rows, max(1, _PRODUCTS_AT_ONCE // needed // len(gap))) for rows in (weight, price, columns))
+    excess = torch.cat(
+        [
+            up(up(w[:, None] * gap[:, chosen].transpose(0, 1)) - v[:, None]).clamp(min=0).amax(2).sum(1)
+            for w, v, chosen in zip(*parts, strict=True)
+        ]
+    )
+    terms = needed + len(gap)
+    total = up(price.sum(1) + excess)
+    return up(total + up(total * gamma(terms + 2) + terms * UNDERFLOW))
