@@ -29,6 +29,8 @@ __all__ = ["Assigned", "assign_masses", "rounded_up"]
 
 _PRICE_SHARE = 8
 """Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
+_GRID = 2.0**40
+"""Remainders that differ by less than one part in so many count as the same."""
 _REMEMBERED = 2
 """So many of the rivals that were open last decide which statements are needed."""
 
@@ -199,6 +201,7 @@ class _Dropping:
         of_patch = torch.zeros_like(ends.left).scatter_add(1, statements.patch, low)
         before = (of_patch.cumsum(1) - of_patch).gather(1, statements.patch)
         key = ends.left.gather(1, statements.patch) + low.cumsum(1) - before
+        key = (key * _GRID).round()  # rounding decides no tie
         order = key.masked_fill(~asked, math.inf).argsort(dim=1, stable=True)
         level = statements.level.masked_fill(~asked, torch.iinfo(torch.int64).max).gather(1, order)
         order = order.gather(1, level.argsort(dim=1, stable=True))
@@ -219,18 +222,21 @@ class _Dropping:
         return closed.to(kept.device), surely
 
     def _worst(self, image: int, hosted: _Hosted) -> float | None:
-        """By how much a rival that stays open is surely open, if that is negative; None if all are closed."""
+        """By how much some rival that stays open is surely open, if that is negative; None if all are closed."""
+        worst = None
         noise, margins, bound = hosted.noise[image], hosted.margins[image], hosted.bound[image]
         (doubtful,) = (bound <= noise).nonzero()
         recent = self._open[image]
         for rival in sorted(doubtful.tolist(), key=lambda c: (c not in recent, bound[c])):
             margin = margins[rival]
-            if margin > noise[rival]:
+            if margin >= -noise[rival]:
                 margin -= float(self._hosted[image].matching(rival, hosted, image).gained.sum())
             if margin <= noise[rival]:
                 self._open[image] = [*(c for c in recent if c != rival), rival][-_REMEMBERED:]
-                return float(margin + noise[rival])
-        return None
+                worst = float(margin + noise[rival])
+                if worst < 0:
+                    break
+        return worst
 
     def _find_needed(self, images: list[int]) -> None:
         """Mark the statements without which a matching leaves a rival open."""

@@ -118,6 +118,14 @@ def test_the_others_say_what_the_last_mass_of_a_patch_is(missing):
         assert heaviest_left(one, assigned.pairs[:at] + assigned.pairs[at + 1 :]).min() < 0
 
 
+def test_a_margin_of_0_without_remainders_is_surely_open_where_these_count():
+    """Two masses and no bias: with nothing stated nothing is gained, and the remainders decide."""
+    head = Head(torch.tensor([[0.75, -0.5], [-0.25, 1.75]]), Softmax(), Identity())
+    problem = problem_of(head, 0.0, seed=0, images=6, patches=2)
+    left = [assigned for _, _, assigned in dropped(problem)]
+    assert all(assigned.minimal for assigned in left) and any(assigned.pairs for assigned in left)
+
+
 def test_a_head_without_rivals_weights_needs_no_statement():
     masses = Masses.of(small_problem("softmax", 0).take([0]))
     nothing = torch.zeros_like(masses.positive)
