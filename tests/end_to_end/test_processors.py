@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.compiled import head_named
+from support.named import head_named
 from support.small import small_latents
 
 from verale.head import save_latents

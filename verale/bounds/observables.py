@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,30 +13,24 @@ from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.head.evaluation import require_depth
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["TENSOR_SUMS", "CoordinateSums", "check_domain", "norm", "observe", "scaled", "squared_distances"]
+__all__ = ["check_domain", "norm", "observe", "scaled", "squared_distances"]
 
-_CHUNK_BYTES = 64 * 2**20
-
-
-class CoordinateSums(NamedTuple):
-    """How sums over the coordinates of patches (L, D) and prototypes (P, D) are computed, in whatever order.
-
-    Attributes:
-        squares: gives (L, P) |z - p|^2, from the differences.
-        products: gives (L, P) <z, p> and sum |z_i p_i|.
-    """
-
-    squares: Callable[[Tensor, Tensor], Tensor]
-    products: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+_IN_CACHE = 2**15
+"""So many sums are computed at once on a CPU: they and their terms stay in its cache."""
+_ON_DEVICE = 2**24
+"""And on a device, which takes long to begin an operation."""
 
 
-def observe(head: Head, patches: Tensor, sums: CoordinateSums | None = None) -> Enclosure:
+def observe(head: Head, patches: Tensor) -> Enclosure:
     """Enclose m(z_l, p_j) for all patches and prototypes.
+
+    The bits are the same on every processor and device, and whatever other patches there are: sums are taken coordinate
+    by coordinate, and every operation is rounded by itself. A library's matrix product has an order of its own, which
+    depends on the processor and on the number of rows.
 
     Args:
         head: the head.
         patches: (L, D) float64, exact.
-        sums: `TENSOR_SUMS`, should there be nothing faster.
 
     Returns:
         (L, P) enclosure.
@@ -49,7 +43,7 @@ def observe(head: Head, patches: Tensor, sums: CoordinateSums | None = None) -> 
     the terms' sizes (cosine, inner product); softmax is composed of enclosures.
     """
     check_domain(head, patches[None])
-    return _OBSERVE[type(head.geometry)](head.geometry, patches, head.points.to(patches), sums or TENSOR_SUMS)
+    return _OBSERVE[type(head.geometry)](head.geometry, patches, head.points.to(patches))
 
 
 def check_domain(head: Head, patches: Tensor, first: int = 0) -> None:
@@ -82,34 +76,55 @@ def check_domain(head: Head, patches: Tensor, first: int = 0) -> None:
 
 
 def _squares(patches: Tensor, prototypes: Tensor) -> Tensor:
-    step = max(1, _CHUNK_BYTES // (8 * prototypes.numel()))
-    return torch.cat([(chunk[:, None, :] - prototypes).square_().sum(-1) for chunk in torch.split(patches, step)])
+    """(L, P) |z - p|^2, from the differences."""
+    sums = patches.new_zeros(len(patches), len(prototypes))
+    for rows, part in _parts(patches, sums):
+        term = torch.empty_like(part)
+        for z, p in zip(rows.T[:, :, None], prototypes.T.contiguous(), strict=True):
+            torch.sub(z, p, out=term)
+            part.add_(term.square_())
+    return sums
 
 
 def _products(patches: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
-    return patches @ prototypes.T, patches.abs() @ prototypes.abs().T
+    """(L, P) <z, p>, and sum |z_i p_i|."""
+    sums, sizes = (patches.new_zeros(len(patches), len(prototypes)) for _ in range(2))
+    for rows, part, size in _parts(patches, sums, sizes):
+        term = torch.empty_like(part)
+        for z, p in zip(rows.T[:, :, None], prototypes.T.contiguous(), strict=True):
+            part.add_(torch.mul(z, p, out=term))
+            size.add_(term.abs_())
+    return sums, sizes
 
 
-TENSOR_SUMS = CoordinateSums(_squares, _products)
-"""By torch."""
+def _parts(patches: Tensor, sums: Tensor, *more: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """The rows of patches and their sums, some at a time."""
+    at_once = _IN_CACHE if patches.device.type == "cpu" else _ON_DEVICE
+    step = max(1, at_once // max(1, sums.shape[1]))
+    return zip(*(torch.split(each, step) for each in (patches, sums, *more)), strict=True)
 
 
-def squared_distances(
-    geometry: Euclidean, patches: Tensor, prototypes: Tensor, sums: CoordinateSums = TENSOR_SUMS
-) -> Enclosure:
+def _added(terms: Tensor) -> Tensor:
+    """(N,) the sums of rows (N, D), one column after the other."""
+    total = terms.new_zeros(len(terms))
+    for column in terms.T:
+        total.add_(column)
+    return total
+
+
+def squared_distances(geometry: Euclidean, patches: Tensor, prototypes: Tensor) -> Enclosure:
     """(L, P) |z_l - p_j|^2, from the differences, so that nothing cancels.
 
     Args:
         geometry: unused; functions of other geometries are called alike.
         patches: (L, D) float64.
         prototypes: (P, D) float64.
-        sums: what does most of the arithmetic, rounded to nearest.
 
     Soundness: each of the D terms is rounded twice and their sum D - 1 times, so that gamma_(D + 4) of the sum and what
         underflows cover it, in whatever order it was added.
     """
     depth = patches.shape[1]
-    centre = sums.squares(patches, prototypes)
+    centre = _squares(patches, prototypes)
     relative = gamma(depth + 4)
     lost = depth * UNDERFLOW
     return Enclosure(
@@ -117,15 +132,15 @@ def squared_distances(
     )
 
 
-def _inner_products(geometry: InnerProduct, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:
+def _inner_products(geometry: InnerProduct, patches: Tensor, prototypes: Tensor) -> Enclosure:
     """<z, p>: an error of gamma_D of sum |z_i p_i|."""
     depth = patches.shape[1]
-    products, sizes = sums.products(patches, prototypes)
+    products, sizes = _products(patches, prototypes)
     sizes = up(sizes * (1 + gamma(depth + 4)))
     return Enclosure.around(products, up(sizes * gamma(depth + 4) + depth * UNDERFLOW))
 
 
-def _cosines(geometry: Cosine, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:
+def _cosines(geometry: Cosine, patches: Tensor, prototypes: Tensor) -> Enclosure:
     """<z, p> / (|p| N(z)) with N(z) = |z| + epsilon or sqrt(|z|^2 + epsilon); the numerator is off by gamma_D |z| |p|.
 
     Both vectors are scaled to largest coordinate 1 first, so that no square overflows or underflows; the
@@ -134,7 +149,7 @@ def _cosines(geometry: Cosine, patches: Tensor, prototypes: Tensor, sums: Coordi
     relative = gamma(patches.shape[1] + 8)
     z_scale = patches.abs().amax(1, keepdim=True).clamp(min=UNDERFLOW)
     p, z = scaled(prototypes), patches / z_scale
-    products, sizes = sums.products(z, p)
+    products, sizes = _products(z, p)
     numerator = Enclosure.around(products, up(up(sizes) * relative + patches.shape[1] * UNDERFLOW))
     epsilon, scale = Enclosure.exact(z.new_tensor(geometry.epsilon)), Enclosure.exact(z_scale[:, 0])
     length = (_squared_norm(z) + epsilon / scale / scale).sqrt() if geometry.rooted else norm(z) + epsilon / scale
@@ -153,22 +168,22 @@ def norm(vectors: Tensor) -> Enclosure:
 
 
 def _squared_norm(vectors: Tensor) -> Enclosure:
-    squared = vectors.square().sum(1)
+    squared = _added(vectors.square())
     slack = up(squared * gamma(vectors.shape[1] + 8) + vectors.shape[1] * UNDERFLOW)
     return Enclosure(down(squared - slack).clamp(min=0), up(squared + slack))
 
 
-def _softmax(geometry: Softmax, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:
+def _softmax(geometry: Softmax, patches: Tensor, prototypes: Tensor) -> Enclosure:
     """exp(z_j - max z) / sum_i exp(z_i - max z)."""
     largest = Enclosure.exact(patches.amax(1, keepdim=True))
     mass = (Enclosure.exact(patches) - largest).exp()
     relative = gamma(patches.shape[1])
-    total_lower, total_upper = mass.lower.sum(1, keepdim=True), mass.upper.sum(1, keepdim=True)
+    total_lower, total_upper = _added(mass.lower)[:, None], _added(mass.upper)[:, None]
     total = Enclosure(down(total_lower - up(total_lower * relative)), up(total_upper + up(total_upper * relative)))
     return (mass / total).clamp(0.0, 1.0)
 
 
-_OBSERVE: dict[type[Geometry], Callable[[Any, Tensor, Tensor, CoordinateSums], Enclosure]] = {
+_OBSERVE: dict[type[Geometry], Callable[[Any, Tensor, Tensor], Enclosure]] = {
     Euclidean: squared_distances,
     InnerProduct: _inner_products,
     Cosine: _cosines,

@@ -19,7 +19,6 @@ from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import PARADIGMS, SMALLEST
-from verale.search.compiled import fastest_sums
 from verale.search.devices import kernel_bytes, require_device
 from verale.search.digits import (
     EXACT_DIGITS,
@@ -202,7 +201,7 @@ class _Explainer:
     @one_thread()
     def _of_latents(self, images: Tensor) -> list[ImageResult]:
         images, options = images.to(torch.float64).contiguous(), self.options
-        exact = Problem.of(self.head, images, EXACT, options.avoid, options.costs, fastest_sums())
+        exact = Problem.of(self.head, images, EXACT, options.avoid, options.costs)
         results: dict[int, ImageResult] = {}
         left = list(range(len(images)))
         for tolerance, digits in self._attempts():

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of
 from verale.bounds.boxes import box_ranges
-from verale.bounds.observables import CoordinateSums
 from verale.certificate import ActivationStatement, PatchStatement, Statement
 from verale.errors import VeraleError
 from verale.head import Head, read_out
@@ -77,12 +76,10 @@ class Problem:
         tolerance: Tolerance = EXACT,
         avoid: Avoid = NOTHING,
         costs: Costs = UNIT_COSTS,
-        sums: CoordinateSums | None = None,
     ) -> Problem:
-        """Observe images (N, L, D) float64; `sums` as of `observe`. Raises LatentsError for latents that do not fit."""
+        """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit."""
         count = len(images)
-        # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
-        observed = Enclosure.cat([observe(head, image, sums) for image in images])
+        observed = Enclosure.cat([observe(head, image) for image in images])
         activations = pooling_of(head).box(observed.view(count, images.shape[1], head.size))
         logits = read_out(head, (activations.lower + activations.upper) / 2)
         margins = margins_of(head, logits.argmax(1), images.shape[1])

@@ -35,7 +35,6 @@ from verale.errors import LatentsError, UsageError
 from verale.head import Evaluation, Head, as_patches, described, evaluate, require_kind
 from verale.network import FrozenNetwork, picture_digest, require_binary32
 from verale.rounding import Enclosure
-from verale.search.compiled import fastest_sums
 from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, in_digits, margins_in_digits
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
@@ -141,7 +140,7 @@ def solve_picture(
     leaving = box_leaves_domain(head, box)
     if leaving is not None:
         return None, Kept("", leaving, ())
-    exact = Problem.of(head, _middle_of(box)[None], EXACT, options.avoid, options.costs, fastest_sums())
+    exact = Problem.of(head, _middle_of(box)[None], EXACT, options.avoid, options.costs)
     ranges = exact.over(box)
     kept = Kept("", UNCERTAIN if exact.is_finite else BEYOND, ())
     if bool(ranges.settled > 0):

@@ -9,10 +9,11 @@ import flint
 import pytest
 import torch
 from support.exact import PRECISION, inside, observable
+from support.named import head_named
 from support.small import metric_head, small_head, varied_head
 
 from verale.bounds import observe
-from verale.bounds.observables import _OBSERVE, norm, scaled
+from verale.bounds.observables import _OBSERVE, _products, _squares, norm, scaled
 from verale.errors import LatentsError
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, LogRatio
 from verale.head.geometry import GEOMETRIES
@@ -35,11 +36,34 @@ def test_enclosures_are_sharp(geometry: Geometry):
             assert all(inside(observable(head, z, j), lowers[j], uppers[j]) for j in range(6))
 
 
-def test_distances_in_chunks_are_the_same(monkeypatch):
-    head, latents = metric_head(Euclidean(), POINTS), torch.rand(9, 3, dtype=torch.float64)
-    whole = observe(head, latents)
-    monkeypatch.setattr(import_module("verale.bounds.observables"), "_CHUNK_BYTES", 1)
-    assert torch.equal(observe(head, latents).lower, whole.lower)
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "rooted", "inner product", "softmax"])
+def test_no_bit_depends_on_other_patches_on_threads_or_on_the_size_of_parts(name, monkeypatch):
+    """Nor on the order in which a library of matrix products adds."""
+    head = head_named(name)
+    latents = torch.rand(37, head.depth, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    together = observe(head, latents)
+    monkeypatch.setattr(torch, "matmul", None)
+    monkeypatch.setattr(torch.Tensor, "__matmul__", None)
+    monkeypatch.setattr(import_module("verale.bounds.observables"), "_IN_CACHE", 1)
+    for first, last in ((0, 1), (1, 4), (4, 37)):
+        apart = observe(head, latents[first:last])
+        assert torch.equal(apart.lower, together.lower[first:last])
+        assert torch.equal(apart.upper, together.upper[first:last])
+
+
+def test_sums_are_taken_one_coordinate_after_the_other():
+    """So they are those of Python's floats, to the last bit, on every processor."""
+    z, p = (
+        torch.randn(count, 9, generator=torch.Generator().manual_seed(count), dtype=torch.float64) for count in (3, 5)
+    )
+    squares, (products, sizes) = _squares(z, p), _products(z, p)
+    for row, one in enumerate(z.tolist()):
+        for column, other in enumerate(p.tolist()):
+            terms = [a * b for a, b in zip(one, other, strict=True)]
+            square = product = size = 0.0
+            for a, b, term in zip(one, other, terms, strict=True):
+                square, product, size = square + (a - b) * (a - b), product + term, size + abs(term)
+            assert [float(each[row, column]) for each in (squares, products, sizes)] == [square, product, size]
 
 
 def test_a_norm_holds_the_length_even_where_squares_underflow():

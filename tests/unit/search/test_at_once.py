@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from support.compiled import first_image, random_statements
+from support.named import first_image, random_statements
 from support.problems import MONOTONE, SPATIAL, ranges_one_by_one, small_problem
 
 from verale.bounds import Projection, Triangle

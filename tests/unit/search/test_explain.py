@@ -11,8 +11,8 @@ import safetensors.torch
 import torch
 from scipy.optimize import linear_sum_assignment
 from support.alike import alike
-from support.compiled import head_named
 from support.exact import PRECISION, differences, inside, observable, redrawn_alike
+from support.named import head_named
 from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.bounds import Hypersphere, LinearMargins, Projection, Simplex, hypersphere, oriented, pooled_activation

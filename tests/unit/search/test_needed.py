@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from support.compiled import problem_named
+from support.named import problem_named
 from support.problems import MONOTONE, small_problem, tied_problem
 
 from verale.bounds import Projection, Simplex, Triangle

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from support.compiled import ADMITTED, NOT_LINEAR, problem_named
+from support.named import ADMITTED, NOT_LINEAR, problem_named
 from support.problems import SLACK, SPATIAL, margins_from_scratch, problem_of, small_problem, tied_problem
 from support.small import focal_head
 
