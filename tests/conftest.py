@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from support import shaking
@@ -64,12 +61,3 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def proved_checker(built: Path) -> str:
     """The executable of the kernel `proved`, built from the extracted OCaml; where it cannot be, tests are skipped."""
     return str(build(built))
-
-
-@pytest.fixture(scope="session")
-def interpreter() -> Iterator[ProcessPoolExecutor]:
-    """A process in which kernels for GPUs are interpreted, on tensors of the CPU."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        with patch.dict(os.environ, TRITON_INTERPRET="1"):
-            process.submit(os.getpid).result()  # starts it
-        yield process

@@ -15,17 +15,15 @@ import click
 import torch
 
 import verale
-from verale.bounds import Projection
 from verale.checker import Auditor, CheckerError, Status
 from verale.checker.choices import KERNELS, PROVED
 from verale.checker.deployment import Deployment
 from verale.checker.least import proved_least
 from verale.cli import cli
 from verale.errors import VeraleError
-from verale.paradigms import ORDERS, PARADIGMS
+from verale.paradigms import PARADIGMS
 from verale.search import SearchOptions
 from verale.search.batches import Batches
-from verale.search.devices import admits as gpu_admits
 from verale.soundness.combinations import COMBINATIONS, Combination, Draw, draw
 from verale.soundness.suite import SECTIONS
 
@@ -33,8 +31,7 @@ ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "contract" / "capabilities.txt"
 _HEADING = """# What verale can do, a subject and its values a line. To renew it:
 # PYTHONPATH=tests python -m support.capabilities --write
-# A head is geometry, similarity, pooling and readout. Its values are its paradigms, and what searches them: machine
-# code, image by image (`/compiled`), and one launch on a GPU (`/gpu`).
+# A head is geometry, similarity, pooling and readout. Its values are its paradigms.
 """
 
 Capabilities = dict[str, set[str]]
@@ -123,19 +120,15 @@ def _of_commands(path: str, command: click.Command) -> Iterator[tuple[str, set[s
 
 
 def _of_head(combination: Combination) -> set[str]:
-    """The paradigms of a head, and what searches them."""
+    """The paradigms of a head."""
     has = set()
     for name in PARADIGMS:
         drawn = small_draw(combination, name)
         try:
-            batches = Batches(drawn.head, drawn.latents[:0], SearchOptions(name))
+            Batches(drawn.head, drawn.latents[:0], SearchOptions(name))
         except VeraleError:
             continue
         has.add(name)
-        if batches.are_alone and PARADIGMS[name].spatial:
-            has.add(f"{name}/compiled")
-        if name == "projection" and gpu_admits(drawn.head, Projection(drawn.head), ORDERS[0]):
-            has.add(f"{name}/gpu")
     return has
 
 

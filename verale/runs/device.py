@@ -15,7 +15,7 @@ def device_named(name: str) -> str:
     """
     import torch
 
-    from verale.search.devices import require_device
+    from verale.search.device import require_device
 
     torch.set_num_threads(1)
     name = "cpu" if name == "auto" else name

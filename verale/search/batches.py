@@ -19,7 +19,7 @@ from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import PARADIGMS, SMALLEST
-from verale.search.devices import kernel_bytes, require_device
+from verale.search.device import require_device
 from verale.search.digits import (
     EXACT_DIGITS,
     FEWEST_DIGITS,
@@ -120,12 +120,8 @@ class Batches:
             priced_margins(self.paradigm, head, 0, self.patches)
         searches = searches_of(head, self.patches, self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
-        if torch.device(self.options.device).type != "cpu" and not any(search.is_launched for search in searches):
-            _log.warning(
-                "%s of this head is searched on the CPU: %s searches projection alone, of heads with known"
-                " similarities, maxima and a linear readout",
-                *(self.paradigm, self.options.device),
-            )
+        if torch.device(self.options.device).type != "cpu":
+            _log.warning("the search does not compute on %s yet, but on the CPU", self.options.device)
         self._explainer = _Explainer(head, head.digest, searches, self.options, through)
         one = self._explainer.bytes_per_image(self.patches)
         require_memory(one, f"the {self.patches} patches of an image", self.options)
@@ -173,8 +169,7 @@ class _Explainer:
         """Roughly the memory that the search needs for one image: rows (three copies), pooling's work, margins."""
         per_pair = 8 * (20 if self.head.pooling.needs_all_patches else 5)
         per_pair += 3 * max(search.bytes_per_patch for search in self.searches) // self.head.size
-        in_blocks = kernel_bytes(self.head, patches) if torch.device(self.options.device).type != "cpu" else 0
-        return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes + in_blocks
+        return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
 
     def within_memory(self, images: Tensor) -> Iterator[list[ImageResult]]:
         """The results for images (N, L, D); where memory runs out, for one half after the other."""

@@ -63,11 +63,6 @@ class ParadigmSearch(ABC):
         """Whether images are searched one by one: then no image's certificate depends on the others."""
 
     @property
-    def is_launched(self) -> bool:
-        """Whether the device that is asked for, a GPU, searches it, many images at once."""
-        return False
-
-    @property
     def bytes_per_patch(self) -> int:
         """About how much memory a row of its bounds takes."""
         return 0

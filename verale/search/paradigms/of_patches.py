@@ -21,7 +21,7 @@ from verale.search.problem import Problem, shortened
 from verale.search.prove import Explained
 from verale.search.rounds.explain import admits_head
 from verale.search.smallest import Solution, cheaper
-from verale.search.spatial import explain_spatial, is_launched
+from verale.search.spatial import explain_spatial
 from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["OfPatches"]
@@ -51,13 +51,7 @@ class OfPatches(ParadigmSearch):
     @property
     def is_alone(self) -> bool:
         """See `ParadigmSearch`."""
-        in_rounds = any(admits_head(self.head, self.spatial, order) for order in self.orders)
-        return not in_rounds and not self.is_launched
-
-    @property
-    def is_launched(self) -> bool:
-        """See `ParadigmSearch`."""
-        return any(is_launched(self.head, self.spatial, order, self.options.device) for order in self.orders)
+        return not any(admits_head(self.head, self.spatial, order) for order in self.orders)
 
     @property
     def bytes_per_patch(self) -> int:
@@ -79,7 +73,7 @@ class OfPatches(ParadigmSearch):
 
     def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
         """For each image an explanation with proved margins, or why there is none."""
-        return explain_spatial(problem, self.spatial, order, most, self.options.device)
+        return explain_spatial(problem, self.spatial, order, most)
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
