@@ -34,7 +34,7 @@ from verale.search import best_paradigm
 
 __all__ = ["Compared", "Tree", "compare", "main", "unpack"]
 
-_THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
+_THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "MKL", "OPENBLAS")}
 
 
 def unpack(commit: str, folder: Path) -> None:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.devices --data DATA --heads protopnet,gaussian --images 100 --batches 1,100 --out FILE
 
-Wall time of `explain` after one image that compiles what is compiled, with the options of a row; an image's share. The
+Wall time of `explain` after one image that imports what is needed, with the options of a row; an image's share. The
 certificates lie in --certificates, a folder for each row with head and latents, for `verale audit` on any machine.
 """
 

@@ -34,9 +34,9 @@ from benchmarks.heads import HEADS, build
 from verale.bounds import Projection
 from verale.head import Euclidean, Head, as_patches
 from verale.rounding import Enclosure
-from verale.search.machine_code import first_statements
 from verale.search.needed import without_doubtful
 from verale.search.problem import Pair, Problem
+from verale.search.rounds.stepwise import first_statements
 from verale.search.spatial import explain_spatial
 
 __all__ = ["DomainProjection", "main"]

@@ -65,7 +65,7 @@ class Cost:
 
 def cost(command: Sequence[str], package: Path) -> Cost:
     """Run a command with the package of a tree. Raises SystemExit if it fails."""
-    threads = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
+    threads = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "MKL", "OPENBLAS")}
     environment = {**os.environ, **threads, "PYTHONPATH": str(package)}
     done = subprocess.run(
         [sys.executable, "-c", LAUNCH, *command], env=environment, stdout=subprocess.PIPE, text=True, check=False

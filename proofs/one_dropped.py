@@ -65,7 +65,8 @@ LEMMA = Lemma(
     rules=("minimality",),
     code=(
         "verale/checker/reading/margin.py",
-        "verale/search/compiled/shrink.py",
+        "verale/search/rounds/deletion.py",
+        "verale/search/rounds/stepwise.py",
         "verale/search/paradigms/top_k.py",
         "verale/search/paradigms/sparse.py",
     ),

@@ -8,7 +8,7 @@ With p^2 = |z - c|^2, which is linear in what is stated of z, and q = |r_k|, an 
 linear function of what is stated, and equal to it where q / p = h: its tangent. On intervals, such a function is at
 most its value at their middles plus the sum of |slope| times half a width.
 
-Reference: verale/search/compiled/ranges.py.
+Reference: verale/bounds/intervals.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SIZE = z3.If(_SLOPE >= 0, _SLOPE, -_SLOPE)
 
 LEMMA = Lemma(
     rules=("search",),
-    code=("verale/search/compiled/ranges.py",),
+    code=("verale/bounds/intervals.py",),
     cases=(
         Case("a product of two lengths, whatever h", _ASSUMED, 2 * _P * _Q * _H <= _H * _H * _P * _P + _Q * _Q),
         Case(

@@ -55,7 +55,7 @@ def main(folder: Path, way: str, start: int, stop: int, paradigm: str) -> None:
         through = _Timed(seen.through.network, "real" if way == "real" else "float32")
     batches = Batches(head, given, SearchOptions(paradigm, batch=1), through)
     if stop - start > 1:
-        batches.explain_images(batches.images[:1])  # compiles what has to be compiled
+        batches.explain_images(batches.images[:1])  # imports what has to be imported
     with (folder / way / f"explained-{start:06}.jsonl").open("w") as lines:
         for number, image in enumerate(batches.images, start):
             begin = time.process_time()

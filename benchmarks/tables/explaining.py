@@ -1,7 +1,7 @@
 """Explain images under a method, each within a budget of processor time, and audit what is found.
 
-An image is explained in another process, which a timer of its own processor time ends: whatever it computes then, also
-machine code. The process is started again for the next image.
+An image is explained in another process, which a timer of its own processor time ends, whatever it computes
+then. The process is started again for the next image.
 """
 
 from __future__ import annotations
@@ -180,14 +180,13 @@ def _serve(line: Connection, head_file: Path, latents_file: Path, budget: float)
 
     from verale.checker import Auditor
     from verale.head import Head, as_patches, load_latents
-    from verale.runs.warm import warm
+    from verale.search.explain import explain
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process
     torch.set_num_threads(1)
-    for _ in warm():  # imports and compilation are paid by no image
-        pass
     head, latents = Head.load(head_file), as_patches(load_latents(latents_file))
+    explain(head, latents[:1])  # imports are paid by no image
     auditor = Auditor(head_file.read_bytes(), latents_file.read_bytes())
     with suppress(EOFError):
         while True:

@@ -13,6 +13,7 @@ from support.small import metric_head
 from torch import Tensor
 
 from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
+from verale.bounds.intervals import ranges_of_statements
 from verale.checker.certificate import PatchStatement
 from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
@@ -21,7 +22,6 @@ from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
-from verale.search.compiled.ranges import ranges_of_statements
 from verale.search.options import LEAST_TOLERANCE
 
 RULES = {

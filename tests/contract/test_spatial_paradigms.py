@@ -19,9 +19,9 @@ from support.small import metric_head
 from torch import Tensor
 
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, observe
+from verale.bounds.intervals import ranges_of_statements
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
-from verale.search.compiled.ranges import ranges_of_statements
 
 
 @dataclass(frozen=True, eq=False)

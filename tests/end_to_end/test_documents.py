@@ -85,7 +85,6 @@ def steps(page: str) -> Iterator[tuple[str, str]]:
             yield f"python -c {shlex.quote(text)}", following[1] if following[0] == "text" else ""
 
 
-COMPILED = re.compile(r"^(WARNING: )?the search is compiled, which may take a minute; it is kept in .*\n", re.MULTILINE)
 """Who runs the first search of all on a machine is told so; the pages do not show it."""
 
 
@@ -119,7 +118,6 @@ def clone(page: str, pristine: Callable[[str], Path], tmp_path_factory: pytest.T
     """What a reader has: a clone, of its folders those that a page names; `verale` and `python` are those here.
 
     Its files are hard links, for thousands take seconds to copy: so no page may write into one that is there.
-    It has the same path in all tests of a process: numba compiles anew what lies elsewhere.
     """
     tmp_path = tmp_path_factory.getbasetemp() / "clone"
     shutil.rmtree(tmp_path, ignore_errors=True)
@@ -251,7 +249,6 @@ def expect_what_stands_there(page: str, run: Run) -> None:
         output = re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
         assert "Traceback" not in output, f"{command}{output}"
         assert printed or done.returncode == 0, f"{command}{output}"
-        output = COMPILED.sub("", output)
         assert not printed or told(printed).fullmatch(output), f"{command}{output}"
         before = done.returncode
 

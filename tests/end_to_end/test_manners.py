@@ -143,7 +143,7 @@ def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) ->
 def started_in(folder: Path) -> list[int]:
     """What `started` runs in a folder, and the processes that it started; those that have just ended count no more.
 
-    They are known by their environment: where a process is changes while it imports numba.
+    They are known by their environment: where a process is may change while it imports.
     """
     numbers = []
     for each in Path("/proc").glob("[0-9]*"):

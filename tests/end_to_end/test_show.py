@@ -202,7 +202,7 @@ def test_it_needs_nothing_but_the_core(folder: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     code_and_modules = done.stdout.splitlines()[-1].split()
-    heavy = {"torch", "numpy", "numba", "safetensors", "PIL", "matplotlib", "jinja2", "pandas"}
+    heavy = {"torch", "numpy", "safetensors", "PIL", "matplotlib", "jinja2", "pandas"}
     assert code_and_modules[0] == "0" and not heavy & {name.split(".")[0] for name in code_and_modules}
 
 

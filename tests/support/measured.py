@@ -122,18 +122,6 @@ def _child(request: dict[str, object], out: int, err: int, start: int) -> None:
     os._exit(code if isinstance(code, int) else 0)
 
 
-def _compile() -> None:
-    """Have the search compiled, as it is in a user's second run: on a new machine the first one takes a minute."""
-    import torch
-
-    from verale.head import Euclidean, Head, Identity, LogRatio, Softmax
-    from verale.search.explain import explain
-
-    weight, patches = torch.eye(2, 3), torch.tensor([[[0.1, 0.2, 0.6], [0.3, 0.2, 0.4]]])
-    explain(Head(weight, Euclidean(), LogRatio(1e-4), prototypes=torch.eye(3)), patches)
-    explain(Head(weight, Softmax(), Identity()), patches)
-
-
 def _serve() -> None:
     import signal
     import tempfile
@@ -178,6 +166,5 @@ if __name__ == "__main__":
     keep_one_thread()
     for name in _IMPORTS:
         import_module(name)
-    _compile()
     gc.freeze()  # no child looks for garbage among these objects, whose pages it would copy
     _serve()

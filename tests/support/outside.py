@@ -34,7 +34,7 @@ __all__ = ["FAULTS", "ROOT", "OutsideFault", "chosen", "detected_by"]
 _SECONDS = 300
 """A test that takes longer hangs: it takes a second or some, on a busy machine twenty."""
 _IMPORTED = (
-    *("torch", "safetensors.torch", "numba", "flint", "jsonschema", "click", "hypothesis"),
+    *("torch", "safetensors.torch", "flint", "jsonschema", "click", "hypothesis"),
     *("pyarrow.parquet", "pyarrow.fs", "pyarrow.dataset"),
 )
 """What is imported once, not in every process."""

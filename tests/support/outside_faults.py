@@ -416,12 +416,6 @@ files.py in_one_line: a name may look like several files
 runs/explain_model.py _digest_of_state: the name of a tensor may be another tensor
     in_one_line(name.encode()) => name.encode()
     end_to_end/test_own_module.py::test_the_name_of_a_tensor_is_no_other_tensor
-search/compiled/jit.py _place: machine code is taken from anywhere
-    own_folder(folder) => folder
-    unit/search/test_compiled_jit.py::test_machine_code_that_others_may_have_written_does_not_run
-search/caches.py require_own_files: files may be anybody's
-    without not _is_own(status)
-    unit/search/test_caches.py::test_files_that_others_may_have_written_are_refused
 
 files.py _opened: links lead out of a stranger's folder
     isinstance(path, SentFile) => False

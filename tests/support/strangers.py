@@ -15,12 +15,10 @@ MODULES = (
     *(
         "numpy",
         "torch",
-        "numba",
         "scipy",
         "threadpoolctl",
         "safetensors",
         "yaml",
-        "filelock",
         "PIL",
         "jinja2",
         "pandas",
@@ -38,5 +36,4 @@ def plant(folder: Path, mark: Path) -> None:
         path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"open({str(mark)!r}, 'a').write({name!r} + ' ')\nraise SystemExit(77)\n")
-    (folder / ".numba_config.yaml").write_text(f"chrome_trace: {mark}\n")
     (folder / "matplotlibrc").write_text(f"backend: module://{MODULES[0]}\n")

@@ -13,7 +13,6 @@ from verale import adapters
 HEAVY = {
     "torch",
     "numpy",
-    "numba",
     "safetensors",
     "click",
     "rich",
@@ -37,7 +36,6 @@ IN_TURN = {
     "a head": "verale.Head",
     "capture": "from verale.adapters import capture",
     "search": "from verale.search import explain, batches, spatial",
-    "compiled": "from verale.search.compiled import statements",
 }
 """What one process does, the light things first. What is loaded stays: nothing that comes later is lighter."""
 
@@ -66,11 +64,6 @@ def test_an_audit_at_scale_loads_nothing_heavy_before_it_begins(loaded):
 def test_import_adapters_loads_nothing_heavy(loaded):
     assert not heavy(loaded["adapters"])
     assert "verale.adapters.latents" in loaded["capture"] - loaded["a head"]
-
-
-def test_numba_is_loaded_only_to_search(loaded):
-    assert "numba" not in loaded["search"]
-    assert "numba" in loaded["compiled"]
 
 
 def test_every_public_name_of_the_adapters_resolves():

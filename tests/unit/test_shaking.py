@@ -23,7 +23,7 @@ MOVED = (
     *("torch conv2d", "torch embedding_bag", "torch solve", "torch inv", "torch cholesky", "torch exp", "torch exp_"),
     *("torch log1p out", "torch softmax", "torch randn", "torch backward", "numpy @", "numpy dot", "numpy sum"),
     *("numpy mean", "numpy norm", "numpy solve", "numpy exp", "scipy sparse @", "scipy linprog", "math exp", "sum"),
-    *("machine code", "torch sqrt"),
+    "torch sqrt",
 )
 KEPT = (
     *("torch whole @", "torch whole sum", "torch two terms", "torch division", "torch square"),
@@ -42,23 +42,9 @@ import torch
 from torch.nn import functional
 
 from support.shaking import seed, shake
-from verale.search.compiled import similarity
-from verale.search.compiled.jit import entry
 
 if seed():
     shake(__import__("sys").modules[__name__])
-
-
-@entry
-def compiled(values, result):
-    for k in range(len(values)):
-        result[k] = similarity.math.exp(values[k])
-
-
-def in_machine_code():
-    result = np.empty(16)
-    compiled(A[0], result)
-    return result
 
 
 def backward():
@@ -106,7 +92,6 @@ RESULTS = {
     "scipy linprog": linprog,
     "math exp": lambda: [math.exp(x) for x in A[0]],
     "sum": lambda: [sum(row) for row in A.tolist()],
-    "machine code": in_machine_code,
     "torch whole @": lambda: w @ w.T,
     "torch whole sum": lambda: w.sum(0),
     "torch two terms": lambda: t.reshape(-1, 2).sum(1),

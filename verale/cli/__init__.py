@@ -32,14 +32,11 @@ _COMMANDS = (
 
 
 _READ_AT_IMPORT = (
-    "TORCH", "PYTORCH", "NUMBA_", "NUMPY_", "NPY_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "CUDA_", "RAY_", "MPL",
+    "TORCH", "PYTORCH", "NUMPY_", "NPY_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "CUDA_", "RAY_", "MPL",
 )  # fmt: skip
 """How variables begin that the libraries of the extras read when they are imported."""
 
-_READ_IN_C = {
-    "torch": (("PYTORCH", "TORCH"), "import torch"),
-    "numba": (("NUMBA_CPU",), "import numba; numba.njit(lambda: 0)()"),
-}
+_READ_IN_C = {"torch": (("PYTORCH", "TORCH"), "import torch")}
 """How variables begin that the C++ code of a library reads, and when it does that."""
 
 _TRIAL = "import json, sys; sys.path[:] = json.loads(sys.argv[1])"

@@ -11,7 +11,6 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.shared import EXIT_UNUSABLE
-from verale.errors import UsageError, first_line
 
 if TYPE_CHECKING:
     from verale.runs.doctor import Diagnosis, Package
@@ -21,36 +20,21 @@ __all__ = ["command"]
 
 @click.command(name="doctor", short_help="Say what is installed, usable and missing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
-@click.option("--warm", is_flag=True, help="Compile beforehand, and keep, what explanations need.")
-def command(as_json: bool, warm: bool) -> None:
+def command(as_json: bool) -> None:
     """Say which versions are installed, which devices are usable, and what a missing extra would give.
 
-    Computes something on each device, and audits a packaged certificate with each kernel of the checker. With --warm,
-    everything that the search compiles is compiled first; otherwise the first explanation waits for it.
+    Computes something on each device, and audits a packaged certificate with each kernel of the checker.
 
     Exit code: 0 certificates can be audited, whatever else is missing; 9 they cannot; 2 unknown option.
     """
     from verale.runs.doctor import diagnose
 
-    if warm:
-        _warm(as_json)
     diagnosis = diagnose()
     if as_json:
         print_line(json.dumps(asdict(diagnosis) | {"works": diagnosis.works}))
     else:
         _print(diagnosis)
     sys.exit(0 if diagnosis.works else EXIT_UNUSABLE)
-
-
-def _warm(as_json: bool) -> None:
-    """Compile all that explanations need, and say how long it took. Raises UsageError without the extra `explain`."""
-    try:
-        from verale.runs.warm import warm
-    except ImportError as error:
-        raise UsageError(f"nothing can be compiled: {first_line(error)}; pip install 'verale[explain]'") from error
-    for name, seconds in warm():
-        if not as_json:
-            print_line(f"compiled for {name} ({seconds:.1f} s)")
 
 
 def _print(diagnosis: Diagnosis) -> None:
@@ -62,11 +46,6 @@ def _print(diagnosis: Diagnosis) -> None:
     _heading("devices")
     for device in diagnosis.devices:
         print_line(f"  {_mark(device.usable)} {device.name}: {device.detail}")
-    if diagnosis.compiled is not None:
-        _heading("machine code of the search")
-        print_line(f"  {_mark(diagnosis.compiled.warm)} {diagnosis.compiled.place}")
-        if not diagnosis.compiled.warm:
-            print_line("     the first explanation compiles what it needs; to do it beforehand: verale doctor --warm")
     if diagnosis.extras:
         _heading("extras")
     for extra in diagnosis.extras:

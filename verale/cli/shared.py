@@ -64,14 +64,11 @@ EXIT_INTERRUPTED = 130
 _log = logging.getLogger(__name__)
 
 EXTRA_OF = {
-    **dict.fromkeys(
-        ("torch", "numpy", "numba", "filelock", "safetensors", "scipy", "threadpoolctl", "PIL", "yaml"), "explain"
-    ),
+    **dict.fromkeys(("torch", "numpy", "safetensors", "scipy", "threadpoolctl", "PIL", "yaml"), "explain"),
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
     **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
     "z3": "soundness",
     "onnx": "vnnlib",
-    "triton": "gpu",
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }
 """For each module, the extra that brings it."""

@@ -16,7 +16,7 @@ from verale.errors import VeraleError, first_line
 from verale.files import read
 from verale.version import __version__
 
-__all__ = ["SAMPLE", "Compiled", "Device", "Diagnosis", "Extra", "KernelCheck", "Package", "diagnose"]
+__all__ = ["SAMPLE", "Device", "Diagnosis", "Extra", "KernelCheck", "Package", "diagnose"]
 
 SAMPLE = Path(__file__).parent / "sample"
 """A certificate of a packaged digit, with its head and latents."""
@@ -77,19 +77,8 @@ class KernelCheck:
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """The search's machine code: whether all that any head needs is kept; where, or why nothing is."""
-
-    warm: bool
-    place: str
-
-
-@dataclass(frozen=True)
 class Diagnosis:
-    """Everything that `diagnose` has determined; `place` is the directory of the package.
-
-    `compiled` is None where nothing can be compiled.
-    """
+    """Everything that `diagnose` has determined; `place` is the directory of the package."""
 
     verale: str
     place: str
@@ -99,7 +88,6 @@ class Diagnosis:
     extras: tuple[Extra, ...]
     devices: tuple[Device, ...]
     proofs: tuple[KernelCheck, ...]
-    compiled: Compiled | None = None
 
     @property
     def works(self) -> bool:
@@ -115,16 +103,7 @@ def diagnose() -> Diagnosis:
     return Diagnosis(
         *(__version__, str(Path(__file__).parents[1]), platform.python_version(), platform.platform()),
         *(core, extras, tuple(_devices()), (_prove("arb"), _prove("mpmath"), _prove("proved", optional=True))),
-        compiled=_compiled(),
     )
-
-
-def _compiled() -> Compiled | None:
-    try:
-        from verale.search.compiled.jit import state
-    except Exception:  # a broken installation can raise anything; the extras say what is missing
-        return None
-    return Compiled(*state())
 
 
 def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:

@@ -1,8 +1,7 @@
 """A run's images in parts: what explaining a part gives, and several processes of this machine that explain parts.
 
-This process explains too. The others come when it has explained the first images: then the search is compiled, and
-they read what is compiled, or have it already as forks of this process. What fails in one of them is done again here,
-where its error is raised.
+This process explains too. The others come when it has explained the first images: forks of this process have then
+imported what they need. What fails in one of them is done again here, where its error is raised.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ give them:
 
 What IEEE 754 rounds correctly, + - * / and square roots, is never moved: `verale.rounding` rests on it. But torch's
 square roots are, since Intel's library does not round them correctly. Nor are GPUs moved, the checker, which computes
-in whole numbers, and the operator ** of Python and of machine code.
+in whole numbers, and the operator ** of Python.
 
 The same input gives the same output, in every thread and process. Processes that tests start are shaken too, where they
 inherit SHAKE and PYTHONPATH: what a test compares with a result of its own must come from the same processor.
@@ -36,16 +36,14 @@ __all__ = ["VARIABLE", "seed", "shake", "start"]
 VARIABLE = "SHAKE"
 
 _OWN = ("verale", "support", "benchmarks")
-_NOT_PYTHON = ("verale.checker.", "verale.search.compiled.")
-"""The checker computes in whole numbers; what is compiled has a module here of its own."""
+_NOT_PYTHON = ("verale.checker.",)
+"""The checker computes in whole numbers."""
 
 _LIBRARIES = {
     "torch": "of_torch",
     "numpy": "of_numpy",
     "scipy.optimize": "of_scipy",
     "scipy.sparse": "of_scipy",
-    "verale.search.compiled.jit": "of_machine_code",
-    "verale.search.compiled.similarity": "of_machine_code",
 }
 """What is shaken as soon as it is imported, and the module here that does it, by a function `shake`."""
 

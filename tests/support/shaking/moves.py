@@ -88,5 +88,5 @@ def _size(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def steps(size: Any, of: int, most: int) -> Any:
-    """Steps from -most to most, as they follow from whole numbers from 0 on; the same in numpy and in machine code."""
+    """Steps from -most to most, as they follow from whole numbers from 0 on."""
     return (size % _PRIME * (48271 + 2 * of) + 7919 * of) % _PRIME % (2 * most + 1) - most

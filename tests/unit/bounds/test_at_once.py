@@ -8,9 +8,9 @@ from support.small import metric_head, small_latents
 
 from verale.bounds import Projection, observe
 from verale.bounds.at_once import directions_of
+from verale.bounds.intervals import ranges_of_statements
 from verale.head import Cosine, Euclidean, InnerProduct, as_patches
 from verale.rounding import Enclosure
-from verale.search.compiled.ranges import ranges_of_statements
 
 SLACK = 1e-6
 GEOMETRIES = [Euclidean(), Cosine(0.0), InnerProduct(4.0)]
@@ -53,7 +53,7 @@ def test_the_observables_themselves_lie_within_and_ranges_from_within_lie_furthe
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
-@pytest.mark.parametrize("of", [Projection.ranges, ranges_of_statements], ids=["tensors", "machine code"])
+@pytest.mark.parametrize("of", [Projection.ranges, ranges_of_statements], ids=["equations", "intervals"])
 def test_a_prototype_that_adds_no_direction_is_left_out(geometry, of):
     head, observed, lists = patches_of(geometry)
     points = head.prototypes.clone()
@@ -71,7 +71,7 @@ def test_a_prototype_that_adds_no_direction_is_left_out(geometry, of):
     assert (within.lower[0, unstated] == torch.inf).all() and (within.upper[0, unstated] == -torch.inf).all()
 
 
-@pytest.mark.parametrize("of", [Projection.ranges, ranges_of_statements], ids=["tensors", "machine code"])
+@pytest.mark.parametrize("of", [Projection.ranges, ranges_of_statements], ids=["equations", "intervals"])
 def test_a_statement_with_one_end_bounds_its_own_observable_alone(of):
     head, observed, lists = patches_of(Euclidean())
     upper = observed.upper.clone()

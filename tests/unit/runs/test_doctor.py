@@ -190,11 +190,3 @@ def test_a_device_that_computes_something_else(monkeypatch) -> None:
 
 def test_the_packaged_certificate_is_small() -> None:
     assert sum(path.stat().st_size for path in Path(SAMPLE).iterdir()) < 40_000
-
-
-@pytest.mark.parametrize("warm", [True, False])
-def test_it_says_whether_the_search_is_compiled(warm, installed, only_the_proved_kernel_is_tried, monkeypatch):
-    monkeypatch.setattr(doctor, "_compiled", lambda: doctor.Compiled(warm, "/kept/here"))
-    lines = printed(0).splitlines()
-    assert f"  {'ok' if warm else '--'} /kept/here" in lines
-    assert any("verale doctor --warm" in line for line in lines) != warm

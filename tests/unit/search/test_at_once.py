@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from support.named import first_image, random_statements
+from support.named import problem_named
 from support.problems import MONOTONE, SPATIAL, ranges_one_by_one, small_problem
 
 from verale.bounds import Projection, Triangle
@@ -68,8 +68,8 @@ def test_of_wide_intervals_they_are_narrower():
 
 
 def test_a_patch_without_one_of_its_statements():
-    problem, paradigm, image = first_image("cosine")
-    pairs = list(map(tuple, random_statements(image, 15).tolist()))
+    problem = problem_named("cosine").take([0])
+    paradigm, (pairs, *_) = Projection(problem.head), random_explanations(problem)
     groups = problem.by_patch([pairs])
     left_out, each = ranges_without_each(problem, paradigm, groups)
     index = left_out.index(pairs[3])

@@ -6,16 +6,19 @@ from dataclasses import replace
 
 import pytest
 import torch
-from support.named import ADMITTED, NOT_LINEAR, problem_named
+from support.named import ADMITTED, NOT_LINEAR, head_named, problem_named
 from support.problems import SLACK, SPATIAL, margins_from_scratch, problem_of, small_problem, tied_problem
-from support.small import focal_head
+from support.small import focal_head, small_latents
 
 from verale.bounds import ExactParadigm, Projection
-from verale.head import Box
+from verale.head import Box, Softmax, as_patches
+from verale.head.similarity import SIMILARITIES
 from verale.paradigms import ORDERS
 from verale.search.costs import Costs
 from verale.search.problem import Problem
-from verale.search.prove import SpatialExplanation
+from verale.search.prove import UNSETTLED, SpatialExplanation
+from verale.search.rounds.explain import GUARD
+from verale.search.rounds.stepwise import Stepwise
 from verale.search.spatial import explain_spatial
 
 
@@ -96,3 +99,43 @@ def test_an_image_that_became_too_large_is_given_up(order):
     problem = small_problem("euclidean").take([0])
     (reason,) = explain_spatial(problem, Projection(problem.head), order, [0.0])
     assert isinstance(reason, str) and "given up" in reason
+
+
+def test_these_heads_have_every_similarity_of_metric_heads():
+    similarities = {each.part for each in SIMILARITIES.values() if set(each.part.geometries) != {Softmax}}
+    assert {type(head_named(name).similarity) for name in ADMITTED} == similarities
+
+
+def test_a_choice_that_proves_nothing_is_refused(monkeypatch):
+    """The choice is a lie: nothing is stated. No certificate may come of it."""
+    problem, asked = small_problem("euclidean").take([0]), []
+
+    def nothing(self, images, guard, *_):
+        asked.append(guard)
+        return [[] for _ in images]
+
+    monkeypatch.setattr(Stepwise, "choose", nothing)
+    (explanation,) = explain_spatial(problem, Projection(problem.head), "nearest")
+    assert explanation == UNSETTLED and len(set(asked)) > 1
+
+
+def test_a_margin_below_the_guard_is_searched_with_smaller_ones():
+    """All statements together leave a margin that the first guard does not pass."""
+    problem = small_problem("euclidean").take([0])
+    bias = problem.head.bias.to(torch.float64).clone()
+    bias[problem.margins.predicted[0]] -= float(problem.settled[0]) - 0.6 * GUARD
+    near = replace(problem.head, bias=bias)
+    tight = Problem.of(near, as_patches(small_latents(near)))
+    (image,) = [at for at, margin in enumerate(tight.settled.tolist()) if 0 < margin < GUARD]
+    (explanation,) = explain_spatial(tight.take([image]), Projection(near), "rival")
+    assert isinstance(explanation, SpatialExplanation) and 0 < explanation.margins.min() < GUARD
+
+
+def test_a_needless_statement_that_was_chosen_is_dropped_by_rounded_bounds(monkeypatch):
+    problem = small_problem("euclidean").take([0])
+    paradigm = Projection(problem.head)
+    (right,) = explain_spatial(problem, paradigm, "nearest")
+    extra = next((0, j) for j in range(problem.head.size) if (0, j) not in right.pairs)
+    monkeypatch.setattr(Stepwise, "choose", lambda *_: [[*right.pairs, extra]])
+    (repaired,) = explain_spatial(problem, paradigm, "nearest")
+    assert repaired.minimal and len(repaired.pairs) <= len(right.pairs)

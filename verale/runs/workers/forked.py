@@ -1,4 +1,4 @@
-"""A process forked from this one: what is imported and compiled here it need not import and read again.
+"""A process forked from this one: what is imported here it need not import again.
 
 A fork has only the thread that forks, and a lock that another thread holds stays locked in it for ever. So a process
 is forked only while it has one thread, whoever would have started others.

@@ -31,7 +31,7 @@ __all__ = ["Done", "Processes", "cores", "popped", "require_jobs", "serve"]
 _log = logging.getLogger(__name__)
 
 _ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
 
 _PROGRAM = (
@@ -227,7 +227,7 @@ def _receive(messages: SimpleQueue[Any]) -> None:
 
 
 def _log_to(answers: BinaryIO, level: int) -> None:
-    """Send what is logged from a level on to the process that asks; it has said itself that the search is compiled."""
+    """Send what is logged from a level on to the process that asks."""
 
     class Sent(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -237,4 +237,3 @@ def _log_to(answers: BinaryIO, level: int) -> None:
     log = logging.getLogger("verale")
     log.handlers, log.propagate = [Sent()], False
     log.setLevel(level)
-    logging.getLogger("verale.search.compiled").setLevel(logging.ERROR)

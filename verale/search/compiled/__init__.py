@@ -1,1 +1,0 @@
-"""The search on the CPU: machine code."""
