@@ -23,7 +23,7 @@ __all__ = ["command"]
 def command(as_json: bool) -> None:
     """Say which versions are installed, which devices are usable, and what a missing extra would give.
 
-    Computes something on each device, and audits a packaged certificate with each kernel of the checker.
+    Examines the arithmetic of each device, and audits a packaged certificate with each kernel of the checker.
 
     Exit code: 0 certificates can be audited, whatever else is missing; 9 they cannot; 2 unknown option.
     """

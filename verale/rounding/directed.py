@@ -1,14 +1,15 @@
 """Directed rounding of correctly rounded operations, and a-priori bounds for other operations.
 
-float64 on the CPU only. `+ - * /` of tensors are correctly rounded (IEEE 754), and so is `root`: one step of
-`nextafter` encloses the real result. Divide by a tensor, or by a power of two: torch may multiply by the reciprocal of
-a number, which rounds twice. Sums of products whose order nobody controls are enclosed by gamma_n; exp and log by a
-stated number of units in the last place.
+float64 alone, on a device that passes `verale.rounding.device`. `+ - * /` of tensors are correctly rounded (IEEE 754),
+and so is `root`: one step of `nextafter` encloses the real result. Divide by a tensor, or by a power of two: torch may multiply by the
+reciprocal of a number, which rounds twice. Sums of products whose order nobody controls are enclosed by gamma_n; exp and
+log by a stated number of units in the last place.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import torch
@@ -28,26 +29,31 @@ TRANSCENDENTAL_ULPS = 8
 The libraries underneath (SLEEF, libm) document at most 2; `tests/unit/rounding` measures it against 200-bit values.
 """
 
-_BELOW = torch.tensor(-math.inf, dtype=torch.float64)
-_ABOVE = torch.tensor(math.inf, dtype=torch.float64)
+
+@cache
+def _end(value: float, device: torch.device) -> Tensor:
+    """A number on a device: CUDA's `nextafter` takes none of the host."""
+    return torch.tensor(value, dtype=torch.float64, device=device)
 
 
 def down(values: Tensor) -> Tensor:
     """The next float64 below: with a correctly rounded operation, a lower bound of its real result."""
-    return torch.nextafter(values, _BELOW)
+    return torch.nextafter(values, _end(-math.inf, values.device))
 
 
 def up(values: Tensor) -> Tensor:
     """The next float64 above: with a correctly rounded operation, an upper bound of its real result."""
-    return torch.nextafter(values, _ABOVE)
+    return torch.nextafter(values, _end(math.inf, values.device))
 
 
 def root(values: Tensor) -> Tensor:
     """Square roots, correctly rounded, with the same bits on every processor; NaN below 0.
 
-    By numpy, which has the processor's own instruction. torch takes those of Intel's library where it was built with
-    it: they are up to 0.74 units in the last place off, differently on each processor.
+    On a CPU by numpy, which has the processor's own instruction. torch takes those of Intel's library where it was
+    built with it: they are up to 0.74 units in the last place off, differently on each processor.
     """
+    if values.device.type != "cpu":
+        return values.sqrt()
     roots = torch.empty_like(values, memory_format=torch.contiguous_format)
     with np.errstate(invalid="ignore"):
         np.sqrt(values.numpy(), out=roots.numpy())

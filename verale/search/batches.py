@@ -19,7 +19,7 @@ from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import PARADIGMS, SMALLEST
-from verale.search.device import require_device
+from verale.rounding.device import require_device
 from verale.search.digits import (
     EXACT_DIGITS,
     FEWEST_DIGITS,

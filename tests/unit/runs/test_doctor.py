@@ -159,33 +159,32 @@ def test_torch_that_is_missing_or_broken(monkeypatch, tmp_path) -> None:
 
 
 @pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
-def test_a_device_that_is_there_but_does_not_work(monkeypatch) -> None:
+def test_devices_are_examined_and_what_fails_is_named(monkeypatch) -> None:
+    """One does not work at all, one computes something else, and so does the CPU."""
     import torch
 
-    full = torch.full
-
-    def broken(*size: object, device: str, **options: object) -> torch.Tensor:
-        if device != "cpu":
+    def failures(name: str) -> list[str]:
+        if name == "cuda:0":
             raise RuntimeError("CUDA error: out of memory\nand so on")
-        return full(*size, device=device, **options)
+        return ["exp of 1.0 is 2.0", "up of 1.0 is 1.0"] if name == "cuda:1" else ["root of 2.0 is 1.0"]
 
     properties = SimpleNamespace(name="H0", total_memory=8 * 2**30)
-    monkeypatch.setattr(torch, "full", broken)
+    monkeypatch.setattr("verale.rounding.device.failures", failures)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: properties)
-    cpu, cuda = diagnose().devices
-    assert cpu.usable and cpu.detail.startswith("torch ")
-    assert cuda == Device("cuda:0", False, "H0, 8 GiB: CUDA error: out of memory")
+    cpu, *others = diagnose().devices
+    assert not cpu.usable and cpu.detail.endswith("; root of 2.0 is 1.0")
+    assert others == [
+        Device("cuda:0", False, "H0, 8 GiB: CUDA error: out of memory"),
+        Device("cuda:1", False, "H0, 8 GiB; exp of 1.0 is 2.0; up of 1.0 is 1.0"),
+    ]
 
 
 @pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
-def test_a_device_that_computes_something_else(monkeypatch) -> None:
-    import torch
-
-    monkeypatch.setattr(torch, "full", lambda *size, **options: torch.ones(8))
-    (cpu, *_) = diagnose().devices
-    assert not cpu.usable and cpu.detail.endswith("eight times 0.1 gives 8.0")
+def test_this_processor_passes() -> None:
+    cpu = diagnose().devices[0]
+    assert cpu.usable and cpu.detail.startswith("torch ")
 
 
 def test_the_packaged_certificate_is_small() -> None:

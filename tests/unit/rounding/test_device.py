@@ -1,0 +1,76 @@
+"""A device that computes as proofs need it passes; one that does anything else does not, and what that is is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from support.small import small_head, small_latents
+from torch import Tensor
+
+from verale.errors import UsageError
+from verale.rounding import device
+from verale.rounding.device import OPERATIONS, failures, require_device
+from verale.search.explain import explain
+
+EPSILON = 2.0**-52
+
+
+def short(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same in float32."""
+    return lambda *arguments: operation(*(each.float() for each in arguments)).double()
+
+
+def flushed(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same where subnormal results are taken for 0."""
+    return lambda *arguments: torch.where((result := operation(*arguments)).abs() < 2.0**-1022, 0.0, result)
+
+
+WRONG = {
+    "an addition that flushes": ("addition", flushed(torch.add)),
+    "a subtraction that flushes": ("subtraction", flushed(torch.sub)),
+    "a multiplication that flushes": ("multiplication", flushed(torch.mul)),
+    "a division that flushes": ("division", flushed(torch.div)),
+    "a division by a reciprocal": ("division", lambda x, y: x * y.reciprocal()),
+    "a multiplication that saturates": ("multiplication", lambda x, y: (x * y).clamp(-1.7e308, 1.7e308)),
+    "an addition rounded up": ("addition", lambda x, y: torch.nextafter(x + y, torch.full_like(x, torch.inf))),
+    "a root off by a unit": ("root", lambda x: torch.nextafter(x.sqrt(), torch.zeros_like(x))),
+    "a root in float32": ("root", short(torch.sqrt)),
+    "no step above 0": ("up", lambda x: x * (1 + EPSILON)),
+    "a step below that flushes": ("down", flushed(device.down)),
+    "a square root of subnormals": ("sqrt", lambda x: torch.where(x < 2.0**-1022, 0.0, x.sqrt())),
+    "exp in float32": ("exp", short(torch.exp)),
+    "exp off by ulps": ("exp", lambda x: x.exp() * (1 + 40 * EPSILON)),
+    "exp that overflows early": ("exp", lambda x: torch.where(x > 709, torch.inf, x.exp())),
+    "exp wrong at the end of a vector": ("exp", lambda x: torch.cat([x[:-1].exp(), x[-1:].exp() * 1.001])),
+    "log1p by log": ("log1p", lambda x: (1 + x).log()),
+    "products in float32": ("matrix product", short(torch.matmul)),
+    "batches in float32": ("batched product", short(torch.matmul)),
+    "sums in float32": ("sum of products", short(torch.matmul)),
+    "products in TF32": ("matrix product", lambda x, y: x.bfloat16().double() @ y),
+    "a term that is left out": ("matrix product", lambda x, y: x[:, :-1] @ y[:-1]),
+    "no number": ("matrix product", lambda x, y: x @ y * torch.nan),
+}
+"""Of an operation, what a device could give instead."""
+
+
+def test_this_processor_passes() -> None:
+    assert list(failures("cpu")) == []
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_computes_something_else_is_named(name: str) -> None:
+    operation, wrong = WRONG[name]
+    (line,) = failures("cpu", {**OPERATIONS, operation: wrong})
+    assert line.startswith(f"{operation} of ") and ", expected " in line
+
+
+def test_a_device_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_device.cache_clear()
+    monkeypatch.setattr(device, "failures", lambda name: iter(["exp of 1.0 is 2.0, expected 2.7"]))
+    head = small_head("cosine", 4)
+    with pytest.raises(UsageError, match=r"device 'cpu' does not compute as proofs need it: exp of 1\.0 is 2\.0, exp"):
+        explain(head, small_latents(head, images=1, seed=4), "top_k")
+    monkeypatch.undo()
+    require_device("cpu")
