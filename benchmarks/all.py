@@ -130,7 +130,6 @@ PAGES = (
     ),
     Page("published.md", "benchmarks.published --configs {configs} --out {out}"),
     Page("marabou.md", "benchmarks.marabou --tool {tool} --out {out}"),
-    Page("devices.md", "benchmarks.devices --data {data} --devices cpu,{cuda} --out {out}"),
 )
 """In the order in which they are made. `against.md` compares two commits, and `attack.md` is made by the tests."""
 

@@ -1,15 +1,13 @@
-"""The processor time before the first explanation, where nothing is compiled yet.
+"""The processor time before the first explanation.
 
     python -m benchmarks.cold --heads demo,pipnet --data DATA --paradigms default,smallest --images 2
 
-Each line is a process of its own with an empty cache, and then a second process with what the first has kept. Both
-include Python's start and all imports.
+Each line is a process of its own. Its time includes Python's start and all imports.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -34,11 +32,10 @@ print(time.process_time())
 """
 
 
-def seconds(folder: Path, paradigm: str, cache: Path) -> float:
-    """Processor seconds of a process that explains the latents of a folder, with a cache of machine code."""
+def seconds(folder: Path, paradigm: str) -> float:
+    """Processor seconds of a process that explains the latents of a folder."""
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, str(folder), paradigm],
-        env={**os.environ, "XDG_CACHE_HOME": str(cache)},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -54,16 +51,15 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=2, help="number of images (default 2)")
     given = parser.parse_args()
     print("\n".join(listed(describe())))
-    print("\n| head | paradigm | images | cold, s | again, s |\n|---|---|---:|---:|---:|")
+    print("\n| head | paradigm | images | seconds |\n|---|---|---:|---:|")
     for name in given.heads.split(","):
         head, latents = subject(name, given.data, given.images)
         for paradigm in given.paradigms.split(","):
             with tempfile.TemporaryDirectory() as folder:
                 head.save(Path(folder) / "head")
                 save_latents(Path(folder) / "latents", latents)
-                cache = Path(folder) / "cache"
-                cold, again = (seconds(Path(folder), paradigm, cache) for _ in range(2))
-            print(f"| {name} | {paradigm} | {given.images} | {cold:.1f} | {again:.1f} |", flush=True)
+                first = seconds(Path(folder), paradigm)
+            print(f"| {name} | {paradigm} | {given.images} | {first:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

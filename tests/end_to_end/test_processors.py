@@ -1,4 +1,7 @@
-"""Certificates do not depend on the processor: numpy's and torch's libraries are told to be those of another one."""
+"""Explanations on another processor may be others, and are proved here: libraries are told to be those of another one.
+
+What is observed of an image, and so the ends of statements in exact numbers, has the same bits everywhere.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.named import head_named
 from support.small import small_latents
 
+from verale.checker import Auditor, Status
 from verale.head import save_latents
 
 HERE = {"OPENBLAS_CORETYPE": "Haswell"}
@@ -26,6 +31,7 @@ import hashlib, json, sys
 import numpy, safetensors.torch, torch
 from verale.certificate import Certificate
 from verale.head import Head
+from verale.search import best_paradigm
 from verale.search.explain import explain
 
 def digest(data):
@@ -39,14 +45,15 @@ found = {
 }
 for folder in sys.argv[1:]:
     head = Head.from_bytes(open(folder + "/head", "rb").read())
-    results = explain(head, safetensors.torch.load_file(folder + "/latents")["latents"])
-    found[folder] = [digest(each.to_bytes()) for each in results if isinstance(each, Certificate)]
+    latents = safetensors.torch.load_file(folder + "/latents")["latents"]
+    results = explain(head, latents, best_paradigm(head), digits="exact")
+    found[folder] = [each.to_bytes().decode() for each in results if isinstance(each, Certificate)]
 print(json.dumps(found))
 """
 
 
-def explained(processor: dict[str, str], folders: list[Path]) -> dict[str, object]:
-    """The digests of two matrix products, and of all certificates, in a process of its own."""
+def explained(processor: dict[str, str], folders: list[Path]) -> dict[str, Any]:
+    """The digests of two matrix products, and all certificates, in a process of its own."""
     run = subprocess.run(
         [sys.executable, "-c", EXPLAIN, *map(str, folders)],
         capture_output=True,
@@ -54,12 +61,12 @@ def explained(processor: dict[str, str], folders: list[Path]) -> dict[str, objec
         check=True,
         env={**os.environ, **processor},
     )
-    found: dict[str, object] = json.loads(run.stdout)
+    found: dict[str, Any] = json.loads(run.stdout)
     return found
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object], dict[str, object], list[Path]]:
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any], list[Path]]:
     """What was found here and elsewhere, and the folders of the heads."""
     folders = [tmp_path_factory.mktemp("head") for _ in HEADS]
     for name, folder in zip(HEADS, folders, strict=True):
@@ -72,16 +79,32 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object], d
 
 @pytest.mark.long  # all heads are explained in two processes
 @pytest.mark.parametrize("number", range(len(HEADS)), ids=HEADS)
-def test_the_bytes_are_the_same(both, number: int) -> None:
+def test_what_is_found_elsewhere_is_proved_here(both, number: int) -> None:
     here, elsewhere, folders = both
-    certificates = here[str(folders[number])]
-    assert isinstance(certificates, list) and len(certificates) >= 3
-    assert elsewhere[str(folders[number])] == certificates
+    certificates = elsewhere[str(folders[number])]
+    auditor = Auditor((folders[number] / "head").read_bytes(), (folders[number] / "latents").read_bytes())
+    assert len(certificates) == len(here[str(folders[number])]) >= 3
+    assert {auditor.check(each.encode()).status for each in certificates} == {Status.PROVED}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(len(HEADS)), ids=HEADS)
+def test_statements_about_the_same_have_the_same_ends(both, number: int) -> None:
+    here, elsewhere, folders = both
+    shared = 0
+    for certificates in zip(here[str(folders[number])], elsewhere[str(folders[number])], strict=True):
+        first, second = (
+            {(one["patch"], one["prototype"]): one for one in json.loads(each)["predicate"]["statements"]}
+            for each in certificates
+        )
+        assert all(first[pair] == second[pair] for pair in first.keys() & second.keys())
+        shared += len(first.keys() & second.keys())
+    assert shared > 0
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_the_libraries_do_differ(both, library: str) -> None:
-    """On processors of other makers these settings say nothing, and the test above says less."""
+    """On processors of other makers these settings say nothing, and the tests above say less."""
     here, elsewhere, _ = both
     assert (here[library] != elsewhere[library]) == (platform.machine() in ("x86_64", "AMD64"))

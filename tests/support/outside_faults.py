@@ -416,6 +416,18 @@ files.py in_one_line: a name may look like several files
 runs/explain_model.py _digest_of_state: the name of a tensor may be another tensor
     in_one_line(name.encode()) => name.encode()
     end_to_end/test_own_module.py::test_the_name_of_a_tensor_is_no_other_tensor
+rounding/device.py require_device: a device that computes something else is used
+    wrong is not None => False
+    unit/rounding/test_device.py::test_a_device_that_fails_is_not_used
+rounding/device.py _arithmetic: results that are not rounded correctly pass
+    result != expected => False
+    unit/rounding/test_device.py::test_what_computes_something_else_is_named[a division that flushes]
+rounding/device.py _wrong_sums: products in less than float64 pass
+    gamma(_DEPTH + 1) => 2.0 ** -20
+    unit/rounding/test_device.py::test_what_computes_something_else_is_named[products in fewer bits]
+bounds/observables.py _products: what sums may be off by is less than what they are made of
+    size.add_(term.abs_()) => size.add_(term)
+    unit/bounds/test_observables.py::test_sums_are_taken_one_coordinate_after_the_other
 
 files.py _opened: links lead out of a stranger's folder
     isinstance(path, SentFile) => False

@@ -1,9 +1,9 @@
 """Directed rounding of correctly rounded operations, and a-priori bounds for other operations.
 
 float64 alone, on a device that passes `verale.rounding.device`. `+ - * /` of tensors are correctly rounded (IEEE 754),
-and so is `root`: one step of `nextafter` encloses the real result. Divide by a tensor, or by a power of two: torch may multiply by the
-reciprocal of a number, which rounds twice. Sums of products whose order nobody controls are enclosed by gamma_n; exp and
-log by a stated number of units in the last place.
+and so is `root`: one step of `nextafter` encloses the real result. Divide by a tensor, or by a power of two: torch may
+multiply by the reciprocal of a number, which rounds twice. Sums of products whose order nobody controls are enclosed by
+gamma_n; exp and log by a stated number of units in the last place.
 """
 
 from __future__ import annotations

@@ -49,6 +49,7 @@ WRONG = {
     "batches in float32": ("batched product", short(torch.matmul)),
     "sums in float32": ("sum of products", short(torch.matmul)),
     "products in TF32": ("matrix product", lambda x, y: x.bfloat16().double() @ y),
+    "products in fewer bits": ("matrix product", lambda x, y: (x + x.abs() * 2.0**-30) @ y),
     "a term that is left out": ("matrix product", lambda x, y: x[:, :-1] @ y[:-1]),
     "no number": ("matrix product", lambda x, y: x @ y * torch.nan),
 }
