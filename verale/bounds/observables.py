@@ -24,9 +24,9 @@ _ON_DEVICE = 2**24
 def observe(head: Head, patches: Tensor) -> Enclosure:
     """Enclose m(z_l, p_j) for all patches and prototypes.
 
-    The bits are the same on every processor and device, and whatever other patches there are: sums are taken coordinate
-    by coordinate, and every operation is rounded by itself. A library's matrix product has an order of its own, which
-    depends on the processor and on the number of rows.
+    But for softmax, whose exp is a library's, the bits are the same on every processor and device, and whatever other
+    patches there are: sums are taken coordinate by coordinate, and every operation is rounded by itself. A library's
+    matrix product has an order of its own, which depends on the processor and on the number of rows.
 
     Args:
         head: the head.

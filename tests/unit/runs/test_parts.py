@@ -30,7 +30,7 @@ from verale.search import Batches, SearchOptions
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=9)
 LABELS = [0, 1, 2] * 3
-ALONE = SearchOptions("projection", batch=2)
+ALONE = SearchOptions("projection", "nearest", batch=2)
 IN_LOCKSTEP = SearchOptions("joint", batch=2)
 """It is for images of one patch."""
 OF_ONE_PATCH = joint_head("negated"), as_patches(small_latents(joint_head("negated"), images=9))[:, :1]

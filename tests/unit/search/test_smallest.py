@@ -140,7 +140,7 @@ def test_under_assignment_one_order_is_about_as_good_as_both():
     for best, rival, nearest in explained_in_both_orders("assignment"):
         assert best == rival
         alone, both = alone + best.size, both + min(rival.size, nearest.size)
-    assert 0 < both <= alone <= 1.01 * both
+    assert 0 < both <= alone <= 1.02 * both
 
 
 def test_the_same_latents_give_the_same_results_in_every_batch():
