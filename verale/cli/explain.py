@@ -158,7 +158,7 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     show_default=True,
     metavar="NAME",
     shell_complete=names(*DEVICES),
-    help="What searches: cpu, cuda, or auto, the faster one: cpu.",
+    help="What searches: cpu, cuda (examined, but the CPU searches so far), or auto: cpu.",
 )
 @click.option("--batch", default=16, show_default=True, metavar="N", help="Images explained at once.")
 @click.option(

@@ -72,8 +72,7 @@ class ImageResult:
 
 
 class Batches:
-    """Images that are explained `size` at a time; on a CPU all paradigms but `joint` and `assignment`
-    search them one by one.
+    """Images that are explained `size` at a time; some paradigms search the images of some heads one by one.
 
     The same batch gives the same bytes; of images that are searched one by one, any batch does.
 
