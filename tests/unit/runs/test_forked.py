@@ -168,7 +168,7 @@ def start(self, *arguments, original=local.Forked.__init__):
     original(self, *arguments)
 
 local.Forked.__init__ = start
-sys.argv[1:] = "explain --head head --latents latents --paradigm projection --jobs 2 --out 2".split()
+sys.argv[1:] = "explain --head head --latents latents --paradigm projection --batch 3 --jobs 2 --out 2".split()
 main()
 """
 
@@ -177,7 +177,20 @@ def test_explain_forks_and_the_bytes_are_those_of_one_process(tmp_path) -> None:
     head = small_head("euclidean")
     head.save(tmp_path / "head")
     save_latents(tmp_path / "latents", small_latents(head, images=9))
-    options = ("--head", "head", "--latents", "latents", "--paradigm", "projection", "--jobs", 1, "--out", "1")
+    options = (
+        "--head",
+        "head",
+        "--latents",
+        "latents",
+        "--paradigm",
+        "projection",
+        "--batch",
+        3,
+        "--jobs",
+        1,
+        "--out",
+        "1",
+    )
     for done, forked in ((in_process("explain", *options, cwd=tmp_path), 0), (run(COUNTED, tmp_path), 1)):
         assert done.returncode in (0, 10), done.stderr
         assert done.stderr.count("forked") == forked
