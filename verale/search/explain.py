@@ -49,7 +49,7 @@ def explain(
             decimals. "1%" widens each end by at most so much of the number, to at most three digits; "auto" takes for
             each image the widest percentage under which it has an explanation. Wider intervals take more statements,
             and too wide ones leave images unexplained. 0 for the tightest intervals; otherwise at least 2e-9.
-        device: where to compute, such as "cuda"; the checker does not need it.
+        device: where to compute, such as "cuda". It is examined; so far the search computes on the CPU all the same.
         batch: how many images are explained together; the same batch gives the same bytes.
         max_memory: about how many bytes the search may use; batches shrink to fit.
         inflate: whether to widen what is stated as far as the class stays proved, under `top_k`, `sparse` and `joint`.

@@ -63,7 +63,7 @@ class SearchOptions:
         order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order); None
             for `rival` and, under simplex, the smaller of both. Under `top_k` also `highest`: only the highest
             activations are tried.
-        device: where to compute.
+        device: where to compute. It is examined; so far the search computes on the CPU all the same.
         tolerance: how far intervals are widened outward. A number: to its multiples, in the units of the stated
             observable (0.01 gives two decimals); 0 for the tightest intervals that float64 gives, otherwise at least
             LEAST_TOLERANCE. A percentage such as "1%": by at most this share of the observable, to numbers of few
