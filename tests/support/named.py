@@ -37,9 +37,6 @@ ADMITTED = (
 NOT_LINEAR = ("tree", "exponential tree", "maximum", "cosine maximum")
 """Those of other readouts."""
 
-OF_MAXIMA = tuple(name for name in ADMITTED if "mean" not in name)
-"""Those with max pooling or banks."""
-
 
 def head_named(name: str, seed: int = 0, **sizes: int) -> Head:
     geometry, _, kind = name.partition(" ")
