@@ -836,4 +836,16 @@ soundness/corpus/cases.py outcome_of: a program that dies has given up
 soundness/suite.py _corpora: a case without its verdict is not told
     never not case.allows(verdict := case.verdict(kernel))
     unit/cli/test_soundness.py::test_a_case_with_another_verdict_is_told
+bounds/triangle.py Triangle._of_distances: a wide statement bounds others as its nearer end does
+    given.upper.sqrt() => given.lower.sqrt()
+    unit/bounds/test_triangle.py::test_both_ends_of_a_wide_distance_bound_others
+bounds/means.py _MeanDistanceDropping.alone: a patch of which nothing is known does not count in a mean
+    unbounded[open_] > self._infinite[patch, prototypes].long() => unbounded[open_] < 0
+    unit/bounds/test_means.py::test_trials_with_unbounded_distances[max_minus_mean_distance]
+search/rounds/statements.py Apart.delete: what a withdrawn statement said is still known
+    torch.maximum(rest, domain) => self._second[where]
+    unit/search/test_statements.py::test_deletions_say_what_is_left[euclidean-Triangle-0.0]
+search/rounds/statements.py Folded._without: what comes behind a withdrawn statement is not folded
+    self._entered(left, patches[rows], place) => left
+    unit/search/test_statements.py::test_deletions_say_what_is_left[euclidean-Hypersphere-0.0]
 """

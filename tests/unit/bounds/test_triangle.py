@@ -112,6 +112,14 @@ def test_a_wide_statement_holds_what_any_latent_in_it_has(geometry, width):
         assert (rows.lower <= observed.upper).all() and (observed.lower <= rows.upper).all()
 
 
+def test_both_ends_of_a_wide_distance_bound_others():
+    """p_0 and p_1 on a line at 0 and 9; a latent that is 1 or 2 away from p_0 lies between 7 and 11 away from p_1."""
+    head = metric_head(Euclidean(), torch.tensor([[0.0, 0.0], [9.0, 0.0]]), domain=Box(None, None))
+    rows = Triangle(head).alone(torch.tensor([0]), Enclosure(*torch.tensor([[1.0], [4.0]], dtype=torch.float64)))
+    assert rows.lower[0, 1] <= 49 and rows.upper[0, 1] >= 121
+    assert rows.lower[0, 1] == pytest.approx(1 + 81 - 36) and rows.upper[0, 1] == pytest.approx(121)
+
+
 def test_what_has_no_end_says_nothing_of_others():
     head = metric_head(Euclidean(), torch.tensor([[0.0, 0.0], [3.0, 0.0]]), domain=Box(None, None))
     given = Enclosure(torch.tensor([4.0], dtype=torch.float64), torch.tensor([torch.inf], dtype=torch.float64))

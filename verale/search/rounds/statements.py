@@ -60,6 +60,9 @@ class Statements:
         ranges: (L, P) what they say of the observables.
     """
 
+    entries_at_once = 2**17
+    """So many bounds are computed at once where statements are left out: 1 MiB, which a cache holds."""
+
     def __init__(self, problem: Problem, paradigm: Any) -> None:
         self.paradigm, self.observed = paradigm, problem.observed
         self.stated = torch.zeros(problem.patches, _ROOM, dtype=torch.int64)
@@ -250,6 +253,9 @@ class Apart(Statements):
 
 class Folded(Statements):
     """Statements that are folded one after the other; see `verale.bounds.Hypersphere`."""
+
+    entries_at_once = 2**20
+    """Trials of a patch share what comes before them."""
 
     def __init__(self, problem: Problem, paradigm: Hypersphere) -> None:
         super().__init__(problem, paradigm)
