@@ -9,12 +9,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag, pad
 
-from verale.bounds.at_once import INFLATE
 from verale.bounds.domain import domain_range
 from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import require_geometry
 from verale.head import Head
-from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
+from verale.rounding import INFLATE, UNDERFLOW, Enclosure, down, gamma, root, up
 
 __all__ = ["Hypersphere", "Spheres"]
 

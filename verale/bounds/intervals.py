@@ -37,15 +37,15 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from verale.bounds.at_once import INFLATE
 from verale.bounds.projection import Projection
 from verale.bounds.spans import Spans
-from verale.rounding import UNIT, Enclosure
+from verale.rounding import INFLATE, UNIT, Enclosure
 
 __all__ = ["ranges_of_listed", "ranges_of_statements"]
 
 _TOO_WIDE = 1 - 1e-6
-"""See `verale.bounds.hulls`."""
+"""The least square of an interval's half width, as a fraction of that of the ball's along the prototype, at which a
+single statement about a patch is used for its own observable only."""
 
 _LEAST = 1e-300
 

@@ -8,12 +8,11 @@ import torch
 from torch import Tensor
 
 from verale.bounds.ascent import Facts, best_weights
-from verale.bounds.at_once import INFLATE
 from verale.bounds.domain import ball_around, domain_range
 from verale.bounds.observables import norm, scaled
 from verale.errors import UsageError
 from verale.head import Head, Identity, InnerProduct, Linear, MaxPooling, Negated
-from verale.rounding import UNDERFLOW, UNIT, down, gamma, root, up
+from verale.rounding import INFLATE, UNDERFLOW, UNIT, down, gamma, root, up
 
 __all__ = ["Joint", "JointMargins"]
 

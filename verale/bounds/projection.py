@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from verale.bounds.at_once import INFLATE, directions_of
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
-from verale.bounds.hulls import Hulls, inner_ranges, outer_ranges, relative_to
 from verale.bounds.observables import norm, scaled
 from verale.bounds.products import gram
-from verale.bounds.rows import cut, require_geometry
+from verale.bounds.rows import require_geometry
 from verale.head import Head, InnerProduct
-from verale.rounding import UNDERFLOW, UNIT, Enclosure, gamma, up
+from verale.rounding import INFLATE, UNDERFLOW, UNIT, Enclosure, gamma, up
 
 __all__ = ["ENTRIES_AT_ONCE", "Projection", "ProjectionNumbers", "ProjectionPrecision"]
 
@@ -190,74 +188,10 @@ class Projection:
         return within
 
     def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-        """See `SpatialParadigm`. Of wide intervals `verale.bounds.intervals` makes more."""
-        ranges = Enclosure(*(end.expand(len(stated), -1).clone() for end in (self._domain.lower, self._domain.upper)))
-        finite = observed.lower.isfinite() & observed.upper.isfinite()
-        used = list(stated)
-        if not bool(finite.all()):  # an interval without an end says nothing of other observables
-            used = [[j for j in each if finite[row, j]] for row, each in enumerate(stated)]
-        for rows in self._groups(used):
-            whole = self._tighten(ranges, rows, [used[row] for row in rows], observed)
-            for at in (~whole).nonzero()[:, 0].tolist():
-                self._tighten_dependent(ranges, rows[at], used[rows[at]], observed)
-        if self._inside:
-            hidden = [row for row, each in enumerate(stated) if len(used[row]) < len(each)]
-            ranges.lower[hidden], ranges.upper[hidden] = torch.inf, -torch.inf
-        return cut(ranges, stated, observed)
+        """See `SpatialParadigm` and `verale.bounds.intervals`."""
+        from verale.bounds.intervals import ranges_of_statements  # which is made of this class
 
-    def _groups(self, stated: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-        """The patches with statements, some at a time: those with as many statements together."""
-        rows = sorted((row for row, each in enumerate(stated) if each), key=lambda row: len(stated[row]))
-        begin = 0
-        while begin < len(rows):
-            end = begin + 1
-            while end < len(rows) and (end + 1 - begin) * len(stated[rows[end]]) * self.size <= ENTRIES_AT_ONCE:
-                end += 1
-            yield rows[begin:end]
-            begin = end
-
-    def _tighten(
-        self, ranges: Enclosure, rows: list[int], stated: Sequence[Sequence[int]], observed: Enclosure
-    ) -> Tensor:  # fmt: skip
-        """Tighten the ranges of some patches, of which the last one has most statements; (R,) which of them have a
-        direction for each statement. The others stay as they are."""
-        skipped, index = int(self._euclidean), torch.tensor(rows)
-        steps = torch.arange(max(skipped + 1, len(stated[-1])))
-        lists = torch.tensor([[*each, *[0] * (len(steps) - len(each))] for each in stated])
-        counts = torch.tensor([len(each) for each in stated])
-        base, anchors = (lists[:, 0] if skipped else None), lists[:, skipped:]
-        present = (steps < counts[:, None])[:, skipped:]
-        given = observed[index]
-        reach = relative_to(self._gram, base, len(rows))
-        near = far = reach.new_full((len(rows),), self._whole)
-        if base is not None:
-            near, far = (end.gather(1, base[:, None])[:, 0] for end in (given.lower, given.upper))
-        offset, offset_error = self._offset(near, far, reach, anchors, given)
-        directions, whole = directions_of(
-            self._gram, base, anchors, present, offset, offset_error, self._largest, self._depth_operations, _DEPENDENT,
-            16 * self._reach_error,
-        )  # fmt: skip
-        hulls = Hulls(self._euclidean, near, far, reach, present.sum(1) == 1, anchors, offset_error, directions)
-        ends = (inner_ranges if self._inside else outer_ranges)(hulls, self._reach_error, self._shift)
-        self._enter(ranges, index[whole], *(end[whole] for end in ends))
-        return whole
-
-    def _enter(self, ranges: Enclosure, index: Tensor, lower: Tensor, upper: Tensor) -> None:
-        """Cut the ranges of some patches. Of what is NaN nothing is known: from without, it tightens nothing."""
-        if self._inside:
-            unknown = lower.isnan() | upper.isnan()
-            lower, upper = lower.masked_fill(unknown, torch.inf), upper.masked_fill(unknown, -torch.inf)
-        # fmax and fmin take the other end where one is NaN.
-        ranges.lower[index] = torch.fmax(lower, ranges.lower[index])
-        ranges.upper[index] = torch.fmin(upper, ranges.upper[index])
-
-    def _tighten_dependent(self, ranges: Enclosure, row: int, stated: Sequence[int], observed: Enclosure) -> None:
-        """The same of a patch with statements that add next to nothing to those before them: without these. From
-        within nothing is known of it then, because the checker may use them."""
-        if self._inside:
-            ranges.lower[row], ranges.upper[row] = torch.inf, -torch.inf
-        elif independent := self.independent(stated):
-            self._tighten(ranges, [row], [independent], observed)
+        return ranges_of_statements(self, stated, observed)
 
     def independent(self, stated: Sequence[int]) -> list[int]:
         """The prototypes that add enough to the hull of those before them, by Cholesky's factorisation row by row."""
@@ -275,17 +209,3 @@ class Projection:
                 factor[count, :count], factor[count, count] = along, rest**0.5
                 kept.append(at)
         return [stated[at] for at in kept]
-
-    def _offset(
-        self, near: Tensor, far: Tensor, reach: Tensor, prototypes: Tensor, observed: Enclosure
-    ) -> tuple[Tensor, Tensor]:
-        """<b_j, z - x_0> of prototypes (R, M): centre and radius."""
-        given = Enclosure.unchecked(observed.lower.gather(1, prototypes), observed.upper.gather(1, prototypes))
-        if self._euclidean:
-            length = Enclosure.around(reach.gather(1, prototypes), self._reach_error)
-            twice = Enclosure(near[:, None], far[:, None]) + length - given
-            given = Enclosure(twice.lower / 2, twice.upper / 2)
-        elif self._shift is not None:
-            given = given - self._shift[prototypes]
-        middle = (given.lower + given.upper) / 2
-        return middle, up(torch.maximum(given.upper - middle, middle - given.lower))

@@ -55,9 +55,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from verale.bounds.at_once import INFLATE
 from verale.bounds.projection import Projection
-from verale.rounding import UNIT, Enclosure, gamma
+from verale.rounding import INFLATE, UNIT, Enclosure, gamma
 
 __all__ = ["Deletions", "Spans"]
 

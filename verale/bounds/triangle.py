@@ -7,16 +7,15 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from verale.bounds.at_once import INFLATE
 from verale.bounds.projection import ENTRIES_AT_ONCE, Projection, ProjectionNumbers
 from verale.bounds.rows import stated_pairs
 from verale.head import Head
-from verale.rounding import UNIT, Enclosure, gamma
+from verale.rounding import INFLATE, UNIT, Enclosure, gamma
 
 __all__ = ["Triangle"]
 
 _TOO_WIDE = 1 - 1e-6
-"""See `verale.bounds.hulls`."""
+"""See `verale.bounds.intervals`."""
 
 _SLACK = gamma(32)
 """More relative roundings than there are on any path of this module."""

@@ -15,10 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["TRANSCENDENTAL_ULPS", "UNDERFLOW", "UNIT", "down", "gamma", "root", "up"]
+__all__ = ["INFLATE", "TRANSCENDENTAL_ULPS", "UNDERFLOW", "UNIT", "down", "gamma", "root", "up"]
 
 UNIT = 2.0**-53
 """u, the unit roundoff of float64: fl(x op y) = (x op y)(1 + delta) with |delta| <= u, above underflow."""
+
+INFLATE = 1 + 2.0**-30
+"""Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
 
 UNDERFLOW = 2.0**-1022
 """The most that one operation may lose to underflow, gradual or flushed to zero: the smallest normal number."""
