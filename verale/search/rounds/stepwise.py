@@ -1,9 +1,9 @@
 """The engine for every paradigm of patches, pooling and readout: grow, delete and prove one image by rounded bounds.
 
 `growth` and `deletion` know what one statement more, or less, changes, for `projection` of heads with a maximum as
-pooling and a linear readout. Here each trial is bounded anew, many trials at once, through what every paradigm, pooling
-and readout has: `SpatialParadigm.ranges`, `Dropping.alone` and `Margins.lower`. So what growth and deletion leave is
-proved as it stands.
+pooling and a linear readout. Here it is `statements` that says what trials would say of the observables, and what every
+pooling and readout has, `Dropping.alone` and `Margins.lower`, what follows for the margins; many trials at once, all
+rounded outward. So what growth and deletion leave is proved as it stands.
 """
 
 from __future__ import annotations
