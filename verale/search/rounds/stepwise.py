@@ -36,6 +36,9 @@ _SLOTS_OF_MEANS = (16, 64, 8)
 """At least and at most so many patches get a statement in a round, one for so many statements as there are. In a mean
 all patches have their share, so that more of them are worth a statement."""
 
+_PATCHES_A_SLOT = 4
+"""Of many patches, at most one in so many gets a statement in a round."""
+
 _LATER = 1e-3
 """What is not known of a patch counts this share, though activations do not change before more is known of others."""
 
@@ -146,6 +149,7 @@ class _Stating:
             worth = self._worth(int(rival))
             promised, named = worth.max(1)
             fewest, greatest, share = _SLOTS_OF_MEANS if isinstance(self._pooled, WholeDropping) else _SLOTS
+            greatest = max(greatest, len(self._patches) // _PATCHES_A_SLOT)
             slots = min(greatest, max(fewest, len(self.added) // share))
             order = promised.argsort(descending=True, stable=True)[:slots]
             order = order[promised[order] > 0]
