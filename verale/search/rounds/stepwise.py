@@ -36,6 +36,9 @@ _SLOTS_OF_MEANS = (16, 64, 8)
 """At least and at most so many patches get a statement in a round, one for so many statements as there are. In a mean
 all patches have their share, so that more of them are worth a statement."""
 
+_AT_LAST = 0.1
+"""What not knowing a patch would cost if all others were known counts this share."""
+
 _PATCHES_A_SLOT = 4
 """Of many patches, at most one in so many gets a statement in a round."""
 
@@ -176,7 +179,7 @@ class _Stating:
         gain = self._lacking(self._margins[None]) - self._lacking(margins)
         costs = self._costs[rows, tried].view(2, -1)
         unknown = self._unknown(rows, trial.ranges, *self._weights(rival)).nan_to_num(_HUGE, _HUGE).sum(1)
-        value = (gain - _LATER * unknown).view(2, -1)
+        value = (gain - _AT_LAST * unknown).view(2, -1)
         value = torch.where(value > 0, value / costs, value * costs)
         better = (value[1] > value[0]) | ((value[1] == value[0]) & (costs[1] < costs[0]))
         at = torch.where(better, len(patches), 0) + torch.arange(len(patches))
@@ -200,7 +203,7 @@ class _Stating:
         everything = self._pooled.alone(self._patches, self._problem.observed)
         rises, falls = self._weights(rival)
         gained = rises * _gap(everything.lower, self._box.lower) + falls * _gap(self._box.upper, everything.upper)
-        gained += _LATER * self._unknown(self._patches, self._statements.ranges, rises, falls)
+        gained += _AT_LAST * self._unknown(self._patches, self._statements.ranges, rises, falls)
         gained.nan_to_num_(0.0, _HUGE).div_(self._prices)
         can = self._unstated & self._open.any(1, keepdim=True)
         return gained.masked_fill_(~can if self._hidden is None else ~can | self._hidden, -1.0)
