@@ -3,12 +3,12 @@
 from verale.bounds.assignment import Assignment, assignment_margins
 from verale.bounds.domain import domain_range
 from verale.bounds.hypersphere import Hypersphere
+from verale.bounds.intervals import Projection
 from verale.bounds.joint import Joint, JointMargins
 from verale.bounds.margin import LinearMargins, Margins
 from verale.bounds.maximum import MaximumMargins
 from verale.bounds.observables import check_domain, observe
 from verale.bounds.pooling import PoolingBounds, activation_range, pooling_of
-from verale.bounds.projection import Projection
 from verale.bounds.readout import margins_of
 from verale.bounds.rows import ExactParadigm, SpatialParadigm
 from verale.bounds.similarity import (

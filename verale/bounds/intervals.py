@@ -37,11 +37,11 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from verale.bounds.projection import Projection
+from verale.bounds.projection import Hull
 from verale.bounds.spans import Spans
 from verale.rounding import INFLATE, UNIT, Enclosure
 
-__all__ = ["ranges_of_listed", "ranges_of_statements"]
+__all__ = ["Projection", "ranges_of_listed", "ranges_of_statements"]
 
 _TOO_WIDE = 1 - 1e-6
 """The least square of an interval's half width, as a fraction of that of the ball's along the prototype, at which a
@@ -59,8 +59,16 @@ _EXACT = 1e-13
 """Statements that are narrower than this, beside what they state, count as exact: their widths are errors."""
 
 
-def ranges_of_statements(paradigm: Projection, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-    """(R, P) ranges; see `SpatialParadigm.ranges`. Those of `Projection.inner` are from within.
+class Projection(Hull):
+    """Squared distances, cosines or products of a patch from some of them: see `Hull`, and the top of this file."""
+
+    def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
+        """See `SpatialParadigm`."""
+        return ranges_of_statements(self, stated, observed)
+
+
+def ranges_of_statements(paradigm: Hull, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
+    """(R, P) ranges; see `SpatialParadigm.ranges`. Those of `Hull.inner` are from within.
 
     An interval without an end says nothing of other observables.
     """
@@ -69,7 +77,7 @@ def ranges_of_statements(paradigm: Projection, stated: Sequence[Sequence[int]], 
     return ranges_of_listed(paradigm, table, torch.tensor(list(map(len, stated)), dtype=torch.int64), observed)
 
 
-def ranges_of_listed(paradigm: Projection, stated: Tensor, count: Tensor, observed: Enclosure) -> Enclosure:
+def ranges_of_listed(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> Enclosure:
     """The same of statements as a tensor (R, M), of which the first `count` (R,) of a patch count."""
     there = torch.arange(stated.shape[1]) < count[:, None]
     low, high = observed.lower.gather(1, stated), observed.upper.gather(1, stated)
@@ -101,7 +109,7 @@ def ranges_of_listed(paradigm: Projection, stated: Tensor, count: Tensor, observ
 
 
 def _enter(
-    ranges: Enclosure, paradigm: Projection, index: Tensor, stated: Tensor, count: Tensor, observed: Enclosure
+    ranges: Enclosure, paradigm: Hull, index: Tensor, stated: Tensor, count: Tensor, observed: Enclosure
 ) -> Tensor:
     """Enter the ranges of some patches; (S,) of which of them they are known. The others stay as they are."""
     clear = torch.zeros(len(index), dtype=torch.bool)
@@ -123,7 +131,7 @@ def _enter(
     return clear
 
 
-def _exact(paradigm: Projection, stated: Tensor, count: Tensor, observed: Enclosure) -> tuple[Enclosure, Tensor]:
+def _exact(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> tuple[Enclosure, Tensor]:
     spans = Spans(paradigm, stated, count, observed)
     return spans.ranges(paradigm.is_from_within), spans.clear
 
@@ -141,7 +149,7 @@ class _Intervals:
         below, above: (R, M) how far the ends are from the middles.
     """
 
-    def __init__(self, paradigm: Projection, stated: Tensor, count: Tensor, observed: Enclosure) -> None:
+    def __init__(self, paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> None:
         middle = (observed.lower + observed.upper) / 2
         self.spans = spans = Spans(paradigm, stated, count, Enclosure.unchecked(middle, middle))
         low, high, centre = (end.gather(1, stated) for end in (observed.lower, observed.upper, middle))
@@ -157,7 +165,7 @@ class _Intervals:
         return (slice(begin, begin + step) for begin in range(0, rows, step))
 
 
-def _from_without(paradigm: Projection, stated: Tensor, count: Tensor, observed: Enclosure) -> tuple[Enclosure, Tensor]:
+def _from_without(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> tuple[Enclosure, Tensor]:
     """(R, P) ranges, and (R,) of which patches they are known."""
     intervals = _Intervals(paradigm, stated, count, observed)
     spans, slopes, errors, factor = intervals.spans, intervals.slopes, intervals.errors, intervals.factor
@@ -192,7 +200,7 @@ def _from_without(paradigm: Projection, stated: Tensor, count: Tensor, observed:
     return Enclosure.unchecked(lower, upper), spans.clear
 
 
-def _from_within(paradigm: Projection, stated: Tensor, count: Tensor, observed: Enclosure) -> tuple[Enclosure, Tensor]:
+def _from_within(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> tuple[Enclosure, Tensor]:
     """The same from within: what some z attains.
 
     Where |z - x_0 - f|^2 may not be positive at a corner, the middles serve; if it may not be there either, nothing is

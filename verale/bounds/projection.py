@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from verale.bounds.rows import require_geometry
 from verale.head import Head, InnerProduct
 from verale.rounding import INFLATE, UNDERFLOW, UNIT, Enclosure, gamma, up
 
-__all__ = ["ENTRIES_AT_ONCE", "Projection", "ProjectionNumbers", "ProjectionPrecision"]
+__all__ = ["ENTRIES_AT_ONCE", "Hull", "ProjectionNumbers", "ProjectionPrecision"]
 
 _DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
@@ -65,7 +65,7 @@ class ProjectionPrecision(NamedTuple):
     inner: Enclosure
 
 
-class Projection:
+class Hull:
     r"""Squared distances or cosines of a patch from some of them: the ball lemma with one multiplier vector a target.
 
     Let t_ik be floats (here the computed <e_i, b_k>), r_k = b_k - sum_i t_ik e_i, c = sum_i w_i e_i. For every z
@@ -172,7 +172,7 @@ class Projection:
             )
         return self._precision
 
-    def inner(self) -> Projection:
+    def inner(self) -> Self:
         """See `SpatialParadigm.inner`.
 
         Soundness: any multipliers give a range that holds <v, b_k> for all v of the ball (squared distances: of the
@@ -186,12 +186,6 @@ class Projection:
         within = copy(self)
         within._inside, within._domain = True, domain
         return within
-
-    def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-        """See `SpatialParadigm` and `verale.bounds.intervals`."""
-        from verale.bounds.intervals import ranges_of_statements  # which is made of this class
-
-        return ranges_of_statements(self, stated, observed)
 
     def independent(self, stated: Sequence[int]) -> list[int]:
         """The prototypes that add enough to the hull of those before them, by Cholesky's factorisation row by row."""

@@ -31,7 +31,7 @@ d_k^2 = |w'|^2 + |f' - x_k|^2 + 2 <w', f' - x_k>, where f' = x_0 + f - zeta n, |
 **From within.** The foot is that of the image's own latent, whose observables lie in the stated intervals. All points
 at a distance |w'| from f' orthogonally to the hull satisfy the remaining statements (as do all nearer ones in a ball),
 and both ends are attained, along the part of b_k orthogonal to the hull. So these ranges, less what their ends may be
-off by, hold no observable that the remaining statements exclude; see `Projection.inner`.
+off by, hold no observable that the remaining statements exclude; see `Hull.inner`.
 
 **Rounding.** Vectors are computed in coordinates: e_i = sum_j C_ij (x_j - x_0), then <e_i, x_k> - <e_i, x_0>. Each path
 from a coordinate to a dual has at most as many roundings as one to an entry of the Gram matrix and 2 M + 16 more, and
@@ -55,7 +55,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from verale.bounds.projection import Projection
+from verale.bounds.projection import Hull
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
 
 __all__ = ["Deletions", "Spans"]
@@ -142,7 +142,7 @@ class Spans:
         ball: (R,) |z - x_0|^2 - |f|^2.
     """
 
-    def __init__(self, paradigm: Projection, stated: Tensor, count: Tensor, observed: Enclosure) -> None:
+    def __init__(self, paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> None:
         numbers, precision = paradigm.numbers(), paradigm.precision()
         self._paradigm, self._precision, self._numbers = paradigm, precision, numbers
         self._points, gram, distance = paradigm.points, numbers.gram, paradigm.is_of_distances

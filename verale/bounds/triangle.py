@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from verale.bounds.projection import ENTRIES_AT_ONCE, Projection, ProjectionNumbers
+from verale.bounds.intervals import Projection
+from verale.bounds.projection import ENTRIES_AT_ONCE, ProjectionNumbers
 from verale.bounds.rows import stated_pairs
 from verale.head import Head
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
