@@ -73,7 +73,7 @@ def main() -> None:
             path = Path(folder) / "certificate.ale.json"
             path.write_bytes(data)
             command = ["audit", str(path), "--head", str(head), "--network", str(demo / "network.safetensors")]
-            command += ["--pictures", str(demo / "certificates" / "pictures")]
+            command += ["--images", str(demo / "certificates" / "pictures")]
             done = subprocess.run([sys.executable, "-P", "-m", "verale", *command], capture_output=True, text=True)
             print(f"{name}: exit code {done.returncode}\n    {(done.stdout + done.stderr).strip()}")
 

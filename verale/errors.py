@@ -27,7 +27,13 @@ __all__ = [
 
 
 class VeraleError(Exception):
-    """Root of every error that verale raises on purpose."""
+    """Root of every error that verale raises on purpose.
+
+    Attributes:
+        exit_code: with which a command ends that raises it.
+    """
+
+    exit_code = 9
 
 
 class InputError(VeraleError):

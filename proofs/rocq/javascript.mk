@@ -1,4 +1,4 @@
-# The same checker as JavaScript, for `verale report --check` and for who has no compiler. It is committed, so that
+# The same checker as JavaScript, for `verale report --provable` and for who has no compiler. It is committed, so that
 # nobody needs js_of_ocaml but who changes it; tests/end_to_end/pages/test_proved_script.py builds it again.
 JAVASCRIPT := ../../verale/checker/proved/verale-proved.js
 SPOKEN := extracted/checker.mli extracted/checker.ml front/reader.ml front/network_reader.ml $(HINTER) front/givers.ml front/claims.ml front/writer.ml front/hints.ml front/numbers.ml front/answers.ml front/browser.ml

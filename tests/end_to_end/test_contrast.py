@@ -93,6 +93,7 @@ def test_how_small_an_explanation_can_be(two: Path) -> None:
     )
     assert json.loads((two.parent / "out" / "000000.least.json").read_bytes())["least"] == 1
     assert json.loads(verale("gap", two, "--json").stdout) == {
+        "_type": "urn:verale:gap:v1",
         "certificate": str(two),
         "predicted": 0,
         "paradigm": "top_k",

@@ -36,8 +36,8 @@ READERS: dict[str, tuple[str, ...]] = {
     ),
     "log": (
         "audit out --head head --latents latents --log log",
-        "report out -o r.html --verdicts log",
-        "report out -o t.csv --verdicts log",
+        "report out -o r.html --log log",
+        "report out -o t.csv --log log",
     ),
     "out/explanations.csv": ("summary out", "summary out/explanations.csv --format csv", "report out -o r.html"),
     "run/explanations.csv": (

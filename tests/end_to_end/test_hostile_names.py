@@ -84,7 +84,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
         ("audit", f"-{NAME}", "--head", "head"),
         ("audit", "good.ale.json", "--head", "head", "--kernel", NAME),
         ("audit", "good.ale.json", "--head", "head", "--limit", NAME),
-        ("audit", "good.ale.json", "--head", "head", "--engine", "ray", "--log", NAME, "--workers", "1", NAME),
+        ("audit", "good.ale.json", "--head", "head", "--engine", "ray", "--log", NAME, "--jobs", "1", NAME),
         ("completion", NAME),
         ("completion", "bash", NAME),
         ("certificates", NAME),
@@ -173,7 +173,7 @@ def test_a_wrong_option_is_one_line(arguments: tuple[str, ...], folder: Path) ->
         ("report", "out", "-o", "r.html", "--head", f"{NAME}.gone"),
         ("report", "out", "-o", "r.html", "--latents", f"{NAME}.gone"),
         ("report", "out", "-o", "r.html", "--images", f"{NAME}.gone"),
-        ("report", "out", "-o", "r.html", "--verdicts", f"{NAME}.gone"),
+        ("report", "out", "-o", "r.html", "--log", f"{NAME}.gone"),
         ("summary", f"{NAME}.gone"),
         ("summary", NAME),
     ],
@@ -241,7 +241,7 @@ def test_a_warning_is_one_line(folder: Path) -> None:
     shutil.copytree(folder / "out", folder / f"{NAME}5")
     path = folder / f"{NAME}5" / TABLE
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
-    code, text = printed(folder, "summary", f"{NAME}5", "--format", "json")
+    code, text = printed(folder, "summary", f"{NAME}5", "--json")
     assert code == 0
     assert text.splitlines()[0] == f"WARNING: {SHOWN}5: 1 of 2 images are explained so far"
 
@@ -269,7 +269,7 @@ def test_text_in_files_is_printed_on_one_line(folder: Path) -> None:
     assert printed(folder, "report", "out", "-o", "r.html")[0] == 9
     (folder / "out" / "source.json").unlink()
     (folder / "log").write_text(json.dumps({NAME: NAME}) + "\n")
-    assert printed(folder, "report", "out", "-o", "r.html", "--verdicts", "log")[0] == 9
+    assert printed(folder, "report", "out", "-o", "r.html", "--log", "log")[0] == 9
     assert printed(folder, "audit", "out", "--head", "head", "--log", "log")[0] == 9
     table = (folder / "out" / TABLE).read_text()
     (folder / "out" / TABLE).write_text(table.replace("\n0,", f'\n"{NAME[:30]}",'))

@@ -296,7 +296,7 @@ def test_a_clock_that_runs_backwards_changes_nothing(folder, given, monkeypatch)
     records = [json.loads(line) for line in (folder / "L").read_text().splitlines()]
     rows = read_table(folder / "out" / "explanations.csv")
     assert all(each["seconds"] >= 0 for each in records) and all(row.seconds >= 0 for row in rows)
-    code, _, err = again(folder, "report", "out", "--verdicts", "L")
+    code, _, err = again(folder, "report", "out", "--log", "L")
     assert code == 0 and "10 PROVED (read from L)" in err
 
 
@@ -348,7 +348,7 @@ def test_labels_reach_the_table_and_the_summary(given) -> None:
     rows = read_table(given / "out" / "explanations.csv")
     assert [row.label for row in rows] == [n % 3 for n in range(10)]
     right = sum(row.predicted == row.label for row in rows)
-    code, out, err = again(given, "summary", "out", "--format", "json")
+    code, out, err = again(given, "summary", "out", "--json")
     assert (code, err) == (0, "")
     kinds = {record["predictions"]: record["images"] for record in map(json.loads, out.splitlines())}
     assert kinds == {"all": 10, "correct": right, "incorrect": 10 - right}

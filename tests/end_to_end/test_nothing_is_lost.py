@@ -69,7 +69,7 @@ def commands(given: Path) -> dict[str, Command]:
         "top_k",
         "--jobs",
         1,
-        "--pictures",
+        "--images",
     )
     fit = ("rules", "--head", given / "head", "--latents", given / "latents", "--count", 1)
     count = ("attribute", "--head", given / "head", "--latents", given / "latents", "--count", 1)
@@ -98,20 +98,20 @@ def commands(given: Path) -> dict[str, Command]:
         "rules": with_overwrite(*fit),
         "attribute": with_overwrite(*count),
         "unpack": with_overwrite("certificates", "unpack", given / "packed.parquet"),
-        "export-vnnlib": with_overwrite("export-vnnlib", given / "run"),
+        "vnnlib": with_overwrite("export", "vnnlib", given / "run"),
         "contrast": without("contrast", two, "--class", 1),
         "necessity": without("necessity", two, done=(0, 11)),
         "gap": without("gap", two),
         "latents": without(
             "latents", given / "model.pth", "--arch", "prototypedl", "--images", given / "digits", "-o", given / "z",
-            option="--pictures",
+            option="--prototype-pictures",
         ),
     }  # fmt: skip
 
 
 NAMES = [
     *("explain", "explain pictures", "explain a tensor of pictures", "explain_model", "rules", "attribute", "unpack"),
-    *("export-vnnlib", "contrast", "necessity", "gap", "latents"),
+    *("vnnlib", "contrast", "necessity", "gap", "latents"),
 ]
 FOREIGN = (
     "notes.txt",
@@ -273,7 +273,7 @@ def test_the_current_folder_with_its_head_and_its_pictures(given: Path, tmp_path
     shutil.copytree(given / "p", tmp_path / "P")
     for name, data in (("head.safetensors", b"my head"), ("pictures.safetensors", b"my pictures")):
         (tmp_path / name).write_bytes(data)
-    explain = ("explain", "--head", given / "h", "--network", given / "n", "--pictures", "P", "--out", ".")
+    explain = ("explain", "--head", given / "h", "--network", given / "n", "--images", "P", "--out", ".")
     before = tree(tmp_path)
     for more in ((), ("--overwrite",)):
         for name in ("head.safetensors", "pictures.safetensors"):
@@ -291,29 +291,27 @@ def test_pictures_of_an_earlier_run_and_others(given: Path, tmp_path: Path) -> N
     """--overwrite removed every PNG file below OUT/pictures, its own inputs among them, and through links."""
     out, seen = tmp_path / "out", ("explain", "--head", given / "h", "--network", given / "n", "--paradigm", "top_k")
     picture = (given / "p" / "class 0" / "0.png").read_bytes()
-    assert run(*seen, "--pictures", given / "p", "--out", out) == ""
+    assert run(*seen, "--images", given / "p", "--out", out) == ""
     for name in ("mine.png", "class 0/mine.PNG", "deep/er/mine.png"):
         (out / "pictures" / name).parent.mkdir(parents=True, exist_ok=True)
         (out / "pictures" / name).write_bytes(picture)
         before = tree(tmp_path)
-        said = run(*seen, "--pictures", given / "p", "--out", out, "--overwrite")
+        said = run(*seen, "--images", given / "p", "--out", out, "--overwrite")
         assert f"{out / 'pictures' / name}: would be taken for a file of this run; verale did not write it" in said
         assert tree(tmp_path) == before
         (out / "pictures" / name).unlink()
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "mine.png").write_bytes(picture)
     (out / "pictures" / "to").symlink_to(tmp_path / "outside")
-    assert run(*seen, "--pictures", given / "p", "--out", out, "--overwrite") == ""
+    assert run(*seen, "--images", given / "p", "--out", out, "--overwrite") == ""
     assert (tmp_path / "outside" / "mine.png").read_bytes() == picture, "an audit does not look there"
     (out / "pictures" / "to").unlink()
     within = out / "pictures" / "class 0"
     before = tree(tmp_path)
-    said = run(*seen, "--pictures", within, "--out", out, "--overwrite")
+    said = run(*seen, "--images", within, "--out", out, "--overwrite")
     assert "is read now, and --overwrite would remove it; choose another --out" in said
     assert tree(tmp_path) == before
-    assert run(*seen, "--pictures", out / "pictures", "--out", out, "--overwrite") == "", (
-        "its own pictures, as they are"
-    )
+    assert run(*seen, "--images", out / "pictures", "--out", out, "--overwrite") == "", "its own pictures, as they are"
     assert (out / "pictures" / "class 0" / "0.png").read_bytes() == picture
 
 
@@ -326,7 +324,7 @@ def test_pictures_that_lie_where_they_go(what: str, given: Path, tmp_path: Path)
         (out / "pictures").symlink_to(real)
     shutil.copytree(given / "p", real)
     before = tree(tmp_path)
-    seen = ("explain", "--head", given / "h", "--network", given / "n", "--paradigm", "top_k", "--pictures", real)
+    seen = ("explain", "--head", given / "h", "--network", given / "n", "--paradigm", "top_k", "--images", real)
     for more in ((), ("--overwrite",), ("--overwrite",)):
         said = run(*seen, "--out", out, *more)
         assert (said == "") == (what == "the folder itself"), said
@@ -345,7 +343,7 @@ def test_pictures_are_not_copied_among_themselves(given: Path, tmp_path: Path) -
     for number in range(3):
         shutil.copy(given / "p" / f"class {number}" / f"{number}.png", tmp_path)
     before = tree(tmp_path)
-    said = run("explain", "--head", given / "h", "--network", given / "n", "--pictures", tmp_path, "--out", tmp_path)
+    said = run("explain", "--head", given / "h", "--network", given / "n", "--images", tmp_path, "--out", tmp_path)
     assert f"{tmp_path}: lies in {tmp_path}, which would get copies of its pictures: choose another" in said
     assert tree(tmp_path) == before
 
@@ -401,7 +399,7 @@ AUDIT = ("audit", "two")
         ((*AUDIT, "--attest", "two/head.safetensors"), "two/head.safetensors"),
         ((*AUDIT, "--attest", "to_page.html"), "to_page.html"),
         ((*AUDIT, "--attest", "run/000009.ale.json"), "run/000009.ale.json"),
-        (("theorem", "two", "-o", "to_page.v", "--overwrite"), "to_page.v"),
+        (("export", "rocq", "two", "-o", "to_page.v", "--overwrite"), "to_page.v"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -416,7 +414,7 @@ def test_no_output_replaces_what_is_needed(arguments: tuple[str, ...], named: st
 
 def test_two_certificates_of_one_name_do_not_replace_each_other(own: Path) -> None:
     shutil.copytree(own / "two", own / "other")
-    for command in ("gap", "necessity", "export-vnnlib"):
-        done = in_process(command, "two", "other", "--out", "OUT", cwd=own)
+    for command in (("gap",), ("necessity",), ("export", "vnnlib")):
+        done = in_process(*command, "two", "other", "--out", "OUT", cwd=own)
         assert done.returncode == 9 and "other/000000.ale.json: has the name of two/000000.ale.json" in done.stderr
         assert not (own / "OUT").exists()

@@ -242,7 +242,7 @@ def test_a_damaged_picture_costs_its_own_certificate_alone(pictured: Path) -> No
     assert several.returncode == 9 and several.stdout.count('"status": "PROVED"') == 3
     shown = in_process("show", out / "000001.ale.json", "--kernel", "arb")
     assert shown.returncode == 9 and "PNG file: something follows" in shown.stdout + shown.stderr
-    reported = in_process("report", out, "-o", pictured / "page.html", "--check", "--kernel", "arb")
+    reported = in_process("report", out, "-o", pictured / "page.html", "--provable", "--kernel", "arb")
     assert reported.returncode == 0 and all(each in reported.stderr for each in ("3 PROVED", "1 UNUSABLE"))
     seen = SeenInPage.beside(out, [])
     certificates = [read_certificate((out / f"00000{number}.ale.json").read_bytes()) for number in range(4)]

@@ -48,7 +48,7 @@ def test_from_the_file_to_proofs(data):
         "head", "import", "standard_model.pth", "--arch", "prototypedl", "-o", "head.safetensors", cwd=data
     )
     assert done.returncode == 0 and "3 classes, 6 prototypes, level=super, domain=0:1" in done.stderr
-    done = capture(data, "--labels", "t10k-labels-idx1-ubyte.gz", "--pictures", "prototypes")
+    done = capture(data, "--labels", "t10k-labels-idx1-ubyte.gz", "--prototype-pictures", "prototypes")
     assert done.returncode == 0, done.stderr
     tensors = load_file(data / "latents.safetensors")
     encoded, _, logits = small()(PIXELS.unsqueeze(1) / 255)
@@ -69,7 +69,7 @@ def test_from_the_file_to_proofs(data):
     assert done.returncode == 0 and len(verdicts) == COUNT
     for verdict, of_class in zip(verdicts, logits.argmax(1).tolist(), strict=True):
         assert verdict.startswith("PROVED") and f"  class {of_class}  " in verdict
-    done = in_process("report", "explained", "-o", "report.html", "--pictures", "prototypes", cwd=data)
+    done = in_process("report", "explained", "-o", "report.html", "--prototype-pictures", "prototypes", cwd=data)
     assert done.returncode == 0 and f"{COUNT} PROVED" in done.stderr
     assert '"pictures": {"0": 0, "1": 1, "2": 2, "3": 3, "4": 4, "5": 5}' in (data / "report.html").read_text()
 
@@ -109,7 +109,7 @@ def test_files_that_do_not_fit(data):
     write_atomically(data / "none.idx", struct.pack(">HBB3I", 0, 8, 3, 0, SIDE, SIDE))
     done = capture(data, images="none.idx")
     assert done.returncode == 9 and "none.idx: holds (0, 28, 28) pixels, expected images" in done.stderr
-    done = capture(data, "--level", "sub", "--pictures", "prototypes")
+    done = capture(data, "--level", "sub", "--prototype-pictures", "prototypes")
     assert done.returncode == 9 and "'prototype.sub_prototypes': is missing" in done.stderr
     torch.save(small().state_dict(), data / "standard_model.pth")
     done = capture(data)

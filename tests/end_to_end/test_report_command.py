@@ -78,9 +78,9 @@ def test_pictures_of_one_certificate(folder, tmp_path, kind):
 
 
 def test_verdicts_of_an_audit(folder, tmp_path):
-    audit = [sys.executable, "-m", "verale", "audit", folder, "--head", folder / "head.safetensors", "--report"]
+    audit = [sys.executable, "-m", "verale", "audit", folder, "--head", folder / "head.safetensors", "--log"]
     subprocess.run([*audit, tmp_path / "R.json"], check=True, capture_output=True, timeout=300)
-    said = report(folder, "-o", tmp_path / "r.html", "--verdicts", tmp_path / "R.json")
+    said = report(folder, "-o", tmp_path / "r.html", "--log", tmp_path / "R.json")
     assert f"4 PROVED (read from {tmp_path / 'R.json'})" in said
 
 
@@ -93,9 +93,9 @@ def test_verdicts_of_an_audit(folder, tmp_path):
         (("{t}/nowhere", "-o", "{t}/r.html"), InputError, "there is no such file"),
         (("{t}", "-o", "{t}/r.html"), InputError, "holds no"),
         (("{f}", "-o", "{t}/r.html", "--head", "{f}/latents.safetensors"), InputError, "latents.safetensors"),
-        (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/source.json"), InputError, "not a record of an audit log"),
-        (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/R", "--no-audit"), UsageError, "--no-audit"),
-        (("{f}", "-o", "{t}/r.csv", "--check"), UsageError, "--check is for pages"),
+        (("{f}", "-o", "{t}/r.html", "--log", "{f}/source.json"), InputError, "not a record of an audit log"),
+        (("{f}", "-o", "{t}/r.html", "--log", "{f}/R", "--no-audit"), UsageError, "--no-audit"),
+        (("{f}", "-o", "{t}/r.csv", "--provable"), UsageError, "--provable is for pages"),
     ],
 )
 def test_what_cannot_be_is_named(folder, tmp_path, arguments, kind, reason):

@@ -229,8 +229,6 @@ def test_other_latents_than_those_noted_stop_the_report(unbound) -> None:
 
 def test_a_report_that_nobody_audited_is_written_on_demand_only(folder) -> None:
     (folder / "OUT" / "head.safetensors").unlink()
-    assert "has no head, so nothing can be audited: give --head or --verdicts, or say --no-audit" in refused(
-        folder, "OUT"
-    )
+    assert "has no head, so nothing can be audited: give --head or --log, or say --no-audit" in refused(folder, "OUT")
     _, said = reported(folder, "OUT", "--no-audit")
     assert "12 certificates, not audited" in said

@@ -92,7 +92,7 @@ OTHERS = {
     "contrast": ("contrast", FILE, "--class", 0, "--seconds", 1),
     "cover": ("cover", ".", "--latents", "latents.safetensors"),
     "doctor": ("doctor",),
-    "export-vnnlib": ("export-vnnlib", FILE, "--out", "../asked"),
+    "vnnlib": ("export", "vnnlib", FILE, "--out", "../asked"),
     "gap": ("gap", FILE, "--seconds", 1),
     "head": ("head", "show", "head.safetensors"),
     "latents": ("latents", "--help"),
@@ -103,15 +103,15 @@ OTHERS = {
     "show": ("show", FILE),
     "soundness": ("soundness", "--only", "lemmas"),
     "summary": ("summary", "."),
-    "theorem": ("theorem", ".", "-o", "../Proofs.v"),
+    "rocq": ("export", "rocq", ".", "-o", "../Proofs.v"),
     "completion": ("completion", "bash"),
     "audit on Ray": (
         *("audit", "../packed.parquet", "--head", "head.safetensors", "--latents", "latents.safetensors"),
-        *("--engine", "ray", "--workers", 1, "--log", "../log.parquet"),
+        *("--engine", "ray", "--jobs", 1, "--log", "../log.parquet"),
     ),
     "explain on Ray": (
         *("explain", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../by-ray"),
-        *("--engine", "ray", "--workers", 1, "--paradigm", "top_k"),
+        *("--engine", "ray", "--jobs", 1, "--paradigm", "top_k"),
     ),
 }
 UNDONE = {

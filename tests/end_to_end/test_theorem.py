@@ -1,4 +1,4 @@
-"""Certificates as theorems that Rocq itself proves: `verale theorem`, then `coqc`. A false one does not compile."""
+"""Certificates as theorems that Rocq itself proves: `verale export rocq`, then `coqc`. A false one does not compile."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def written(proved_checker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def write(name: str) -> Path:
         out = tmp_path / "Proofs.v"
         paths = (ACCEPT / f"{name}.ale.json", "--head", ACCEPT / f"{name}.head.safetensors")
-        done = in_process("theorem", *paths, "--latents", ACCEPT / f"{name}.latents.safetensors", "-o", out)
+        done = in_process("export", "rocq", *paths, "--latents", ACCEPT / f"{name}.latents.safetensors", "-o", out)
         assert done.returncode == 0, done.stdout + done.stderr
         return out
 
@@ -119,7 +119,7 @@ def _next(found: re.Match[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("theorem", "false"),
+    ("export", "rocq", "false"),
     [
         ("entailed", larger_margins),
         ("entailed", another_class),
@@ -153,7 +153,7 @@ def test_certificates_may_be_called_like_theorems_and_words_of_rocq(proved_check
     for part in PARTS[1:]:
         (tmp_path / part).write_bytes(files[part])
     out = tmp_path / "Classified.v"
-    done = in_process("theorem", tmp_path, "-o", out)
+    done = in_process("export", "rocq", tmp_path, "-o", out)
     assert done.returncode == 0, done.stdout + done.stderr
     done = coqc(out, compiled)
     assert done.returncode == 0, done.stdout + done.stderr

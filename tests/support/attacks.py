@@ -205,7 +205,7 @@ def report_with_an_image_that_is_a_pipe(folder: Path) -> Arguments:
 @attack
 def report_with_verdicts_from_a_device(folder: Path) -> Arguments:
     out = _folder(folder)
-    return ("report", out, "-o", "r.html", "--verdicts", "/dev/zero")
+    return ("report", out, "-o", "r.html", "--log", "/dev/zero")
 
 
 # Certificates that make the search for counterexamples large.
@@ -446,7 +446,7 @@ def report_on_verdicts_of_10_to_the_400_seconds(folder: Path) -> Arguments:
     record = {"_type": "urn:verale:report:v1", "sha256": "x", "status": "PROVED", "reason": "", "message": ""}
     record |= {"seconds": 10**400, "claims": {}, "run": run}
     (folder / "log").write_text(json.dumps(record) + "\n")
-    return (*arguments[:-1], "--verdicts", "log")
+    return (*arguments[:-1], "--log", "log")
 
 
 @attack
@@ -818,21 +818,21 @@ def audit_a_picture_of_eight_million_rows(folder: Path) -> Arguments:
 @attack
 def report_on_a_network_of_long_numbers(folder: Path) -> Arguments:
     out = _demanding(folder, "150 convolutions by 2^1022, then 150 sigmoids")
-    return ("report", out, "-o", "r.html", "--kernel", "arb", "--check")
+    return ("report", out, "-o", "r.html", "--kernel", "arb", "--provable")
 
 
 @attack
 def explain_a_picture_of_eight_million_rows(folder: Path) -> Arguments:
     out = _demanding(folder, "a picture of 8,388,608 rows")
     files = ("--head", out / "head.safetensors", "--network", out / "network.safetensors")
-    return ("explain", *files, "--pictures", out / "pictures", "--out", "new")
+    return ("explain", *files, "--images", out / "pictures", "--out", "new")
 
 
 @attack
 def explain_a_network_of_long_numbers(folder: Path) -> Arguments:
     out = _demanding(folder, "150 convolutions by 2^1022, then 150 sigmoids")
     files = ("--head", out / "head.safetensors", "--network", out / "network.safetensors")
-    return ("explain", *files, "--pictures", out / "pictures", "--out", "new", "--paradigm", "projection")
+    return ("explain", *files, "--images", out / "pictures", "--out", "new", "--paradigm", "projection")
 
 
 @attack

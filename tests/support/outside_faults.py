@@ -76,7 +76,7 @@ runs/audit.py audit: a certificate need claim no instance
     entailment_only => True
     unit/runs/test_audit.py::test_a_certificate_without_an_instance_claim_is_accepted_only_where_that_is_asked
 cli/audit.py command.refuse: certificates whose head cannot be used are passed over
-    without codes.append(EXIT_UNUSABLE)
+    without codes.append(Exit.UNUSABLE)
     end_to_end/test_one_reader.py::test_a_head_that_cannot_be_used_costs_its_own_folder_alone
 runs/images.py classes_of_folders: the first folder is the first class, whatever its name
     classes_named(names, folders) => {each: [index] for index, each in enumerate(folders)}
@@ -109,7 +109,7 @@ runs/images.py readable: pictures are shown as the camera was held, or not, with
     tell_turned(turned) => pass
     end_to_end/test_cabrnet_runs.py::test_an_orientation_is_told_and_not_applied
 cli/explain.py command: what was left out is as good as explained
-    EXIT_SKIPPED if skip_unreadable else EXIT_UNUSABLE => 0
+    Exit.SKIPPED if skip_unreadable else Exit.UNUSABLE => 0
     unit/runs/test_seen.py::test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked
 runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand for others
     isinstance(one, StoredPictures) => True
@@ -506,7 +506,7 @@ runs/listed.py Listing.differences: lines of the record may be missing
     self.rows != self.images => False
     end_to_end/test_incomplete_folder.py::test_lines_that_are_missing_are_noticed
 cli/audit.py command: an audit of a folder that is not whole ends with 0
-    without codes.append(EXIT_INCOMPLETE)
+    without codes.append(Exit.INCOMPLETE)
     end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[a subfolder]
 report/verdicts.py with_verdicts_from: a verdict of another head
     without run['head'] != head
@@ -782,7 +782,7 @@ cli/audit.py command: the code of the last
     code = most_severe(codes) => code = codes[-1]
     unit/cli/test_audit.py::test_lines_come_in_order_and_one_bad_file_stops_nothing
 cli/audit.py command: what cannot be read has no code
-    without codes.append(EXIT_UNUSABLE)
+    without codes.append(Exit.UNUSABLE)
     unit/cli/test_audit.py::test_what_holds_no_certificate_is_code_9_beside_what_is_proved
 cli/__init__.py main: a verdict that cannot be printed is a verdict
     with standard_streams():
@@ -793,7 +793,7 @@ files.py is_certificate_name: a certificate goes to a device
     without not _DEVICE.fullmatch(name.partition('.')[0].rstrip(' '))
     unit/test_files.py::test_no_certificate_has_the_name_of_a_device[CON]
 cli/progress.py progress: who interrupts has proved
-    EXIT_INTERRUPTED => 0
+    Exit.INTERRUPTED => 0
     unit/cli/test_audit.py::test_an_interrupt_leaves_a_report_that_is_taken_up_again
 cli/audit.py command.options_with: minimality is not asked for
     minimality => False
@@ -815,6 +815,18 @@ cli/ray_engine.py audited: the digest is that of what the file holds by now
 cli/inputs.py print_found: the digest is that of what the file holds by now
     sha256 => HeadFile.of(str(used.head)).sha256
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[cover]
+cli/__init__.py _run: what is not proved is a file that cannot be used
+    error.exit_code => Exit.UNUSABLE
+    unit/cli/test_exits.py::test_what_is_not_proved_has_the_code_of_its_verdict[contrast]
+cli/report.py command: a report of what is not proved is done
+    0 if no_audit else code => 0
+    unit/cli/test_exits.py::test_what_is_not_proved_has_the_code_of_its_verdict[report]
+report/collect.py Item.exit_code: what no log is about is proved
+    EXIT_UNUSABLE => 0
+    unit/cli/test_exits.py::test_only_a_report_that_was_not_audited_as_asked_is_done
+cli/__init__.py _Commands.invoke: a former name is any unknown option
+    always renamed is None
+    unit/cli/test_main.py::test_a_former_name_ends_with_the_new_one[audit---report]
 cli/report.py command: a page that is compared is not
     without require_same(target, data)
     unit/report/test_page_compare.py::test_a_forged_page_is_refused[a picture-]

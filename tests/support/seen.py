@@ -41,5 +41,5 @@ def write_pictures(folder: Path, network: FrozenNetwork | None = None) -> Path:
 
 def explain_pictures(folder: Path, *options: object, pictures: str = "p", out: str = "out") -> Any:
     """`verale explain` of them into a folder beside them."""
-    given = ("--head", folder / "h", "--network", folder / "n", "--pictures", folder / pictures)
+    given = ("--head", folder / "h", "--network", folder / "n", "--images", folder / pictures)
     return in_process("explain", *given, "--paradigm", "top_k", "--out", folder / out, *options)

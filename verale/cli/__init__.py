@@ -17,19 +17,24 @@ from typing import Any, NoReturn
 
 import click
 
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNUSABLE, EXIT_USAGE, EXTRA_OF, log_to_stderr
+from verale.cli.exits import Exit
+from verale.cli.former import now
+from verale.cli.shared import EXTRA_OF, log_to_stderr
 from verale.errors import VeraleError, nearest, on_the_command_line
 from verale.version import __version__
 
 __all__ = ["cli", "main"]
 
-_COMMANDS = (
-    "attribute", "audit", "certificates", "compare", "completion", "contrast", "cover", "demo", "doctor", "explain",
-    "export-vnnlib", "gap", "head", "latents", "necessity", "network", "refute", "report", "rules", "show", "soundness",
-    "summary", "theorem",
-)  # fmt: skip
-"""Each is a module of this room."""
-
+_GROUPS = {
+    "Explain": ("explain", "demo", "head", "latents", "network"),
+    "Audit": ("audit", "soundness"),
+    "Show": ("show", "report", "summary", "compare"),
+    "Ask more": ("refute", "contrast", "necessity", "gap", "attribute", "cover", "rules"),
+    "Files": ("export", "certificates"),
+    "This installation": ("doctor", "completion"),
+}
+"""The commands, in the groups of the help. Each is a module of this room."""
+_COMMANDS = tuple(sorted(name for group in _GROUPS.values() for name in group))
 
 _READ_AT_IMPORT = (
     "TORCH", "PYTORCH", "NUMPY_", "NPY_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "CUDA_", "RAY_", "MPL",
@@ -54,7 +59,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"verale.cli.{cmd_name.replace('-', '_')}").command
+        command: click.Command = import_module(f"verale.cli.{cmd_name}").command
         return command
 
     def resolve_command(
@@ -63,14 +68,35 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(error.message.rstrip(".") + nearest(args[0], _COMMANDS), ctx) from error
+            renamed = now(ctx.command_path, args[0])
+            unknown = error.message.rstrip(".") + nearest(args[0], _COMMANDS)
+            raise click.UsageError(f"{args[0]} is now {renamed}" if renamed else unknown, ctx) from error
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             with on_the_command_line():
                 return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            renamed = now(error.ctx.command_path, error.option_name) if error.ctx is not None else None
+            if renamed is None:
+                raise
+            raise click.UsageError(f"{error.option_name} is now {renamed}", error.ctx) from error
         except KeyboardInterrupt:
-            _exit("interrupted", EXIT_INTERRUPTED)
+            _exit("interrupted", Exit.INTERRUPTED)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their groups."""
+        for title, names in _GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, each.get_short_help_str(110)) for name, each in commands if each is not None]
+                )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the exit codes."""
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code.value), code.meaning) for code in Exit])
 
 
 @click.group(
@@ -82,10 +108,6 @@ def cli() -> None:
 
     Begin with `verale demo`: it needs no file, and shows what the other commands do. With a network of your own, the
     way is `verale head import`, `verale explain`, `verale audit` and `verale report`.
-
-    Exit codes of every command: 0 done; 2 unknown command, option or argument; 9 a file, directory or option that
-    cannot be used, or a standard output that is closed or full; 130 interrupted. `verale COMMAND --help` lists the
-    others.
     """
 
 
@@ -111,10 +133,10 @@ def _run() -> NoReturn:
         message, path = error.format_message(), "verale" if error.ctx is None else error.ctx.command_path
         if isinstance(error, _HELP):
             click.echo(message, err=True)
-            sys.exit(EXIT_USAGE)
-        _exit(f"error: {message.rstrip('.')}; see '{path} --help'", EXIT_USAGE)
+            sys.exit(Exit.USAGE)
+        _exit(f"error: {message.rstrip('.')}; see '{path} --help'", Exit.USAGE)
     except VeraleError as error:
-        _exit(f"error: {error}")
+        _exit(f"error: {error}", error.exit_code)
     except OSError as error:  # such as a name that is too long, or a folder that may not be listed
         _exit(f"error: {error if error.filename is None else f'{error.filename}: {error.strerror}'}")
     except MemoryError:
@@ -181,7 +203,7 @@ def _variables(message: str, environment: Mapping[str, str]) -> list[str]:
     return [name for name in names if not words.isdisjoint((name, environment[name]))] or names
 
 
-def _exit(line: str, code: int = EXIT_UNUSABLE) -> NoReturn:
+def _exit(line: str, code: int = Exit.UNUSABLE) -> NoReturn:
     """Print a line on stderr, and exit."""
     from verale.checker.output import print_line
 

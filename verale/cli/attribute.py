@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
+from verale.cli import options
+from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import kernel_option, one_of, verbose
+from verale.cli.shared import print_record
 from verale.paradigms import PARADIGMS
 
 if TYPE_CHECKING:
@@ -27,28 +28,26 @@ _MOST = 10
 
 
 @click.command(name="attribute", short_help="Find several explanations of an image and count what is in them.")
-@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file.")
-@click.option("--latents", required=True, metavar="Z", type=click.Path(), help="The images' latents.")
-@click.option("--image", default=0, show_default=True, metavar="I", help="The image's number in the latents.")
-@click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for the explanations.")
-@click.option("--count", default=20, show_default=True, metavar="N", help="The most explanations.")
+@options.head("The head file.", required=True)
+@options.latents("The images' latents.", required=True)
+@click.option("--image", default=0, show_default=True, metavar="NUMBER", help="The image's number in the latents.")
+@options.out("The folder for the explanations.", required=True)
+@click.option("--count", default=20, show_default=True, metavar="NUMBER", help="The most explanations.")
 @click.option(
     "--paradigm",
     default="top_k",
     show_default=True,
     metavar="NAME",
     help=f"{', '.join(_NAMES)}; patches are counted under {' and '.join(_SPATIAL)}.",
-    **one_of(*_NAMES),
+    **options.one_of(*_NAMES),
 )
-@click.option("--seed", default=0, show_default=True, metavar="S", help="The same seed gives the same explanations.")
-@click.option(
-    "--in-a-row", default=100, show_default=True, metavar="N", help="Stop when N tries in a row find nothing new."
-)
-@click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
-@click.option("--overwrite", is_flag=True, help="Remove what an earlier command noted in OUT.")
-@kernel_option()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
-@verbose
+@click.option("--seed", default=0, show_default=True, metavar="NUMBER", help="The same seed, the same explanations.")
+@options.prototype_pictures()
+@options.overwrite("Remove what an earlier command noted in the folder.")
+@options.kernel()
+@options.in_json("one object")
+@options.verbose
+@exits(verdicts=True, done="the checker has proved every explanation")
 def command(
     head: str,
     latents: str,
@@ -57,21 +56,17 @@ def command(
     count: int,
     paradigm: str,
     seed: int,
-    in_a_row: int,
-    pictures: str | None,
+    prototype_pictures: str | None,
     overwrite: bool,
     kernel: str | None,
     as_json: bool,
 ) -> None:
-    """Find N different explanations of one image, from which nothing can be dropped by the reference ranges, and count
+    """Find different explanations of one image, from which nothing can be dropped by the reference ranges, and count
     what stands in them.
 
     The share of a prototype or a patch is the share of these explanations that state something about it. They are a
-    sample of all explanations, and a share is not a probability. Writes into OUT a certificate for each, the head, the
-    latents, attribution.csv, attribution.json and attribution.html. `verale audit OUT --minimality` proves them again.
-
-    Exit code: 0 the checker has proved every explanation; 3 or 12: not every one; 9 a file or option that cannot be
-    used; 130 interrupted, and nothing is written; 2 unknown option.
+    sample of all explanations, and a share is not a probability. Writes a certificate for each, the head, the latents,
+    attribution.csv, attribution.json and attribution.html. `verale audit FOLDER --minimality` proves them again.
     """
     from verale.report.attribution_page import attribution_page
     from verale.report.rules_page import pictures_in
@@ -82,14 +77,14 @@ def command(
     directory, file = Path(out), HeadFile.of(head)
     inputs = [Path(head), Path(latents)]
     require_room(directory, ATTRIBUTION, {HEAD: file.data}, overwrite, inputs)
-    shown = {} if pictures is None else pictures_in(Path(pictures))
+    shown = {} if prototype_pictures is None else pictures_in(Path(prototype_pictures))
     unwritten = f"nothing is written to {directory}"
     with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
-        found = attribute(file, latents, image, count, paradigm, seed, in_a_row, kernel, advance)
+        found = attribute(file, latents, image, count, paradigm, seed, kernel=kernel, advance=advance)
     files = found.files(file, attribution_page(found, file.head, shown))
     write_results(directory, ATTRIBUTION, files, overwrite, inputs)
     if as_json:
-        print_line(json.dumps(found.record()))
+        print_record("attribution", found.record())
     else:
         _print(found)
     print_line(f"the explanations are in {directory}", sys.stderr)

@@ -11,20 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker.output import print_line, print_outcome
+from verale.cli import options
+from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
-from verale.cli.shared import (
-    EXIT_INCOMPLETE,
-    certificate_files,
-    engine_options,
-    head_option,
-    is_ray,
-    json_option,
-    kernel_option,
-    latents_option,
-    limit_option,
-    one_of,
-    verbose,
-)
+from verale.cli.shared import certificate_files
 from verale.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -35,17 +25,19 @@ __all__ = ["command"]
 
 
 @click.command(name="audit", short_help="Prove certificates again.")
-@click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE|PARQUET...", type=click.Path())
-@head_option
-@latents_option
-@click.option("--network", metavar="N", type=click.Path(), help="The network file, where certificates claim a picture.")
+@click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE|PARQUET...", type=click.Path())
+@options.head()
+@options.latents()
 @click.option(
-    "--pictures",
-    metavar="P",
-    type=click.Path(),
-    help="The network's pictures: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
+    "--network", metavar="NETWORK", type=click.Path(), help="The network file, where certificates claim a picture."
 )
-@kernel_option()
+@click.option(
+    "--images",
+    metavar="IMAGES",
+    type=click.Path(),
+    help="The network's images: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
+)
+@options.kernel()
 @click.option(
     "--minimality",
     is_flag=True,
@@ -56,38 +48,32 @@ __all__ = ["command"]
     is_flag=True,
     help="Accept certificates that name no latents, though perhaps no latents satisfy their statements.",
 )
-@click.option(
-    "--deployment",
-    metavar="FORMULA",
-    help="Also prove that float32 gives the class, with squared distances by direct, expanded or cdist.",
-    **one_of("direct", "expanded", "cdist"),
-)
-@click.option("--ulps", metavar="U", help="How far float32's functions may be off; by default log=4,exp=4,sqrt=1.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Number of processes; 1, or with ray one a core.")
-@limit_option("The most processor time of a proof, in seconds for each MB of files; by default 30.")
-@json_option
+@options.deployment("Also prove that float32 gives the class", "How far float32's functions may be off")
+@options.jobs("Number of processes; 1, or with ray one for each core.")
+@options.limit("The most processor time of a proof, in seconds for each MB of files; by default 30.")
+@options.in_json()
 @click.option(
     "--log",
-    "--report",
     "log",
-    metavar="L",
+    metavar="FILE",
     type=click.Path(),
     help="Write a JSON object for each certificate to an audit log; certificates in it are not audited again.",
 )
 @click.option(
     "--attest",
-    metavar="A",
+    metavar="FILE",
     type=click.Path(),
     help="Write an in-toto statement, ready to be signed, if this run has proved everything.",
 )
-@engine_options
-@verbose
+@options.engine
+@options.verbose
+@exits(Exit.INCOMPLETE, verdicts=True, done="everything proved")
 def command(
     certificates: tuple[str, ...],
     head: str | None,
     latents: str | None,
     network: str | None,
-    pictures: str | None,
+    images: str | None,
     kernel: str | None,
     minimality: bool,
     entailment_only: bool,
@@ -99,30 +85,23 @@ def command(
     log: str | None,
     attest: str | None,
     engine: str,
-    workers: int | None,
     address: str | None,
 ) -> None:
     """Prove certificates again, trusting nothing but the checker.
 
-    Head, latents, network and pictures are those given, otherwise those beside the certificates. In the second case
+    Head, latents, network and images are those given, otherwise those beside the certificates. In the second case
     stderr has the digests of head and network: compare them with those that you mean. A warning says where a given head
     or latents differ from the folder's. Without latents no instance is checked.
 
     Prints one verdict line for each certificate. Of a folder, stderr says where it is not what its explanations.csv and
     run.json list: certificates are missing, more, or others.
-
-    Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted; 5 malformed; 6 about another head, other latents
-    or another picture; 7 a statement is not true of the latents, or of the picture; 8 not minimal; 9 a file that cannot
-    be used; 12 more work than the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the
-    kernel `proved`; 16 not proved in float32; 17 proved, but a folder is not what its own record lists; 130
-    interrupted; 2 unknown option.
     """
     from datetime import UTC, datetime
     from itertools import islice
 
     from verale.checker.choices import never_proved
     from verale.checker.limit import LIMIT
-    from verale.checker.verdict import EXIT_UNUSABLE, most_severe
+    from verale.checker.verdict import most_severe
     from verale.cli.inputs import folder_of, inputs_finder, print_found
     from verale.files import is_dataset
     from verale.runs.audit import audit_groups
@@ -140,24 +119,24 @@ def command(
     def options_with(head: str, latents: str | None, beside: tuple[str, str] | None = None) -> AuditOptions:
         return AuditOptions(
             *(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only),
-            *(deployed, *((network, pictures) if network is not None or beside is None else beside)),
+            *(deployed, *((network, images) if network is not None or beside is None else beside)),
         )
 
     codes: list[int] = []
-    with_ray = is_ray(engine, jobs, workers, address=address, attest=attest)
-    if (network is None) != (pictures is None):
-        raise UsageError("--network and --pictures belong together: give both, or neither")
+    with_ray = options.is_ray(engine, address=address, attest=attest)
+    if (network is None) != (images is None):
+        raise UsageError("--network and --images belong together: give both, or neither")
 
     def tell_seen(used: AuditOptions, digest: str | None) -> None:
         if used.network != network:
             print_line(f"network {used.network}, sha256 {digest}", sys.stderr)
-            print_line(f"pictures {used.pictures}", sys.stderr)
+            print_line(f"images {used.pictures}", sys.stderr)
 
     if with_ray:
         from verale.cli import ray_engine
 
         given_or_found = certificates, head, latents, options_with
-        with ray_engine.audited(*given_or_found, log, workers or jobs, address, tell_seen) as run:
+        with ray_engine.audited(*given_or_found, log, jobs, address, tell_seen) as run:
             again = f"{run.staged.partial} has their verdicts, and the same command"
             codes += _tell(chain.from_iterable(part.result for part in run.parts), run.total, as_json, log, again)
             run.staged.publish(run.total)
@@ -166,7 +145,7 @@ def command(
         sys.exit(most_severe(codes))
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
-    inputs = [*certificates, *map(folder_of, certificates), head, latents, network, pictures]
+    inputs = [*certificates, *map(folder_of, certificates), head, latents, network, images]
     attestation = audit_log = None
     if attest is not None:
         from verale.runs.attestation import Attestation
@@ -189,7 +168,7 @@ def command(
 
     def refuse(error: Exception) -> None:
         print_line(f"error: {error}", sys.stderr)
-        codes.append(EXIT_UNUSABLE)
+        codes.append(Exit.UNUSABLE)
 
     folders: list[Path] = []
     groups: list[tuple[list[str | Stored], AuditOptions]] = []
@@ -200,9 +179,9 @@ def command(
                 folders.append(folder_of(given))
             if not inside:
                 raise InputError(given, "holds no certificate, so nothing is proved")
-            options = options_with(*find(given), None if "://" in given else find_seen(folder_of(given)))
-            if not groups or groups[-1][1] != options:
-                groups.append(([], options))
+            used = options_with(*find(given), None if "://" in given else find_seen(folder_of(given)))
+            if not groups or groups[-1][1] != used:
+                groups.append(([], used))
             groups[-1][0].extend(inside)
         except (InputError, OSError) as error:
             refuse(error)
@@ -215,13 +194,13 @@ def command(
     rest = None if log is None else f"{log} has their verdicts, and {same}"
     codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)
     if sum(_tell_differences(folder, digests, head is None) for folder in dict.fromkeys(folders)):
-        codes.append(EXIT_INCOMPLETE)
+        codes.append(Exit.INCOMPLETE)
     code = most_severe(codes)
     if attestation is not None and code == 0:
         left = iter(outcomes)
-        attestation.write([(options, list(islice(left, len(paths)))) for paths, options in groups], datetime.now(UTC))
+        attestation.write([(used, list(islice(left, len(paths)))) for paths, used in groups], datetime.now(UTC))
     elif attestation is not None:
-        whole = "everything is proved" if {*codes} != {0, EXIT_INCOMPLETE} else "every folder is what its record lists"
+        whole = "everything is proved" if {*codes} != {0, Exit.INCOMPLETE} else "every folder is what its record lists"
         print_line(f"{attest} is not written: not {whole}", sys.stderr)
     sys.exit(code)
 

@@ -14,6 +14,8 @@ from unicodedata import normalize
 import click
 
 from verale.checker.output import print_line
+from verale.cli import options
+from verale.cli.exits import exits
 from verale.cli.shared import certificate_files
 from verale.errors import InputError, LatentsError, naming
 from verale.files import CERTIFICATE_SUFFIX, SentFile, is_certificate_name, read
@@ -39,15 +41,16 @@ def command() -> None:
 
 
 @command.command(name="pack")
-@click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
-@click.option("--out", required=True, metavar="P", help="The Parquet file; a path, or a URI such as s3://...")
-@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+@click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE...", type=click.Path())
+@click.option(
+    *("-o", "--out"), required=True, metavar="PARQUET", help="The Parquet file; a path, or a URI such as s3://..."
+)
+@options.overwrite()
+@exits(done="written")
 def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     """Write certificates as rows of a Parquet file, their bytes in the column `certificate`.
 
     The certificates are not checked. `verale audit` reads the file as it reads a folder.
-
-    Exit code: 0 written; 9 a file that cannot be used; 130 interrupted; 2 unknown option.
     """
     from verale.checker.certificate import LARGEST
     from verale.datasets import storage
@@ -71,17 +74,16 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
 
 
 @command.command(name="unpack")
-@click.argument("parquet", metavar="P")
-@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="The folder for the certificates.")
-@click.option("--overwrite", is_flag=True, help="Replace what an earlier command noted in DIR.")
+@click.argument("parquet", metavar="PARQUET")
+@options.out("The folder for the certificates.", required=True)
+@options.overwrite("Replace what an earlier command noted in the folder.")
+@exits(done="written")
 def unpack(parquet: str, out: str, overwrite: bool) -> None:
     """Write the certificates of a Parquet file, or of a directory of such files, to files, byte for byte.
 
     If it has latents, they go to latents.safetensors. A head beside it goes there too, and so does source.json, with
-    the images that the rows name. Then DIR is a folder as `verale explain` writes it. Nothing is written if some name
+    the images that the rows name. Then the folder is one as `verale explain` writes it. Nothing is written if some name
     is not that of a certificate file.
-
-    Exit code: 0 written; 9 a file that cannot be used; 130 interrupted; 2 unknown option.
     """
     from verale.datasets.certificates import packed_certificates
 

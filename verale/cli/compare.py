@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -12,8 +11,10 @@ import click
 
 from verale.checker.output import print_line
 from verale.checker.verdict import one_field, printable
+from verale.cli import options
+from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import allow_option, verbose
+from verale.cli.shared import print_record
 
 if TYPE_CHECKING:
     from verale.runs.compare import RunComparison
@@ -32,28 +33,28 @@ _NARROW = (
     "no image satisfies all statements of A: exact ones are true of hardly anything but their own image; explain A with"
     " --tolerance 10% or --inflate to ask whether reasons are kept more or less"
 )
-_TYPE = "urn:verale:comparison:v1"
 
 
 @click.command(name="compare", short_help="Compare two runs image by image.")
 @click.argument("a", metavar="A", type=click.Path())
 @click.argument("b", metavar="B", type=click.Path())
-@click.option("--head", metavar="H", type=click.Path(), help="The head of B; by default head.safetensors in B.")
-@click.option("--latents", metavar="Z", type=click.Path(), help="The latents of B; by default those in B.")
+@click.option("--head", metavar="HEAD", type=click.Path(), help="The head of B; by default head.safetensors in B.")
+@click.option("--latents", metavar="LATENTS", type=click.Path(), help="The latents of B; by default those in B.")
 @click.option(
-    *("-o", "--output", "outputs"),
+    *("-o", "--out", "outputs"),
     metavar="FILE",
     multiple=True,
     type=click.Path(),
     help="Also write a page (.html) or a table of all images (.csv); may be repeated.",
 )
-@allow_option
-@click.option("--overwrite", is_flag=True, help="Replace existing files.")
+@options.allow
+@options.overwrite("Replace existing files.")
 @click.option(
     "--all", "everything", is_flag=True, help=f"List every image, not only {_FIRST} that changed, another class first."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object an image, then one with the counts.")
-@verbose
+@options.in_json("one object an image, then one with the counts")
+@options.verbose
+@exits(done="compared, whatever changed")
 def command(
     a: str,
     b: str,
@@ -74,9 +75,6 @@ def command(
     explain A with --tolerance 10% or --inflate to ask whether reasons are kept more or less.
 
     Classes, sizes, margins and minimality are what the certificates claim. `verale audit` proves them.
-
-    Exit code: 0 compared, whatever changed; 9 a folder, file or option that cannot be used, or runs of other images;
-    130 interrupted; 2 unknown option.
     """
     from verale.files import write_atomically
     from verale.runs.compare import compare
@@ -101,10 +99,10 @@ def command(
                 room[other] -= 1
                 rows.append(one)
             if as_json:
-                print_line(json.dumps(one.record()))
+                print_record("compared", one.record())
             advance(1)
     if as_json:
-        print_line(json.dumps(_summary(comparison, counts)))
+        print_record("comparison", _summary(comparison, counts))
     else:
         _print(comparison, counts, rows, everything)
     for output in outputs:
@@ -149,7 +147,7 @@ def _summary(comparison: RunComparison, counts: Counts) -> dict[str, object]:
     pairs = comparison.pairs
     heads = {name: run.head.sha256 for name, run in (("head_a", comparison.a), ("head_b", comparison.b))}
     matched = {"matched_by": pairs.by, "only_a": pairs.only_a, "only_b": pairs.only_b}
-    return {"_type": _TYPE, **heads, **matched, "why_not": comparison.why_not or None, **counts.record()}
+    return {**heads, **matched, "why_not": comparison.why_not or None, **counts.record()}
 
 
 def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage], everything: bool) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from verale.cli.shared import choice
+from verale.cli import options
+from verale.cli.exits import exits
 
 __all__ = ["command"]
 
@@ -17,12 +18,10 @@ INSTALL = {
 
 
 @click.command(name="completion", short_help="Print a shell's completion script.")
-@click.argument("shell", **choice(*INSTALL))
+@click.argument("shell", **options.choice(*INSTALL))
+@exits(done="printed")
 def command(shell: str) -> None:
-    """Print a shell's completion script; its last line says how to install it.
-
-    Exit code: 0 printed; 2 unknown shell.
-    """
+    """Print a shell's completion script; its last line says how to install it."""
     from click.shell_completion import get_completion_class
 
     from verale.cli import cli

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import head_option, json_option, kernel_option, latents_option, one_certificate, verbose
+from verale.cli import options
+from verale.cli.exits import Exit, exits
+from verale.cli.shared import one_certificate, print_record
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -17,24 +18,22 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_NOT_FOUND = 11
-"""Nothing was found; the code that `refute` has where it finds no counterexample."""
-
 _MOST = 10
 """The most lines of one kind."""
 
 
 @click.command(name="contrast", short_help="Show what stands between an image and another class.")
 @click.argument("certificate", metavar="FILE", type=click.Path())
-@click.option("--class", "goal", required=True, metavar="C", help="The class to win: its number or its label.")
-@head_option
-@latents_option
-@click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witness and what shows that it is one.")
-@click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
+@click.option("--class", "goal", required=True, metavar="CLASS", help="The class to win: its number or its label.")
+@options.head()
+@options.latents()
+@options.out("A folder for the witness and what shows that it is one.")
+@options.seconds(60.0, "How long to search.")
 @click.option("--model", metavar="MODEL", type=click.Path(), help="A whole PrototypeDL model; it draws the witness.")
-@kernel_option("Which checker proves the certificates and the witness")
-@json_option
-@verbose
+@options.kernel("Which checker proves the certificates and the witness")
+@options.in_json()
+@options.verbose
+@exits(Exit.NOT_FOUND, verdicts=True, done="found")
 def command(
     certificate: str,
     goal: str,
@@ -49,9 +48,6 @@ def command(
     """Find a smallest set of statements of a proved certificate whose release lets class C win.
 
     A witness shows it: latents that satisfy all other statements and get class C. The checker verifies both exactly.
-
-    Exit code: 0 found; 11 not found, which proves nothing, unless the command says that no release lets the class win;
-    9 a file or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
     """
     from verale.cli.inputs import inputs_reader
     from verale.errors import UsageError
@@ -64,11 +60,11 @@ def command(
     result = contrast(certificate, head_file, goal, latents_path, out, seconds, model, kernel)
     loaded = head_file.head
     if as_json:
-        print_line(json.dumps({"certificate": certificate, **result.record(loaded)}))
+        print_record("contrast", {"certificate": certificate, **result.record(loaded)})
     else:
         for line in _lines(certificate, result, loaded, out):
             print_line(line)
-    sys.exit(0 if result.found is not None else _NOT_FOUND)
+    sys.exit(0 if result.found is not None else Exit.NOT_FOUND)
 
 
 def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> list[str]:

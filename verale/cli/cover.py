@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,8 +9,10 @@ import click
 
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
+from verale.cli import options
+from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, head_option, json_option, kernel_option, verbose
+from verale.cli.shared import certificate_files, print_record
 
 if TYPE_CHECKING:
     from verale.runs.cover import Covered
@@ -20,13 +21,14 @@ __all__ = ["command"]
 
 
 @click.command(name="cover", short_help="Say which images certificates prove.")
-@click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
-@click.option("--latents", required=True, metavar="Z", type=click.Path(), help="The latents of the images.")
-@head_option
-@kernel_option()
-@click.option("--out", metavar="CSV", type=click.Path(), help="Write a table: a line for each certificate and image.")
-@json_option
-@verbose
+@click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE...", type=click.Path())
+@options.latents("The latents of the images.", required=True)
+@options.head()
+@options.kernel()
+@options.out("Write a table: a line for each certificate and image.", "CSV")
+@options.in_json()
+@options.verbose
+@exits(verdicts=True, done="every certificate's entailment is proved, whatever it covers")
 def command(
     certificates: tuple[str, ...], latents: str, head: str | None, kernel: str | None, out: str | None, as_json: bool
 ) -> None:
@@ -34,10 +36,6 @@ def command(
 
     An image counts if the checker proves the certificate of it: that the statements entail the class, and that they are
     true of the image. Wide statements (verale explain --inflate, verale rules) cover many images, exact ones their own.
-
-    Exit code: 0 every certificate's entailment is proved, whatever it covers; 3 bounds do not reach; 5 malformed; 6
-    about another head; 9 a file or option that cannot be used; 12, 15 as for verale audit; 130 interrupted; 2 unknown
-    option.
     """
     from verale.checker import most_severe
     from verale.cli.inputs import inputs_reader
@@ -58,7 +56,10 @@ def command(
     with progress("covering", len(files), unit="certificates", interrupted=done) as advance:
         for path in files:
             covered.append(covering.of(path))
-            print_line(json.dumps(_record(covered[-1])) if as_json else _line(covered[-1], covering.total))
+            if as_json:
+                print_record("covered", _record(covered[-1]))
+            else:
+                print_line(_line(covered[-1], covering.total))
             advance(1)
     if out is not None:
         write_atomically(out, "".join(f"{line}\n" for line in csv_rows(covered, covering)).encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker.output import print_line
+from verale.cli import options
+from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import kernel_option, one_of, verbose
+from verale.cli.shared import print_record
 from verale.errors import VeraleError
 from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
 
@@ -32,10 +35,10 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
 
 @click.command(name="demo", short_help="Explain and audit packaged digits.")
 @click.option(
-    "--out",
+    *("-o", "--out"),
     default="verale-demo",
     show_default=True,
-    metavar="DIR",
+    metavar="FOLDER",
     type=click.Path(),
     help="The output folder.",
 )
@@ -45,17 +48,16 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
     default=SMALLEST,
     show_default=True,
     help=f"{', '.join(NAMES)}.",
-    **one_of(*NAMES),
+    **options.one_of(*NAMES),
 )
-@kernel_option()
-@click.option("--overwrite", is_flag=True, help="Start again, and remove what an earlier demo noted in DIR.")
-@verbose
-def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> None:
+@options.kernel()
+@options.overwrite("Start again, and remove what an earlier demo noted in the folder.")
+@options.in_json("one object an image")
+@options.verbose
+@exits(done="every certificate is proved")
+def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_json: bool) -> None:
     """Explain 50 handwritten digits, from their PNG files, with a ProtoPNet that CaBRNet trained; audit every
     certificate, from the PNG files.
-
-    Exit code: 0 every certificate is proved; 9 a file or option that cannot be used; 130 interrupted, and the same
-    command continues; 2 unknown option.
     """
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import IMAGES, RUN, freeze_network, load_images, load_network
@@ -74,7 +76,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
     head = load_head(RUN).as_compared()  # with CaBRNet, on all packaged images: tests/end_to_end/test_demo_network.py
     network, frozen = load_network(), freeze_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
-    options = SearchOptions(paradigm, device=device_named("auto"))
+    search = SearchOptions(paradigm, device=device_named("auto"))
     latents = seen.latents(None if overwrite else certificates)
     source = source_of(digits).noting(head_sha256=head.digest).of_latents(latents)
     source = source.noting(image_pictures=seen.digests, receptive_fields=network.receptive_fields().record())
@@ -86,7 +88,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in files.items()}
         needed[_REPORT] = RequiredFile(partial(written.is_ours, _REPORT, _BY), "is there already")
         kept = written.require_room(needed, overwrite=overwrite)
-        run = open_run(certificates, head, latents, options, digits.labels, overwrite, seen=seen, beside=beside)
+        run = open_run(certificates, head, latents, search, digits.labels, overwrite, seen=seen, beside=beside)
         with run as opened:
             if overwrite:
                 written.clear(kept)
@@ -100,11 +102,15 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
         explained.sort(key=lambda one: one.index)
         paths = [certificates / one.certificate for one in explained if one.certificate is not None]
         audited = _audit(paths, head_path, network_path, certificates / PICTURES, kernel)
-        _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
+        if as_json:
+            for one in explained:
+                print_record("explained", asdict(one) | {"audit": audited.get(one.certificate or "")})
+        else:
+            _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
         for name, path in (("head", head_path), ("network", network_path), ("certificates", certificates)):
-            print_line(f"{name + ':':13} {path}")
+            print_line(f"{name + ':':13} {path}", sys.stderr if as_json else None)
         report = _report(written, certificates, head_path, latents_path, audited)
-        print_line(f"report:       {report}")
+        print_line(f"report:       {report}", sys.stderr if as_json else None)
     if any(one.certificate is None for one in explained) or any(r["exit_code"] != 0 for r in audited.values()):
         raise VeraleError(
             "not every packaged image has a proved certificate, and each of them should: please report this"
@@ -156,7 +162,7 @@ def _report(
     records = {record["sha256"]: record for record in audited.values()}
     collection = collect(certificates, head, latents, allow=(IMAGES, PROJECTION))
     judged = collection.with_records(lambda item: records.get(item.sha256), "when this page was written")
-    written.write(_REPORT, page(judged, "Explanations of handwritten digits", check=True), _BY)
+    written.write(_REPORT, page(judged, "Explanations of handwritten digits", provable=True), _BY)
     return str(written.directory / _REPORT)
 
 

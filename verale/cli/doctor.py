@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import EXIT_UNUSABLE
+from verale.cli import options
+from verale.cli.exits import Exit, exits
+from verale.cli.shared import print_record
 
 if TYPE_CHECKING:
     from verale.runs.doctor import Diagnosis, Package
@@ -19,22 +20,21 @@ __all__ = ["command"]
 
 
 @click.command(name="doctor", short_help="Say what is installed, usable and missing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
+@options.in_json("one object")
+@exits(done="certificates can be audited, whatever else is missing; 9 they cannot")
 def command(as_json: bool) -> None:
     """Say which versions are installed, which devices are usable, and what a missing extra would give.
 
     Examines the arithmetic of each device, and audits a packaged certificate with each kernel of the checker.
-
-    Exit code: 0 certificates can be audited, whatever else is missing; 9 they cannot; 2 unknown option.
     """
     from verale.runs.doctor import diagnose
 
     diagnosis = diagnose()
     if as_json:
-        print_line(json.dumps(asdict(diagnosis) | {"works": diagnosis.works}))
+        print_record("doctor", asdict(diagnosis) | {"works": diagnosis.works})
     else:
         _print(diagnosis)
-    sys.exit(0 if diagnosis.works else EXIT_UNUSABLE)
+    sys.exit(0 if diagnosis.works else Exit.UNUSABLE)
 
 
 def _print(diagnosis: Diagnosis) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,20 +16,11 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.cli import ray_engine
-from verale.cli.gap import command as gap
+from verale.cli import options, ray_engine
+from verale.cli.exits import Exit, exits
 from verale.cli.inputs import readable_images
 from verale.cli.progress import progress
-from verale.cli.shared import (
-    EXIT_SKIPPED,
-    EXIT_UNEXPLAINED,
-    EXIT_UNUSABLE,
-    engine_options,
-    is_ray,
-    names,
-    one_of,
-    verbose,
-)
+from verale.cli.shared import print_record
 from verale.errors import LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
@@ -73,28 +63,24 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
 
 
 @click.command(name="explain", short_help="Explain images, one certificate each.")
-@click.option("--head", "head_path", metavar="H", type=click.Path(), help="The head file.")
-@click.option("--latents", "latents_path", metavar="Z", type=click.Path(), help="The images' latents.")
+@click.option("--head", "head_path", metavar="HEAD", type=click.Path(), help="The head file.")
+@click.option("--latents", "latents_path", metavar="LATENTS", type=click.Path(), help="The images' latents.")
 @click.option("--checkpoint-dir", "run", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run, RUN/final.")
 @click.option(
     "--images",
-    metavar="DIR",
+    metavar="IMAGES",
     type=click.Path(),
-    help="The images to explain with it, in DIR or in one subfolder for each class.",
+    help="The images to explain, in one subfolder for each class if known: of --checkpoint-dir any images; of --network"
+    " PNG files, or a safetensors file.",
 )
-@click.option("--network", "network_path", metavar="N", type=click.Path(), help="Instead of Z: the network file.")
 @click.option(
-    "--pictures",
-    metavar="P",
-    type=click.Path(),
-    help="The pictures to explain with it: a folder of PNG files, in one subfolder for each class if known; or a"
-    " safetensors file.",
+    "--network", "network_path", metavar="NETWORK", type=click.Path(), help="Instead of latents: the network file."
 )
 @click.option(
     "--arithmetic",
     metavar="NAME",
     help="How the network computes: real, the default; or float32, in any order of sums.",
-    **one_of("real", "float32"),
+    **options.one_of("real", "float32"),
 )
 @click.option(
     "--paradigm",
@@ -102,20 +88,20 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     show_default=True,
     metavar="NAME",
     help=f"{', '.join(PARADIGMS)}; or {SMALLEST}: all that the head has, and of each image the smallest is kept.",
-    **one_of(SMALLEST, *PARADIGMS),
+    **options.one_of(SMALLEST, *PARADIGMS),
 )
 @click.option(
     "--order",
     metavar="NAME",
     help="How statements are chosen: rival, or nearest, the published order. By default rival; under simplex both. "
     "Under top_k also highest, the published one: the highest activations alone.",
-    **one_of(*ORDERS, HIGHEST),
+    **options.one_of(*ORDERS, HIGHEST),
 )
 @click.option(
     "--tolerance",
     default="0",
     show_default=True,
-    metavar="X",
+    metavar="WIDTH",
     callback=_tolerance,
     help="Widen each stated interval outward to shorter numbers: to multiples of X, such as 0.01; by at most X%, such"
     " as 1%; or auto: for each image by the greatest percentage, up to 10%, under which it has an explanation.",
@@ -124,10 +110,10 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     "--digits",
     default="fewest",
     show_default=True,
-    metavar="N",
+    metavar="NUMBER",
     callback=_digits,
-    help="Digits of the numbers in statements: fewest, as few as still prove the class; N, at most so many, though that"
-    " may take more statements; or exact: intervals as narrow as float64 gives.",
+    help="Digits of the numbers in statements: fewest, as few as still prove the class; a number, at most so many,"
+    " which may take more statements; or exact: intervals as narrow as float64 gives.",
 )
 @click.option("--inflate", is_flag=True, help="Widen statements as far as the class is proved (joint, top_k, sparse).")
 @click.option(
@@ -140,27 +126,20 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     "--cost",
     "costs",
     multiple=True,
-    metavar="WHAT=X",
+    metavar="WHAT=COST",
     help="What statements cost, else 1: prototypes:3,7-9=2, patches:0-7=10, statement:5,7=0.5, ceiling=2, floor=2.",
 )
-@click.option(
-    "--deployment",
-    metavar="FORMULA",
-    help="State enough for float32 to give the class too, with squared distances by direct, expanded or cdist.",
-    **one_of("direct", "expanded", "cdist"),
-)
-@click.option("--ulps", metavar="U", help="As in verale audit; by default log=4,exp=4,sqrt=1.")
-@click.option("--gap", "with_gap", is_flag=True, help="Also prove how small an explanation by activations can be.")
-@click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for certificates and a CSV.")
+@options.deployment("State enough for float32 to give the class too", "As in verale audit")
+@options.out("The folder for certificates and a CSV.", required=True)
 @click.option(
     "--device",
     default="auto",
     show_default=True,
     metavar="NAME",
-    shell_complete=names(*DEVICES),
+    shell_complete=options.names(*DEVICES),
     help="What searches: cpu, cuda (examined, but the CPU searches so far), or auto: cpu.",
 )
-@click.option("--batch", default=16, show_default=True, metavar="N", help="Images explained at once.")
+@click.option("--batch", default=16, show_default=True, metavar="NUMBER", help="Images explained at once.")
 @click.option(
     "--max-memory",
     default=4.0,
@@ -168,28 +147,23 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     metavar="GIB",
     help="Memory for the batches of all processes together; batches shrink to stay within it.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of processes; by default one for each core, where the images take seconds. The bytes are the same.",
-)
+@options.jobs("Number of processes; by default one for each core, where it is worth it. The bytes are the same.")
 @click.option(
     "--skip-unreadable",
     is_flag=True,
     help="Leave out images and pictures that cannot be read; they are listed at the end, and the exit code is 18.",
 )
-@click.option("--overwrite", is_flag=True, help="Start again, and remove what an earlier run noted in OUT.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object an image, as soon as it is explained.")
-@engine_options
-@verbose
+@options.overwrite("Start again, and remove what an earlier run noted in the folder.")
+@options.in_json("one object an image")
+@options.engine
+@options.verbose
+@exits(Exit.UNEXPLAINED, Exit.SKIPPED, done="every image has a certificate; 9 also for a picture that was left out")
 def command(
     head_path: str | None,
     latents_path: str | None,
     run: str | None,
     images: str | None,
     network_path: str | None,
-    pictures: str | None,
     arithmetic: str | None,
     paradigm: str,
     order: str | None,
@@ -201,7 +175,6 @@ def command(
     costs: tuple[str, ...],
     deployment: str | None,
     ulps: str | None,
-    with_gap: bool,
     device: str,
     batch: int,
     max_memory: float,
@@ -210,25 +183,20 @@ def command(
     overwrite: bool,
     as_json: bool,
     engine: str,
-    workers: int | None,
     address: str | None,
 ) -> None:
     """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images); or every
-    picture, for all latents that a network can give for it (--head, --network, --pictures).
+    picture, for all latents that a network can give for it (--head, --network, --images).
 
     Writes one certificate for each image, and explanations.csv, which also says what the paradigms gave that were tried
-    and not kept. OUT also gets the head and the latents, so that it can
-    be audited on its own; latents of more than 1 GiB stay where they are, OUT gets a link, and
+    and not kept. The folder also gets the head and the latents, so that it can
+    be audited on its own; latents of more than 1 GiB stay where they are, it gets a link, and
     commands that need them ask for --latents. For a folder of images
-    OUT gets source.json too (which network, which images, where its prototypes come from). After an interruption the
-    same command continues where it stopped; OUT never holds two runs.
+    it gets source.json too (which network, which images, where its prototypes come from). After an interruption the
+    same command continues where it stopped; a folder never holds two runs.
 
     An image that cannot be read ends the command before the first explanation, unless --skip-unreadable. A picture of
-    --pictures that cannot be used is refused by name, and left out of the run.
-
-    Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
-    cannot be used, a picture that was left out among them; 18 some were left out, by --skip-unreadable; 130
-    interrupted; 2 unknown option.
+    a --network that cannot be used is refused by name, and left out of the run.
     """
     from verale.runs.auditor import deployment_of
     from verale.runs.device import device_named
@@ -244,26 +212,24 @@ def command(
         cost_of = Costs.parse(costs)
     except UsageError as error:
         raise click.UsageError(f"--cost: {error}") from error
-    with_ray = is_ray(engine, jobs, workers, address=address, gap=with_gap)
+    with_ray = options.is_ray(engine, address=address)
     directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
     given_device = "cpu" if with_ray else device_named(device)
-    options = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
-    given = head_path, latents_path, run, images
-    of_pictures = _seen(given, network_path, pictures, arithmetic, with_gap)
+    search = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
+    given = (head_path, latents_path, run, None if network_path else images)
+    of_pictures = _seen(given, network_path, images, arithmetic)
     refused = [] if of_pictures is None else list(map(str, of_pictures.refused))
     if skip_unreadable and latents_path is not None:
-        raise UsageError("--skip-unreadable is for --images and --pictures")
+        raise UsageError("--skip-unreadable is for --images")
     skipped = refused if skip_unreadable else None
     for each in refused:
         print_line(f"error: {each}; it is left out", sys.stderr)
     with (
         naming(latents_name, LatentsError),
         (
-            ray_engine.opened(
-                *(given, out, options, deployed, device, workers or jobs, address, overwrite, of_pictures, skipped)
-            )
+            ray_engine.opened(*(given, out, search, deployed, device, jobs, address, overwrite, of_pictures, skipped))
             if with_ray
-            else _opened(*(given, directory, options, deployed, jobs, overwrite, with_gap, of_pictures, skipped))
+            else _opened(*(given, directory, search, deployed, jobs, overwrite, of_pictures, skipped))
         ) as opened,
     ):
         told = _explain(opened, as_json)
@@ -271,8 +237,6 @@ def command(
     print_line(f"{len(told.certificates)} of {told.images} images have a certificate in {store.place}", sys.stderr)
     if cost_of and told.certificates:
         _print_costs(store, cost_of)
-    if with_gap and told.certificates:
-        click.get_current_context().invoke(gap, paths=tuple(told.certificates), as_json=as_json)
     for line in reasons(told.without, store.table):
         print_line(line, sys.stderr)
     if told.certificates and not opened.compared:
@@ -288,20 +252,19 @@ def command(
                 print_line(f"left out: {each}", sys.stderr)
         where = "" if skip_unreadable else " (see above)"
         print_line(f"{len(refused)} of {len(refused) + told.images} pictures are left out{where}", sys.stderr)
-        sys.exit(EXIT_SKIPPED if skip_unreadable else EXIT_UNUSABLE)
+        sys.exit(Exit.SKIPPED if skip_unreadable else Exit.UNUSABLE)
     if told.without:
-        sys.exit(EXIT_UNEXPLAINED)
+        sys.exit(Exit.UNEXPLAINED)
 
 
 @contextmanager
 def _opened(
     given: ray_engine.Given,
     directory: Path,
-    options: SearchOptions,
+    search: SearchOptions,
     deployment: Deployment | None,
     jobs: int | None,
     overwrite: bool,
-    with_gap: bool,
     seen: SeenPictures | None,
     skipped: list[str] | None,
 ) -> Iterator[ExplainRun]:
@@ -326,34 +289,28 @@ def _opened(
             captured, inputs = _capture(directory, Path(run), Path(images), overwrite, skipped)
             head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
-            raise UsageError("give --head and --latents, or --checkpoint-dir and --images, or a network and --pictures")
-    if with_gap:
-        from verale.search.least import require_bounds
-
-        require_bounds(head)
-    given_or_made = head, latents, options, labels, overwrite, files, jobs, deployment, seen
+            raise UsageError(ray_engine.EXPECTED)
+    given_or_made = head, latents, search, labels, overwrite, files, jobs, deployment, seen
     with open_run(directory, *given_or_made, beside=beside, inputs=inputs) as opened:
         yield replace(opened, compared=head.compared)
 
 
 def _seen(
-    given: ray_engine.Given, network: str | None, pictures: str | None, arithmetic: str | None, with_gap: bool
+    given: ray_engine.Given, network: str | None, images: str | None, arithmetic: str | None
 ) -> SeenPictures | None:
-    """The pictures and their network; None where neither is given. Raises UsageError, InputError."""
-    if network is None and pictures is None:
+    """The pictures and their network; None without a network. Raises UsageError, InputError."""
+    if network is None:
         if arithmetic is not None:
-            raise UsageError("--arithmetic is for pictures: give --head, --network and --pictures too")
+            raise UsageError("--arithmetic is for pictures: give --head, --network and --images too")
         return None
-    if network is None or pictures is None or given[0] is None or given[1:] != (None, None, None):
-        raise UsageError("pictures need --head, --network and --pictures, and no latents, run or images")
-    if with_gap:
-        raise UsageError("--network is given, expected without --gap, which takes latents")
+    if images is None or given[0] is None or given[1:] != (None, None, None):
+        raise UsageError("pictures need --head, --network and --images, and no latents or run")
     from verale.checker.certificate import ARITHMETICS
     from verale.runs.seen import SeenPictures
 
     if arithmetic not in (None, *ARITHMETICS):
         raise UsageError(f"--arithmetic {arithmetic} is proved by no audit yet, expected {' or '.join(ARITHMETICS)}")
-    loaded = SeenPictures.load(network, pictures, "float32" if arithmetic == "float32" else "real")
+    loaded = SeenPictures.load(network, images, "float32" if arithmetic == "float32" else "real")
     if arithmetic == "float32":
         print_line(_EXCLUDED, sys.stderr)
     return loaded
@@ -418,7 +375,7 @@ def _explain(run: ExplainRun, as_json: bool) -> _Told:
             certificate = None if one.certificate is None else store.path(one.certificate)
             told.add(one, certificate)
             if as_json:
-                print_line(json.dumps(asdict(one) | {"certificate": certificate}))
+                print_record("explained", asdict(one) | {"certificate": certificate})
             if told.images > begun:
                 advance(1)
     told.certificates.sort()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +10,10 @@ import click
 from verale.checker.choices import in_words
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
+from verale.cli import options
+from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import (
-    certificate_files,
-    head_option,
-    json_option,
-    kernel_option,
-    latents_option,
-    require_distinct,
-    verbose,
-)
+from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.files import CERTIFICATE_SUFFIX, require_writable
 
 if TYPE_CHECKING:
@@ -32,14 +25,15 @@ _BY = "gap"
 
 
 @click.command(name="gap", short_help="Say how small an explanation by activations can be.")
-@click.argument("paths", metavar="DIR|FILE...", type=click.Path(), nargs=-1, required=True)
-@head_option
-@latents_option
-@click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the proofs, one file a certificate.")
-@click.option("--seconds", default=30.0, show_default=True, metavar="N", help="How long to search for each bound.")
-@kernel_option("Which checker proves the certificates (rules always prove the bounds)")
-@json_option
-@verbose
+@click.argument("paths", metavar="FOLDER|FILE...", type=click.Path(), nargs=-1, required=True)
+@options.head()
+@options.latents()
+@options.out("A folder for the proofs, one file a certificate.")
+@options.seconds(30.0, "How long to search for each bound.")
+@options.kernel("Which checker proves the certificates (rules always prove the bounds)")
+@options.in_json()
+@options.verbose
+@exits(verdicts=True)
 def command(
     paths: tuple[str, ...],
     head: str | None,
@@ -53,9 +47,6 @@ def command(
 
     The bound counts statements about activations, the ceiling and the floor. The checker proves it, and also that each
     certificate is proved and about its image. About explanations under other paradigms the bound says nothing.
-
-    Exit code: 0 done; 9 a file or option that cannot be used, or a certificate that is not proved, or not of its image;
-    130 interrupted; 2 unknown option.
     """
     from verale.cli.inputs import inputs_reader
     from verale.runs.folder import write_beside
@@ -74,7 +65,10 @@ def command(
             if out is not None:
                 write_beside(Path(out), {_proof_of(file): result.document}, _BY)
             gaps.append(result)
-            print_line(json.dumps({"certificate": file, **result.record()}) if as_json else _line(file, result))
+            if as_json:
+                print_record("gap", {"certificate": file, **result.record()})
+            else:
+                print_line(_line(file, result))
             advance(1)
     if len(files) > 1 and not as_json:
         print_line(_summary(gaps))

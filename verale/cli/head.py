@@ -13,7 +13,9 @@ import click
 
 from verale.adapters import ARCHITECTURES
 from verale.checker.output import print_line
-from verale.cli.shared import choice
+from verale.cli import options
+from verale.cli.exits import exits
+from verale.cli.shared import print_record
 from verale.errors import HeadError, InputError, UsageError, naming
 from verale.files import read
 
@@ -29,45 +31,50 @@ def command() -> None:
 
 
 @command.command(name="show")
-@click.argument("head_path", metavar="H", type=click.Path())
-def show(head_path: str) -> None:
-    """Show what a head file holds.
-
-    Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
-    """
+@click.argument("head_path", metavar="HEAD", type=click.Path())
+@options.in_json("one object")
+@exits(done="shown")
+def show(head_path: str, as_json: bool) -> None:
+    """Show what a head file holds."""
     from verale.checker.errors import HeadError as UnreadableHeadError
     from verale.checker.read.head_file import read_head_file
     from verale.cli.tables import PLAIN, TextTable, print_table
 
     with naming(head_path, UnreadableHeadError):
         head = read_head_file(read(head_path, "a head file (safetensors)"))
+    numbers = ("" if end is None else _number(end) for end in (head.lower, head.upper))
+    fields: dict[str, str | int] = {
+        "sha256": head.sha256,
+        "classes C": head.classes,
+        "prototypes P": head.count,
+        "channels D": head.depth,
+        "geometry": _described(head.geometry),
+        "similarity": _described(head.similarity),
+        "scale": "yes" if "scale" in head.tensors else "none",
+        "peak": "yes" if "peak" in head.tensors else "none",
+        "pooling": _described(head.pooling),
+        "readout": head.readout.kind,
+        "domain": ":".join(numbers),
+        "bias": "yes" if "bias" in head.tensors else "none",
+        "compared": "with the network" if head.compared else "not compared with the network",
+        "labels": "none" if head.labels is None else ", ".join(head.labels),
+    }
+    if as_json:
+        named = {name.split()[0]: value for name, value in fields.items()}
+        print_record("head", {"head": head_path, **named, "labels": head.labels, "compared": head.compared})
+        return
     print_line(head_path)
     table = TextTable("field", pad_edge=False, **PLAIN)
     table.add_column("value", overflow="fold")
-    for name, value in (
-        ("sha256", head.sha256),
-        ("classes C", head.classes),
-        ("prototypes P", head.count),
-        ("channels D", head.depth),
-        ("geometry", _described(head.geometry)),
-        ("similarity", _described(head.similarity)),
-        ("scale", "yes" if "scale" in head.tensors else "none"),
-        ("peak", "yes" if "peak" in head.tensors else "none"),
-        ("pooling", _described(head.pooling)),
-        ("readout", head.readout.kind),
-        ("domain", ":".join("" if end is None else _number(end) for end in (head.lower, head.upper))),
-        ("bias", "yes" if "bias" in head.tensors else "none"),
-        ("compared", "with the network" if head.compared else "not compared with the network"),
-        ("labels", "none" if head.labels is None else ", ".join(head.labels)),
-    ):
+    for name, value in fields.items():
         table.add_row(name, str(value))
     print_table(table)
 
 
 @command.command(name="import")
 @click.argument("source", metavar="RUN|STATE", type=click.Path())
-@click.option("-o", "--output", required=True, metavar="H", type=click.Path(), help="The head file to write.")
-@click.option("--arch", help="The published network that STATE belongs to.", **choice(*ARCHITECTURES))
+@options.out("The head file to write.", "HEAD", required=True)
+@click.option("--arch", help="The published network that STATE belongs to.", **options.choice(*ARCHITECTURES))
 @click.option(
     "--option",
     "options",
@@ -83,19 +90,18 @@ def show(head_path: str) -> None:
     help='Where prototypes look at some patches only: JSON, {"patches": 40, "positions": [0, [1, 2], ...]}, for each'
     " prototype a patch or a list of patches, which count from 0.",
 )
-def import_(source: str, output: str, arch: str | None, options: tuple[str, ...], positions: str | None) -> None:
+@exits(done="written")
+def import_(source: str, out: str, arch: str | None, options: tuple[str, ...], positions: str | None) -> None:
     """Make a head file from a CaBRNet run directory (RUN/final) or, with --arch, from a state dictionary (.pth).
 
     Without --arch, a state dictionary is only looked at: the error says to which networks its tensors belong.
-
-    Exit code: 0 written; 9 a file or option that cannot be used; 2 unknown option.
     """
     from verale.adapters.cabrnet.run import FILES
     from verale.runs.outputs import require_output
 
     if arch is None and Path(source).is_file():
-        raise InputError(source, _networks(source, output))
-    require_output(output, [source, positions, *(Path(source) / name for name in FILES)])
+        raise InputError(source, _networks(source, out))
+    require_output(out, [source, positions, *(Path(source) / name for name in FILES)])
     if arch is None:
         if options:
             raise UsageError("--option is for --arch: a run directory describes its network itself")
@@ -111,24 +117,25 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
         from verale.adapters.positions import with_positions
 
         head = with_positions(head, positions)
-    head.save(output)
-    print_line(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
-    before = f"verale latents {quote(source)} --images DIR -o Z, then " if arch is None else ""
-    print_line(f"not compared with the network: {before}verale head compare {quote(output)} Z -o OUT does", sys.stderr)
+    head.save(out)
+    print_line(f"{out}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
+    before = f"verale latents {quote(source)} --images IMAGES -o LATENTS, then " if arch is None else ""
+    print_line(
+        f"not compared with the network: {before}verale head compare {quote(out)} LATENTS -o HEAD does", sys.stderr
+    )
 
 
 @command.command(name="compare")
-@click.argument("head_path", metavar="H", type=click.Path())
-@click.argument("latents_path", metavar="Z", type=click.Path())
-@click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(), help="The head file to write.")
-def compare(head_path: str, latents_path: str, output: str) -> None:
+@click.argument("head_path", metavar="HEAD", type=click.Path())
+@click.argument("latents_path", metavar="LATENTS", type=click.Path())
+@options.out("The head file to write.", "HEAD", required=True)
+@exits(done="they agree, the file is written; 9 also where they differ")
+def compare(head_path: str, latents_path: str, out: str) -> None:
     """Compare a head's logits with the network's, and write a head file that says so.
 
-    Z is a latents file with a second tensor, logits (N, C): what the network itself gave for the same images, as verale
-    latents RUN writes them, or verale.save_latents. They have to lie where float32 may put the head's. OUT has another
-    digest than H, so compare before you explain.
-
-    Exit code: 0 they agree, OUT is written; 9 they differ, or a file that cannot be used; 2 unknown option.
+    LATENTS is a file with a second tensor, logits (N, C): what the network itself gave for the same images, as verale
+    latents RUN writes them, or verale.save_latents. They have to lie where float32 may put the head's. The file
+    written has another digest than HEAD, so compare before you explain.
     """
     from verale.checker.errors import LatentsError as UnreadableLatentsError
     from verale.checker.read.latents import read_latents_file
@@ -140,7 +147,7 @@ def compare(head_path: str, latents_path: str, output: str) -> None:
     from verale.runs.outputs import require_output
     from verale.tensors import loaded
 
-    require_output(output, [head_path, latents_path])
+    require_output(out, [head_path, latents_path])
     head = Head.load(head_path)
     with naming(latents_path, UnreadableLatentsError):
         file = read_latents_file(read(latents_path, "a latents file (safetensors)", LARGEST_LATENTS))
@@ -159,10 +166,10 @@ def compare(head_path: str, latents_path: str, output: str) -> None:
     if not comparison.agrees:
         raise InputError(latents_path, "; ".join(str(comparison).splitlines()))
     marked = head.as_compared()
-    marked.save(output)
+    marked.save(out)
     for line in str(comparison).splitlines():
         print_line(line, sys.stderr)
-    print_line(f"{output}: compared with the network, sha256 {marked.digest}", sys.stderr)
+    print_line(f"{out}: compared with the network, sha256 {marked.digest}", sys.stderr)
 
 
 def _described(part: HeadPart) -> str:

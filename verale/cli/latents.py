@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import choice, one_of
+from verale.cli import options
+from verale.cli.exits import exits
 from verale.errors import HeadError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -27,50 +28,50 @@ _NETWORKS = ("prototypedl",)
 
 @click.command(name="latents", short_help="Capture images with a CaBRNet network, or a whole published one.")
 @click.argument("model_path", metavar="RUN|MODEL", type=click.Path())
-@click.option("--arch", help="The published network that MODEL is.", **choice(*_NETWORKS))
+@click.option("--arch", help="The published network that MODEL is.", **options.choice(*_NETWORKS))
 @click.option(
     "--images",
     required=True,
-    metavar="DIR|IDX",
+    metavar="FOLDER|IDX",
     type=click.Path(),
     help="A folder of images, or of one subfolder for each class; or an IDX file such as MNIST's, perhaps .gz.",
 )
 @click.option("--labels", metavar="IDX", type=click.Path(), help="The true classes, where the images are an IDX file.")
 @click.option(
     "--level",
-    help="Which prototypes of a hierarchical network --pictures decodes: super (the default) or sub.",
-    **one_of("super", "sub"),
+    help="Which prototypes of a hierarchical network --prototype-pictures decodes: super (the default) or sub.",
+    **options.one_of("super", "sub"),
 )
-@click.option("-o", "--output", required=True, metavar="Z", type=click.Path(), help="The latents file to write.")
-@click.option("--pictures", metavar="DIR", type=click.Path(), help="Also write each prototype's picture, decoded.")
+@options.out("The latents file to write.", "LATENTS", required=True)
+@options.prototype_pictures("Also write each prototype's picture, decoded, as FOLDER/0000.png and so on.")
+@exits(done="written")
 def command(
     model_path: str,
     arch: str | None,
     images: str,
     labels: str | None,
     level: str | None,
-    output: str,
-    pictures: str | None,
+    out: str,
+    prototype_pictures: str | None,
 ) -> None:
-    """Write the latents of images, for `verale explain --head H --latents Z`.
+    """Write the latents of images, for `verale explain --head HEAD --latents LATENTS`.
 
-    RUN is a CaBRNet run directory (RUN/final). Of it Z also gets the network's logits, for `verale head compare H Z`.
+    RUN is a CaBRNet run directory (RUN/final). Of it the file also gets the network's logits, for `verale head
+    compare`.
 
     MODEL, with --arch, is a whole model as torch.save(model) writes it. Nothing in it is executed: its encoder and
-    decoder are built anew from its tensors and the attributes of its layers. So Z gets no logits of its. Images have to
+    decoder are built anew from its tensors and the attributes of its layers. So the file gets no logits. Images have to
     be of the size that it was trained on.
-
-    Exit code: 0 written; 9 a file or option that cannot be used; 2 unknown option.
     """
     if arch is None:
         if not Path(model_path).is_dir():
             raise UsageError(f"{model_path} is no CaBRNet run directory, expected --arch, the network that a model is")
-        for name, value in (("labels", labels), ("level", level), ("pictures", pictures)):
+        for name, value in (("labels", labels), ("level", level), ("prototype-pictures", prototype_pictures)):
             if value is not None:
                 raise UsageError(f"--{name} is given, expected none with a run directory: it is for a whole model")
-        _write_of_run(Path(model_path), Path(images), output)
+        _write_of_run(Path(model_path), Path(images), out)
     else:
-        _write_of_model(model_path, images, labels, level or "super", output, pictures)
+        _write_of_model(model_path, images, labels, level or "super", out, prototype_pictures)
 
 
 def _write_of_run(run: Path, images: Path, output: str) -> None:

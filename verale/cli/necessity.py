@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,16 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
+from verale.cli import options
+from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
-from verale.cli.shared import (
-    certificate_files,
-    head_option,
-    json_option,
-    kernel_option,
-    latents_option,
-    require_distinct,
-    verbose,
-)
+from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
@@ -28,19 +21,17 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_UNWITNESSED = 11
-"""Some statement has no witness; the code that `refute` has where it finds no counterexample."""
-
 
 @click.command(name="necessity", short_help="Show which statements are needed under any paradigm.")
-@click.argument("paths", metavar="DIR|FILE...", type=click.Path(), nargs=-1, required=True)
-@head_option
-@latents_option
-@click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witnesses; one folder a certificate.")
-@click.option("--seconds", default=5.0, show_default=True, metavar="N", help="How long to search for each statement.")
-@kernel_option()
-@json_option
-@verbose
+@click.argument("paths", metavar="FOLDER|FILE...", type=click.Path(), nargs=-1, required=True)
+@options.head()
+@options.latents()
+@options.out("A folder for the witnesses; one folder a certificate.")
+@options.seconds(5.0, "How long to search for each statement.")
+@options.kernel()
+@options.in_json()
+@options.verbose
+@exits(Exit.NOT_FOUND, verdicts=True, done="every statement of every certificate has a witness")
 def command(
     paths: tuple[str, ...],
     head: str | None,
@@ -54,9 +45,6 @@ def command(
 
     The checker verifies each witness exactly. Where every statement has one, the explanation is minimal under any
     paradigm.
-
-    Exit code: 0 every statement of every certificate has a witness; 11 some have none, which proves nothing; 9 a file
-    or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
     """
     from verale.certificate.words import percent
     from verale.cli.inputs import inputs_reader
@@ -74,7 +62,9 @@ def command(
             result = necessity(file, *find(file), folder, seconds, kernel)
             witnessed, total = witnessed + result.witnessed, total + len(result.statements)
             minimal += result.is_minimal
-            for line in [json.dumps({"certificate": file, **result.record()})] if as_json else _lines(file, result):
+            if as_json:
+                print_record("necessity", {"certificate": file, **result.record()})
+            for line in () if as_json else _lines(file, result):
                 print_line(line)
             advance(1)
     if len(files) > 1 and not as_json:
@@ -83,7 +73,7 @@ def command(
             f"{len(files)} explanations: {witnessed} of {total} statements have a witness{share}; {minimal}"
             " explanations are minimal under any paradigm"
         )
-    sys.exit(0 if minimal == len(files) else _UNWITNESSED)
+    sys.exit(0 if minimal == len(files) else Exit.NOT_FOUND)
 
 
 def _lines(file: str, result: Necessity) -> Iterator[str]:

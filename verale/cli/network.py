@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
+from verale.cli import options
+from verale.cli.exits import exits
+from verale.cli.shared import print_record
 from verale.errors import InputError, NetworkError, naming
 
 if TYPE_CHECKING:
@@ -25,12 +28,11 @@ def command() -> None:
 
 
 @command.command(name="show")
-@click.argument("network_path", metavar="N", type=click.Path())
-def show(network_path: str) -> None:
-    """Show what a network file holds.
-
-    Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
-    """
+@click.argument("network_path", metavar="NETWORK", type=click.Path())
+@options.in_json("one object")
+@exits(done="shown")
+def show(network_path: str, as_json: bool) -> None:
+    """Show what a network file holds."""
     from verale.checker.errors import NetworkError as UnreadableNetworkError
     from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
     from verale.checker.read.network_file import read_network
@@ -40,6 +42,14 @@ def show(network_path: str) -> None:
     with naming(network_path, UnreadableNetworkError):
         network = read_network(read(network_path, "a network file (safetensors)", most=LARGEST_NETWORK))
     mean, std = (tuple(map(float, numbers)) for numbers in (network.mean, network.std))
+    if as_json:
+        layers = [
+            {"layer": layer.name, "kind": layer.kind, "reads": layer.inputs, "gives": layer.shape}
+            for layer in network.layers
+        ]
+        record = {"network": network_path, "sha256": network.sha256, "pictures": network.shape}
+        print_record("network", {**record, "mean": mean, "std": std, "layers": layers})
+        return
     print_line(f"{network_path}, sha256 {network.sha256}")
     print_line(f"pictures {_shape(network.shape)}, mean {mean}, std {std}")
     table = TextTable(pad_edge=False, **PLAIN)
@@ -76,30 +86,29 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
 
 @command.command(name="export")
 @click.argument("model_path", metavar="RUN|MODEL", type=click.Path())
-@click.option("-o", "--output", required=True, metavar="N", type=click.Path(), help="The network file to write.")
+@options.out("The network file to write.", "NETWORK", required=True)
 @click.option(
     "--size",
     metavar="ROWSxCOLUMNS",
     callback=_size,
     help="The pictures' size; by default what the run's transform makes, of a PrototypeDL 28x28.",
 )
-def export(model_path: str, output: str, size: tuple[int, int] | None) -> None:
+@exits(done="written")
+def export(model_path: str, out: str, size: tuple[int, int] | None) -> None:
     """Freeze a CaBRNet run directory (RUN/final) or a whole PrototypeDL model (.pth) as a network file.
 
     The file says what is computed from a picture's bytes to the latents, after resizing and cropping: layers, their
     numbers, and batch normalisation folded into them. Of a torch module of your own, verale.export_network writes one.
-
-    Exit code: 0 written; 9 a file or option that cannot be used, or a layer that is not known; 2 unknown option.
     """
     from verale.adapters.cabrnet.run import FILES
     from verale.runs.outputs import require_output
 
-    require_output(output, [model_path, *(Path(model_path) / name for name in FILES)])
+    require_output(out, [model_path, *(Path(model_path) / name for name in FILES)])
     with naming(model_path, NetworkError):
         network = _frozen(Path(model_path), size)
-    network.save(output)
+    network.save(out)
     print_line(
-        f"{output}: {len(network.layers)} layers from pictures {_shape(network.shape)} to latents"
+        f"{out}: {len(network.layers)} layers from pictures {_shape(network.shape)} to latents"
         f" {_shape(network.output_shape)}, sha256 {network.digest}",
         sys.stderr,
     )

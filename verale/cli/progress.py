@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from verale.checker.output import print_line
-from verale.cli.shared import EXIT_INTERRUPTED
+from verale.cli.exits import Exit
 
 __all__ = ["progress"]
 
@@ -43,7 +43,7 @@ def progress(
         if interrupted is None:
             raise
         print_line(f"interrupted: {interrupted()}", sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
+        sys.exit(Exit.INTERRUPTED)
 
 
 @contextmanager

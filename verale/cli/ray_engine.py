@@ -30,6 +30,8 @@ __all__ = ["Given", "audited", "opened"]
 
 CERTIFICATES = "certificates.parquet"
 
+EXPECTED = "give --head and --latents, or --checkpoint-dir and --images, or --head, --network and --images"
+
 Given = tuple[str | None, str | None, str | None, str | None]
 """Head and latents, or a CaBRNet run and images: what `verale explain` is given."""
 
@@ -162,7 +164,7 @@ def _prepared(
                 [Path(images.path) / name for name in images.names if "://" not in images.path],
                 lambda workers: explain_images(run, images, to, options, workers, overwrite, deployment, network)[0],
             )
-    raise UsageError("give --head and --latents, or --checkpoint-dir and --images, or a network and --pictures")
+    raise UsageError(EXPECTED)
 
 
 def _latents_or_link(out: str, latents: str, sha256: str) -> dict[str, bytes]:

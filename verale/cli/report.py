@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
+from verale.cli import options
+from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
-from verale.cli.shared import allow_option, choice, head_option, kernel_option, latents_option, verbose
+from verale.cli.shared import print_record
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in
 from verale.runs.outputs import require_output, write_output
@@ -40,151 +42,153 @@ _NEEDS = {
 
 
 @click.command(name="report", short_help="Show certificates to people.")
-@click.argument("certificates", metavar="DIR|FILE", type=click.Path())
+@click.argument("certificates", metavar="FOLDER|FILE", type=click.Path())
 @click.option(
-    *("-o", "--output"),
-    metavar="R",
+    *("-o", "--out"),
+    metavar="FILE",
     type=click.Path(),
-    help="The file to write; of a folder by default DIR/report.html, or DIR/report.FORMAT.",
+    help="The file to write; of a folder by default FOLDER/report.html, or FOLDER/report.FORMAT.",
 )
 @click.option(
     "--format",
     "kind",
     help="By default the output's suffix. pdf, svg, png: one certificate. parquet, csv: a table of all.",
-    **choice(*FORMATS),
+    **options.choice(*FORMATS),
 )
-@head_option
-@latents_option
+@options.head()
+@options.latents()
 @click.option(
-    "--images", metavar="DIR", type=click.Path(), help="The images; by default the folder that source.json names."
+    "--images", metavar="IMAGES", type=click.Path(), help="The images; by default the folder that source.json names."
 )
-@click.option(
-    "--pictures", metavar="DIR", type=click.Path(),
-    help="Pictures of prototypes, DIR/0000.png and so on; by default those in prototypes/ beside the certificates.",
-)  # fmt: skip
-@allow_option
-@click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
+@options.prototype_pictures("Pictures of prototypes; by default those in prototypes/ beside the certificates.")
+@options.allow
+@click.option("--log", metavar="FILE", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped by the reference ranges.")
-@kernel_option()
-@click.option("--check", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
-@click.option(
-    "--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes for the audit."
-)
+@options.kernel()
+@click.option("--provable", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
+@options.jobs("Processes for the audit.", default=1, show_default=True)
 @click.option("--title", metavar="TEXT", help="The page's heading.")
 @click.option(
     "--max-size", type=click.FloatRange(0), default=128.0, show_default=True, metavar="MIB",
     help="The page's largest size. Images and statements beyond it are left out; the page says so.",
 )  # fmt: skip
 @click.option(
-    "--image-size", type=click.IntRange(8), default=224, show_default=True, metavar="PX",
+    "--image-size", type=click.IntRange(8), default=224, show_default=True, metavar="PIXELS",
     help="The largest width and height of an image; larger ones are scaled down.",
 )  # fmt: skip
 @click.option("--compact", is_flag=True, help="Of pdf, svg, png: a small figure, 3.3 inches wide, for a paper.")
-@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+@options.overwrite()
 @click.option(
-    "--compare", metavar="PAGE", type=click.Path(),
+    "--same-as", metavar="PAGE", type=click.Path(),
     help="Write nothing: say whether PAGE is the page that would be written, but for its times.",
 )  # fmt: skip
-@verbose
+@options.in_json("one object")
+@options.verbose
+@exits(Exit.UNEXPLAINED, verdicts=True, done="written, and all that it shows is proved, or --no-audit is given")
 def command(
     certificates: str,
-    output: str | None,
+    out: str | None,
     kind: str | None,
     head: str | None,
     latents: str | None,
     images: str | None,
-    pictures: str | None,
+    prototype_pictures: str | None,
     allow: tuple[str, ...],
-    verdicts: str | None,
+    log: str | None,
     no_audit: bool,
     minimality: bool,
     kernel: str | None,
-    check: bool,
+    provable: bool,
     jobs: int,
     title: str | None,
     max_size: float,
     image_size: int,
     compact: bool,
     overwrite: bool,
-    compare: str | None,
+    same_as: str | None,
+    as_json: bool,
 ) -> None:
     """Show certificates to people: as a page that needs neither network nor server, a picture, or a table.
 
-    PROVED means that the checker has proved a certificate: now, or earlier, as --verdicts says. A head, and images, are
-    looked for in DIR first. Images elsewhere are shown only with --images or --allow: who wrote DIR may name any file
-    of this machine in it. Without a head nothing can be audited, and only --no-audit writes a report nevertheless.
-
-    Exit code: 0 the report is written, whatever it says, or PAGE is the same; 9 a file or option that cannot be used,
-    images that contradict their certificates, or another PAGE; 130 interrupted; 2 unknown option.
+    PROVED means that the checker has proved a certificate: now, or earlier, as --log says. A head, and images, are
+    looked for in FOLDER first. Images elsewhere are shown only with --images or --allow: who wrote FOLDER may name any
+    file of this machine in it. Without a head nothing can be audited, and only --no-audit writes a report nevertheless.
     """
-    if compare is not None:
-        if output is not None or overwrite or kind not in (None, "html"):
-            raise UsageError("--compare writes nothing: leave out -o, --overwrite and other formats")
+    if same_as is not None:
+        if out is not None or overwrite or kind not in (None, "html"):
+            raise UsageError("--same-as writes nothing: leave out -o, --overwrite and other formats")
         from verale.report.page_compare import holds_checker
 
-        output, kind, check = compare, "html", check or holds_checker(Path(compare))
-    if output is None:
+        out, kind, provable = same_as, "html", provable or holds_checker(Path(same_as))
+    if out is None:
         if not Path(certificates).is_dir():
             raise UsageError(f"say where the report of {certificates} goes, with -o: only a folder has a default")
-        output = str(Path(certificates) / f"{_DEFAULT}.{kind or 'html'}")
-    target = Path(output)
+        out = str(Path(certificates) / f"{_DEFAULT}.{kind or 'html'}")
+    target = Path(out)
     kind = kind or target.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise UsageError(f"{target} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
-    if verdicts is not None and (no_audit or minimality or kernel is not None):
-        raise UsageError("--verdicts come from an earlier audit: leave out --no-audit, --minimality and --kernel")
-    if check and kind != "html":
-        raise UsageError(f"--check is for pages, and {target} is no page: say --format html, or leave it out")
+    if log is not None and (no_audit or minimality or kernel is not None):
+        raise UsageError("--log has the verdicts of an audit: leave out --no-audit, --minimality and --kernel")
+    if provable and kind != "html":
+        raise UsageError(f"--provable is for pages, and {target} is no page: say --format html, or leave it out")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
     beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
-    read_here = [certificates, beside, head, latents, verdicts]
-    if compare is None:
+    read_here = [certificates, beside, head, latents, log]
+    if same_as is None:
         require_output(target, read_here, overwrite, _BY)
     for module in _NEEDS[kind]:
         import_module(module)
-    collection = _collect(certificates, head, latents, images, pictures, allow)
+    collection = _collect(certificates, head, latents, images, prototype_pictures, allow)
     if kind in PICTURES and len(collection.items) != 1:
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
         )
-    if collection.head_file is None and verdicts is None and not no_audit:
+    if collection.head_file is None and log is None and not no_audit:
         raise InputError(
-            collection.folder, "has no head, so nothing can be audited: give --head or --verdicts, or say --no-audit"
+            collection.folder, "has no head, so nothing can be audited: give --head or --log, or say --no-audit"
         )
-    if compare is None:
+    if same_as is None:
         require_output(target, [*read_here, *collection.files], by=_BY)
-    collection = _judge(collection, verdicts, no_audit, minimality, jobs, kernel)
+    collection = _judge(collection, log, no_audit, minimality, jobs, kernel)
     if kind == "html":
         from verale.report.page import Limits, page
 
         limits = Limits(int(max_size * 2**20), image_size)
         heading = title or f"Explanations in {collection.folder.resolve().name}"
         with progress("writing", len(collection.items)) as advance:
-            data = page(collection, heading, limits, advance, check)
+            data = page(collection, heading, limits, advance, provable)
     elif kind in PICTURES:
         data = _picture(collection, kind, compact)
     else:
         from verale.report.table import encode
 
         data = encode(collection, kind)
-    if compare is None:
+    if same_as is None:
         write_output(target, data, _BY)
     else:
         from verale.report.page_compare import require_same
 
         require_same(target, data)
+    from verale.checker.verdict import most_severe
     from verale.report.images import AS_NOTED, OUTSIDE
     from verale.runs.folder import SOURCE
 
     statuses = Counter(item.status for item in collection.items)
+    codes = [item.exit_code for item in collection.items if item.path is not None]
+    code = most_severe(codes or [0]) or (Exit.UNEXPLAINED if len(codes) < len(collection.items) else 0)
+    code = 0 if no_audit else code
+    if as_json:
+        record = {"report": str(target), "bytes": len(data), "certificates": len(collection.paths), "exit_code": code}
+        print_record("reported", {**record, "audited": collection.audited, "statuses": dict(statuses)})
     summary = f"{statuses.pop('PROVED', 0)} PROVED ({collection.audited})" if collection.audited else "not audited"
     for caveat, count in sorted(Counter(item.caveat for item in collection.items if item.caveat).items()):
         summary += f", {count} of them: {caveat}"
     if collection.audited:
         summary += "".join(f", {count} {status.replace('_', ' ')}" for status, count in sorted(statuses.items()))
-    same = "" if compare is None else "is what verale writes of these files: "
+    same = "" if same_as is None else "is what verale writes of these files: "
     print_line(f"{target}: {same}{len(collection.paths)} certificates, {summary}; {len(data)} bytes", sys.stderr)
     for note, count in sorted(Counter(item.image_note for item in collection.items).items()):
         if note in ("", AS_NOTED, OUTSIDE):
@@ -196,6 +200,7 @@ def command(
         _log.warning("%s %s", collection.folder, difference)
     if collection.outside:
         _log.warning("%s", collection.outside)
+    sys.exit(code)
 
 
 def _picture(collection: Collection, kind: str, small: bool) -> bytes:
@@ -224,12 +229,12 @@ def _collect(
 
 
 def _judge(
-    collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int, kernel: str | None
+    collection: Collection, log: str | None, no_audit: bool, minimality: bool, jobs: int, kernel: str | None
 ) -> Collection:
     from verale.report.verdicts import audited, with_verdicts_from
 
-    if verdicts is not None:
-        return with_verdicts_from(collection, verdicts)
+    if log is not None:
+        return with_verdicts_from(collection, log)
     if no_audit:
         return collection
     with progress("auditing", len(collection.paths), unit="certificates") as advance:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
+from verale.cli import options
+from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import kernel_option, one_of, verbose
+from verale.cli.shared import print_record
 from verale.paradigms import PARADIGMS
 
 if TYPE_CHECKING:
@@ -23,22 +24,23 @@ _NAMES = tuple(name for name, each in PARADIGMS.items() if each.priced)
 
 
 @click.command(name="rules", short_help="Fit certified rules to a data set.")
-@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file.")
-@click.option("--latents", required=True, metavar="Z", type=click.Path(), help="The latents that rules are fitted to.")
-@click.option("--held-out", metavar="Z", type=click.Path(), help="Other latents, on which they are measured too.")
-@click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for the rules.")
-@click.option("--count", default=10, show_default=True, metavar="N", help="The most rules.")
+@options.head("The head file.", required=True)
+@options.latents("The latents that rules are fitted to.", required=True)
+@click.option("--held-out", metavar="LATENTS", type=click.Path(), help="Other latents, on which they are measured too.")
+@options.out("The folder for the rules.", required=True)
+@click.option("--count", default=10, show_default=True, metavar="NUMBER", help="The most rules.")
 @click.option(
     "--paradigm",
     metavar="NAME",
     help=f"{', '.join(_NAMES)}; by default joint where the head has it, otherwise top_k.",
-    **one_of(*_NAMES),
+    **options.one_of(*_NAMES),
 )
-@click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
-@click.option("--overwrite", is_flag=True, help="Remove what an earlier command noted in OUT.")
-@kernel_option()
-@click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object, not lines for people.")
-@verbose
+@options.prototype_pictures()
+@options.overwrite("Remove what an earlier command noted in the folder.")
+@options.kernel()
+@options.in_json("one object")
+@options.verbose
+@exits(verdicts=True, done="the checker has proved every rule")
 def command(
     head: str,
     latents: str,
@@ -46,19 +48,16 @@ def command(
     out: str,
     count: int,
     paradigm: str | None,
-    pictures: str | None,
+    prototype_pictures: str | None,
     overwrite: bool,
     kernel: str | None,
     as_json: bool,
 ) -> None:
     """Fit a list of rules: each proves one class of every image that satisfies its statements.
 
-    The first rule covers most images, each further one most of those that are left. Writes into OUT a certificate for
-    each rule, which names no image, the head, rules.csv, rules.json and rules.html. `verale audit OUT
-    --entailment-only` proves them again, `verale cover OUT --latents Z` says which images they prove.
-
-    Exit code: 0 the checker has proved every rule; 3 or 12: not every one; 9 a file or option that cannot be used; 130
-    interrupted, and nothing is written; 2 unknown option.
+    The first rule covers most images, each further one most of those that are left. Writes a certificate for each
+    rule, which names no image, the head, rules.csv, rules.json and rules.html. `verale audit FOLDER
+    --entailment-only` proves them again, `verale cover FOLDER --latents LATENTS` says which images they prove.
     """
     from verale.report.rules_page import page, pictures_in
     from verale.runs.arguments import HeadFile
@@ -68,13 +67,13 @@ def command(
     directory, file = Path(out), HeadFile.of(head)
     inputs = [Path(given) for given in (head, latents, held_out) if given is not None]
     require_room(directory, RULES, {HEAD: file.data}, overwrite, inputs)
-    shown = {} if pictures is None else pictures_in(Path(pictures))
+    shown = {} if prototype_pictures is None else pictures_in(Path(prototype_pictures))
     unwritten = f"nothing is written to {directory}"
     with progress("fitting", count, unit="rules", interrupted=lambda: unwritten) as advance:
         rules = fit_rules(file, latents, held_out, count, paradigm, kernel, advance)
     write_results(directory, RULES, rules.files(file, page(rules, shown)), overwrite, inputs)
     if as_json:
-        print_line(json.dumps(rules.record()))
+        print_record("rules", rules.record())
     else:
         _print(rules)
     print_line(f"{len(rules.rules)} rules are in {directory}", sys.stderr)

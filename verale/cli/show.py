@@ -12,7 +12,9 @@ import click
 
 from verale.checker.output import print_line, print_outcome
 from verale.checker.verdict import printable
-from verale.cli.shared import EXIT_UNUSABLE, certificate_files, head_option, kernel_option, latents_option, verbose
+from verale.cli import options
+from verale.cli.exits import Exit, exits
+from verale.cli.shared import certificate_files, print_record
 from verale.errors import InputError, UsageError
 from verale.files import (
     CERTIFICATE_SUFFIX,
@@ -33,15 +35,23 @@ _LISTED = 3
 
 
 @click.command(name="show", short_help="Show one certificate in words, and its verdict.")
-@click.argument("certificate", metavar="FILE|DIR", type=click.Path())
+@click.argument("certificate", metavar="FILE|FOLDER", type=click.Path())
 @click.argument("image", metavar="[IMAGE]", required=False)
-@head_option
-@latents_option
-@kernel_option()
+@options.head()
+@options.latents()
+@options.kernel()
 @click.option("--all", "whole", is_flag=True, help="Show every statement, class and prototype, however many.")
-@verbose
+@options.in_json("one object")
+@options.verbose
+@exits(verdicts=True, done="proved")
 def command(
-    certificate: str, image: str | None, head: str | None, latents: str | None, kernel: str | None, whole: bool
+    certificate: str,
+    image: str | None,
+    head: str | None,
+    latents: str | None,
+    kernel: str | None,
+    whole: bool,
+    as_json: bool,
 ) -> None:
     """Show one certificate in words: the explanation, its numbers, how far other classes stay behind, and the verdict.
 
@@ -49,11 +59,6 @@ def command(
 
     The checker proves the certificate now, as verale audit does, with the head and the latents beside it. Its numbers
     are those that are shown: no number of a statement is rounded. Without a head it is NOT AUDITED.
-
-    Exit code: that of verale audit: 0 proved; 3 bounds do not reach; 4 refuted; 5 malformed; 6 about another head or
-    other latents; 7 a statement is not true of the latents; 9 a file that cannot be used, or no head; 12 more work than
-    the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the kernel proved; 130 interrupted;
-    2 unknown option.
     """
     from verale.cli.inputs import folder_of, inputs_in, print_found
     from verale.report.single import single
@@ -65,15 +70,21 @@ def command(
     result = single(path, inputs, kernel)
     if result.outcome is not None and inputs.head is not None:
         print_found(inputs, Inputs(head, latents), result.outcome.record["run"]["head"])
+    code = Exit.UNUSABLE if result.outcome is None else result.outcome.exit_code
+    if as_json:
+        record = None if result.outcome is None else result.outcome.record
+        lines = [] if result.shown is None else list(result.shown.lines(whole))
+        print_record("shown", {"certificate": path, "lines": lines, "audit": record})
+        sys.exit(code)
     if result.shown is not None:
         for line in result.shown.lines(whole):
             for part in _wrapped(line):
                 print_line(part)
     if result.outcome is None:
         print_line(f"NOT AUDITED: there is no {HEAD} beside {path}, without which nothing can be proved: give --head")
-        sys.exit(EXIT_UNUSABLE)
-    print_outcome(result.outcome, as_json=False)
-    sys.exit(result.outcome.exit_code)
+    else:
+        print_outcome(result.outcome, as_json=False)
+    sys.exit(code)
 
 
 def _wrapped(line: str) -> Iterator[str]:

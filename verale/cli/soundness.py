@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import EXTRA_OF
+from verale.cli import options
+from verale.cli.exits import Exit, exits
+from verale.cli.shared import EXTRA_OF, print_record
 from verale.soundness.suite import SECTIONS, Result
 from verale.version import __version__
 
-__all__ = ["EXIT_UNSOUND", "command"]
+__all__ = ["command"]
 
-EXIT_UNSOUND = 13
 """Something is wrong."""
 
 
 @click.command(name="soundness", short_help="Run the soundness suite.")
 @click.option("--long", is_flag=True, help="Run everything, with many more draws: hours instead of minutes.")
 @click.option(
-    "--only",
-    metavar="NAME,...",
-    help=f"Run only some sections: {', '.join(section.name for section in SECTIONS)}.",
+    "--only", metavar="NAME,...", help=f"Run only some sections: {', '.join(section.name for section in SECTIONS)}."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of the draws.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a section, not a table for people.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="NUMBER", help="Seed of the draws."
+)
+@options.in_json("one object a section")
+@exits(Exit.WRONG, done="nothing is wrong")
 def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
     """Run the soundness suite: lemmas, certificates of random heads, corpora, agreement.
 
     It tries to find mistakes in verale. Prints one row for each section.
-
-    Exit code: 0 nothing is wrong; 13 something is; 9 an extra that is not installed, or an unknown section; 130
-    interrupted; 2 unknown option.
     """
     from verale.errors import UsageError
     from verale.soundness.suite import run
@@ -49,15 +47,15 @@ def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
     for result in run(names, long, seed):
         results.append(result)
         if as_json:
-            head = {"_type": "urn:verale:soundness:v1", "version": __version__, "long": long, "seed": seed}
-            print_line(json.dumps(head | asdict(result)))
+            head = {"version": __version__, "long": long, "seed": seed}
+            print_record("soundness", head | asdict(result))
         else:
             print_line(f"{result.section}: {result.seconds:.1f} s", sys.stderr)
         for line in result.wrong:
             print_line(f"WRONG  {result.section}: {line}", sys.stderr)
     if not as_json:
         _table(results)
-    sys.exit(EXIT_UNSOUND if any(result.wrong for result in results) else 0)
+    sys.exit(Exit.WRONG if any(result.wrong for result in results) else 0)
 
 
 def _require_extras(names: tuple[str, ...]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,9 @@ import click
 
 from verale.checker.output import print_line
 from verale.checker.verdict import printable
-from verale.cli.shared import choice
+from verale.cli import options
+from verale.cli.exits import exits
+from verale.cli.shared import print_record
 
 if TYPE_CHECKING:
     from verale.runs.summary import RunSummary, Spread
@@ -38,31 +39,35 @@ class _Table:
 
 
 @click.command(name="summary", short_help="Print means of sizes and times.")
-@click.argument("sources", nargs=-1, required=True, metavar="OUT|CSV...", type=click.Path())
+@click.argument("sources", nargs=-1, required=True, metavar="FOLDER|CSV...", type=click.Path())
 @click.option(
     "--by",
     help="A line for each class, predicted and true, or for each prototype; prototypes need the folder.",
-    **choice("class", "prototype"),
+    **options.choice("class", "prototype"),
 )
 @click.option(
     "--format",
     "form",
     default="text",
     show_default=True,
-    help="text: a table for people; latex: a tabular; json: one object a line, full precision.",
-    **choice("text", "csv", "markdown", "latex", "json"),
+    help="text: a table for people; latex: a tabular.",
+    **options.choice("text", "csv", "markdown", "latex"),
 )
-def command(sources: tuple[str, ...], by: str | None, form: str) -> None:
+@options.in_json()
+@exits(done="printed")
+def command(sources: tuple[str, ...], by: str | None, form: str, as_json: bool) -> None:
     """Print mean and standard deviation of size, relative size and time, also for correct and incorrect predictions.
 
     Reads folders that `verale explain` wrote, or tables, such as those of the papers' run_formal_exp.py. Images without
     an explanation are counted (column `without`) and left out of the means. Beside each size stands how many of the
     head's prototypes, and pairs of a patch and a prototype, the statements bound. Where true classes are known, the
     column `right` says how many images get theirs.
-
-    Exit code: 0 printed; 9 a table that cannot be used; 2 unknown option.
     """
     table = _table(by, sources)
+    if as_json:
+        for record in table.records:
+            print_record("summary", record)
+        return
     if form == "text":
         from verale.cli.tables import print_rows
 
@@ -124,8 +129,6 @@ def _lines(table: _Table, form: str) -> Iterable[str]:
     from verale.cli.tables import latex_lines, markdown_lines
     from verale.runs.table import csv_line
 
-    if form == "json":
-        return map(json.dumps, table.records)
     if form == "csv":
         flat = list(map(_flat, table.records))
         return map(csv_line, (flat[0], *(each.values() for each in flat)))

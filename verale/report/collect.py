@@ -29,7 +29,7 @@ from verale.certificate.words import (
 )
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
-from verale.checker.verdict import claim_in_words
+from verale.checker.verdict import EXIT_UNUSABLE, claim_in_words
 from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
@@ -213,6 +213,11 @@ class Item:
         if self.path is None:
             return UNEXPLAINED
         return NOT_AUDITED if self.record is None else str(self.record["status"])
+
+    @property
+    def exit_code(self) -> int:
+        """That of the verdict; 9 without one, as where a file cannot be used."""
+        return EXIT_UNUSABLE if self.record is None else int(self.record["exit_code"])
 
     @property
     def caveat(self) -> str:

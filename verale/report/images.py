@@ -63,7 +63,7 @@ def numbered(files: Iterable[Path]) -> dict[int, Path]:
 
 
 def prototype_pictures(folder: Path, given: Path | None = None) -> dict[int, Path]:
-    """The pictures of prototypes, by number, as `verale latents --pictures` names them.
+    """The pictures of prototypes, by number, as `verale latents --prototype-pictures` names them.
 
     Args:
         folder: of the certificates; its subfolder `prototypes` may hold pictures.

@@ -57,14 +57,14 @@ def page(
     title: str,
     limits: Limits | None = None,
     advance: Callable[[int], object] = lambda done: None,
-    check: bool = False,
+    provable: bool = False,
 ) -> bytes:
     """The bytes of the page's file, UTF-8 HTML.
 
     Args:
         title: of the page.
         advance: called with the number of items added since the last call.
-        check: whether the page can prove its certificates again (`page_check`).
+        provable: whether the page can prove its certificates again (`page_check`).
 
     Raises:
         InputError: a certificate that changed since it was collected; latents that do not fit the head; no head to
@@ -73,7 +73,7 @@ def page(
     limits = limits or Limits()
     notes = [f"The folder {difference}." for difference in collection.differences]
     training = _prototype_images(collection, limits, notes)
-    checking = Checking.of(collection, notes) if check else None
+    checking = Checking.of(collection, notes) if provable else None
     rows = Deflated()
     rows.add(b"{")
     for name, values in columns_of(collection):

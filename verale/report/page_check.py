@@ -71,7 +71,7 @@ class SeenInPage:
         except (CheckerError, OSError) as error:
             raise InputError(folder, f"holds a network and pictures that cannot be used: {error}") from error
         text = b"network " + network_text(network)
-        if not _fits(text, "from pictures (--check): the network", notes):
+        if not _fits(text, "from pictures (--provable): the network", notes):
             return None
         return cls(network.shape, deflated(text), network.sha256, pictures)
 
@@ -121,11 +121,11 @@ class Checking:
         if file is None:
             raise InputError(
                 collection.folder,
-                f"has no head, without which {option('check')} can prove nothing: say {option('head')}",
+                f"has no head, without which {option('provable')} can prove nothing: say {option('head')}",
             )
         head = HeadOfRun.of(file.path, file.data).head
         text = b"head " + head_text(head)
-        if not _fits(text, "(--check): the head", notes):
+        if not _fits(text, "(--provable): the head", notes):
             return None
         script = SCRIPT.read_bytes()
         latents = None if collection.latents_path is None else _read_latents(collection.latents_path, head)

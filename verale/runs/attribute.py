@@ -50,7 +50,7 @@ ATTRIBUTION = (JSON, TABLE, PAGE, HEAD, LATENTS)
 """The files of an attribution, beside its certificates."""
 
 IN_A_ROW = 100
-"""The search ends when so many orders in a row give nothing new, unless told otherwise."""
+"""The search ends when so many orders in a row give nothing new."""
 
 _TYPE = "urn:verale:attribution:v1"
 
@@ -184,7 +184,6 @@ def attribute(
     count: int = 20,
     paradigm: str = "top_k",
     seed: int = 0,
-    in_a_row: int = IN_A_ROW,
     kernel: str | None = None,
     advance: Callable[[int], object] = lambda more: None,
 ) -> Attribution:
@@ -197,7 +196,6 @@ def attribute(
         count: how many explanations.
         paradigm: one of `verale.search.several.SEVERAL` that the head has.
         seed: of the orders in which statements are dropped.
-        in_a_row: the search ends when so many orders in a row give nothing new.
         kernel: what proves; see `audit`.
         advance: called with 1 for each explanation.
 
@@ -213,9 +211,8 @@ def attribute(
     from verale.search.several import several
     from verale.search.threads import one_thread
 
-    for name, value in (("count", count), ("in_a_row", in_a_row)):
-        if value < 1:
-            raise UsageError(f"{name} is {value}, expected at least 1")
+    if count < 1:
+        raise UsageError(f"count is {count}, expected at least 1")
     file, stored = HeadFile.of(head_file), load_latents(latents_path)
     head = file.head
     try:
@@ -232,7 +229,7 @@ def attribute(
                     latest = orders
                     _log.info("order %d: %d statements", orders, tried.certificate.size)
                     advance(1)
-                if len(certificates) == count or orders - latest >= in_a_row:
+                if len(certificates) == count or orders - latest >= IN_A_ROW:
                     break
     except LatentsError as error:
         raise InputError(latents_path, str(error)) from error

@@ -32,6 +32,7 @@ class UnprovedInputError(InputError):
     def __init__(self, path: str | Path, verdict: Verdict) -> None:
         super().__init__(path, f"is {verdict.status.value} ({verdict.message}); expected a proved certificate")
         self.verdict = verdict
+        self.exit_code = verdict.exit_code
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ _IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 # name. No such word begins with another one, so nothing is defined twice. No name of the theories that is used without
 # its module begins with such a word, so none is hidden by what the file defines.
 _INTRODUCTION = """\
-(* {count} of one head as theorems, written by `verale theorem` of verale {version}.
+(* {count} of one head as theorems, written by `verale export rocq` of verale {version}.
 
    What is stated: of each certificate NAME `entailed_NAME : entails the_head certificate_NAME`. All latents in the
    head's domain that satisfy every statement of the certificate get the predicted class: each rival's logit stays below

@@ -1,4 +1,4 @@
-(* Settings and hints as text, for those who prove a certificate elsewhere, as `verale theorem` does in Rocq. Nobody has
+(* Settings and hints as text, for those who prove a certificate elsewhere, as `verale export rocq` does in Rocq. Nobody has
    to believe them: whoever uses them computes with Check.v, whose theorems hold for all of them.
 
      settings = unit unit natural                                   of observables, of activations; terms

@@ -1,5 +1,5 @@
 (** What follows for an image: the head gives it the predicted class. And how certificates of one head share what is
-    prepared of it, in files that [verale theorem] writes. *)
+    prepared of it, in files that [verale export rocq] writes. *)
 
 From Coq Require Import Reals ZArith List Lia Lra.
 From Verale Require Import Semantics Check CheckImage.

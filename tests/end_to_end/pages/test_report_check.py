@@ -1,4 +1,4 @@
-"""`verale report --check` in a real browser: the page proves its certificates again, and no others."""
+"""`verale report --provable` in a real browser: the page proves its certificates again, and no others."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def report(folder) -> Path:
     path = folder / "report.html"
-    path.write_bytes(page(collect(folder), "A report", check=True))
+    path.write_bytes(page(collect(folder), "A report", provable=True))
     return path
 
 
@@ -212,7 +212,7 @@ def test_without_a_digest_nothing_is_proved(tabs, report):
 
 def test_names_that_the_head_lacks_are_those_of_the_page(tabs, report, tmp_path):
     owned = folder_of(tmp_path / "out", report_head())
-    (tmp_path / "owned.html").write_bytes(page(collect(owned), "A report", check=True))
+    (tmp_path / "owned.html").write_bytes(page(collect(owned), "A report", provable=True))
     for path, own in ((report, True), (tmp_path / "owned.html", False)):
         assert (", which this page, not the head, names " in answers(tabs.open(path, "#certificate-0"))[0]) is own
         assert ("The head names no class" in path.read_text()) is own
@@ -294,7 +294,7 @@ def test_the_page_writes_certificates_as_python_does(tabs, report):
 def test_statements_about_activations(tabs, tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
     path = tmp_path / "report.html"
-    path.write_bytes(page(collect(folder), "A report", check=True))
+    path.write_bytes(page(collect(folder), "A report", provable=True))
     assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
 
 
@@ -304,7 +304,7 @@ def pictured(tmp_path_factory) -> Path:
     folder = write_pictures(tmp_path_factory.mktemp("pictured"))
     assert explain_pictures(folder).returncode == 0
     path = folder / "report.html"
-    path.write_bytes(page(collect(folder / "out"), "A report", check=True))
+    path.write_bytes(page(collect(folder / "out"), "A report", provable=True))
     return path
 
 
@@ -371,7 +371,7 @@ def test_without_latents_only_the_class_is_proved(tabs, folder, tmp_path):
     for name in ("000000.ale.json", "head.safetensors"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     path = tmp_path / "report.html"
-    path.write_bytes(page(collect(tmp_path), "A report", check=True))
+    path.write_bytes(page(collect(tmp_path), "A report", provable=True))
     entailed, instance = answers(tabs.open(path, "#certificate-0"))
     assert entailed.startswith(PROVED) and "without the image's latents" in instance
 
@@ -380,11 +380,11 @@ def test_what_cannot_be_asked_is_said(tabs, folder, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="has no head"):
         (tmp_path / "none").mkdir()
         (tmp_path / "none" / "000000.ale.json").write_bytes((folder / "000000.ale.json").read_bytes())
-        page(collect(tmp_path / "none"), "A report", check=True)
+        page(collect(tmp_path / "none"), "A report", provable=True)
     other = folder_of(tmp_path / "other", report_head("cosine"))
     (other / "000000.ale.json").write_bytes((folder / "000000.ale.json").read_bytes())
     path = tmp_path / "report.html"
-    path.write_bytes(page(collect(other), "A report", check=True))
+    path.write_bytes(page(collect(other), "A report", provable=True))
     tab = tabs.open(path)
     row = tab.evaluate("rows.name.indexOf('000000.ale.json')")
     tab.goto(f"file://{path}#certificate-{row}")

@@ -164,7 +164,7 @@ def test_an_unusable_head_is_one_line_for_any_number_of_processes(folder: Path) 
 
 
 def test_a_report_is_what_json_prints_and_is_taken_up_again(folder: Path) -> None:
-    options = ("--latents", "latents", "--json", "--report", "R.json")
+    options = ("--latents", "latents", "--json", "--log", "R.json")
     code, lines, err = run(folder, "all", *options)
     assert (code, err) == (5, "")
     assert records(folder / "R.json") == list(map(json.loads, lines))
@@ -188,10 +188,10 @@ def test_a_report_is_what_json_prints_and_is_taken_up_again(folder: Path) -> Non
 
 
 def test_a_report_that_was_cut_short_is_taken_up_again(folder: Path) -> None:
-    run(folder, "all", "--report", "R.json")
+    run(folder, "all", "--log", "R.json")
     whole = (folder / "R.json").read_bytes()
     (folder / "R.json").write_bytes(whole[: len(whole) // 2])
-    code, _, err = run(folder, "all", "--report", "R.json")
+    code, _, err = run(folder, "all", "--log", "R.json")
     assert code == 5
     assert err in [f"{count} of 6 verdicts are taken from R.json\n" for count in (2, 3)]
     assert [record["certificate"] for record in records(folder / "R.json")] == [f"all/{n}.ale.json" for n in range(6)]
@@ -231,7 +231,7 @@ def test_a_pipe_that_closes_changes_neither_the_exit_code_nor_stderr(folder: Pat
 def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs: int) -> None:
     (folder / "all" / "1b.ale.json").write_bytes(b"")
     path = patched(folder, "time.sleep(600) if '/1b.' in path else")
-    process = started(folder, "all", "--report", "R.json", "--jobs", jobs, path=path, start_new_session=True)
+    process = started(folder, "all", "--log", "R.json", "--jobs", jobs, path=path, start_new_session=True)
     assert process.stdout and process.stderr
     assert [process.stdout.readline().split()[1] for _ in range(2)] == ["all/0.ale.json", "all/1.ale.json"]
     begun = [folder / "1b.ale.json.begun", *[folder / "5.ale.json.begun"] * (jobs - 1)]
@@ -243,7 +243,7 @@ def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs:
     assert err == f"interrupted: {done}, and the same command audits the rest\n"
     assert len(records(folder / "R.json")) == 2
     (folder / "all" / "1b.ale.json").unlink()
-    code, lines, err = run(folder, "all", "--report", "R.json", "--jobs", jobs)
+    code, lines, err = run(folder, "all", "--log", "R.json", "--jobs", jobs)
     assert (code, len(lines), err) == (5, 6, "2 of 6 verdicts are taken from R.json\n")
 
 
@@ -268,10 +268,10 @@ def test_an_interrupt_while_processes_start_is_one_line(folder: Path, patience: 
 
 def test_a_file_that_kills_its_process_stops_nothing(folder: Path) -> None:
     path = patched(folder, "os._exit(1) if '/2.' in path or '/5.' in path else")
-    code, lines, err = run(folder, "all", "--jobs", 2, "--report", "R.json", path=path)
+    code, lines, err = run(folder, "all", "--jobs", 2, "--log", "R.json", path=path)
     assert code == 5
     assert [line.split()[1] for line in lines] == [f"all/{number}.ale.json" for number in (0, 1, 3, 4)]
     assert err.count("the process that audited it died") == 2
     assert [record["status"] for record in records(folder / "R.json")].count("UNUSABLE") == 2
-    code, lines, err = run(folder, "all", "--report", "R.json")
+    code, lines, err = run(folder, "all", "--log", "R.json")
     assert (len(lines), err) == (6, "4 of 6 verdicts are taken from R.json\n")

@@ -9,15 +9,14 @@ import re
 import click
 import pytest
 from click.testing import CliRunner
-from support.small import small_head, small_latents, varied_head
+from support.small import small_head, small_latents
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.certificate.words import about
+from verale.cli.exits import Exit
 from verale.cli.explain import command
-from verale.cli.shared import EXIT_USAGE
 from verale.errors import InputError, UsageError
 from verale.head import Head, save_latents
-from verale.runs.gap import gap
 from verale.runs.table import read_table
 from verale.search import Costs
 
@@ -133,30 +132,7 @@ def test_what_costs_much_is_stated_less_and_the_cost_is_told(tmp_path):
 def test_costs_that_cannot_be_used_are_named(text, error, message, tmp_path):
     caught = run(tmp_path, "--cost", text)
     if error is click.UsageError:
-        assert caught.exit_code == EXIT_USAGE and message in caught.stderr
+        assert caught.exit_code == Exit.USAGE and message in caught.stderr
     else:
         assert isinstance(caught.exception, UsageError) and str(caught.exception) == message
     assert not (tmp_path / "out").exists()
-
-
-def test_the_gap_is_proved_for_each_image(tmp_path):
-    result = run(tmp_path, "--gap", paradigm="top_k")
-    assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
-    assert len(lines) == 4 and lines[-1].startswith("3 explanations under top_k: mean size ")
-    bounds = []
-    for path, line in zip(sorted((tmp_path / "out").glob("*.ale.json")), lines, strict=False):
-        bounds.append(gap(path, tmp_path / "head.safetensors", tmp_path / "latents.safetensors").least)
-        assert line.startswith(f"{path}: {Certificate.load(path).size} statements under top_k; ")
-        assert line.endswith(f" fewer than {bounds[-1]}: proved by arb")
-    printed = run(tmp_path, "--gap", "--json", paradigm="top_k").stdout.splitlines()
-    records = [json.loads(line) for line in printed]
-    assert [each["least"] for each in records if "least" in each] == bounds
-
-
-def test_a_head_without_bounds_is_refused_before_anything_is_written(tmp_path):
-    result = run(tmp_path, "--gap", paradigm="top_k", head=varied_head("maximum", 3))
-    assert isinstance(result.exception, UsageError) and "no bound is known for others" in str(result.exception)
-    assert not (tmp_path / "out").exists()
-    result = run(tmp_path, "--gap", "--engine", "ray")
-    assert isinstance(result.exception, UsageError) and "--gap is for --engine local" in str(result.exception)

@@ -79,7 +79,7 @@ def test_the_head_that_is_written_is_the_one_that_was_explained(command, made, t
     assert said["head"] == Head.load(tmp_path / "out" / HEAD).digest == Head.load(own).digest
 
 
-@pytest.mark.parametrize("options", [["--format", "csv"], [], ["--no-audit"], ["--check"]])
+@pytest.mark.parametrize("options", [["--format", "csv"], [], ["--no-audit"], ["--provable"]])
 def test_a_report_is_about_one_head(options, made, tmp_path):
     folder, own, other = made
     with flipping(folder / HEAD, own, other) as read:

@@ -40,7 +40,7 @@ COMMANDS = {
     "audit": ("audit", "in"),
     "refute": ("refute", *GIVEN),
     "gap": ("gap", f"in/{CERTIFICATE}"),
-    "report": ("report", "in", "--output", "r.html"),
+    "report": ("report", "in", "--out", "r.html"),
     "contrast": ("contrast", f"in/{CERTIFICATE}", "--class", "1"),
     "necessity": ("necessity", f"in/{CERTIFICATE}"),
     "show": ("show", f"in/{CERTIFICATE}"),
@@ -72,7 +72,7 @@ def test_certificates_too(command: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", ["source.json", "run.json", "explanations.csv"])
 def test_what_lies_beside_certificates_too(name: str, folder: Path) -> None:
     huge(folder / "in" / name)
-    command = ("summary", "in") if name == "explanations.csv" else ("report", "in", "--output", "r.html")
+    command = ("summary", "in") if name == "explanations.csv" else ("report", "in", "--out", "r.html")
     done = in_process(*command, cwd=folder)
     assert done.returncode == 9 and f"in/{name}: has {HUGE} bytes, more than the " in done.stderr.splitlines()[-1]
 

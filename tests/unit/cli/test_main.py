@@ -13,7 +13,10 @@ from support.small import small_head, small_latents
 
 from verale import cli
 from verale.cli import main
-from verale.cli.shared import EXIT_USAGE, EXTRA_OF, certificate_files, names, one_of
+from verale.cli.exits import Exit
+from verale.cli.former import FORMER
+from verale.cli.options import names, one_of
+from verale.cli.shared import EXTRA_OF, certificate_files
 from verale.errors import InputError, nearest
 from verale.head import Head, save_latents
 
@@ -31,7 +34,7 @@ def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
     [
         (["guess"], 2, "error: No such command 'guess'; see 'verale --help'"),
         (["refute"], 2, "error: Missing argument 'FILE'; see 'verale refute --help'"),
-        (["summary", "x", "--json"], 2, "see 'verale summary --help'"),
+        (["summary", "x", "--jsn"], 2, "see 'verale summary --help'"),
         (["summary", "nowhere.csv"], 9, "error: nowhere.csv: there is no such file"),
     ],
 )
@@ -109,7 +112,7 @@ def test_an_option_refuses_all_but_its_names() -> None:
 )
 def test_a_paradigm_that_is_misspelt_is_a_usage_error_in_every_command(arguments) -> None:
     refused = CliRunner().invoke(cli.cli, [*arguments, "--paradigm", "topk"])
-    assert refused.exit_code == EXIT_USAGE
+    assert refused.exit_code == Exit.USAGE
     assert "'topk' is unknown, expected one of " in refused.output and "(did you mean top_k?)" in refused.output
 
 
@@ -134,7 +137,7 @@ def test_every_command_that_takes_a_paradigm_is_in_the_test_above() -> None:
 )
 def test_a_value_that_is_misspelt_gets_the_nearest(arguments, near) -> None:
     refused = CliRunner().invoke(cli.cli, arguments, terminal_width=500)
-    assert refused.exit_code == EXIT_USAGE and f"(did you mean {near}?)" in refused.output
+    assert refused.exit_code == Exit.USAGE and f"(did you mean {near}?)" in refused.output
 
 
 def test_no_option_has_names_without_a_nearest_one() -> None:
@@ -152,8 +155,37 @@ def test_no_option_has_names_without_a_nearest_one() -> None:
 
 def test_a_command_that_is_misspelt_gets_the_nearest() -> None:
     refused = CliRunner().invoke(cli.cli, ["explian", "--out", "o"])
-    assert refused.exit_code == EXIT_USAGE and "No such command 'explian' (did you mean explain?)" in refused.output
+    assert refused.exit_code == Exit.USAGE and "No such command 'explian' (did you mean explain?)" in refused.output
     assert "did you mean" not in CliRunner().invoke(cli.cli, ["qqq"]).output
+
+
+@pytest.mark.parametrize(("command", "name"), FORMER)
+def test_a_former_name_ends_with_the_new_one(command, name) -> None:
+    refused = CliRunner().invoke(cli.cli, [*command.split(), name], terminal_width=500)
+    assert refused.exit_code == Exit.USAGE and f"{name} is now {FORMER[command, name]}\n" in refused.output
+
+
+def test_former_names_are_gone_and_new_ones_are_there() -> None:
+    for (command, name), new in FORMER.items():
+        group, *inner = command.split() or new.removeprefix("verale ").split()
+        found = cli.cli.get_command(click.Context(cli.cli), group)
+        for each in inner:
+            found = found.commands[each]
+        options = {option for parameter in found.params for option in parameter.opts}
+        assert name not in options and (new in options or not new.startswith("--")), (command, name)
+
+
+def test_each_option_of_one_name_has_one_metavar() -> None:
+    """`--head HEAD` in every command; what a command writes differs, and which network or number it means."""
+    named: dict[str, set[object]] = {}
+    for name in cli.cli.list_commands(click.Context(cli.cli)):
+        command = cli.cli.get_command(click.Context(cli.cli), name)
+        for each in (command, *getattr(command, "commands", {}).values()):
+            for option in each.params:
+                if isinstance(option, click.Option) and not option.is_flag and option.metavar:
+                    named.setdefault(option.opts[-1], set()).add(option.metavar)
+    various = {"--out", "--arch", "--by", "--format", "--image", "--images", "--only", "--seed", "--labels"}
+    assert {name: metavars for name, metavars in named.items() if len(metavars) > 1 and name not in various} == {}
 
 
 def test_a_variable_that_a_library_refuses_is_named(monkeypatch, capsys) -> None:

@@ -179,7 +179,7 @@ def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
     log = tmp_path / "report.json"
     printed = []
     for path, arguments in ((files, ()), (tmp_path / "all.parquet", ()), (tmp_path / "all.parquet", ("--jobs", "2"))):
-        options = [str(path), "--head", given.head, "--report", str(log), *arguments]
+        options = [str(path), "--head", given.head, "--log", str(log), *arguments]
         done = CliRunner().invoke(audit, options, catch_exceptions=False)
         assert done.exit_code == 5
         assert done.stdout.count("  taken from the audit log\n") == (41 if printed else 0)

@@ -42,7 +42,7 @@ def explain(request, given, tmp_path: Path, without_ray, monkeypatch: pytest.Mon
         inputs = ("--head", given.head, "--latents", folder / "z", "--paradigm", "projection")
     else:
         write_pictures(folder)
-        inputs = ("--head", folder / "h", "--network", folder / "n", "--pictures", folder / "p", "--paradigm", "top_k")
+        inputs = ("--head", folder / "h", "--network", folder / "n", "--images", folder / "p", "--paradigm", "top_k")
 
     def run(out: Path, *more: object) -> str:
         done = in_process("explain", "--engine", "ray", *inputs, "--out", out, *more)

@@ -284,9 +284,7 @@ def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_r
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (["--workers", "2"], "for --engine ray"),
         (["--address", "auto"], "for --engine ray"),
-        (["--engine", "ray", "--jobs", "2", "--workers", "3"], "the same: give one"),
         (["--engine", "ray"], "--log"),
         (["--engine", "ray", "--attest", "a"], "for --engine local: an attestation names the bytes"),
     ],

@@ -81,7 +81,7 @@ def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, wo
 @pytest.mark.long  # Ray starts twice; test_pipeline.py has the same without Ray
 def test_the_commands(given, tmp_path, workers):
     head = ["--head", given.head, "--latents", given.latents]
-    out, report, with_ray = str(tmp_path / "out"), str(tmp_path / "report.parquet"), ["--engine", "ray", "--workers"]
+    out, report, with_ray = str(tmp_path / "out"), str(tmp_path / "report.parquet"), ["--engine", "ray", "--jobs"]
     arguments = [*head, "--out", out, "--paradigm", "projection", "--batch", "4", *with_ray, "1"]
     done = CliRunner().invoke(explain_command, arguments, catch_exceptions=False)
     assert (done.exit_code, done.stdout) == (0, "")
@@ -89,7 +89,7 @@ def test_the_commands(given, tmp_path, workers):
     assert done.stderr == said + "the head was not compared with the network (verale head compare)\n"
     assert [one.read() for one in packed_certificates(f"{out}/certificates.parquet")[0]] == given.certificates
 
-    arguments = [f"{out}/certificates.parquet", *head, "--report", report, *with_ray, "2"]
+    arguments = [f"{out}/certificates.parquet", *head, "--log", report, *with_ray, "2"]
     done = CliRunner().invoke(audit_command, arguments, catch_exceptions=False)
     assert (done.exit_code, done.stderr) == (0, "")
     here = CliRunner().invoke(audit_command, arguments[:5], catch_exceptions=False)

@@ -99,7 +99,7 @@ def test_both_engines_explain_and_prove_pictures(arithmetic: str, tmp_path, with
 
 def test_pictures_on_ray_need_a_folder_of_this_machine(tmp_path, without_ray, monkeypatch) -> None:
     monkeypatch.setattr(pipeline, "start_ray", nobody)
-    given = ("--head", "h", "--network", "n", "--pictures", "p", "--engine", "ray", "--out", "memory://out")
+    given = ("--head", "h", "--network", "n", "--images", "p", "--engine", "ray", "--out", "memory://out")
     done = verale("explain", *given, cwd=write_pictures(tmp_path))
     assert done.returncode == 9 and "expected a folder of this machine" in done.stderr
 

@@ -1,4 +1,4 @@
-"""`verale report --compare`: a page that somebody changed is told from the one that verale writes of the same files."""
+"""`verale report --same-as`: a page that somebody changed is told from the one that verale writes of the same files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory) -> Path:
     )
 
 
-@pytest.fixture(scope="module", params=["", "--check"])
+@pytest.fixture(scope="module", params=["", "--provable"])
 def page(request, folder: Path) -> Path:
     """A page, and one that can prove again."""
     path = folder.parent / f"page{request.param}.html"
@@ -104,7 +104,7 @@ FORGED: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 def compared(folder: Path, page: Path, *options: object) -> tuple[int, str]:
-    done = in_process("report", folder, "--compare", page, *options)
+    done = in_process("report", folder, "--same-as", page, *options)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stderr
 
@@ -120,7 +120,7 @@ def test_a_page_is_what_verale_writes_but_for_its_times(page: Path, folder: Path
     assert page.read_bytes() == before, "nothing is written"
 
 
-@pytest.mark.parametrize("page", ["", pytest.param("--check", marks=pytest.mark.long)], indirect=True)
+@pytest.mark.parametrize("page", ["", pytest.param("--provable", marks=pytest.mark.long)], indirect=True)
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_page_is_refused(what: str, page: Path, folder: Path, tmp_path: Path) -> None:
     change, said = FORGED[what]
@@ -132,7 +132,7 @@ def test_a_forged_page_is_refused(what: str, page: Path, folder: Path, tmp_path:
 
 
 def test_a_forged_checker_is_refused_whatever_digest_the_page_gives(folder: Path, tmp_path: Path) -> None:
-    in_process("report", folder, "--check", "-o", tmp_path / "page.html")
+    in_process("report", folder, "--provable", "-o", tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     own, lie = (hashlib.sha256(data) for data in (SCRIPT.read_bytes(), LIE))
     text = re.sub(r'(id="checker">)[^<]+', rf"\g<1>{packed(LIE)}", text).replace(own.hexdigest(), lie.hexdigest())

@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 
 def audit_log_of(folder, *options: str):
-    arguments = [str(folder), "--head", str(folder / "head.safetensors"), "--report", str(folder / "r.json"), *options]
+    arguments = [str(folder), "--head", str(folder / "head.safetensors"), "--log", str(folder / "r.json"), *options]
     assert CliRunner().invoke(audit, arguments).exit_code in (0, 5, 12)
     return folder / "r.json"
 

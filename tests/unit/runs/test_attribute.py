@@ -19,6 +19,7 @@ from verale.certificate import Certificate, FloorStatement, OrderStatement, Patc
 from verale.certificate.words import PROTOTYPES
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, digest, save_latents
+from verale.runs import attribute as attribution
 from verale.runs.attribute import attribute, shares_of
 from verale.search import several as searching
 
@@ -132,7 +133,7 @@ def test_the_page_says_what_the_numbers_mean_and_asks_nobody(files, paradigm, tm
     pictures.mkdir()
     for number in range(12):
         Image.new("L", (4, 4), 20 * number).save(pictures / f"{number:04d}.png")
-    assert in_process(*files.options(out, "--paradigm", paradigm, "--pictures", pictures)).returncode == 0
+    assert in_process(*files.options(out, "--paradigm", paradigm, "--prototype-pictures", pictures)).returncode == 0
     text, shares = (out / "attribution.html").read_text(), json.loads((out / "attribution.json").read_text())["shares"]
     assert "They are a sample." in text and "A share is no probability" in text and "proved 4 of 4" in text
     assert "<script" not in text and "http" not in re.sub(r'http-equiv="', "", text) and "default-src 'none'" in text
@@ -154,10 +155,11 @@ def test_the_page_says_what_the_numbers_mean_and_asks_nobody(files, paradigm, tm
         assert len(cells) == 8 and max(cells[4:]) == 1.0
 
 
-def test_the_search_ends_when_nothing_new_is_found(files, tmp_path):
+def test_the_search_ends_when_nothing_new_is_found(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(attribution, "IN_A_ROW", 5)
     save_latents(files.latents_path, files.latents)
     replace(files.head, bias=torch.tensor([1e6, 0.0, 0.0])).save(files.head_path)
-    done = in_process(*files.options(tmp_path / "out", "--in-a-row", 5))
+    done = in_process(*files.options(tmp_path / "out"))
     assert done.returncode == 0 and "1 different explanation under" in done.stdout and "in 6 orders" in done.stdout
     assert "fewer than asked for" in done.stdout
     assert "The last orders gave nothing new" in (tmp_path / "out" / "attribution.html").read_text()
@@ -204,9 +206,8 @@ def test_an_interrupt_writes_nothing(files, tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_used_is_named(files):
-    for name in ("count", "in_a_row"):
-        with pytest.raises(UsageError, match=f"{name} is 0"):
-            attribute(files.head_path, files.latents_path, **{name: 0})
+    with pytest.raises(UsageError, match="count is 0"):
+        attribute(files.head_path, files.latents_path, count=0)
     for image in (-1, 3):
         with pytest.raises(UsageError, match=f"image is {image}, expected a number from 0 to 2"):
             attribute(files.head_path, files.latents_path, image)

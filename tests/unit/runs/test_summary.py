@@ -77,7 +77,7 @@ def test_every_format_says_the_same(tmp_path) -> None:
     assert len(text) == 7 and len({len(line) for line in text[1:]}) == 1, "columns are aligned"
     markdown = printed(first, "--format", "markdown").splitlines()
     assert markdown[1].startswith("| --- |") and "a\\|b | projection | all | 3 | 18.0 ± 10.6 |" in markdown[2]
-    records = [json.loads(line) for line in printed(first, "--format", "json").splitlines()]
+    records = [json.loads(line) for line in printed(first, "--json").splitlines()]
     assert records[0]["size"] == {"mean": 18, "deviation": pytest.approx(112**0.5)}
     (row, *_) = csv.DictReader(io.StringIO(printed(first, "--format", "csv")))
     assert float(row["size_deviation"]) == pytest.approx(112**0.5) and row["images"] == "3"

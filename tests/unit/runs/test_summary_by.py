@@ -92,7 +92,7 @@ def test_every_format_has_them(by, run) -> None:
     assert len(printed(run, "--by", by, "--format", "markdown").splitlines()) == lines + 2
     assert len(printed(run, "--by", by, "--format", "latex").splitlines()) == lines + 6
     assert len(list(csv.DictReader(io.StringIO(printed(run, "--by", by, "--format", "csv"))))) == lines
-    assert len([json.loads(line) for line in printed(run, "--by", by, "--format", "json").splitlines()]) == lines
+    assert len([json.loads(line) for line in printed(run, "--by", by, "--json").splitlines()]) == lines
 
 
 def test_what_has_no_certificates_is_refused(run, tmp_path) -> None:

@@ -41,7 +41,7 @@ def finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def written(folder: Path, *options: object) -> str:
     out = folder / "Proofs.v"
-    done = in_process("theorem", folder, "-o", out, *options)
+    done = in_process("export", "rocq", folder, "-o", out, *options)
     assert done.returncode == 0, done.stderr
     return out.read_text(encoding="ascii")
 
@@ -76,7 +76,7 @@ def test_other_settings_are_prepared_anew(folder, tmp_path, monkeypatch) -> None
     assert written(folder).count(" := prepare the_head ") == 2
 
 
-@pytest.mark.parametrize("option", ["--no-instance", None])
+@pytest.mark.parametrize("option", ["--entailment-only", None])
 def test_without_latents_no_instance_is_stated(option, folder, finds) -> None:
     if option is None:
         (folder / "latents.safetensors").unlink()
@@ -193,7 +193,7 @@ def test_what_is_not_proved_is_named_and_nothing_is_written(answers, code, word,
     known = {"entailment_hints": HINTS, "instance_settings": "hints: 20 20 9", "refuted": "not proved"} | answers
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"return {known!r}.get(question)"))
     out = tmp_path / "Proofs.v"
-    done = in_process("theorem", folder, "-o", out)
+    done = in_process("export", "rocq", folder, "-o", out)
     assert done.returncode == code and not out.exists()
     lines = done.stdout.splitlines()
     assert len(lines) == 2 and all(f"  {word}: " in line and ".ale.json" in line for line in lines)
@@ -206,7 +206,7 @@ def test_what_is_not_proved_is_named_and_nothing_is_written(answers, code, word,
 def test_what_are_no_hints_end_the_command(answer, folder, tmp_path, monkeypatch) -> None:
     known = {"entailment_hints": answer, "instance_settings": "hints: 20 20 9"}
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"return {known!r}.get(question)"))
-    done = in_process("theorem", folder, "-o", tmp_path / "Proofs.v")
+    done = in_process("export", "rocq", folder, "-o", tmp_path / "Proofs.v")
     assert done.returncode == 9 and not (tmp_path / "Proofs.v").exists()
     assert done.stderr.splitlines()[-1].startswith("error: ") and "nothing is" in done.stderr
 
@@ -217,7 +217,7 @@ def test_a_malformed_certificate_and_one_of_another_head(folder, finds, tmp_path
     digest = re.search(r'"sha256": ?"([0-9a-f]{64})"', text) or re.search(r"([0-9a-f]{64})", text)
     assert digest is not None
     (folder / "000000.ale.json").write_text(text.replace(digest[1], "0" * 64))
-    done = in_process("theorem", folder, "-o", tmp_path / "Proofs.v")
+    done = in_process("export", "rocq", folder, "-o", tmp_path / "Proofs.v")
     assert done.returncode == 5 and not (tmp_path / "Proofs.v").exists()
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["NOT_PROVED", "MALFORMED"]
 
@@ -225,25 +225,25 @@ def test_a_malformed_certificate_and_one_of_another_head(folder, finds, tmp_path
 def test_a_file_that_is_there_is_kept(folder, finds, tmp_path) -> None:
     out = tmp_path / "Proofs.v"
     out.write_text("mine")
-    done = in_process("theorem", folder, "-o", out)
+    done = in_process("export", "rocq", folder, "-o", out)
     assert done.returncode == 9 and "already exists; choose another name, or say --overwrite" in done.stderr
     assert out.read_text() == "mine"
-    assert in_process("theorem", folder, "-o", out, "--overwrite").returncode == 0
+    assert in_process("export", "rocq", folder, "-o", out, "--overwrite").returncode == 0
     assert out.read_text() != "mine"
 
 
 def test_what_cannot_be_used_is_one_line(folder, finds, tmp_path, monkeypatch) -> None:
     out = tmp_path / "Proofs.v"
     for name in ("Proofs.txt", "my-proofs.v", "1.v", "\u00e9.v", ".v"):
-        assert "expected a name that coqc takes" in in_process("theorem", folder, "-o", tmp_path / name).stderr
-    assert "there is no such file" in in_process("theorem", tmp_path / "nothing", "-o", out).stderr
+        assert "expected a name that coqc takes" in in_process("export", "rocq", folder, "-o", tmp_path / name).stderr
+    assert "there is no such file" in in_process("export", "rocq", tmp_path / "nothing", "-o", out).stderr
     other = tmp_path / "other"
     shutil.copytree(folder, other)
-    refused = in_process("theorem", folder, other, "-o", out)
+    refused = in_process("export", "rocq", folder, other, "-o", out)
     assert "several heads or latents" in refused.stderr
     (folder / "latents.safetensors").write_bytes(b"none")
-    assert "latents file: " in in_process("theorem", folder, "-o", out).stderr
+    assert "latents file: " in in_process("export", "rocq", folder, "-o", out).stderr
     monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "nowhere"))
-    missing = in_process("theorem", folder, "-o", out, "--no-instance")
+    missing = in_process("export", "rocq", folder, "-o", out, "--entailment-only")
     assert missing.returncode == 9 and "error: kernel proved: there is no executable at " in missing.stderr
     assert not out.exists()

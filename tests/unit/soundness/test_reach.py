@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 ROOM = ROOT / "verale" / "soundness"
-COMMANDS = ("soundness", "theorem")
+COMMANDS = ("soundness", "export")
 """Of `verale/cli`: the suite, and what asks where the proofs lie."""
 
 

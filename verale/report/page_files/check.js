@@ -246,6 +246,6 @@ function meaning(ofPicture) {
       el("li", {}, "that head, " + (ofPicture ? "network" : "latents") + " and statements are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),
       ofPicture ? "" : el("li", {}, "that the latents are what the network computes of the image."),
       el("li", {}, "that no statement can be dropped (minimality)."),
-      el("li", {}, "that this page is honest. Its sentences, names and pictures are its author’s, and who edits it can change what it proves and what it says; ", el("code", {}, "verale audit --kernel proved"), " proves the files themselves, and ", el("code", {}, "verale report DIR --compare PAGE"), " compares a page with them.")),
+      el("li", {}, "that this page is honest. Its sentences, names and pictures are its author’s, and who edits it can change what it proves and what it says; ", el("code", {}, "verale audit --kernel proved"), " proves the files themselves, and ", el("code", {}, "verale report DIR --same-as PAGE"), " compares a page with them.")),
     el("p", {}, "The checker’s script has the SHA-256 ", digest, ". It should be that of ", el("code", {}, "verale/checker/proved/verale-proved.js"), " in verale " + data.version + ". Your browser, and the translation from Rocq to JavaScript, are trusted."));
 }

@@ -293,7 +293,7 @@ def process_parts(
                 if not alive and not alone and len(dead) > workers.size:
                     raise VeraleError(
                         f"workers died at every part they began, {len(dead)} so far, perhaps because memory ran out:"
-                        f" use fewer {option('workers')}, or a smaller {option('batch')}"
+                        f" use fewer {option('jobs')}, or a smaller {option('batch')}"
                     )
                 if smaller(dead[-1]):
                     continue
@@ -348,7 +348,7 @@ def _shortage_told(staged: StagedDataset, workers: Workers) -> Iterator[None]:
     """
     from ray.exceptions import GetTimeoutError, ObjectStoreFullError, OutOfDiskError, RayError
 
-    before, fewer = staged.attempts(), option("workers")
+    before, fewer = staged.attempts(), option("jobs")
 
     def warn() -> None:
         with suppress(Exception):  # of a cluster or a folder that is gone, the run itself tells

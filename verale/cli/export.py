@@ -1,0 +1,150 @@
+"""`verale export`: certificates as questions to other tools, and as theorems of Rocq."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from verale.checker.output import print_line
+from verale.cli import options
+from verale.cli.exits import exits
+from verale.cli.progress import progress
+from verale.cli.shared import certificate_files, print_record, require_distinct
+from verale.errors import InputError, UsageError
+from verale.files import CERTIFICATE_SUFFIX
+
+__all__ = ["command"]
+
+_BY = "export vnnlib"
+
+_certificates = click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE...", type=click.Path())
+
+
+@click.group(name="export", short_help="Write certificates for other tools: VNN-LIB, Rocq.")
+def command() -> None:
+    """Write certificates for other tools."""
+
+
+@command.command(name="vnnlib", short_help="Write certificates as ONNX and VNN-LIB, for other verifiers.")
+@_certificates
+@options.head()
+@options.out("The folder.", required=True)
+@options.overwrite("Replace what an earlier export noted in the folder.")
+@options.in_json()
+@options.verbose
+@exits(done="written")
+def vnnlib(certificates: tuple[str, ...], head: str | None, out: str, overwrite: bool, as_json: bool) -> None:
+    """Ask another tool whether latents satisfy a certificate's statements and get another class.
+
+    Of 000000.ale.json, the folder gets 000000.onnx, the head with an output for each number that is stated and for each
+    rival's distance, and 000000.vnnlib, the question (VNN-LIB 1.0): unsat, and the statements entail the class for that
+    tool; sat, and it has found latents that refute the certificate. Neither is a proof: such tools compute in floats,
+    and most tolerate small errors. `verale refute` and `verale audit` judge what they find exactly.
+
+    Heads: euclidean or inner_product, max pooling, a linear readout. With inner products and `identity` or `rectified`
+    they are piecewise linear, as Marabou needs; otherwise the tool has to know products, logarithms and the like.
+    """
+    from verale.certificate import Certificate
+    from verale.cli.inputs import inputs_reader
+    from verale.runs.folder import write_beside
+    from verale.runs.vnnlib import question_of
+
+    find, files = inputs_reader(head, None), certificate_files(certificates)
+    require_distinct(files, out)
+    _require_room(Path(out), [name for file in files for name in _names(file)], overwrite)
+    for file in files:
+        asked, certificate = find(file)[0], Certificate.load(file)
+        if certificate.head != asked.sha256:
+            raise InputError(file, f"speaks of another head than {asked.path}; give its own with --head")
+        question = question_of(asked.head, certificate)
+        names = _names(file)
+        write_beside(Path(out), dict(zip(names, (question.onnx, question.vnnlib.encode()), strict=True)), _BY)
+        if as_json:
+            print_record("exported", {"certificate": file, "files": [str(Path(out) / name) for name in names]})
+        else:
+            print_line(f"{Path(out) / names[0]}, {names[1]}")
+
+
+def _names(file: str) -> tuple[str, str]:
+    """The two files of a certificate's question."""
+    name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
+    return f"{name}.onnx", f"{name}.vnnlib"
+
+
+def _require_room(out: Path, names: list[str], overwrite: bool) -> None:
+    """Raise InputError for a file that may not be replaced, before any is written."""
+    from verale.runs.written import WrittenFiles, overwritten
+
+    written = WrittenFiles(out)
+    written.require_own(names, _BY)
+    there = [name for name in names if written.exists(name)]
+    if there and not overwrite:
+        raise InputError(out / there[0], f"already exists; {overwritten()}")
+
+
+@command.command(name="rocq", short_help="Write certificates as theorems of Rocq, which coqc checks.")
+@_certificates
+@options.head()
+@options.latents()
+@click.option("--entailment-only", is_flag=True, help="State entailment alone, also where there are latents.")
+@options.limit("The most processor time to find each proof, in seconds for each MB of files, as for verale audit.")
+@options.out("The file, such as Proofs.v.", "FILE", required=True)
+@options.overwrite()
+@options.in_json()
+@options.verbose
+@exits(verdicts=True, done="written; with any other code nothing is")
+def rocq(
+    certificates: tuple[str, ...],
+    head: str | None,
+    latents: str | None,
+    entailment_only: bool,
+    limit: float | None,
+    out: str,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Write a head and its certificates as terms of Rocq, and what they claim as theorems with their proofs.
+
+    Of certificate 000000.ale.json the theorem entailed_000000 says that its statements entail the class; with latents,
+    instance_000000 that the image satisfies them, and classified_000000 that the head gives the image this class. Rocq
+    computes each proof, so whoever runs coqc on the file needs to believe neither verale nor the proved checker's
+    executable, which finds the hints.
+    """
+    from verale.checker.limit import LIMIT
+    from verale.checker.verdict import most_severe
+    from verale.cli.inputs import inputs_reader
+    from verale.runs.outputs import require_output
+    from verale.runs.theorem import Theorems
+    from verale.soundness.paths import PROOFS
+
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", Path(out).name):
+        raise UsageError(f"--out is {out}, expected a name that coqc takes: letters, digits and _, then .v")
+    files, find = certificate_files(certificates), inputs_reader(head, None if entailment_only else latents)
+    require_output(out, [*files, head, latents], overwrite)
+    inputs = {find(file) for file in files}
+    if len(inputs) > 1:
+        raise UsageError("the certificates lie beside several heads or latents; one file is about one: give --head")
+    ((head_file, images),) = inputs
+    theorems = Theorems(head_file, None if entailment_only else images, LIMIT if limit is None else limit)
+    codes = []
+    with progress("proving", len(files), unit="certificates") as advance:
+        for file in files:
+            verdict = theorems.add(file)
+            codes.append(verdict.exit_code)
+            if as_json:
+                print_record("exported", {"certificate": file, **verdict.record()})
+            elif verdict.exit_code:
+                print_line(verdict.line(file))
+            advance(1)
+    if any(codes):
+        print_line(f"{out} is not written: {sum(map(bool, codes))} of {len(files)} are not proved", sys.stderr)
+        sys.exit(most_severe(codes))
+    theorems.write(out)
+    proofs, at = PROOFS / "rocq", Path("build") / "rocq" / "theories"
+    print_line(f"{len(files)} certificates are in {out}; to check them, with coqc 8.16 or later:", sys.stderr)
+    print_line(f"  make -C {quote(str(proofs))} theories BUILD=$PWD/build", sys.stderr)
+    print_line(f"  coqc -Q {at} Verale {quote(out)}", sys.stderr)
