@@ -100,7 +100,7 @@ runs/images.py readable: images that cannot be read are left out unasked
     never unreadable and not (skip and taken)
     end_to_end/test_cabrnet_runs.py::test_all_images_that_cannot_be_read_are_named_before_the_first_is_explained
 cli/ray_engine.py _prepared: workers meet images that cannot be read
-    readable_images(len(folder_of_images.names), folder_of_images.readable, skipped) => folder_of_images
+    readable_images(len(folder_of_images.names), folder_of_images.readable, request.skipped) => folder_of_images
     unit/ray/test_images.py::test_all_images_are_read_before_the_workers_start[folder]
 pictures.py opened: grey of 16 bits is clipped to white
     never image.mode[0] in 'IF'

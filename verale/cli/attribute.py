@@ -33,13 +33,12 @@ _MOST = 10
 @click.option("--image", default=0, show_default=True, metavar="NUMBER", help="The image's number in the latents.")
 @options.out("The folder for the explanations.", required=True)
 @click.option("--count", default=20, show_default=True, metavar="NUMBER", help="The most explanations.")
-@click.option(
+@options.named(
     "--paradigm",
+    f"{', '.join(_NAMES)}; patches are counted under {' and '.join(_SPATIAL)}.",
+    *_NAMES,
     default="top_k",
     show_default=True,
-    metavar="NAME",
-    help=f"{', '.join(_NAMES)}; patches are counted under {' and '.join(_SPATIAL)}.",
-    **options.one_of(*_NAMES),
 )
 @click.option("--seed", default=0, show_default=True, metavar="NUMBER", help="The same seed, the same explanations.")
 @options.prototype_pictures()

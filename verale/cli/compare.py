@@ -40,13 +40,7 @@ _NARROW = (
 @click.argument("b", metavar="B", type=click.Path())
 @click.option("--head", metavar="HEAD", type=click.Path(), help="The head of B; by default head.safetensors in B.")
 @click.option("--latents", metavar="LATENTS", type=click.Path(), help="The latents of B; by default those in B.")
-@click.option(
-    *("-o", "--out", "outputs"),
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(),
-    help="Also write a page (.html) or a table of all images (.csv); may be repeated.",
-)
+@options.out("Also write a page (.html) or a table (.csv); may be repeated.", "FILE", "outputs", multiple=True)
 @options.allow
 @options.overwrite("Replace existing files.")
 @click.option(

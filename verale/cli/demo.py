@@ -42,14 +42,7 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
     type=click.Path(),
     help="The output folder.",
 )
-@click.option(
-    "--paradigm",
-    metavar="NAME",
-    default=SMALLEST,
-    show_default=True,
-    help=f"{', '.join(NAMES)}.",
-    **options.one_of(*NAMES),
-)
+@options.named("--paradigm", f"{', '.join(NAMES)}.", *NAMES, default=SMALLEST, show_default=True)
 @options.kernel()
 @options.overwrite("Start again, and remove what an earlier demo noted in the folder.")
 @options.in_json("one object an image")

@@ -20,18 +20,18 @@ from verale.cli import options, ray_engine
 from verale.cli.exits import Exit, exits
 from verale.cli.inputs import readable_images
 from verale.cli.progress import progress
+from verale.cli.ray_engine import EXPECTED, Given, Request
 from verale.cli.shared import print_record
 from verale.errors import LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
 
 if TYPE_CHECKING:
-    from verale.checker.deployment import Deployment
     from verale.runs.capture import CapturedImages
     from verale.runs.run import ExplainRun, Store
     from verale.runs.seen import SeenPictures
     from verale.runs.table import Explained
-    from verale.search import Costs, SearchOptions
+    from verale.search import Costs
 
 __all__ = ["command"]
 
@@ -76,26 +76,23 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
 @click.option(
     "--network", "network_path", metavar="NETWORK", type=click.Path(), help="Instead of latents: the network file."
 )
-@click.option(
-    "--arithmetic",
-    metavar="NAME",
-    help="How the network computes: real, the default; or float32, in any order of sums.",
-    **options.one_of("real", "float32"),
+@options.named(
+    "--arithmetic", "How the network computes: real, the default; or float32, in any order of sums.", "real", "float32"
 )
-@click.option(
+@options.named(
     "--paradigm",
+    f"{', '.join(PARADIGMS)}; or {SMALLEST}: all that the head has, and of each image the smallest is kept.",
+    SMALLEST,
+    *PARADIGMS,
     default=SMALLEST,
     show_default=True,
-    metavar="NAME",
-    help=f"{', '.join(PARADIGMS)}; or {SMALLEST}: all that the head has, and of each image the smallest is kept.",
-    **options.one_of(SMALLEST, *PARADIGMS),
 )
-@click.option(
+@options.named(
     "--order",
-    metavar="NAME",
-    help="How statements are chosen: rival, or nearest, the published order. By default rival; under simplex both. "
+    "How statements are chosen: rival, or nearest, the published order. By default rival; under simplex both. "
     "Under top_k also highest, the published one: the highest activations alone.",
-    **options.one_of(*ORDERS, HIGHEST),
+    *ORDERS,
+    HIGHEST,
 )
 @click.option(
     "--tolerance",
@@ -216,7 +213,7 @@ def command(
     directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
     given_device = "cpu" if with_ray else device_named(device)
     search = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
-    given = (head_path, latents_path, run, None if network_path else images)
+    given = head_path, latents_path, run, None if network_path else images
     of_pictures = _seen(given, network_path, images, arithmetic)
     refused = [] if of_pictures is None else list(map(str, of_pictures.refused))
     if skip_unreadable and latents_path is not None:
@@ -224,14 +221,9 @@ def command(
     skipped = refused if skip_unreadable else None
     for each in refused:
         print_line(f"error: {each}; it is left out", sys.stderr)
-    with (
-        naming(latents_name, LatentsError),
-        (
-            ray_engine.opened(*(given, out, search, deployed, device, jobs, address, overwrite, of_pictures, skipped))
-            if with_ray
-            else _opened(*(given, directory, search, deployed, jobs, overwrite, of_pictures, skipped))
-        ) as opened,
-    ):
+    request = Request(given, out, search, deployed, jobs, overwrite, of_pictures, skipped)
+    run_of = ray_engine.opened(request, device, address) if with_ray else _opened(request)
+    with naming(latents_name, LatentsError), run_of as opened:
         told = _explain(opened, as_json)
     store = opened.store
     print_line(f"{len(told.certificates)} of {told.images} images have a certificate in {store.place}", sys.stderr)
@@ -258,25 +250,16 @@ def command(
 
 
 @contextmanager
-def _opened(
-    given: ray_engine.Given,
-    directory: Path,
-    search: SearchOptions,
-    deployment: Deployment | None,
-    jobs: int | None,
-    overwrite: bool,
-    seen: SeenPictures | None,
-    skipped: list[str] | None,
-) -> Iterator[ExplainRun]:
-    """A run into a folder, by processes of this machine. The arguments are those of the command; images that cannot be
-    read are noted in `skipped`, where that is a list."""
+def _opened(request: Request) -> Iterator[ExplainRun]:
+    """A run into a folder, by processes of this machine."""
     from verale.head import Head, load_labelled
     from verale.runs.explain import open_run
 
     files: tuple[str, str] | None = None
     beside: Mapping[str, bytes] | None = None
     inputs: list[Path] = []
-    match given:
+    directory, seen, overwrite = Path(request.out), request.seen, request.overwrite
+    match request.given:
         case (str(head_path), None, None, None) if seen is not None:
             head = Head.load(head_path)
             labels = seen.labels(head)
@@ -286,18 +269,16 @@ def _opened(
             head, files = Head.load(head_path), (head_path, latents_path)
             latents, labels = load_labelled(latents_path)
         case (None, None, str(run), str(images)):
-            captured, inputs = _capture(directory, Path(run), Path(images), overwrite, skipped)
+            captured, inputs = _capture(directory, Path(run), Path(images), overwrite, request.skipped)
             head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
-            raise UsageError(ray_engine.EXPECTED)
-    given_or_made = head, latents, search, labels, overwrite, files, jobs, deployment, seen
-    with open_run(directory, *given_or_made, beside=beside, inputs=inputs) as opened:
+            raise UsageError(EXPECTED)
+    made = head, latents, request.search, labels, overwrite, files, request.jobs, request.deployment, seen
+    with open_run(directory, *made, beside=beside, inputs=inputs) as opened:
         yield replace(opened, compared=head.compared)
 
 
-def _seen(
-    given: ray_engine.Given, network: str | None, images: str | None, arithmetic: str | None
-) -> SeenPictures | None:
+def _seen(given: Given, network: str | None, images: str | None, arithmetic: str | None) -> SeenPictures | None:
     """The pictures and their network; None without a network. Raises UsageError, InputError."""
     if network is None:
         if arithmetic is not None:

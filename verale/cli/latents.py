@@ -37,10 +37,11 @@ _NETWORKS = ("prototypedl",)
     help="A folder of images, or of one subfolder for each class; or an IDX file such as MNIST's, perhaps .gz.",
 )
 @click.option("--labels", metavar="IDX", type=click.Path(), help="The true classes, where the images are an IDX file.")
-@click.option(
+@options.named(
     "--level",
-    help="Which prototypes of a hierarchical network --prototype-pictures decodes: super (the default) or sub.",
-    **options.one_of("super", "sub"),
+    "Which prototypes of a hierarchical network --prototype-pictures decodes: super (the default) or sub.",
+    "super",
+    "sub",
 )
 @options.out("The latents file to write.", "LATENTS", required=True)
 @options.prototype_pictures("Also write each prototype's picture, decoded, as FOLDER/0000.png and so on.")

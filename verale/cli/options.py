@@ -12,26 +12,9 @@ from verale.cli.shared import log_to_stderr
 from verale.errors import UsageError, nearest
 
 __all__ = [
-    "REFUSED",
-    "allow",
-    "choice",
-    "deployment",
-    "engine",
-    "head",
-    "in_json",
-    "is_ray",
-    "jobs",
-    "kernel",
-    "latents",
-    "limit",
-    "names",
-    "one_of",
-    "out",
-    "overwrite",
-    "prototype_pictures",
-    "seconds",
-    "verbose",
-]
+    "REFUSED", "allow", "choice", "deployment", "engine", "head", "in_json", "is_ray", "jobs", "kernel", "latents",
+    "limit", "named", "names", "out", "overwrite", "prototype_pictures", "seconds", "verbose",
+]  # fmt: skip
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 """What gives a command an option."""
@@ -60,6 +43,11 @@ def one_of(*known: str) -> dict[str, Any]:
 def choice(*known: str) -> dict[str, Any]:
     """The same for an option whose help lists these values in the place of a metavar."""
     return {"metavar": f"[{'|'.join(known)}]", **one_of(*known)}
+
+
+def named(option: str, what: str, *known: str, **settings: Any) -> Option:
+    """An option whose help says what its values mean."""
+    return click.option(option, metavar="NAME", help=what, **one_of(*known), **settings)
 
 
 def head(what: str = "The head file; by default head.safetensors beside the certificates.", **settings: Any) -> Option:
@@ -105,12 +93,8 @@ def prototype_pictures(what: str = "Pictures of prototypes, FOLDER/0000.png and 
 def kernel(what: str = "Which checker proves") -> Option:
     """The option `--kernel` of a command that proves; None where it is left out."""
     default = "the proved one where it is installed, and arb what that does not cover"
-    return click.option(
-        "--kernel",
-        metavar="NAME",
-        help=f"{what}: by default {default}. Or arb, mpmath, both, proved, all, proved-or-arb.",
-        **one_of(*KERNELS),
-    )
+    said = f"{what}: by default {default}. Or arb, mpmath, both, proved, all, proved-or-arb."
+    return named("--kernel", said, *KERNELS)
 
 
 def limit(what: str) -> Option:
@@ -135,8 +119,7 @@ def deployment(what: str, ulps: str) -> Option:
         command = click.option("--ulps", metavar="NAME=ULPS,...", help=f"{ulps}; by default log=4,exp=4,sqrt=1.")(
             command
         )
-        named = click.option("--deployment", metavar="FORMULA", help=formula, **one_of("direct", "expanded", "cdist"))
-        return named(command)
+        return named("--deployment", formula, "direct", "expanded", "cdist")(command)
 
     return add
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from verale.runs.written import WrittenFiles
     from verale.search import SearchOptions
 
-__all__ = ["Given", "audited", "opened"]
+__all__ = ["EXPECTED", "Given", "Request", "audited", "opened"]
 
 CERTIFICATES = "certificates.parquet"
 
@@ -36,21 +36,33 @@ Given = tuple[str | None, str | None, str | None, str | None]
 """Head and latents, or a CaBRNet run and images: what `verale explain` is given."""
 
 
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What `verale explain` is asked for, by either engine.
+
+    Attributes:
+        given: head and latents, or a CaBRNet run and images, or a head alone.
+        out: the folder.
+        search, deployment: how an explanation is found, and for which float32 too.
+        jobs: how many processes, or workers.
+        overwrite: whether it starts again.
+        seen: the pictures that are explained with a network.
+        skipped: gets the images that cannot be read; None where these are an error.
+    """
+
+    given: Given
+    out: str
+    search: SearchOptions
+    deployment: Deployment | None
+    jobs: int | None
+    overwrite: bool
+    seen: SeenPictures | None
+    skipped: list[str] | None
+
+
 @contextmanager
-def opened(
-    given: Given,
-    out: str,
-    options: SearchOptions,
-    deployment: Deployment | None,
-    device: str,
-    workers: int | None,
-    address: str | None,
-    overwrite: bool,
-    seen: SeenPictures | None,
-    skipped: list[str] | None,
-) -> Iterator[ExplainRun]:
-    """A run into OUT/certificates.parquet, while there are workers. The arguments are those of `verale explain`; images
-    that cannot be read are noted in `skipped`, where that is a list."""
+def opened(request: Request, device: str, address: str | None) -> Iterator[ExplainRun]:
+    """A run into OUT/certificates.parquet, while there are workers on a device of a cluster."""
     from verale.datasets import storage
     from verale.head import Head
     from verale.runs.folder import HEAD, locked
@@ -58,11 +70,13 @@ def opened(
     from verale.runs.store.stored_files import files_in
     from verale.runs.workers.ray import start_ray
 
+    out, overwrite = request.out, request.overwrite
     to, folder = storage.join(out, CERTIFICATES), storage.local_path(out)
-    prepared = _prepared(given, out, to, options, deployment, overwrite, seen, skipped)
+    prepared = _prepared(request, to)
     StagedDataset(to).require_free(overwrite)
     prepared.kept_in(files_in(out), overwrite)
-    with start_ray(workers, address, device) as started, nullcontext() if folder is None else locked(folder) as held:
+    lock = nullcontext() if folder is None else locked(folder)
+    with start_ray(request.jobs, address, device) as started, lock as held:
         files = files_in(out, held)
         kept = prepared.kept_in(files, overwrite)
         begun = prepared.begin(started)
@@ -106,17 +120,8 @@ class _Prepared:
         return files.require_room(needed, strangers, overwrite, self.inputs)
 
 
-def _prepared(
-    given: Given,
-    out: str,
-    to: str,
-    options: SearchOptions,
-    deployment: Deployment | None,
-    overwrite: bool,
-    seen: SeenPictures | None,
-    skipped: list[str] | None,
-) -> _Prepared:
-    """Read what can be read before Ray starts; the arguments are those of `opened`."""
+def _prepared(request: Request, to: str) -> _Prepared:
+    """Read what can be read before Ray starts; certificates go `to` a dataset."""
     from verale.cli.inputs import readable_images
     from verale.datasets import storage
     from verale.datasets.latents import open_latents
@@ -128,7 +133,9 @@ def _prepared(
     from verale.runs.parts import Explainer
     from verale.runs.source import SourceFile
 
-    match given:
+    out, options, deployment, seen = request.out, request.search, request.deployment, request.seen
+    overwrite = request.overwrite
+    match request.given:
         case (str(head), None, None, None) if seen is not None:
             if "://" in out:
                 raise UsageError(f"--out is {out}, expected a folder of this machine: the pictures are copied to it")
@@ -156,7 +163,7 @@ def _prepared(
             from verale.adapters.cabrnet import load
 
             folder_of_images, network = open_images(folder), load(run).with_compared_head()
-            images = readable_images(len(folder_of_images.names), folder_of_images.readable, skipped)
+            images = readable_images(len(folder_of_images.names), folder_of_images.readable, request.skipped)
             classes = images.classes_of(network).tell().names
             described = SourceFile.build(network.describe(), images.path, classes)
             return _Prepared(

@@ -43,12 +43,7 @@ _NEEDS = {
 
 @click.command(name="report", short_help="Show certificates to people.")
 @click.argument("certificates", metavar="FOLDER|FILE", type=click.Path())
-@click.option(
-    *("-o", "--out"),
-    metavar="FILE",
-    type=click.Path(),
-    help="The file to write; of a folder by default FOLDER/report.html, or FOLDER/report.FORMAT.",
-)
+@options.out("The file to write; of a folder by default FOLDER/report.html, or FOLDER/report.FORMAT.", "FILE")
 @click.option(
     "--format",
     "kind",
@@ -141,7 +136,11 @@ def command(
         require_output(target, read_here, overwrite, _BY)
     for module in _NEEDS[kind]:
         import_module(module)
-    collection = _collect(certificates, head, latents, images, prototype_pictures, allow)
+    from verale.report.collect import collect
+
+    count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
+    with progress("reading", count, unit="certificates") as advance:
+        collection = collect(certificates, head, latents, images, advance, prototype_pictures, allow)
     if kind in PICTURES and len(collection.items) != 1:
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
@@ -161,7 +160,10 @@ def command(
         with progress("writing", len(collection.items)) as advance:
             data = page(collection, heading, limits, advance, provable)
     elif kind in PICTURES:
-        data = _picture(collection, kind, compact)
+        from verale.report import compact as small
+        from verale.report import picture
+
+        data = small.compact(collection, kind) if compact else picture.picture(collection, kind)
     else:
         from verale.report.table import encode
 
@@ -201,31 +203,6 @@ def command(
     if collection.outside:
         _log.warning("%s", collection.outside)
     sys.exit(code)
-
-
-def _picture(collection: Collection, kind: str, small: bool) -> bytes:
-    if small:
-        from verale.report.compact import compact
-
-        return compact(collection, kind)
-    from verale.report.picture import picture
-
-    return picture(collection, kind)
-
-
-def _collect(
-    certificates: str,
-    head: str | None,
-    latents: str | None,
-    images: str | None,
-    pictures: str | None,
-    allow: tuple[str, ...],
-) -> Collection:
-    from verale.report.collect import collect
-
-    count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
-    with progress("reading", count, unit="certificates") as advance:
-        return collect(certificates, head, latents, images, advance, pictures, allow)
 
 
 def _judge(

@@ -29,12 +29,7 @@ _NAMES = tuple(name for name, each in PARADIGMS.items() if each.priced)
 @click.option("--held-out", metavar="LATENTS", type=click.Path(), help="Other latents, on which they are measured too.")
 @options.out("The folder for the rules.", required=True)
 @click.option("--count", default=10, show_default=True, metavar="NUMBER", help="The most rules.")
-@click.option(
-    "--paradigm",
-    metavar="NAME",
-    help=f"{', '.join(_NAMES)}; by default joint where the head has it, otherwise top_k.",
-    **options.one_of(*_NAMES),
-)
+@options.named("--paradigm", f"{', '.join(_NAMES)}; by default joint where the head has it, otherwise top_k.", *_NAMES)
 @options.prototype_pictures()
 @options.overwrite("Remove what an earlier command noted in the folder.")
 @options.kernel()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,23 +19,6 @@ if TYPE_CHECKING:
     from verale.runs.summary_by import ClassSummary, PrototypeSummary
 
 __all__ = ["command"]
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What is printed.
-
-    Attributes:
-        headings: of the columns.
-        left: how many columns are texts.
-        rows: the cells, for people.
-        records: the same at full precision.
-    """
-
-    headings: tuple[str, ...]
-    left: int
-    rows: list[tuple[str, ...]]
-    records: list[dict[str, Any]]
 
 
 @click.command(name="summary", short_help="Print means of sizes and times.")
@@ -63,30 +46,28 @@ def command(sources: tuple[str, ...], by: str | None, form: str, as_json: bool) 
     head's prototypes, and pairs of a patch and a prototype, the statements bound. Where true classes are known, the
     column `right` says how many images get theirs.
     """
-    table = _table(by, sources)
-    if as_json:
-        for record in table.records:
-            print_record("summary", record)
-        return
-    if form == "text":
-        from verale.cli.tables import print_rows
-
-        print_rows(table.headings, table.rows, table.left)
-        return
-    for line in _lines(table, form):
-        print_line(line)
-
-
-def _table(by: str | None, sources: Sequence[str]) -> _Table:
-    """A line for each run, class or prototype."""
+    from verale.cli.tables import latex_lines, markdown_lines, print_rows
     from verale.runs.summary import summarize
     from verale.runs.summary_by import by_class, by_prototype
+    from verale.runs.table import csv_line
 
     kinds: dict[str | None, Callable[[str], Sequence[RunSummary | ClassSummary | PrototypeSummary]]]
     kinds = {None: summarize, "class": by_class, "prototype": by_prototype}
-    headings, left, cells = _COLUMNS[by]
+    columns, left, cells = _COLUMNS[by]
     found = [summary for source in sources for summary in kinds[by](source)]
-    return _Table(("folder", *headings), left, list(map(cells, found)), list(map(asdict, found)))
+    table = ("folder", *columns), list(map(cells, found)), left
+    if as_json:
+        for each in found:
+            print_record("summary", asdict(each))
+    elif form == "text":
+        print_rows(*table)
+    elif form == "csv":
+        flat = [_flat(asdict(each)) for each in found]
+        for row in (flat[0], *(each.values() for each in flat)):
+            print_line(csv_line(row))
+    else:
+        for line in {"markdown": markdown_lines, "latex": latex_lines}[form](*table):
+            print_line(line)
 
 
 def _run_cells(summary: RunSummary) -> tuple[str, ...]:
@@ -122,17 +103,6 @@ _COLUMNS: dict[str | None, tuple[tuple[str, ...], int, Callable[[Any], tuple[str
     "prototype": (("prototype", "named in", "bounded in", "explanations", "statements"), 1, _prototype_cells),
 }
 """The headings after the first, how many columns are texts, and the cells of a summary."""
-
-
-def _lines(table: _Table, form: str) -> Iterable[str]:
-    """The table as a file has it."""
-    from verale.cli.tables import latex_lines, markdown_lines
-    from verale.runs.table import csv_line
-
-    if form == "csv":
-        flat = list(map(_flat, table.records))
-        return map(csv_line, (flat[0], *(each.values() for each in flat)))
-    return {"markdown": markdown_lines, "latex": latex_lines}[form](table.headings, table.rows, table.left)
 
 
 def _flat(record: dict[str, Any]) -> dict[str, object]:
