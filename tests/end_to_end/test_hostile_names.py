@@ -220,7 +220,8 @@ def test_what_is_written_is_named_on_one_line(folder: Path) -> None:
 @pytest.mark.parametrize("form", ["text", "csv", "markdown", "json"])
 def test_a_summary_is_a_line_a_row(form: str, folder: Path) -> None:
     shutil.copytree(folder / "out", folder / f"{NAME}4")
-    code, text = printed(folder, "summary", f"{NAME}4", "--format", form)
+    asked = ("--json",) if form == "json" else ("--format", form)
+    code, text = printed(folder, "summary", f"{NAME}4", *asked)
     lines = {"text": 4, "csv": 4, "markdown": 5, "json": 3}[form]
     assert code == 0 and text.count("\n") == lines
     if form == "json":
@@ -229,7 +230,7 @@ def test_a_summary_is_a_line_a_row(form: str, folder: Path) -> None:
         assert (in_markdown(SHOWN) if form == "markdown" else SHOWN) in text
     rows = [replace(row, paradigm=TEXT) for row in read_table(folder / "out" / TABLE)]
     (folder / "table.csv").write_text(csv_lines(rows, heading=True), newline="")
-    code, text = printed(folder, "summary", "table.csv", "--format", form)
+    code, text = printed(folder, "summary", "table.csv", *asked)
     assert code == 0 and text.count("\n") == lines
     rows[0] = replace(rows[0], paradigm="b")
     (folder / "table.csv").write_text(csv_lines(rows, heading=True), newline="")
