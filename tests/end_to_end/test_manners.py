@@ -367,7 +367,7 @@ def test_labels_reach_the_table_and_the_summary(given) -> None:
             ("explain", "--out", "o", "--paradigm", "topk"),
             "top_k, mixed (did you mean top_k?); see 'verale explain --help'",
         ),
-        (("summary",), "Missing argument 'OUT|CSV...'; see 'verale summary --help'"),
+        (("summary",), "Missing argument 'FOLDER|CSV...'; see 'verale summary --help'"),
         (("completion", "tcsh"), "'tcsh' is unknown, expected one of bash, zsh, fish"),
     ],
 )
@@ -380,7 +380,7 @@ def test_what_there_is_not_gets_one_line(arguments, reason, tmp_path) -> None:
 def test_without_a_command_there_is_help(tmp_path) -> None:
     code, out, err = again(tmp_path)
     assert code in (0, 2)
-    assert "Commands:\n  attribute" in out + err and "error:" not in err
+    assert "Explain:\n  explain" in out + err and "error:" not in err
 
 
 MISSING = ("torch", "numpy", "safetensors", "PIL", "yaml")

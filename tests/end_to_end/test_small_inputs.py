@@ -60,7 +60,6 @@ ANSWERED: dict[str, tuple[int, ...]] = {
             "explain with 10000 classes",
             "doctor",
             "unpack 4000 columns",
-            "report on a network of long numbers",
             "explain a network of long numbers",
             "network show 4000 layers",
             "head show a megabyte of labels",
@@ -71,6 +70,7 @@ ANSWERED: dict[str, tuple[int, ...]] = {
         (
             "audit a network of long numbers",
             "audit a network of long numbers by mpmath",
+            "report on a network of long numbers",
             "audit a picture of 2364 rows",
             "audit forty pictures of 2364 rows",
             "audit a picture of eight million rows",
