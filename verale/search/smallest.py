@@ -19,6 +19,11 @@ __all__ = ["NotKept", "Kept", "Search", "Solution", "Solved", "cheaper", "keep_s
 Solved = tuple[list[Statement], list[float], bool, tuple[Prices, ...]]
 """Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints."""
 
+READABLE = 14
+"""Numbers and names that are read at a glance: what has no more is not shortened."""
+
+SHORT_ENOUGH = "not tried: what was found before is read at a glance"
+
 Solution = Solved | str
 """The same, or the reason why there is no certificate."""
 
@@ -76,7 +81,8 @@ def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
     """For each image the cheapest solution, without costs the one with the least to read (`to_read`); on a tie, that of
     the earlier search.
 
-    A search is told how many statements it may use to win. One that gives up has no explanation, and says so.
+    A search is told how many statements it may use to win. One that gives up has no explanation, and says so. Without
+    costs, an image whose explanation is read at a glance is not searched again.
     """
     cost = partial(_cost, problem.costs) if problem.costs else partial(_to_read, problem)
     solved: list[list[Solution]] = [[] for _ in range(len(problem))]
@@ -84,8 +90,12 @@ def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
         best = [min(map(cost, given), default=math.inf) for given in solved]
         shorter = problem.costs.statements_below if problem.costs else partial(_shorter, problem, search.name)
         most = list(map(shorter, best))
-        for given, solution in zip(solved, search.solve(problem, most), strict=True):
-            given.append(solution)
+        asked = [image for image, read in enumerate(best) if problem.costs or read > READABLE]
+        found = search.solve(problem.take(asked), [most[image] for image in asked]) if asked else []
+        for given in solved:
+            given.append(SHORT_ENOUGH)
+        for image, solution in zip(asked, found, strict=True):
+            solved[image][-1] = solution
     names = [search.name for search in searches]
     return [_kept(cost, names, given) for given in solved]
 

@@ -14,10 +14,10 @@ from verale.certificate.reach import to_read
 from verale.checker import Auditor, Status
 from verale.head import Head, Softmax, Threshold, as_patches
 from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
-from verale.search import Batches, NotKept, SearchOptions
+from verale.search import Batches, NotKept, SearchOptions, smallest
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
-from verale.search.smallest import cheaper, keep_smallest, worth_trying
+from verale.search.smallest import SHORT_ENOUGH, cheaper, keep_smallest, worth_trying
 
 
 def results_of(head, latents, paradigm, **options):
@@ -43,17 +43,26 @@ def test_the_least_to_read_is_kept_the_earlier_on_a_tie_and_each_is_told_what_it
     """Each of these statements has three words to read, as `mixed` may state; a statement about a patch has four."""
     problem = small_problem("euclidean", 2).take([0, 1])
     first, second, third = (
-        Scripted(*each) for each in (("top_k", [3, None]), ("mixed", [3, 7]), ("projection", [2, None]))
+        Scripted(*each) for each in (("top_k", [8, None]), ("mixed", [8, 12]), ("projection", [5, None]))
     )
     kept = keep_smallest(problem, [first, second, third])
-    assert (first.most, second.most, third.most) == ([math.inf] * 2, [2, math.inf], [2, 5])
+    assert (first.most, second.most, third.most) == ([math.inf] * 2, [7, math.inf], [5, 8])
     assert [each.paradigm for each in kept] == ["projection", "mixed"]
-    assert kept[0].others == (NotKept("top_k", 3), NotKept("mixed", 3))
+    assert kept[0].others == (NotKept("top_k", 8), NotKept("mixed", 8))
     assert kept[1].others == (NotKept("top_k", None, "no luck"), NotKept("projection", None, "no luck"))
     tie = keep_smallest(problem, [first, second])
     assert [each.paradigm for each in tie] == ["top_k", "mixed"]
     keep_smallest(problem, [second, third, first])
-    assert (third.most, first.most) == ([2, 5], [1, 6])
+    assert (third.most, first.most) == ([5, 8], [4, 11])
+
+
+def test_what_is_read_at_a_glance_is_not_searched_again():
+    """Four statements of three words are; five are not."""
+    problem = small_problem("euclidean", 2).take([0, 1])
+    first, second = Scripted("top_k", [4, 5]), Scripted("mixed", [2])
+    kept = keep_smallest(problem, [first, second])
+    assert second.most == [4] and [each.paradigm for each in kept] == ["top_k", "mixed"]
+    assert kept[0].others == (NotKept("mixed", None, SHORT_ENOUGH),)
 
 
 def test_a_reason_is_never_cheaper():
@@ -63,7 +72,9 @@ def test_a_reason_is_never_cheaper():
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_no_paradigm_gives_less_to_read(geometry):
+def test_no_paradigm_gives_less_to_read(geometry, monkeypatch):
+    """But what is read at a glance anyhow."""
+    monkeypatch.setattr(smallest, "READABLE", 0)
     head = small_head(geometry, 3)
     latents = small_latents(head, images=1, seed=3)
     batches, results = results_of(head, latents, SMALLEST)
@@ -107,14 +118,15 @@ def test_paradigms_that_the_head_has_not_got_are_left_out():
     assert names[-1] == "projection" and not {"triangle", "hypersphere", "sparse"} & set(names)
 
 
-def test_a_paradigm_that_cannot_win_is_given_up():
+def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):
     """Its search stops long before it has an explanation."""
+    monkeypatch.setattr(smallest, "READABLE", 0)
     head = small_head("euclidean", 5, prototypes=20, depth=12, classes=5)
     latents = small_latents(head, images=2, patches=30, seed=5)
     batches, results = results_of(head, latents, SMALLEST)
     given_up = [other for result in results for other in result.others if "given up" in other.reason]
     assert given_up and all(other.size is None for other in given_up)
-    assert batches.paradigms == ("top_k", "mixed", "projection")
+    assert batches.paradigms == ("evidence", "top_k", "mixed", "projection")
 
 
 def explained_in_both_orders(paradigm):
