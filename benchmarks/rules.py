@@ -92,8 +92,8 @@ def inflated(head: Head, images: Tensor, chosen: int, paradigm: str) -> Inflated
         found[inflate] = [one for one in results if isinstance(one, Certificate)]
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": images[:chosen].contiguous()}))
     verdicts = [auditor.check(one.to_bytes(), minimality=one.minimal).status for one in found[True]]
-    before = torch.stack([coverage_of(head, images, one.statements).possible for one in found[False]])
-    after = torch.stack([coverage_of(head, images, one.statements).certain for one in found[True]])
+    before = torch.stack([coverage_of(head, images, one.statements, one.predicted).possible for one in found[False]])
+    after = torch.stack([coverage_of(head, images, one.statements, one.predicted).certain for one in found[True]])
     return Inflated(
         paradigm,
         before.sum(1).tolist(),

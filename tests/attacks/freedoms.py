@@ -109,7 +109,7 @@ def names_of_prototypes_are_free(case: Case, order: list[int]) -> str:
     for statement in predicate["statements"]:
         if "except" in statement:
             statement["except"] = sorted(new_index[j] for j in statement["except"])
-        else:
+        elif "prototype" in statement:  # a sum names none
             statement["prototype"] = new_index[statement["prototype"]]
     for prices in predicate["hints"].get("prices", ()):
         pairs = sorted(zip((new_index[j] for j in prices["prototypes"]), prices["prices"], strict=True))

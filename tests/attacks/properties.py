@@ -283,8 +283,8 @@ def _certificates(draw: st.DrawFn) -> Certificate:
             upper = st.floats(min_value=0.0, allow_infinity=False)
             listed = sorted(draw(st.sets(st.integers(0, classes - 1))) - {predicted})
             statements += [SumStatement(None, draw(upper))] * draw(st.booleans())
-            statements += [SumStatement((c,), draw(upper)) for c in listed[1:]]
-            statements += [SumStatement(tuple(listed[:1]), draw(upper))] * bool(listed)
+            parts = draw(st.sampled_from([[listed], [[c] for c in listed]]))
+            statements += [SumStatement(tuple(part), draw(upper)) for part in parts if part]
     prices = []
     if paradigm == "assignment":
         for rival in sorted(draw(st.sets(st.integers(0, classes - 1), max_size=2)) - {predicted}):

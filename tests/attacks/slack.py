@@ -21,7 +21,7 @@ from attacks.floats import NARROW, inside, sizes, solved
 from support.arithmetic import PRECISION, Ball, Matrix, Vector, ball, balls
 from support.claims import Claim, interval
 from support.exact import Values
-from support.files import given
+from support.files import Document, activation_statement, given
 from torch import Tensor
 
 from verale.head.evaluation import evaluate, observables
@@ -111,11 +111,28 @@ def _logits(claim: Claim, image: list[Vector]) -> list[Ball]:
     return claim.head.at(image).logits
 
 
+def _of_observed(claim: Claim, statement: Document) -> list[Document]:
+    """A statement as it bounds observables or activations: of a sum, for each rival that one other prototype gives
+    something, that one's activation. A sum of more is not searched for, but what breaks it satisfies no claim."""
+    if "rivals" not in statement:
+        return [statement]
+    own, bounds = claim.head.weight[claim.predicted], []
+    for rival in range(len(claim.head.weight)) if statement["rivals"] is None else statement["rivals"]:
+        row = claim.head.weight[rival]
+        gains = {j: row[j] - own[j] for j in range(claim.head.count) if row[j] != own[j]}
+        others = [j for j in gains if any(each[j] > own[j] for each in claim.head.weight)]
+        if len(others) == 1:
+            end, above = float.fromhex(statement["upper"]) / gains[others[0]], gains[others[0]] > 0
+            bounds.append(activation_statement(others[0], *((None, end) if above else (end, None))))
+    return bounds
+
+
 class _Search:
     """The search for one claim: floats until `complying`."""
 
     def __init__(self, claim: Claim, seed: int) -> None:
         self._claim = claim
+        self._statements = [each for statement in claim.statements for each in _of_observed(claim, statement)]
         self._head = claim.head.torch
         self._points = None if self._head.prototypes is None else self._head.prototypes.double()
         self._own = torch.tensor(given(claim.image), dtype=torch.float64)
@@ -131,7 +148,7 @@ class _Search:
     def _intervals(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """The ends for the observables (L, P), and for the activations (P); infinite where nothing is stated."""
         ends = [torch.full((self._patches + 1, self._count), end, dtype=torch.float64) for end in (-inf, inf)]
-        for statement in self._claim.statements:
+        for statement in self._statements:
             low, high = interval(statement)
             if "except" in statement:
                 about = [j for j in range(self._count) if j not in statement["except"]]
@@ -370,7 +387,7 @@ class _Search:
         """How far each narrow or false statement is from its middle (K), and its gradient at the image (K, L * D)."""
         at = torch.tensor(image, dtype=torch.float64)
         lacking, rows = [], []
-        for statement in self._claim.statements:
+        for statement in self._statements:
             for j in [k for k in range(self._count) if k not in statement["except"]] if "except" in statement else [-1]:
                 low, high = interval(statement)
                 prototype, patch = statement.get("prototype", j), statement.get("patch")

@@ -100,6 +100,55 @@ reading/pooling.py _max_minus_mean_distance: the nearest is no part of the mean
     farthest - (high or 0) + low => farthest - (high or 0)
 reading/margin.py lower_bound: the bias is left out
     without Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+reading/margin.py lower_bound: a sum adds to the margin
+    Fraction(_least(of_winner, box), unit) - min(stated) => Fraction(_least(of_winner, box), unit) + min(stated)
+reading/margin.py lower_bound: a sum takes nothing
+    Fraction(_least(of_winner, box), unit) - min(stated) => Fraction(_least(of_winner, box), unit)
+reading/margin.py lower_bound: with a sum the biases count twice
+    Fraction(_least(of_winner, box), unit) - min(stated)
+    => Fraction(_least(of_winner, box), unit) - min(stated) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+reading/margin.py lower_bound: every sum is about the rival
+    each.about(loser) => True
+reading/margin.py _least: terms have their greater ends
+    low if d > 0 else high => high if d > 0 else low
+reading/margin.py taken_back: the class's own prototypes are among the others
+    0 if mine else gain => gain
+reading/margin.py taken_back: a sum is of the class's own prototypes
+    0 if mine else gain => gain if mine else 0
+reading/margin.py taken_back: the least of the rivals is looked at
+    Fraction(max(highs), unit) => Fraction(min(highs), unit)
+reading/evaluation.py Evaluation.bounded: a sum is of the first class
+    taken_back(self._space.head, self.activations(bits), self._predicted, rivals)
+    => taken_back(self._space.head, self.activations(bits), 0, rivals)
+reading/evaluation.py Evaluation.bounded: a sum is about rivals that it does not list
+    statement.about(c) => True
+reading/instance.py truth: a sum is about nothing
+    not isinstance(statement, SumStatement) and not spoken_of(statement, evaluation.count)
+    => not spoken_of(statement, evaluation.count)
+head.py Head.belong: a prototype with two greatest weights belongs to no class
+    list(map(eq, self.weight.rows[c], self._greatest))
+    => [[row[j] >= w for row in self.weight.rows].count(True) == 1 for j, w in enumerate(self.weight.rows[c])]
+head.py Head.belong: a prototype belongs to the first class with its greatest weight
+    list(map(eq, self.weight.rows[c], self._greatest))
+    => [[row[j] for row in self.weight.rows].index(w) == c for j, w in enumerate(self._greatest)]
+head.py Head.belong: weights are compared in units
+    eq => lambda w, g: g - w <= 1
+certificate.py SumStatement.about: a list is no limit
+    self.rivals is None or rival in self.rivals => True
+certificate.py Certificate._check_statement: a sum may be negative
+    never statement.upper < 0
+certificate.py Certificate._check_statement: a sum may list no rival
+    not statement.rivals or not _rises(statement.rivals) => not _rises(statement.rivals)
+certificate.py Certificate._check_statement: the predicted class is a rival
+    self.predicted in statement.rivals => False
+certificate.py Certificate._check_statement: two sums may be about one rival
+    [(SumStatement, rival) for rival in statement.rivals] => []
+certificate.py Certificate._check_statement: two sums may be about all
+    [SumStatement] => []
+certificate.py Certificate._check_parts: evidence is there for every readout
+    head.readout == 'linear' => True
+proved/text.py _statement: a sum is about all rivals
+    statement.rivals is None => True
 reading/margin.py require: stated margins are not compared
     never claimed is not None and bound < claimed
 reading/margin.py require_minimal: the worst rival is not asked

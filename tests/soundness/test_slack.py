@@ -56,7 +56,7 @@ def test_every_paradigm_pooling_and_readout_has_tight_certificates():
         if each.geometry in paradigm.geometries
         and not paradigm.one_patch
         and (name not in ("assignment", "mixed") or each.pooling == "max")
-        and (name != "mixed" or each.readout == "linear")
+        and (name not in ("mixed", "evidence") or each.readout == "linear")
     }
     found = {
         (target.paradigm, each.pooling, each.readout)

@@ -203,6 +203,15 @@ def _of_statement(
         for listed in ([], [0], [0, 1, 2], [1, 0]):
             yield mutant("clause lists others", lambda p, v=listed: p["statements"][i].update({"except": v}))
         return
+    if "rivals" in statement:
+        own = float.fromhex(statement["upper"])
+        for kind, value in (("lowered", nextafter(own, -inf)), ("raised", nextafter(own, inf)), ("raised", own + 1.0)):
+            yield mutant(f"sum {kind}", lambda p, v=value: p["statements"][i].update(upper=v.hex()))
+        for odd in (*ODD_FLOATS, None):
+            yield mutant("end odd", lambda p, v=odd: p["statements"][i].update(upper=v))
+        for listed in (None, [], [0], [1], [2], [0, 1], [1, 2], [2, 1]):
+            yield mutant("sum lists others", lambda p, v=listed: p["statements"][i].update(rivals=v))
+        return
     for j in range(columns):
         if j != statement["prototype"]:
             yield mutant("prototype exchanged", lambda p, j=j: p["statements"][i].update(prototype=j))

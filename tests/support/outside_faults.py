@@ -547,6 +547,12 @@ report/page_full.py Full.finish: a block begins with the certificate before it
 report/page_files/text.js: another certificate of the block is shown
     place = number - data.blocks[block]; => place = 0;
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
+report/page_files/reasons.js: a sum is told as half of what it is
+    upperEnd(first.upper) + " points" => fromHex(first.upper) / 2 + " points"
+    end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[cosine-evidence]
+report/page_files/check.js: a sum about some rivals is asked about as one about all
+    one.rivals === null ? "none" => true ? "none"
+    end_to_end/pages/test_report_check.py::test_a_sum_is_asked_about_as_it_is_shown
 report/page_files/numbers.js: an end has a digit less than it needs
     return decimal; => return toDigits(value, Math.max(1, digits - 1), upper ? DOWN : UP);
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
@@ -587,8 +593,30 @@ report/shares.py ledger_of: the better end of an activation counts
     (ends.low, domain.low, givers[0]) if difference > 0 else (ends.high, domain.high, givers[1])
     => (ends.high, domain.low, givers[0]) if difference > 0 else (ends.low, domain.high, givers[1])
     unit/report/test_shares.py::test_who_gains_is_told_in_words
+bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
+    up(up(self.bias - least) + up(self.bias.abs() * 2.0**-52)) => self.bias - least - 2.0**-40
+    unit/search/test_paradigms_evidence.py::test_statements_are_true_and_prove_the_class[euclidean]
+search/paradigms/evidence.py EvidenceSearch.prove: a sum adds to the margin
+    down(by_own[about] - each.upper) => down(by_own[about] + each.upper)
+    unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
+bounds/margin.py belonging: prototypes belong to every class that has not the least weight
+    head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
+    unit/rules/test_coverage.py::test_images_that_satisfy_a_sum[euclidean]
+rules/coverage.py _sum_holds: the least that may be taken back is looked at
+    most <= statement.upper => least[:, rivals] <= statement.upper - 1
+    unit/rules/test_coverage.py::test_images_that_satisfy_a_sum[euclidean]
+search/digits.py _in_digits: a sum is rounded inward
+    SumStatement(rivals, _outward(upper, _place((upper,), digits, -324), up=True))
+    => SumStatement(rivals, _outward(upper, _place((upper,), digits, -324), up=False))
+    unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-2]
+search/through.py _holding: a sum is that of the latents alone
+    replace(statement, upper=max(upper, float((taken if rivals is None else taken[list(rivals)]).amax()))) => statement
+    unit/search/test_through.py::test_a_sum_is_of_all_latents_in_the_ranges
+report/shares.py _with_sum: the greatest sum is shown
+    min(sums) => max(sums)
+    unit/report/test_shares.py::test_of_two_sums_the_lower_one_is_told
 report/shares.py ledger_of: a lead may be less than the one that is shown
-    never lead < stated
+    never bias + lead < stated
     unit/report/test_shares.py::test_what_is_not_proved_has_no_ledger
 report/page_detail.py Details.of: what is proved is of another head
     auditor_for(collection.head_file) => auditor_for(collection.head_file.of(collection.head_file.path))

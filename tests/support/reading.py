@@ -30,6 +30,7 @@ _LIST = rf"({PROTOTYPES})"
 _PATCH = re.compile(
     r"(?:patch (\d+)[^:,]*(?:\(row \d+, column \d+\))?, )?prototype (\d+): [a-z ]+? (?=at |from )", re.I
 )
+_SUM = re.compile(rf"all other prototypes together put no class ahead of it by more than ({_NUMBER}) points")
 _LIMITED = re.compile(rf"active (above|below) ({_NUMBER})")
 
 _BEGINS = r"(?=prototypes? \d|no |none |only |the image)"
@@ -72,7 +73,11 @@ def read_table(tab: Page, count: int) -> Said:
             (number,) = re.findall(r"^prototype (\d+)", name)
             _add(said, _single(where, int(number), *read_bounds(bounds)))
     for _, clause, name, bounds in lines:
-        if clause:
+        if name == "points that all other prototypes give any other class":
+            low, high = read_bounds(bounds)
+            assert low is None and high is not None
+            _add(said, _total(high))
+        elif clause:
             _add(said, _clause(_exempt(name, count), *read_bounds(bounds)))
     return said
 
@@ -89,7 +94,9 @@ def read_cards(tab: Page, count: int) -> Said:
     for card in tab.locator(".prototypes > li").all():
         clause = "clause" in (card.get_attribute("class") or "").split()
         for text in card.locator(".says").all_inner_texts():
-            if clause:
+            if match := _SUM.fullmatch(text):
+                _add(said, _total(match[1]))
+            elif clause:
                 subject = text if not card.locator(".full").count() else card.locator(".full").inner_text()
                 _add(said, _clause(_exempt(subject, count), *read_bounds(text)))
             elif match := _PATCH.search(text):
@@ -107,7 +114,9 @@ def read_words(text: str, count: int, stated: set[int]) -> Said:
     for part in _BETWEEN.split(text):
         part = part.strip(" .")
         one = _OF_ONE.match(part)
-        if one and (not one[2] or int(one[1]) in stated):
+        if total := _SUM.fullmatch(part):
+            _add(said, _total(total[1]))
+        elif one and (not one[2] or int(one[1]) in stated):
             _add(said, _single(None if one[2] else 0, int(one[1]), *read_bounds(part)))
         elif re.search(r"as stated|\d+ (of the \d+ )?prototypes (\(listed below\) )?(are|may)", part):
             continue
@@ -165,7 +174,13 @@ def _clause(exempt: set[int], low: str | None, high: str | None) -> dict[str, An
     return {"except": sorted(exempt)} | end
 
 
+def _total(most: str) -> dict[str, Any]:
+    return {"rivals": None, "upper": _hex(most, up=True)}
+
+
 def _key(statement: Mapping[str, Any]) -> Key:
+    if "rivals" in statement:
+        return ("sum", *(statement["rivals"] or ()))
     if "except" in statement:
         return ("upper",) if "upper" in statement else ("lower",)
     return (statement.get("patch", "activation"), statement["prototype"])

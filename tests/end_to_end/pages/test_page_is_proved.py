@@ -42,6 +42,7 @@ CASES = [
     *(("cosine", paradigm) for paradigm in ("projection", "triangle", "hypersphere", "mixed")),
     *(("softmax", paradigm) for paradigm in ("assignment", "simplex", "sparse", "top_k")),
     *((name, "top_k") for name in VARIED),
+    *((name, "evidence") for name in ("euclidean", "cosine", "softmax")),
     *(("joint", paradigm) for paradigm in ("joint", "top_k")),
 ]
 

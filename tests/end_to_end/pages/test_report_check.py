@@ -118,12 +118,35 @@ def move(detail: dict[str, Any]) -> None:
     for statement in document["predicate"]["statements"]:
         low, high = (float.fromhex(end) for end in statement["interval"])
         statement["interval"] = [(low / 2).hex(), (2 * high + 4).hex()]
+    restate(detail, document)
+
+
+def restate(detail: dict[str, Any], document: dict[str, Any]) -> None:
+    """Put another certificate in the place of what is shown and of what is asked."""
     detail["text"] = json.dumps(document)
     prices = detail["questions"]["entails"].index(" prices ")
     image = detail["questions"]["instance"].index(" image ")
     moved = certificate_text(read_certificate(detail["text"].encode()))[:-1].decode()
     detail["questions"]["entails"] = f"entails {moved}" + detail["questions"]["entails"][prices:]
     detail["questions"]["instance"] = f"instance {moved}" + detail["questions"]["instance"][image:]
+
+
+def test_a_sum_is_asked_about_as_it_is_shown(tabs, tmp_path):
+    """One about all rivals, and one about some."""
+    folder = folder_of(tmp_path / "out", report_head("cosine"), "evidence", names=("0.png",))
+    path = folder / "report.html"
+    path.write_bytes(page(collect(folder), "A report", check=True))
+    assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
+
+    def change(detail: dict[str, Any]) -> None:
+        document = json.loads(detail["text"])
+        (total,) = (each for each in document["predicate"]["statements"] if "rivals" in each)
+        total["rivals"] = [c for c in range(3) if c != document["predicate"]["predicted"]]
+        restate(detail, document)
+
+    assert all(
+        said.startswith(PROVED) for said in answers(tabs.open(changed(path, tmp_path, change), "#certificate-0"))
+    )
 
 
 def test_a_changed_certificate_is_not_proved(tabs, folder, report, tmp_path):

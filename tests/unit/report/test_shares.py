@@ -10,7 +10,7 @@ import torch
 from support.joint import joint_head
 from support.small import small_head, small_latents, varied_head
 
-from verale.certificate import ActivationStatement, Certificate, OrderStatement
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, SumStatement
 from verale.checker import Auditor
 from verale.checker.certificate import read_certificate
 from verale.checker.numbers import Interval
@@ -24,6 +24,7 @@ CASES = [
     *(("cosine", paradigm) for paradigm in ("projection", "top_k", "mixed")),
     *(("softmax", paradigm) for paradigm in ("simplex", "sparse", "top_k")),
     *((name, "top_k") for name in ("inner product", "top mean", "masked", "quartic")),
+    *((name, "evidence") for name in ("euclidean", "cosine", "softmax")),
 ]
 KERNELS = ("arb", "proved")
 INF = float("inf")
@@ -73,11 +74,15 @@ def test_the_ledger_is_what_the_certificate_proves(name, paradigm, kernel):
                 "it may prove more than is stated"
             )
             assert sum(reason.share for reason in made.reasons) == 1
-            shares = [reason.share for reason in made.reasons]
+            shares = [reason.share for reason in made.reasons if not reason.of_sum]
+            assert not any(reason.of_sum for reason in made.reasons[:-1]), "sums are told last"
             assert shares == sorted(shares, reverse=True) and min(shares) >= 0
             weight = head.weight.double()
+            others = (weight > weight[certificate.predicted]).any(0)
             for part in (part for reason in made.reasons for part in reason.parts):
-                adds = (weight[certificate.predicted] - weight[rival])[part.prototype] * activations[part.prototype]
+                about = others if part.prototype is None else part.prototype
+                added = (weight[certificate.predicted] - weight[rival])[about] * activations[about]
+                adds = added.sum()
                 assert float(part.worst) <= float(part.amount) <= float(adds) + 1e-9, "the image itself keeps to it"
 
 
@@ -129,6 +134,18 @@ def test_who_gains_is_told_in_words():
     taking = replace(certificate, statements=(ActivationStatement(2, -INF, 1 / 3),))
     ((said,),) = carried(head, taking, ledger(head, taking, 1, "arb"))
     assert said.startswith("takes at most 0.6667 from the lead (about "), "rounded up, never down"
+
+
+def test_of_two_sums_the_lower_one_is_told():
+    head, certificate = two_classes()
+    sums = (SumStatement(None, 3.0), SumStatement((1,), 1.25))
+    certificate = replace(certificate, paradigm="evidence", statements=(certificate.statements[0], *sums))
+    for kernel in KERNELS:
+        made = ledger(head, certificate, 1, kernel)
+        own, total = made.reasons
+        assert own.statements == (0,) and [(part.prototype, part.amount) for part in own.parts] == [(0, 4)]
+        assert total.statements == (2,) and [(part.prototype, part.amount) for part in total.parts] == [(None, -1.25)]
+        assert made.lead == 30 + 4 - Fraction(5, 4) and total.of_sum
 
 
 def test_one_activation_bounds_its_neighbours():

@@ -6,7 +6,7 @@ import pytest
 import torch
 from support.small import GEOMETRIES, small_head, small_latents
 
-from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, SumStatement
 from verale.head import as_patches, evaluate
 from verale.rules import coverage
 from verale.rules.coverage import coverage_of
@@ -53,7 +53,7 @@ def test_images_that_satisfy_each_statement(geometry, monkeypatch):
     images = as_patches(small_latents(head, images=40))
     done = evaluate(head, images)
     said = statements(done)
-    covers = [coverage_of(head, images, [each]) for each in said]
+    covers = [coverage_of(head, images, [each], 0) for each in said]
     for cover, each in zip(covers, said, strict=True):
         true = truth(each, done)
         assert (cover.certain <= true).all() and (true <= cover.possible).all()
@@ -63,18 +63,35 @@ def test_images_that_satisfy_each_statement(geometry, monkeypatch):
     assert not covers[6].possible.any() and covers[7].certain.all()
 
 
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_images_that_satisfy_a_sum(geometry):
+    """What is taken back in float64 decides, but where it is just the sum."""
+    head = small_head(geometry)
+    images = as_patches(small_latents(head, images=40))
+    activations, weight = evaluate(head, images).activations, head.weight.double()
+    for predicted in range(head.classes):
+        others = (weight > weight[predicted]).any(0)
+        taken = ((weight - weight[predicted]) * others) @ activations.T
+        for rivals in (None, *((c,) for c in range(head.classes) if c != predicted)):
+            most = taken[[c for c in range(head.classes) if c != predicted] if rivals is None else list(rivals)].amax(0)
+            upper = max(0.0, float(most.median()) + 1e-6)
+            cover = coverage_of(head, images, [SumStatement(rivals, upper)], predicted)
+            assert torch.equal(cover.certain, most <= upper)
+            assert torch.equal(cover.possible, most <= upper)
+
+
 def test_all_statements_have_to_hold():
     head = small_head("euclidean")
     images = as_patches(small_latents(head, images=40))
     done = evaluate(head, images)
     some = statements(done)[2:5]
-    together = coverage_of(head, images, some)
-    apart = [coverage_of(head, images, [each]) for each in some]
+    together = coverage_of(head, images, some, 0)
+    apart = [coverage_of(head, images, [each], 0) for each in some]
     assert torch.equal(together.certain, torch.stack([each.certain for each in apart]).all(0))
     assert torch.equal(together.possible, torch.stack([each.possible for each in apart]).all(0))
-    assert coverage_of(head, images, []).certain.all()
+    assert coverage_of(head, images, [], 0).certain.all()
 
 
 def test_no_images():
     head = small_head("euclidean")
-    assert coverage_of(head, torch.empty(0, 5, 6, dtype=torch.float64), []).certain.shape == (0,)
+    assert coverage_of(head, torch.empty(0, 5, 6, dtype=torch.float64), [], 0).certain.shape == (0,)

@@ -51,7 +51,7 @@ INNER_PRODUCTS = pytest.param("inner products", marks=pytest.mark.long)  # whose
 def test_rules_cover_images_of_their_class_only(name):
     head, images, rules = rules_of(name)
     predicted = evaluate(head, images).predicted
-    cover = [coverage_of(head, images, rule.statements).certain for rule in rules]
+    cover = [coverage_of(head, images, rule.statements, rule.predicted).certain for rule in rules]
     covered = torch.zeros(len(images), dtype=torch.bool)
     news = []
     for rule, covers in zip(rules, cover, strict=True):
@@ -82,7 +82,7 @@ def test_latents_that_satisfy_a_rule_have_its_class(name):
     head, _, rules = rules_of(name)
     drawn = torch.rand(20000, 1, head.depth, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     predicted = evaluate(head, drawn).predicted
-    cover = [coverage_of(head, drawn, rule.statements).certain for rule in rules]
+    cover = [coverage_of(head, drawn, rule.statements, rule.predicted).certain for rule in rules]
     for rule, covers in zip(rules, cover, strict=True):
         assert (predicted[covers] == rule.predicted).all()
     assert torch.stack(cover).any()
@@ -93,7 +93,7 @@ def test_a_class_without_images_has_no_rule():
     images = as_patches(small_latents(head, images=10))
     rules = list(fit(head, images, "top_k"))
     assert [rule.predicted for rule in rules] == [0]
-    assert coverage_of(head, images, rules[0].statements).certain.all()
+    assert coverage_of(head, images, rules[0].statements, rules[0].predicted).certain.all()
     assert rules[0].statements == (), "nothing has to be said where every latent has the class"
 
 

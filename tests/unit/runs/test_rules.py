@@ -61,7 +61,9 @@ def test_numbers_are_those_of_the_certificates(sets):
     assert rules.exit_code == 0 and rules.paradigm == "top_k" and len(rules.rules) == 3
     for path, whole in ((sets.fitted, rules.fitted), (sets.held_out, rules.held_out)):
         images = as_patches(load_latents(path))
-        cover = torch.stack([coverage_of(sets.head, images, each.statements).certain for each in rules.certificates])
+        cover = torch.stack(
+            [coverage_of(sets.head, images, each.statements, each.predicted).certain for each in rules.certificates]
+        )
         predicted = evaluate(sets.head, images).predicted
         labels = predicted.clone()
         labels[:4] = (labels[:4] + 1) % 3

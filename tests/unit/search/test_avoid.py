@@ -15,7 +15,14 @@ from support.problems import small_problem
 from support.small import small_head, small_latents, varied_head
 from torch import Tensor
 
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    SumStatement,
+)
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Head, as_patches, evaluate
@@ -45,6 +52,7 @@ OF_ACTIVATIONS = [
     ("softmax", "sparse"),
     ("euclidean", "mixed"),
     ("cosine", "mixed"),
+    ("cosine", "evidence"),
 ]
 
 
@@ -59,7 +67,7 @@ def named(statement) -> tuple[set[int], set[int]]:
             return {statement.patch}, {statement.prototype}
         case ActivationStatement():
             return set(), {statement.prototype}
-        case OrderStatement() | FloorStatement():
+        case OrderStatement() | FloorStatement() | SumStatement():
             return set(), set()
     raise TypeError(statement)
 

@@ -61,7 +61,7 @@ def test_latents_within_the_wider_statements_have_the_class(geometry):
     drawn = torch.cat([drawn, near])
     done, inside = evaluate(head, drawn), 0
     for wide in inflated:
-        covered = coverage_of(head, drawn, wide.statements).certain
+        covered = coverage_of(head, drawn, wide.statements, wide.predicted).certain
         ahead = done.logits[covered][:, [wide.predicted]] - done.logits[covered]
         for rival, margin in enumerate(wide.margins):
             assert margin is None or not len(ahead) or margin <= float(ahead[:, rival].min()) + 1e-9

@@ -17,8 +17,8 @@ def names_of(head, paradigm=SMALLEST, patches=5, **options):
 
 
 def test_smallest_tries_what_the_head_has_and_leaves_out_what_is_seldom_smaller():
-    assert names_of(small_head("euclidean")) == ["top_k", "mixed", "projection"]
-    assert names_of(small_head("softmax")) == ["sparse", "top_k", "assignment"]
+    assert names_of(small_head("euclidean")) == ["evidence", "top_k", "mixed", "projection"]
+    assert names_of(small_head("softmax")) == ["evidence", "sparse", "top_k", "assignment"]
     assert names_of(varied_head("negated"), patches=1)[-1] == "joint"
     assert names_of(small_head("euclidean"), "triangle") == ["triangle"]
 

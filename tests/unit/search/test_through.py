@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
+from support.problems import small_problem
 from support.small import small_head
 from support.torch_networks import deep_network, frozen_network, random_pictures
 from torch import nn
 
 from verale.bounds import observe
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    SumStatement,
+)
 from verale.errors import UsageError
 from verale.head import Box, Head, as_patches, evaluate
 from verale.network import FrozenNetwork, picture_digest
 from verale.search import SearchOptions, Unexplained
 from verale.search.batches import Batches, ImageResult
-from verale.search.through import ThroughNetwork
+from verale.search.through import ThroughNetwork, holding
 
 PICTURES = random_pictures(2)
 
@@ -50,14 +59,20 @@ def holds(head: Head, certificate: Certificate, patches: torch.Tensor) -> bool:
                 kept = [j for j in range(head.size) if j not in exempt]
                 low, high = activations[kept].amin(), activations[kept].amax()
                 lower, upper = (-torch.inf, upper) if isinstance(each, OrderStatement) else (upper, torch.inf)
+            case SumStatement(None, upper):
+                gains = (head.weight - head.weight[certificate.predicted]).double()
+                gains[:, (gains <= 0).all(0)] = 0.0
+                lower, low, high = -torch.inf, -torch.inf, (gains @ activations).amax()
         if not (lower - slack <= low and high <= upper + slack):
             return False
     return True
 
 
 @pytest.mark.parametrize("arithmetic", ["real", "float32"])
-@pytest.mark.parametrize("paradigm", ["smallest", "projection", "top_k"])
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+@pytest.mark.parametrize(
+    ("geometry", "paradigm"),
+    [*product(("euclidean", "cosine"), ("smallest", "projection", "top_k")), ("cosine", "evidence")],
+)
 def test_statements_hold_of_what_torch_computes(arithmetic: str, paradigm: str, geometry: str) -> None:
     network = frozen_network("residual")
     head = head_of(network, geometry)
@@ -73,6 +88,24 @@ def test_statements_hold_of_what_torch_computes(arithmetic: str, paradigm: str, 
             assert holds(head, certificate, single)
         assert int(evaluate(head, exact[None]).predicted) == certificate.predicted
         assert min(each for each in certificate.margins if each is not None) > 0
+
+
+def test_a_sum_is_of_all_latents_in_the_ranges() -> None:
+    """It is widened to the most that is taken back at any of these activations."""
+    problem = small_problem("euclidean", 4)
+    weight, widened = problem.head.weight.double(), 0
+    for image in range(len(problem)):
+        one = problem.take([image])
+        predicted = int(one.margins.predicted[0])
+        gains = (weight - weight[predicted]) * (weight > weight[predicted]).any(0)
+        most = (gains * torch.where(gains > 0, one.activations.upper[0], one.activations.lower[0])).sum(1)
+        for rivals in (None, *((c,) for c in range(len(weight)) if c != predicted)):
+            (wide,) = holding(one, [SumStatement(rivals, 0.0)])
+            assert isinstance(wide, SumStatement) and wide.rivals == rivals
+            least = max(0.0, float((most if rivals is None else most[list(rivals)]).amax()))
+            assert least - 1e-9 <= wide.upper <= least + 1e-9
+            widened += least > 0.1
+    assert widened
 
 
 @pytest.mark.parametrize("options", [{"digits": 3}, {"digits": "exact"}, {"tolerance": "1%"}, {"tolerance": "auto"}])

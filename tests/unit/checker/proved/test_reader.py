@@ -118,10 +118,10 @@ def _compare_heads(shown: dict[str, Any], head: Head) -> None:
 def _compare_certificates(shown: dict[str, Any], predicate: dict[str, Any]) -> None:
     assert (shown["predicted"], shown["patches"]) == (predicate["predicted"], predicate["patches"])
     for (form, *fields), stated in zip(shown["statements"], predicate["statements"], strict=True):
-        places = {"patch": 2, "activation": 1, "others": 1}[form]
-        named = [stated[name] for name in ("patch", "prototype", "except") if name in stated]
+        places = {"patch": 2, "activation": 1, "others": 1, "sum": 1}[form]
+        named = [stated[name] for name in ("patch", "prototype", "except", "rivals") if name in stated]
         assert fields[:places] == named
-        ends = stated.get("interval", [stated.get("lower"), stated.get("upper")])
+        ends = stated.get("interval", [stated.get("lower"), stated.get("upper")])[form == "sum" :]
         assert over(shown["statement_unit"], fields[places:]) == exactly(ends)
     assert over(shown["margin_unit"], shown["margins"]) == [exactly(each) or 0 for each in predicate["margins"]]
 
@@ -143,7 +143,9 @@ def again(kind: str, shown: Any) -> str:
             case [str(), *fields]:
                 yield value[0]
                 for field in fields:
-                    if value[0] == "inner_product" and field is not None:
+                    if (value[0] == "inner_product" and field is not None) or (
+                        value[0] == "sum" and isinstance(field, list)
+                    ):
                         yield "some"
                     pair = value[0] in _WITH_FRACTIONS and field is not None
                     yield from (f"{each:x}" for each in field) if pair else items(field)
