@@ -1,5 +1,5 @@
 """The least size of an explanation (`top_k`, linear readouts). An explanation states some activations, T, and at most a
-ceiling and a floor; all of it is true of one image. Take gain_cj >= 0 and need_c as in `checker/reading/least.py`, and
+ceiling and a floor; all of it is true of one image. Take gain_cj >= 0 and need_c as in `checker/least.py`, and
 weights y_c >= 0 of rivals with need_c > 0, and s_j = sum_c y_c min(gain_cj, need_c). If the t greatest s_j add up to
 less than sum_c y_c need_c, then T has more than t members.
 
@@ -47,7 +47,7 @@ _END = z3.If(_LOW <= _U2, least(_H, greatest(_U1, _LOW)), _H)
 
 LEMMA = Lemma(
     rules=("least size",),
-    code=("verale/checker/reading/least.py", "verale/checker/least.py", "verale/search/least.py"),
+    code=("verale/checker/least.py", "verale/search/least.py"),
     cases=(
         Case("gains that are cut at the need still cover it", [*_ENTAILED, _NEED > 0], _CUT >= _NEED),
         Case(

@@ -173,7 +173,7 @@ reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distan
     without 2 * sqrt_ends(y * link)[1]
 reading/paradigms.py Activations.box: patches without statements are forgotten
     self._outward.box(parts, patches) => self._outward.box(parts, max(1, len(groups)))
-reading/least.py excludes: a gain exceeds the need
+least.py excludes: a gain exceeds the need
     min(gain, need) => gain
 
 # Pictures and networks.

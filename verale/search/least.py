@@ -1,6 +1,6 @@
 """How small an explanation under `top_k` can be at all: a lower bound, as the document that the checker proves.
 
-Branch and bound over the ends of the ceiling and of the floor. For each cell of these (`checker/reading/least.py`, by
+Branch and bound over the ends of the ceiling and of the floor. For each cell of these (`checker/least.py`, by
 the same formulas in floats) the stated activations are the solution of a covering problem, one row a rival; its linear
 relaxation bounds their number, and the dual's weights prove the bound.
 """

@@ -91,7 +91,7 @@ def _entailed(
 def _cells(module: Import) -> str:
     """Random cells, ranges and weights on a coarse grid: the rule excludes what its formulas exclude in rational
     numbers that are rounded as it says; and no explanation that it excludes is there."""
-    rule, box = module("reading.least"), module("reading.pooling").Box
+    rule, box = module("least"), module("reading.pooling").Box
     generator, bits, excluded = random.Random(3), 2, 0
     for trial in range(400):
         margins, data = _head(generator, 3, 4, 64 if trial % 4 else 16)

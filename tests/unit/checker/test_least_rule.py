@@ -8,7 +8,7 @@ import pytest
 from support.boxes import coordinates
 
 from verale.checker.head import Head, read_head
-from verale.checker.reading.least import Cell, excludes
+from verale.checker.least import Cell, excludes
 from verale.checker.reading.pooling import Box
 
 BITS = 8
