@@ -13,8 +13,6 @@ from flint import arb, ctx, fmpz, fmpz_mat
 from .arithmetic import GUARD_BITS, Arithmetic, Rows
 from .dyadic import ceil_shift, floor_shift
 
-__all__ = ["Arb"]
-
 
 class Arb(Arithmetic):
     """Arithmetic on python-flint."""

@@ -12,8 +12,6 @@ from typing import Any, ClassVar, TypeAlias
 from .dyadic import ceil_shift, dot, floor_shift
 from .limit import Clock
 
-__all__ = ["GUARD_BITS", "Arithmetic", "Matrix", "Rows"]
-
 Rows: TypeAlias = list[list[int]]
 Matrix: TypeAlias = list[tuple[int, Any]]
 """A matrix of integers as `Arithmetic.product` takes it: blocks, each with its number of rows."""

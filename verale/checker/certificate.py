@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from .dyadic import about
 from .errors import FormatError
-from .head import COSINES, GEOMETRIES, Head
+from .head import Head
 from .read.formats import LARGEST as LARGEST
 from .read.formats import (
     Readers,
@@ -30,6 +30,7 @@ from .read.formats import (
     record,
     text,
 )
+from .similarities import COSINES, GEOMETRIES
 
 _TYPE = "urn:verale:certificate:v1"
 _CLAIMS = ("entailment", "instance", "picture", "minimality")

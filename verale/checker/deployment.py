@@ -27,19 +27,6 @@ from struct import pack, unpack
 from .dyadic import Exact
 from .errors import UnprovedError
 
-__all__ = [
-    "FORMULAS",
-    "LARGEST",
-    "TINY",
-    "UNIT",
-    "Deployment",
-    "are_binary32",
-    "gamma",
-    "is_binary32",
-    "parse_deployment",
-    "unproved",
-]
-
 FORMULAS = ("direct", "expanded", "cdist")
 """How squared distances are computed; other observables have one formula each."""
 UNIT = Fraction(1, 2**24)

@@ -11,9 +11,7 @@ from operator import eq
 
 from .dyadic import Exact, exact
 from .read.head_file import HeadFile, read_head_file
-from .similarities import COSINES, GEOMETRIES, Similarity
-
-__all__ = ["COSINES", "GEOMETRIES", "Head", "read_head"]
+from .similarities import Similarity
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,6 @@ from mpmath.libmp import MPZ, from_int, from_man_exp, mpi_add, mpi_div, mpi_mul
 from .arithmetic import GUARD_BITS, Arithmetic
 from .dyadic import ceil_shift, floor_shift
 
-__all__ = ["Mpmath"]
-
 _OWNER = MPZ.__module__.partition(".")[0]  # the package whose integers mpmath computes in; `builtins` for Python's
 _Interval: TypeAlias = Any  # mpmath's pair of floating-point tuples
 

@@ -21,8 +21,6 @@ from .errors import FormatError
 if TYPE_CHECKING:
     from .arithmetic import Arithmetic
 
-__all__ = ["COSINES", "GEOMETRIES", "SIMILARITIES", "Similarity"]
-
 COSINES = ("cosine", "rooted_cosine")
 GEOMETRIES = ("euclidean", *COSINES, "inner_product", "softmax")
 _Ends = tuple[int, int]

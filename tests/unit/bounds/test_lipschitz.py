@@ -16,8 +16,7 @@ from verale.bounds.lipschitz import Lipschitz
 from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading import lipschitz as checked
-from verale.checker.reading.pooling import Box
-from verale.checker.reading.space import Space
+from verale.checker.reading.space import Box, Space
 from verale.errors import UsageError
 from verale.head import Box as Domain
 from verale.head import (

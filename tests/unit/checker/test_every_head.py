@@ -20,7 +20,7 @@ from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, Statement
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import exact
-from verale.checker.head import COSINES, read_head
+from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
@@ -28,7 +28,7 @@ from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.checker.similarities import SIMILARITIES
+from verale.checker.similarities import COSINES, SIMILARITIES
 
 
 def rules(space: Space) -> list[Activations]:

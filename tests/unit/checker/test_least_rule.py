@@ -9,7 +9,7 @@ from support.boxes import coordinates
 
 from verale.checker.head import Head, read_head
 from verale.checker.least import Cell, excludes
-from verale.checker.reading.pooling import Box
+from verale.checker.reading.space import Box
 
 BITS = 8
 ONE = 1 << BITS

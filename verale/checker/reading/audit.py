@@ -27,8 +27,6 @@ from .paradigms import Activations
 from .quadratic import QuadraticRule
 from .space import Box, Space
 
-__all__ = ["PlainAudit", "numbers_of"]
-
 _BITS = 128
 """Of what a statement bounds at an image."""
 

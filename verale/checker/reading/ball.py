@@ -28,8 +28,6 @@ from ..arithmetic import Rows
 from ..dyadic import ceil_shift, dot, floor_shift
 from .facts import Facts
 
-__all__ = ["Frame", "enclosures"]
-
 
 @dataclass(frozen=True)
 class Frame:

@@ -101,12 +101,10 @@ from operator import neg, sub
 from ..certificate import Certificate, Statement, sums_of
 from ..deployment import LARGEST, TINY, UNIT, Deployment, are_binary32, gamma, is_binary32, unproved
 from ..dyadic import about, ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient
-from ..head import COSINES
+from ..similarities import COSINES
 from .facts import by_patch
 from .margin import lower_bound
 from .space import Box, Space
-
-__all__ = ["Computed", "Losses", "deployed_margins", "require_deployed"]
 
 _TOGETHER = ("assignment", "joint")
 _ZERO = Fraction(0)

@@ -27,10 +27,8 @@ from ..certificate import PatchStatement, Statement, SumStatement, spoken_of
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
 from ..network.enclosure import EnclosedLatents
 from .margin import taken_back
-from .pooling import Box, pooled
-from .space import Space, distances_over, divided, products_over
-
-__all__ = ["Evaluation"]
+from .pooling import pooled
+from .space import Box, Space, distances_over, divided, products_over
 
 _Ends: TypeAlias = tuple[int, int]
 

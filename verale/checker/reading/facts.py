@@ -56,10 +56,8 @@ from typing import TypeAlias
 from ..arithmetic import Rows
 from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement, SumStatement
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at
-from ..head import COSINES
+from ..similarities import COSINES
 from .space import Space
-
-__all__ = ["Facts", "OfActivations", "Target", "by_patch", "far", "intervals", "most_stated"]
 
 OfActivations: TypeAlias = ActivationStatement | OrderStatement | FloorStatement
 

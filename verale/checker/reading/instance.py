@@ -13,12 +13,11 @@ from fractions import Fraction
 from ..certificate import Certificate, Statement, SumStatement, spoken_of
 from ..dyadic import ceil_at, floor_at
 from ..errors import RefutedError, UnprovedError
-from ..head import COSINES, Head
+from ..head import Head
 from ..network.enclosure import EnclosedLatents
+from ..similarities import COSINES
 from .evaluation import Evaluation
 from .margin import lower_bound
-
-__all__ = ["require_domain", "require_not_refuted", "require_true", "truth"]
 
 _BITS = 256
 _LADDER = (128, 320, 1280)  # the last separates any two binary64 numbers, even the smallest

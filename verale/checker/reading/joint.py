@@ -27,11 +27,9 @@ from fractions import Fraction
 from operator import sub
 
 from ..certificate import Certificate, PatchStatement
-from ..head import COSINES
-from .pooling import Box
+from ..similarities import COSINES
 from .quadratic import QuadraticRule
-
-__all__ = ["Joint"]
+from .space import Box
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,6 @@ from ..dyadic import ceil_shift, dot, sqrt_ends
 from .pooling import Pooling
 from .space import Box, Space
 
-__all__ = ["Lipschitz"]
-
 
 class Lipschitz:
     """What the activations of one head say of each other. Its similarity is monotone, its pooling is max."""

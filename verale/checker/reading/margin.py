@@ -43,8 +43,6 @@ from ..errors import UnprovedError
 from ..head import Head
 from .space import Box
 
-__all__ = ["enough", "lower_bound", "proved_margins", "require", "require_minimal", "taken_back"]
-
 
 def lower_bound(head: Head, box: Box, winner: int, loser: int, sums: Sequence[SumStatement] = ()) -> Fraction:
     """The lower bound of o_winner - o_loser: exact; for a soft tree rounded down, up where the box is rounded

@@ -54,8 +54,6 @@ from .facts import by_patch
 from .margin import lower_bound
 from .space import Box, Ranges, Space, at
 
-__all__ = ["Assignment", "Simplex", "heaviest_matching"]
-
 
 class Simplex:
     """Ranges of one patch of a softmax head."""

@@ -25,8 +25,6 @@ from .pooling import Pooling
 from .quadratic import QuadraticRule
 from .space import Box, Ranges, Space, at
 
-__all__ = ["Activations"]
-
 
 class Activations:
     """What statements say of the activations of a head.

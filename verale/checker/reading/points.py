@@ -32,12 +32,10 @@ from math import isqrt
 
 from ..certificate import PatchStatement
 from ..dyadic import ceil_at, dot, floor_at
-from ..head import COSINES
+from ..similarities import COSINES
 from .facts import Facts, Target, far
 from .space import Ranges, Space, divided
 from .weights import Weights
-
-__all__ = ["Point", "Points", "combination_within", "exact_inverse", "ranges_within", "satisfies", "value_at"]
 
 _PLACES = 128  # of a root after the point
 

@@ -57,10 +57,9 @@ from math import inf
 from typing import TypeAlias
 
 from ..dyadic import quotient
-from ..head import COSINES, Head
+from ..head import Head
+from ..similarities import COSINES
 from .space import Box, Ranges, Space, divided
-
-__all__ = ["Box", "End", "Pooling", "pooled"]
 
 End: TypeAlias = tuple[int, int | None, int]
 """The range of one prototype at some patches that are alike, and how many these are: perhaps 10^18."""

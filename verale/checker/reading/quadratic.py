@@ -13,14 +13,12 @@ from functools import cached_property
 from heapq import nlargest
 
 from ..certificate import PatchStatement
-from ..head import COSINES
+from ..similarities import COSINES
 from .ball import enclosures
 from .facts import Facts, far, most_stated
 from .points import combination_within, ranges_within
 from .space import Ranges, Space
 from .weights import Weights
-
-__all__ = ["QuadraticRule"]
 
 _LIKELY = 3
 """The patches that are tried for the one end of an observable that a single patch proves."""

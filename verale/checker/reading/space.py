@@ -25,9 +25,8 @@ from typing import Self
 from ..arithmetic import Arithmetic, Matrix, Rows
 from ..deployment import are_binary32
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient, sqrt_ends
-from ..head import COSINES, Head
-
-__all__ = ["Box", "Ranges", "Space", "at", "ball", "distances_over", "divided", "domain_ranges", "products_over"]
+from ..head import Head
+from ..similarities import COSINES
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64

@@ -36,8 +36,6 @@ from ..dyadic import floor_shift
 from .ball import Frame
 from .facts import Facts, Target
 
-__all__ = ["Weights"]
-
 _Number: TypeAlias = Any  # a float or a Decimal
 _CONTEXT = Context(prec=120, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 _ENDLESS = 10**100  # a weight, or a multiple of a direction, that no facts need which latents satisfy

@@ -20,9 +20,8 @@ from verale.checker.certificate import ActivationStatement, FloorStatement, Orde
 from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
 from verale.checker.reading.paradigms import Activations
-from verale.checker.reading.pooling import Box
 from verale.checker.reading.quadratic import QuadraticRule
-from verale.checker.reading.space import Space
+from verale.checker.reading.space import Box, Space
 
 ROOTED = {"kind": "rooted_cosine", "epsilon": (2.0**-3).hex()}
 NEGATED = {"kind": "negated"}

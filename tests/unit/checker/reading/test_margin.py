@@ -13,7 +13,7 @@ from support.exact import Head as ExactHead
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
 from verale.checker.reading.margin import lower_bound, proved_margins, require
-from verale.checker.reading.pooling import Box
+from verale.checker.reading.space import Box
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300])
