@@ -23,8 +23,8 @@ from verale.checker.errors import KernelError
 from verale.checker.proved.program import find_executable
 from verale.errors import UsageError
 from verale.paradigms import ORDERS
-from verale.soundness import sets
-from verale.soundness.sets import Group
+from verale.soundness import compare
+from verale.soundness.compare import Group
 
 TRAINED = ("protopnet", "tesnet", "pipnet", "gaussian", "protopool")
 """Heads trained on CIFAR-100, as `benchmarks.heads` names them."""
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def _chosen(given: argparse.Namespace) -> Iterator[tuple[str, Iterator[Group]]]:
-    yield "corpora", sets.corpora()
+    yield "corpora", compare.corpora()
     if given.mutants_one_in:
         yield "mutants", mutated(given.mutants_one_in, given.seed)
     if given.emitted:
@@ -80,7 +80,7 @@ def _chosen(given: argparse.Namespace) -> Iterator[tuple[str, Iterator[Group]]]:
 
 def _emitted(count: int, seed: int) -> Iterator[Group]:
     """Random heads, until that many certificates are emitted."""
-    for group in sets.emitted(itertools.count(_HEADS * seed), 1):
+    for group in compare.emitted(itertools.count(_HEADS * seed), 1):
         yield group
         count -= len(group.questions)
         if count <= 0:
@@ -93,7 +93,7 @@ def _trained(data: Path, images: int) -> Iterator[Group]:
 
     for name in TRAINED:
         subject = build(name, data, images)
-        yield sets.explained(name, subject.head, subject.latents, orders=ORDERS[:1])
+        yield compare.explained(name, subject.head, subject.latents, orders=ORDERS[:1])
 
 
 def _facts() -> dict[str, str]:

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from verale.soundness.compare import NAMES, Comparison, Said, asked, compared, rank
-from verale.soundness.sets import Group, Question
+from verale.soundness.compare import NAMES, Comparison, Group, Question, Said, asked, compared, rank
 
 __all__ = ["Difference", "Tally", "tallied", "with_margins"]
 

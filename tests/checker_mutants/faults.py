@@ -51,11 +51,11 @@ numbers.py agreed: what one kernel decides is decided
     StatementAt(None) => first
 auditor.py _is_decided: nobody else is asked what is not decided
     all(each.true is not None for each in statements) => True
-proved/answers.py Items.finish: numbers may go on
-    never self._at != len(self._items)
-proved/answers.py numbers_of: the predicted class may have a margin
+numbers.py Items.finish: numbers may go on
+    never self._items
+numbers.py numbers_of: the predicted class may have a margin
     never margins[predicted] is not None
-proved/answers.py Items.unit: a unit may be 0 or below
+numbers.py Items.unit: a unit may be 0 or below
     never unit <= 0
 dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value

@@ -21,8 +21,8 @@ from benchmarks.agreement.tally import Tally, tallied
 from verale.checker import Auditor, Status
 from verale.soundness import compare, sets
 from verale.soundness.combinations import COMBINATIONS
+from verale.soundness.compare import Group, Question
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.sets import Group, Question
 from verale.soundness.suite import SECTIONS
 
 

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from verale.head import Box, Cosine, Head, Identity, InnerProduct, Softmax
-from verale.soundness.compare import unproved
-from verale.soundness.sets import Group, explained
+from verale.soundness.compare import Group, explained, unproved
 
 IMAGES, PATCHES, COUNT = 2, 3, 6
 

@@ -13,9 +13,8 @@ import pytest
 from verale.head import Geometry, Head, Pooling, Readout, Similarity, load_latents
 from verale.search.options import LEAST_TOLERANCE
 from verale.soundness.combinations import TOLERANCES, Draw, draws, searches
-from verale.soundness.compare import unproved
+from verale.soundness.compare import Group, Question, emitted, explained, unproved
 from verale.soundness.corpus.cases import stored
-from verale.soundness.sets import Group, Question, emitted, explained
 
 FILES = Path(__file__).parents[1] / "fixtures" / "wide"
 WIDE = {"6": 0.3, "27": 0.01, "52": 0.1}

@@ -20,8 +20,8 @@ from support.editing import described, entries, joined, split
 from support.files import Document, read_latents
 
 from verale.paradigms import PARADIGMS
+from verale.soundness.compare import Group, Question
 from verale.soundness.corpus.cases import Case, accepted
-from verale.soundness.sets import Group, Question
 
 ODD_FLOATS = ("-0x0p+0", "0x0.0000000000001p-1022", "0x1p+9999", "0x1p-1074", "-0x1p+1023", "0x1p+1023", "nan", "inf")
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from verale.checker.certificate import Certificate
-from verale.checker.numbers import Interval
-from verale.checker.proved.answers import Items, NotNumbersError
+from verale.checker.numbers import Interval, Items, NotNumbersError
 from verale.checker.proved.claims import ProvedClaims
 from verale.checker.proved.text import image_text, picture_text
 from verale.checker.read.latents import Image

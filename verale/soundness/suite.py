@@ -59,8 +59,7 @@ def _lemmas(long: bool, seed: int) -> Outcome:
 def _emitted(long: bool, seed: int) -> Outcome:
     import torch
 
-    from verale.soundness.compare import unproved
-    from verale.soundness.sets import emitted
+    from verale.soundness.compare import emitted, unproved
 
     torch.set_num_threads(1)
     heads = 400 if long else 20
@@ -92,8 +91,7 @@ def _agreement(long: bool, seed: int) -> Outcome:
 
     from verale.checker.errors import KernelError
     from verale.checker.proved.program import find_program
-    from verale.soundness import sets
-    from verale.soundness.compare import compared
+    from verale.soundness import compare
     from verale.soundness.corpus.cases import stored
 
     try:
@@ -102,11 +100,11 @@ def _agreement(long: bool, seed: int) -> Outcome:
         return 0, f"certificates compared: {error}", ()
     torch.set_num_threads(1)
     heads, images = (2000, 50) if long else (60, 1)
-    emitted = sets.emitted(range(heads * seed, heads * (seed + 1)), 1)
-    groups = chain(sets.corpora(long), sets.opened(seed), emitted, sets.demo(images))
+    emitted = compare.emitted(range(heads * seed, heads * (seed + 1)), 1)
+    groups = chain(compare.corpora(long), compare.opened(seed), emitted, compare.demo(images))
     kinds: Counter[str] = Counter()
     wrong: list[str] = []
-    for each in compared(groups):
+    for each in compare.compared(groups):
         kinds[each.kind] += 1
         wrong += each.wrong
     detail = f"certificates by all kernels; `proved` proves {kinds['more']} more and {kinds['less']} less"

@@ -22,7 +22,7 @@ def numbers_beside_verdicts(module: Import, kernel: str) -> str:
     def intervals(*ends: Any) -> Any:
         return tuple(interval(Fraction(low), Fraction(high)) for low, high in ends)
 
-    read = module("proved.answers")
+    read = module("numbers")
     halves = [(0, 2), (Fraction(-1, 4), Fraction(3, 4))], [(-1, 2), (-1, 1)]
     expected = numbers(*(intervals(*each) for each in halves), (None, Fraction(1, 2)), (((), (0,)), ((), ())))
     if read.numbers_of(_TEXT, 2, 2, 0, 1) != expected:

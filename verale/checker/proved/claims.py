@@ -122,8 +122,7 @@ class ProvedClaims:
     def numbers(self, certificate: Certificate) -> Numbers:
         """What the statements prove of each activation and of each rival, whether or not they entail the class. Raises
         ExecutableError: the answer is none."""
-        from ..numbers import Interval, Numbers
-        from .answers import NotNumbersError, numbers_of
+        from ..numbers import Interval, NotNumbersError, Numbers, numbers_of
 
         head, statements = self._head, len(certificate.statements)
         answer = self._answer("numbers", self._about(certificate, prices_text(certificate, head.count)))

@@ -23,8 +23,7 @@ from support.values import ValuedClaims, latents_of, values_of
 from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import ExecutableError, UnprovedError
 from verale.checker.head import read_head
-from verale.checker.numbers import Interval
-from verale.checker.proved.answers import NotNumbersError, numbers_of
+from verale.checker.numbers import Interval, NotNumbersError, numbers_of
 from verale.checker.proved.program import find_executable, find_script
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
