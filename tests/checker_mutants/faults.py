@@ -545,7 +545,7 @@ proved/script_host.py _said: what is no text is told as one
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
     without not self._dialogue.is_open
 auditor.py Exclusive.alone: two threads are in at once
-    self._lock => nullcontext()
+    self._locks.setdefault(os.getpid(), RLock()) => nullcontext()
 proved/program.py find_program: the script takes the place of a program that is named
     without os.environ.get(VARIABLE)
 """

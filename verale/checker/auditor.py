@@ -11,7 +11,6 @@ from functools import cache, partial
 from itertools import permutations
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakSet
 
 from .certificate import Certificate, read_certificate
 from .choices import CHOICES, EITHER, KERNELS, PROVED, load_arithmetic, packages_of
@@ -38,32 +37,15 @@ _UNCLAIMED = (
 
 
 class Exclusive:
-    """Lets one thread in, to a program that is asked, or to a precision that is global. A child of a fork has it free,
-    whatever thread of its parent was in; so has a copy."""
+    """Lets one thread in, to a program that is asked, or to a precision that is global. Each process has a lock of its
+    own: a child of a fork has it free, whatever thread of its parent was in."""
 
     def __init__(self) -> None:
-        self._lock = RLock()
-        _ALL.add(self)
+        self._locks: dict[int, AbstractContextManager[object]] = {}
 
     def alone(self) -> AbstractContextManager[object]:
         """Waits, where it is entered, until no other thread is in."""
-        return self._lock
-
-    def __reduce__(self) -> tuple[type[Exclusive], tuple[()]]:
-        return Exclusive, ()
-
-
-_ALL: WeakSet[Exclusive] = WeakSet()
-
-
-def _free_all() -> None:
-    """In the child of a fork, which has one thread."""
-    for each in list(_ALL):
-        each._lock = RLock()
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch (Windows does not fork)
-    os.register_at_fork(after_in_child=_free_all)
+        return self._locks.setdefault(os.getpid(), RLock())
 
 
 _RULES = Exclusive()

@@ -5,8 +5,8 @@
 - `lemmas`: the lemmas of `proofs`, by Z3.
 - `combinations`: random heads of every combination of parts, in turn (`python -m benchmarks.emitted`).
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed).
-- `sets`: certificates by head: of the corpora, what they accept with ends taken away, of random heads, of the demo.
-- `compare`: the verdicts of kernels on these, side by side (`python -m benchmarks.agreement`).
+- `compare`: certificates by head: of the corpora, what they accept with ends taken away, of random heads, of the demo;
+  and the verdicts of kernels on these, side by side (`python -m benchmarks.agreement`).
 
 `paths` says where the corpora and the lemmas lie.
 """

@@ -7,42 +7,24 @@ of the explanations. `CYCLE` draws of a combination have each of these with each
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from verale.errors import HeadError
-from verale.head import (
-    BankPooling,
-    Box,
-    Cosine,
-    Euclidean,
-    ExpDistance,
-    Exponential,
-    FocalPooling,
-    Geometry,
-    Head,
-    Identity,
-    InnerProduct,
-    LogRatio,
-    MaskedMaxPooling,
-    Maximum,
-    MaxPooling,
-    Negated,
-    Pooling,
-    Quadratic,
-    Rectified,
-    Similarity,
-    Softmax,
-    SoftTree,
-    Threshold,
-    TopMeanPooling,
-)
+from verale.head import Box, Head, InnerProduct, MaskedMaxPooling, Maximum, SoftTree
+from verale.head.fields import Kind
+from verale.head.geometry import GEOMETRIES
+from verale.head.pooling import POOLINGS
+from verale.head.similarity import SIMILARITIES
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.searches import paradigms_taken
+
+_T = TypeVar("_T")
 
 TOLERANCES = (0.0, 0.001, 0.01, 0.1)
 """The tolerances of explanations that are tried, in the units of the observable."""
@@ -79,35 +61,42 @@ class Draw:
     tolerance: float
 
 
-_GEOMETRIES: tuple[Geometry, ...] = (Euclidean(), Cosine(1e-8), Cosine(1e-4, rooted=True), InnerProduct(), Softmax())
-_SIMILARITIES: tuple[Similarity, ...] = (
-    Identity(),
-    LogRatio(1e-4),
-    Negated(),
-    ExpDistance(),
-    Exponential(),
-    Quadratic(),
-    Rectified(),
-    Threshold(0.1),
-)
-_POOLINGS: tuple[Pooling, ...] = (
-    MaxPooling(),
-    MaskedMaxPooling(torch.ones(1, 2)),
-    BankPooling(1),
-    TopMeanPooling(2),
-    FocalPooling(),
-    FocalPooling("max_minus_mean_distance"),
-)
+@dataclass(frozen=True)
+class _Chance:
+    """What is drawn from one generator, in turn."""
+
+    generator: torch.Generator
+
+    def whole(self, low: int, high: int) -> int:
+        return int(torch.randint(low, high + 1, (), generator=self.generator))
+
+    def one_of(self, *choices: _T) -> _T:
+        return choices[self.whole(0, len(choices) - 1)]
+
+    def numbers(self, *shape: int) -> Tensor:
+        """Between 0 and 1."""
+        return torch.rand(*shape, generator=self.generator)
+
+
+_FIELDS: dict[str, Callable[[_Chance, int, float], dict[str, Any]]] = {
+    "cosine": lambda chance, count, size: {"epsilon": chance.one_of(1e-8, 0.0, 0.25 * size)},
+    "rooted_cosine": lambda chance, count, size: {"epsilon": chance.one_of(1e-4, 0.0, 0.25 * size)},
+    "log_ratio": lambda chance, count, size: {"epsilon": chance.one_of(1e-4, 0.5)},
+    "threshold": lambda chance, count, size: {"threshold": chance.one_of(0.1, 0.3)},
+    "masked_max": lambda chance, count, size: vars(random_mask(count, chance.whole(1, 2), chance.generator)),
+    "banks": lambda chance, count, size: {"class_token": chance.whole(1, count - 1)},
+    "top_mean": lambda chance, count, size: {"k": chance.whole(1, 4)},
+}
+"""The fields of the kinds of parts that have some, drawn for so many prototypes and for latents of some size."""
 
 
 def _combinations() -> Iterator[Combination]:
     """Every choice of parts from which a head can be built."""
-    for geometry, similarity, pooling, readout in product(
-        _GEOMETRIES, _SIMILARITIES, _POOLINGS, ("linear", "maximum", "soft_tree")
-    ):
-        combination = Combination(geometry.kind, similarity.kind, pooling.kind, readout)
+    poolings = sorted(POOLINGS, key=("max", "masked_max").__contains__, reverse=True)  # draws are numbered so
+    for kinds in product(GEOMETRIES, SIMILARITIES, poolings, ("linear", "maximum", "soft_tree")):
+        combination = Combination(*kinds)
         try:
-            _head(combination, 2, 4, 2, torch.Generator().manual_seed(0), True, True, 1.0)
+            _head(combination, 2, 4, 2, _Chance(torch.Generator().manual_seed(0)), True, True, 1.0)
         except HeadError:
             continue
         yield combination
@@ -120,11 +109,8 @@ def draw(combination: Combination, number: int, images: int, small: bool = False
     attain them.
     """
     seed = 1_000_003 * number + _SEEDS[combination]
-    generator = torch.Generator().manual_seed(seed)
-
-    def whole(low: int, high: int) -> int:
-        return int(torch.randint(low, high + 1, (), generator=generator))
-
+    chance = _Chance(torch.Generator().manual_seed(seed))
+    whole = chance.whole
     tolerance, varied = TOLERANCES[number % len(TOLERANCES)], number // len(TOLERANCES) % _VARIED
     large = whole(0, 15) == 0
     classes, depth = whole(2, 6 if large else 4), whole(1, 12 if large else 7)
@@ -135,8 +121,8 @@ def draw(combination: Combination, number: int, images: int, small: bool = False
         large, classes, depth, patches = False, 2, whole(2, 3), whole(2, 3)
         count = whole(2, 3)
     size = 2.0 ** whole(-40, 40) if whole(0, 5) == 0 and not tolerance and not small else 1.0
-    head = _head(combination, classes, count, depth, generator, bool(varied & 1), bool(varied & 2), size)
-    return Draw(head, _latents(head, images, patches, size, generator), tolerance)
+    head = _head(combination, classes, count, depth, chance, bool(varied & 1), bool(varied & 2), size)
+    return Draw(head, _latents(head, images, patches, size, chance.generator), tolerance)
 
 
 def draws(numbers: Iterable[int], images: int) -> Iterator[tuple[str, Draw]]:
@@ -151,46 +137,33 @@ def _head(
     classes: int,
     count: int,
     depth: int,
-    generator: torch.Generator,
+    chance: _Chance,
     biased: bool,
     own_tensor: bool,
     size: float,
 ) -> Head:
     """A head of a combination. Raises HeadError where its parts do not fit each other."""
 
-    def rand(*shape: int) -> Tensor:
-        return torch.rand(*shape, generator=generator)
+    def drawn(kinds: Mapping[str, Kind[_T]], kind: str) -> _T:
+        fields = _FIELDS[kind](chance, count, size) if kind in _FIELDS else {}
+        return kinds[kind].part(**kinds[kind].implied, **fields)
 
-    def whole(high: int) -> int:
-        return int(torch.randint(high, (), generator=generator))
-
-    geometry = next(each for each in _GEOMETRIES if each.kind == combination.geometry)
-    similarity = next(each for each in _SIMILARITIES if each.kind == combination.similarity)
-    pooling = next(each for each in _POOLINGS if each.kind == combination.pooling)
-    if isinstance(geometry, Cosine):
-        geometry = replace(geometry, epsilon=(geometry.epsilon, 0.0, 0.25 * size)[whole(3)])
-    if isinstance(similarity, LogRatio):
-        similarity = LogRatio((1e-4, 0.5)[whole(2)])
-    if isinstance(similarity, Threshold):
-        similarity = Threshold((0.1, 0.3)[whole(2)])
-    if isinstance(pooling, BankPooling):
-        pooling = BankPooling(1 + whole(count - 1))
-    if isinstance(pooling, MaskedMaxPooling):
-        pooling = random_mask(count, 1 + whole(2), generator)
-    if isinstance(pooling, TopMeanPooling):
-        pooling = TopMeanPooling(1 + whole(4))
+    whole, rand, kind = chance.whole, chance.numbers, combination.geometry
+    geometry = drawn(GEOMETRIES, kind)
+    similarity = drawn(SIMILARITIES, combination.similarity)
+    pooling = drawn(POOLINGS, combination.pooling)
     weight = rand(classes, count) - 0.7
     weight[torch.arange(count) % classes, torch.arange(count)] += 1.5
     bias = rand(classes) * 0.2 if biased else None
-    points = None if isinstance(geometry, Softmax) else _points(count, depth, whole(5), generator) * size
-    domain = Box(None, None) if whole(2) else Box(0.0, None)
-    if isinstance(geometry, InnerProduct) and whole(2):
+    points = None if kind == "softmax" else _points(count, depth, whole(0, 4), chance.generator) * size
+    domain = Box(None, None) if whole(0, 1) else Box(0.0, None)
+    if kind == "inner_product" and whole(0, 1):
         geometry = InnerProduct(1.5 * size * depth**0.5)
-    elif isinstance(geometry, Softmax):
-        domain = (Box(None, None), Box(0.0, None), Box(-0.5, 12.5))[whole(3)]
-    elif geometry.needs_bounded or (similarity.needs_bounded and isinstance(geometry, Euclidean)) or whole(3) == 0:
-        domain = Box(0.0, size) if whole(2) else Box(-0.5 * size, 1.5 * size)
-    if points is not None and not isinstance(geometry, Euclidean) and whole(2):
+    elif kind == "softmax":
+        domain = chance.one_of(Box(None, None), Box(0.0, None), Box(-0.5, 12.5))
+    elif geometry.needs_bounded or (similarity.needs_bounded and kind == "euclidean") or whole(0, 2) == 0:
+        domain = Box(0.0, size) if whole(0, 1) else Box(-0.5 * size, 1.5 * size)
+    if points is not None and kind != "euclidean" and whole(0, 1):
         points = points - 0.5 * size
     scale = 10 ** (2 * rand(count) - 1) if own_tensor and "scale" in similarity.tensors else None
     peak = (rand(count) * 2 - 0.7) * size if own_tensor and "peak" in similarity.tensors else None
@@ -200,7 +173,7 @@ def _head(
         bias = rand(count) * 0.2 if biased else None
         return replace(head, weight=members, bias=bias, readout=Maximum())
     if combination.readout == "soft_tree":
-        tree, leaves = random_tree(count, classes, generator)
+        tree, leaves = random_tree(count, classes, chance.generator)
         return replace(head, weight=leaves, bias=None, readout=tree)
     return head
 
