@@ -213,7 +213,7 @@ network/functions.py Ends.centred: the radius is to the lower end
 network/functions.py Ends.mapped: lower ends go to both
     list(map(high, self.upper)) => list(map(high, self.lower))
 network/sums.py Sums.of: radii are left out
-    _up(value, coarse) + cut => cut
+    ceil_shift(value, -coarse) + cut => cut
 network/sums.py Sums.of: floors are not made up for
     value + each + 2 => value + each
 network/functions.py places: the picture goes on at its other side

@@ -20,7 +20,7 @@ from fractions import Fraction
 from operator import add, sub
 
 from ..arithmetic import Arithmetic, Matrix, Rows
-from ..dyadic import ceil_at, exact
+from ..dyadic import ceil_at, ceil_shift, exact, floor_at
 from ..read.formats import Tensor
 from ..read.network_file import Layer
 from .binary32 import require_no_overflow, roundings, share, underflow
@@ -46,7 +46,7 @@ class Sums:
         self._groups = [self._group(rows[start : start + each]) for start in range(0, len(rows), each)]
         bias = layer.tensors.get("bias")
         values = [0.0] * weight.shape[0] if bias is None else bias.floats()
-        self._bias = [_floor(value, bits + self._places) for value in values]
+        self._bias = [floor_at(Fraction(value), bits + self._places) for value in values]
         self._roundings = roundings(layer) if binary32 else 0
         sizes = layer.tensors["magnitude"].floats() if "magnitude" in layer.tensors else values
         self._sizes = [ceil_at(abs(Fraction(value)), bits) for value in sizes]
@@ -56,7 +56,7 @@ class Sums:
     def _group(self, rows: Rows) -> tuple[Matrix, Matrix]:
         """The W_i and the M_i of one group of channels, (O / G, n)."""
         more = 0 if self._exact else 1
-        sizes = [[_up(abs(entry) + more, self._shift) for entry in row] for row in rows]
+        sizes = [[ceil_shift(abs(entry) + more, -self._shift) for entry in row] for row in rows]
         return self._arithmetic.matrix(rows), self._arithmetic.matrix(sizes)
 
     def of(self, read: Ends) -> Ends:
@@ -82,7 +82,7 @@ class Sums:
                     own = slice(o * area + at, o * area + at + len(row))
                     bias = self._bias[o]
                     values = [value + bias >> places for value in row]
-                    off = [_up(value, coarse) + cut + more[o] for value in reach]
+                    off = [ceil_shift(value, -coarse) + cut + more[o] for value in reach]
                     lower[own] = map(sub, values, off)
                     upper[own] = [value + each + 2 for value, each in zip(values, off, strict=True)]
         return Ends(lower, upper)
@@ -97,16 +97,6 @@ class Sums:
         lost = underflow(layer, weight, most, self._bits)
         wider = [radius + share(size, count) for radius, size in zip(radii, sizes, strict=True)]
         return wider, [share(size, count) + lost for size in self._sizes]
-
-
-def _up(value: int, places: int) -> int:
-    """value 2^-places rounded up; `places` may be negative."""
-    return -(-value >> places) if places >= 0 else value << -places
-
-
-def _floor(value: float, places: int) -> int:
-    numerator, denominator = value.as_integer_ratio()
-    return (numerator << places) // denominator
 
 
 def _integers(tensor: Tensor, most: int, width: int) -> tuple[int, bool, Rows]:
