@@ -343,7 +343,7 @@ reading/facts.py Facts.sums: products of prototypes are those of differences fro
     entry - less => entry
 reading/weights.py _Ascent.ascend: the first weights are not improved
     range(self._precision.rounds * (len(self.weights) + 1)) => ()
-reading/points.py _points: a point may break what is stated
+reading/points.py points: a point may break what is stated
     without satisfies(facts, point)
 reading/points.py exact_inverse: the adjugate is not divided
     (grown * entry + a * b) // scale => grown * entry + a * b

@@ -189,7 +189,11 @@ def _points(module: Import, own: Any) -> str:
             return "a point"
     ends = {0: 9 * one}  # of a fact that is at most 4
     with patch.object(module("reading.weights").Weights, "held", lambda weights, target: ends):
-        if within.ranges_within(space, [statement.PatchStatement(0, j, Fraction(0), Fraction(4)) for j in (0, 1)]):
+        if (
+            module("reading.quadratic")
+            .QuadraticRule(space)
+            .within([statement.PatchStatement(0, j, Fraction(0), Fraction(4)) for j in (0, 1)])
+        ):
             return "a point that breaks what is stated"
     return ""
 

@@ -30,11 +30,10 @@ from fractions import Fraction
 from functools import cache
 from math import isqrt
 
-from ..certificate import PatchStatement
 from ..dyadic import ceil_at, dot, floor_at
 from ..similarities import COSINES
-from .facts import Facts, Target, far
-from .space import Ranges, Space, divided
+from .facts import Facts, Target
+from .space import Space, divided
 from .weights import Weights
 
 _PLACES = 128  # of a root after the point
@@ -130,34 +129,6 @@ def exact_inverse(
     return ([[-entry for entry in row] for row in adjugate], -scale) if scale < 0 else (adjugate, scale)
 
 
-def ranges_within(space: Space, statements: Sequence[PatchStatement]) -> Ranges | None:
-    """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none is
-    found or one may be empty."""
-    facts = Facts(space, statements, inward=True)
-    targets = [facts.target({k: sign}) for k in range(space.head.count) for sign in (1, -1)]
-    found = _points(facts, targets)
-    some = next((point for point in found if point is not None), None)
-    if some is None or space.within is None:
-        return None
-    values = [value_at(facts, target, point or some) for target, point in zip(targets, found, strict=True)]
-    each = zip(range(space.head.count), values[::2], values[1::2], strict=True)
-    ends = [_observed(space, k, low, -negated) for k, low, negated in each]
-    # Far away all lower ends of distances hold: then no range has an upper end.
-    upper = None if far(space, statements) else [high for _, high in ends]
-    return Ranges([low for low, _ in ends], upper).met(space.within).filled()
-
-
-def combination_within(
-    space: Space, statements: Sequence[PatchStatement], shares: Mapping[int, int]
-) -> Fraction | None:
-    """A value of a combination of working observables, about the least, at a vector that satisfies the statements, of
-    which there is at least one; None if no such vector is found."""
-    facts = Facts(space, statements, inward=True)
-    targets = [facts.target({k: sign * share for k, share in shares.items()}) for sign in (1, -1)]
-    some = next((point for point in _points(facts, targets) if point is not None), None)
-    return None if some is None else value_at(facts, targets[0], some) / (1 << space.bits)
-
-
 def satisfies(facts: Facts, point: Point) -> bool:
     """Whether the values of a point under all facts lie between their ends, and N >= |y|^2."""
     if point.unit <= 0 or point.square * point.unit < dot(point.vector, point.vector) << facts.lift:
@@ -177,14 +148,14 @@ def _value(facts: Facts, point: Point, curve: int, vector: Sequence[int]) -> int
     return curve * point.square - (dot(point.vector, vector) << facts.lift + 1)
 
 
-def _points(facts: Facts, targets: Sequence[Target]) -> list[Point | None]:
+def points(facts: Facts, targets: Sequence[Target]) -> list[Point | None]:
     """For each target the point at which it is about the least, if it satisfies the facts."""
-    weights, points = Weights(facts), Points(facts)
-    found = (points.least(target, weights.held(target)) for target in targets)
+    weights, chosen = Weights(facts), Points(facts)
+    found = (chosen.least(target, weights.held(target)) for target in targets)
     return [point if point is not None and satisfies(facts, point) else None for point in found]
 
 
-def _observed(space: Space, k: int, low: Fraction, high: Fraction) -> tuple[int, int]:
+def observed(space: Space, k: int, low: Fraction, high: Fraction) -> tuple[int, int]:
     """Values of a working observable as values of the observable on the grid, rounded inward."""
     ends = ceil_at(low, 0), floor_at(high, 0)
     return divided(*ends, space.norms[k], space.bits, True) if space.head.geometry in COSINES else ends

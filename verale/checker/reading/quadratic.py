@@ -16,7 +16,7 @@ from ..certificate import PatchStatement
 from ..similarities import COSINES
 from .ball import enclosures
 from .facts import Facts, far, most_stated
-from .points import combination_within, ranges_within
+from .points import observed, points, value_at
 from .space import Ranges, Space
 from .weights import Weights
 
@@ -124,7 +124,19 @@ class QuadraticRule:
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none
         is found or one may be empty."""
-        return ranges_within(self.space, statements)
+        space, every = self.space, range(self.space.head.count)
+        facts = Facts(space, statements, inward=True)
+        targets = [facts.target({k: sign}) for k in every for sign in (1, -1)]
+        found = points(facts, targets)
+        some = next((point for point in found if point is not None), None)
+        if some is None or space.within is None:
+            return None
+        values = [value_at(facts, target, point or some) for target, point in zip(targets, found, strict=True)]
+        each = zip(every, values[::2], values[1::2], strict=True)
+        ends = [observed(space, k, low, -negated) for k, low, negated in each]
+        # Far away all lower ends of distances hold: then no range has an upper end.
+        upper = None if far(space, statements) else [high for _, high in ends]
+        return Ranges([low for low, _ in ends], upper).met(space.within).filled()
 
     def combination(self, statements: Sequence[PatchStatement], shares: Mapping[int, int]) -> Fraction:
         """A lower bound of a linear combination of working observables of a patch.
@@ -144,7 +156,10 @@ class QuadraticRule:
             least = self._filled(PatchStatement(0, 0, None, None))
             far = replace(least, lower=None, upper=(least.upper or Fraction(0)) * _FAR)
             statements = [far if self.space.head.geometry == "euclidean" else replace(least, upper=None)]
-        return combination_within(self.space, statements, shares)
+        facts = Facts(self.space, statements, inward=True)
+        targets = [facts.target({k: sign * share for k, share in shares.items()}) for sign in (1, -1)]
+        some = next((point for point in points(facts, targets) if point is not None), None)
+        return None if some is None else value_at(facts, targets[0], some) / (1 << self.space.bits)
 
     def _filled(self, statement: PatchStatement) -> PatchStatement:
         """A statement with the domain's ends in the place of those that are missing."""
