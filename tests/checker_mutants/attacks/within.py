@@ -222,7 +222,7 @@ def _norms(module: Import, own: Any) -> str:
             if not (least >= low * root * 2**bits and most <= high * root * 2**bits):
                 return "a stated cosine"
         for low, high in ((3, 9), (-9, -3), (-7, 7)):
-            least, most = within._observed(space, 0, Fraction(low), Fraction(high))
+            least, most = within.observed(space, 0, Fraction(low), Fraction(high))
             if not (least >= low / root and most <= high / root):
                 return "a cosine"
     return ""
