@@ -191,11 +191,11 @@ read/pictures.py _inflated: something may follow the stream
 read/pictures.py Pictures.find: every digest is that of the first picture
     self._kept.get(key) => self._kept[next(iter(self._kept))]
 read/pictures.py Pictures._again: another picture is found where a file has changed
-    never picture is None or _digest(self._shape, picture.values) != key
+    never picture is None or picture.key != key
 read/pictures.py Pictures.find: a file that cannot be used is forgotten
     always not self._unread
-read/pictures.py _digest: rows and columns are exchanged
-    b'verale.picture.v1 %d %d %d\n' % shape => b'verale.picture.v1 %d %d %d\n' % shape[::-1]
+read/pictures.py Picture.key: rows and columns are exchanged
+    b'verale.picture.v1 %d %d %d\n' % self.shape => b'verale.picture.v1 %d %d %d\n' % self.shape[::-1]
 read/pictures.py _tensor: floats are bytes
     never tensor.dtype != "U8"
 read/network_file.py _layers: a layer that nobody reads is left

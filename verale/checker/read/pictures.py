@@ -56,13 +56,14 @@ class Picture:
     taken: float = field(default=0.0, compare=False)
 
     @property
+    def key(self) -> bytes:
+        """SHA-256."""
+        return hashlib.sha256(b"verale.picture.v1 %d %d %d\n" % self.shape + self.values).digest()
+
+    @property
     def digest(self) -> str:
-        """SHA-256, in hex."""
-        return _digest(self.shape, self.values).hex()
-
-
-def _digest(shape: tuple[int, int, int], values: bytes) -> bytes:
-    return hashlib.sha256(b"verale.picture.v1 %d %d %d\n" % shape + values).digest()
+        """The same in hex."""
+        return self.key.hex()
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,11 @@ class StoredPictures:
     def __len__(self) -> int:
         return len(self.data) // prod(self.shape)
 
-    def values(self, row: int) -> bytes:
-        """Those of one picture."""
+    def picture(self, row: int) -> Picture:
+        """One of them."""
         length = prod(self.shape)
-        return bytes(self.data[row * length : (row + 1) * length])
-
-    def picture(self, values: bytes) -> Picture:
-        """A picture of this file with these values."""
-        return Picture(self.shape, values, len(values) if self.size is None else self.size, self.taken)
+        values = bytes(self.data[row * length : (row + 1) * length])
+        return Picture(self.shape, values, length if self.size is None else self.size, self.taken)
 
 
 @dataclass(frozen=True)
@@ -248,10 +246,10 @@ class Pictures:
                 self._unread.append(stored)
                 continue
             for row in range(len(stored)):
-                values = stored.values(row)
-                key = _digest(self._shape, values)
+                picture = stored.picture(row)
+                key = picture.key
                 self._place_of.setdefault(key, row * len(self._files) + number)
-                self._keep(key, stored.picture(values))
+                self._keep(key, picture)
                 yield key
 
     def _keep(self, key: bytes, picture: Picture) -> None:
@@ -264,11 +262,10 @@ class Pictures:
         row, number = divmod(self._place_of[key], len(self._files))
         file = self._files[number]
         try:
-            stored = _opened(file.read(), self._shape, Clock())
-            picture = stored.picture(stored.values(row))
+            picture = _opened(file.read(), self._shape, Clock()).picture(row)
         except FormatError:
             picture = None
-        if picture is None or _digest(self._shape, picture.values) != key:
+        if picture is None or picture.key != key:
             raise PictureError(f"{file.name}: {CHANGED}")
         self._keep(key, picture)
         return picture
