@@ -25,7 +25,7 @@ _READERS = (
     "read/latents",
 )
 _OF_PICTURES = ("read/pictures", "read/network_file")
-_ASKING = ("answers", "claims", "dialogue", "program")
+_ASKING = ("claims", "dialogue", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),
     "of minimality besides, `MinimalSemantics.v`": (ROCQ / "theories" / "MinimalSemantics.v",),
@@ -41,6 +41,7 @@ PARTS: dict[str, tuple[Path, ...]] = {
     ),
     "Python: asking, and the steps of an audit": (
         *(CHECKER / "proved" / f"{name}.py" for name in _ASKING),
+        CHECKER / "numbers.py",
         CHECKER / "subject.py",
     ),
 }

@@ -12,10 +12,10 @@ from functools import cached_property
 from ..certificate import Certificate, PatchStatement, Statement, SumStatement, sums_of
 from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
-from ..head import COSINES
 from ..network.enclosure import EnclosedLatents, Enclosure
 from ..numbers import Interval, Margins, Numbers, StatementAt
 from ..read.latents import Image
+from ..similarities import COSINES
 from ..subject import Proof, Subject
 from .deployment import deployed_margins, require_deployed
 from .evaluation import Evaluation
