@@ -19,7 +19,7 @@ from benchmarks.agreement import __main__ as program
 from benchmarks.agreement.table import table
 from benchmarks.agreement.tally import Tally, tallied
 from verale.checker import Auditor, Status
-from verale.soundness import compare, sets
+from verale.soundness import compare
 from verale.soundness.combinations import COMBINATIONS
 from verale.soundness.compare import Group, Question
 from verale.soundness.corpus.cases import Case, stored
@@ -53,8 +53,8 @@ def _is_raised(each: Any) -> bool:
 @pytest.mark.parametrize("one_in", [9, pytest.param(1, marks=pytest.mark.long)])
 def test_they_agree_on_the_corpora(one_in: int, executable, monkeypatch) -> None:
     cases = stored()[::one_in]
-    monkeypatch.setattr(sets, "stored", lambda: cases)
-    tally = tallied(sets.corpora())
+    monkeypatch.setattr(compare, "stored", lambda: cases)
+    tally = tallied(compare.corpora())
     require_agreement(tally)
     assert tally.kinds.total() == len(cases)
     assert tally.kinds["more"] > 0
@@ -84,27 +84,27 @@ def test_they_agree_on_mutants(executable) -> None:
 
 
 def test_they_agree_on_random_heads(executable) -> None:
-    tally = tallied(sets.emitted(range(0, 72, 9), 1))
+    tally = tallied(compare.emitted(range(0, 72, 9), 1))
     require_agreement(tally)
     assert tally.kinds.total() >= 12
 
 
 @pytest.mark.parametrize("one_in", [5, pytest.param(1, marks=pytest.mark.long)])
 def test_they_agree_where_ends_are_missing(one_in: int, executable) -> None:
-    require_agreement(tallied(islice(sets.opened(), None, None, one_in)), missed=0.02)
+    require_agreement(tallied(islice(compare.opened(), None, None, one_in)), missed=0.02)
 
 
 @pytest.mark.long
 def test_they_agree_on_the_demo(executable) -> None:
-    tally = tallied(sets.demo(1))
+    tally = tallied(compare.demo(1))
     require_agreement(tally)
     assert tally.kinds.total() > 3
 
 
 @pytest.mark.long
 def test_they_agree_on_files_at_the_limits(executable, monkeypatch) -> None:
-    monkeypatch.setattr(sets, "stored", lambda *folders: stored(*folders) if folders else [])
-    tally = tallied(sets.corpora(large=True))
+    monkeypatch.setattr(compare, "stored", lambda *folders: stored(*folders) if folders else [])
+    tally = tallied(compare.corpora(large=True))
     assert tally.wrong == []
     missed = {each.name: each.proved[1] for each in tally.worst_first("less")}
     missable = {"mask-65536": "limit", "top_mean-18-digits": "limit", "large-projection-euclidean-wide": "minimality"}
@@ -119,7 +119,7 @@ def test_they_agree_on_many_mutants(executable) -> None:
 
 @pytest.mark.long
 def test_they_agree_on_random_heads_of_every_combination(executable) -> None:
-    require_agreement(tallied(sets.emitted(range(len(COMBINATIONS)), 1)))
+    require_agreement(tallied(compare.emitted(range(len(COMBINATIONS)), 1)))
 
 
 # What must not be is told.
@@ -166,8 +166,8 @@ def test_what_is_proved_of_an_image_that_is_none_of_the_claim_is_wrong(answering
 def test_minimality_that_is_marked_as_false_must_not_be_proved(answering, monkeypatch) -> None:
     answering("'proved'")
     case = next(case for case in stored() if case.dropped is not None)
-    monkeypatch.setattr(sets, "stored", lambda: [case])
-    (line,) = tallied(sets.corpora()).wrong
+    monkeypatch.setattr(compare, "stored", lambda: [case])
+    (line,) = tallied(compare.corpora()).wrong
     assert "it is marked as false (arb: NOT_PROVED minimality" in line
 
 
@@ -203,12 +203,12 @@ def test_a_fault_of_the_rules_is_noticed(file, wrong, folder, reason, executable
     """Both of their kernels have it, so that these agree."""
     (fault,) = (fault for fault in planted(file) if fault.wrong == wrong)
     cases = [case for case in stored() if case.name.startswith(folder) and case.reason == reason][:30]
-    monkeypatch.setattr(sets, "stored", lambda: cases)
-    sound = tallied(sets.corpora())
+    monkeypatch.setattr(compare, "stored", lambda: cases)
+    sound = tallied(compare.corpora())
     with injected({file: fault.source}) as module:
         faulty = module("").Auditor
         monkeypatch.setattr(compare, "Auditor", lambda *of: (Auditor if of[2] == "proved" else faulty)(*of))
-        tally = tallied(sets.corpora())
+        tally = tallied(compare.corpora())
     assert tally.kinds != sound.kinds
     assert bool(tally.wrong) == bool(reason)  # what the rules alone prove is false
 
@@ -259,7 +259,7 @@ def test_a_margin_that_is_missed_is_measured(tmp_path, monkeypatch) -> None:
 def run(monkeypatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["agreement", *arguments])
     some = [case for case in stored() if case.name.startswith("accept/triangle")][:2]
-    monkeypatch.setattr(sets, "stored", lambda: some)
+    monkeypatch.setattr(compare, "stored", lambda: some)
     return program.main()
 
 
@@ -302,10 +302,10 @@ def test_the_worst_comes_first(answering) -> None:
 
 def test_it_is_a_section_of_the_suite(executable, monkeypatch) -> None:
     """Of a few certificates of each kind: those that it compares are compared above."""
-    some = {"corpora": sets.corpora(), "opened": sets.opened()}
-    for name, groups in (some | {"emitted": sets.emitted(range(4), 1), "demo": iter(())}).items():
+    some = {"corpora": compare.corpora(), "opened": compare.opened()}
+    for name, groups in (some | {"emitted": compare.emitted(range(4), 1), "demo": iter(())}).items():
         few = [*islice(groups, 4)]
-        monkeypatch.setattr(sets, name, partial(lambda few, *_: few, few))
+        monkeypatch.setattr(compare, name, partial(lambda few, *_: few, few))
     tried, detail, wrong = SECTION.try_it(False, 2)
     assert tried >= 9 and wrong == ()
     assert "less" in detail
