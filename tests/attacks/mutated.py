@@ -200,14 +200,6 @@ def _of_statements(old: list[Document], new: list[Document]) -> set[str]:
 
 
 def _subject(statement: Document) -> str:
-    """What a statement is about: an observable, an activation, or what the ceiling or the floor exempts."""
-    sides = (side in statement for side in ("lower", "upper"))
-    return json.dumps(
-        [
-            statement.get("patch"),
-            statement.get("prototype"),
-            *sides,
-            statement.get("except"),
-            statement.get("rivals", 0),
-        ]
-    )
+    """What a statement is about: an observable, an activation, what a clause exempts, or the rivals of a sum."""
+    sides = [side in statement for side in ("lower", "upper")]
+    return json.dumps([*sides, *(statement.get(name, 0) for name in ("patch", "prototype", "except", "rivals"))])

@@ -20,6 +20,7 @@ from verale.certificate import (
     OrderStatement,
     PatchStatement,
     Prices,
+    SumStatement,
 )
 from verale.certificate.statements import statement_of
 from verale.certificate.words import below
@@ -68,6 +69,8 @@ def test_every_certificate_follows_the_schema_and_survives_its_bytes(tmp_path):
         (ActivationStatement(2, 0.5, inf), {"prototype": 2, "interval": ["0x1.0000000000000p-1", None]}),
         (OrderStatement((0, 3), 0.5), {"except": [0, 3], "upper": "0x1.0000000000000p-1"}),
         (FloorStatement((0, 3), 0.5), {"except": [0, 3], "lower": "0x1.0000000000000p-1"}),
+        (SumStatement(None, 0.5), {"rivals": None, "upper": "0x1.0000000000000p-1"}),
+        (SumStatement((0, 3), 0.5), {"rivals": [0, 3], "upper": "0x1.0000000000000p-1"}),
     ],
 )
 def test_one_side_of_a_statement_may_have_no_bound(statement, form):
@@ -87,10 +90,17 @@ def test_one_side_of_a_statement_may_have_no_bound(statement, form):
         {"except": [0], "lower": "0x1p+0", "upper": "0x1p+0"},
         {"except": [0]},
         {"except": [0], "lower": None},
+        {"rivals": None},
+        {"rivals": None, "upper": None},
+        {"rivals": None, "upper": "inf"},
+        {"rivals": None, "upper": "-0x1p+0"},
+        {"rivals": [], "upper": "0x1p+0"},
+        {"rivals": [2, 1], "upper": "0x1p+0"},
+        {"rivals": [-1], "upper": "0x1p+0"},
     ],
 )
 def test_a_statement_without_a_bound_is_malformed(form):
-    with pytest.raises((CertificateError, ValueError, TypeError)):
+    with pytest.raises((CertificateError, KeyError, ValueError, TypeError)):
         statement_of(form)
 
 

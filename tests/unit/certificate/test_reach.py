@@ -21,6 +21,7 @@ def test_each_kind_of_statement_bounds_what_it_says(side) -> None:
     assert bounded([ceiling], 5, 4) == Bounded(3, 0), "all but two"
     assert bounded([floor], 5, 4) == Bounded(1, 0)
     assert bounded([patch, activation, ceiling, floor], 5, 4) == Bounded(4, 1), "all but the first, each once"
+    assert bounded([side.SumStatement(None, 1.0)], 5, 4) == Bounded(0, 0), "none of them one by one"
 
 
 def test_a_prototype_counts_once_and_a_pair_for_itself() -> None:
@@ -52,6 +53,8 @@ def test_what_there_is_to_read_are_ends_and_names() -> None:
     assert to_read([interval, bound, written.OrderStatement((2, 3), 1.0)], 9, 4) == 6, "no other is above 1"
     assert to_read([bound, written.OrderStatement((2, 3), 1.0)], 9, 4) == 4, "no other is above 1, except perhaps 2"
     assert to_read([written.FloorStatement(tuple(range(7)), 1.0)], 9, 4) == 3, "two prototypes are named"
+    assert to_read([written.SumStatement(None, 1.0)], 9, 4) == 2
+    assert to_read([written.SumStatement((1, 2), 1.0)], 9, 4) == 4, "rivals that it lists are named too"
 
 
 def test_what_the_checker_reads_is_read_alike() -> None:

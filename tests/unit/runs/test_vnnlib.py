@@ -15,7 +15,7 @@ from onnx.reference import ReferenceEvaluator
 from support.cases import every
 from support.small import small_head, small_latents, varied_head
 
-from verale.certificate import Certificate, FloorStatement
+from verale.certificate import Certificate, FloorStatement, SumStatement
 from verale.errors import UsageError
 from verale.head import (
     Box,
@@ -92,6 +92,14 @@ def test_the_property_has_every_end_exactly_and_asks_for_any_rival() -> None:
     }
     assert len(bounds_of(question, "X")) == 2 * 3 * head.depth
     assert question.vnnlib.count("(and (<= Y_") == head.classes - 1
+
+
+def test_sums_are_refused_by_name() -> None:
+    head = head_named("inner product", Identity())
+    _, certificate = explained(head, "top_k")
+    statements = (*certificate.statements, SumStatement(None, 1.0))
+    with pytest.raises(UsageError, match="statements about sums are not exported"):
+        question_of(head, replace(certificate, paradigm="evidence", minimal=False, statements=statements))
 
 
 def test_clauses_bound_all_that_they_mean() -> None:

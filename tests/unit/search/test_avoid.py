@@ -52,7 +52,6 @@ OF_ACTIVATIONS = [
     ("softmax", "sparse"),
     ("euclidean", "mixed"),
     ("cosine", "mixed"),
-    ("cosine", "evidence"),
 ]
 
 
