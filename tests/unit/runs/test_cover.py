@@ -72,7 +72,7 @@ def test_what_the_screen_proposes_in_vain_does_not_count(inflated, monkeypatch):
     path = inflated.certificate(1)
     before = CoveringAudits(inflated.head_path, inflated.latents_path).of(path)
 
-    def everything(head, images, statements):
+    def everything(head, images, statements, predicted):
         all_of_them = torch.ones(len(images), dtype=torch.bool)
         return coverage.Coverage(all_of_them, all_of_them)
 

@@ -66,10 +66,15 @@ def test_the_folder_holds_certificates_a_table_and_what_the_run_was(tmp_path, wh
 def test_the_table_tells_what_other_paradigms_gave(tmp_path) -> None:
     rows = run(tmp_path, options=SearchOptions("smallest", batch=2))
     described = json.loads((tmp_path / "run.json").read_text())
-    assert described["paradigm"] == "smallest" and set(described["paradigms"]) == {"top_k", "mixed", "projection"}
+    assert described["paradigm"] == "smallest" and set(described["paradigms"]) == {
+        "evidence",
+        "top_k",
+        "mixed",
+        "projection",
+    }
     for row in rows:
         others = dict(other.split(" ", 1) for other in row.others.split("; "))
-        assert {row.paradigm, *others} == {"top_k", "mixed", "projection"}
+        assert {row.paradigm, *others} == {"evidence", "top_k", "mixed", "projection"}
         assert all(rest.startswith("given up at ") or int(rest) > 0 for rest in others.values())
     assert all(row.others is None for row in run(tmp_path / "one", options=SearchOptions("top_k")))
 

@@ -167,7 +167,7 @@ def test_a_rule_that_is_not_proved_is_said_to_be_none(sets, tmp_path, monkeypatc
 
 
 def test_images_count_that_the_checker_proves_whatever_a_screen_says(sets, monkeypatch):
-    def everything(head, images, statements):
+    def everything(head, images, statements, predicted):
         return coverage.Coverage(*[torch.ones(len(images), dtype=torch.bool)] * 2)
 
     expected = fit_rules(sets.head_path, sets.fitted, sets.held_out, count=2)
