@@ -119,7 +119,7 @@ def _next(found: re.Match[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("export", "rocq", "false"),
+    ("theorem", "false"),
     [
         ("entailed", larger_margins),
         ("entailed", another_class),

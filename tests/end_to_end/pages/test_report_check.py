@@ -135,7 +135,7 @@ def test_a_sum_is_asked_about_as_it_is_shown(tabs, tmp_path):
     """One about all rivals, and one about some."""
     folder = folder_of(tmp_path / "out", report_head("cosine"), "evidence", names=("0.png",))
     path = folder / "report.html"
-    path.write_bytes(page(collect(folder), "A report", check=True))
+    path.write_bytes(page(collect(folder), "A report", provable=True))
     assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
 
     def change(detail: dict[str, Any]) -> None:
