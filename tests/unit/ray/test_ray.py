@@ -141,7 +141,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> None:
 
 FULL = (
     "each of 3 takes a CPU, and Ray has 0 of 2 CPUs, 2 of 80 MB of the object store free; end what holds the rest, or"
-    " use fewer workers"
+    " use fewer jobs"
 )
 
 
