@@ -21,7 +21,7 @@ from verale.checker.choices import CHOICES
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.proved import program
 from verale.checker.proved.program import SCRIPT, find_executable, find_script
-from verale.cli import shared
+from verale.cli import options
 from verale.runs.records import read_record
 
 IMAGE, OTHER = [[0.0, 0.0]], [[1.0, 1.0]]
@@ -283,4 +283,4 @@ class TestOrder:
         assert json.loads(there.stdout) == here and here["checker"]["executable"] == find_executable().sha256
 
     def test_the_command_line_knows_every_choice(self) -> None:
-        assert tuple(CHOICES) == shared.KERNELS
+        assert tuple(CHOICES) == options.KERNELS
