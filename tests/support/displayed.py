@@ -56,10 +56,15 @@ def _done(*arguments: object) -> str:
     return done.stdout
 
 
+def _report(source: Path, out: Path, *options: str) -> None:
+    done = in_process("report", source, "-o", out, *options)  # whose exit code is that of the verdicts
+    assert out.is_file(), done.stdout + done.stderr
+
+
 def _html(folder: Path, file: Path, number: int, out: Path) -> Displayed:
     from unit.report.test_page import Page
 
-    _done("report", folder, "-o", out)
+    _report(folder, out)
     page = Page(out.read_bytes())
     rows = page.rows
     row = rows["name"].index(file.name)
@@ -89,12 +94,12 @@ def _show(folder: Path, file: Path, number: int, out: Path) -> Displayed:
 
 
 def _csv(folder: Path, file: Path, number: int, out: Path) -> Displayed:
-    _done("report", folder, "-o", out)
+    _report(folder, out)
     return _row(list(csv.DictReader(io.StringIO(out.read_text()))), file)
 
 
 def _parquet(folder: Path, file: Path, number: int, out: Path) -> Displayed:
-    _done("report", folder, "-o", out)
+    _report(folder, out)
     return _row(pq.read_table(out).to_pylist(), file)
 
 
@@ -107,7 +112,7 @@ def _row(rows: list[dict[str, Any]], file: Path) -> Displayed:
 def _figure(*options: str) -> Any:
     def drawn(folder: Path, file: Path, number: int, out: Path) -> Displayed:
         with _drawing() as (images, texts):
-            _done("report", file, "-o", out.with_suffix(".png"), *options)
+            _report(file, out.with_suffix(".png"), *options)
         return Displayed(" ".join(" ".join(texts).split()), images[0] if images else None)
 
     return drawn
