@@ -803,10 +803,10 @@ def test_what_import_says_to_run_compares(tmp_path, monkeypatch):
     *_, said = run("head", "import", final("legacy"), "-o", "h")[1].splitlines()
     assert said.startswith("not compared with the network: verale ") and said.endswith(" does")
     first, second = said.removeprefix("not compared with the network: ").removesuffix(" does").split(", then ")
-    for each in (first.replace("DIR", str(IMAGES)), second):
+    for each in (first.replace("--images IMAGES", f"--images {IMAGES}"), second):
         code, told = run(*each.split()[1:])
         assert code == 0, told
-    assert Head.load("OUT").compared
+    assert Head.load("HEAD").compared
 
 
 def test_latents_of_a_run_have_the_networks_own_logits(tmp_path):
@@ -818,7 +818,7 @@ def test_latents_of_a_run_have_the_networks_own_logits(tmp_path):
 
 
 def test_a_run_has_no_options_of_a_whole_model(tmp_path):
-    for option in ("labels", "level", "pictures"):
+    for option in ("labels", "level", "prototype-pictures"):
         value = "sub" if option == "level" else tmp_path
         code, said = run("latents", final("legacy"), "--images", IMAGES, "-o", tmp_path / "z", f"--{option}", value)
         assert code == 9 and f"--{option} is given" in said and not (tmp_path / "z").exists()
