@@ -1,5 +1,5 @@
-"""`verale explain`: nothing states what is avoided, costly statements are few, a tolerance is a number or a share,
-and --gap proves bounds; wrong options are named in one line."""
+"""`verale explain`: nothing states what is avoided, costly statements are few, a tolerance is a number or a share;
+wrong options are named in one line."""
 
 from __future__ import annotations
 
