@@ -117,13 +117,15 @@ class Batches:
         self.paradigm = self.options.paradigm or best_paradigm(head)
         if self.options.inflate and self.paradigm != SMALLEST:
             priced_margins(self.paradigm, head, 0, self.patches)
+        what = f"the {self.patches} patches of an image"
+        require_memory(_bytes_of_pairs(head, self.patches), what, self.options)  # before searches fill such tables
         searches = searches_of(head, self.patches, self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
         if torch.device(self.options.device).type != "cpu":
             _log.warning("the search does not compute on %s yet, but on the CPU", self.options.device)
         self._explainer = _Explainer(head, head.digest, searches, self.options, through)
         one = self._explainer.bytes_per_image(self.patches)
-        require_memory(one, f"the {self.patches} patches of an image", self.options)
+        require_memory(one, what, self.options)
         self.size = max(1, int(min(self.options.batch, self.options.max_memory // one)))
         self.are_alone = self._explainer.alone
         self.bytes_at_once = one * (1 if self.are_alone else self.size)
@@ -146,6 +148,11 @@ class Batches:
         return [result for results in self._explainer.within_memory(images) for result in results]
 
 
+def _bytes_of_pairs(head: Head, patches: int) -> int:
+    """Roughly the memory of what every pair of a patch and a prototype has, whatever is searched."""
+    return patches * head.size * 8 * (20 if head.pooling.needs_all_patches else 5)
+
+
 class _About(NamedTuple):
     """What a certificate is about: what its subject names beside the head, how many patches that has, and its class."""
 
@@ -166,9 +173,9 @@ class _Explainer:
 
     def bytes_per_image(self, patches: int) -> int:
         """Roughly the memory that the search needs for one image: rows (three copies), pooling's work, margins."""
-        per_pair = 8 * (20 if self.head.pooling.needs_all_patches else 5)
-        per_pair += 3 * max(search.bytes_per_patch for search in self.searches) // self.head.size
-        return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
+        per_pair = 3 * max(search.bytes_per_patch for search in self.searches) // self.head.size
+        searched = patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
+        return _bytes_of_pairs(self.head, patches) + searched
 
     def within_memory(self, images: Tensor) -> Iterator[list[ImageResult]]:
         """The results for images (N, L, D); where memory runs out, for one half after the other."""
