@@ -155,7 +155,7 @@ def test_what_the_page_says_of_them_is_so() -> None:
     rival, nearest = sizes["rival"], sizes["nearest"]
     assert f"{min(rival)} to {max(rival)} statements" in page and f"first {min(nearest)} to {max(nearest)}" in page
     pairs = list(zip(rival, nearest, strict=True))
-    assert (sum(a < b for a, b in pairs), sum(a == b for a, b in pairs)) == (8, 0)
+    assert (sum(a < b for a, b in pairs), sum(a == b for a, b in pairs)) == (7, 1)
     assert all(sizes["rival proved minimal"]) and all(sizes["nearest proved minimal"])
     unexplained = [sum(size is None for size in row) for row in numbers["tolerance"]["sizes"]]
     assert unexplained == [0] * (len(unexplained) - 1) + [1]
