@@ -21,6 +21,7 @@ from support.strangers import VERALE, plant
 from verale.certificate import Certificate
 from verale.certificate.reach import to_read
 from verale.head import Head, as_patches, load_latents, save_latents
+from verale.search import smallest
 from verale.search.explain import explain
 
 
@@ -193,18 +194,22 @@ def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp
     assert result.returncode == 0 and "minimality proved" in result.stdout.splitlines()[0]
 
 
-def test_unless_told_otherwise_the_smallest_explanation_is_kept(folder, tmp_path):
+@pytest.mark.parametrize("readable", [0, smallest.READABLE])
+def test_unless_told_otherwise_the_smallest_explanation_is_kept(readable, folder, tmp_path, monkeypatch):
+    """But the first where it is read at a glance."""
+    monkeypatch.setattr(smallest, "READABLE", readable)
     files = ("--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors")
     read: dict[str, list[int]] = {}
-    for paradigm in ("smallest", "top_k", "mixed", "projection"):
+    for paradigm in ("smallest", "evidence", "top_k", "mixed", "projection"):
         chosen = () if paradigm == "smallest" else ("--paradigm", paradigm)
         assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
         certificates = map(Certificate.load, sorted((tmp_path / paradigm).glob("*.ale.json")))
         read[paradigm] = [to_read(each.statements, 12, each.patches) for each in certificates]
-    assert read["smallest"] == list(map(min, read["top_k"], read["mixed"], read["projection"]))
+    given = zip(read["evidence"], read["top_k"], read["mixed"], read["projection"], strict=True)
+    assert read["smallest"] == [first if first <= readable else min(first, *others) for first, *others in given]
     for row in summary(tmp_path / "smallest"):
         others = [other.split(" ")[0] for other in row["Others"].split("; ")]
-        assert {row["Paradigm"], *others} == {"top_k", "mixed", "projection"}
+        assert {row["Paradigm"], *others} == {"evidence", "top_k", "mixed", "projection"}
     result = run("audit", tmp_path / "smallest", *files)
     assert result.returncode == 0, result.stdout
     assert "smallest" in run("summary", tmp_path / "smallest").stdout

@@ -156,8 +156,8 @@ def compare(head_path: str, latents_path: str, out: str) -> None:
         held = "no tensor 'logits'" if logits is None else f"logits {logits.dtype} {list(logits.shape)}"
         raise InputError(
             latents_path,
-            f"holds {held}, expected the network's, F32 {[file.images, head.classes]}: verale latents RUN --images IMAGES"
-            " writes them, or verale.save_latents(path, latents, logits=logits)",
+            f"holds {held}, expected the network's, F32 {[file.images, head.classes]}: verale latents RUN --images"
+            " IMAGES writes them, or verale.save_latents(path, latents, logits=logits)",
         )
     if not file.images:
         raise InputError(latents_path, "holds no images, expected some to compare")
