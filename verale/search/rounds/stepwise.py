@@ -294,8 +294,23 @@ class _Stating:
         first.
 
         First every deletion is tried alone: what is needed then is so for good, because margins only fall. So old
-        ones are upper bounds: of each patch those with the greatest are tried again.
+        ones are upper bounds: of each patch those with the greatest are tried again. Where the order of statements
+        matters, margins may rise when one goes, and all are tried anew until none can be deleted.
         """
+        known = self._statements
+        while True:
+            before = int(known.count.sum())
+            self._shrink(early)
+            if not self._paradigm.ordered or int(known.count.sum()) == before:
+                break
+        return [
+            (patch, j)
+            for patch, (stated, count) in enumerate(zip(known.stated.tolist(), known.count.tolist(), strict=True))
+            for j in stated[:count]
+        ]
+
+    def _shrink(self, early: set[Pair]) -> None:
+        """Delete statements one after the other; one that was needed is not tried again."""
         known, guard = self._statements, self._guard
         if guard <= GUARDS[0]:
             guard = min(guard, float(noise_of(self._problem)[0]))
@@ -322,11 +337,6 @@ class _Stating:
                 undecided[rows, places] = False
                 left[rows], undecided[rows] = left[rows].gather(1, order), undecided[rows].gather(1, order)
             rows, places = self._to_try(undecided, left, first, rank)
-        return [
-            (patch, j)
-            for patch, (stated, count) in enumerate(zip(known.stated.tolist(), known.count.tolist(), strict=True))
-            for j in stated[:count]
-        ]
 
     def _keys(self, rows: Tensor, places: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
         """Levels, of which the greatest go first, and within a level scores."""
