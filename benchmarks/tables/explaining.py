@@ -77,6 +77,7 @@ METHODS = (
     Method("simplex", "nearest", ("simplex",)),
     Method("sparse", None, ("pip_sparse",)),
     Method("joint"),
+    Method("evidence"),
     Method("top_k"),
     Method("top_k", "highest", ("top_k",)),
 )

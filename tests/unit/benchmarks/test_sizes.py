@@ -32,8 +32,8 @@ def test_the_page_counts_what_was_proved(monkeypatch, capsys, tmp_path):
     assert text in capsys.readouterr().out
     rows = [line for line in text.splitlines() if line.startswith("| digits |")]
     names = [row.split(" | ")[1].split(" (")[0] for row in rows]
-    assert names == ["top_k, before", "top_k", "mixed", "projection", "smallest"]
-    proved = sum(int(row.split(" | ")[4]) for row in rows[1:])
+    assert names == ["evidence", "top_k, before", "top_k", "mixed", "projection", "smallest"]
+    proved = sum(int(row.split(" | ")[4]) for row, name in zip(rows, names, strict=True) if "before" not in name)
     assert f"**{proved:,} of {proved:,} certificates proved.**" in text
 
 

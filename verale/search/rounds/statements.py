@@ -2,7 +2,7 @@
 
 `Statements` bounds each trial anew. Where a paradigm allows for less, a class of its own keeps what trials share:
 statements that bound by themselves, each alone (`Apart`); those that are folded one after the other (`Folded`); masses
-(`Masses`); exact ones that a deletion changes by one direction (`Directions`). All bounds are rounded outward.
+(`StatedMasses`); exact ones that a deletion changes by one direction (`Directions`). All bounds are rounded outward.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Directions(Statements):
             self._spans.replace(patches, new, self._deletions, new.deletions())
 
 
-class Masses(Statements):
+class StatedMasses(Statements):
     """Masses; see `verale.bounds.Simplex`."""
 
     def _bounds(self, patches: Tensor, stated: Tensor, count: Tensor) -> Enclosure:
@@ -354,7 +354,7 @@ def _with_room(spheres: Spheres, room: int) -> Spheres:
     return replace(spheres, **{name: pad(each, (0, room - each.shape[1])) for name, each in wider.items()})
 
 
-_CLASSES: dict[type[Any], type[Statements]] = {Triangle: Apart, Hypersphere: Folded, Simplex: Masses}
+_CLASSES: dict[type[Any], type[Statements]] = {Triangle: Apart, Hypersphere: Folded, Simplex: StatedMasses}
 
 
 def statements_of(problem: Problem, paradigm: SpatialParadigm) -> Statements:
