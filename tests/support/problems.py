@@ -9,7 +9,6 @@ from support.small import small_head, small_latents
 
 from verale.bounds import Hypersphere, Projection, Simplex, Triangle
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches
-from verale.rounding import Enclosure
 from verale.search.at_once import ranges_from_scratch
 from verale.search.needed import proved_margins
 from verale.search.problem import Problem
@@ -58,12 +57,3 @@ def tied_problem(softmax: bool = False) -> Problem:
 def margins_from_scratch(problem: Problem, paradigm: Any, explanations: list[list[tuple[int, int]]]) -> torch.Tensor:
     """(N, C) proved margins of explanations, from nothing but their statements."""
     return proved_margins(problem, ranges_from_scratch(problem, paradigm, explanations))
-
-
-def ranges_one_by_one(problem: Problem, paradigm: Any, pairs: list[tuple[int, int]]) -> Enclosure:
-    """(L, P) what statements about the only image say, each prefix of a patch's list by itself, intersected."""
-    stated = [[j for where, j in pairs if where == patch] for patch in range(problem.patches)]
-    found = paradigm.ranges([[] for _ in stated], problem.observed)
-    for count in range(1, max(map(len, stated), default=0) + 1):
-        found = found.intersect(paradigm.ranges([each[:count] for each in stated], problem.observed))
-    return found
