@@ -3,8 +3,8 @@
     python -m benchmarks.mnist --data DATA --out benchmarks/results/mnist.md
 
 DATA holds `standard_model.pth` (Li et al. 2018, trained by others: Sasafrass/PrototypeDL), `t10k-images-idx3-ubyte.gz`
-and `t10k-labels-idx1-ubyte.gz`. Nothing in the network's file is executed. The exit code is 0 only if every image has a
-certificate under every paradigm, and every certificate was proved.
+and `t10k-labels-idx1-ubyte.gz`. Nothing in the network's file is executed. The exit code is 0 only if every certificate
+was proved, and every image has one under every paradigm but `evidence`, which leaves the classes of some images open.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ from verale.search.explain import explain_batches
 __all__ = ["Measured", "main", "measure", "page"]
 
 BATCH = 16
+
+NOT_ALWAYS = {"evidence"}
 
 
 @dataclass
@@ -169,7 +171,7 @@ def _row(each: Measured, correct: Sequence[bool], possible: int) -> str:
         _spread([size for size, right in pairs if right]),
         _spread([size for size, right in pairs if not right]),
         f"{100 * fmean(size for size, _ in pairs) / possible:.1f} %" if pairs else "-",
-        f"{each.least:.2e}",
+        f"{each.least:.2e}" if pairs else "-",
         f"{1000 * each.explain_seconds / len(each.sizes):.2f}",
         f"{1000 * each.audit_seconds / max(1, len(pairs)):.2f}",
         "-" if each.rocq_seconds is None else f"{1000 * each.rocq_seconds / max(1, len(pairs)):.2f}",
@@ -237,7 +239,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     if args.out:
         _sheet(network, args.out.with_name("mnist-prototypes.png"))
-    return 0 if all(each.proved == len(images) for each in measured) else 1
+    return 0 if all(_is_whole(each) for each in measured) else 1
+
+
+def _is_whole(measured: Measured) -> bool:
+    """Whether every certificate was proved, and there are as many as there must be."""
+    emitted = sum(size is not None for size in measured.sizes)
+    enough = emitted == len(measured.sizes) or measured.paradigm in NOT_ALWAYS
+    return enough and measured.proved == emitted and not measured.unproved
 
 
 if __name__ == "__main__":

@@ -117,17 +117,26 @@ def test_files_that_do_not_fit(data):
     assert not (data / "latents.safetensors").exists()
 
 
+def _rows(text: str) -> list[list[str]]:
+    """The cells of the table of paradigms."""
+    table = text.split("\n| paradigm |")[1].split("\n\n")[0].splitlines()[2:]
+    return [line.strip("| ").split(" | ") for line in table]
+
+
 def test_the_benchmark_on_a_small_network(data, capsys):
     assert mnist.main(["--data", str(data), "--out", str(data / "mnist.md"), "--images", "8"]) == 0
     text = (data / "mnist.md").read_text(encoding="utf-8")
     assert capsys.readouterr().out.startswith(text)
     right = (small()(PIXELS[:8].unsqueeze(1) / 255)[2].argmax(1) == torch.tensor(LABELS[:8])).float().mean()
     assert f"- accuracy of the head, float64: {100 * float(right):.2f} %\n" in text
-    emitted = 8 * len(paradigms_of("euclidean", patches=1))
+    rows = {row[0]: row[1:4] for row in _rows(text)}
+    assert sorted(rows) == sorted(paradigms_of("euclidean", patches=1))
+    _, *by_evidence = rows.pop("evidence")  # it may leave a class open
+    assert by_evidence[0] == by_evidence[1]
+    assert list(rows.values()) == [["8", "8", "8"]] * len(rows)
+    emitted = 8 * len(rows) + int(by_evidence[0])
     assert f"- certificates: {emitted} emitted, {emitted} proved\n" in text
     assert "- images with another class under the two: 0\n" in text
-    rows = [line for line in text.splitlines() if line.startswith(("| projection ", "| top_k "))]
-    assert [row.split(" | ")[1:4] for row in rows] == [["8", "8", "8"]] * 2
     with Image.open(data / "mnist-prototypes.png") as sheet:
         assert sheet.size == (5 * SIDE, 2 * SIDE)
 
