@@ -884,8 +884,11 @@ bounds/means.py _MeanDistanceDropping.alone: a patch of which nothing is known d
     unit/bounds/test_means.py::test_trials_with_unbounded_distances[max_minus_mean_distance]
 search/rounds/statements.py Apart.delete: what a withdrawn statement said is still known
     torch.maximum(rest, domain) => self._second[where]
-    unit/search/test_statements.py::test_deletions_say_what_is_left[euclidean-Triangle-0.0]
+    unit/search/test_rounds_statements.py::test_deletions_say_what_is_left[euclidean-Triangle-0.0]
 search/rounds/statements.py Folded._without: what comes behind a withdrawn statement is not folded
     self._entered(left, patches[rows], place) => left
-    unit/search/test_statements.py::test_deletions_say_what_is_left[euclidean-Hypersphere-0.0]
+    unit/search/test_rounds_statements.py::test_deletions_say_what_is_left[euclidean-Hypersphere-0.0]
+search/rounds/stepwise.py _Stating.shrunk: where order matters, what was needed once is not tried again
+    always not self._paradigm.ordered or int(known.count.sum()) == before
+    unit/search/test_explain.py::test_where_the_order_matters_it_is_kept_and_none_can_be_dropped[euclidean-rival]
 """
