@@ -157,7 +157,7 @@ def started_in(folder: Path) -> list[int]:
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no process tells its environment")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_several_processes_are_interrupted_together(number, folder, given) -> None:
-    sleeping(folder, 5)
+    sleeping(folder, 4)
     process = started(folder, "explain", *INPUT, "--jobs", "2")
     wait_for(folder / "begun", process)
     assert len(started_in(folder)) == 2
