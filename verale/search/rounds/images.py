@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -136,7 +137,7 @@ class Images:
     """
 
     def __init__(self, problem: Problem, paradigm: Projection) -> None:
-        head, margins = problem.head, problem.margins
+        head, margins = problem.head, cast(LinearMargins, problem.margins)  # `admits` takes no other
         count, patches, size = len(problem), problem.patches, head.size
         middle = (problem.observed.lower + problem.observed.upper) / 2
         self.head = head
@@ -152,8 +153,6 @@ class Images:
         self.attained, self.nearest = may.argmax(1), may.argmax(2)
         self.actual = (problem.activations.lower + problem.activations.upper) / 2
         self.similar = _similarity_of_likeness(head)
-        if not isinstance(margins, LinearMargins):
-            raise NotImplementedError
         self.positive, self.negative, self.bias = margins.positive, margins.negative, margins.bias
         self.weights = (margins.positive + margins.negative).transpose(1, 2).contiguous()
 
