@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.named import problem_named
+from support.named import ADMITTED, problem_named
 from support.problems import margins_from_scratch
 
 from verale.bounds import Projection
@@ -11,26 +11,8 @@ from verale.search.needed import surely_needed
 from verale.search.prove import propose_and_prove
 from verale.search.rounds.explain import Rounds, admits
 
-NAMES = (
-    "euclidean",
-    "scaled",
-    "cosine",
-    "negated",
-    "exp_distance",
-    "exponential",
-    "quartic",
-    "rooted",
-    "cosine exponential",
-    "cosine quadratic",
-    "cosine rectified",
-    "inner product",
-    "inner product in a ball",
-    "inner product quadratic",
-    "banks",
-    "cosine banks",
-    "masked",
-    "cosine masked",
-)
+NAMES = tuple(name for name in ADMITTED if "mean" not in name)
+"""Where each activation is that of one patch."""
 
 
 def searched(problem):
