@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from numbers import Integral
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from verale.bounds import domain_range
 from verale.certificate import (
@@ -28,6 +29,7 @@ __all__ = [
     "FEW_DIGITS",
     "MOST_DIGITS",
     "check_digits",
+    "fewest_digits",
     "in_digits",
     "least_unit",
     "margins_in_digits",
@@ -44,6 +46,9 @@ FEW_DIGITS = 4
 _LEAST_UNIT = 2.0**-31
 """The last digit of an observable counts at least so much of what the observable can be. The checker takes intervals
 below 2^-32 of that for equalities."""
+
+Prove = Callable[[list[Statement]], Tensor]
+"""The margins (C,) that statements prove."""
 
 _CONTEXT = Context(prec=2000, Emin=-(10**6), Emax=10**6)
 
@@ -71,6 +76,33 @@ def in_digits(statements: Sequence[Statement], digits: int, least: float) -> lis
     decimal implies this one, which is what is proved.
     """
     return [_in_digits(statement, digits, Decimal(least).adjusted()) for statement in statements]
+
+
+def fewest_digits(
+    statements: Sequence[Statement], digits: range, prove: Prove, least: float, share: float | None = None
+) -> tuple[list[Statement], Tensor] | None:
+    """The statements in the fewest digits of a range with which they prove the class, and the margins; None if they
+    never do.
+
+    Fewer digits are wider statements, so bisection finds the fewest. It begins with the most or, where something is
+    known of what widths cost, with what should be the fewest, and goes on digit by digit.
+
+    Args:
+        share: of a margin, what n digits cost by estimate, times 10^n: each digit less costs ten times as much.
+    """
+    found = None
+    low, high = digits.start, digits.stop - 1
+    share = share if share is not None and math.isfinite(share) else None
+    tried = high if share is None else next((n for n in digits if share < 10.0**n), high)
+    while low <= high:
+        wide = in_digits(statements, tried, least)
+        margins = prove(wide)
+        if bool((margins > 0).all()):
+            found, high = (wide, margins), tried - 1
+        else:
+            low = tried + 1
+        tried = (low + high) // 2 if share is None else high if found else low
+    return found
 
 
 def margins_in_digits(margins: Sequence[float], digits: int = FEW_DIGITS) -> list[float]:

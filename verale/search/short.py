@@ -10,21 +10,22 @@ A statement that was needed still is: without it the others, being wider, entail
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-
 from torch import Tensor
 
 from verale.certificate import Statement
-from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, in_digits, margins_in_digits
+from verale.search.digits import (
+    FEW_DIGITS,
+    FEWEST_DIGITS,
+    MOST_DIGITS,
+    fewest_digits,
+    in_digits,
+    margins_in_digits,
+)
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.problem import Problem
 from verale.search.smallest import Solved
 
-__all__ = ["fewest_digits", "in_short_numbers"]
-
-Prove = Callable[[list[Statement]], Tensor]
-"""The margins (C,) that statements prove."""
+__all__ = ["in_short_numbers"]
 
 
 def in_short_numbers(
@@ -63,30 +64,3 @@ def in_short_numbers(
         return others
     found = fewest_digits(statements, range(most + 1, MOST_DIGITS + 1), prove, least, share)
     return solution if found is None else (found[0], margins_in_digits(found[1].tolist()), minimal, prices)
-
-
-def fewest_digits(
-    statements: Sequence[Statement], digits: range, prove: Prove, least: float, share: float | None = None
-) -> tuple[list[Statement], Tensor] | None:
-    """The statements in the fewest digits of a range with which they prove the class, and the margins; None if they
-    never do.
-
-    Fewer digits are wider statements, so bisection finds the fewest. It begins with the most or, where something is
-    known of what widths cost, with what should be the fewest, and goes on digit by digit.
-
-    Args:
-        share: of a margin, what n digits cost by estimate, times 10^n: each digit less costs ten times as much.
-    """
-    found = None
-    low, high = digits.start, digits.stop - 1
-    share = share if share is not None and math.isfinite(share) else None
-    tried = high if share is None else next((n for n in digits if share < 10.0**n), high)
-    while low <= high:
-        wide = in_digits(statements, tried, least)
-        margins = prove(wide)
-        if bool((margins > 0).all()):
-            found, high = (wide, margins), tried - 1
-        else:
-            low = tried + 1
-        tried = (low + high) // 2 if share is None else high if found else low
-    return found

@@ -35,11 +35,19 @@ from verale.errors import LatentsError, UsageError
 from verale.head import Evaluation, Head, as_patches, described, evaluate, require_kind
 from verale.network import FrozenNetwork, picture_digest, require_binary32
 from verale.rounding import Enclosure
-from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, in_digits, margins_in_digits
+from verale.search.digits import (
+    EXACT_DIGITS,
+    FEW_DIGITS,
+    FEWEST_DIGITS,
+    MOST_DIGITS,
+    fewest_digits,
+    in_digits,
+    margins_in_digits,
+)
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.problem import Problem, shortened
-from verale.search.short import fewest_digits, in_short_numbers
+from verale.search.short import in_short_numbers
 from verale.search.smallest import Kept, Solved, keep_smallest
 from verale.search.tolerance import EXACT, Tolerance, tolerances
 

@@ -15,9 +15,8 @@ from verale.certificate import Certificate, OrderStatement
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.search import SearchOptions, Unexplained
-from verale.search.digits import FEW_DIGITS, MOST_DIGITS
+from verale.search.digits import FEW_DIGITS, MOST_DIGITS, fewest_digits
 from verale.search.explain import explain
-from verale.search.short import fewest_digits
 
 
 @pytest.mark.parametrize("off", [None, 1e-3, 0.3, 1.0, 3.0, math.inf])

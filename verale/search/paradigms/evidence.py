@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -16,11 +18,12 @@ from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure, down
 from verale.search.activations import ActivationExplanation
-from verale.search.digits import FEW_DIGITS, in_digits, least_unit
+from verale.search.digits import FEW_DIGITS, fewest_digits, in_digits, least_unit
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import Problem, UnexplainedError
+from verale.search.prove import UNSETTLED
 from verale.search.stated import Stated
 
 __all__ = ["EvidenceSearch"]
@@ -90,15 +93,13 @@ class EvidenceSearch(OfActivations):
 
     def _shortest(self, problem: Problem, statements: list[Statement]) -> ActivationExplanation:
         """The statements in as few digits as prove the class."""
-        for digits in range(1, FEW_DIGITS) if problem.tolerance else ():
-            shorter = in_digits(statements, digits, least_unit(self.head))
-            margins = self.prove(problem, shorter)
-            if bool((margins > 0).all()):
-                return ActivationExplanation(shorter, margins, False)
-        margins = self.prove(problem, statements)
+        prove = partial(self.prove, problem)
+        digits = range(1, FEW_DIGITS if problem.tolerance else 1)
+        short = fewest_digits(statements, digits, prove, least_unit(self.head))
+        shown, margins = short or (statements, prove(statements))
         if not bool((margins > 0).all()):
-            raise UnexplainedError("the margin left is too small for float64 to prove")
-        return ActivationExplanation(statements, margins, False)
+            raise UnexplainedError(UNSETTLED)
+        return ActivationExplanation(shown, margins, False)
 
     def _table(self, observed: Enclosure, candidates: Tensor, own: Tensor) -> Tensor:
         """(S, P) the lower ends that a statement about each of S candidates gives."""
@@ -120,23 +121,19 @@ class EvidenceSearch(OfActivations):
 
 
 def _linear(problem: Problem) -> LinearMargins:
-    margins = problem.margins
-    if not isinstance(margins, LinearMargins):
-        raise UsageError("a sum needs a linear readout")
-    return margins
+    """Its margins: the paradigm needs a linear readout, which has no others."""
+    return cast(LinearMargins, problem.margins)
 
 
 def _fewest(table: Tensor, gains: Tensor, need: Tensor) -> Tensor | None:
     """The fewest rows of a table (S, P) whose greatest entries give each rival's need; of these the set that leaves
     most. None where all rows together do not."""
     count = len(table)
-    if not bool(_left(table.amax(0, keepdim=True), gains, need) > 0) if count else True:
+    if not count or not bool(_left(table.amax(0, keepdim=True), gains, need) > 0):
         return None
-    begun: list[int] = []
     for size in range(1, count + 1):
         if math.comb(count, size) > _AT_ONCE:
-            begun = _added(table, gains, need)
-            return _dropped(table, gains, need, begun)
+            return _dropped(table, gains, need, _added(table, gains, need))
         sets = torch.tensor(list(combinations(range(count), size)))
         left = torch.cat([_left(table[part].amax(1), gains, need) for part in torch.split(sets, _rows_at_once(table))])
         best = int(left.argmax())
@@ -173,12 +170,8 @@ def _added(table: Tensor, gains: Tensor, need: Tensor) -> list[int]:
 
 def _dropped(table: Tensor, gains: Tensor, need: Tensor, chosen: list[int]) -> Tensor:
     """The rows without those that are not needed, the last chosen first."""
-    for row in _backwards(chosen):
+    for row in reversed(chosen):
         others = [each for each in chosen if each != row]
         if others and bool(_left(table[others].amax(0, keepdim=True), gains, need) > 0):
             chosen = others
     return torch.tensor(chosen)
-
-
-def _backwards(chosen: Sequence[int]) -> Iterator[int]:
-    return iter(list(reversed(chosen)))
