@@ -15,6 +15,10 @@ datasets/footer.py open_parquet: types that unpickle are read
     never _names_what_runs(_footer(stream))
     unit/datasets/test_footer.py::test_a_column_of_pickles_is_refused[certificate-type]
 
+datasets/footer.py chunks_of: a footer may say less than there is
+    if [len(group) for group in chunks] != [footer.num_columns] * footer.num_row_groups: => if False:
+    unit/datasets/test_footer.py::test_chunks_that_pyarrow_counts_otherwise_are_refused
+
 datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder

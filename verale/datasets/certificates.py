@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import float_below
 from verale.datasets import storage
-from verale.datasets.footer import open_parquet
+from verale.datasets.footer import chunks_of, open_parquet
 from verale.datasets.limits import decoded, is_bytes, require_proportionate
 from verale.errors import InputError
 from verale.files import SentFile, certificate_index, certificate_name, followed
@@ -171,10 +171,10 @@ class ParquetRows:
             try:
                 with storage.open_file(files, file) as stream:
                     footer, size = open_parquet(info.path, stream).metadata, stream.size()
-                    schema = footer.schema.to_arrow_schema()
+                    schema, chunks = footer.schema.to_arrow_schema(), chunks_of(stream, footer)
             except (OSError, ValueError, ArrowException) as error:
                 raise InputError(info.path, f"cannot be read as a Parquet file ({storage.reason(error)})") from error
-            require_proportionate(info.path, size, footer)
+            require_proportionate(info.path, size, footer, chunks)
             _require_columns(info.path, schema, column)
             sizes.append((file, tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))))
         return cls(path, tuple(sizes))

@@ -11,13 +11,14 @@ import base64
 import re
 from typing import TYPE_CHECKING
 
+from verale.datasets.chunks import Chunk, column_chunks
 from verale.errors import InputError
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
-    from pyarrow.parquet import ParquetFile
+    from pyarrow.parquet import FileMetaData, ParquetFile
 
-__all__ = ["open_parquet"]
+__all__ = ["chunks_of", "open_parquet"]
 
 _RUN = (b"ray.data.", b"arrow.py_extension_type")
 """How the names of types begin that unpickle, in some version of Ray or pyarrow."""
@@ -45,6 +46,14 @@ def open_parquet(path: str, stream: NativeFile) -> ParquetFile:
             " or with pyarrow.fixed_shape_tensor, and texts as strings",
         )
     return pq.ParquetFile(stream)
+
+
+def chunks_of(stream: NativeFile, footer: FileMetaData) -> list[list[Chunk]]:
+    """What the footer of a file says of each column of each row group. Raises ValueError where it does not."""
+    chunks = column_chunks(_footer(stream))
+    if [len(group) for group in chunks] != [footer.num_columns] * footer.num_row_groups:
+        raise ValueError("its footer does not say what its columns hold")
+    return chunks
 
 
 def _footer(stream: NativeFile) -> bytes:

@@ -5,8 +5,10 @@ Row counts and sizes are read from the file's footer, before anything is allocat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from verale.datasets.chunks import Chunk
 from verale.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,16 +25,18 @@ _EXPANSION = 64
 """Further bytes that a row group may hold for each byte of the file."""
 _WORK, _WORK_A_BYTE = 2**24, 16
 """Row groups times row groups times columns: reading a group takes a look at all of them."""
-_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 12}
+_WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8}
+"""Bytes of a value, by the number of its physical type: INT32, INT64, INT96, FLOAT, DOUBLE; of others, at least one."""
 
 
-def require_proportionate(path: str, size: int, footer: FileMetaData) -> None:
+def require_proportionate(path: str, size: int, footer: FileMetaData, chunks: Sequence[Sequence[Chunk]]) -> None:
     """Raise InputError, which names the limit, if a file of `size` bytes claims too much.
 
     Args:
         path: the file, for messages.
         size: in bytes.
         footer: its metadata.
+        chunks: what its footer says of each column of each row group.
     """
     if footer.num_rows > _ROWS + size:
         raise InputError(path, f"has {footer.num_rows} rows in {size} bytes, expected at most {_ROWS + size}")
@@ -44,14 +48,13 @@ def require_proportionate(path: str, size: int, footer: FileMetaData) -> None:
             f" groups x columns at most {_WORK + _WORK_A_BYTE * size}",
         )
     most = _BYTES + _EXPANSION * size
-    for group in range(groups):
-        for column in range(columns):
-            chunk = footer.row_group(group).column(column)
-            held = max(chunk.total_uncompressed_size, chunk.num_values * _WIDTHS.get(chunk.physical_type, 1))
+    for group, columns_of in enumerate(chunks):
+        for chunk in columns_of:
+            held = max(chunk.size, chunk.values * _WIDTHS.get(chunk.physical_type, 1))
             if held > most:
                 raise InputError(
                     path,
-                    f"row group {group} holds {held} bytes in column {chunk.path_in_schema} of a file of {size} bytes,"
+                    f"row group {group} holds {held} bytes in column {chunk.path} of a file of {size} bytes,"
                     f" expected at most {most}",
                 )
 

@@ -13,6 +13,7 @@ import pytest
 
 import verale
 from verale.datasets.certificates import packed_certificates
+from verale.datasets.footer import chunks_of
 from verale.datasets.latents import open_latents
 from verale.errors import InputError
 from verale.runs.store.parquet import StagedDataset
@@ -131,3 +132,14 @@ def test_no_other_module_opens_a_parquet_file() -> None:
     opens = re.compile(r"\bpq\.(ParquetFile|ParquetDataset|read_)|\bread_parquet\(|pyarrow\.dataset")
     found = {path.name for path in package.rglob("*.py") if opens.search(path.read_text(encoding="utf-8"))}
     assert found == {"footer.py", "certificates.py"}, "certificates.py opens again what is opened"
+
+
+def test_chunks_that_pyarrow_counts_otherwise_are_refused(tmp_path: Path) -> None:
+    """A list of row groups that is not the file's own would hide how much that file holds."""
+    for rows in (1, 2):
+        pq.write_table(pa.table({"x": range(rows)}), tmp_path / f"{rows}.parquet", row_group_size=1)
+    footers = {rows: pq.read_metadata(tmp_path / f"{rows}.parquet") for rows in (1, 2)}
+    with pa.OSFile(str(tmp_path / "1.parquet")) as stream:
+        assert len(chunks_of(stream, footers[1])) == 1
+        with pytest.raises(ValueError, match="does not say what its columns hold"):
+            chunks_of(stream, footers[2])

@@ -9,13 +9,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from verale.datasets import limits
+from verale.datasets.chunks import Chunk
+from verale.datasets.footer import chunks_of
 from verale.datasets.limits import decoded, is_bytes, require_proportionate
 from verale.errors import InputError
 
 
-def footer(path: Path, table: pa.Table, **options: object) -> pq.FileMetaData:
+def footer(path: Path, table: pa.Table, **options: object) -> tuple[pq.FileMetaData, list[list[Chunk]]]:
     pq.write_table(table, path, **options)
-    return pq.ParquetFile(path).metadata
+    with pa.OSFile(str(path)) as stream:
+        read = pq.ParquetFile(path).metadata
+        return read, chunks_of(stream, read)
 
 
 @pytest.mark.parametrize(
@@ -29,15 +33,15 @@ def footer(path: Path, table: pa.Table, **options: object) -> pq.FileMetaData:
 def test_what_a_file_claims_is_limited_by_its_size(limit, problem, tmp_path, monkeypatch) -> None:
     """At the limit it is taken, below it is refused by name."""
     table = pa.table({"x": pa.array(range(1000), pa.int64())})
-    claimed = footer(tmp_path / "a.parquet", table, row_group_size=100 if limit == "_WORK" else 1000)
-    held = claimed.row_group(0).column(0).total_uncompressed_size
+    claimed, chunks = footer(tmp_path / "a.parquet", table, row_group_size=100 if limit == "_WORK" else 1000)
+    held = chunks[0][0].size
     at = {"_ROWS": 900, "_WORK": 0, "_BYTES": max(held, 8000) - 64 * 100}[limit]
     monkeypatch.setattr(limits, limit, at)
     monkeypatch.setattr(limits, "_WORK_A_BYTE", 1 if limit == "_WORK" else 16)
-    require_proportionate("a", 100, claimed)
+    require_proportionate("a", 100, claimed, chunks)
     monkeypatch.setattr(limits, limit, at - 1)
     with pytest.raises(InputError, match=f"a: {problem}"):
-        require_proportionate("a", 100, claimed)
+        require_proportionate("a", 100, claimed, chunks)
 
 
 def test_a_value_that_many_rows_share_counts_for_each(monkeypatch) -> None:
