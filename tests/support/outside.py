@@ -102,7 +102,8 @@ def detected_by(fault: OutsideFault | None, tests: Sequence[str]) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "verale"
         shutil.copytree(ROOT / "verale", copy)
-        for name in ("certificates", "proofs"):  # which the soundness suite reads beside the package
+        # Beside the package the soundness suite reads certificates and proofs, and audits look for the executable.
+        for name in ("build", "certificates", "proofs"):
             copy.with_name(name).symlink_to(ROOT / name)
         if fault is not None:
             (copy / fault.file).write_text(fault.source(), encoding="utf-8")
