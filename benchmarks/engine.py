@@ -27,7 +27,7 @@ from verale.datasets.latents import open_latents
 from verale.head import Head, save_latents
 from verale.runs.audit import audit_files
 from verale.runs.audit_dataset import audit_rows
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditSetup
 from verale.runs.explain import open_run
 from verale.runs.explain_dataset import explain_latents
 from verale.runs.parts import Explainer
@@ -77,7 +77,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
         list(begun)
     expected = [path.read_bytes() for path in sorted((folder / "here").glob("*.ale.json"))]
     yield "explain", "one process", images, here
-    audit = AuditOptions(str(folder / "head"), str(folder / "latents"))
+    audit = AuditSetup(str(folder / "head"), str(folder / "latents"))
     for number in workers:
         with start_ray(number, device="cpu"):
             explainer, opened = Explainer(head, SearchOptions()), open_latents(str(folder / "latents"))

@@ -524,7 +524,7 @@ report/verdicts.py with_verdicts_from: verdicts of another version look like tho
     ', by another version of the checker' => ''
     unit/report/test_verdicts.py::test_verdicts_of_another_version_are_told_as_such
 report/verdicts.py audited: a verdict is about a head that came later
-    auditor_of(options, collection.head_file.data) => auditor_of(options)
+    auditor_of(setup, collection.head_file.data) => auditor_of(setup)
     unit/cli/test_inputs.py::test_a_report_is_about_one_head[options0]
 report/page_check.py Checking.of: the page asks about a head that came later
     HeadOfRun.of(file.path, file.data) => HeadOfRun.of(file.path)

@@ -16,6 +16,7 @@ from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files
 from verale.errors import InputError, UsageError
+from verale.runs.auditor import AuditOptions
 
 if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
@@ -37,20 +38,8 @@ __all__ = ["command"]
     type=click.Path(),
     help="The network's images: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
 )
-@options.kernel()
-@click.option(
-    "--minimality",
-    is_flag=True,
-    help="Also prove, where claimed, that no statement can be dropped by the reference ranges.",
-)
-@click.option(
-    "--entailment-only",
-    is_flag=True,
-    help="Accept certificates that name no latents, though perhaps no latents satisfy their statements.",
-)
-@options.deployment("Also prove that float32 gives the class", "How far float32's functions may be off")
+@options.audit()
 @options.jobs("Number of processes; 1, or with ray one for each core.")
-@options.limit("The most processor time of a proof, in seconds for each MB of files; by default 30.")
 @options.in_json()
 @click.option(
     "--log",
@@ -74,13 +63,8 @@ def command(
     latents: str | None,
     network: str | None,
     images: str | None,
-    kernel: str | None,
-    minimality: bool,
-    entailment_only: bool,
-    deployment: str | None,
-    ulps: str | None,
+    audit: AuditOptions,
     jobs: int | None,
-    limit: float | None,
     as_json: bool,
     log: str | None,
     attest: str | None,
@@ -99,35 +83,26 @@ def command(
     from datetime import UTC, datetime
     from itertools import islice
 
-    from verale.checker.choices import never_proved
-    from verale.checker.limit import LIMIT
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import folder_of, inputs_finder, print_found
     from verale.files import is_dataset
     from verale.runs.audit import audit_groups
-    from verale.runs.auditor import AuditOptions, Stored, deployment_of
+    from verale.runs.auditor import AuditSetup, Stored
     from verale.runs.inputs import Inputs, find_seen
 
-    try:
-        deployed = deployment_of(deployment, ulps)
-    except UsageError as error:
-        raise click.UsageError(str(error)) from error
-    refused = never_proved(kernel, deployed is not None)
-    if refused is not None:
-        raise click.UsageError(f"--{refused}")
+    if audit.in_vain is not None:
+        raise click.UsageError(f"--{audit.in_vain}")
 
-    def options_with(head: str, latents: str | None, beside: tuple[str, str] | None = None) -> AuditOptions:
-        return AuditOptions(
-            *(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only),
-            *(deployed, *((network, images) if network is not None or beside is None else beside)),
-        )
+    def setup_of(head: str, latents: str | None, beside: tuple[str, str] | None = None) -> AuditSetup:
+        pictured = (network, images) if network is not None or beside is None else beside
+        return AuditSetup(head, latents, audit, *pictured)
 
     codes: list[int] = []
     with_ray = options.is_ray(engine, address=address, attest=attest)
     if (network is None) != (images is None):
         raise UsageError("--network and --images belong together: give both, or neither")
 
-    def tell_seen(used: AuditOptions, digest: str | None) -> None:
+    def tell_seen(used: AuditSetup, digest: str | None) -> None:
         if used.network != network:
             print_line(f"network {used.network}, sha256 {digest}", sys.stderr)
             print_line(f"images {used.pictures}", sys.stderr)
@@ -135,7 +110,7 @@ def command(
     if with_ray:
         from verale.cli import ray_engine
 
-        given_or_found = certificates, head, latents, options_with
+        given_or_found = certificates, head, latents, setup_of
         with ray_engine.audited(*given_or_found, log, jobs, address, tell_seen) as run:
             again = f"{run.staged.partial} has their verdicts, and the same command"
             codes += _tell(chain.from_iterable(part.result for part in run.parts), run.total, as_json, log, again)
@@ -160,7 +135,7 @@ def command(
     find = inputs_finder(head, latents)
     said = set()
 
-    def announce(used: AuditOptions, run: dict[str, Any]) -> None:
+    def announce(used: AuditSetup, run: dict[str, Any]) -> None:
         if (using := (used.head, used.latents, used.network, run["head"])) not in said:
             print_found(Inputs(used.head, used.latents), Inputs(head, latents), run["head"])
             tell_seen(used, run.get("network"))
@@ -171,7 +146,7 @@ def command(
         codes.append(Exit.UNUSABLE)
 
     folders: list[Path] = []
-    groups: list[tuple[list[str | Stored], AuditOptions]] = []
+    groups: list[tuple[list[str | Stored], AuditSetup]] = []
     for given in certificates:
         try:
             inside = _packed(given) if is_dataset(given) else certificate_files((given,), compared=False)
@@ -179,7 +154,7 @@ def command(
                 folders.append(folder_of(given))
             if not inside:
                 raise InputError(given, "holds no certificate, so nothing is proved")
-            used = options_with(*find(given), None if "://" in given else find_seen(folder_of(given)))
+            used = setup_of(*find(given), None if "://" in given else find_seen(folder_of(given)))
             if not groups or groups[-1][1] != used:
                 groups.append(([], used))
             groups[-1][0].extend(inside)

@@ -20,6 +20,7 @@ from verale.cli.progress import progress
 from verale.cli.shared import print_record
 from verale.errors import VeraleError
 from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
+from verale.runs.auditor import AuditOptions
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
@@ -43,12 +44,12 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
     help="The output folder.",
 )
 @options.named("--paradigm", f"{', '.join(NAMES)}.", *NAMES, default=SMALLEST, show_default=True)
-@options.kernel()
+@options.audit("kernel")
 @options.overwrite("Start again, and remove what an earlier demo noted in the folder.")
 @options.in_json("one object an image")
 @options.verbose
 @exits(done="every certificate is proved")
-def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_json: bool) -> None:
+def command(out: str, paradigm: str, audit: AuditOptions, overwrite: bool, as_json: bool) -> None:
     """Explain 50 handwritten digits, from their PNG files, with a ProtoPNet that CaBRNet trained; audit every
     certificate, from the PNG files.
     """
@@ -94,7 +95,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_jso
                     advance(1)
         explained.sort(key=lambda one: one.index)
         paths = [certificates / one.certificate for one in explained if one.certificate is not None]
-        audited = _audit(paths, head_path, network_path, certificates / PICTURES, kernel)
+        audited = _audit(paths, head_path, network_path, certificates / PICTURES, audit)
         if as_json:
             for one in explained:
                 print_record("explained", asdict(one) | {"audit": audited.get(one.certificate or "")})
@@ -111,11 +112,11 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_jso
 
 
 def _audit(
-    certificates: list[Path], head: Path, network: Path, pictures: Path, kernel: str | None
+    certificates: list[Path], head: Path, network: Path, pictures: Path, audit: AuditOptions
 ) -> dict[str, dict[str, Any]]:
     """The checker's records by certificate file, from a separate process that never loads torch."""
     arguments = [
-        *(() if kernel is None else ("--kernel", kernel)),
+        *("--kernel", audit.kernel),
         "--json",
         *("--head", str(head), "--network", str(network), "--pictures", str(pictures)),
         "--",

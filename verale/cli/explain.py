@@ -24,9 +24,11 @@ from verale.cli.ray_engine import EXPECTED, Given, Request
 from verale.cli.shared import print_record
 from verale.errors import LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
+from verale.runs.auditor import AuditOptions, audit_options
 from verale.runs.device import DEVICES
 
 if TYPE_CHECKING:
+    from verale.checker.deployment import Deployment
     from verale.runs.capture import CapturedImages
     from verale.runs.run import ExplainRun, Store
     from verale.runs.seen import SeenPictures
@@ -126,7 +128,10 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     metavar="WHAT=COST",
     help="What statements cost, else 1: prototypes:3,7-9=2, patches:0-7=10, statement:5,7=0.5, ceiling=2, floor=2.",
 )
-@options.deployment("State enough for float32 to give the class too", "As in verale audit")
+@options.fields_of(
+    AuditOptions, "deployed", lambda given: audit_options(None, given).deployment, "deployment",
+    deployment="State enough for float32 to give the class too, with squared distances by direct, expanded or cdist.",
+)  # fmt: skip
 @options.out("The folder for certificates and a CSV.", required=True)
 @click.option(
     "--device",
@@ -170,8 +175,7 @@ def command(
     inflate: bool,
     avoid: tuple[str, ...],
     costs: tuple[str, ...],
-    deployment: str | None,
-    ulps: str | None,
+    deployed: Deployment | None,
     device: str,
     batch: int,
     max_memory: float,
@@ -195,7 +199,6 @@ def command(
     An image that cannot be read ends the command before the first explanation, unless --skip-unreadable. A picture of
     a --network that cannot be used is refused by name, and left out of the run.
     """
-    from verale.runs.auditor import deployment_of
     from verale.runs.device import device_named
     from verale.runs.folder import LATENTS
     from verale.runs.inputs import LINK
@@ -203,7 +206,6 @@ def command(
     from verale.runs.table import reasons
     from verale.search import Avoid, Costs, SearchOptions
 
-    deployed = deployment_of(deployment, ulps)
     avoided, memory = Avoid.parse(avoid), max_memory * 2**30
     try:
         cost_of = Costs.parse(costs)

@@ -16,6 +16,7 @@ from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.errors import InputError, UsageError
 from verale.files import CERTIFICATE_SUFFIX
+from verale.runs.auditor import AuditOptions
 
 __all__ = ["command"]
 
@@ -91,7 +92,7 @@ def _require_room(out: Path, names: list[str], overwrite: bool) -> None:
 @options.head()
 @options.latents()
 @click.option("--entailment-only", is_flag=True, help="State entailment alone, also where there are latents.")
-@options.limit("The most processor time to find each proof, in seconds for each MB of files, as for verale audit.")
+@options.audit("limit")
 @options.out("The file, such as Proofs.v.", "FILE", required=True)
 @options.overwrite()
 @options.in_json()
@@ -102,7 +103,7 @@ def rocq(
     head: str | None,
     latents: str | None,
     entailment_only: bool,
-    limit: float | None,
+    audit: AuditOptions,
     out: str,
     overwrite: bool,
     as_json: bool,
@@ -114,7 +115,6 @@ def rocq(
     computes each proof, so whoever runs coqc on the file needs to believe neither verale nor the proved checker's
     executable, which finds the hints.
     """
-    from verale.checker.limit import LIMIT
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import inputs_reader
     from verale.runs.outputs import require_output
@@ -129,7 +129,7 @@ def rocq(
     if len(inputs) > 1:
         raise UsageError("the certificates lie beside several heads or latents; one file is about one: give --head")
     ((head_file, images),) = inputs
-    theorems = Theorems(head_file, None if entailment_only else images, LIMIT if limit is None else limit)
+    theorems = Theorems(head_file, None if entailment_only else images, audit.limit)
     codes = []
     with progress("proving", len(files), unit="certificates") as advance:
         for file in files:

@@ -15,6 +15,7 @@ from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.files import CERTIFICATE_SUFFIX, require_writable
+from verale.runs.auditor import PROVING, AuditOptions
 
 if TYPE_CHECKING:
     from verale.runs.gap import Gap
@@ -30,7 +31,7 @@ _BY = "gap"
 @options.latents()
 @options.out("A folder for the proofs, one file a certificate.")
 @options.seconds(30.0, "How long to search for each bound.")
-@options.kernel("Which checker proves the certificates (rules always prove the bounds)")
+@options.audit(*PROVING, kernel="Which checker proves the certificates; arb or mpmath prove the bounds.")
 @options.in_json()
 @options.verbose
 @exits(verdicts=True)
@@ -40,7 +41,7 @@ def command(
     latents: str | None,
     out: str | None,
     seconds: float,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """Prove that no explanation of an image under top_k has fewer than N statements, for the images of certificates.
@@ -61,7 +62,7 @@ def command(
     gaps: list[Gap] = []
     with progress("bounding", len(files), unit="certificates") as advance:
         for file in files:
-            result = gap(file, *find(file), None, seconds, kernel)
+            result = gap(file, *find(file), None, seconds, audit)
             if out is not None:
                 write_beside(Path(out), {_proof_of(file): result.document}, _BY)
             gaps.append(result)

@@ -15,6 +15,7 @@ from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.files import CERTIFICATE_SUFFIX
+from verale.runs.auditor import PROVING, AuditOptions
 
 if TYPE_CHECKING:
     from verale.runs.necessity import Necessity
@@ -28,7 +29,7 @@ __all__ = ["command"]
 @options.latents()
 @options.out("A folder for the witnesses; one folder a certificate.")
 @options.seconds(5.0, "How long to search for each statement.")
-@options.kernel()
+@options.audit(*PROVING)
 @options.in_json()
 @options.verbose
 @exits(Exit.NOT_FOUND, verdicts=True, done="every statement of every certificate has a witness")
@@ -38,7 +39,7 @@ def command(
     latents: str | None,
     out: str | None,
     seconds: float,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """For each statement of proved certificates, search for latents that satisfy all others and get another class.
@@ -59,7 +60,7 @@ def command(
         for file in files:
             name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
             folder = None if out is None else folder_in(Path(out), name) if len(files) > 1 else Path(out)
-            result = necessity(file, *find(file), folder, seconds, kernel)
+            result = necessity(file, *find(file), folder, seconds, audit)
             witnessed, total = witnessed + result.witnessed, total + len(result.statements)
             minimal += result.is_minimal
             if as_json:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import Field
+from functools import wraps
 from typing import Any
 
 import click
 
+from verale.checker.options import AuditOptions
 from verale.cli.shared import log_to_stderr
 from verale.errors import UsageError, nearest
+from verale.options import options_of
+from verale.runs.auditor import audit_options
 
 __all__ = [
-    "REFUSED", "allow", "choice", "deployment", "engine", "head", "in_json", "is_ray", "jobs", "kernel", "latents",
-    "limit", "named", "names", "out", "overwrite", "prototype_pictures", "seconds", "verbose",
+    "REFUSED", "allow", "audit", "choice", "engine", "fields_of", "head", "in_json", "is_ray", "jobs", "latents",
+    "named", "names", "out", "overwrite", "prototype_pictures", "seconds", "verbose",
 ]  # fmt: skip
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 """What gives a command an option."""
-
-KERNELS = ("proved-or-arb", "proved", "arb", "mpmath", "both", "all")
-"""The choices of the checker, which is loaded later (`verale.checker.choices`)."""
 
 
 def names(*known: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
@@ -90,38 +92,57 @@ def prototype_pictures(what: str = "Pictures of prototypes, FOLDER/0000.png and 
     return click.option("--prototype-pictures", metavar="FOLDER", type=click.Path(), help=what)
 
 
-def kernel(what: str = "Which checker proves") -> Option:
-    """The option `--kernel` of a command that proves; None where it is left out."""
-    default = "the proved one where it is installed, and arb what that does not cover"
-    said = f"{what}: by default {default}. Or arb, mpmath, both, proved, all, proved-or-arb."
-    return named("--kernel", said, *KERNELS)
+def fields_of(kind: type, name: str, make: Callable[[Mapping[str, Any]], object], *only: str, **helps: str) -> Option:
+    """The options of a dataclass, made from its fields (`verale.options`). The command gets them as one object.
 
-
-def limit(what: str) -> Option:
-    """The option `--limit` of a command that proves, in seconds; None where it is left out."""
-
-    def checked(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
-        from verale.checker.limit import wrong_limit
-
-        wrong = None if value is None else wrong_limit(value)
-        if wrong is not None:
-            raise UsageError(f"--{wrong}")
-        return value
-
-    return click.option("--limit", type=float, metavar="SECONDS", callback=checked, help=what)
-
-
-def deployment(what: str, ulps: str) -> Option:
-    """The options `--deployment` and `--ulps`: how a head computes in float32."""
-    formula = f"{what}, with squared distances by direct, expanded or cdist."
+    Args:
+        kind: the dataclass.
+        name: the command's parameter for the object.
+        make: what makes it of values by field. Its UsageError is one of the command line.
+        only: the fields; by default all.
+        helps: another help for some of them.
+    """
+    named = options_of(kind, only)
+    taken = [*named, *("ulps" for field in named.values() if "ulps" in field.metadata)]
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        command = click.option("--ulps", metavar="NAME=ULPS,...", help=f"{ulps}; by default log=4,exp=4,sqrt=1.")(
-            command
-        )
-        return named("--deployment", formula, "direct", "expanded", "cdist")(command)
+        @wraps(command)
+        def collect(**values: Any) -> Any:
+            given = {each: values.pop(each) for each in taken}
+            try:
+                made = make(given)
+            except UsageError as error:
+                raise click.UsageError(str(error)) from error
+            return command(**values, **{name: made})
+
+        collected: Callable[..., Any] = collect
+        for field in reversed(named.values()):
+            collected = _option(field, helps.get(field.name))(collected)
+        return collected
 
     return add
+
+
+def _option(field: Field[Any], what: str | None = None) -> Option:
+    """The option of a field: its metadata has `help`, and what the default does not say."""
+    about, default = field.metadata, field.default
+    settings: dict[str, Any] = {"help": what or about["help"]}
+    if isinstance(default, bool):
+        settings |= {"is_flag": True}
+    else:
+        settings |= {"metavar": about["metavar"], "default": default, "show_default": default is not None}
+        settings |= {"type": about["type"]} if "type" in about else {}
+        settings |= one_of(*about["choices"]) if "choices" in about else {}
+    option = click.option(f"--{field.name.replace('_', '-')}", field.name, **settings)
+    if "ulps" not in about:
+        return option
+    beside = click.option("--ulps", metavar="NAME=ULPS,...", help=about["ulps"])
+    return lambda command: option(beside(command))
+
+
+def audit(*only: str, **helps: str) -> Option:
+    """The options of an audit, or some of them: the command's parameter `audit`."""
+    return fields_of(AuditOptions, "audit", lambda given: audit_options(None, given, only), *only, **helps)
 
 
 def allow(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ from verale.files import LARGEST_LATENTS
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.audit_dataset import AuditRun
-    from verale.runs.auditor import AuditOptions
+    from verale.runs.auditor import AuditSetup
     from verale.runs.run import ExplainRun
     from verale.runs.seen import SeenPictures
     from verale.runs.workers.ray import Workers
@@ -200,11 +200,11 @@ def audited(
     certificates: tuple[str, ...],
     head: str | None,
     latents: str | None,
-    options_with: Callable[[str, str | None, tuple[str, str] | None], AuditOptions],
+    setup_of: Callable[[str, str | None, tuple[str, str] | None], AuditSetup],
     log: str | None,
     workers: int | None,
     address: str | None,
-    tell: Callable[[AuditOptions, str | None], object],
+    tell: Callable[[AuditSetup, str | None], object],
 ) -> Iterator[AuditRun]:
     """The audit of a dataset, while there are workers. The arguments are those of `verale audit`; `tell` says which
     network is used, with its digest.
@@ -224,9 +224,9 @@ def audited(
     found_head, found_latents = inputs_finder(head, latents, datasets=True)(certificates[0])
     own = certificates[0] if found_latents is None and has_latents(certificates[0]) else found_latents
     seen = None if "://" in certificates[0] else find_seen(folder_of(certificates[0]))
-    options = options_with(found_head, own, seen)
+    setup = setup_of(found_head, own, seen)
     with start_ray(workers, address, "cpu") as started:
-        run = audit_rows(certificates[0], options, log, started)
+        run = audit_rows(certificates[0], setup, log, started)
         print_found(Inputs(found_head, found_latents), Inputs(head, latents), run.head)
-        tell(options, run.network)
+        tell(setup, run.network)
         yield run

@@ -11,6 +11,7 @@ from verale.checker.output import print_line
 from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.shared import one_certificate, print_record
+from verale.runs.auditor import PROVING, AuditOptions
 
 __all__ = ["command"]
 
@@ -21,7 +22,7 @@ __all__ = ["command"]
 @options.latents()
 @options.out("The file for a witness: latents of one image.", "FILE")
 @options.seconds(60.0, "How long to search.")
-@options.kernel("Which checker decides")
+@options.audit(*PROVING)
 @options.in_json()
 @options.verbose
 @exits(Exit.REFUTED, Exit.MALFORMED, Exit.SUBJECT, Exit.NOT_FOUND, done="never")
@@ -31,7 +32,7 @@ def command(
     latents: str | None,
     out: str | None,
     seconds: float,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """Search for latents that satisfy every statement of a certificate but are classified otherwise.
@@ -42,7 +43,7 @@ def command(
     from verale.runs.refute import refute
 
     certificate, start = one_certificate(certificate), perf_counter()
-    verdict = refute(certificate, *inputs_reader(head, latents)(certificate), out, seconds, kernel)
+    verdict = refute(certificate, *inputs_reader(head, latents)(certificate), out, seconds, audit)
     if as_json:
         record = {"certificate": certificate, "seconds": perf_counter() - start, **verdict.record()}
         print_record("refutation", record)

@@ -18,6 +18,7 @@ from verale.cli.progress import progress
 from verale.cli.shared import print_record
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in
+from verale.runs.auditor import AuditOptions
 from verale.runs.outputs import require_output, write_output
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ _NEEDS = {
 @options.allow
 @click.option("--log", metavar="FILE", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
-@click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped by the reference ranges.")
-@options.kernel()
+@options.audit("kernel", "minimality")
 @click.option("--provable", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
 @options.jobs("Processes for the audit.", default=1, show_default=True)
 @click.option("--title", metavar="TEXT", help="The page's heading.")
@@ -92,8 +92,7 @@ def command(
     allow: tuple[str, ...],
     log: str | None,
     no_audit: bool,
-    minimality: bool,
-    kernel: str | None,
+    audit: AuditOptions,
     provable: bool,
     jobs: int,
     title: str | None,
@@ -124,7 +123,7 @@ def command(
     kind = kind or target.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise UsageError(f"{target} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
-    if log is not None and (no_audit or minimality or kernel is not None):
+    if log is not None and (no_audit or audit != AuditOptions()):
         raise UsageError("--log has the verdicts of an audit: leave out --no-audit, --minimality and --kernel")
     if provable and kind != "html":
         raise UsageError(f"--provable is for pages, and {target} is no page: say --format html, or leave it out")
@@ -151,7 +150,7 @@ def command(
         )
     if same_as is None:
         require_output(target, [*read_here, *collection.files], by=_BY)
-    collection = _judge(collection, log, no_audit, minimality, jobs, kernel)
+    collection = _judge(collection, log, no_audit, audit, jobs)
     if kind == "html":
         from verale.report.page import Limits, page
 
@@ -205,9 +204,7 @@ def command(
     sys.exit(code)
 
 
-def _judge(
-    collection: Collection, log: str | None, no_audit: bool, minimality: bool, jobs: int, kernel: str | None
-) -> Collection:
+def _judge(collection: Collection, log: str | None, no_audit: bool, audit: AuditOptions, jobs: int) -> Collection:
     from verale.report.verdicts import audited, with_verdicts_from
 
     if log is not None:
@@ -215,4 +212,4 @@ def _judge(
     if no_audit:
         return collection
     with progress("auditing", len(collection.paths), unit="certificates") as advance:
-        return audited(collection, minimality, jobs, advance, kernel)
+        return audited(collection, audit, jobs, advance)

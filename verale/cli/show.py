@@ -24,6 +24,7 @@ from verale.files import (
     certificates_folder,
     certificates_in,
 )
+from verale.runs.auditor import AuditOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ _LISTED = 3
 @click.argument("image", metavar="[IMAGE]", required=False)
 @options.head()
 @options.latents()
-@options.kernel()
+@options.audit("kernel")
 @click.option("--all", "whole", is_flag=True, help="Show every statement, class and prototype, however many.")
 @options.in_json("one object")
 @options.verbose
@@ -49,7 +50,7 @@ def command(
     image: str | None,
     head: str | None,
     latents: str | None,
-    kernel: str | None,
+    audit: AuditOptions,
     whole: bool,
     as_json: bool,
 ) -> None:
@@ -67,7 +68,7 @@ def command(
 
     path = _file(certificate, image)
     inputs = inputs_in(folder_of(path), head, latents)
-    result = single(path, inputs, kernel)
+    result = single(path, inputs, audit)
     if result.outcome is not None and inputs.head is not None:
         print_found(inputs, Inputs(head, latents), result.outcome.record["run"]["head"])
     code = Exit.UNUSABLE if result.outcome is None else result.outcome.exit_code

@@ -22,7 +22,7 @@ from verale.datasets.latents import open_latents
 from verale.errors import InputError, VeraleError
 from verale.head import load_latents
 from verale.runs.audit_dataset import audit_rows
-from verale.runs.auditor import AuditOptions as Audit
+from verale.runs.auditor import AuditSetup as Audit
 from verale.runs.image_dataset import explain_images, open_images
 from verale.runs.images import classes_of_folders
 from verale.runs.workers import ray as pipeline

@@ -22,7 +22,7 @@ from verale.errors import UsageError, VeraleError
 from verale.head import Head
 from verale.runs import audit_dataset as audit
 from verale.runs import explain_dataset as explain
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditSetup
 from verale.runs.parts import Explainer
 from verale.runs.processes import DIED
 from verale.runs.store.parquet import StagedDataset
@@ -71,7 +71,7 @@ class Always(audit._AuditRows):
 @pytest.mark.long  # seven workers die and are started again; test_pipeline.py has the same without Ray
 def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, workers, monkeypatch):
     monkeypatch.setattr(audit, "_AuditRows", Always)
-    run = audit.audit_rows(given.packed, AuditOptions(given.head), str(tmp_path / "report"), workers)
+    run = audit.audit_rows(given.packed, AuditSetup(given.head), str(tmp_path / "report"), workers)
     outcomes = [outcome for part in run.parts for outcome in part.result]
     assert [outcome.record["certificate"][-15:] for outcome in outcomes] == [f"{n:06d}.ale.json" for n in range(40)]
     assert [outcome.exit_code for outcome in outcomes] == [0] * 38 + [9, 0]
