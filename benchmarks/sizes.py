@@ -37,7 +37,7 @@ from verale.certificate.words import lower_end, upper_end
 from verale.checker import Auditor, Status
 from verale.demo.network import RUN, load_images, load_network
 from verale.head import Head, as_patches
-from verale.paradigms import SMALLEST
+from verale.paradigms import READABLE
 from verale.search import Batches, SearchOptions
 from verale.search.activations import Activations
 from verale.search.digits import FEWEST_DIGITS
@@ -180,7 +180,7 @@ def measured_of(
     head: Head, latents: Tensor, paradigms: Sequence[str] | None, digits: Sequence[int | str] = (FEWEST_DIGITS,)
 ) -> Iterator[Measured]:
     """Each paradigm in turn, those first that `smallest` tries first, and `smallest` last."""
-    for paradigm in paradigms or (*Batches(head, latents, SearchOptions(SMALLEST)).paradigms, SMALLEST):
+    for paradigm in paradigms or (*Batches(head, latents, SearchOptions(READABLE)).paradigms, READABLE):
         if paradigm in _STARTS:
             yield measure_before(head, latents, paradigm)
         for each in digits:
@@ -205,7 +205,7 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
         "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(_row(name, each) for name, row in measured.items() for each in row),
         "",
-        f"`{SMALLEST}` keeps of each image what has the least to read; in brackets how often each paradigm gave it."
+        f"`{READABLE}` keeps of each image what has the least to read; in brackets how often each paradigm gave it."
         " `before`: the highest activations (`top_k`), or those that support the class (`sparse`), and then what is not"
         " needed dropped; sizes alone. Digits: the option of that name. Minimal: explanations that claim it. One end"
         " stated: statements about one observable with a bound on one side only, in % of all. To read: numbers and"
@@ -230,7 +230,7 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
 def _row(name: str, each: Measured) -> str:
     found = each.found
     named = each.paradigm
-    if each.paradigm == SMALLEST:
+    if each.paradigm == READABLE:
         named += f" ({', '.join(f'{paradigm} {count}' for paradigm, count in each.under.most_common())})"
     audited = each.proved is not None
     cells = (

@@ -61,6 +61,7 @@ def keywords(kind: type, *only: str) -> Callable[[_Function], _Function]:
         after = [
             Parameter(name, Parameter.KEYWORD_ONLY, default=option.default, annotation=option.type)
             for name, option in named.items()
+            if name not in own.parameters
         ]
         function.__signature__ = own.replace(parameters=[*before, *after])  # type: ignore[attr-defined]
         listed = indent(in_words(kind, only), "    ")

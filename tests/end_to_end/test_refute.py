@@ -196,7 +196,7 @@ def folder(tmp_path_factory) -> Path:
     latents = small_latents(head, images=1, seed=1)
     save_latents(folder / "latents", latents)
     save_latents(folder / "others", small_latents(head, images=2, seed=2))
-    (certificate,) = explain(head, latents)
+    (certificate,) = explain(head, latents, "projection")
     certificate.save(folder / "proved.ale.json")
     short = replace(certificate, statements=certificate.statements[:1])
     short.save(folder / "short.ale.json")

@@ -17,12 +17,16 @@ from verale.cli.progress import progress
 from verale.cli.shared import certificate_files
 from verale.errors import InputError, UsageError
 from verale.runs.auditor import AuditOptions
+from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
     from verale.datasets.certificates import PackedCertificate
 
-__all__ = ["command"]
+__all__ = ["UNATTESTED", "command"]
+
+UNATTESTED = "an attestation names the bytes that were checked, and workers read latents in parts"
+"""Why --attest is not for Ray."""
 
 
 @click.command(name="audit", short_help="Prove certificates again.")
@@ -39,7 +43,7 @@ __all__ = ["command"]
     help="The network's images: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
 )
 @options.audit()
-@options.jobs("Number of processes; 1, or with ray one for each core.")
+@options.run("jobs", "engine", "address", jobs="Number of processes; 1, or with ray one for each core.")
 @options.in_json()
 @click.option(
     "--log",
@@ -54,7 +58,6 @@ __all__ = ["command"]
     type=click.Path(),
     help="Write an in-toto statement, ready to be signed, if this run has proved everything.",
 )
-@options.engine
 @options.verbose
 @exits(Exit.INCOMPLETE, verdicts=True, done="everything proved")
 def command(
@@ -64,12 +67,10 @@ def command(
     network: str | None,
     images: str | None,
     audit: AuditOptions,
-    jobs: int | None,
+    run: RunOptions,
     as_json: bool,
     log: str | None,
     attest: str | None,
-    engine: str,
-    address: str | None,
 ) -> None:
     """Prove certificates again, trusting nothing but the checker.
 
@@ -98,7 +99,8 @@ def command(
         return AuditSetup(head, latents, audit, *pictured)
 
     codes: list[int] = []
-    with_ray = options.is_ray(engine, address=address, attest=attest)
+    if run.with_ray and attest is not None:
+        raise UsageError(f"--attest is for --engine local: {UNATTESTED}")
     if (network is None) != (images is None):
         raise UsageError("--network and --images belong together: give both, or neither")
 
@@ -107,14 +109,14 @@ def command(
             print_line(f"network {used.network}, sha256 {digest}", sys.stderr)
             print_line(f"images {used.pictures}", sys.stderr)
 
-    if with_ray:
+    if run.with_ray:
         from verale.cli import ray_engine
 
         given_or_found = certificates, head, latents, setup_of
-        with ray_engine.audited(*given_or_found, log, jobs, address, tell_seen) as run:
-            again = f"{run.staged.partial} has their verdicts, and the same command"
-            codes += _tell(chain.from_iterable(part.result for part in run.parts), run.total, as_json, log, again)
-            run.staged.publish(run.total)
+        with ray_engine.audited(*given_or_found, log, run, tell_seen) as opened:
+            again = f"{opened.staged.partial} has their verdicts, and the same command"
+            codes += _tell(chain.from_iterable(part.result for part in opened.parts), opened.total, as_json, log, again)
+            opened.staged.publish(opened.total)
         if not codes:
             raise InputError(certificates[0], "holds no certificate, so nothing is proved")
         sys.exit(most_severe(codes))
@@ -135,10 +137,10 @@ def command(
     find = inputs_finder(head, latents)
     said = set()
 
-    def announce(used: AuditSetup, run: dict[str, Any]) -> None:
-        if (using := (used.head, used.latents, used.network, run["head"])) not in said:
-            print_found(Inputs(used.head, used.latents), Inputs(head, latents), run["head"])
-            tell_seen(used, run.get("network"))
+    def announce(used: AuditSetup, digests: dict[str, Any]) -> None:
+        if (using := (used.head, used.latents, used.network, digests["head"])) not in said:
+            print_found(Inputs(used.head, used.latents), Inputs(head, latents), digests["head"])
+            tell_seen(used, digests.get("network"))
         said.add(using)
 
     def refuse(error: Exception) -> None:
@@ -164,7 +166,7 @@ def command(
     outcomes: list[Outcome] = []
 
     digests: dict[str, str | None] = {}
-    audited = _noting(audit_groups(groups, jobs or 1, audit_log, announce, refuse), digests)
+    audited = _noting(audit_groups(groups, run.jobs or 1, audit_log, announce, refuse), digests)
     same = "the same command" if attest is None else "the same command without --attest"
     rest = None if log is None else f"{log} has their verdicts, and {same}"
     codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)

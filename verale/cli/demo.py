@@ -19,8 +19,9 @@ from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
 from verale.errors import VeraleError
-from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
+from verale.paradigms import PARADIGMS
 from verale.runs.auditor import AuditOptions
+from verale.search.options import SearchOptions
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
@@ -30,8 +31,6 @@ __all__ = ["command"]
 
 _REPORT, _BY = "report.html", "report"
 """The page, and the command of which it is: `verale report` may replace it."""
-NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
-"""The paradigms of the packaged ProtoPNet; first that which keeps the smallest explanation of all."""
 
 
 @click.command(name="demo", short_help="Explain and audit packaged digits.")
@@ -43,13 +42,13 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
     type=click.Path(),
     help="The output folder.",
 )
-@options.named("--paradigm", f"{', '.join(NAMES)}.", *NAMES, default=SMALLEST, show_default=True)
+@options.search("paradigm")
 @options.audit("kernel")
 @options.overwrite("Start again, and remove what an earlier demo noted in the folder.")
 @options.in_json("one object an image")
 @options.verbose
 @exits(done="every certificate is proved")
-def command(out: str, paradigm: str, audit: AuditOptions, overwrite: bool, as_json: bool) -> None:
+def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: bool, as_json: bool) -> None:
     """Explain 50 handwritten digits, from their PNG files, with a ProtoPNet that CaBRNet trained; audit every
     certificate, from the PNG files.
     """
@@ -62,7 +61,6 @@ def command(out: str, paradigm: str, audit: AuditOptions, overwrite: bool, as_js
     from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, SOURCE, folder_in, locked
     from verale.runs.seen import SeenPictures
     from verale.runs.written import RequiredFile, WrittenFiles
-    from verale.search import SearchOptions
     from verale.search.through import ThroughNetwork
 
     directory, certificates = Path(out), folder_in(Path(out), "certificates")
@@ -70,7 +68,7 @@ def command(out: str, paradigm: str, audit: AuditOptions, overwrite: bool, as_js
     head = load_head(RUN).as_compared()  # with CaBRNet, on all packaged images: tests/end_to_end/test_demo_network.py
     network, frozen = load_network(), freeze_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
-    search = SearchOptions(paradigm, device=device_named("auto"))
+    device_named(search.device)
     latents = seen.latents(None if overwrite else certificates)
     source = source_of(digits).noting(head_sha256=head.digest).of_latents(latents)
     source = source.noting(image_pictures=seen.digests, receptive_fields=network.receptive_fields().record())

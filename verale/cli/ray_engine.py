@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.audit_dataset import AuditRun
     from verale.runs.auditor import AuditSetup
+    from verale.runs.options import RunOptions
     from verale.runs.run import ExplainRun
     from verale.runs.seen import SeenPictures
     from verale.runs.workers.ray import Workers
@@ -44,8 +45,7 @@ class Request:
         given: head and latents, or a CaBRNet run and images, or a head alone.
         out: the folder.
         search, deployment: how an explanation is found, and for which float32 too.
-        jobs: how many processes, or workers.
-        overwrite: whether it starts again.
+        run: how it runs.
         seen: the pictures that are explained with a network.
         skipped: gets the images that cannot be read; None where these are an error.
     """
@@ -54,15 +54,14 @@ class Request:
     out: str
     search: SearchOptions
     deployment: Deployment | None
-    jobs: int | None
-    overwrite: bool
+    run: RunOptions
     seen: SeenPictures | None
     skipped: list[str] | None
 
 
 @contextmanager
-def opened(request: Request, device: str, address: str | None) -> Iterator[ExplainRun]:
-    """A run into OUT/certificates.parquet, while there are workers on a device of a cluster."""
+def opened(request: Request) -> Iterator[ExplainRun]:
+    """A run into OUT/certificates.parquet, while there are workers of a cluster, on the device that searches."""
     from verale.datasets import storage
     from verale.head import Head
     from verale.runs.folder import HEAD, locked
@@ -70,13 +69,13 @@ def opened(request: Request, device: str, address: str | None) -> Iterator[Expla
     from verale.runs.store.stored_files import files_in
     from verale.runs.workers.ray import start_ray
 
-    out, overwrite = request.out, request.overwrite
+    out, overwrite = request.out, request.run.overwrite
     to, folder = storage.join(out, CERTIFICATES), storage.local_path(out)
     prepared = _prepared(request, to)
     StagedDataset(to).require_free(overwrite)
     prepared.kept_in(files_in(out), overwrite)
     lock = nullcontext() if folder is None else locked(folder)
-    with start_ray(request.jobs, address, device) as started, lock as held:
+    with start_ray(request.run.jobs, request.run.address, request.search.device) as started, lock as held:
         files = files_in(out, held)
         kept = prepared.kept_in(files, overwrite)
         begun = prepared.begin(started)
@@ -134,7 +133,7 @@ def _prepared(request: Request, to: str) -> _Prepared:
     from verale.runs.source import SourceFile
 
     out, options, deployment, seen = request.out, request.search, request.deployment, request.seen
-    overwrite = request.overwrite
+    overwrite = request.run.overwrite
     match request.given:
         case (str(head), None, None, None) if seen is not None:
             if "://" in out:
@@ -202,8 +201,7 @@ def audited(
     latents: str | None,
     setup_of: Callable[[str, str | None, tuple[str, str] | None], AuditSetup],
     log: str | None,
-    workers: int | None,
-    address: str | None,
+    how: RunOptions,
     tell: Callable[[AuditSetup, str | None], object],
 ) -> Iterator[AuditRun]:
     """The audit of a dataset, while there are workers. The arguments are those of `verale audit`; `tell` says which
@@ -225,7 +223,7 @@ def audited(
     own = certificates[0] if found_latents is None and has_latents(certificates[0]) else found_latents
     seen = None if "://" in certificates[0] else find_seen(folder_of(certificates[0]))
     setup = setup_of(found_head, own, seen)
-    with start_ray(workers, address, "cpu") as started:
+    with start_ray(how.jobs, how.address, "cpu") as started:
         run = audit_rows(certificates[0], setup, log, started)
         print_found(Inputs(found_head, found_latents), Inputs(head, latents), run.head)
         tell(setup, run.network)

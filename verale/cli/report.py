@@ -19,6 +19,7 @@ from verale.cli.shared import print_record
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in
 from verale.runs.auditor import AuditOptions
+from verale.runs.options import RunOptions
 from verale.runs.outputs import require_output, write_output
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ _NEEDS = {
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @options.audit("kernel", "minimality")
 @click.option("--provable", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
-@options.jobs("Processes for the audit.", default=1, show_default=True)
+@options.run("jobs", jobs="Processes for the audit; by default 1.")
 @click.option("--title", metavar="TEXT", help="The page's heading.")
 @click.option(
     "--max-size", type=click.FloatRange(0), default=128.0, show_default=True, metavar="MIB",
@@ -94,7 +95,7 @@ def command(
     no_audit: bool,
     audit: AuditOptions,
     provable: bool,
-    jobs: int,
+    run: RunOptions,
     title: str | None,
     max_size: float,
     image_size: int,
@@ -150,7 +151,7 @@ def command(
         )
     if same_as is None:
         require_output(target, [*read_here, *collection.files], by=_BY)
-    collection = _judge(collection, log, no_audit, audit, jobs)
+    collection = _judge(collection, log, no_audit, audit, run.jobs or 1)
     if kind == "html":
         from verale.report.page import Limits, page
 

@@ -181,8 +181,9 @@ def contrast(
         instance). `at_least` is what the checker proves too, of every smaller set.
     """
     require_search(seconds, out)
+    proving = audit_options(options, fields, PROVING)
     file = HeadFile.of(head)
-    released = opened(certificate, file, latents, audit_options(options, fields, PROVING))
+    released = opened(certificate, file, latents, proving)
     rival = class_named(released.head, goal)
     if rival == released.certificate.predicted:
         raise UsageError(f"class {goal!r} is the predicted one, expected another class")

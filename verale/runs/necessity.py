@@ -130,7 +130,8 @@ def necessity(
         paradigm proves the class without the statement. That no witness was found proves nothing.
     """
     require_search(seconds, out)
-    released = opened(certificate, head, latents, audit_options(options, fields, PROVING))
+    proving = audit_options(options, fields, PROVING)
+    released = opened(certificate, head, latents, proving)
     names = [_names(number) for number in range(released.certificate.size)]
     if out is not None:
         WrittenFiles(Path(out)).require_own((*chain.from_iterable(names), _RECORD), _BY)

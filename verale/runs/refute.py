@@ -77,9 +77,10 @@ def refute(
     from verale.head import latents_file
 
     require_search(seconds, out)
+    proving = audit_options(options, fields, PROVING)
     start = time.monotonic()
     file = HeadFile.of(head)
-    auditor = auditor_for(file, options=audit_options(options, fields, PROVING))
+    auditor = auditor_for(file, options=proving)
     data, target = certificate_bytes(certificate), file.head
     if out is not None:
         beside = Path(certificate).parent if is_path(certificate) else None

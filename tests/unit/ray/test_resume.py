@@ -362,7 +362,7 @@ def test_a_file_that_changed_within_the_process_is_read_again(folder, without_ra
 
 def explained(folder: Path) -> tuple[int, list[bytes]]:
     """How many images were taken over, and all certificates."""
-    explainer = Explainer(Head.load(folder / "head"), SearchOptions(batch=4))
+    explainer = Explainer(Head.load(folder / "head"), SearchOptions("projection", batch=4))
     begun = explain.explain_latents(explainer, open_latents(str(folder / "latents")), str(folder / "out"), Workers(2))
     before = begun.done
     list(begun)
