@@ -1,10 +1,10 @@
-"""How many statements explanations have: each paradigm of a head alone, and the smallest of each image.
+"""How many statements explanations have: each paradigm of a head alone, and the most readable of each image.
 
     python -m benchmarks.sizes --data DATA --out benchmarks/results/sizes.md
     python -m benchmarks.sizes --data DATA --digits fewest,exact,2 --out benchmarks/results/digits.md
 
 DATA holds the trained heads of `benchmarks.run`; the packaged digits need no file. The first images of each head are
-explained under every paradigm that `smallest` tries, then under `smallest` itself, and every certificate is audited.
+explained under every paradigm that `readable` tries, then under `readable` itself, and every certificate is audited.
 Beside them stands what `top_k` and `sparse` gave when they stated the highest activations, or those that support the
 class, and then dropped what was not needed. The exit code is 0 only if every certificate was proved.
 """
@@ -179,7 +179,7 @@ _STARTS: dict[str, Callable[[Activations], tuple[Stated, list[int]]]] = {
 def measured_of(
     head: Head, latents: Tensor, paradigms: Sequence[str] | None, digits: Sequence[int | str] = (FEWEST_DIGITS,)
 ) -> Iterator[Measured]:
-    """Each paradigm in turn, those first that `smallest` tries first, and `smallest` last."""
+    """Each paradigm in turn, those first that `readable` tries first, and `readable` last."""
     for paradigm in paradigms or (*Batches(head, latents, SearchOptions(READABLE)).paradigms, READABLE):
         if paradigm in _STARTS:
             yield measure_before(head, latents, paradigm)
@@ -266,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the trained heads")
     parser.add_argument("--heads", default=",".join(DEFAULT), help=f"some of {', '.join((*HEADS, DIGITS))}")
     parser.add_argument("--images", type=int, default=10, help="how many images a head; of the digits all are taken")
-    parser.add_argument("--paradigms", help="comma separated; by default those that `smallest` tries, and `smallest`")
+    parser.add_argument("--paradigms", help="comma separated; by default those that `readable` tries, and `readable`")
     parser.add_argument("--digits", default=FEWEST_DIGITS, help="comma separated: fewest, exact, or numbers of digits")
     parser.add_argument("--out", type=Path, help="file for the page")
     args = parser.parse_args(arguments)
