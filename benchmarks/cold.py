@@ -46,7 +46,7 @@ def seconds(folder: Path, paradigm: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heads", default="demo", help="demo, or of benchmarks.heads, comma separated (default demo)")
-    parser.add_argument("--paradigms", default="projection,readable", help="comma separated (default projection,readable)")
+    parser.add_argument("--paradigms", default="projection,readable", help="comma separated (projection,readable)")
     parser.add_argument("--data", type=Path, default=Path("data"), help="trained heads and latents (default data)")
     parser.add_argument("--images", type=int, default=2, help="number of images (default 2)")
     given = parser.parse_args()

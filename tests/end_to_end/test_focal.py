@@ -93,7 +93,7 @@ def test_one_patch_is_a_tie(geometry, kind, paradigm):
     head = focal_head(geometry, kind)
     plain = replace(head, bias=None)
     latents = small_latents(head, patches=1)
-    for result in explain(plain, latents, None if paradigm == "spatial" else paradigm):
+    for result in explain(plain, latents, best_paradigm(plain) if paradigm == "spatial" else paradigm):
         assert isinstance(result, Unexplained)
         assert "a tie" in result.reason
 

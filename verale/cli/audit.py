@@ -17,6 +17,7 @@ from verale.cli.progress import progress
 from verale.cli.shared import certificate_files
 from verale.errors import InputError, UsageError
 from verale.runs.auditor import AuditOptions
+from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ UNATTESTED = "an attestation names the bytes that were checked, and workers read
 
 @click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE|PARQUET...", type=click.Path())
-@options.head()
-@options.latents()
+@options.inputs()
 @click.option(
     "--network", metavar="NETWORK", type=click.Path(), help="The network file, where certificates claim a picture."
 )
@@ -62,8 +62,7 @@ UNATTESTED = "an attestation names the bytes that were checked, and workers read
 @exits(Exit.INCOMPLETE, verdicts=True, done="everything proved")
 def command(
     certificates: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     network: str | None,
     images: str | None,
     audit: AuditOptions,
@@ -89,7 +88,7 @@ def command(
     from verale.files import is_dataset
     from verale.runs.audit import audit_groups
     from verale.runs.auditor import AuditSetup, Stored
-    from verale.runs.inputs import Inputs, find_seen
+    from verale.runs.inputs import find_seen
 
     if audit.in_vain is not None:
         raise click.UsageError(f"--{audit.in_vain}")
@@ -112,7 +111,7 @@ def command(
     if run.with_ray:
         from verale.cli import ray_engine
 
-        given_or_found = certificates, head, latents, setup_of
+        given_or_found = certificates, given, setup_of
         with ray_engine.audited(*given_or_found, log, run, tell_seen) as opened:
             again = f"{opened.staged.partial} has their verdicts, and the same command"
             codes += _tell(chain.from_iterable(part.result for part in opened.parts), opened.total, as_json, log, again)
@@ -122,7 +121,7 @@ def command(
         sys.exit(most_severe(codes))
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
-    inputs = [*certificates, *map(folder_of, certificates), head, latents, network, images]
+    inputs = [*certificates, *map(folder_of, certificates), given.head, given.latents, network, images]
     attestation = audit_log = None
     if attest is not None:
         from verale.runs.attestation import Attestation
@@ -134,13 +133,13 @@ def command(
         audit_log = AuditLog(log, inputs)
     if attestation is not None and audit_log is not None:
         audit_log.require_empty("an attestation may not rest on them; remove this file, or leave out --attest")
-    find = inputs_finder(head, latents)
+    find = inputs_finder(given)
     said = set()
 
-    def announce(used: AuditSetup, digests: dict[str, Any]) -> None:
-        if (using := (used.head, used.latents, used.network, digests["head"])) not in said:
-            print_found(Inputs(used.head, used.latents), Inputs(head, latents), digests["head"])
-            tell_seen(used, digests.get("network"))
+    def announce(used: AuditSetup, record: dict[str, Any]) -> None:
+        if (using := (used.head, used.latents, used.network, record["head"])) not in said:
+            print_found(Inputs(used.head, used.latents), given, record["head"])
+            tell_seen(used, record.get("network"))
         said.add(using)
 
     def refuse(error: Exception) -> None:
@@ -149,14 +148,14 @@ def command(
 
     folders: list[Path] = []
     groups: list[tuple[list[str | Stored], AuditSetup]] = []
-    for given in certificates:
+    for each in certificates:
         try:
-            inside = _packed(given) if is_dataset(given) else certificate_files((given,), compared=False)
-            if Path(given).is_dir() and not is_dataset(given):
-                folders.append(folder_of(given))
+            inside = _packed(each) if is_dataset(each) else certificate_files((each,), compared=False)
+            if Path(each).is_dir() and not is_dataset(each):
+                folders.append(folder_of(each))
             if not inside:
-                raise InputError(given, "holds no certificate, so nothing is proved")
-            used = setup_of(*find(given), None if "://" in given else find_seen(folder_of(given)))
+                raise InputError(each, "holds no certificate, so nothing is proved")
+            used = setup_of(*find(each), None if "://" in each else find_seen(folder_of(each)))
             if not groups or groups[-1][1] != used:
                 groups.append(([], used))
             groups[-1][0].extend(inside)
@@ -170,7 +169,7 @@ def command(
     same = "the same command" if attest is None else "the same command without --attest"
     rest = None if log is None else f"{log} has their verdicts, and {same}"
     codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)
-    if sum(_tell_differences(folder, digests, head is None) for folder in dict.fromkeys(folders)):
+    if sum(_tell_differences(folder, digests, given.head is None) for folder in dict.fromkeys(folders)):
         codes.append(Exit.INCOMPLETE)
     code = most_severe(codes)
     if attestation is not None and code == 0:

@@ -12,6 +12,7 @@ from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.shared import one_certificate, print_record
 from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -26,8 +27,7 @@ _MOST = 10
 @click.command(name="contrast", short_help="Show what stands between an image and another class.")
 @click.argument("certificate", metavar="FILE", type=click.Path())
 @click.option("--class", "goal", required=True, metavar="CLASS", help="The class to win: its number or its label.")
-@options.head()
-@options.latents()
+@options.inputs()
 @options.out("A folder for the witness and what shows that it is one.")
 @options.seconds(60.0, "How long to search.")
 @click.option("--model", metavar="MODEL", type=click.Path(), help="A whole PrototypeDL model; it draws the witness.")
@@ -38,8 +38,7 @@ _MOST = 10
 def command(
     certificate: str,
     goal: str,
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     out: str | None,
     seconds: float,
     model: str | None,
@@ -57,7 +56,7 @@ def command(
     if model is not None and out is None:
         raise UsageError("--model draws the witness into a folder: give --out too")
     certificate = one_certificate(certificate)
-    head_file, latents_path = inputs_reader(head, latents)(certificate)
+    head_file, latents_path = inputs_reader(given)(certificate)
     result = contrast(certificate, head_file, goal, latents_path, out, seconds, model, audit)
     loaded = head_file.head
     if as_json:

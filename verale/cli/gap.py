@@ -16,6 +16,7 @@ from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.files import CERTIFICATE_SUFFIX, require_writable
 from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from verale.runs.gap import Gap
@@ -27,8 +28,7 @@ _BY = "gap"
 
 @click.command(name="gap", short_help="Say how small an explanation by activations can be.")
 @click.argument("paths", metavar="FOLDER|FILE...", type=click.Path(), nargs=-1, required=True)
-@options.head()
-@options.latents()
+@options.inputs()
 @options.out("A folder for the proofs, one file a certificate.")
 @options.seconds(30.0, "How long to search for each bound.")
 @options.audit(*PROVING, kernel="Which checker proves the certificates; arb or mpmath prove the bounds.")
@@ -37,8 +37,7 @@ _BY = "gap"
 @exits(verdicts=True)
 def command(
     paths: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     out: str | None,
     seconds: float,
     audit: AuditOptions,
@@ -54,7 +53,7 @@ def command(
     from verale.runs.gap import gap
     from verale.runs.written import WrittenFiles
 
-    files, find = certificate_files(paths), inputs_reader(head, latents)
+    files, find = certificate_files(paths), inputs_reader(given)
     if out is not None:
         require_distinct(files, out)
         WrittenFiles(Path(out)).require_own(map(_proof_of, files), _BY)

@@ -16,6 +16,7 @@ from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.files import CERTIFICATE_SUFFIX
 from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from verale.runs.necessity import Necessity
@@ -25,8 +26,7 @@ __all__ = ["command"]
 
 @click.command(name="necessity", short_help="Show which statements are needed under any paradigm.")
 @click.argument("paths", metavar="FOLDER|FILE...", type=click.Path(), nargs=-1, required=True)
-@options.head()
-@options.latents()
+@options.inputs()
 @options.out("A folder for the witnesses; one folder a certificate.")
 @options.seconds(5.0, "How long to search for each statement.")
 @options.audit(*PROVING)
@@ -35,8 +35,7 @@ __all__ = ["command"]
 @exits(Exit.NOT_FOUND, verdicts=True, done="every statement of every certificate has a witness")
 def command(
     paths: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     out: str | None,
     seconds: float,
     audit: AuditOptions,
@@ -52,7 +51,7 @@ def command(
     from verale.runs.folder import folder_in
     from verale.runs.necessity import necessity
 
-    files, find = certificate_files(paths), inputs_reader(head, latents)
+    files, find = certificate_files(paths), inputs_reader(given)
     if out is not None:
         require_distinct(files, out)
     witnessed = total = minimal = 0

@@ -16,12 +16,13 @@ from verale.cli.shared import log_to_stderr
 from verale.errors import UsageError, nearest
 from verale.options import options_of
 from verale.runs.auditor import audit_options
+from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 from verale.search.options import SearchOptions
 
 __all__ = [
-    "allow", "audit", "choice", "fields_of", "head", "in_json", "latents", "named", "names", "out", "overwrite",
-    "prototype_pictures", "run", "search", "seconds", "verbose",
+    "allow", "audit", "choice", "fields_of", "head", "in_json", "inputs", "latents", "named", "names", "out",
+    "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
 ]  # fmt: skip
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -80,6 +81,11 @@ def overwrite(what: str = "Replace an existing file.") -> Option:
 def in_json(what: str = "one object a certificate") -> Option:
     """The option `--json` of a command that prints a result (`verale.cli.shared.print_record`)."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print JSON, {what}, not lines for people.")
+
+
+def inputs(*only: str, **helps: str) -> Option:
+    """The options `--head` and `--latents` of a command about certificates: its parameter `given`."""
+    return fields_of(Inputs, "given", lambda given: Inputs(**given), *only, **helps)
 
 
 def seconds(default: float, what: str) -> Option:

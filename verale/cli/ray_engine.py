@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.audit_dataset import AuditRun
     from verale.runs.auditor import AuditSetup
+    from verale.runs.inputs import Inputs
     from verale.runs.options import RunOptions
     from verale.runs.run import ExplainRun
     from verale.runs.seen import SeenPictures
@@ -197,8 +198,7 @@ def _absolute(latents: str) -> str:
 @contextmanager
 def audited(
     certificates: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     setup_of: Callable[[str, str | None, tuple[str, str] | None], AuditSetup],
     log: str | None,
     how: RunOptions,
@@ -219,12 +219,12 @@ def audited(
     if log is None or len(certificates) != 1:
         raise UsageError("--engine ray takes one dataset of certificates, and --log L.parquet for the audit log")
     StagedDataset(log).require_free(overwrite=False)
-    found_head, found_latents = inputs_finder(head, latents, datasets=True)(certificates[0])
+    found_head, found_latents = inputs_finder(given, datasets=True)(certificates[0])
     own = certificates[0] if found_latents is None and has_latents(certificates[0]) else found_latents
     seen = None if "://" in certificates[0] else find_seen(folder_of(certificates[0]))
     setup = setup_of(found_head, own, seen)
     with start_ray(how.jobs, how.address, "cpu") as started:
         run = audit_rows(certificates[0], setup, log, started)
-        print_found(Inputs(found_head, found_latents), Inputs(head, latents), run.head)
+        print_found(Inputs(found_head, found_latents), given, run.head)
         tell(setup, run.network)
         yield run

@@ -19,6 +19,7 @@ from verale.cli.shared import print_record
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in
 from verale.runs.auditor import AuditOptions
+from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 from verale.runs.outputs import require_output, write_output
 
@@ -52,8 +53,7 @@ _NEEDS = {
     help="By default the output's suffix. pdf, svg, png: one certificate. parquet, csv: a table of all.",
     **options.choice(*FORMATS),
 )
-@options.head()
-@options.latents()
+@options.inputs()
 @click.option(
     "--images", metavar="IMAGES", type=click.Path(), help="The images; by default the folder that source.json names."
 )
@@ -86,8 +86,7 @@ def command(
     certificates: str,
     out: str | None,
     kind: str | None,
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     images: str | None,
     prototype_pictures: str | None,
     allow: tuple[str, ...],
@@ -131,7 +130,7 @@ def command(
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
     beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
-    read_here = [certificates, beside, head, latents, log]
+    read_here = [certificates, beside, given.head, given.latents, log]
     if same_as is None:
         require_output(target, read_here, overwrite, _BY)
     for module in _NEEDS[kind]:
@@ -140,7 +139,7 @@ def command(
 
     count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:
-        collection = collect(certificates, head, latents, images, advance, prototype_pictures, allow)
+        collection = collect(certificates, given.head, given.latents, images, advance, prototype_pictures, allow)
     if kind in PICTURES and len(collection.items) != 1:
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"

@@ -25,6 +25,7 @@ from verale.files import (
     certificates_in,
 )
 from verale.runs.auditor import AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +39,7 @@ _LISTED = 3
 @click.command(name="show", short_help="Show one certificate in words, and its verdict.")
 @click.argument("certificate", metavar="FILE|FOLDER", type=click.Path())
 @click.argument("image", metavar="[IMAGE]", required=False)
-@options.head()
-@options.latents()
+@options.inputs()
 @options.audit("kernel")
 @click.option("--all", "whole", is_flag=True, help="Show every statement, class and prototype, however many.")
 @options.in_json("one object")
@@ -48,8 +48,7 @@ _LISTED = 3
 def command(
     certificate: str,
     image: str | None,
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     audit: AuditOptions,
     whole: bool,
     as_json: bool,
@@ -64,13 +63,12 @@ def command(
     from verale.cli.inputs import folder_of, inputs_in, print_found
     from verale.report.single import single
     from verale.runs.folder import HEAD
-    from verale.runs.inputs import Inputs
 
     path = _file(certificate, image)
-    inputs = inputs_in(folder_of(path), head, latents)
+    inputs = inputs_in(folder_of(path), given)
     result = single(path, inputs, audit)
     if result.outcome is not None and inputs.head is not None:
-        print_found(inputs, Inputs(head, latents), result.outcome.record["run"]["head"])
+        print_found(inputs, given, result.outcome.record["run"]["head"])
     code = Exit.UNUSABLE if result.outcome is None else result.outcome.exit_code
     if as_json:
         record = None if result.outcome is None else result.outcome.record
