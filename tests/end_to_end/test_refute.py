@@ -32,11 +32,12 @@ from verale.head import (
     load_latents,
     save_latents,
 )
+from verale.search import best_paradigm
 from verale.search.explain import explain
 
 
 def explained(head: Head, latents: torch.Tensor, paradigm: str | None = None) -> list[tuple[torch.Tensor, Certificate]]:
-    pairs = zip(as_patches(latents), explain(head, latents, paradigm), strict=True)
+    pairs = zip(as_patches(latents), explain(head, latents, paradigm or best_paradigm(head)), strict=True)
     return [(image, each) for image, each in pairs if isinstance(each, Certificate)]
 
 

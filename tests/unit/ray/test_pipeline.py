@@ -36,7 +36,7 @@ from verale.search.problem import Problem
 
 def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> ExplainRun:
     opened = open_latents(latents or given.latents)
-    explainer = Explainer(Head.load(given.head), Search(batch=4, **options))
+    explainer = Explainer(Head.load(given.head), Search("projection", batch=4, **options))
     return explain.explain_latents(explainer, opened, str(out), Workers(workers))
 
 
@@ -113,7 +113,7 @@ def test_parts_give_the_bytes_of_one_run(given, tmp_path, without_ray):
 def test_rows_say_what_the_table_of_a_local_run_says(given, tmp_path, without_ray):
     made(begun(given, tmp_path / "out"))
     latents = open_latents(given.latents).take(0, 40)
-    with open_run(tmp_path / "here", Head.load(given.head), latents, Search(batch=4)) as run:
+    with open_run(tmp_path / "here", Head.load(given.head), latents, Search("projection", batch=4)) as run:
         table = list(run)
     rows = ParquetRows.open(str(tmp_path / "out"), "certificate").take(
         0, 40, tuple(explain.certificates_schema().names)

@@ -48,7 +48,9 @@ def test_a_killed_worker_loses_nothing_and_changes_no_byte(given, tmp_path, work
     monkeypatch.setattr(explain, "_ExplainLatents", Once)
     (tmp_path / "latents").write_bytes(Path(given.latents).read_bytes())
     out, latents = str(tmp_path / "out.parquet"), open_latents(str(tmp_path / "latents"))
-    run = explain.explain_latents(Explainer(Head.load(given.head), Search(batch=4)), latents, out, workers)
+    run = explain.explain_latents(
+        Explainer(Head.load(given.head), Search("projection", batch=4)), latents, out, workers
+    )
     parts = list(run.parts())
     assert [(one.start, one.stop) for one in parts] == [(n, n + 8) for n in range(0, 40, 8)]
     assert all(row.certificate for part in parts for row in part.result)
@@ -192,7 +194,7 @@ def test_workers_start_when_what_holds_the_cpus_ends(given, tmp_path, workers, m
     monkeypatch.setattr(pipeline, "_LATE", 1)
     monkeypatch.setattr(pipeline._log, "warning", warning)
     out = str(tmp_path / "out.parquet")
-    explainer = Explainer(Head.load(given.head), Search(batch=4))
+    explainer = Explainer(Head.load(given.head), Search("projection", batch=4))
     run = explain.explain_latents(explainer, open_latents(given.latents), out, workers)
     assert sum(len(part.result) for part in run.parts()) == 40
     (line,) = said

@@ -443,7 +443,11 @@ def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolera
     head = small_head(geometry)
     latents = small_latents(head, images=3)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
-    defined = ("projection", "triangle", "hypersphere") if head.prototypes is not None else ("simplex", "sparse", "assignment")
+    defined = (
+        ("projection", "triangle", "hypersphere")
+        if head.prototypes is not None
+        else ("simplex", "sparse", "assignment")
+    )
     for paradigm in (*defined, "top_k"):
         for order in ("rival", "nearest"):
             results = explain(head, latents, paradigm, order=order, tolerance=tolerance)
