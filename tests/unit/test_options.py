@@ -96,6 +96,7 @@ def test_an_auditor_s_options_are_told_apart() -> None:
     made = AuditOptions.of("both", {"limit": None, "deployment": "cdist", "ulps": "log=7"})
     assert (made.kernel, made.limit, made.deployment and made.deployment.log) == ("both", AuditOptions().limit, 7)
     assert AuditOptions.of(made, {"minimality": True}).deployment == made.deployment
+    assert repr(AuditOptions(limit=30.0).limit) == "30"
     assert made.in_vain is None and AuditOptions.of(made, {"kernel": "all"}).in_vain is not None
     with pytest.raises(OptionError, match="kernel is the auditor's own; make another auditor"):
         made.asking({"kernel": "arb"})

@@ -67,6 +67,8 @@ class AuditOptions:
         wrong = wrong_limit(self.limit)
         if wrong is not None:
             raise OptionError(wrong)
+        if self.limit == LIMIT:  # records of the default say 30, never 30.0
+            object.__setattr__(self, "limit", LIMIT)
         if self.deployment is not None and not isinstance(self.deployment, Deployment):
             raise OptionError(f"deployment is {self.deployment!r}, expected a Deployment")
 
