@@ -148,3 +148,9 @@ def test_auditors_take_options_and_keywords() -> None:
     ):
         assert auditor.kernel == "arb"
         assert auditor.check(first.to_bytes(), minimality=True, entailment_only=True).exit_code == 0
+
+
+def test_the_demo_refuses_paradigms_that_its_head_has_not_got(tmp_path) -> None:
+    refused = CliRunner().invoke(demo.command, ["--paradigm", "simplex", "--out", str(tmp_path / "demo")])
+    assert refused.exit_code == Exit.USAGE and "paradigm 'simplex' is not for the packaged head" in refused.output
+    assert not (tmp_path / "demo").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
@@ -18,8 +19,8 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
-from verale.errors import VeraleError
-from verale.paradigms import PARADIGMS
+from verale.errors import UsageError, VeraleError
+from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.runs.auditor import AuditOptions
 from verale.search.options import SearchOptions
 
@@ -33,6 +34,16 @@ _REPORT, _BY = "report.html", "report"
 """The page, and the command of which it is: `verale report` may replace it."""
 
 
+_TAKEN = (READABLE, *paradigms_of("euclidean", patches=64))
+"""The paradigms of the packaged ProtoPNet."""
+
+
+def _of_demo(given: Mapping[str, Any]) -> SearchOptions:
+    if given["paradigm"] not in _TAKEN:
+        raise UsageError(f"paradigm {given['paradigm']!r} is not for the packaged head, expected {', '.join(_TAKEN)}")
+    return SearchOptions.of(given)
+
+
 @click.command(name="demo", short_help="Explain and audit packaged digits.")
 @click.option(
     *("-o", "--out"),
@@ -42,7 +53,7 @@ _REPORT, _BY = "report.html", "report"
     type=click.Path(),
     help="The output folder.",
 )
-@options.search("paradigm")
+@options.fields_of(SearchOptions, "search", _of_demo, "paradigm")
 @options.audit("kernel")
 @options.overwrite("Start again, and remove what an earlier demo noted in the folder.")
 @options.in_json("one object an image")
