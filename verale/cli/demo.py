@@ -45,14 +45,7 @@ def _of_demo(given: Mapping[str, Any]) -> SearchOptions:
 
 
 @click.command(name="demo", short_help="Explain and audit packaged digits.")
-@click.option(
-    *("-o", "--out"),
-    default="verale-demo",
-    show_default=True,
-    metavar="FOLDER",
-    type=click.Path(),
-    help="The output folder.",
-)
+@options.out("The output folder.", default="verale-demo", show_default=True)
 @options.fields_of(SearchOptions, "search", _of_demo, "paradigm")
 @options.audit("kernel")
 @options.overwrite("Start again, and remove what an earlier demo noted in the folder.")

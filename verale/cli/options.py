@@ -58,12 +58,12 @@ def named(option: str, what: str, *known: str, **settings: Any) -> Option:
     return click.option(option, metavar="NAME", help=what, **one_of(*known), **settings)
 
 
-def head(what: str = "The head file; by default head.safetensors beside the certificates.", **settings: Any) -> Option:
+def head(what: str, **settings: Any) -> Option:
     """The option `--head`."""
     return click.option("--head", metavar="HEAD", type=click.Path(), help=what, **settings)
 
 
-def latents(what: str = "The images' latents; by default those beside the certificates.", **settings: Any) -> Option:
+def latents(what: str, **settings: Any) -> Option:
     """The option `--latents`."""
     return click.option("--latents", metavar="LATENTS", type=click.Path(), help=what, **settings)
 
