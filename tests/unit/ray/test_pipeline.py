@@ -36,7 +36,7 @@ from verale.search.problem import Problem
 
 def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> ExplainRun:
     opened = open_latents(latents or given.latents)
-    explainer = Explainer(Head.load(given.head), Search("projection", batch=4, **options))
+    explainer = Explainer(Head.load(given.head), Search(**{"paradigm": "projection"} | options, batch=4))
     return explain.explain_latents(explainer, opened, str(out), Workers(workers))
 
 
@@ -282,7 +282,6 @@ def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_r
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (["--address", "auto"], "for --engine ray"),
         (["--engine", "ray"], "--log"),
         (["--engine", "ray", "--attest", "a"], "for --engine local: an attestation names the bytes"),
     ],
