@@ -86,7 +86,7 @@ PAGES = (
     ),
     Page(
         "cold.md",
-        f"benchmarks.cold --data {{data}} --heads demo,{TRAINED},cub-protopnet --paradigms default,smallest",
+        f"benchmarks.cold --data {{data}} --heads demo,{TRAINED},cub-protopnet --paradigms projection,readable",
     ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
     Page("report.md", "benchmarks.report --against f16520fa --out {out}"),

@@ -69,7 +69,7 @@ class Timed:
 
         with mock.patch.object(Dialogue, "ask", counted):
             here, child = time.process_time(), executable.seconds(self.auditor)
-            verdict = self.auditor.check(certificate, minimality, entailment_only=True)
+            verdict = self.auditor.check(certificate, minimality=minimality, entailment_only=True)
             seconds = time.process_time() - here + executable.seconds(self.auditor) - child
         return seconds, verdict.reason or verdict.status.value
 

@@ -27,7 +27,7 @@ import verale
 folder, paradigm = sys.argv[1:]
 head = verale.Head.load(folder + "/head")
 latents = safetensors.torch.load_file(folder + "/latents")["latents"]
-verale.explain(head, latents, paradigm if paradigm != "default" else None)
+verale.explain(head, latents, paradigm)
 print(time.process_time())
 """
 
@@ -46,7 +46,7 @@ def seconds(folder: Path, paradigm: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heads", default="demo", help="demo, or of benchmarks.heads, comma separated (default demo)")
-    parser.add_argument("--paradigms", default="default,smallest", help="comma separated (default default,smallest)")
+    parser.add_argument("--paradigms", default="projection,readable", help="comma separated (projection,readable)")
     parser.add_argument("--data", type=Path, default=Path("data"), help="trained heads and latents (default data)")
     parser.add_argument("--images", type=int, default=2, help="number of images (default 2)")
     given = parser.parse_args()

@@ -39,7 +39,7 @@ import sys, time
 from verale.checker import Auditor
 with open(sys.argv[1], "rb") as c, open(sys.argv[2], "rb") as h, open(sys.argv[3], "rb") as z:
     head, certificate, latents = h.read(), c.read(), z.read() or None
-verdict = Auditor(head, latents, sys.argv[4], float(sys.argv[5])).check(certificate, True)
+verdict = Auditor(head, latents, sys.argv[4], limit=float(sys.argv[5])).check(certificate, minimality=True)
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]
 print(verdict.line("c"))
 print(verdict.exit_code, time.process_time(), peak)
@@ -124,7 +124,9 @@ def _demand(
             data = head([])
             return data, certified(data), latents
         # Class 1 barely loses, and only with every statement. All others lose by less, whatever is stated.
-        rival = Auditor(head([0.0] * classes), None, "arb", 2**50).check(certified(head([0.0] * classes))).margins[1]
+        rival = (
+            Auditor(head([0.0] * classes), None, "arb", limit=10**9).check(certified(head([0.0] * classes))).margins[1]
+        )
         least = -float(rival or 0)
         least += abs(least) * 1e-9 + 1e-6
         data = head([least, 0.0] + [math.nextafter(least, 0) - 1e-12] * (classes - 2))

@@ -39,7 +39,7 @@ _PROBE = """
 import sys, time
 from verale.checker import Auditor
 head, certificate, network, picture = (open(path, "rb").read() for path in sys.argv[1:5])
-verdict = Auditor(head, None, sys.argv[5], float(sys.argv[6]), network, picture).check(certificate)
+verdict = Auditor(head, None, sys.argv[5], network, picture, limit=float(sys.argv[6])).check(certificate)
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]
 print(verdict.line("c"))
 print(verdict.exit_code, time.process_time(), peak)

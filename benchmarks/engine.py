@@ -27,7 +27,7 @@ from verale.datasets.latents import open_latents
 from verale.head import Head, save_latents
 from verale.runs.audit import audit_files
 from verale.runs.audit_dataset import audit_rows
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditSetup
 from verale.runs.explain import open_run
 from verale.runs.explain_dataset import explain_latents
 from verale.runs.parts import Explainer
@@ -73,14 +73,14 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
     images = len(latents)
     head.save(folder / "head")
     save_latents(folder / "latents", latents)
-    with spent() as here, open_run(folder / "here", head, latents, SearchOptions()) as begun:
+    with spent() as here, open_run(folder / "here", head, latents, SearchOptions("projection")) as begun:
         list(begun)
     expected = [path.read_bytes() for path in sorted((folder / "here").glob("*.ale.json"))]
     yield "explain", "one process", images, here
-    audit = AuditOptions(str(folder / "head"), str(folder / "latents"))
+    audit = AuditSetup(str(folder / "head"), str(folder / "latents"))
     for number in workers:
         with start_ray(number, device="cpu"):
-            explainer, opened = Explainer(head, SearchOptions()), open_latents(str(folder / "latents"))
+            explainer, opened = Explainer(head, SearchOptions("projection")), open_latents(str(folder / "latents"))
             out = folder / f"{number}.parquet"
             with spent(here=False) as there:
                 run = explain_latents(explainer, opened, str(out), Workers(number))

@@ -95,7 +95,7 @@ class Timed:
 def explained(name: str, data: Path, images: int, folder: Path) -> Files:
     """A head's certificates, written where `verale audit` finds them."""
     head, latents = subject(name, data, images)
-    found = [each for each in explain(head, latents) if isinstance(each, Certificate)]
+    found = [each for each in explain(head, latents, "projection") if isinstance(each, Certificate)]
     certificates, statements = [each.to_bytes() for each in found], sum(each.size for each in found) / len(found)
     (folder / "certificates").mkdir(parents=True)
     head.save(folder / "head")

@@ -41,7 +41,7 @@ SIDE = 224
 DISTINCT = 500
 NOISE = 0.05
 MIXED = 8
-"""One image in so many is explained by `mixed`, as many as `smallest` keeps of these; the others by `top_k`."""
+"""One image in so many is explained by `mixed`, as many as `readable` keeps of these; the others by `top_k`."""
 READ = "import sys, pathlib\nfor path in pathlib.Path(sys.argv[1]).glob('*.ale.json'): path.read_bytes()"
 """What reads every certificate once."""
 LAUNCH = """

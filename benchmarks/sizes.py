@@ -1,10 +1,10 @@
-"""How many statements explanations have: each paradigm of a head alone, and the smallest of each image.
+"""How many statements explanations have: each paradigm of a head alone, and the most readable of each image.
 
     python -m benchmarks.sizes --data DATA --out benchmarks/results/sizes.md
     python -m benchmarks.sizes --data DATA --digits fewest,exact,2 --out benchmarks/results/digits.md
 
 DATA holds the trained heads of `benchmarks.run`; the packaged digits need no file. The first images of each head are
-explained under every paradigm that `smallest` tries, then under `smallest` itself, and every certificate is audited.
+explained under every paradigm that `readable` tries, then under `readable` itself, and every certificate is audited.
 Beside them stands what `top_k` and `sparse` gave when they stated the highest activations, or those that support the
 class, and then dropped what was not needed. The exit code is 0 only if every certificate was proved.
 """
@@ -37,7 +37,7 @@ from verale.certificate.words import lower_end, upper_end
 from verale.checker import Auditor, Status
 from verale.demo.network import RUN, load_images, load_network
 from verale.head import Head, as_patches
-from verale.paradigms import SMALLEST
+from verale.paradigms import READABLE
 from verale.search import Batches, SearchOptions
 from verale.search.activations import Activations
 from verale.search.digits import FEWEST_DIGITS
@@ -179,8 +179,8 @@ _STARTS: dict[str, Callable[[Activations], tuple[Stated, list[int]]]] = {
 def measured_of(
     head: Head, latents: Tensor, paradigms: Sequence[str] | None, digits: Sequence[int | str] = (FEWEST_DIGITS,)
 ) -> Iterator[Measured]:
-    """Each paradigm in turn, those first that `smallest` tries first, and `smallest` last."""
-    for paradigm in paradigms or (*Batches(head, latents, SearchOptions(SMALLEST)).paradigms, SMALLEST):
+    """Each paradigm in turn, those first that `readable` tries first, and `readable` last."""
+    for paradigm in paradigms or (*Batches(head, latents, SearchOptions(READABLE)).paradigms, READABLE):
         if paradigm in _STARTS:
             yield measure_before(head, latents, paradigm)
         for each in digits:
@@ -205,7 +205,7 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
         "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(_row(name, each) for name, row in measured.items() for each in row),
         "",
-        f"`{SMALLEST}` keeps of each image what has the least to read; in brackets how often each paradigm gave it."
+        f"`{READABLE}` keeps of each image what has the least to read; in brackets how often each paradigm gave it."
         " `before`: the highest activations (`top_k`), or those that support the class (`sparse`), and then what is not"
         " needed dropped; sizes alone. Digits: the option of that name. Minimal: explanations that claim it. One end"
         " stated: statements about one observable with a bound on one side only, in % of all. To read: numbers and"
@@ -230,7 +230,7 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
 def _row(name: str, each: Measured) -> str:
     found = each.found
     named = each.paradigm
-    if each.paradigm == SMALLEST:
+    if each.paradigm == READABLE:
         named += f" ({', '.join(f'{paradigm} {count}' for paradigm, count in each.under.most_common())})"
     audited = each.proved is not None
     cells = (
@@ -266,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the trained heads")
     parser.add_argument("--heads", default=",".join(DEFAULT), help=f"some of {', '.join((*HEADS, DIGITS))}")
     parser.add_argument("--images", type=int, default=10, help="how many images a head; of the digits all are taken")
-    parser.add_argument("--paradigms", help="comma separated; by default those that `smallest` tries, and `smallest`")
+    parser.add_argument("--paradigms", help="comma separated; by default those that `readable` tries, and `readable`")
     parser.add_argument("--digits", default=FEWEST_DIGITS, help="comma separated: fewest, exact, or numbers of digits")
     parser.add_argument("--out", type=Path, help="file for the page")
     args = parser.parse_args(arguments)

@@ -5,7 +5,7 @@ that entails the predicted class; a certificate is an explanation with what is n
 
     head = verale.adapters.head_of("protopnet", model.state_dict())     # or verale.Head(...), verale.Head.load(path)
     latents = verale.adapters.capture(model, "add_on_layers", images)   # (N, D, H, W)
-    for result in verale.explain(head, latents, "smallest"):            # a Certificate or an Unexplained, an image
+    for result in verale.explain(head, latents):                        # a Certificate or an Unexplained, an image
         print(result)
         if result.size is not None:
             print(verale.audit(result, head, latents).status)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["HIGHEST", "ORDERS", "PARADIGMS", "SMALLEST", "Paradigm", "paradigms_of"]
+__all__ = ["HIGHEST", "ORDERS", "PARADIGMS", "READABLE", "Paradigm", "paradigms_of"]
 
 ORDERS = ("rival", "nearest")
 """The orders in which statements about patches are chosen: against the worst open rival, or the published one."""
@@ -16,8 +16,9 @@ ORDERS = ("rival", "nearest")
 HIGHEST = "highest"
 """The order of `top_k` that takes the highest activations, as published, and looks for no smaller explanation."""
 
-SMALLEST = "smallest"
-"""Stands for all paradigms that a head has: of each image the smallest explanation is kept, under its own paradigm."""
+READABLE = "readable"
+"""Stands for all paradigms that a head has: of each image the explanation is kept that is quickest to read, under its
+own paradigm."""
 
 _COSINES = ("cosine", "rooted_cosine")
 _METRIC = ("euclidean", *_COSINES, "inner_product")

@@ -25,7 +25,7 @@ import torch
 from benchmarks.environment import describe
 from benchmarks.pictures.networks import NETWORKS, write
 from benchmarks.pictures.page import WAYS, page
-from verale.paradigms import SMALLEST
+from verale.paradigms import READABLE
 
 __all__ = ["main"]
 
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--ways", default=",".join(WAYS), help="comma separated (default all)")
     parser.add_argument("--pictures", type=int, default=50, help="evenly spaced ones, or as many as there are")
     parser.add_argument("--traced", type=int, default=1, help="pictures of which each layer's box is measured (1)")
-    parser.add_argument("--paradigm", default=SMALLEST, help=f"of the explanations (default {SMALLEST})")
+    parser.add_argument("--paradigm", default=READABLE, help=f"of the explanations (default {READABLE})")
     parser.add_argument("--kernel", default="arb", help="that audits (default arb)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--out", type=Path, help="file for the page")

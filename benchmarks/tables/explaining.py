@@ -187,7 +187,7 @@ def _serve(line: Connection, head_file: Path, latents_file: Path, budget: float)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process
     torch.set_num_threads(1)
     head, latents = Head.load(head_file), as_patches(load_latents(latents_file))
-    explain(head, latents[:1])  # imports are paid by no image
+    explain(head, latents[:1], "projection")  # imports are paid by no image
     auditor = Auditor(head_file.read_bytes(), latents_file.read_bytes())
     with suppress(EOFError):
         while True:

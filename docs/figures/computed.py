@@ -214,7 +214,9 @@ def simplex() -> Record:
 
 def tolerance(head: verale.Head, latents: torch.Tensor) -> Record:
     """The number of statements that each image needs under each tolerance; None if all statements are not enough."""
-    explained_under = [verale.explain(head, latents, tolerance=each, digits="exact") for each in TOLERANCES]
+    explained_under = [
+        verale.explain(head, latents, "projection", tolerance=each, digits="exact") for each in TOLERANCES
+    ]
     sizes = [
         [each.size if isinstance(each, verale.Certificate) else None for each in results] for results in explained_under
     ]
@@ -240,7 +242,7 @@ def proved_minimal(head: verale.Head, certificate: verale.Certificate) -> bool:
 
 
 def explained(
-    head: verale.Head, latents: torch.Tensor, paradigm: str | None = None, **options: Any
+    head: verale.Head, latents: torch.Tensor, paradigm: str = "projection", **options: Any
 ) -> list[verale.Certificate]:
     """Certificates of every image. Raises ValueError if an image has none."""
     certificates = []

@@ -65,8 +65,10 @@ arithmetic.py Arithmetic._times: the digits of a negative number are another's
     dot(row, whole) + offset => dot(row, whole)
 arithmetic.py Arithmetic.product: columns are taken in another order
     row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
-choices.py never_proved: what is never proved is begun under both names
-    PROVED not in CHOICES.get(name, ()) => PROVED != name
+options.py AuditOptions.of: only the name of a kernel counts
+    replace(base, **given) => base
+options.py AuditOptions.in_vain: what is never proved is begun under both names
+    PROVED not in CHOICES[self.kernel] => PROVED != self.kernel
 arithmetic.py Arithmetic.exp: what is less than a unit is nothing
     0, 1 => 0, 0
 arb.py _ends: an upper end is rounded down

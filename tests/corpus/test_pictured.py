@@ -169,7 +169,7 @@ def test_a_verdict_says_what_was_proved() -> None:
 
 def test_a_small_limit_refuses_before_anything_is_computed() -> None:
     case = NAMED["euclidean-top_k"]
-    auditor = Auditor(case.head, None, "arb", 0.0002, network=case.network, pictures=case.pictures)
+    auditor = Auditor(case.head, None, "arb", limit=0.0002, network=case.network, pictures=case.pictures)
     assert auditor.check(case.certificate).reason == "limit"
 
 

@@ -34,7 +34,7 @@ def folder(tmp_path_factory) -> Path:
     head.save(folder / "head.safetensors")
     small_head("euclidean", seed=7).save(folder / "other.safetensors")
     save_latents(folder / "latents.safetensors", latents)
-    for index, certificate in enumerate(explain(head, latents)):
+    for index, certificate in enumerate(explain(head, latents, "projection")):
         certificate.save(folder / "certificates" / f"{index}.ale.json")
     return folder
 
@@ -200,19 +200,19 @@ def test_unless_told_otherwise_the_smallest_explanation_is_kept(readable, folder
     monkeypatch.setattr(smallest, "READABLE", readable)
     files = ("--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors")
     read: dict[str, list[int]] = {}
-    for paradigm in ("smallest", "evidence", "top_k", "mixed", "projection"):
-        chosen = () if paradigm == "smallest" else ("--paradigm", paradigm)
+    for paradigm in ("readable", "evidence", "top_k", "mixed", "projection"):
+        chosen = () if paradigm == "readable" else ("--paradigm", paradigm)
         assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
         certificates = map(Certificate.load, sorted((tmp_path / paradigm).glob("*.ale.json")))
         read[paradigm] = [to_read(each.statements, 12, each.patches) for each in certificates]
     given = zip(read["evidence"], read["top_k"], read["mixed"], read["projection"], strict=True)
-    assert read["smallest"] == [first if first <= readable else min(first, *others) for first, *others in given]
-    for row in summary(tmp_path / "smallest"):
+    assert read["readable"] == [first if first <= readable else min(first, *others) for first, *others in given]
+    for row in summary(tmp_path / "readable"):
         others = [other.split(" ")[0] for other in row["Others"].split("; ")]
         assert {row["Paradigm"], *others} == {"evidence", "top_k", "mixed", "projection"}
-    result = run("audit", tmp_path / "smallest", *files)
+    result = run("audit", tmp_path / "readable", *files)
     assert result.returncode == 0, result.stdout
-    assert "smallest" in run("summary", tmp_path / "smallest").stdout
+    assert "readable" in run("summary", tmp_path / "readable").stdout
 
 
 def test_an_image_without_an_explanation_is_told_and_the_others_are_kept(folder, tmp_path):
@@ -246,9 +246,9 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     again = process("audit", *files, "--kernel", "both", "--jobs", "2", cwd=tmp_path)
     assert again.returncode == 0 and again.stdout.count("PROVED") == 50, again.stdout + again.stderr
     assert "Traceback" not in result.stderr
-    assert run("summary", "demo", cwd=tmp_path).stdout.splitlines()[1].split()[:4] == ["demo", "smallest", "all", "50"]
+    assert run("summary", "demo", cwd=tmp_path).stdout.splitlines()[1].split()[:4] == ["demo", "readable", "all", "50"]
     refused = run("demo", "--out", tmp_path / "demo", "--paradigm", "top_k", cwd=tmp_path)
-    assert refused.returncode == 9 and "paradigm smallest there, top_k here" in refused.stderr
+    assert refused.returncode == 9 and "paradigm readable there, top_k here" in refused.stderr
     certificates = {path: path.read_bytes() for path in (tmp_path / "demo" / "certificates").glob("*.json")}
     assert "50 images, 50 certificates, 50 proved" in run("demo", "--out", tmp_path / "demo", cwd=tmp_path).stdout
     assert {path: path.read_bytes() for path in certificates} == certificates

@@ -16,7 +16,7 @@ from verale.checker import Auditor, Status
 from verale.head import Box, Euclidean, FocalPooling, Head, LogRatio, as_patches, evaluate, save_latents
 from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure
-from verale.search import Unexplained
+from verale.search import Unexplained, best_paradigm
 from verale.search.explain import explain
 
 METRIC, MASSES = ("projection", "triangle", "hypersphere"), ("simplex", "sparse")
@@ -79,7 +79,7 @@ def test_latents_that_satisfy_the_explanation_are_classified_alike(geometry, kin
     head = replace(head, bias=head.bias + torch.tensor([-0.95 * unaided, 0, 0]))
     generator = torch.Generator().manual_seed(9)
     redrawn = 0
-    for image, certificate in zip(as_patches(latents), explain(head, latents), strict=True):
+    for image, certificate in zip(as_patches(latents), explain(head, latents, best_paradigm(head)), strict=True):
         if isinstance(certificate, Unexplained):
             continue
         redrawn += redrawn_alike(head, image, certificate, 10, generator)
@@ -93,7 +93,7 @@ def test_one_patch_is_a_tie(geometry, kind, paradigm):
     head = focal_head(geometry, kind)
     plain = replace(head, bias=None)
     latents = small_latents(head, patches=1)
-    for result in explain(plain, latents, None if paradigm == "spatial" else paradigm):
+    for result in explain(plain, latents, best_paradigm(plain) if paradigm == "spatial" else paradigm):
         assert isinstance(result, Unexplained)
         assert "a tie" in result.reason
 
@@ -131,7 +131,7 @@ def test_the_batch_does_not_change_what_is_found(geometry, kind):
     def found(batch):
         return [
             r.reason if isinstance(r, Unexplained) else ([(s.patch, s.prototype) for s in r.statements], r.margins)
-            for r in explain(head, latents, batch=batch)
+            for r in explain(head, latents, best_paradigm(head), batch=batch)
         ]
 
     assert found(1) == found(2) == found(5)

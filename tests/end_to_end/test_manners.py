@@ -427,7 +427,7 @@ def test_a_process_completes_as_this_one_does(tmp_path) -> None:
 def test_shells_complete_commands_options_and_names(tmp_path) -> None:
     assert {"audit", "explain", "summary", "doctor"} <= set(completed(tmp_path, "verale "))
     assert completed(tmp_path, "verale explain --par") == ["--paradigm"]
-    assert completed(tmp_path, "verale explain --paradigm s") == ["smallest", "simplex", "sparse"]
+    assert completed(tmp_path, "verale explain --paradigm s") == ["simplex", "sparse"]
     assert completed(tmp_path, "verale explain --order ") == ["rival", "nearest", "highest"]
     assert completed(tmp_path, "verale explain --device c") == ["cpu", "cuda"]
     assert completed(tmp_path, "verale audit --kernel m") == ["mpmath"]

@@ -51,7 +51,7 @@ def explained(out: Path, network: nn.Module | None = None, **changes: object):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory):
     """One call, with the default paradigm."""
-    return explained(tmp_path_factory.mktemp("own") / "OUT", paradigm="smallest")
+    return explained(tmp_path_factory.mktemp("own") / "OUT", paradigm="readable")
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_the_folder_is_audited_reported_and_summed_up_without_another_option(run
     assert f"{COUNT} certificates, {COUNT} PROVED" in reported.stderr and "not verified" not in reported.stderr
     assert "cannot be read" not in (out / "report.html").read_text(encoding="utf-8")
     summed = in_process("summary", str(out))
-    assert summed.returncode == 0 and "smallest" in summed.stdout
+    assert summed.returncode == 0 and "readable" in summed.stdout
 
 
 def test_what_is_printed_says_what_to_do_next(run):

@@ -34,7 +34,6 @@ FITS = {
     "logits": ("nothing",),
     "jobs": ("nothing", "a number"),
     "overwrite": ("a number",),
-    "paradigm": ("nothing",),
     "order": ("nothing",),
     "tolerance": ("a number",),
     "batch": ("a number",),
@@ -145,9 +144,12 @@ def test_true_is_no_class(subjects) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("paradigms", r"option 'paradigms' is unknown, expected one of order, .*\(did you mean paradigm\?\)"),
+        ("paradigms", r"option 'paradigms' is unknown, expected one of paradigm, order, .*\(did you mean paradigm\?\)"),
         ("tolerence", r"did you mean tolerance\?"),
-        ("nonsense", r"expected one of order, tolerance, device, batch, max_memory, inflate, avoid, costs, digits$"),
+        (
+            "nonsense",
+            r"expected one of paradigm, order, tolerance, digits, inflate, avoid, costs, device, batch, max_memory$",
+        ),
     ],
 )
 def test_options_of_the_search_that_there_are_not(name, sentence) -> None:
@@ -173,7 +175,7 @@ def test_what_the_search_refuses_leaves_nothing_behind(options) -> None:
         ("avoid", 3, r"avoid is an int, expected verale\.search\.Avoid\("),
         ("costs", {3: 5.0}, r"costs is a dict, expected verale\.search\.Costs\.of\("),
         ("device", 0, "device is an int, expected a device such as 'cuda'"),
-        ("max_memory", "1G", r"max_memory is the text '1G', expected a number of bytes"),
+        ("max_memory", "1G", r"max_memory is the text '1G', expected a number of GiB"),
     ],
 )
 def test_explain_says_the_same(name, value, sentence) -> None:

@@ -477,7 +477,7 @@ def test_a_head_from_a_file_that_is_written_otherwise_is_audited_by_its_path(tmp
     spaced = safetensors.torch.save(safetensors.torch.load(data), metadata={HEAD_KEY: json.dumps(fields, indent=2)})
     (tmp_path / "head").write_bytes(spaced)
     head = verale.Head.load(tmp_path / "head")
-    (first, *_) = verale.explain(head, LATENTS)
+    (first, *_) = verale.explain(head, LATENTS, "projection")
     assert verale.audit(first, tmp_path / "head", LATENTS).status is Status.PROVED
     with pytest.raises(UsageError, match="expected the path of that file: by its digest certificates name the head"):
         verale.audit(first, head, LATENTS)
@@ -498,7 +498,7 @@ def test_objects_are_refuted_and_contrasted(tmp_path) -> None:
 
 
 def test_a_loop_over_results_goes_through() -> None:
-    results = verale.explain(HEAD, LATENTS, tolerance=0.5)
+    results = verale.explain(HEAD, LATENTS, "projection", tolerance=0.5)
     sizes = [result.size for result in results]
     assert None in sizes
     for result in results:
@@ -509,6 +509,6 @@ def test_a_loop_over_results_goes_through() -> None:
 
 
 def test_what_is_avoided_may_be_text() -> None:
-    kept = verale.explain(HEAD, LATENTS, avoid="prototypes:0-3")
-    assert kept == verale.explain(HEAD, LATENTS, avoid=verale.search.Avoid(prototypes=(0, 1, 2, 3)))
+    kept = verale.explain(HEAD, LATENTS, "projection", avoid="prototypes:0-3")
+    assert kept == verale.explain(HEAD, LATENTS, "projection", avoid=verale.search.Avoid(prototypes=(0, 1, 2, 3)))
     assert all(statement.prototype > 3 for result in kept for statement in result.statements)

@@ -32,11 +32,12 @@ from verale.head import (
     load_latents,
     save_latents,
 )
+from verale.search import best_paradigm
 from verale.search.explain import explain
 
 
 def explained(head: Head, latents: torch.Tensor, paradigm: str | None = None) -> list[tuple[torch.Tensor, Certificate]]:
-    pairs = zip(as_patches(latents), explain(head, latents, paradigm), strict=True)
+    pairs = zip(as_patches(latents), explain(head, latents, paradigm or best_paradigm(head)), strict=True)
     return [(image, each) for image, each in pairs if isinstance(each, Certificate)]
 
 
@@ -196,7 +197,7 @@ def folder(tmp_path_factory) -> Path:
     latents = small_latents(head, images=1, seed=1)
     save_latents(folder / "latents", latents)
     save_latents(folder / "others", small_latents(head, images=2, seed=2))
-    (certificate,) = explain(head, latents)
+    (certificate,) = explain(head, latents, "projection")
     certificate.save(folder / "proved.ale.json")
     short = replace(certificate, statements=certificate.statements[:1])
     short.save(folder / "short.ale.json")

@@ -16,6 +16,7 @@ import verale
 from verale.certificate import Certificate
 from verale.certificate.words import below
 from verale.checker import Auditor
+from verale.checker.options import AuditOptions
 from verale.report.collect import collect
 from verale.report.page import page
 from verale.report.table import frame
@@ -50,7 +51,7 @@ def test_there_is_a_lead_of_which_more_is_proved_than_stated(folder: Path) -> No
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_lead_is_the_same_everywhere(folder: Path, kernel: str) -> None:
-    collection = audited(collect(folder), kernel=kernel)
+    collection = audited(collect(folder), AuditOptions(kernel))
     table = frame(collection)
     listed = Page(page(collection, "A")).rows["margin"]
     for index, file in enumerate(sorted(folder.glob("*.ale.json"))):

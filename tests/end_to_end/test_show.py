@@ -20,6 +20,7 @@ from support.small import small_head
 
 import verale
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement
+from verale.checker.options import AuditOptions
 from verale.cli.show import _wrapped
 from verale.report.collect import collect
 from verale.report.page import page
@@ -235,4 +236,4 @@ def test_one_lead_is_told_by_one_number(folder: Path, kernel: str) -> None:
     done = show(folder / FILE, "--kernel", kernel)
     least = re.findall(r"Every other class stays behind, by at least\n  class .*: (\S+)\n", done.stdout)
     assert done.returncode == 0 and re.findall(r"margin >= (\S+)  ", done.stdout) == least != []
-    assert Page(page(audited(collect(folder / FILE), kernel=kernel), "A report")).rows["margin"] == least
+    assert Page(page(audited(collect(folder / FILE), AuditOptions(kernel)), "A report")).rows["margin"] == least

@@ -14,6 +14,7 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import as_patches, save_latents
 from verale.paradigms import PARADIGMS
+from verale.search import best_paradigm
 from verale.search.explain import explain
 
 NOT_ALWAYS = {"evidence"}
@@ -54,5 +55,5 @@ def test_latents_that_satisfy_the_explanation_are_classified_alike(name):
     head = varied_head(name, seed=2)
     latents = small_latents(head, images=3, patches=7, seed=2)
     generator = torch.Generator().manual_seed(9)
-    for image, certificate in zip(as_patches(latents), explain(head, latents), strict=True):
+    for image, certificate in zip(as_patches(latents), explain(head, latents, best_paradigm(head)), strict=True):
         redrawn_alike(head, image, certificate, 3, generator)

@@ -93,7 +93,7 @@ def test_certificates_without_a_head_are_an_error_in_one_line(out) -> None:
 
 def test_folders_of_several_heads_in_one_audit(out) -> None:
     other = small_head("cosine")
-    with open_run(out.parent / "other", other, small_latents(other, images=2), SearchOptions()) as run:
+    with open_run(out.parent / "other", other, small_latents(other, images=2), SearchOptions("projection")) as run:
         assert len(list(run)) == 2
     (out.parent / "none").mkdir()
     shutil.copy(out / "000000.ale.json", out.parent / "none")
@@ -111,7 +111,7 @@ def test_a_refutation_finds_head_and_latents_too(out) -> None:
 
 
 def test_what_an_interrupted_run_has_done_can_be_audited(tmp_path) -> None:
-    with open_run(tmp_path, HEAD, LATENTS, SearchOptions(batch=1)) as run:
+    with open_run(tmp_path, HEAD, LATENTS, SearchOptions("projection", batch=1)) as run:
         next(iter(run))
     done = verale("audit", tmp_path)
     assert done.returncode == 17 and done.stdout.count("instance proved") == 1

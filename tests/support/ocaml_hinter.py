@@ -305,7 +305,7 @@ class Claims:
                 f"{truth} {status}"
                 for truth, groups in (("false", self.false), ("true", self.true))
                 for head, latents, certificates in groups
-                for status in _statuses(Auditor(head, latents, "proved", _LIMIT), certificates)
+                for status in _statuses(Auditor(head, latents, "proved", limit=_LIMIT), certificates)
             )
         finally:
             if before is None:

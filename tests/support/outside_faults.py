@@ -77,7 +77,7 @@ runs/records.py _contradiction: minimality proved unasked
     always 'minimality' not in proved or (run['minimality'] and (status == 'PROVED' or reason in _AFTER_MINIMALITY))
     unit/runs/test_records.py::test_a_verdict_that_is_not_proved_does_not_contradict_itself_either
 runs/audit.py audit: a certificate need claim no instance
-    entailment_only => True
+    audit_options(options, fields) => audit_options(options, fields | {'entailment_only': True})
     unit/runs/test_audit.py::test_a_certificate_without_an_instance_claim_is_accepted_only_where_that_is_asked
 cli/audit.py command.refuse: certificates whose head cannot be used are passed over
     without codes.append(Exit.UNUSABLE)
@@ -113,7 +113,7 @@ runs/images.py readable: pictures are shown as the camera was held, or not, with
     tell_turned(turned) => pass
     end_to_end/test_cabrnet_runs.py::test_an_orientation_is_told_and_not_applied
 cli/explain.py command: what was left out is as good as explained
-    Exit.SKIPPED if skip_unreadable else Exit.UNUSABLE => 0
+    Exit.SKIPPED if run.skip_unreadable else Exit.UNUSABLE => 0
     unit/runs/test_seen.py::test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked
 runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand for others
     isinstance(one, StoredPictures) => True
@@ -528,7 +528,7 @@ report/verdicts.py with_verdicts_from: verdicts of another version look like tho
     ', by another version of the checker' => ''
     unit/report/test_verdicts.py::test_verdicts_of_another_version_are_told_as_such
 report/verdicts.py audited: a verdict is about a head that came later
-    auditor_of(options, collection.head_file.data) => auditor_of(options)
+    auditor_of(setup, collection.head_file.data) => auditor_of(setup)
     unit/cli/test_inputs.py::test_a_report_is_about_one_head[options0]
 report/page_check.py Checking.of: the page asks about a head that came later
     HeadOfRun.of(file.path, file.data) => HeadOfRun.of(file.path)
@@ -827,17 +827,17 @@ files.py is_certificate_name: a certificate goes to a device
 cli/progress.py progress: who interrupts has proved
     Exit.INTERRUPTED => 0
     unit/cli/test_audit.py::test_an_interrupt_leaves_a_report_that_is_taken_up_again
-cli/audit.py command.options_with: minimality is not asked for
-    minimality => False
+cli/audit.py command.setup_of: minimality is not asked for
+    audit => AuditOptions.of(audit, {'minimality': False})
     unit/cli/test_audit.py::test_every_option_reaches_the_audit
 cli/audit.py command: what is not proved may be attested
     without code == 0
     unit/runs/test_attestation.py::test_nothing_is_attested_where_one_is_not_proved
 cli/audit.py command.announce: the digest is that of what the file holds by now
-    print_found(Inputs(used.head, used.latents), Inputs(head, latents), run['head'])
+    print_found(Inputs(used.head, used.latents), given, record['head'])
     => print_found(
         Inputs(used.head, used.latents),
-        Inputs(head, latents),
+        given,
         __import__('verale.runs.inputs').runs.inputs.sha256_of(used.head),
     )
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[audit]

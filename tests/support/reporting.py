@@ -15,6 +15,7 @@ from support.small import small_head
 
 from verale.certificate import Certificate
 from verale.head import Head, save_latents
+from verale.search import best_paradigm
 from verale.search.explain import explain
 
 IMAGES = 4
@@ -58,7 +59,7 @@ def folder_of(
     head.save(folder / "head.safetensors")
     save_latents(folder / "latents.safetensors", latents)
     lines = ["Idx,Pred Label,Exp Size,Runtime (s),Certificate,Reason"]
-    for index, certificate in enumerate(explain(head, latents, paradigm)):
+    for index, certificate in enumerate(explain(head, latents, paradigm or best_paradigm(head))):
         assert isinstance(certificate, Certificate)
         certificate.save(folder / f"{index:06d}.ale.json")
         lines.append(f"{index},{certificate.predicted},{certificate.size},0.{index + 1}25,{index:06d}.ale.json,")

@@ -40,7 +40,9 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
     latents = small_latents(head, images=40, patches=6)
     head.save(folder / "head")
     save_latents(folder / "latents", latents)
-    certificates = [one.to_bytes() for one in explain(head, latents, batch=4) if isinstance(one, Certificate)]
+    certificates = [
+        one.to_bytes() for one in explain(head, latents, "projection", batch=4) if isinstance(one, Certificate)
+    ]
     assert len(certificates) == 40
     rows = [{"index": n, "name": f"{n:06d}.ale.json", "certificate": data} for n, data in enumerate(certificates)]
     write_rows(str(folder / "packed.parquet"), rows)

@@ -10,16 +10,19 @@ library. It never searches. What it proves is defined in certificates/v1.md.
 from __future__ import annotations
 
 from .auditor import Auditor, check
-from .errors import CheckerError, HeadError, KernelError, LatentsError, NetworkError, PictureError
+from .errors import CheckerError, HeadError, KernelError, LatentsError, NetworkError, OptionError, PictureError
+from .options import AuditOptions
 from .verdict import Status, Verdict, most_severe
 
 __all__ = [
+    "AuditOptions",
     "Auditor",
     "CheckerError",
     "HeadError",
     "KernelError",
     "LatentsError",
     "NetworkError",
+    "OptionError",
     "PictureError",
     "Status",
     "Verdict",

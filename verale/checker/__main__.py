@@ -12,13 +12,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from dataclasses import Field, fields
+from typing import Any, NoReturn
 
-from .choices import CHOICES, never_proved
-from .deployment import FORMULAS, parse_deployment
-from .errors import CheckerError
+from .errors import CheckerError, KernelError, OptionError
 from .file_auditor import FileAuditor
-from .limit import LIMIT, wrong_limit
+from .options import AuditOptions
 from .output import print_line, print_outcome, standard_streams
 from .verdict import EXIT_UNUSABLE, most_severe, printable
 
@@ -33,6 +32,19 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
+def _add(parser: argparse.ArgumentParser, option: Field[Any]) -> None:
+    """The option of a field, and `--ulps` beside a deployment."""
+    about, name = option.metadata, f"--{option.name.replace('_', '-')}"
+    if isinstance(option.default, bool):
+        parser.add_argument(name, action="store_true", help=about["help"])
+        return
+    default = "" if option.default is None else f" (default: {option.default})"
+    settings = {key: about[key] for key in ("metavar", "choices", "type") if key in about}
+    parser.add_argument(name, help=about["help"] + default, **settings)
+    if "ulps" in about:
+        parser.add_argument("--ulps", metavar="NAME=ULPS,...", help=about["ulps"])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check certificates; return the exit code."""
     parser = _Parser(prog="python -P -m verale.checker", description="Prove verale certificates again.")
@@ -41,43 +53,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--latents", metavar="Z", help="the latents file; without it no instance is checked")
     parser.add_argument("--network", metavar="N", help="the network file; without it no picture is checked")
     parser.add_argument("--pictures", metavar="P", help="its pictures: a tensor file, a PNG file or a folder of these")
-    parser.add_argument("--kernel", choices=CHOICES, help="what proves (default: proved-or-arb)")
-    parser.add_argument("--minimality", action="store_true", help="prove minimality too, where it is claimed")
-    parser.add_argument(
-        "--entailment-only",
-        action="store_true",
-        help="accept certificates that name no latents, though perhaps no latents satisfy their statements",
-    )
-    parser.add_argument(
-        "--limit",
-        type=float,
-        default=LIMIT,
-        metavar="SECONDS",
-        help="the most processor time of a proof, for each MB of head, certificate and image (default: %(default)s)",
-    )
-    parser.add_argument("--deployment", choices=FORMULAS, help="prove too that it holds in binary32, by this formula")
-    parser.add_argument("--ulps", metavar="U", help="of its functions (default: log=4,exp=4,sqrt=1)")
+    for option in fields(AuditOptions):
+        _add(parser, option)
     parser.add_argument("--json", action="store_true", help="one JSON object a certificate instead of a line")
     options = parser.parse_args(arguments)
-    try:
-        deployment = parse_deployment(options.deployment, options.ulps)
-    except ValueError as error:
-        parser.error(str(error))
+    given = {name: getattr(options, name) for name in (*(option.name for option in fields(AuditOptions)), "ulps")}
     if (options.network is None) != (options.pictures is None):
         parser.error("--network and --pictures belong together: give both, or neither")
-    wrong = wrong_limit(options.limit)
-    if wrong is not None:
-        parser.error(f"--{wrong}")
-    refused = never_proved(options.kernel, deployment is not None)
-    if refused is not None:
-        parser.error(f"--{refused}")
     try:
-        auditor = FileAuditor(
-            *(options.head, options.latents, options.kernel, options.minimality),
-            *(options.limit, options.entailment_only),
-            deployment,
-            *(options.network, options.pictures),
-        )
+        audit = AuditOptions.of(None, given)
+    except (KernelError, OptionError) as error:
+        parser.error(f"--{error}")
+    if audit.in_vain is not None:
+        parser.error(f"--{audit.in_vain}")
+    try:
+        auditor = FileAuditor(options.head, options.latents, audit, options.network, options.pictures)
     except (CheckerError, OSError) as error:
         print_line(f"error: {error}", sys.stderr)
         return EXIT_UNUSABLE

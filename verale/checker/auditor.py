@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .certificate import Certificate, read_certificate
 from .choices import CHOICES, EITHER, KERNELS, PROVED, load_arithmetic, packages_of
 from .errors import FormatError, RefutedError, UnprovedError
-from .limit import LIMIT
+from .options import AuditOptions
 from .read.latents import Latents
 from .subject import Side, Subject, Subjects
 from .verdict import Status, Verdict
@@ -58,37 +58,36 @@ class Auditor:
     Args:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it no instance claim is checked.
-        kernel: `arb`, `mpmath` or `proved`; `both`, the first two, or `all`, which prove only what each proves; or
-            `proved-or-arb`, the default, with which one of these two proves each claim: `proved` is asked, and `arb`
-            for what that does not cover or prove, or for everything where there is neither executable nor script.
-        limit: the most seconds of processor time that a proof may take, by whoever is asked, for each megabyte of head,
-            network, certificate and image.
+        options: who proves, what, and how long it may take; or the name of a kernel alone. With `proved-or-arb`, the
+            default, one of these two proves each claim: `proved` is asked, and `arb` for what that does not cover or
+            prove, or for everything where there is neither executable nor script.
         network: the bytes of a network file; without it no picture claim is checked.
         pictures: the bytes of a file of pictures, or files (`read.pictures.PictureFile`), where `network` is there.
+        fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Attributes:
-        kernel: the choice.
+        options: the options; `check` may take other claims.
         packages: what the kernels compute with.
         executable: the program that the kernel `proved` asks; None where none is asked.
 
     Raises:
         HeadError, LatentsError, NetworkError, PictureError: a file that cannot be used (step 1).
-        KernelError: a kernel that is unknown or not installed.
+        KernelError, OptionError: a kernel that is unknown or not installed, or another option that cannot be used.
     """
 
     def __init__(
         self,
         head: bytes,
         latents: bytes | None = None,
-        kernel: str | None = None,
-        limit: float = LIMIT,
+        options: AuditOptions | str | None = None,
         network: bytes | None = None,
         pictures: bytes | Sequence[PictureFile] | None = None,
+        **fields: Any,
     ) -> None:
-        self.kernel = EITHER if kernel is None else kernel
-        names = CHOICES.get(self.kernel, (self.kernel,))
+        self.options = AuditOptions.of(options, fields)
+        names = CHOICES[self.kernel]
         packages = [package for name in names if name != PROVED for package in packages_of(name)]
-        self._subjects = Subjects(head, latents, limit, network, pictures)
+        self._subjects = Subjects(head, latents, self.options.limit, network, pictures)
         self.executable: Program | None = None
         if PROVED in CHOICES[self.kernel]:
             from .proved.program import find_program, find_program_if_any  # these take a sixth of all the time to load
@@ -97,7 +96,12 @@ class Auditor:
         self.packages = (*packages, *(() if self.executable is None else self.executable.packages))
         self._sides: dict[str, Callable[[Subject], Side]] = {}
         self._exclusive = Exclusive()
-        self._files = (head, latents, self.kernel, limit, network, pictures)
+        self._files = (head, latents, self.options, network, pictures)
+
+    @property
+    def kernel(self) -> str:
+        """Who proves."""
+        return self.options.kernel
 
     def __reduce__(self) -> tuple[type[Auditor], tuple[Any, ...]]:
         """Another process makes its own, of the same bytes."""
@@ -124,28 +128,23 @@ class Auditor:
             self._sides[name] = partial(PlainAudit, space=Space(head, kernel), enclosure=enclosure)
         return self._sides[name]
 
-    def check(
-        self,
-        certificate: bytes,
-        minimality: bool = False,
-        entailment_only: bool = False,
-        deployment: Deployment | None = None,
-    ) -> Verdict:
+    def check(self, certificate: bytes, **claims: Any) -> Verdict:
         """The verdict on a certificate's bytes.
 
         Args:
             certificate: the bytes of the certificate.
-            minimality: whether to prove that claim too, if the certificate makes it.
-            entailment_only: whether to accept certificates that claim nothing of an image. Otherwise these have the
-                reason `unclaimed` where they are PROVED: perhaps no latents satisfy their statements.
-            deployment: how the deployed head computes, to prove that it gives the class in binary32 too.
+            claims: where this certificate is asked for others than the auditor's options say: `minimality`,
+                `entailment_only` and `deployment`. Unless entailment is enough, certificates that claim nothing of an
+                image have the reason `unclaimed` where they are PROVED: perhaps no latents satisfy their statements.
 
         Raises:
             PictureError: the picture is not among those that can be read, and some file cannot be used (step 3).
+            OptionError: a kernel or a limit, which are the auditor's own.
         """
-        subject_of = partial(self._subjects.of, minimality=minimality, deployment=deployment)
-        verdict = self._judge(certificate, Status.NOT_PROVED, subject_of, lambda side: side.prove(), deployment)
-        if verdict.status is not Status.PROVED or "not claimed" not in verdict.claims.values() or entailment_only:
+        asked = self.options.asking(claims)
+        subject_of = partial(self._subjects.of, options=asked)
+        verdict = self._judge(certificate, Status.NOT_PROVED, subject_of, lambda side: side.prove(), asked.deployment)
+        if verdict.status is not Status.PROVED or "not claimed" not in verdict.claims.values() or asked.entailment_only:
             return verdict
         return replace(verdict, reason="unclaimed", message=_UNCLAIMED)
 
@@ -275,16 +274,13 @@ def check(
     certificate: bytes,
     head: bytes,
     latents: bytes | None = None,
-    kernel: str | None = None,
-    minimality: bool = False,
-    entailment_only: bool = False,
-    deployment: Deployment | None = None,
+    options: AuditOptions | str | None = None,
     network: bytes | None = None,
     pictures: bytes | Sequence[PictureFile] | None = None,
+    **fields: Any,
 ) -> Verdict:
-    """The verdict on one certificate; see `Auditor`."""
-    auditor = Auditor(head, latents, kernel, LIMIT, network, pictures)
-    return auditor.check(certificate, minimality, entailment_only, deployment)
+    """The verdict on one certificate; arguments as of `Auditor`."""
+    return Auditor(head, latents, options, network, pictures, **fields).check(certificate)
 
 
 def _failed(unproved: Verdict, error: FormatError | RefutedError | UnprovedError) -> Verdict:

@@ -48,17 +48,6 @@ def in_words(name: str, program: str = "") -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def never_proved(name: str | None, deployment: bool) -> str | None:
-    """Why an audit that asks for deployment cannot prove it with these kernels; None if it can. So nobody waits for all
-    the other proofs in vain. Where none is chosen, `proved` is never asked alone."""
-    if name is None or name == EITHER or PROVED not in CHOICES.get(name, ()) or not deployment:
-        return None
-    return (
-        f"deployment is not covered by the proof of the kernel {PROVED}, which"
-        f" kernel {name} asks; leave it out, or choose one of {EITHER}, {', '.join(KERNELS)}, both"
-    )
-
-
 def packages_of(name: str) -> tuple[str, ...]:
     """What a kernel but `proved` computes with. That of the default is loaded only where it is asked: here it is looked
     for. Raises KernelError as `load_arithmetic`."""

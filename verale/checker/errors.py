@@ -30,6 +30,10 @@ class KernelError(CheckerError):
     """An arithmetic kernel that is unknown or not installed."""
 
 
+class OptionError(CheckerError):
+    """An option of an audit that cannot be used."""
+
+
 class ExecutableError(CheckerError):
     """The executable of the kernel `proved` died, or said what is no answer: there is no verdict."""
 

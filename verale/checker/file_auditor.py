@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any
 from .auditor import Auditor
 from .certificate import LARGEST
 from .errors import CheckerError, ExecutableError, HeadError, KernelError, LatentsError, NetworkError, PictureError
-from .limit import LIMIT
+from .options import AuditOptions
 from .read.head_file import LARGEST as LARGEST_HEAD
 from .read.latents import LARGEST as LARGEST_LATENTS
 from .verdict import EXIT_UNUSABLE, Status, Verdict, line_of
 
 if TYPE_CHECKING:
-    from .deployment import Deployment
     from .read.pictures import PictureFile
 
 UNUSABLE = "UNUSABLE"
@@ -65,6 +64,7 @@ class FileAuditor:
     """Checks certificate files of one head file.
 
     Args:
+        options, fields: as of `Auditor`.
         pictures: a tensor or PNG file, or a folder, of which all PNG files count; None where `network` is None.
         opener: opens all of these, and certificates; by default wherever links lead.
         head_data: the bytes of the head file, where they have been read.
@@ -75,7 +75,7 @@ class FileAuditor:
 
     Raises:
         HeadError, LatentsError, NetworkError, PictureError: a file that cannot be used, named in the message.
-        KernelError: a kernel that is unknown or not installed.
+        KernelError, OptionError: as `Auditor`.
         OSError: a file that cannot be read.
     """
 
@@ -83,16 +83,14 @@ class FileAuditor:
         self,
         head: str,
         latents: str | None,
-        kernel: str | None = None,
-        minimality: bool = False,
-        limit: float = LIMIT,
-        entailment_only: bool = False,
-        deployment: Deployment | None = None,
+        options: AuditOptions | str | None = None,
         network: str | None = None,
         pictures: str | None = None,
         opener: Opener | None = None,
         head_data: bytes | None = None,
+        **fields: Any,
     ) -> None:
+        options = AuditOptions.of(options, fields)
         self._opener = opener
         if pictures is None and network is not None:
             raise PictureError(f"{network}: a network is given without pictures; give a file or a folder of them too")
@@ -102,7 +100,7 @@ class FileAuditor:
             network_data = None if network is None else _read_network(network, opener)
             files, pictures_digest = (None, None) if pictures is None else picture_files(pictures, opener)
             latents_data = None if latents is None else _read(latents, LARGEST_LATENTS, opener, LatentsError)
-            self.auditor = Auditor(head_data, latents_data, kernel, limit, network_data, files)
+            self.auditor = Auditor(head_data, latents_data, options, network_data, files)
         except (HeadError, LatentsError, NetworkError) as error:
             raise type(error)(f"{paths[type(error)]}: {error}") from None
         except MemoryError:
@@ -110,17 +108,15 @@ class FileAuditor:
             raise LatentsError(f"{largest}: takes more memory than there is; give fewer images at once") from None
         program = self.auditor.executable
         executable = {} if program is None else {"executable": program.sha256} | program.named
-        self._asked = minimality, entailment_only
-        self._deployment = deployment
         self.run = {
             "head": _digest(head_data),
             "latents": None if latents_data is None else _digest(latents_data),
             **({} if network_data is None else {"network": _digest(network_data), "pictures": pictures_digest}),
-            "kernel": self.auditor.kernel,
-            "minimality": minimality,
-            "entailment_only": entailment_only,
-            "limit": limit,
-            **({} if deployment is None else {"deployment": asdict(deployment)}),
+            "kernel": options.kernel,
+            "minimality": options.minimality,
+            "entailment_only": options.entailment_only,
+            "limit": options.limit,
+            **({} if options.deployment is None else {"deployment": asdict(options.deployment)}),
             "checker": {"version": _version("verale"), "sha256": checker_digest(), **executable},
             "libraries": {
                 "python": platform.python_version(),
@@ -139,7 +135,7 @@ class FileAuditor:
         try:
             data = _read(path, LARGEST, self._opener) if data is None else data
             digest = certificate_digest(data)
-            verdict = self.auditor.check(data, *self._asked, self._deployment).record()
+            verdict = self.auditor.check(data).record()
         except OSError as error:
             why = f"cannot be read ({error.strerror})"
         except (ExecutableError, KernelError, PictureError) as error:

@@ -17,6 +17,7 @@ from .read.latents import Image, Latents
 if TYPE_CHECKING:
     from .deployment import Deployment
     from .numbers import Margins, Numbers, StatementAt
+    from .options import AuditOptions
     from .read.network_file import Network
     from .read.pictures import Picture, PictureFile, Pictures
 
@@ -114,10 +115,8 @@ class Subjects:
         here = replace(certificate, head=self.head.sha256, predicted=0, margins=margins, prices={})
         return Subject(here, self._seconds(size, image), image), image
 
-    def of(
-        self, certificate: Certificate, size: int, minimality: bool = False, deployment: Deployment | None = None
-    ) -> Subject:
-        """Steps 3 and 4 for a certificate of so many bytes.
+    def of(self, certificate: Certificate, size: int, options: AuditOptions) -> Subject:
+        """Steps 3 and 4 for a certificate of so many bytes, of which the options say what is to be proved.
 
         Raises:
             UnprovedError: `subject`: it is about something else; `limit`: too many pictures would have to be read.
@@ -139,8 +138,8 @@ class Subjects:
             size, taken = size + picture.size + self.network.size, picture.taken
         subject = self.of_head(certificate, size, image)  # 4. Statements
         seconds = max(0.0, subject.seconds - taken)
-        minimality = minimality and "minimality" in certificate.claims
-        return replace(subject, seconds=seconds, picture=picture, minimality=minimality, deployment=deployment)
+        minimality = options.minimality and "minimality" in certificate.claims
+        return replace(subject, seconds=seconds, picture=picture, minimality=minimality, deployment=options.deployment)
 
     def _seconds(self, size: int, image: Image | None) -> float:
         """Of processor time that a proof may take, for so many bytes of other files than the head's."""

@@ -14,6 +14,7 @@ from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
 from verale.paradigms import PARADIGMS
+from verale.runs.auditor import PROVING, AuditOptions
 
 if TYPE_CHECKING:
     from verale.runs.attribute import Attribution
@@ -43,7 +44,7 @@ _MOST = 10
 @click.option("--seed", default=0, show_default=True, metavar="NUMBER", help="The same seed, the same explanations.")
 @options.prototype_pictures()
 @options.overwrite("Remove what an earlier command noted in the folder.")
-@options.kernel()
+@options.audit(*PROVING)
 @options.in_json("one object")
 @options.verbose
 @exits(verdicts=True, done="the checker has proved every explanation")
@@ -57,7 +58,7 @@ def command(
     seed: int,
     prototype_pictures: str | None,
     overwrite: bool,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """Find different explanations of one image, from which nothing can be dropped by the reference ranges, and count
@@ -79,7 +80,7 @@ def command(
     shown = {} if prototype_pictures is None else pictures_in(Path(prototype_pictures))
     unwritten = f"nothing is written to {directory}"
     with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
-        found = attribute(file, latents, image, count, paradigm, seed, kernel=kernel, advance=advance)
+        found = attribute(file, latents, image, count, paradigm, seed, advance, audit)
     files = found.files(file, attribution_page(found, file.head, shown))
     write_results(directory, ATTRIBUTION, files, overwrite, inputs)
     if as_json:

@@ -16,18 +16,23 @@ from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files
 from verale.errors import InputError, UsageError
+from verale.runs.auditor import AuditOptions
+from verale.runs.inputs import Inputs
+from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
     from verale.datasets.certificates import PackedCertificate
 
-__all__ = ["command"]
+__all__ = ["UNATTESTED", "command"]
+
+UNATTESTED = "an attestation names the bytes that were checked, and workers read latents in parts"
+"""Why --attest is not for Ray."""
 
 
 @click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE|PARQUET...", type=click.Path())
-@options.head()
-@options.latents()
+@options.inputs()
 @click.option(
     "--network", metavar="NETWORK", type=click.Path(), help="The network file, where certificates claim a picture."
 )
@@ -37,20 +42,8 @@ __all__ = ["command"]
     type=click.Path(),
     help="The network's images: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
 )
-@options.kernel()
-@click.option(
-    "--minimality",
-    is_flag=True,
-    help="Also prove, where claimed, that no statement can be dropped by the reference ranges.",
-)
-@click.option(
-    "--entailment-only",
-    is_flag=True,
-    help="Accept certificates that name no latents, though perhaps no latents satisfy their statements.",
-)
-@options.deployment("Also prove that float32 gives the class", "How far float32's functions may be off")
-@options.jobs("Number of processes; 1, or with ray one for each core.")
-@options.limit("The most processor time of a proof, in seconds for each MB of files; by default 30.")
+@options.audit()
+@options.run("jobs", "engine", "address", jobs="Number of processes; 1, or with ray one for each core.")
 @options.in_json()
 @click.option(
     "--log",
@@ -65,27 +58,18 @@ __all__ = ["command"]
     type=click.Path(),
     help="Write an in-toto statement, ready to be signed, if this run has proved everything.",
 )
-@options.engine
 @options.verbose
 @exits(Exit.INCOMPLETE, verdicts=True, done="everything proved")
 def command(
     certificates: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     network: str | None,
     images: str | None,
-    kernel: str | None,
-    minimality: bool,
-    entailment_only: bool,
-    deployment: str | None,
-    ulps: str | None,
-    jobs: int | None,
-    limit: float | None,
+    audit: AuditOptions,
+    run: RunOptions,
     as_json: bool,
     log: str | None,
     attest: str | None,
-    engine: str,
-    address: str | None,
 ) -> None:
     """Prove certificates again, trusting nothing but the checker.
 
@@ -99,53 +83,45 @@ def command(
     from datetime import UTC, datetime
     from itertools import islice
 
-    from verale.checker.choices import never_proved
-    from verale.checker.limit import LIMIT
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import folder_of, inputs_finder, print_found
     from verale.files import is_dataset
     from verale.runs.audit import audit_groups
-    from verale.runs.auditor import AuditOptions, Stored, deployment_of
-    from verale.runs.inputs import Inputs, find_seen
+    from verale.runs.auditor import AuditSetup, Stored
+    from verale.runs.inputs import find_seen
 
-    try:
-        deployed = deployment_of(deployment, ulps)
-    except UsageError as error:
-        raise click.UsageError(str(error)) from error
-    refused = never_proved(kernel, deployed is not None)
-    if refused is not None:
-        raise click.UsageError(f"--{refused}")
+    if audit.in_vain is not None:
+        raise click.UsageError(f"--{audit.in_vain}")
 
-    def options_with(head: str, latents: str | None, beside: tuple[str, str] | None = None) -> AuditOptions:
-        return AuditOptions(
-            *(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only),
-            *(deployed, *((network, images) if network is not None or beside is None else beside)),
-        )
+    def setup_of(head: str, latents: str | None, beside: tuple[str, str] | None = None) -> AuditSetup:
+        pictured = (network, images) if network is not None or beside is None else beside
+        return AuditSetup(head, latents, audit, *pictured)
 
     codes: list[int] = []
-    with_ray = options.is_ray(engine, address=address, attest=attest)
+    if run.with_ray and attest is not None:
+        raise UsageError(f"--attest is for --engine local: {UNATTESTED}")
     if (network is None) != (images is None):
         raise UsageError("--network and --images belong together: give both, or neither")
 
-    def tell_seen(used: AuditOptions, digest: str | None) -> None:
+    def tell_seen(used: AuditSetup, digest: str | None) -> None:
         if used.network != network:
             print_line(f"network {used.network}, sha256 {digest}", sys.stderr)
             print_line(f"images {used.pictures}", sys.stderr)
 
-    if with_ray:
+    if run.with_ray:
         from verale.cli import ray_engine
 
-        given_or_found = certificates, head, latents, options_with
-        with ray_engine.audited(*given_or_found, log, jobs, address, tell_seen) as run:
-            again = f"{run.staged.partial} has their verdicts, and the same command"
-            codes += _tell(chain.from_iterable(part.result for part in run.parts), run.total, as_json, log, again)
-            run.staged.publish(run.total)
+        given_or_found = certificates, given, setup_of
+        with ray_engine.audited(*given_or_found, log, run, tell_seen) as opened:
+            again = f"{opened.staged.partial} has their verdicts, and the same command"
+            codes += _tell(chain.from_iterable(part.result for part in opened.parts), opened.total, as_json, log, again)
+            opened.staged.publish(opened.total)
         if not codes:
             raise InputError(certificates[0], "holds no certificate, so nothing is proved")
         sys.exit(most_severe(codes))
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
-    inputs = [*certificates, *map(folder_of, certificates), head, latents, network, images]
+    inputs = [*certificates, *map(folder_of, certificates), given.head, given.latents, network, images]
     attestation = audit_log = None
     if attest is not None:
         from verale.runs.attestation import Attestation
@@ -157,13 +133,13 @@ def command(
         audit_log = AuditLog(log, inputs)
     if attestation is not None and audit_log is not None:
         audit_log.require_empty("an attestation may not rest on them; remove this file, or leave out --attest")
-    find = inputs_finder(head, latents)
+    find = inputs_finder(given)
     said = set()
 
-    def announce(used: AuditOptions, run: dict[str, Any]) -> None:
-        if (using := (used.head, used.latents, used.network, run["head"])) not in said:
-            print_found(Inputs(used.head, used.latents), Inputs(head, latents), run["head"])
-            tell_seen(used, run.get("network"))
+    def announce(used: AuditSetup, record: dict[str, Any]) -> None:
+        if (using := (used.head, used.latents, used.network, record["head"])) not in said:
+            print_found(Inputs(used.head, used.latents), given, record["head"])
+            tell_seen(used, record.get("network"))
         said.add(using)
 
     def refuse(error: Exception) -> None:
@@ -171,15 +147,15 @@ def command(
         codes.append(Exit.UNUSABLE)
 
     folders: list[Path] = []
-    groups: list[tuple[list[str | Stored], AuditOptions]] = []
-    for given in certificates:
+    groups: list[tuple[list[str | Stored], AuditSetup]] = []
+    for each in certificates:
         try:
-            inside = _packed(given) if is_dataset(given) else certificate_files((given,), compared=False)
-            if Path(given).is_dir() and not is_dataset(given):
-                folders.append(folder_of(given))
+            inside = _packed(each) if is_dataset(each) else certificate_files((each,), compared=False)
+            if Path(each).is_dir() and not is_dataset(each):
+                folders.append(folder_of(each))
             if not inside:
-                raise InputError(given, "holds no certificate, so nothing is proved")
-            used = options_with(*find(given), None if "://" in given else find_seen(folder_of(given)))
+                raise InputError(each, "holds no certificate, so nothing is proved")
+            used = setup_of(*find(each), None if "://" in each else find_seen(folder_of(each)))
             if not groups or groups[-1][1] != used:
                 groups.append(([], used))
             groups[-1][0].extend(inside)
@@ -189,11 +165,11 @@ def command(
     outcomes: list[Outcome] = []
 
     digests: dict[str, str | None] = {}
-    audited = _noting(audit_groups(groups, jobs or 1, audit_log, announce, refuse), digests)
+    audited = _noting(audit_groups(groups, run.jobs or 1, audit_log, announce, refuse), digests)
     same = "the same command" if attest is None else "the same command without --attest"
     rest = None if log is None else f"{log} has their verdicts, and {same}"
     codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)
-    if sum(_tell_differences(folder, digests, head is None) for folder in dict.fromkeys(folders)):
+    if sum(_tell_differences(folder, digests, given.head is None) for folder in dict.fromkeys(folders)):
         codes.append(Exit.INCOMPLETE)
     code = most_severe(codes)
     if attestation is not None and code == 0:

@@ -42,9 +42,7 @@ def command() -> None:
 
 @command.command(name="pack")
 @click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE...", type=click.Path())
-@click.option(
-    *("-o", "--out"), required=True, metavar="PARQUET", help="The Parquet file; a path, or a URI such as s3://..."
-)
+@options.out("The Parquet file; a path, or a URI such as s3://...", "PARQUET", required=True)
 @options.overwrite()
 @exits(done="written")
 def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:

@@ -15,6 +15,7 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from verale.runs.compare import RunComparison
@@ -38,8 +39,9 @@ _NARROW = (
 @click.command(name="compare", short_help="Compare two runs image by image.")
 @click.argument("a", metavar="A", type=click.Path())
 @click.argument("b", metavar="B", type=click.Path())
-@click.option("--head", metavar="HEAD", type=click.Path(), help="The head of B; by default head.safetensors in B.")
-@click.option("--latents", metavar="LATENTS", type=click.Path(), help="The latents of B; by default those in B.")
+@options.inputs(
+    head="The head of B; by default head.safetensors in B.", latents="The latents of B; by default those in B."
+)
 @options.out("Also write a page (.html) or a table (.csv); may be repeated.", "FILE", "outputs", multiple=True)
 @options.allow
 @options.overwrite("Replace existing files.")
@@ -52,8 +54,7 @@ _NARROW = (
 def command(
     a: str,
     b: str,
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     outputs: tuple[str, ...],
     allow: tuple[str, ...],
     overwrite: bool,
@@ -74,8 +75,8 @@ def command(
     from verale.runs.compare import compare
     from verale.runs.compared import Counts
 
-    _require_outputs(outputs, overwrite, [a, b, head, latents])
-    comparison = compare(a, b, head, latents)
+    _require_outputs(outputs, overwrite, [a, b, given.head, given.latents])
+    comparison = compare(a, b, given.head, given.latents)
     for name, run in (("A", comparison.a), ("B", comparison.b)):
         print_line(f"{name} {run.folder}, head {run.head.path}, sha256 {run.head.sha256}", sys.stderr)
     counts = Counts()

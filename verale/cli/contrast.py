@@ -11,6 +11,8 @@ from verale.checker.output import print_line
 from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.shared import one_certificate, print_record
+from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -25,24 +27,22 @@ _MOST = 10
 @click.command(name="contrast", short_help="Show what stands between an image and another class.")
 @click.argument("certificate", metavar="FILE", type=click.Path())
 @click.option("--class", "goal", required=True, metavar="CLASS", help="The class to win: its number or its label.")
-@options.head()
-@options.latents()
+@options.inputs()
 @options.out("A folder for the witness and what shows that it is one.")
 @options.seconds(60.0, "How long to search.")
 @click.option("--model", metavar="MODEL", type=click.Path(), help="A whole PrototypeDL model; it draws the witness.")
-@options.kernel("Which checker proves the certificates and the witness")
+@options.audit(*PROVING)
 @options.in_json()
 @options.verbose
 @exits(Exit.NOT_FOUND, verdicts=True, done="found")
 def command(
     certificate: str,
     goal: str,
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     out: str | None,
     seconds: float,
     model: str | None,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """Find a smallest set of statements of a proved certificate whose release lets class C win.
@@ -56,8 +56,8 @@ def command(
     if model is not None and out is None:
         raise UsageError("--model draws the witness into a folder: give --out too")
     certificate = one_certificate(certificate)
-    head_file, latents_path = inputs_reader(head, latents)(certificate)
-    result = contrast(certificate, head_file, goal, latents_path, out, seconds, model, kernel)
+    head_file, latents_path = inputs_reader(given)(certificate)
+    result = contrast(certificate, head_file, goal, latents_path, out, seconds, model, audit)
     loaded = head_file.head
     if as_json:
         print_record("contrast", {"certificate": certificate, **result.record(loaded)})

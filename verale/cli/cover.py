@@ -13,6 +13,8 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record
+from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from verale.runs.cover import Covered
@@ -23,14 +25,14 @@ __all__ = ["command"]
 @click.command(name="cover", short_help="Say which images certificates prove.")
 @click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE...", type=click.Path())
 @options.latents("The latents of the images.", required=True)
-@options.head()
-@options.kernel()
+@options.inputs("head")
+@options.audit(*PROVING)
 @options.out("Write a table: a line for each certificate and image.", "CSV")
 @options.in_json()
 @options.verbose
 @exits(verdicts=True, done="every certificate's entailment is proved, whatever it covers")
 def command(
-    certificates: tuple[str, ...], latents: str, head: str | None, kernel: str | None, out: str | None, as_json: bool
+    certificates: tuple[str, ...], latents: str, given: Inputs, audit: AuditOptions, out: str | None, as_json: bool
 ) -> None:
     """Say which images satisfy the statements of certificates, and so have their class by the same proof.
 
@@ -44,10 +46,10 @@ def command(
     from verale.runs.outputs import require_output
 
     files = certificate_files(certificates)
-    file = inputs_reader(None, latents)(certificates[0])[0] if head is None else head
+    file = inputs_reader(Inputs(None, latents))(certificates[0])[0] if given.head is None else given.head
     if out is not None:
         require_output(out, [*certificates, *files, latents, file if isinstance(file, str) else file.path])
-    covering = CoveringAudits(file, latents, kernel)
+    covering = CoveringAudits(file, latents, audit)
     covered: list[Covered] = []
 
     def done() -> str:

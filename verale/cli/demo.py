@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
@@ -18,8 +19,10 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
-from verale.errors import VeraleError
-from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
+from verale.errors import UsageError, VeraleError
+from verale.paradigms import PARADIGMS, READABLE, paradigms_of
+from verale.runs.auditor import AuditOptions
+from verale.search.options import SearchOptions
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
@@ -29,26 +32,27 @@ __all__ = ["command"]
 
 _REPORT, _BY = "report.html", "report"
 """The page, and the command of which it is: `verale report` may replace it."""
-NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
-"""The paradigms of the packaged ProtoPNet; first that which keeps the smallest explanation of all."""
+
+
+_TAKEN = (READABLE, *paradigms_of("euclidean", patches=64))
+"""The paradigms of the packaged ProtoPNet."""
+
+
+def _of_demo(given: Mapping[str, Any]) -> SearchOptions:
+    if given["paradigm"] not in _TAKEN:
+        raise UsageError(f"paradigm {given['paradigm']!r} is not for the packaged head, expected {', '.join(_TAKEN)}")
+    return SearchOptions.of(given)
 
 
 @click.command(name="demo", short_help="Explain and audit packaged digits.")
-@click.option(
-    *("-o", "--out"),
-    default="verale-demo",
-    show_default=True,
-    metavar="FOLDER",
-    type=click.Path(),
-    help="The output folder.",
-)
-@options.named("--paradigm", f"{', '.join(NAMES)}.", *NAMES, default=SMALLEST, show_default=True)
-@options.kernel()
+@options.out("The output folder.", default="verale-demo", show_default=True)
+@options.fields_of(SearchOptions, "search", _of_demo, "paradigm")
+@options.audit("kernel")
 @options.overwrite("Start again, and remove what an earlier demo noted in the folder.")
 @options.in_json("one object an image")
 @options.verbose
 @exits(done="every certificate is proved")
-def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_json: bool) -> None:
+def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: bool, as_json: bool) -> None:
     """Explain 50 handwritten digits, from their PNG files, with a ProtoPNet that CaBRNet trained; audit every
     certificate, from the PNG files.
     """
@@ -61,7 +65,6 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_jso
     from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, SOURCE, folder_in, locked
     from verale.runs.seen import SeenPictures
     from verale.runs.written import RequiredFile, WrittenFiles
-    from verale.search import SearchOptions
     from verale.search.through import ThroughNetwork
 
     directory, certificates = Path(out), folder_in(Path(out), "certificates")
@@ -69,7 +72,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_jso
     head = load_head(RUN).as_compared()  # with CaBRNet, on all packaged images: tests/end_to_end/test_demo_network.py
     network, frozen = load_network(), freeze_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
-    search = SearchOptions(paradigm, device=device_named("auto"))
+    device_named(search.device)
     latents = seen.latents(None if overwrite else certificates)
     source = source_of(digits).noting(head_sha256=head.digest).of_latents(latents)
     source = source.noting(image_pictures=seen.digests, receptive_fields=network.receptive_fields().record())
@@ -94,7 +97,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_jso
                     advance(1)
         explained.sort(key=lambda one: one.index)
         paths = [certificates / one.certificate for one in explained if one.certificate is not None]
-        audited = _audit(paths, head_path, network_path, certificates / PICTURES, kernel)
+        audited = _audit(paths, head_path, network_path, certificates / PICTURES, audit)
         if as_json:
             for one in explained:
                 print_record("explained", asdict(one) | {"audit": audited.get(one.certificate or "")})
@@ -111,11 +114,11 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool, as_jso
 
 
 def _audit(
-    certificates: list[Path], head: Path, network: Path, pictures: Path, kernel: str | None
+    certificates: list[Path], head: Path, network: Path, pictures: Path, audit: AuditOptions
 ) -> dict[str, dict[str, Any]]:
     """The checker's records by certificate file, from a separate process that never loads torch."""
     arguments = [
-        *(() if kernel is None else ("--kernel", kernel)),
+        *("--kernel", audit.kernel),
         "--json",
         *("--head", str(head), "--network", str(network), "--pictures", str(pictures)),
         "--",

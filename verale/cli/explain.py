@@ -23,10 +23,12 @@ from verale.cli.progress import progress
 from verale.cli.ray_engine import EXPECTED, Given, Request
 from verale.cli.shared import print_record
 from verale.errors import LatentsError, UsageError, naming
-from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
-from verale.runs.device import DEVICES
+from verale.runs.auditor import AuditOptions, audit_options
+from verale.runs.options import RunOptions
+from verale.search.options import SearchOptions
 
 if TYPE_CHECKING:
+    from verale.checker.deployment import Deployment
     from verale.runs.capture import CapturedImages
     from verale.runs.run import ExplainRun, Store
     from verale.runs.seen import SeenPictures
@@ -36,36 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float | str:
-    """A number, a percentage or `auto`."""
-    try:
-        return float(value)
-    except ValueError:
-        from verale.search.tolerance import tolerances
-
-        try:
-            tolerances(value)
-        except UsageError as error:
-            raise click.BadParameter(str(error), ctx, param) from error
-        return value
-
-
-def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
-    """A number, `fewest` or `exact`."""
-    from verale.search.digits import check_digits
-
-    digits = int(value) if value.isdecimal() and value.isascii() else value
-    try:
-        check_digits(digits)
-    except UsageError as error:
-        raise click.BadParameter(str(error), ctx, param) from error
-    return digits
-
-
 @click.command(name="explain", short_help="Explain images, one certificate each.")
 @click.option("--head", "head_path", metavar="HEAD", type=click.Path(), help="The head file.")
 @click.option("--latents", "latents_path", metavar="LATENTS", type=click.Path(), help="The images' latents.")
-@click.option("--checkpoint-dir", "run", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run, RUN/final.")
+@click.option("--checkpoint-dir", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run, RUN/final.")
 @click.option(
     "--images",
     metavar="IMAGES",
@@ -79,108 +55,28 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
 @options.named(
     "--arithmetic", "How the network computes: real, the default; or float32, in any order of sums.", "real", "float32"
 )
-@options.named(
-    "--paradigm",
-    f"{', '.join(PARADIGMS)}; or {SMALLEST}: all that the head has, and of each image the smallest is kept.",
-    SMALLEST,
-    *PARADIGMS,
-    default=SMALLEST,
-    show_default=True,
-)
-@options.named(
-    "--order",
-    "How statements are chosen: rival, or nearest, the published order. By default rival; under simplex both. "
-    "Under top_k also highest, the published one: the highest activations alone.",
-    *ORDERS,
-    HIGHEST,
-)
-@click.option(
-    "--tolerance",
-    default="0",
-    show_default=True,
-    metavar="WIDTH",
-    callback=_tolerance,
-    help="Widen each stated interval outward to shorter numbers: to multiples of X, such as 0.01; by at most X%, such"
-    " as 1%; or auto: for each image by the greatest percentage, up to 10%, under which it has an explanation.",
-)
-@click.option(
-    "--digits",
-    default="fewest",
-    show_default=True,
-    metavar="NUMBER",
-    callback=_digits,
-    help="Digits of the numbers in statements: fewest, as few as still prove the class; a number, at most so many,"
-    " which may take more statements; or exact: intervals as narrow as float64 gives.",
-)
-@click.option("--inflate", is_flag=True, help="Widen statements as far as the class is proved (joint, top_k, sparse).")
-@click.option(
-    "--avoid",
-    multiple=True,
-    metavar="WHAT",
-    help="State nothing about prototypes:3,7-9 or patches:0-7; may be repeated.",
-)
-@click.option(
-    "--cost",
-    "costs",
-    multiple=True,
-    metavar="WHAT=COST",
-    help="What statements cost, else 1: prototypes:3,7-9=2, patches:0-7=10, statement:5,7=0.5, ceiling=2, floor=2.",
-)
-@options.deployment("State enough for float32 to give the class too", "As in verale audit")
+@options.search()
+@options.fields_of(
+    AuditOptions, "deployed", lambda given: audit_options(None, given).deployment, "deployment",
+    deployment="State enough for float32 to give the class too, with squared distances by direct, expanded or cdist.",
+)  # fmt: skip
 @options.out("The folder for certificates and a CSV.", required=True)
-@click.option(
-    "--device",
-    default="auto",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=options.names(*DEVICES),
-    help="What searches: cpu, cuda (examined, but the CPU searches so far), or auto: cpu.",
-)
-@click.option("--batch", default=16, show_default=True, metavar="NUMBER", help="Images explained at once.")
-@click.option(
-    "--max-memory",
-    default=4.0,
-    show_default=True,
-    metavar="GIB",
-    help="Memory for the batches of all processes together; batches shrink to stay within it.",
-)
-@options.jobs("Number of processes; by default one for each core, where it is worth it. The bytes are the same.")
-@click.option(
-    "--skip-unreadable",
-    is_flag=True,
-    help="Leave out images and pictures that cannot be read; they are listed at the end, and the exit code is 18.",
-)
-@options.overwrite("Start again, and remove what an earlier run noted in the folder.")
+@options.run()
 @options.in_json("one object an image")
-@options.engine
 @options.verbose
 @exits(Exit.UNEXPLAINED, Exit.SKIPPED, done="every image has a certificate; 9 also for a picture that was left out")
 def command(
     head_path: str | None,
     latents_path: str | None,
-    run: str | None,
+    checkpoint_dir: str | None,
     images: str | None,
     network_path: str | None,
     arithmetic: str | None,
-    paradigm: str,
-    order: str | None,
+    search: SearchOptions,
+    deployed: Deployment | None,
     out: str,
-    tolerance: float | str,
-    digits: int | str,
-    inflate: bool,
-    avoid: tuple[str, ...],
-    costs: tuple[str, ...],
-    deployment: str | None,
-    ulps: str | None,
-    device: str,
-    batch: int,
-    max_memory: float,
-    jobs: int | None,
-    skip_unreadable: bool,
-    overwrite: bool,
+    run: RunOptions,
     as_json: bool,
-    engine: str,
-    address: str | None,
 ) -> None:
     """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images); or every
     picture, for all latents that a network can give for it (--head, --network, --images).
@@ -195,56 +91,47 @@ def command(
     An image that cannot be read ends the command before the first explanation, unless --skip-unreadable. A picture of
     a --network that cannot be used is refused by name, and left out of the run.
     """
-    from verale.runs.auditor import deployment_of
     from verale.runs.device import device_named
     from verale.runs.folder import LATENTS
     from verale.runs.inputs import LINK
     from verale.runs.source import allowing
     from verale.runs.table import reasons
-    from verale.search import Avoid, Costs, SearchOptions
 
-    deployed = deployment_of(deployment, ulps)
-    avoided, memory = Avoid.parse(avoid), max_memory * 2**30
-    try:
-        cost_of = Costs.parse(costs)
-    except UsageError as error:
-        raise click.UsageError(f"--cost: {error}") from error
-    with_ray = options.is_ray(engine, address=address)
     directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
-    given_device = "cpu" if with_ray else device_named(device)
-    search = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
-    given = head_path, latents_path, run, None if network_path else images
+    if not run.with_ray:
+        device_named(search.device)
+    given = head_path, latents_path, checkpoint_dir, None if network_path else images
     of_pictures = _seen(given, network_path, images, arithmetic)
     refused = [] if of_pictures is None else list(map(str, of_pictures.refused))
-    if skip_unreadable and latents_path is not None:
+    if run.skip_unreadable and latents_path is not None:
         raise UsageError("--skip-unreadable is for --images")
-    skipped = refused if skip_unreadable else None
+    skipped = refused if run.skip_unreadable else None
     for each in refused:
         print_line(f"error: {each}; it is left out", sys.stderr)
-    request = Request(given, out, search, deployed, jobs, overwrite, of_pictures, skipped)
-    run_of = ray_engine.opened(request, device, address) if with_ray else _opened(request)
+    request = Request(given, out, search, deployed, run, of_pictures, skipped)
+    run_of = ray_engine.opened(request) if run.with_ray else _opened(request)
     with naming(latents_name, LatentsError), run_of as opened:
         told = _explain(opened, as_json)
     store = opened.store
     print_line(f"{len(told.certificates)} of {told.images} images have a certificate in {store.place}", sys.stderr)
-    if cost_of and told.certificates:
-        _print_costs(store, cost_of)
+    if search.costs and told.certificates:
+        _print_costs(store, search.costs)
     for line in reasons(told.without, store.table):
         print_line(line, sys.stderr)
     if told.certificates and not opened.compared:
         print_line("the head was not compared with the network (verale head compare)", sys.stderr)
-    if not with_ray and told.certificates:
+    if not run.with_ray and told.certificates:
         if allowed := allowing(directory):
             print_line(f"next: verale report {directory}{allowed}", sys.stderr)
         if lexists(directory / LINK):
             print_line(f"next: verale audit {directory} --latents {quote(latents_name)}", sys.stderr)
     if refused:
-        if skip_unreadable:
+        if run.skip_unreadable:
             for each in refused:
                 print_line(f"left out: {each}", sys.stderr)
-        where = "" if skip_unreadable else " (see above)"
+        where = "" if run.skip_unreadable else " (see above)"
         print_line(f"{len(refused)} of {len(refused) + told.images} pictures are left out{where}", sys.stderr)
-        sys.exit(Exit.SKIPPED if skip_unreadable else Exit.UNUSABLE)
+        sys.exit(Exit.SKIPPED if run.skip_unreadable else Exit.UNUSABLE)
     if told.without:
         sys.exit(Exit.UNEXPLAINED)
 
@@ -258,7 +145,7 @@ def _opened(request: Request) -> Iterator[ExplainRun]:
     files: tuple[str, str] | None = None
     beside: Mapping[str, bytes] | None = None
     inputs: list[Path] = []
-    directory, seen, overwrite = Path(request.out), request.seen, request.overwrite
+    directory, seen, overwrite = Path(request.out), request.seen, request.run.overwrite
     match request.given:
         case (str(head_path), None, None, None) if seen is not None:
             head = Head.load(head_path)
@@ -273,7 +160,7 @@ def _opened(request: Request) -> Iterator[ExplainRun]:
             head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
             raise UsageError(EXPECTED)
-    made = head, latents, request.search, labels, overwrite, files, request.jobs, request.deployment, seen
+    made = head, latents, request.search, labels, overwrite, files, request.run.jobs, request.deployment, seen
     with open_run(directory, *made, beside=beside, inputs=inputs) as opened:
         yield replace(opened, compared=head.compared)
 

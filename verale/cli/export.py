@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
@@ -16,6 +17,8 @@ from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.errors import InputError, UsageError
 from verale.files import CERTIFICATE_SUFFIX
+from verale.runs.auditor import AuditOptions
+from verale.runs.inputs import Inputs
 
 __all__ = ["command"]
 
@@ -31,13 +34,13 @@ def command() -> None:
 
 @command.command(name="vnnlib", short_help="Write certificates as ONNX and VNN-LIB, for other verifiers.")
 @_certificates
-@options.head()
+@options.inputs("head")
 @options.out("The folder.", required=True)
 @options.overwrite("Replace what an earlier export noted in the folder.")
 @options.in_json()
 @options.verbose
 @exits(done="written")
-def vnnlib(certificates: tuple[str, ...], head: str | None, out: str, overwrite: bool, as_json: bool) -> None:
+def vnnlib(certificates: tuple[str, ...], given: Inputs, out: str, overwrite: bool, as_json: bool) -> None:
     """Ask another tool whether latents satisfy a certificate's statements and get another class.
 
     Of 000000.ale.json, the folder gets 000000.onnx, the head with an output for each number that is stated and for each
@@ -53,7 +56,7 @@ def vnnlib(certificates: tuple[str, ...], head: str | None, out: str, overwrite:
     from verale.runs.folder import write_beside
     from verale.runs.vnnlib import question_of
 
-    find, files = inputs_reader(head, None), certificate_files(certificates)
+    find, files = inputs_reader(given), certificate_files(certificates)
     require_distinct(files, out)
     _require_room(Path(out), [name for file in files for name in _names(file)], overwrite)
     for file in files:
@@ -88,10 +91,9 @@ def _require_room(out: Path, names: list[str], overwrite: bool) -> None:
 
 @command.command(name="rocq", short_help="Write certificates as theorems of Rocq, which coqc checks.")
 @_certificates
-@options.head()
-@options.latents()
+@options.inputs()
 @click.option("--entailment-only", is_flag=True, help="State entailment alone, also where there are latents.")
-@options.limit("The most processor time to find each proof, in seconds for each MB of files, as for verale audit.")
+@options.audit("limit")
 @options.out("The file, such as Proofs.v.", "FILE", required=True)
 @options.overwrite()
 @options.in_json()
@@ -99,10 +101,9 @@ def _require_room(out: Path, names: list[str], overwrite: bool) -> None:
 @exits(verdicts=True, done="written; with any other code nothing is")
 def rocq(
     certificates: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     entailment_only: bool,
-    limit: float | None,
+    audit: AuditOptions,
     out: str,
     overwrite: bool,
     as_json: bool,
@@ -114,7 +115,6 @@ def rocq(
     computes each proof, so whoever runs coqc on the file needs to believe neither verale nor the proved checker's
     executable, which finds the hints.
     """
-    from verale.checker.limit import LIMIT
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import inputs_reader
     from verale.runs.outputs import require_output
@@ -123,13 +123,14 @@ def rocq(
 
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", Path(out).name):
         raise UsageError(f"--out is {out}, expected a name that coqc takes: letters, digits and _, then .v")
-    files, find = certificate_files(certificates), inputs_reader(head, None if entailment_only else latents)
-    require_output(out, [*files, head, latents], overwrite)
+    given = replace(given, latents=None) if entailment_only else given
+    files, find = certificate_files(certificates), inputs_reader(given)
+    require_output(out, [*files, given.head, given.latents], overwrite)
     inputs = {find(file) for file in files}
     if len(inputs) > 1:
         raise UsageError("the certificates lie beside several heads or latents; one file is about one: give --head")
     ((head_file, images),) = inputs
-    theorems = Theorems(head_file, None if entailment_only else images, LIMIT if limit is None else limit)
+    theorems = Theorems(head_file, None if entailment_only else images, audit.limit)
     codes = []
     with progress("proving", len(files), unit="certificates") as advance:
         for file in files:

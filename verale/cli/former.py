@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMER", "now"]
+__all__ = ["FORMER", "FORMER_VALUES", "now"]
 
 _WRITERS = ("compare", "export rocq", "head compare", "head import", "latents", "network export", "report")
 
@@ -13,6 +13,7 @@ FORMER: dict[tuple[str, str], str] = {
     ("audit", "--pictures"): "--images",
     ("audit", "--report"): "--log",
     ("audit", "--workers"): "--jobs",
+    ("explain", "--cost"): "--costs",
     ("explain", "--gap"): "verale gap FOLDER",
     ("explain", "--pictures"): "--images",
     ("explain", "--workers"): "--jobs",
@@ -23,6 +24,9 @@ FORMER: dict[tuple[str, str], str] = {
     ("report", "--verdicts"): "--log",
 }
 """By the command, "" for verale itself, and by what was written: what to write."""
+
+FORMER_VALUES: dict[tuple[str, str], str] = {("--paradigm", "smallest"): "readable"}
+"""By the option and the value that was written: the value to write."""
 
 
 def now(path: str, name: str) -> str | None:

@@ -15,6 +15,8 @@ from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.files import CERTIFICATE_SUFFIX, require_writable
+from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from verale.runs.gap import Gap
@@ -26,21 +28,19 @@ _BY = "gap"
 
 @click.command(name="gap", short_help="Say how small an explanation by activations can be.")
 @click.argument("paths", metavar="FOLDER|FILE...", type=click.Path(), nargs=-1, required=True)
-@options.head()
-@options.latents()
+@options.inputs()
 @options.out("A folder for the proofs, one file a certificate.")
 @options.seconds(30.0, "How long to search for each bound.")
-@options.kernel("Which checker proves the certificates (rules always prove the bounds)")
+@options.audit(*PROVING, kernel="Which checker proves the certificates; arb or mpmath prove the bounds.")
 @options.in_json()
 @options.verbose
 @exits(verdicts=True)
 def command(
     paths: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     out: str | None,
     seconds: float,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """Prove that no explanation of an image under top_k has fewer than N statements, for the images of certificates.
@@ -53,7 +53,7 @@ def command(
     from verale.runs.gap import gap
     from verale.runs.written import WrittenFiles
 
-    files, find = certificate_files(paths), inputs_reader(head, latents)
+    files, find = certificate_files(paths), inputs_reader(given)
     if out is not None:
         require_distinct(files, out)
         WrittenFiles(Path(out)).require_own(map(_proof_of, files), _BY)
@@ -61,7 +61,7 @@ def command(
     gaps: list[Gap] = []
     with progress("bounding", len(files), unit="certificates") as advance:
         for file in files:
-            result = gap(file, *find(file), None, seconds, kernel)
+            result = gap(file, *find(file), None, seconds, audit)
             if out is not None:
                 write_beside(Path(out), {_proof_of(file): result.document}, _BY)
             gaps.append(result)

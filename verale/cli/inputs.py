@@ -33,13 +33,11 @@ def folder_of(given: str) -> Path:
     return certificates_folder(path) if path.is_dir() and path.suffix != ".parquet" else path.parent
 
 
-def inputs_finder(
-    head: str | None, latents: str | None, datasets: bool = False
-) -> Callable[[str], tuple[str, str | None]]:
+def inputs_finder(given: Inputs, datasets: bool = False) -> Callable[[str], tuple[str, str | None]]:
     """A function that finds head and latents for an argument.
 
     Args:
-        head, latents: the files given as options, which count.
+        given: the files given as options, which count.
         datasets: whether latents may be Parquet.
 
     Raises:
@@ -48,52 +46,52 @@ def inputs_finder(
 
     @cache
     def in_folder(folder: Path) -> Inputs:
-        return inputs_in(folder, head, latents, datasets)
+        return inputs_in(folder, given, datasets)
 
-    def find(given: str) -> tuple[str, str | None]:
-        inputs = Inputs(head, latents) if "://" in given else in_folder(folder_of(given))
-        if inputs.head is None and "://" not in given and not os.path.lexists(given):
-            raise InputError(given, "there is no such file or folder; expected certificates")
+    def find(path: str) -> tuple[str, str | None]:
+        inputs = given if "://" in path else in_folder(folder_of(path))
+        if inputs.head is None and "://" not in path and not os.path.lexists(path):
+            raise InputError(path, "there is no such file or folder; expected certificates")
         if inputs.head is None:
-            raise InputError(given, f"has no {HEAD} beside it, without which nothing can be proved: give --head")
+            raise InputError(path, f"has no {HEAD} beside it, without which nothing can be proved: give --head")
         return inputs.head, inputs.latents
 
     return find
 
 
-def inputs_in(folder: Path, head: str | None, latents: str | None, datasets: bool = False) -> Inputs:
+def inputs_in(folder: Path, given: Inputs, datasets: bool = False) -> Inputs:
     """Head and latents of the certificates in a folder, where there are some; arguments as `inputs_finder`.
 
     Raises:
         InputError: as `find_inputs`.
     """
-    inputs = find_inputs(folder, head, latents)
-    if inputs.latents is None or inputs.latents == latents:
+    inputs = find_inputs(folder, given.head, given.latents)
+    if inputs.latents is None or inputs.latents == given.latents:
         return inputs
     path = Path(inputs.latents)
     if not datasets and ("://" in inputs.latents or path.suffix == ".parquet" or path.is_dir()):
         _log.warning("%s: no instance is checked without --engine ray", inputs.latents)
-        return Inputs(inputs.head, latents)
+        return Inputs(inputs.head, given.latents)
     return inputs
 
 
-def inputs_reader(head: str | None, latents: str | None) -> Callable[[str], tuple[HeadFile, str | None]]:
+def inputs_reader(given: Inputs) -> Callable[[str], tuple[HeadFile, str | None]]:
     """A function that finds head and latents for an argument and reads the head, once; arguments as `inputs_finder`.
 
     It says on stderr what it found in a folder.
     """
     from verale.runs.arguments import HeadFile
 
-    find = inputs_finder(head, latents)
+    find = inputs_finder(given)
 
     @cache
     def in_file(path: str, images: str | None) -> HeadFile:
         file = HeadFile.of(path)
-        print_found(Inputs(path, images), Inputs(head, latents), file.sha256)
+        print_found(Inputs(path, images), given, file.sha256)
         return file
 
-    def read(given: str) -> tuple[HeadFile, str | None]:
-        found = find(given)
+    def read(argument: str) -> tuple[HeadFile, str | None]:
+        found = find(argument)
         return in_file(*found), found[1]
 
     return read

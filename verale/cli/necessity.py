@@ -15,6 +15,8 @@ from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
 from verale.files import CERTIFICATE_SUFFIX
+from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from verale.runs.necessity import Necessity
@@ -24,21 +26,19 @@ __all__ = ["command"]
 
 @click.command(name="necessity", short_help="Show which statements are needed under any paradigm.")
 @click.argument("paths", metavar="FOLDER|FILE...", type=click.Path(), nargs=-1, required=True)
-@options.head()
-@options.latents()
+@options.inputs()
 @options.out("A folder for the witnesses; one folder a certificate.")
 @options.seconds(5.0, "How long to search for each statement.")
-@options.kernel()
+@options.audit(*PROVING)
 @options.in_json()
 @options.verbose
 @exits(Exit.NOT_FOUND, verdicts=True, done="every statement of every certificate has a witness")
 def command(
     paths: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     out: str | None,
     seconds: float,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """For each statement of proved certificates, search for latents that satisfy all others and get another class.
@@ -51,7 +51,7 @@ def command(
     from verale.runs.folder import folder_in
     from verale.runs.necessity import necessity
 
-    files, find = certificate_files(paths), inputs_reader(head, latents)
+    files, find = certificate_files(paths), inputs_reader(given)
     if out is not None:
         require_distinct(files, out)
     witnessed = total = minimal = 0
@@ -59,7 +59,7 @@ def command(
         for file in files:
             name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
             folder = None if out is None else folder_in(Path(out), name) if len(files) > 1 else Path(out)
-            result = necessity(file, *find(file), folder, seconds, kernel)
+            result = necessity(file, *find(file), folder, seconds, audit)
             witnessed, total = witnessed + result.witnessed, total + len(result.statements)
             minimal += result.is_minimal
             if as_json:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field
+from functools import wraps
 from typing import Any
 
 import click
 
+from verale.checker.options import AuditOptions
+from verale.cli.former import FORMER_VALUES
 from verale.cli.shared import log_to_stderr
 from verale.errors import UsageError, nearest
+from verale.options import options_of
+from verale.runs.auditor import audit_options
+from verale.runs.inputs import Inputs
+from verale.runs.options import RunOptions
+from verale.search.options import SearchOptions
 
 __all__ = [
-    "REFUSED", "allow", "choice", "deployment", "engine", "head", "in_json", "is_ray", "jobs", "kernel", "latents",
-    "limit", "named", "names", "out", "overwrite", "prototype_pictures", "seconds", "verbose",
+    "allow", "audit", "choice", "fields_of", "head", "in_json", "inputs", "latents", "named", "names", "out",
+    "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
 ]  # fmt: skip
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 """What gives a command an option."""
-
-KERNELS = ("proved-or-arb", "proved", "arb", "mpmath", "both", "all")
-"""The choices of the checker, which is loaded later (`verale.checker.choices`)."""
 
 
 def names(*known: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
@@ -33,6 +39,8 @@ def one_of(*known: str) -> dict[str, Any]:
 
     def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
         if value is not None and value not in known:
+            if renamed := FORMER_VALUES.get((param.opts[0], value)):
+                raise click.BadParameter(f"{value} is now {renamed}", ctx, param)
             expected = f"expected one of {', '.join(known)}{nearest(value, known)}"
             raise click.BadParameter(f"{value!r} is unknown, {expected}", ctx, param)
         return value
@@ -50,12 +58,12 @@ def named(option: str, what: str, *known: str, **settings: Any) -> Option:
     return click.option(option, metavar="NAME", help=what, **one_of(*known), **settings)
 
 
-def head(what: str = "The head file; by default head.safetensors beside the certificates.", **settings: Any) -> Option:
+def head(what: str, **settings: Any) -> Option:
     """The option `--head`."""
     return click.option("--head", metavar="HEAD", type=click.Path(), help=what, **settings)
 
 
-def latents(what: str = "The images' latents; by default those beside the certificates.", **settings: Any) -> Option:
+def latents(what: str, **settings: Any) -> Option:
     """The option `--latents`."""
     return click.option("--latents", metavar="LATENTS", type=click.Path(), help=what, **settings)
 
@@ -75,9 +83,9 @@ def in_json(what: str = "one object a certificate") -> Option:
     return click.option("--json", "as_json", is_flag=True, help=f"Print JSON, {what}, not lines for people.")
 
 
-def jobs(what: str, **settings: Any) -> Option:
-    """The option `--jobs`: a number of processes."""
-    return click.option("--jobs", type=click.IntRange(1), metavar="NUMBER", help=what, **settings)
+def inputs(*only: str, **helps: str) -> Option:
+    """The options `--head` and `--latents` of a command about certificates: its parameter `given`."""
+    return fields_of(Inputs, "given", lambda given: Inputs(**given), *only, **helps)
 
 
 def seconds(default: float, what: str) -> Option:
@@ -90,38 +98,102 @@ def prototype_pictures(what: str = "Pictures of prototypes, FOLDER/0000.png and 
     return click.option("--prototype-pictures", metavar="FOLDER", type=click.Path(), help=what)
 
 
-def kernel(what: str = "Which checker proves") -> Option:
-    """The option `--kernel` of a command that proves; None where it is left out."""
-    default = "the proved one where it is installed, and arb what that does not cover"
-    said = f"{what}: by default {default}. Or arb, mpmath, both, proved, all, proved-or-arb."
-    return named("--kernel", said, *KERNELS)
+def fields_of(kind: type, name: str, make: Callable[[Mapping[str, Any]], object], *only: str, **helps: str) -> Option:
+    """The options of a dataclass, made from its fields (`verale.options`). The command gets them as one object.
 
-
-def limit(what: str) -> Option:
-    """The option `--limit` of a command that proves, in seconds; None where it is left out."""
-
-    def checked(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
-        from verale.checker.limit import wrong_limit
-
-        wrong = None if value is None else wrong_limit(value)
-        if wrong is not None:
-            raise UsageError(f"--{wrong}")
-        return value
-
-    return click.option("--limit", type=float, metavar="SECONDS", callback=checked, help=what)
-
-
-def deployment(what: str, ulps: str) -> Option:
-    """The options `--deployment` and `--ulps`: how a head computes in float32."""
-    formula = f"{what}, with squared distances by direct, expanded or cdist."
+    Args:
+        kind: the dataclass.
+        name: the command's parameter for the object.
+        make: what makes it of values by field. Its UsageError is one of the command line.
+        only: the fields; by default all.
+        helps: another help for some of them.
+    """
+    named = options_of(kind, only)
+    taken = [*named, *("ulps" for field in named.values() if "ulps" in field.metadata)]
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        command = click.option("--ulps", metavar="NAME=ULPS,...", help=f"{ulps}; by default log=4,exp=4,sqrt=1.")(
-            command
-        )
-        return named("--deployment", formula, "direct", "expanded", "cdist")(command)
+        @wraps(command)
+        def collect(**values: Any) -> Any:
+            given = {each: values.pop(each) for each in taken}
+            try:
+                made = make(given)
+            except UsageError as error:
+                raise _misused(str(error), named) from error
+            return command(**values, **{name: made})
+
+        collected: Callable[..., Any] = collect
+        for field in reversed(named.values()):
+            collected = _option(field, helps.get(field.name))(collected)
+        return collected
 
     return add
+
+
+def _misused(message: str, named: Iterable[str]) -> click.UsageError:
+    """The error for options that cannot be used; click says which one, where the message begins with its name."""
+    name = message.split(" ", 1)[0]
+    return click.BadParameter(message, param_hint=f"'{_flag(name)}'") if name in named else click.UsageError(message)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _option(field: Field[Any], what: str | None = None) -> Option:
+    """The option of a field, made from its default and its metadata.
+
+    Beside `help` and `metavar`, that may have `choices`, the only values; `completed`, values that shells complete;
+    `least`, of whole numbers; `type`, where the default does not show it; `parse`, from text; and `several`, from all
+    texts of an option that may be repeated.
+    """
+    about, default, flag = field.metadata, field.default, _flag(field.name)
+    settings: dict[str, Any] = {"help": what or about["help"]}
+    if isinstance(default, bool):
+        settings |= {"is_flag": True}
+    elif "several" in about:
+        settings |= {"metavar": about["metavar"], "multiple": True, "callback": _parsed(about["several"])}
+        settings["help"] += " May be repeated."
+    else:
+        settings |= {"metavar": about["metavar"], "default": default, "show_default": default is not None}
+        if "parse" in about:
+            settings |= {"type": str, "default": f"{default:g}" if isinstance(default, float) else default}
+            settings |= {"callback": _parsed(about["parse"])}
+        if "type" in about or "least" in about:
+            settings["type"] = about.get("type") or click.IntRange(about["least"])
+        settings |= one_of(*about["choices"]) if "choices" in about else {}
+        settings |= {"shell_complete": names(*about["completed"])} if "completed" in about else {}
+    option = click.option(flag, field.name, **settings)
+    if "ulps" not in about:
+        return option
+    beside = click.option("--ulps", metavar="NAME=ULPS,...", help=about["ulps"])
+    return lambda command: option(beside(command))
+
+
+def _parsed(parse: Callable[[Any], object]) -> Callable[[click.Context, click.Parameter, Any], object]:
+    """What makes a value of text, for click."""
+
+    def parsed(ctx: click.Context, param: click.Parameter, value: Any) -> object:
+        try:
+            return parse(value)
+        except UsageError as error:
+            raise click.BadParameter(str(error), ctx, param) from error
+
+    return parsed
+
+
+def audit(*only: str, **helps: str) -> Option:
+    """The options of an audit, or some of them: the command's parameter `audit`."""
+    return fields_of(AuditOptions, "audit", lambda given: audit_options(None, given, only), *only, **helps)
+
+
+def search(*only: str, **helps: str) -> Option:
+    """How an explanation is found, or some of it: the command's parameter `search`."""
+    return fields_of(SearchOptions, "search", SearchOptions.of, *only, **helps)
+
+
+def run(*only: str, **helps: str) -> Option:
+    """How a run runs, or some of it: the command's parameter `run`."""
+    return fields_of(RunOptions, "run", RunOptions.of, *only, **helps)
 
 
 def allow(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,35 +213,3 @@ def _set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
     if value:
         level = logging.INFO if value == 1 else logging.DEBUG
         log_to_stderr(level, "%(asctime)s %(levelname)s %(name)s: %(message)s")
-
-
-REFUSED = {
-    "--attest": ("local", "an attestation names the bytes that were checked, and workers read latents in parts"),
-    "--address": ("ray", "only a cluster has one"),
-}
-"""The options that belong to one engine, and why the other one refuses them. `docs/scale.md` has the same table."""
-
-
-def engine(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of the engines (`verale.cli.ray_engine`)."""
-    cluster = "With ray: a cluster, as ray.init takes it; by default this machine."
-    what = "local: this machine's processes; ray: many cores or machines, for large data (docs/scale.md)."
-    command = click.option("--address", metavar="ADDRESS", help=cluster)(command)
-    return click.option("--engine", default="local", show_default=True, help=what, **choice("local", "ray"))(command)
-
-
-def is_ray(engine: str, **given: object) -> bool:
-    """Whether the engine is ray.
-
-    Args:
-        engine: its name.
-        given: by option, what is said with it.
-
-    Raises:
-        UsageError: an option that this engine refuses (`REFUSED`).
-    """
-    for option, value in given.items():
-        of, why = REFUSED[f"--{option}"]
-        if value and of != engine:
-            raise UsageError(f"--{option} is for --engine {of}: {why}")
-    return engine == "ray"

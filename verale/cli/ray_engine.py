@@ -19,7 +19,9 @@ from verale.files import LARGEST_LATENTS
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.audit_dataset import AuditRun
-    from verale.runs.auditor import AuditOptions
+    from verale.runs.auditor import AuditSetup
+    from verale.runs.inputs import Inputs
+    from verale.runs.options import RunOptions
     from verale.runs.run import ExplainRun
     from verale.runs.seen import SeenPictures
     from verale.runs.workers.ray import Workers
@@ -44,8 +46,7 @@ class Request:
         given: head and latents, or a CaBRNet run and images, or a head alone.
         out: the folder.
         search, deployment: how an explanation is found, and for which float32 too.
-        jobs: how many processes, or workers.
-        overwrite: whether it starts again.
+        run: how it runs.
         seen: the pictures that are explained with a network.
         skipped: gets the images that cannot be read; None where these are an error.
     """
@@ -54,15 +55,14 @@ class Request:
     out: str
     search: SearchOptions
     deployment: Deployment | None
-    jobs: int | None
-    overwrite: bool
+    run: RunOptions
     seen: SeenPictures | None
     skipped: list[str] | None
 
 
 @contextmanager
-def opened(request: Request, device: str, address: str | None) -> Iterator[ExplainRun]:
-    """A run into OUT/certificates.parquet, while there are workers on a device of a cluster."""
+def opened(request: Request) -> Iterator[ExplainRun]:
+    """A run into OUT/certificates.parquet, while there are workers of a cluster, on the device that searches."""
     from verale.datasets import storage
     from verale.head import Head
     from verale.runs.folder import HEAD, locked
@@ -70,13 +70,13 @@ def opened(request: Request, device: str, address: str | None) -> Iterator[Expla
     from verale.runs.store.stored_files import files_in
     from verale.runs.workers.ray import start_ray
 
-    out, overwrite = request.out, request.overwrite
+    out, overwrite = request.out, request.run.overwrite
     to, folder = storage.join(out, CERTIFICATES), storage.local_path(out)
     prepared = _prepared(request, to)
     StagedDataset(to).require_free(overwrite)
     prepared.kept_in(files_in(out), overwrite)
     lock = nullcontext() if folder is None else locked(folder)
-    with start_ray(request.jobs, address, device) as started, lock as held:
+    with start_ray(request.run.jobs, request.run.address, request.search.device) as started, lock as held:
         files = files_in(out, held)
         kept = prepared.kept_in(files, overwrite)
         begun = prepared.begin(started)
@@ -134,7 +134,7 @@ def _prepared(request: Request, to: str) -> _Prepared:
     from verale.runs.source import SourceFile
 
     out, options, deployment, seen = request.out, request.search, request.deployment, request.seen
-    overwrite = request.overwrite
+    overwrite = request.run.overwrite
     match request.given:
         case (str(head), None, None, None) if seen is not None:
             if "://" in out:
@@ -198,13 +198,11 @@ def _absolute(latents: str) -> str:
 @contextmanager
 def audited(
     certificates: tuple[str, ...],
-    head: str | None,
-    latents: str | None,
-    options_with: Callable[[str, str | None, tuple[str, str] | None], AuditOptions],
+    given: Inputs,
+    setup_of: Callable[[str, str | None, tuple[str, str] | None], AuditSetup],
     log: str | None,
-    workers: int | None,
-    address: str | None,
-    tell: Callable[[AuditOptions, str | None], object],
+    how: RunOptions,
+    tell: Callable[[AuditSetup, str | None], object],
 ) -> Iterator[AuditRun]:
     """The audit of a dataset, while there are workers. The arguments are those of `verale audit`; `tell` says which
     network is used, with its digest.
@@ -221,12 +219,12 @@ def audited(
     if log is None or len(certificates) != 1:
         raise UsageError("--engine ray takes one dataset of certificates, and --log L.parquet for the audit log")
     StagedDataset(log).require_free(overwrite=False)
-    found_head, found_latents = inputs_finder(head, latents, datasets=True)(certificates[0])
+    found_head, found_latents = inputs_finder(given, datasets=True)(certificates[0])
     own = certificates[0] if found_latents is None and has_latents(certificates[0]) else found_latents
     seen = None if "://" in certificates[0] else find_seen(folder_of(certificates[0]))
-    options = options_with(found_head, own, seen)
-    with start_ray(workers, address, "cpu") as started:
-        run = audit_rows(certificates[0], options, log, started)
-        print_found(Inputs(found_head, found_latents), Inputs(head, latents), run.head)
-        tell(options, run.network)
+    setup = setup_of(found_head, own, seen)
+    with start_ray(how.jobs, how.address, "cpu") as started:
+        run = audit_rows(certificates[0], setup, log, started)
+        print_found(Inputs(found_head, found_latents), given, run.head)
+        tell(setup, run.network)
         yield run

@@ -11,27 +11,27 @@ from verale.checker.output import print_line
 from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.shared import one_certificate, print_record
+from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.inputs import Inputs
 
 __all__ = ["command"]
 
 
 @click.command(name="refute", short_help="Search for a counterexample to a certificate.")
 @click.argument("certificate", metavar="FILE", type=click.Path())
-@options.head()
-@options.latents()
+@options.inputs()
 @options.out("The file for a witness: latents of one image.", "FILE")
 @options.seconds(60.0, "How long to search.")
-@options.kernel("Which checker decides")
+@options.audit(*PROVING)
 @options.in_json()
 @options.verbose
 @exits(Exit.REFUTED, Exit.MALFORMED, Exit.SUBJECT, Exit.NOT_FOUND, done="never")
 def command(
     certificate: str,
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     out: str | None,
     seconds: float,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """Search for latents that satisfy every statement of a certificate but are classified otherwise.
@@ -42,7 +42,7 @@ def command(
     from verale.runs.refute import refute
 
     certificate, start = one_certificate(certificate), perf_counter()
-    verdict = refute(certificate, *inputs_reader(head, latents)(certificate), out, seconds, kernel)
+    verdict = refute(certificate, *inputs_reader(given)(certificate), out, seconds, audit)
     if as_json:
         record = {"certificate": certificate, "seconds": perf_counter() - start, **verdict.record()}
         print_record("refutation", record)

@@ -18,6 +18,9 @@ from verale.cli.progress import progress
 from verale.cli.shared import print_record
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in
+from verale.runs.auditor import AuditOptions
+from verale.runs.inputs import Inputs
+from verale.runs.options import RunOptions
 from verale.runs.outputs import require_output, write_output
 
 if TYPE_CHECKING:
@@ -50,8 +53,7 @@ _NEEDS = {
     help="By default the output's suffix. pdf, svg, png: one certificate. parquet, csv: a table of all.",
     **options.choice(*FORMATS),
 )
-@options.head()
-@options.latents()
+@options.inputs()
 @click.option(
     "--images", metavar="IMAGES", type=click.Path(), help="The images; by default the folder that source.json names."
 )
@@ -59,10 +61,9 @@ _NEEDS = {
 @options.allow
 @click.option("--log", metavar="FILE", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
-@click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped by the reference ranges.")
-@options.kernel()
+@options.audit("kernel", "minimality")
 @click.option("--provable", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
-@options.jobs("Processes for the audit.", default=1, show_default=True)
+@options.run("jobs", jobs="Processes for the audit; by default 1.")
 @click.option("--title", metavar="TEXT", help="The page's heading.")
 @click.option(
     "--max-size", type=click.FloatRange(0), default=128.0, show_default=True, metavar="MIB",
@@ -85,17 +86,15 @@ def command(
     certificates: str,
     out: str | None,
     kind: str | None,
-    head: str | None,
-    latents: str | None,
+    given: Inputs,
     images: str | None,
     prototype_pictures: str | None,
     allow: tuple[str, ...],
     log: str | None,
     no_audit: bool,
-    minimality: bool,
-    kernel: str | None,
+    audit: AuditOptions,
     provable: bool,
-    jobs: int,
+    run: RunOptions,
     title: str | None,
     max_size: float,
     image_size: int,
@@ -124,14 +123,14 @@ def command(
     kind = kind or target.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise UsageError(f"{target} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
-    if log is not None and (no_audit or minimality or kernel is not None):
+    if log is not None and (no_audit or audit != AuditOptions()):
         raise UsageError("--log has the verdicts of an audit: leave out --no-audit, --minimality and --kernel")
     if provable and kind != "html":
         raise UsageError(f"--provable is for pages, and {target} is no page: say --format html, or leave it out")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
     beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
-    read_here = [certificates, beside, head, latents, log]
+    read_here = [certificates, beside, given.head, given.latents, log]
     if same_as is None:
         require_output(target, read_here, overwrite, _BY)
     for module in _NEEDS[kind]:
@@ -140,7 +139,7 @@ def command(
 
     count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:
-        collection = collect(certificates, head, latents, images, advance, prototype_pictures, allow)
+        collection = collect(certificates, given.head, given.latents, images, advance, prototype_pictures, allow)
     if kind in PICTURES and len(collection.items) != 1:
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
@@ -151,7 +150,7 @@ def command(
         )
     if same_as is None:
         require_output(target, [*read_here, *collection.files], by=_BY)
-    collection = _judge(collection, log, no_audit, minimality, jobs, kernel)
+    collection = _judge(collection, log, no_audit, audit, run.jobs or 1)
     if kind == "html":
         from verale.report.page import Limits, page
 
@@ -205,9 +204,7 @@ def command(
     sys.exit(code)
 
 
-def _judge(
-    collection: Collection, log: str | None, no_audit: bool, minimality: bool, jobs: int, kernel: str | None
-) -> Collection:
+def _judge(collection: Collection, log: str | None, no_audit: bool, audit: AuditOptions, jobs: int) -> Collection:
     from verale.report.verdicts import audited, with_verdicts_from
 
     if log is not None:
@@ -215,4 +212,4 @@ def _judge(
     if no_audit:
         return collection
     with progress("auditing", len(collection.paths), unit="certificates") as advance:
-        return audited(collection, minimality, jobs, advance, kernel)
+        return audited(collection, audit, jobs, advance)

@@ -14,6 +14,7 @@ from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
 from verale.paradigms import PARADIGMS
+from verale.runs.auditor import PROVING, AuditOptions
 
 if TYPE_CHECKING:
     from verale.runs.rules import RuleList, RuleSet
@@ -32,7 +33,7 @@ _NAMES = tuple(name for name, each in PARADIGMS.items() if each.priced)
 @options.named("--paradigm", f"{', '.join(_NAMES)}; by default joint where the head has it, otherwise top_k.", *_NAMES)
 @options.prototype_pictures()
 @options.overwrite("Remove what an earlier command noted in the folder.")
-@options.kernel()
+@options.audit(*PROVING)
 @options.in_json("one object")
 @options.verbose
 @exits(verdicts=True, done="the checker has proved every rule")
@@ -45,7 +46,7 @@ def command(
     paradigm: str | None,
     prototype_pictures: str | None,
     overwrite: bool,
-    kernel: str | None,
+    audit: AuditOptions,
     as_json: bool,
 ) -> None:
     """Fit a list of rules: each proves one class of every image that satisfies its statements.
@@ -65,7 +66,7 @@ def command(
     shown = {} if prototype_pictures is None else pictures_in(Path(prototype_pictures))
     unwritten = f"nothing is written to {directory}"
     with progress("fitting", count, unit="rules", interrupted=lambda: unwritten) as advance:
-        rules = fit_rules(file, latents, held_out, count, paradigm, kernel, advance)
+        rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit)
     write_results(directory, RULES, rules.files(file, page(rules, shown)), overwrite, inputs)
     if as_json:
         print_record("rules", rules.record())

@@ -24,6 +24,8 @@ from verale.files import (
     certificates_folder,
     certificates_in,
 )
+from verale.runs.auditor import AuditOptions
+from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,9 +39,8 @@ _LISTED = 3
 @click.command(name="show", short_help="Show one certificate in words, and its verdict.")
 @click.argument("certificate", metavar="FILE|FOLDER", type=click.Path())
 @click.argument("image", metavar="[IMAGE]", required=False)
-@options.head()
-@options.latents()
-@options.kernel()
+@options.inputs()
+@options.audit("kernel")
 @click.option("--all", "whole", is_flag=True, help="Show every statement, class and prototype, however many.")
 @options.in_json("one object")
 @options.verbose
@@ -47,9 +48,8 @@ _LISTED = 3
 def command(
     certificate: str,
     image: str | None,
-    head: str | None,
-    latents: str | None,
-    kernel: str | None,
+    given: Inputs,
+    audit: AuditOptions,
     whole: bool,
     as_json: bool,
 ) -> None:
@@ -63,13 +63,12 @@ def command(
     from verale.cli.inputs import folder_of, inputs_in, print_found
     from verale.report.single import single
     from verale.runs.folder import HEAD
-    from verale.runs.inputs import Inputs
 
     path = _file(certificate, image)
-    inputs = inputs_in(folder_of(path), head, latents)
-    result = single(path, inputs, kernel)
+    inputs = inputs_in(folder_of(path), given)
+    result = single(path, inputs, audit)
     if result.outcome is not None and inputs.head is not None:
-        print_found(inputs, Inputs(head, latents), result.outcome.record["run"]["head"])
+        print_found(inputs, given, result.outcome.record["run"]["head"])
     code = Exit.UNUSABLE if result.outcome is None else result.outcome.exit_code
     if as_json:
         record = None if result.outcome is None else result.outcome.record

@@ -14,7 +14,7 @@ from verale.report.images import AS_NOTED, BY_ORDER, OUTSIDE
 from verale.report.shown import Shown
 from verale.report.telling import Telling
 from verale.runs.arguments import HeadFile
-from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.folder import PICTURES, SOURCE
 from verale.runs.inputs import Inputs, find_seen
@@ -41,13 +41,13 @@ def source_beside(folder: Path) -> Source:
     return load_source(folder / SOURCE).within(folder)
 
 
-def single(path: str, inputs: Inputs, kernel: str | None = None) -> Single:
+def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Single:
     """Read a certificate and audit it.
 
     Args:
         path: its file.
         inputs: the files of its head and latents. Without a head nothing is proved.
-        kernel: what proves; see `audit`.
+        options: of the audit.
 
     Raises:
         InputError: a file that cannot be used, or a certificate that changes meanwhile; without a head, a certificate
@@ -62,7 +62,7 @@ def single(path: str, inputs: Inputs, kernel: str | None = None) -> Single:
     head, outcome = None, None
     if inputs.head is not None:
         network, pictures = find_seen(Path(path).parent) or (None, None)
-        auditor = auditor_of(AuditOptions(inputs.head, inputs.latents, kernel, network=network, pictures=pictures))
+        auditor = auditor_of(AuditSetup(inputs.head, inputs.latents, options or AuditOptions(), network, pictures))
         outcome = auditor.audit(path, data)
         file = HeadFile.of(inputs.head)
         head = HeadOfRun.of(file.path, file.data) if file.sha256 == auditor.run["head"] else None

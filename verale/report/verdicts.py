@@ -15,7 +15,7 @@ from verale.errors import InputError, option
 from verale.files import opener_of, reading
 from verale.report.collect import Collection
 from verale.runs.audit import audited_by
-from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
 from verale.runs.inputs import find_seen, sha256_of
 from verale.runs.records import read_records
 
@@ -26,18 +26,16 @@ _log = logging.getLogger(__name__)
 
 def audited(
     collection: Collection,
-    minimality: bool = False,
+    options: AuditOptions | None = None,
     jobs: int = 1,
     advance: Callable[[int], object] = lambda done: None,
-    kernel: str | None = None,
 ) -> Collection:
     """The collection with the verdicts of an audit that runs now; unchanged without a head.
 
     Args:
-        minimality: whether to check that every statement is needed, where that is claimed.
+        options: of the audit.
         jobs: the number of processes.
         advance: called with the number of certificates audited since the last call.
-        kernel: what proves; see `verale.audit`.
 
     Raises:
         InputError: a head or latents file that the checker cannot use, or that changes while processes read it.
@@ -47,9 +45,9 @@ def audited(
     records = {}
     network, pictures = find_seen(collection.folder) or (None, None)
     files = collection.head_file.path, collection.latents_path
-    options = AuditOptions(*files, kernel, minimality, network=network, pictures=pictures)
-    auditor = auditor_of(options, collection.head_file.data)
-    for outcome in audited_by(auditor, collection.paths, options, jobs):
+    setup = AuditSetup(*files, options or AuditOptions(), network, pictures)
+    auditor = auditor_of(setup, collection.head_file.data)
+    for outcome in audited_by(auditor, collection.paths, setup, jobs):
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record
         advance(1)
     when = "when this page was written"

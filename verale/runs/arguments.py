@@ -24,6 +24,7 @@ from verale.runs.images import classes_named
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.checker.options import AuditOptions
     from verale.head import Head
 
 __all__ = [
@@ -134,10 +135,12 @@ def certificate_bytes(certificate: str | Path | Certificate, limit: int = -1) ->
     raise UsageError(f"certificate is {found}, expected a verale.Certificate or the path of its file: {remedy}")
 
 
-def auditor_for(head: HeadFile, latents: bytes | None = None, kernel: str | None = None, **seen: Any) -> Auditor:
+def auditor_for(
+    head: HeadFile, latents: bytes | None = None, options: AuditOptions | None = None, **seen: Any
+) -> Auditor:
     """The checker for a head; `seen` are the network and its pictures. Raises InputError: an invalid head."""
     with naming(head.path, UnreadableHeadError):
-        return Auditor(head.data, latents, kernel, **seen)
+        return Auditor(head.data, latents, options, **seen)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from verale.checker.file_auditor import Outcome
 from verale.checker.verdict import Status
 from verale.errors import InputError
 from verale.files import read, remove_file, write_atomically
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditSetup
 from verale.runs.outputs import require_output
 
 __all__ = ["Attestation", "statement_of"]
@@ -58,16 +58,16 @@ class Attestation:
                 raise InputError(path, "is not an attestation of an audit; choose another file, or remove this one")
             remove_file(self._path)
 
-    def write(self, groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], created: datetime) -> None:
+    def write(self, groups: Iterable[tuple[AuditSetup, Sequence[Outcome]]], created: datetime) -> None:
         """Write the attestation of these outcomes, at once. Raises InputError as `statement_of`."""
         write_atomically(self._path, json.dumps(statement_of(groups, created)).encode() + b"\n")
 
 
-def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], created: datetime) -> dict[str, object]:
+def statement_of(groups: Iterable[tuple[AuditSetup, Sequence[Outcome]]], created: datetime) -> dict[str, object]:
     """The statement that all these certificates are proved.
 
     Args:
-        groups: the outcomes of one audit, with the options of each.
+        groups: the outcomes of one audit, with the files and options of each.
         created: when the audit ended, in UTC.
 
     Raises:
@@ -79,18 +79,18 @@ def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], creat
     """
     subjects: dict[str, dict[str, Any]] = {}
     records: list[dict[str, Any]] = []
-    for options, outcomes in groups:
+    for setup, outcomes in groups:
         for outcome in outcomes:
             record = outcome.record
             _require_proved_now(outcome)
             run = record["run"]
             about = {"head": run["head"], "latents": run["latents"] if _is_proved(record, "instance") else None}
-            _add(subjects, options.head, run["head"], {"kind": "head"})
+            _add(subjects, setup.head, run["head"], {"kind": "head"})
             if about["latents"] is not None:
-                _add(subjects, str(options.latents), run["latents"], {"kind": "latents"})
+                _add(subjects, str(setup.latents), run["latents"], {"kind": "latents"})
             if _is_proved(record, "picture"):
                 about |= {"network": run["network"], "pictures": run["pictures"], "arithmetic": record["arithmetic"]}
-                _add(subjects, str(options.network), run["network"], {"kind": "network"})
+                _add(subjects, str(setup.network), run["network"], {"kind": "network"})
             summary = {field: record[field] for field in _SUMMARY}
             _add(subjects, record["certificate"], record["sha256"], {"kind": "certificate", **summary, **about})
             records.append(record)

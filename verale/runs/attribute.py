@@ -23,7 +23,9 @@ from verale.certificate.words import class_name, float_below
 from verale.checker import most_severe
 from verale.errors import InputError, LatentsError, UsageError
 from verale.files import certificate_name
+from verale.options import keywords
 from verale.runs.arguments import HeadFile, auditor_for
+from verale.runs.auditor import PROVING, AuditOptions, audit_options
 from verale.runs.folder import HEAD, LATENTS
 from verale.runs.table import csv_line
 from verale.version import __version__
@@ -177,6 +179,7 @@ class Attribution:
         return files | {TABLE: self.to_csv(), PAGE: page, JSON: self.to_json()}
 
 
+@keywords(AuditOptions, *PROVING)
 def attribute(
     head_file: str | HeadFile,
     latents_path: str,
@@ -184,8 +187,9 @@ def attribute(
     count: int = 20,
     paradigm: str = "top_k",
     seed: int = 0,
-    kernel: str | None = None,
     advance: Callable[[int], object] = lambda more: None,
+    options: AuditOptions | str | None = None,
+    **fields: Any,
 ) -> Attribution:
     """Find several subset-minimal explanations of one image, and count what stands in them.
 
@@ -196,8 +200,8 @@ def attribute(
         count: how many explanations.
         paradigm: one of `verale.search.several.SEVERAL` that the head has.
         seed: of the orders in which statements are dropped.
-        kernel: what proves; see `audit`.
         advance: called with 1 for each explanation.
+        options, fields: what proves, and how long it may take.
 
     Raises:
         InputError: a file that cannot be used, or an image that has no explanation under the paradigm.
@@ -211,6 +215,7 @@ def attribute(
     from verale.search.several import several
     from verale.search.threads import one_thread
 
+    proving = audit_options(options, fields, PROVING)
     if count < 1:
         raise UsageError(f"count is {count}, expected at least 1")
     file, stored = HeadFile.of(head_file), load_latents(latents_path)
@@ -238,7 +243,7 @@ def attribute(
     if not certificates:
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
     one = stored[image : image + 1].clone()
-    auditor = auditor_for(file, latents_file(one), kernel)
+    auditor = auditor_for(file, latents_file(one), proving)
     listed, codes = [], []
     for number, certificate in enumerate(certificates):
         data = certificate.to_bytes()

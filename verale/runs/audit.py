@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
-from verale.checker.choices import never_proved
 from verale.checker.file_auditor import FileAuditor, Outcome, picture_files
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
 from verale.errors import InputError, UsageError
 from verale.files import read
-from verale.runs.auditor import AuditOptions, Stored, auditor_of, deployment_of, outcome_of
+from verale.options import keywords
+from verale.runs.auditor import AuditOptions, AuditSetup, Stored, audit_options, auditor_of, outcome_of
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
@@ -26,17 +26,16 @@ __all__ = ["audit", "audit_files", "audit_groups", "audited_by"]
 _log = logging.getLogger(__name__)
 
 
+@keywords(AuditOptions)
 def audit(
     certificate: str | Path | Certificate,
     head: str | Path | Head,
     latents: Any = None,
-    kernel: str | None = None,
-    minimality: bool = False,
-    entailment_only: bool = False,
-    deployment: str | None = None,
-    ulps: str | None = None,
+    options: AuditOptions | str | None = None,
+    *,
     network: str | Path | None = None,
     pictures: str | Path | None = None,
+    **fields: Any,
 ) -> Verdict:
     """Prove a certificate again, from bytes, in interval arithmetic.
 
@@ -45,18 +44,13 @@ def audit(
         head: the head that it is about, or the path of its file.
         latents: latents with those of its image, (N, D, H, W) or (N, L, D), or the path of their file; without them the
             instance claim is not checked.
-        kernel: `arb` (fast), `mpmath` (reference), `both` (proves only what both prove), `proved` (a checker that is
-            proved right), `all` (proves only what all three prove), or `proved-or-arb`, the
-            default (of each claim one of them, `verale.checker.Auditor`).
-        minimality: also prove that no statement can be dropped by the reference ranges, if that is claimed.
-        entailment_only: accept a certificate that claims nothing of an image, though perhaps no latents satisfy its
-            statements. Otherwise its verdict, if PROVED, has the reason `unclaimed` and the exit code 14.
-        deployment: also prove that the head gives the class where it is computed in float32, squared distances by the
-            formula `direct`, `expanded` or `cdist` (certificates/v1.md, "Deployment").
-        ulps: within how many units in the last place its functions are, "log=4,exp=4,sqrt=1" by default.
+        options: the options as one object; or the name of a kernel alone.
         network: the path of the network file, where the certificate claims a picture; without it that claim is not
             checked.
         pictures: the path of the network's pictures: a tensor file, a PNG file or a folder of them.
+        fields: options, and `ulps` beside `deployment`: within how many units in the last place its functions are,
+            "log=4,exp=4,sqrt=1" by default. Without `entailment_only`, the verdict on a certificate that claims nothing
+            of an image has, if PROVED, the reason `unclaimed` and the exit code 14.
 
     Returns:
         The verdict: PROVED, NOT_PROVED, REFUTED or MALFORMED, with the reason.
@@ -64,26 +58,24 @@ def audit(
     Raises:
         InputError: a file that cannot be read, or an invalid head, latents or network file, or picture.
         LatentsError: latents, not in a file, whose shape or values do not fit the head.
-        UsageError: something else than a certificate or a head, a formula or ulps that are not defined, a network
-            without pictures or pictures without a network, or a kernel that cannot prove what is asked for.
+        UsageError: something else than a certificate or a head, an unknown option or value, a network without pictures
+            or pictures without a network, or a kernel that cannot prove what is asked for.
 
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
         bytes: of an object, those of the file that its `save` writes.
     """
     from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, latents_bytes, named
 
-    deployed = deployment_of(deployment, ulps)
-    refused = never_proved(kernel, deployed is not None)
-    if refused is not None:
-        raise UsageError(refused)
+    asked = audit_options(options, fields)
+    if asked.in_vain is not None:
+        raise UsageError(asked.in_vain)
     if (network is None) != (pictures is None):
         raise UsageError("network and pictures belong together, expected both or neither")
     file = HeadFile.of(head, LARGEST_HEAD + 1)
     images = None if latents is None else latents_bytes(latents, file)
     document = certificate_bytes(certificate, LARGEST + 1)
     try:
-        auditor = auditor_for(file, images, kernel, **_seen(network, pictures))
-        return auditor.check(document, minimality, entailment_only, deployed)
+        return auditor_for(file, images, asked, **_seen(network, pictures)).check(document)
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error
     except NetworkError as error:
@@ -106,13 +98,13 @@ def _seen(network: str | Path | None, pictures: str | Path | None) -> dict[str, 
 
 
 def audit_files(
-    paths: Sequence[str | Stored], options: AuditOptions, jobs: int = 1, log: AuditLog | None = None
+    paths: Sequence[str | Stored], setup: AuditSetup, jobs: int = 1, log: AuditLog | None = None
 ) -> Iterator[Outcome]:
     """Audit certificate files; give each outcome as soon as it is known, in the order of the paths.
 
     Args:
         paths: files, or certificates that are stored otherwise.
-        options: what to audit them with.
+        setup: the files and options to audit them with.
         jobs: number of processes; with 1 this process does everything.
         log: gets every outcome. A verdict that it already has, on the same bytes, for the same head, latents, options
             and checker, is taken from it, whatever the certificate is called; the outcome says so.
@@ -122,14 +114,14 @@ def audit_files(
 
     A file that cannot be used is an outcome too, even where auditing it kills its process.
     """
-    yield from audit_groups([(paths, options)], jobs, log)
+    yield from audit_groups([(paths, setup)], jobs, log)
 
 
 def audit_groups(
-    groups: Sequence[tuple[Sequence[str | Stored], AuditOptions]],
+    groups: Sequence[tuple[Sequence[str | Stored], AuditSetup]],
     jobs: int = 1,
     log: AuditLog | None = None,
-    announce: Callable[[AuditOptions, dict[str, Any]], object] = lambda options, run: None,
+    announce: Callable[[AuditSetup, dict[str, Any]], object] = lambda setup, run: None,
     refuse: Callable[[InputError], object] | None = None,
 ) -> Iterator[Outcome]:
     """Audit certificates of several heads or latents, group by group, each as `audit_files` does, into one log.
@@ -139,17 +131,17 @@ def audit_groups(
     pictures cannot be used; nothing of the group is audited then, and the others are. The log keeps what it had of it.
     """
     outcomes, refused = [], False
-    for paths, options in groups:
+    for paths, setup in groups:
         try:
-            auditor = auditor_of(options)
+            auditor = auditor_of(setup)
         except InputError as error:
             if refuse is None:
                 raise
             refuse(error)
             refused = True
             continue
-        announce(options, auditor.run)
-        for outcome in audited_by(auditor, paths, options, jobs, log):
+        announce(setup, auditor.run)
+        for outcome in audited_by(auditor, paths, setup, jobs, log):
             outcomes.append(outcome)
             yield outcome
     if log is not None and not refused:
@@ -159,11 +151,11 @@ def audit_groups(
 def audited_by(
     auditor: FileAuditor,
     paths: Sequence[str | Stored],
-    options: AuditOptions,
+    setup: AuditSetup,
     jobs: int = 1,
     log: AuditLog | None = None,
 ) -> Iterator[Outcome]:
-    """The same by the auditor of these options, if it is there already. Other processes make their own."""
+    """The same by the auditor of this setup, if it is there already. Other processes make their own."""
     known = [None if log is None else log.known(path, auditor.run) for path in paths]
     new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
@@ -173,7 +165,7 @@ def audited_by(
     else:
         from verale.runs.processes import in_processes
 
-        audited = in_processes(new, options, jobs, auditor.run)
+        audited = in_processes(new, setup, jobs, auditor.run)
     for outcome in known:
         if outcome is None:
             outcome = next(audited)

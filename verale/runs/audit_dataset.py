@@ -17,7 +17,7 @@ from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows, RowNames, certificate_rows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
 from verale.errors import InputError, LatentsError, naming
-from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.auditor import AuditSetup, auditor_of
 from verale.runs.processes import DIED
 from verale.runs.records import Verdicts, read_record
 from verale.runs.run import Finished, Range, gaps, in_order
@@ -78,14 +78,14 @@ class AuditRun:
     parts: Iterator[Finished[list[Outcome]]]
 
 
-def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, overwrite: bool = False) -> AuditRun:
+def audit_rows(path: str, setup: AuditSetup, log: str, workers: Workers, overwrite: bool = False) -> AuditRun:
     """Audit the certificates of a dataset. Publish the run's staged dataset when all its parts are done.
 
     What an interrupted run has audited is taken over where the records are about the bytes that lie there now.
 
     Args:
         path: Parquet with a column `certificate`, and `name` and `index` where they are known.
-        options: as for `verale.runs.audit.audit_files`; latents may be Parquet.
+        setup: as for `verale.runs.audit.audit_files`; latents may be Parquet.
         log: the dataset to write.
         workers: who does the work.
         overwrite: as for `StagedDataset.begin`.
@@ -95,9 +95,9 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
     """
     rows = certificate_rows(path)
     names = RowNames.of(rows)
-    latents = None if options.latents is None else open_latents(options.latents)
-    head = storage.read_bytes(options.head, "a head file (safetensors)")
-    run = _Auditors(head, options, None).whole().run
+    latents = None if setup.latents is None else open_latents(setup.latents)
+    head = storage.read_bytes(setup.head, "a head file (safetensors)")
+    run = _Auditors(head, setup, None).whole().run
     run |= {"latents": None if latents is None else latents.digest()}
     layout = hashlib.sha256(json.dumps(rows.files).encode()).hexdigest()
     manifest = {"made_by": "verale audit", "certificates": {"rows": len(rows), "layout": layout}, "run": run}
@@ -111,7 +111,7 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
     ]
     if not len(rows):
         staged.write(0, 0, _parquet([]))
-    create_job = partial(_AuditRows, rows, names, head, options, latents, run)
+    create_job = partial(_AuditRows, rows, names, head, setup, latents, run)
     earlier: Iterator[Finished[list[Outcome] | None]] = (Finished(*part, None) for part in written)
     audited = chain(earlier, _finished(create_job, staged, parts, rows, names, run, workers))
     told = map(partial(_read, staged), in_order(audited, [(0, len(rows))]))
@@ -200,12 +200,12 @@ class _AuditRows:
         rows: ParquetRows,
         names: RowNames,
         head: bytes,
-        options: AuditOptions,
+        setup: AuditSetup,
         latents: Latents | None,
         run: dict[str, Any],
     ) -> None:
         self._rows, self._names, self._run = rows, names, run
-        self._auditors = _Auditors(head, options, latents)
+        self._auditors = _Auditors(head, setup, latents)
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, Summary]:
         certificates = list(_certificates(self._rows, self._names, start, stop))
@@ -223,8 +223,8 @@ class _AuditRows:
 class _Auditors:
     """Auditors of one head, each with some of the latents: of a million images, a worker reads only those it needs."""
 
-    def __init__(self, head: bytes, options: AuditOptions, latents: Latents | None) -> None:
-        self._head, self._options, self.latents = head, options, latents
+    def __init__(self, head: bytes, setup: AuditSetup, latents: Latents | None) -> None:
+        self._head, self._setup, self.latents = head, setup, latents
         self._whole: FileAuditor | None = None
 
     def near(self, indexes: list[int]) -> FileAuditor:
@@ -232,7 +232,7 @@ class _Auditors:
         import torch
 
         latents = self.latents
-        if latents is None or self._options.network is not None:  # pictures are looked for among all of them
+        if latents is None or self._setup.network is not None:  # pictures are looked for among all of them
             return self.whole()
         existing = sorted({index for index in indexes if 0 <= index < len(latents)})
         if not existing:
@@ -257,9 +257,9 @@ class _Auditors:
                 with naming(latents.path, LatentsError):
                     save_latents(images, some)
             try:
-                return auditor_of(replace(self._options, head=str(head), latents=None if some is None else str(images)))
+                return auditor_of(replace(self._setup, head=str(head), latents=None if some is None else str(images)))
             except InputError as error:
-                given = latents.path if latents is not None and error.path == str(images) else self._options.head
+                given = latents.path if latents is not None and error.path == str(images) else self._setup.head
                 raise InputError(given, error.problem) from error
 
 

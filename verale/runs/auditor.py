@@ -1,20 +1,20 @@
-"""Audit options, and the checker prepared with them."""
+"""An audit: its files, its options, and the checker prepared with them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from verale.checker import CheckerError
+from verale.checker import CheckerError, KernelError
+from verale.checker.errors import OptionError
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
-from verale.checker.limit import LIMIT
+from verale.checker.options import AuditOptions
 from verale.errors import InputError, UsageError, option
 from verale.files import opener_of
+from verale.options import require_known
 
-if TYPE_CHECKING:
-    from verale.checker.deployment import Deployment
-
-__all__ = ["AuditOptions", "Stored", "auditor_of", "deployment_of", "name_of", "outcome_of"]
+__all__ = ["PROVING", "AuditOptions", "AuditSetup", "Stored", "audit_options", "auditor_of", "name_of", "outcome_of"]
 
 
 class Stored(Protocol):
@@ -34,42 +34,60 @@ def name_of(path: str | Stored) -> str:
 
 
 @dataclass(frozen=True)
-class AuditOptions:
-    """What certificates are audited with: see `audit`. `limit` is the most seconds of a proof for each megabyte, and
-    `pictures` a file, or a folder of PNG files."""
+class AuditSetup:
+    """The files with which certificates are audited, and the options.
+
+    Attributes:
+        head, latents, network: paths.
+        options: who proves, what, and how long it may take.
+        pictures: a file, or a folder of PNG files.
+    """
 
     head: str
     latents: str | None = None
-    kernel: str | None = None
-    minimality: bool = False
-    limit: float = LIMIT
-    entailment_only: bool = False
-    deployment: Deployment | None = None
+    options: AuditOptions = field(default_factory=AuditOptions)
     network: str | None = None
     pictures: str | None = None
 
 
-def deployment_of(formula: str | None, ulps: str | None) -> Deployment | None:
-    """How a deployed head computes, from what a user says; None without a formula. Raises UsageError."""
-    if formula is None and ulps is None:
-        return None
-    from verale.checker.deployment import parse_deployment
+PROVING = ("kernel", "limit")
+"""The options of whoever asks the checker for proofs, but decides what is proved."""
 
+
+def audit_options(
+    options: AuditOptions | str | None = None, fields: Mapping[str, Any] | None = None, only: Iterable[str] = ()
+) -> AuditOptions:
+    """The options of an audit, as a caller gives them.
+
+    Args:
+        options: all; or the name of a kernel; None for the defaults.
+        fields: other values of some, by name.
+        only: those that this audit has; by default all.
+
+    Raises:
+        UsageError: another name, or a value that cannot be used.
+    """
+    require_known(AuditOptions, fields or (), only, ("ulps",) if not (*only,) else ())
     try:
-        return parse_deployment(formula, ulps)
-    except ValueError as error:
-        raise UsageError(f"{option('deployment')}: {error}") from error
+        made = AuditOptions.of(options, fields)
+    except (KernelError, OptionError) as error:
+        name, rest = str(error).split(" ", 1)
+        raise UsageError(f"{option(name)} {rest}") from error
+    for name, value in vars(made).items() if (*only,) else ():
+        if name not in only and value != getattr(AuditOptions(), name):
+            raise UsageError(f"{option(name)} is for an audit, expected {' and '.join(only)} alone")
+    return made
 
 
-def auditor_of(options: AuditOptions, head: bytes | None = None) -> FileAuditor:
+def auditor_of(setup: AuditSetup, head: bytes | None = None) -> FileAuditor:
     """The auditor; of the head's bytes, where its file has been read.
 
     Raises:
         InputError: a file of what certificates are about that cannot be used.
     """
     try:
-        files = options.head, options.latents, options.network, options.pictures
-        return FileAuditor(**vars(options), opener=opener_of(*files), head_data=head)
+        files = setup.head, setup.latents, setup.network, setup.pictures
+        return FileAuditor(**vars(setup), opener=opener_of(*files), head_data=head)
     except CheckerError as error:
         path, named, problem = str(error).partition(": ")
         raise (InputError(path, problem) if named else UsageError(path)) from error

@@ -16,7 +16,7 @@ from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
 from verale.errors import CertificateError, InputError, naming, option
 from verale.files import certificates_folder
-from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.auditor import AuditSetup, auditor_of
 from verale.runs.compared import ComparedImage, Side
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
 from verale.runs.folder import LATENTS
@@ -216,7 +216,7 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
         raise InputError(
             inputs.latents, f"is Parquet, expected latents in one safetensors file; give {option('latents')}"
         )
-    auditor = auditor_of(AuditOptions(second.head.path, inputs.latents))
+    auditor = auditor_of(AuditSetup(second.head.path, inputs.latents))
     if auditor.run["head"] != second.head.sha256:
         raise InputError(second.head.path, "changed while it was read; compare again")
     return RunComparison(first, second, pairs, "", auditor.auditor, inputs.latents)

@@ -24,6 +24,7 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.files import require_writable
 from verale.head import Evaluation, Head, evaluate
+from verale.options import keywords
 from verale.runs.arguments import (
     HeadFile,
     class_named,
@@ -31,6 +32,7 @@ from verale.runs.arguments import (
     loaded_images,
     require_search,
 )
+from verale.runs.auditor import PROVING, AuditOptions, audit_options
 from verale.runs.folder import PATIENCE, SOURCE, locked
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened
@@ -136,6 +138,7 @@ class Contrast:
         }
 
 
+@keywords(AuditOptions, *PROVING)
 def contrast(
     certificate: str | Path | Certificate,
     head: str | Path | Head | HeadFile,
@@ -144,7 +147,8 @@ def contrast(
     out: str | Path | None = None,
     seconds: float = SECONDS,
     model: str | Path | None = None,
-    kernel: str | None = None,
+    options: AuditOptions | str | None = None,
+    **fields: Any,
 ) -> Contrast:
     """A smallest set of statements of a proved certificate whose release lets another class win.
 
@@ -163,7 +167,7 @@ def contrast(
         seconds: how long to search; what began may take some seconds more, and so may one search with all statements
             released, which there is in any case.
         model: a whole PrototypeDL model, whose decoder draws the witness.
-        kernel: what proves; see `audit`.
+        options, fields: what proves, and how long it may take.
 
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved, a
@@ -177,8 +181,9 @@ def contrast(
         instance). `at_least` is what the checker proves too, of every smaller set.
     """
     require_search(seconds, out)
+    proving = audit_options(options, fields, PROVING)
     file = HeadFile.of(head)
-    released = opened(certificate, file, latents, kernel)
+    released = opened(certificate, file, latents, proving)
     rival = class_named(released.head, goal)
     if rival == released.certificate.predicted:
         raise UsageError(f"class {goal!r} is the predicted one, expected another class")
@@ -298,7 +303,7 @@ class _Search:
         proof = explain(self.released.head, witness.image[None], "top_k")[0]
         if not isinstance(proof, Certificate) or proof.predicted != self.goal:
             return None
-        verdict = Auditor(self.head_bytes, witness.latents, self.released.auditor.kernel).check(proof.to_bytes())
+        verdict = Auditor(self.head_bytes, witness.latents, self.released.auditor.options).check(proof.to_bytes())
         return proof if verdict.status is Status.PROVED and not verdict.reason else None
 
     def _holds(self, number: int, evaluated: Evaluation) -> bool:

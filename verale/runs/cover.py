@@ -15,6 +15,7 @@ from verale.checker.certificate import LARGEST
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
 from verale.runs.arguments import HeadFile, LabelledImages, auditor_for
+from verale.runs.auditor import AuditOptions
 from verale.runs.table import csv_line
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class CoveringAudits:
     Args:
         head: its file, or the path.
         latents: the path.
-        kernel: see `audit`.
+        options: what proves.
 
     Attributes:
         data: the images.
@@ -68,19 +69,19 @@ class CoveringAudits:
         InputError: a file that cannot be used, or latents that do not fit the head.
     """
 
-    def __init__(self, head: str | HeadFile, latents: str, kernel: str | None = None) -> None:
+    def __init__(self, head: str | HeadFile, latents: str, options: AuditOptions | None = None) -> None:
         from verale.head import digest
 
-        self._file, self._kernel = HeadFile.of(head), kernel
+        self._file, self._options = HeadFile.of(head), options
         self.data = LabelledImages.load(latents, self._file.head)
         self._digests = [digest(image) for image in self.data.images]
-        self.auditor = auditor_for(self._file, read(latents, "a latents file", most=LARGEST_LATENTS), kernel)
+        self.auditor = auditor_for(self._file, read(latents, "a latents file", most=LARGEST_LATENTS), options)
         self.total = len(self.data.images)
 
     @cached_property
     def _without_images(self) -> Auditor:
         """The checker of certificates that name other images, of which nothing is asked."""
-        return auditor_for(self._file, kernel=self._kernel)
+        return auditor_for(self._file, options=self._options)
 
     def of(self, path: str) -> Covered:
         """The images that a certificate proves.

@@ -17,7 +17,7 @@ from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.head.latents import as_patches
 from verale.runs.arguments import HeadFile, latents_bytes
-from verale.runs.auditor import deployment_of
+from verale.runs.auditor import audit_options
 from verale.search import SearchOptions, Unexplained
 from verale.search.explain import explain_batches
 
@@ -98,7 +98,8 @@ def explain_deployed(
 
     Soundness: a certificate is returned only where the checker has proved it, in float32 too.
     """
-    deployment, options = deployment_of(formula, ulps), options or SearchOptions()
+    deployment = audit_options(fields={"deployment": formula, "ulps": ulps}).deployment
+    options = options or SearchOptions()
     if deployment is None:
         raise UsageError("deployment: there is no formula")
     reserves, images = Reserves(head, deployment, options), as_patches(latents, head.depth)

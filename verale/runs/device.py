@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DEVICES", "device_named"]
-
-DEVICES = ("auto", "cpu", "cuda")
-"""Devices by name; `auto` is the CPU as long as the search computes on no other: docs/decisions/0007."""
+__all__ = ["device_named"]
 
 
 def device_named(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from verale.adapters.origins import Origin
 from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
-from verale.paradigms import SMALLEST
+from verale.options import keywords
 from verale.runs.capture import captured_before, earlier_source
 from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
 from verale.runs.explain import open_run
@@ -22,6 +22,7 @@ from verale.runs.model_images import ImageFiles, ImageTensors, ModelImages, know
 from verale.runs.source import SourceFile, allowing
 from verale.runs.table import TABLE, Explained, reasons
 from verale.runs.workers.local import require_jobs
+from verale.search.options import SearchOptions
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class ExplainedModel:
         )
 
 
+@keywords(SearchOptions)
 def explain_model(
     model: nn.Module,
     layer: str,
@@ -95,10 +97,9 @@ def explain_model(
     logits: Callable[[Any], Any] | None = None,
     calls: int = 1,
     arguments: Mapping[str, object] | None = None,
-    paradigm: str = SMALLEST,
     overwrite: bool = False,
     jobs: int | None = None,
-    **search: object,
+    **search: Any,
 ) -> ExplainedModel:
     """Explain what a model says about images, and write a complete folder.
 
@@ -128,11 +129,10 @@ def explain_model(
         calls: how often the model calls the layer; ProtoPFormer calls its add-on 2 times.
         arguments: what the model takes beside images, by name. Those of published code are known: PIP-Net's `inference`
             follows the head's threshold, and MGProto's `gt` is None.
-        paradigm: as of `verale.explain`; by default the smallest explanation of each image.
         overwrite: start again, and remove what an earlier run noted in the folder.
         jobs: how many processes explain; by default one for each core, where the images take seconds. The caller needs
             no main guard.
-        search: other fields of `verale.search.SearchOptions`, such as `order`, `tolerance`, `device`, `batch`.
+        search: how to explain, as of `verale.explain`.
 
     Returns:
         What was written.
@@ -149,7 +149,6 @@ def explain_model(
     from verale.adapters.latents import find_layer, require_module
     from verale.adapters.published import calling, reservation
     from verale.adapters.state import unwrap
-    from verale.search import SearchOptions
 
     require_module(model, "verale.explain_model(model, layer, images, out=...)")
     _require(out=out, options=options, class_names=class_names, prototype_images=prototype_images)
@@ -164,7 +163,7 @@ def explain_model(
     found = found.as_compared()  # before anything is written, it is
     given = model_images(images, preprocess, "images")
     origins = _PrototypeImages.of(prototype_images, preprocess, found)
-    search_options = SearchOptions.of(paradigm, search)
+    search_options = SearchOptions.of(search)
     require_jobs(jobs)
     known, classes = known_labels(given, labels, found)
     directory = Path(out)

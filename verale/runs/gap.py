@@ -13,7 +13,9 @@ from verale.checker.errors import UnprovedError
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError, VeraleError, option
 from verale.files import LARGEST_LATENTS, read, write_atomically
+from verale.options import keywords
 from verale.runs.arguments import HeadFile, require_search
+from verale.runs.auditor import PROVING, AuditOptions, audit_options
 from verale.runs.outputs import require_output
 from verale.runs.released import opened
 
@@ -61,13 +63,15 @@ class Gap:
         }
 
 
+@keywords(AuditOptions, *PROVING)
 def gap(
     certificate: str | Path,
     head: str | Path | HeadFile,
     latents: str | Path | None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
-    kernel: str | None = None,
+    options: AuditOptions | str | None = None,
+    **fields: Any,
 ) -> Gap:
     """How far an explanation is from the smallest one under `top_k`: statements about activations, ceiling and floor.
 
@@ -77,8 +81,8 @@ def gap(
         latents: file that holds the image's latents.
         out: a file for the proof (`verale.checker.least`), or None.
         seconds: how long to search for a better bound.
-        kernel: `arb`, `mpmath` or `both`; by default, `proved-or-arb`, what `audit` takes proves the certificate, and
-            `arb` the bound.
+        options, fields: what proves, and how long it may take: `arb`, `mpmath` or `both`; by default the certificate
+            is proved by what `audit` takes, and the bound by `arb`.
 
     Raises:
         InputError: a file that cannot be read or written, no latents, latents that do not fit, a certificate that is
@@ -92,10 +96,11 @@ def gap(
     from verale.search.least import least_document
 
     require_search(seconds, None)
-    by = "arb" if kernel is None or kernel == EITHER else kernel
+    proving = audit_options(options, fields, PROVING)
+    by = "arb" if proving.kernel == EITHER else proving.kernel
     if PROVED in CHOICES.get(by, ()):
         raise UsageError(
-            f"kernel {kernel}: the proof of {PROVED} does not cover how small explanations can be; choose one of"
+            f"kernel {by}: the proof of {PROVED} does not cover how small explanations can be; choose one of"
             f" {', '.join(KERNELS)}, both"
         )
     if latents is None:
@@ -103,7 +108,7 @@ def gap(
             certificate, f"has no latents beside it, and the bound is about its image: give {option('latents')}"
         )
     file = HeadFile.of(head)
-    released = opened(certificate, file, latents, kernel)
+    released = opened(certificate, file, latents, proving)
     if released.given is None or released.certificate.latents is None:
         raise InputError(certificate, "names no latents, and the bound is about some: explain latents, not pictures")
     if out is not None:
@@ -117,7 +122,7 @@ def gap(
         )
     data = read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     try:
-        least = proved_least(document, file.data, data, by)
+        least = proved_least(document, file.data, data, by, proving.limit)
     except UnprovedError as error:
         raise VeraleError(
             f"{certificate}: the bound that was found is not proved ({error}); please report this"

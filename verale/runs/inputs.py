@@ -11,7 +11,7 @@ import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from os.path import lexists
 from pathlib import Path
@@ -53,14 +53,16 @@ _TYPE = "urn:verale:link:v1"
 
 @dataclass(frozen=True)
 class Inputs:
-    """The files that certificates are about; None where there is none.
+    """The files that certificates are about, by their paths; None where there is none, or where none is given."""
 
-    Attributes:
-        head, latents: their paths.
-    """
-
-    head: str | None
-    latents: str | None
+    head: str | None = field(
+        default=None,
+        metadata={"help": "The head file; by default head.safetensors beside the certificates.", "metavar": "HEAD"},
+    )
+    latents: str | None = field(
+        default=None,
+        metadata={"help": "The images' latents; by default those beside the certificates.", "metavar": "LATENTS"},
+    )
 
 
 def find_inputs(folder: Path, head: str | None = None, latents: str | None = None) -> Inputs:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from verale.certificate import Certificate
 from verale.files import CERTIFICATE_SUFFIX, require_writable
+from verale.options import keywords
 from verale.runs.arguments import HeadFile, require_search
+from verale.runs.auditor import PROVING, AuditOptions, audit_options
 from verale.runs.folder import write_beside
 from verale.runs.released import Released, Witness, opened
 from verale.runs.written import WrittenFiles
@@ -97,13 +99,15 @@ class Necessity:
         }
 
 
+@keywords(AuditOptions, *PROVING)
 def necessity(
     certificate: str | Path | Certificate,
     head: str | Path | Head | HeadFile,
     latents: object = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
-    kernel: str | None = None,
+    options: AuditOptions | str | None = None,
+    **fields: Any,
 ) -> Necessity:
     """For each statement of a proved certificate, search for latents that satisfy all others and get another class.
 
@@ -114,7 +118,7 @@ def necessity(
         out: a folder for the witnesses, a file a statement, and for `necessity.json`; or None. Those of an earlier call
             are replaced, other files are not.
         seconds: how long to search for each statement; a step that began may take a second more.
-        kernel: what proves; see `audit`.
+        options, fields: what proves, and how long it may take.
 
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved.
@@ -126,7 +130,8 @@ def necessity(
         paradigm proves the class without the statement. That no witness was found proves nothing.
     """
     require_search(seconds, out)
-    released = opened(certificate, head, latents, kernel)
+    proving = audit_options(options, fields, PROVING)
+    released = opened(certificate, head, latents, proving)
     names = [_names(number) for number in range(released.certificate.size)]
     if out is not None:
         WrittenFiles(Path(out)).require_own((*chain.from_iterable(names), _RECORD), _BY)

@@ -170,7 +170,7 @@ def _processes(batches: Batches, jobs: int | None) -> int:
 
     if torch.device(batches.options.device).type != "cpu" or not sys.executable:
         return 1
-    most = min(jobs or cores(), max(1, int(batches.options.max_memory // batches.bytes_at_once)))
+    most = min(jobs or cores(), max(1, int(batches.options.bytes // batches.bytes_at_once)))
     if jobs is not None and most < jobs:
         _log.warning(
             "%d processes explain, not %d: more would exceed the memory allowed (%s)", most, jobs, option("max_memory")

@@ -6,11 +6,12 @@ import logging
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verale.checker import Status, Verdict
 from verale.errors import InputError, LatentsError
 from verale.files import write_atomically
+from verale.options import keywords
 from verale.runs.arguments import (
     HeadFile,
     auditor_for,
@@ -20,6 +21,7 @@ from verale.runs.arguments import (
     named,
     require_search,
 )
+from verale.runs.auditor import PROVING, AuditOptions, audit_options
 from verale.runs.outputs import require_output
 
 if TYPE_CHECKING:
@@ -35,13 +37,15 @@ _log = logging.getLogger(__name__)
 SECONDS = 60.0
 
 
+@keywords(AuditOptions, *PROVING)
 def refute(
     certificate: str | Path | Certificate,
     head: str | Path | Head | HeadFile,
     latents: object = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
-    kernel: str | None = None,
+    options: AuditOptions | str | None = None,
+    **fields: Any,
 ) -> Verdict:
     """Search for latents that satisfy every statement of a certificate but are classified otherwise.
 
@@ -52,7 +56,7 @@ def refute(
             of the certificate.
         out: where a witness goes: a latents file of one image (1, L, D) float64.
         seconds: how long to search; a step that began may take 5 seconds more.
-        kernel: what decides; see `audit`.
+        options, fields: what decides, and how long it may take.
 
     Returns:
         REFUTED: the search gave a witness, and the checker proved that it is one. NOT_REFUTED with the reason
@@ -73,9 +77,10 @@ def refute(
     from verale.head import latents_file
 
     require_search(seconds, out)
+    proving = audit_options(options, fields, PROVING)
     start = time.monotonic()
     file = HeadFile.of(head)
-    auditor = auditor_for(file, kernel=kernel)
+    auditor = auditor_for(file, options=proving)
     data, target = certificate_bytes(certificate), file.head
     if out is not None:
         beside = Path(certificate).parent if is_path(certificate) else None

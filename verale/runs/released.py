@@ -13,6 +13,7 @@ from verale.checker import Auditor, Status, Verdict
 from verale.checker.errors import UnprovedError
 from verale.errors import CertificateError, InputError, naming
 from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, named
+from verale.runs.auditor import AuditOptions
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -119,9 +120,9 @@ def opened(
     certificate: str | Path | Certificate,
     head: str | Path | Head | HeadFile,
     latents: object,
-    kernel: str | None = None,
+    options: AuditOptions | None = None,
 ) -> Released:
-    """A certificate, or that of a file, for its statements to be released; `kernel` is what proves (`audit`).
+    """A certificate, or that of a file, for its statements to be released; the options say what proves.
 
     Raises:
         InputError: a file that cannot be read, an invalid head, or latents that do not fit.
@@ -136,7 +137,7 @@ def opened(
 
     file = HeadFile.of(head)
     data = certificate_bytes(certificate)
-    auditor = auditor_for(file, kernel=kernel)
+    auditor = auditor_for(file, options=options)
     verdict = auditor.check(data, entailment_only=True)
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)
@@ -146,7 +147,7 @@ def opened(
     if latents is None:
         return Released(target, record, None, auditor)
     image = named_image(latents, target, record)
-    with_image = Auditor(file.data, latents_file(image[None]), auditor.kernel)
+    with_image = Auditor(file.data, latents_file(image[None]), auditor.options)
     verdict = with_image.check(data)  # with the instance, where one is claimed
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)

@@ -14,7 +14,9 @@ from verale.certificate.words import class_name
 from verale.checker import Status, Verdict, most_severe
 from verale.errors import InputError, UsageError
 from verale.files import certificate_name
+from verale.options import keywords
 from verale.runs.arguments import HeadFile
+from verale.runs.auditor import PROVING, AuditOptions, audit_options
 from verale.runs.cover import CoveringAudits
 from verale.runs.folder import HEAD
 from verale.runs.table import csv_line
@@ -179,14 +181,16 @@ def _default_paradigm(head: Head, patches: int) -> str:
     return "joint" if patches == 1 and Joint.admits(head) else "top_k"
 
 
+@keywords(AuditOptions, *PROVING)
 def fit_rules(
     head_file: str | HeadFile,
     fitted: str,
     held_out: str | None = None,
     count: int = 10,
     paradigm: str | None = None,
-    kernel: str | None = None,
     advance: Callable[[int], object] = lambda more: None,
+    options: AuditOptions | str | None = None,
+    **fields: Any,
 ) -> RuleList:
     """Fit a list of rules to the images of a latents file, and measure it on another.
 
@@ -194,8 +198,8 @@ def fit_rules(
         head_file, fitted, held_out: paths; of the head also its file, already read.
         count: the most rules.
         paradigm: what statements are about; by default `joint` where the head has it, otherwise `top_k`.
-        kernel: what proves; see `audit`.
         advance: called with 1 for each rule.
+        options, fields: what proves, and how long it may take.
 
     Raises:
         InputError: a file that cannot be used, or images of which no rule can be proved.
@@ -208,11 +212,12 @@ def fit_rules(
 
     from verale.rules.fit import fit
 
+    proving = audit_options(options, fields, PROVING)
     if count < 1:
         raise UsageError(f"count is {count}, expected at least 1")
     file = HeadFile.of(head_file)
     head = file.head
-    sets = [CoveringAudits(file, path, kernel) for path in (fitted, held_out) if path is not None]
+    sets = [CoveringAudits(file, path, proving) for path in (fitted, held_out) if path is not None]
     patches = sets[0].data.images.shape[1]
     for data in (covering.data for covering in sets):
         if data.images.shape[1] != patches:

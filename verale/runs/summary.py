@@ -10,7 +10,7 @@ from statistics import mean, stdev
 
 from verale.errors import InputError
 from verale.files import SentFile, certificates_folder
-from verale.paradigms import SMALLEST
+from verale.paradigms import READABLE
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run, run_of
 from verale.runs.listed import Listing, differences
@@ -44,7 +44,7 @@ class RunSummary:
 
     Attributes:
         source: the folder or table, as given.
-        paradigm: None where there is no certificate, or the table does not say; `smallest` where the smallest of
+        paradigm: None where there is no certificate, or the table does not say; `readable` where the most readable of
             several was kept.
         predictions: which images: `all`, `correct` or `incorrect`; only `all` where true classes are not known.
         images: how many have an explanation.
@@ -102,8 +102,8 @@ def summarize(source: str) -> list[RunSummary]:
     for line in reasons((row for row in rows if row.reason is not None), path):
         _log.warning("%s: %s", source, line)
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
-    if is_run and run_of(path.parent).get("paradigm") == SMALLEST:
-        paradigms = [SMALLEST]
+    if is_run and run_of(path.parent).get("paradigm") in (READABLE, "smallest"):  # its name in older versions
+        paradigms = [READABLE]
     if len(paradigms) > 1:
         raise InputError(path, f"holds several paradigms ({', '.join(paradigms)}), expected the table of one run")
     paradigm = paradigms[0] if paradigms else None

@@ -13,6 +13,7 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.errors import FormatError, KernelError, RefutedError, UnprovedError
 from verale.checker.limit import LIMIT
+from verale.checker.options import AuditOptions
 from verale.checker.proved.claims import ProvedAudit, ProvedClaims
 from verale.checker.proved.program import find_program
 from verale.checker.proved.text import image_text, prices_text
@@ -155,7 +156,7 @@ class Prover:
     """
 
     def __init__(self, head: bytes, latents: bytes | None, limit: float = LIMIT) -> None:
-        self._subjects = Subjects(head, latents, limit)
+        self._subjects, self._options = Subjects(head, latents, limit), AuditOptions(limit=limit)
         self._claims = _Hinted(self._subjects.head, len(head), find_program(), limit=limit)
         self.head = head_term(self._subjects.head)
 
@@ -167,7 +168,7 @@ class Prover:
             ExecutableError, KernelError: the program fails, or changed.
         """
         certificate = read_certificate(data)
-        subject = self._subjects.of(certificate, len(data))
+        subject = self._subjects.of(certificate, len(data), self._options)
         ProvedAudit(subject, claims=self._claims).prove()
         image = subject.image
         return Theorem(

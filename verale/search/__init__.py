@@ -1,9 +1,35 @@
-"""Search: grow an explanation until it entails the class, then shrink it. No state is kept between images."""
+"""Search: grow an explanation until it entails the class, then shrink it. No state is kept between images.
 
-from verale.search.avoid import Avoid
-from verale.search.batches import Batches, ImageResult, best_paradigm
-from verale.search.costs import Costs
-from verale.search.options import SearchOptions, Unexplained
-from verale.search.smallest import NotKept
+Names are imported when they are used: the options, from which the command line is made, need no torch.
+"""
 
-__all__ = ["Avoid", "Costs", "NotKept", "Batches", "ImageResult", "SearchOptions", "Unexplained", "best_paradigm"]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from verale.search.avoid import Avoid
+    from verale.search.batches import Batches, ImageResult, best_paradigm
+    from verale.search.costs import Costs
+    from verale.search.options import SearchOptions, Unexplained
+    from verale.search.smallest import NotKept
+
+__all__ = ["Avoid", "Batches", "Costs", "ImageResult", "NotKept", "SearchOptions", "Unexplained", "best_paradigm"]
+
+_HOME = {
+    "Avoid": "avoid",
+    "Batches": "batches",
+    "Costs": "costs",
+    "ImageResult": "batches",
+    "NotKept": "smallest",
+    "SearchOptions": "options",
+    "Unexplained": "options",
+    "best_paradigm": "batches",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'verale.search' has no attribute {name!r}")
+    return getattr(import_module(f"verale.search.{_HOME[name]}"), name)

@@ -18,7 +18,7 @@ from verale.bounds import (
 from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
-from verale.paradigms import PARADIGMS, SMALLEST
+from verale.paradigms import PARADIGMS, READABLE
 from verale.rounding.device import require_device
 from verale.search.digits import (
     EXACT_DIGITS,
@@ -86,7 +86,7 @@ class Batches:
         options: how to explain.
         through: the network.
         patches: L.
-        paradigm: its name, or `smallest`; the best spatial one if none was chosen.
+        paradigm: its name, or `readable`.
         paradigms: the names of those that are tried.
         images: (N, L, D), as they are stored; or the pictures.
         size: images in a batch: as many as the options say, or fewer to stay within memory.
@@ -114,8 +114,8 @@ class Batches:
         require_device(self.options.device)
         self.options.avoid.check(self.patches, head.size)
         self.options.costs.check(self.patches, head.size)
-        self.paradigm = self.options.paradigm or best_paradigm(head)
-        if self.options.inflate and self.paradigm != SMALLEST:
+        self.paradigm = self.options.paradigm
+        if self.options.inflate and self.paradigm != READABLE:
             priced_margins(self.paradigm, head, 0, self.patches)
         what = f"the {self.patches} patches of an image"
         require_memory(_bytes_of_pairs(head, self.patches), what, self.options)  # before searches fill such tables
@@ -126,7 +126,7 @@ class Batches:
         self._explainer = _Explainer(head, head.digest, searches, self.options, through)
         one = self._explainer.bytes_per_image(self.patches)
         require_memory(one, what, self.options)
-        self.size = max(1, int(min(self.options.batch, self.options.max_memory // one)))
+        self.size = max(1, int(min(self.options.batch, self.options.bytes // one)))
         self.are_alone = self._explainer.alone
         self.bytes_at_once = one * (1 if self.are_alone else self.size)
 

@@ -7,10 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from verale.certificate import (
     ActivationStatement,
@@ -23,6 +20,9 @@ from verale.certificate import (
 from verale.certificate.words import written
 from verale.errors import UsageError
 from verale.search.avoid import listed_indices
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = ["NEARLY_FREE", "UNIT_COSTS", "Costs"]
 
@@ -149,6 +149,8 @@ class Costs:
 
     def of_pairs(self, patches: int, prototypes: int) -> Tensor:
         """(L, P) what statements about patches cost."""
+        import torch
+
         by_patch = torch.ones(patches, dtype=torch.float64)
         for index, cost in self.patches:
             by_patch[index] = cost

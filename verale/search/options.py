@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import torch
-
 from verale.certificate import Statement
 from verale.errors import UsageError
-from verale.head import described, require_kind
-from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
+from verale.options import options_of, require_known
+from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, READABLE
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
-from verale.search.digits import FEWEST_DIGITS, check_digits
-from verale.search.tolerance import EXACT, LEAST_TOLERANCE, tolerances
 
-__all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
+__all__ = ["DEVICES", "SearchOptions", "Unexplained"]
+
+DEVICES = ("auto", "cpu", "cuda")
+"""Devices by name; `auto` is the CPU as long as the search computes on no other: docs/decisions/0007."""
+
+_MOST_MEMORY = 2.0**20
+"""GiB: whoever gives more means bytes."""
 
 
 @dataclass(frozen=True)
@@ -52,81 +53,158 @@ class Unexplained:
         return f"No certificate for this image{of}: {self.reason}"
 
 
+def _number_or_text(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _whole_or_text(text: str) -> int | str:
+    return int(text) if text.isascii() and text.isdecimal() else text
+
+
 @dataclass(frozen=True)
 class SearchOptions:
     """How to search. The options change which explanation comes out, never whether it is sound.
 
-    Attributes:
-        paradigm: a name of `verale.paradigms.PARADIGMS` that is defined for the head's geometry; `smallest` for the
-            smallest explanation of each image, under whichever paradigm; None for the spatial paradigm with the
-            smallest explanations.
-        order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order); None
-            for `rival` and, under simplex, the smaller of both. Under `top_k` also `highest`: only the highest
-            activations are tried.
-        device: where to compute. It is examined; so far the search computes on the CPU all the same.
-        tolerance: how far intervals are widened outward. A number: to its multiples, in the units of the stated
-            observable (0.01 gives two decimals); 0 for the tightest intervals that float64 gives, otherwise at least
-            LEAST_TOLERANCE. A percentage such as "1%": by at most this share of the observable, to numbers of few
-            digits. "auto": for each image by the greatest percentage, at most 10%, under which it has an explanation.
-            The guarantee holds for everything that the intervals allow; wider intervals take more statements.
-        batch: how many images are explained together; the same batch gives the same bytes.
-        max_memory: about how many bytes the search may use; batches shrink to fit.
-        inflate: whether to widen what is stated as far as the class stays proved; only for paradigms of
-            `verale.paradigms` whose ends are priced.
-        avoid: patches and prototypes that no statement may be about.
-        costs: what each statement costs; of the explanations that are found, the cheapest is kept.
-        digits: how many digits the ends of statements have. `fewest`: as few as the statements that were found allow,
-            so that short numbers cost no statement. A number: at most so many, though that may take more statements.
-            `exact`: the tightest intervals that float64 gives. With a tolerance, it says how short numbers are.
+    The help of each field says what it means. `avoid` and `costs` may be given as text, and `device` as `auto`; then
+    the fields hold what that means.
+
+    Raises:
+        UsageError: a value that cannot be used.
     """
 
-    paradigm: str | None = None
-    order: str | None = None
-    tolerance: float | str = 0.0
-    device: str | torch.device = "cpu"
-    batch: int = 16
-    max_memory: float = 4 * 2**30
-    inflate: bool = False
-    avoid: Avoid = NOTHING
-    costs: Costs = UNIT_COSTS
-    digits: int | str = FEWEST_DIGITS
+    paradigm: str = field(
+        default=READABLE,
+        metadata={
+            "help": f"How the class follows from statements: {', '.join(PARADIGMS)}; or {READABLE}: all that the head"
+            " has, and of each image the explanation is kept that is quickest to read.",
+            "metavar": "NAME",
+            "choices": (READABLE, *PARADIGMS),
+        },
+    )
+    order: str | None = field(
+        default=None,
+        metadata={
+            "help": "How statements are chosen: rival, or nearest, the published order. By default rival; under simplex"
+            " both. Under top_k also highest, the published one: the highest activations alone.",
+            "metavar": "NAME",
+            "choices": (*ORDERS, HIGHEST),
+        },
+    )
+    tolerance: float | str = field(
+        default=0.0,
+        metadata={
+            "help": "Widen each stated interval outward to shorter numbers: to multiples of X, such as 0.01; by at most"
+            " X%, such as 1%; or auto: for each image by the greatest percentage, up to 10%, under which it has an"
+            " explanation. Wider intervals take more statements.",
+            "metavar": "WIDTH",
+            "parse": _number_or_text,
+        },
+    )
+    digits: int | str = field(
+        default="fewest",
+        metadata={
+            "help": "Digits of the numbers in statements: fewest, as few as still prove the class; a number, at most so"
+            " many, which may take more statements; or exact: intervals as narrow as float64 gives.",
+            "metavar": "NUMBER",
+            "parse": _whole_or_text,
+        },
+    )
+    inflate: bool = field(
+        default=False,
+        metadata={"help": "Widen statements as far as the class is proved (joint, top_k, sparse)."},
+    )
+    avoid: Avoid = field(
+        default=NOTHING,
+        metadata={
+            "help": "State nothing about prototypes:3,7-9 or patches:0-7.",
+            "metavar": "WHAT",
+            "several": Avoid.parse,
+        },
+    )
+    costs: Costs = field(
+        default=UNIT_COSTS,
+        metadata={
+            "help": "What statements cost, else 1: prototypes:3,7-9=2, patches:0-7=10, statement:5,7=0.5, ceiling=2,"
+            " floor=2. The cheapest explanation that is found is kept.",
+            "metavar": "WHAT=COST",
+            "several": Costs.parse,
+        },
+    )
+    device: str = field(
+        default="auto",
+        metadata={
+            "help": "What searches: cpu, cuda (examined, but the CPU searches so far), or auto: cpu.",
+            "metavar": "NAME",
+            "completed": DEVICES,
+        },
+    )
+    batch: int = field(
+        default=16,
+        metadata={"help": "Images explained at once; the same batch gives the same bytes.", "metavar": "NUMBER"},
+    )
+    max_memory: float = field(
+        default=4.0,
+        metadata={
+            "help": "Memory, in GiB, for the batches of all processes together; batches shrink to stay within it.",
+            "metavar": "GIB",
+        },
+    )
 
     def __post_init__(self) -> None:
-        for name, known in (("paradigm", (*PARADIGMS, SMALLEST)), ("order", (*ORDERS, HIGHEST))):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, str) and value in known):
-                found = f"{value!r} is unknown" if isinstance(value, str) else f"is {described(value)}"
-                raise UsageError(f"{name} {found}, expected one of {', '.join(known)}")
+        for name, option in options_of(SearchOptions).items():
+            value, known = getattr(self, name), option.metadata.get("choices")
+            if known and value is not option.default and not (isinstance(value, str) and value in known):
+                raise _wrong(name, value, f"one of {', '.join(known)}")
+            if "several" in option.metadata and isinstance(value, str):
+                object.__setattr__(self, name, option.metadata["several"]([value]))
         if self.order == HIGHEST and self.paradigm != "top_k":
             raise UsageError(f"order {HIGHEST!r} is one of paradigm 'top_k', which has to be given with it")
+        if type(self.device).__name__ == "device":  # torch's
+            object.__setattr__(self, "device", str(self.device))
         for name, kind, expected in (
             ("tolerance", (Real, str), "a number, a percentage such as '1%', or 'auto'"),
-            ("device", (str, torch.device), "a device such as 'cuda'"),
+            ("device", str, "a device such as 'cuda'"),
             ("batch", Integral, "a number of images"),
-            ("max_memory", Real, "a number of bytes"),
+            ("max_memory", Real, "a number of GiB"),
             ("inflate", Integral, "True or False"),
             ("avoid", Avoid, "verale.search.Avoid(prototypes=(3,), patches=(0, 1))"),
             ("costs", Costs, "verale.search.Costs.of(prototypes={3: 5.0})"),
         ):
-            require_kind(name, getattr(self, name), kind, expected)
-        check_digits(self.digits)
-        if tolerances(self.tolerance) != (EXACT,) and isinstance(self.digits, int):
-            raise UsageError(f"digits is {self.digits} and tolerance {self.tolerance}, expected one of the two")
+            if not isinstance(getattr(self, name), kind):
+                raise _wrong(name, getattr(self, name), expected)
+        object.__setattr__(self, "device", "cpu" if self.device == "auto" else self.device)
+        if self.digits != "fewest":
+            from verale.search.digits import check_digits
+
+            check_digits(self.digits)
+        if self.tolerance != 0:
+            from verale.search.tolerance import EXACT, tolerances
+
+            if tolerances(self.tolerance) != (EXACT,) and isinstance(self.digits, int):
+                raise UsageError(f"digits is {self.digits} and tolerance {self.tolerance}, expected one of the two")
         if self.batch < 1:
             raise UsageError(f"batch is {self.batch}, expected at least 1")
-        if not self.max_memory > 0:
-            raise UsageError(f"max_memory is {self.max_memory}, expected a number of bytes")
+        if not 0 < self.max_memory <= _MOST_MEMORY:
+            raise UsageError(f"max_memory is {self.max_memory}, expected a number of GiB")
+
+    @property
+    def bytes(self) -> float:
+        """The memory for batches, in bytes."""
+        return self.max_memory * 2**30
 
     @classmethod
-    def of(cls, paradigm: str | None, options: Mapping[str, Any]) -> SearchOptions:
-        """The options of a call, by name; `avoid` may be text, such as "patches:0-7". Raises UsageError."""
-        known = [field.name for field in fields(cls) if field.name != "paradigm"]
-        for name in options:
-            if name not in known:
-                near = get_close_matches(name, ["paradigm", *known], n=1)
-                hint = f" (did you mean {near[0]}?)" if near else ""
-                raise UsageError(f"option {name!r} is unknown, expected one of {', '.join(known)}{hint}")
-        given = dict(options)
-        if isinstance(given.get("avoid"), str):
-            given["avoid"] = Avoid.parse([given["avoid"]])
-        return cls(paradigm, **given)
+    def of(cls, fields: Mapping[str, Any], also: Iterable[str] = ()) -> SearchOptions:
+        """The options of a call, by name; `also` are other options of the same call. Raises UsageError."""
+        require_known(cls, fields, also=also)
+        return cls(**fields)
+
+
+def _wrong(name: str, value: object, expected: str) -> UsageError:
+    """The error for a value of another kind, or for an unknown name."""
+    from verale.head import described
+
+    found = f"{value!r} is unknown" if isinstance(value, str) and "one of" in expected else f"is {described(value)}"
+    return UsageError(f"{name} {found}, expected {expected}")

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from verale.errors import UsageError
 from verale.head import Head, Linear
-from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
+from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.search.options import SearchOptions
 from verale.search.paradigms.assignment import AssignmentSearch
 from verale.search.paradigms.base import ParadigmSearch, require_products
@@ -64,7 +64,7 @@ def paradigms_taken(head: Head, patches: int) -> list[str]:
 
 def searches_of(head: Head, patches: int, paradigm: str, options: SearchOptions) -> tuple[ParadigmSearch, ...]:
     """The search under a paradigm, or under all that the head has. Raises UsageError if it does not have that one."""
-    if paradigm != SMALLEST:
+    if paradigm != READABLE:
         return (SEARCHES[paradigm](head, patches, options),)
     require_products(head, options)  # what is too large for one of them is large for all
     searches: dict[str, ParadigmSearch] = {}

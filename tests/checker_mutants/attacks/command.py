@@ -88,7 +88,7 @@ def records_differ(module: Import, kernel: str) -> str:
                     return f"{case.path}: the file at fault is not named"
                 continue
             return f"{case.path}: no error"
-        made = auditor(case.head, case.latents, kernel, True, limit)
+        made = auditor(case.head, case.latents, kernel, minimality=True, limit=limit)
         if made.auditor._side(kernel).keywords["space"].arithmetic.name != kernel:
             return "the kernel"
         start = perf_counter()
@@ -271,7 +271,7 @@ def _wrong_streams(module: Import, kernel: str) -> str:
     for head, latents, cases in _groups():
         options = ["--head", head, "--minimality", "--kernel", kernel]
         options += [] if latents is None else ["--latents", latents]
-        made = module("file_auditor").FileAuditor(head, latents, kernel, True)
+        made = module("file_auditor").FileAuditor(head, latents, kernel, minimality=True)
         for order in (cases, cases[::-1]):
             codes = [_CODES[case.reason] for case in order]
             code, lines, errors = _ran(module, *(case.path for case in order), *options)

@@ -176,7 +176,7 @@ def _refusals(module: Import, kernel: str) -> str:
         given: dict[str, Any] = {"weight": [[1.0] * _COUNT] * 2, "prototypes": points, "bias": [9.0, 0.0]} | numbers
         data = ExactHead(given.pop("weight"), given.pop("prototypes"), parts, **given).data
         certificate = files.certificate(data, [], paradigm="top_k", patches=_PATCHES)
-        verdict = module("").Auditor(data, None, kernel).check(certificate, False, True, deployment)
+        verdict = module("").Auditor(data, None, kernel).check(certificate, entailment_only=True, deployment=deployment)
         said = (verdict.reason, verdict.exit_code, verdict.claims.get("deployment"))
         if said != (("deployment", 16, "not checked") if why else ("", 0, "proved")) or why not in verdict.message:
             return f"expected {why or 'a proof'}: {said} {verdict.message}"

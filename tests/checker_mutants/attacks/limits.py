@@ -86,7 +86,7 @@ def _wrong_audits(module: Import, kernel: str) -> str:
     names = {f"accept/{name}" for name in ("projection-euclidean", "top_k-euclidean", "assignment-prices")}
     for case in (case for case in stored() if case.name in names):
         for limit, reason in ((1000.0, ""), (1e-9, "limit")):
-            verdict = auditor(case.head, case.latents, kernel, limit).check(case.certificate, True)
+            verdict = auditor(case.head, case.latents, kernel, limit=limit).check(case.certificate, minimality=True)
             if verdict.reason != reason:
                 return f"{case.name} within {limit} s: {verdict.reason}"
     return ""

@@ -37,7 +37,7 @@ CASES = [
     *(
         (name, paradigm)
         for name in ("euclidean", "scaled")
-        for paradigm in ("projection", "top_k", "mixed", "smallest")
+        for paradigm in ("projection", "top_k", "mixed", "readable")
     ),
     *(("cosine", paradigm) for paradigm in ("projection", "triangle", "hypersphere", "mixed")),
     *(("softmax", paradigm) for paradigm in ("assignment", "simplex", "sparse", "top_k")),

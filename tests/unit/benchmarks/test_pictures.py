@@ -44,7 +44,7 @@ def state(tmp_path: Path) -> Path:
     for way in WAYS:
         (folder / way).mkdir()
         (folder / way / "machine.json").write_text(json.dumps({"cpu": "this one"}))
-        explaining.main(folder, way, 0, COUNT, "smallest")
+        explaining.main(folder, way, 0, COUNT, "readable")
         auditing.main(folder, way, 0, COUNT, "arb", 1)
     return tmp_path
 

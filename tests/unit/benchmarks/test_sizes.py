@@ -15,7 +15,7 @@ from verale.search.explain import explain
 def test_sizes_are_those_of_certificates_and_never_larger_than_before(geometry, paradigm):
     head = small_head(geometry, 3)
     latents = as_patches(small_latents(head, seed=3)).float()
-    before, after, *_ = sizes.measured_of(head, latents, [paradigm, "smallest"])
+    before, after, *_ = sizes.measured_of(head, latents, [paradigm, "readable"])
     expected = [each.size if isinstance(each, Certificate) else None for each in explain(head, latents, paradigm)]
     assert (before.paradigm, after.paradigm) == (f"{paradigm}, before", paradigm)
     assert after.sizes == expected and after.proved == len(after.found) > 0 and not after.unproved
@@ -32,7 +32,7 @@ def test_the_page_counts_what_was_proved(monkeypatch, capsys, tmp_path):
     assert text in capsys.readouterr().out
     rows = [line for line in text.splitlines() if line.startswith("| digits |")]
     names = [row.split(" | ")[1].split(" (")[0] for row in rows]
-    assert names == ["evidence", "top_k, before", "top_k", "mixed", "projection", "smallest"]
+    assert names == ["evidence", "top_k, before", "top_k", "mixed", "projection", "readable"]
     proved = sum(int(row.split(" | ")[4]) for row, name in zip(rows, names, strict=True) if "before" not in name)
     assert f"**{proved:,} of {proved:,} certificates proved.**" in text
 

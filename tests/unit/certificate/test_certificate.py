@@ -25,6 +25,7 @@ from verale.certificate import (
 from verale.certificate.statements import statement_of
 from verale.certificate.words import below
 from verale.errors import CertificateError, InputError
+from verale.search import best_paradigm
 from verale.search.explain import explain
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "certificates" / "v1.schema.json").read_text())
@@ -36,7 +37,7 @@ def certificates() -> tuple[Certificate, ...]:
     emitted: list[Certificate] = []
     for geometry in GEOMETRIES:
         head = small_head(geometry)
-        for paradigm in (None, "top_k"):
+        for paradigm in (best_paradigm(head), "top_k"):
             emitted += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
     for paradigm in ("simplex", "sparse"):  # the last head is a softmax one
         emitted += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]

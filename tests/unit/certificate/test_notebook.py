@@ -22,12 +22,17 @@ from verale.certificate import ActivationStatement, Certificate, FloorStatement,
 from verale.certificate.words import below
 from verale.errors import InputError, UsageError
 from verale.runs.inputs import sha256_of
+from verale.search import best_paradigm
 from verale.search.explain import explain
 
 
 def certificates(geometry: str, paradigm: str | None = None) -> list[Certificate]:
     head = small_head(geometry)
-    return [one for one in explain(head, small_latents(head), paradigm) if isinstance(one, Certificate)]
+    return [
+        one
+        for one in explain(head, small_latents(head), paradigm or best_paradigm(head))
+        if isinstance(one, Certificate)
+    ]
 
 
 class Tags(HTMLParser):

@@ -105,7 +105,7 @@ def test_latents_that_no_claim_names_are_not_used(auditor: Auditor) -> None:
 def test_entailment_alone_is_accepted_where_it_is_asked_for(auditor: Auditor, minimality: bool) -> None:
     for options in ({"image": None}, {}):
         data = files.encode(document(**options))
-        alone, both = (auditor.check(data, minimality, entailment_only=asked) for asked in (True, False))
+        alone, both = (auditor.check(data, minimality=minimality, entailment_only=asked) for asked in (True, False))
         assert reasons(alone) == (Status.PROVED, "", 0)
         assert (alone.claims, alone.margins) == (both.claims, both.margins)
     failing = files.encode(document(stated=statements("euclidean")[:2], image=None))

@@ -83,7 +83,7 @@ def test_fields_are_the_documented_ones(folder: Path) -> None:
 ])  # fmt: skip
 def test_a_record_names_all_that_the_verdict_depends_on(folder: Path, kernel: str, packages: list[str]) -> None:
     (folder / "latents").write_bytes(files.latents([IMAGE]))
-    both = FileAuditor(str(folder / "head"), str(folder / "latents"), kernel, True, 10**9)
+    both = FileAuditor(str(folder / "head"), str(folder / "latents"), kernel, minimality=True, limit=10**9)
     record = both.audit(str(folder / "good")).record
     assert record["sha256"] == hashlib.sha256(GOOD).hexdigest() == file_digest(str(folder / "good"))
     assert record["claims"] == {"entailment": "proved", "instance": "proved"} and record["status"] == "PROVED"

@@ -17,11 +17,9 @@ from support.proved import fake
 from verale.checker import Auditor, KernelError, Status, Verdict
 from verale.checker.auditor import together
 from verale.checker.certificate import read_certificate
-from verale.checker.choices import CHOICES
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.proved import program
 from verale.checker.proved.program import SCRIPT, find_executable, find_script
-from verale.cli import options
 from verale.runs.records import read_record
 
 IMAGE, OTHER = [[0.0, 0.0]], [[1.0, 1.0]]
@@ -281,6 +279,3 @@ class TestOrder:
         )
         here = FileAuditor(str(tmp_path / "head"), None).run
         assert json.loads(there.stdout) == here and here["checker"]["executable"] == find_executable().sha256
-
-    def test_the_command_line_knows_every_choice(self) -> None:
-        assert tuple(CHOICES) == options.KERNELS

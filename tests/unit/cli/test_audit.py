@@ -22,7 +22,7 @@ from verale.datasets.certificates import write_rows
 from verale.errors import InputError, UsageError
 from verale.runs.audit import audit_files
 from verale.runs.audit_log import AuditLog
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditSetup
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())
@@ -211,7 +211,7 @@ def test_a_report_that_cannot_be_written(folder: Path) -> None:
     (folder / "R.json").mkdir()
     paths = [str(folder / "all" / "0.ale.json")]
     with pytest.raises(InputError, match="cannot be written"):
-        list(audit_files(paths, AuditOptions(str(folder / "head")), log=report))
+        list(audit_files(paths, AuditSetup(str(folder / "head")), log=report))
 
 
 @pytest.mark.parametrize("module", ["verale", "verale.checker"])

@@ -63,7 +63,10 @@ def test_what_is_avoided_is_in_no_certificate_and_in_the_run(tmp_path):
 )
 def test_what_cannot_be_avoided_is_named(text, paradigm, message, tmp_path):
     result = run(tmp_path, "--avoid", text, paradigm=paradigm)
-    assert isinstance(result.exception, UsageError) and str(result.exception) == message
+    if text == "3":
+        assert result.exit_code == Exit.USAGE and f"'--avoid': {message}" in result.stderr
+    else:
+        assert isinstance(result.exception, UsageError) and str(result.exception) == message
     assert not (tmp_path / "out").exists()
 
 
@@ -108,7 +111,7 @@ def test_what_costs_much_is_stated_less_and_the_cost_is_told(tmp_path):
     assert run(tmp_path, paradigm="top_k").exit_code == 0
     dear, before = sorted(stated(tmp_path, ActivationStatement))[:3], certificates(tmp_path)
     costs = Costs.of(dict.fromkeys(dear, 100.0))
-    arguments = ("--cost", f"prototypes:{','.join(map(str, dear))}=1e2", "--cost", "ceiling=1")
+    arguments = ("--costs", f"prototypes:{','.join(map(str, dear))}=1e2", "--costs", "ceiling=1")
     assert isinstance(run(tmp_path, *arguments, paradigm="top_k").exception, InputError)  # OUT holds another run
     result = run(tmp_path, *arguments, "--overwrite", paradigm="top_k")
     sums = [costs.total(each.statements) for each in certificates(tmp_path)]
@@ -123,14 +126,14 @@ def test_what_costs_much_is_stated_less_and_the_cost_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("prototypes:3", click.UsageError, "--cost: 'prototypes:3' does not say what costs how much, expected "),
-        ("prototypes:3=-1", click.UsageError, "--cost: the cost of prototypes:3 is -1, expected a number from 0"),
-        ("patches:3=nan", click.UsageError, "--cost: the cost of patches:3 is nan, expected a number from 0"),
+        ("prototypes:3", click.UsageError, "'--costs': 'prototypes:3' does not say what costs how much, expected "),
+        ("prototypes:3=-1", click.UsageError, "'--costs': the cost of prototypes:3 is -1, expected a number from 0"),
+        ("patches:3=nan", click.UsageError, "'--costs': the cost of patches:3 is nan, expected a number from 0"),
         ("prototypes:12=2", UsageError, "costs of prototypes: there is no 12, expected 0 to 11"),
     ],
 )
 def test_costs_that_cannot_be_used_are_named(text, error, message, tmp_path):
-    caught = run(tmp_path, "--cost", text)
+    caught = run(tmp_path, "--costs", text)
     if error is click.UsageError:
         assert caught.exit_code == Exit.USAGE and message in caught.stderr
     else:

@@ -22,7 +22,7 @@ from verale.datasets.latents import open_latents
 from verale.errors import InputError, VeraleError
 from verale.head import load_latents
 from verale.runs.audit_dataset import audit_rows
-from verale.runs.auditor import AuditOptions as Audit
+from verale.runs.auditor import AuditSetup as Audit
 from verale.runs.image_dataset import explain_images, open_images
 from verale.runs.images import classes_of_folders
 from verale.runs.workers import ray as pipeline
@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def made(images: str, out: Path) -> None:
-    run, _ = explain_images(RUN, open_images(images), str(out), SearchOptions(batch=8), Workers(2))
+    run, _ = explain_images(RUN, open_images(images), str(out), SearchOptions("projection", batch=8), Workers(2))
     parts = list(run.parts())
     assert [(one.start, one.stop) for one in parts] == [(0, 32), (32, 36)]
     assert all(row.certificate for part in parts for row in part.result)
@@ -102,7 +102,9 @@ def test_an_image_of_the_old_length_and_time_is_explained_again(folder, tmp_path
     """The certificates that an interrupted run wrote are kept for the images whose bytes are those that it read."""
 
     def begun(out: str):
-        return explain_images(RUN, open_images(str(folder)), str(tmp_path / out), SearchOptions(batch=8), Workers(2))[0]
+        return explain_images(
+            RUN, open_images(str(folder)), str(tmp_path / out), SearchOptions("projection", batch=8), Workers(2)
+        )[0]
 
     def certificates() -> list[bytes]:
         path = tmp_path / "out.partial" / "part-000000032-000000036.parquet"
@@ -151,7 +153,11 @@ def test_an_image_that_cannot_be_read_is_named(folder, tmp_path, without_ray):
         archive.write(bad, "a/bad.png")
     with pytest.raises(InputError, match=r"zip://a/bad\.png::/.*zip: cannot be read as an image"):
         explain_images(
-            RUN, open_images(f"zip://::{tmp_path}/images.zip"), str(tmp_path / "o"), SearchOptions(), Workers(1)
+            RUN,
+            open_images(f"zip://::{tmp_path}/images.zip"),
+            str(tmp_path / "o"),
+            SearchOptions("projection"),
+            Workers(1),
         )
 
 

@@ -22,7 +22,7 @@ from verale.head import Head, save_latents
 from verale.runs import audit_dataset as audit
 from verale.runs import explain_dataset as explain
 from verale.runs.audit import audit_files
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditOptions, AuditSetup
 from verale.runs.explain import open_run
 from verale.runs.parts import Explainer
 from verale.runs.processes import DIED
@@ -36,7 +36,7 @@ from verale.search.problem import Problem
 
 def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> ExplainRun:
     opened = open_latents(latents or given.latents)
-    explainer = Explainer(Head.load(given.head), Search(batch=4, **options))
+    explainer = Explainer(Head.load(given.head), Search(**{"paradigm": "projection"} | options, batch=4))
     return explain.explain_latents(explainer, opened, str(out), Workers(workers))
 
 
@@ -113,7 +113,7 @@ def test_parts_give_the_bytes_of_one_run(given, tmp_path, without_ray):
 def test_rows_say_what_the_table_of_a_local_run_says(given, tmp_path, without_ray):
     made(begun(given, tmp_path / "out"))
     latents = open_latents(given.latents).take(0, 40)
-    with open_run(tmp_path / "here", Head.load(given.head), latents, Search(batch=4)) as run:
+    with open_run(tmp_path / "here", Head.load(given.head), latents, Search("projection", batch=4)) as run:
         table = list(run)
     rows = ParquetRows.open(str(tmp_path / "out"), "certificate").take(
         0, 40, tuple(explain.certificates_schema().names)
@@ -198,7 +198,7 @@ def test_a_run_without_images_is_whole(given, tmp_path, without_ray):
 
 @pytest.mark.parametrize("latents", [False, True])
 def test_audits_tell_what_they_tell_in_one_go(latents, given, tmp_path, without_ray):
-    options = AuditOptions(given.head, given.latents if latents else None)
+    options = AuditSetup(given.head, given.latents if latents else None)
     run = audit.audit_rows(given.packed, options, str(tmp_path / "report"), Workers(2))
     told = [outcome.record for part in run.parts for outcome in part.result]
     run.staged.publish(run.total)
@@ -212,7 +212,7 @@ def test_audits_tell_what_they_tell_in_one_go(latents, given, tmp_path, without_
 
 def test_a_worker_asks_the_proved_checker(given, tmp_path, without_ray, monkeypatch):
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'proved'"))
-    options = AuditOptions(given.head, given.latents, kernel="proved")
+    options = AuditSetup(given.head, given.latents, AuditOptions("proved"))
     run = audit.audit_rows(given.packed, options, str(tmp_path / "report"), Workers(2))
     told = [outcome.record for part in run.parts for outcome in part.result]
     assert [record["status"] for record in told] == ["PROVED"] * 40
@@ -225,7 +225,7 @@ def test_a_certificate_that_claims_no_instance_is_accepted_only_where_that_is_as
 ):
     alone = replace(Certificate.from_bytes(given.certificates[0]), latents=None).to_bytes()
     write_rows(str(tmp_path / "some.parquet"), [{"index": 0, "certificate": alone}])
-    options = AuditOptions(given.head, given.latents, entailment_only=entailment_only)
+    options = AuditSetup(given.head, given.latents, AuditOptions(entailment_only=entailment_only))
     run = audit.audit_rows(str(tmp_path / "some.parquet"), options, str(tmp_path / "report"), Workers(2))
     (outcome,) = (outcome for part in run.parts for outcome in part.result)
     assert outcome.record["status"] == "PROVED" and outcome.record["claims"]["instance"] == "not claimed"
@@ -236,7 +236,7 @@ def test_a_certificate_that_claims_no_instance_is_accepted_only_where_that_is_as
 def test_an_image_is_found_wherever_its_latents_are(given, tmp_path, without_ray):
     rows = [{"index": (n + 7) % 40, "certificate": given.certificates[n]} for n in (0, 3, 9)]
     write_rows(str(tmp_path / "some.parquet"), rows)
-    options = AuditOptions(given.head, given.latents)
+    options = AuditSetup(given.head, given.latents)
     run = audit.audit_rows(str(tmp_path / "some.parquet"), options, str(tmp_path / "report"), Workers(2))
     records = [outcome.record for part in run.parts for outcome in part.result]
     assert [record["claims"]["instance"] for record in records] == ["proved"] * 3
@@ -251,7 +251,7 @@ def test_an_interrupted_audit_tells_everything_in_the_end(given, tmp_path, witho
             return super().__call__(start, stop)
 
     monkeypatch.setattr(audit, "_AuditRows", Dying)
-    arguments = given.packed, AuditOptions(given.head), str(tmp_path / "report"), Workers(2)
+    arguments = given.packed, AuditSetup(given.head), str(tmp_path / "report"), Workers(2)
     first = [outcome for part in audit.audit_rows(*arguments).parts for outcome in part.result]
     assert [outcome.record["message"] == DIED for outcome in first] == [False] * 33 + [True] + [False] * 6
     (tmp_path / "report.partial" / "part-000000000-000000032.parquet").unlink()
@@ -265,18 +265,16 @@ def test_an_interrupted_audit_tells_everything_in_the_end(given, tmp_path, witho
 def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_ray):
     (tmp_path / "bad").write_bytes(b"{")
     with pytest.raises(InputError, match=f"{tmp_path}/bad: head file"):
-        audit.audit_rows(given.packed, AuditOptions(str(tmp_path / "bad")), str(tmp_path / "report"), Workers(2))
+        audit.audit_rows(given.packed, AuditSetup(str(tmp_path / "bad")), str(tmp_path / "report"), Workers(2))
     save_latents(tmp_path / "other", open_latents(given.latents).take(0, 40)[:, :, :3])
     run = audit.audit_rows(
-        given.packed, AuditOptions(given.head, str(tmp_path / "other")), str(tmp_path / "r"), Workers(2)
+        given.packed, AuditSetup(given.head, str(tmp_path / "other")), str(tmp_path / "r"), Workers(2)
     )
     with pytest.raises(VeraleError, match=f"{tmp_path}/other: latents file: .* expected D = 8"):
         list(run.parts)
     latents = open_latents(given.latents).take(0, 40)
     safetensors.torch.save_file({"latents": latents * float("nan")}, tmp_path / "nan")
-    run = audit.audit_rows(
-        given.packed, AuditOptions(given.head, str(tmp_path / "nan")), str(tmp_path / "s"), Workers(2)
-    )
+    run = audit.audit_rows(given.packed, AuditSetup(given.head, str(tmp_path / "nan")), str(tmp_path / "s"), Workers(2))
     with pytest.raises(VeraleError, match=f"{tmp_path}/nan: latents of image 0 hold NaN"):
         list(run.parts)
 
@@ -284,7 +282,6 @@ def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_r
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (["--address", "auto"], "for --engine ray"),
         (["--engine", "ray"], "--log"),
         (["--engine", "ray", "--attest", "a"], "for --engine local: an attestation names the bytes"),
     ],

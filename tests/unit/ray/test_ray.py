@@ -22,7 +22,7 @@ from verale.errors import UsageError, VeraleError
 from verale.head import Head
 from verale.runs import audit_dataset as audit
 from verale.runs import explain_dataset as explain
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditSetup
 from verale.runs.parts import Explainer
 from verale.runs.processes import DIED
 from verale.runs.store.parquet import StagedDataset
@@ -48,7 +48,9 @@ def test_a_killed_worker_loses_nothing_and_changes_no_byte(given, tmp_path, work
     monkeypatch.setattr(explain, "_ExplainLatents", Once)
     (tmp_path / "latents").write_bytes(Path(given.latents).read_bytes())
     out, latents = str(tmp_path / "out.parquet"), open_latents(str(tmp_path / "latents"))
-    run = explain.explain_latents(Explainer(Head.load(given.head), Search(batch=4)), latents, out, workers)
+    run = explain.explain_latents(
+        Explainer(Head.load(given.head), Search("projection", batch=4)), latents, out, workers
+    )
     parts = list(run.parts())
     assert [(one.start, one.stop) for one in parts] == [(n, n + 8) for n in range(0, 40, 8)]
     assert all(row.certificate for part in parts for row in part.result)
@@ -71,7 +73,7 @@ class Always(audit._AuditRows):
 @pytest.mark.long  # seven workers die and are started again; test_pipeline.py has the same without Ray
 def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, workers, monkeypatch):
     monkeypatch.setattr(audit, "_AuditRows", Always)
-    run = audit.audit_rows(given.packed, AuditOptions(given.head), str(tmp_path / "report"), workers)
+    run = audit.audit_rows(given.packed, AuditSetup(given.head), str(tmp_path / "report"), workers)
     outcomes = [outcome for part in run.parts for outcome in part.result]
     assert [outcome.record["certificate"][-15:] for outcome in outcomes] == [f"{n:06d}.ale.json" for n in range(40)]
     assert [outcome.exit_code for outcome in outcomes] == [0] * 38 + [9, 0]
@@ -192,7 +194,7 @@ def test_workers_start_when_what_holds_the_cpus_ends(given, tmp_path, workers, m
     monkeypatch.setattr(pipeline, "_LATE", 1)
     monkeypatch.setattr(pipeline._log, "warning", warning)
     out = str(tmp_path / "out.parquet")
-    explainer = Explainer(Head.load(given.head), Search(batch=4))
+    explainer = Explainer(Head.load(given.head), Search("projection", batch=4))
     run = explain.explain_latents(explainer, open_latents(given.latents), out, workers)
     assert sum(len(part.result) for part in run.parts()) == 40
     (line,) = said

@@ -21,7 +21,7 @@ from verale.errors import InputError
 from verale.head import Head, save_latents
 from verale.runs import audit_dataset as audit
 from verale.runs import explain_dataset as explain
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditOptions, AuditSetup
 from verale.runs.parts import Explainer
 from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions
@@ -66,7 +66,7 @@ def run(folder: Path, publish: bool = True, **options: Any) -> list[Outcome]:
     """The outcomes of an audit, which is interrupted after its last part or published."""
     opened = audit.audit_rows(
         str(folder / "set"),
-        AuditOptions(str(folder / "head"), str(folder / "latents"), **options),
+        AuditSetup(str(folder / "head"), str(folder / "latents"), AuditOptions(**options)),
         str(folder / "log"),
         Workers(2),
     )
@@ -362,7 +362,7 @@ def test_a_file_that_changed_within_the_process_is_read_again(folder, without_ra
 
 def explained(folder: Path) -> tuple[int, list[bytes]]:
     """How many images were taken over, and all certificates."""
-    explainer = Explainer(Head.load(folder / "head"), SearchOptions(batch=4))
+    explainer = Explainer(Head.load(folder / "head"), SearchOptions("projection", batch=4))
     begun = explain.explain_latents(explainer, open_latents(str(folder / "latents")), str(folder / "out"), Workers(2))
     before = begun.done
     list(begun)

@@ -119,7 +119,7 @@ def test_both_engines_write_the_same_certificates_and_rows(folder) -> None:
 
 def test_both_engines_print_the_same_lines_and_keep_what_holds_in_float32(folder) -> None:
     made = ("--head", "H", "--latents", "Z", "--paradigm", "projection", "--device", "cpu", "--json")
-    asked = ("--deployment", "direct", "--cost", "prototypes:0=2", "--jobs", 1)
+    asked = ("--deployment", "direct", "--costs", "prototypes:0=2", "--jobs", 1)
     told = {}
     for place, engine in (("OUT", ("--engine", "ray")), ("LOCAL", ())):
         done = verale("explain", *engine, *made, *asked, "--out", place, cwd=folder)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from support.reporting import folder_of, report_head
 
 from verale.checker.file_auditor import unusable
+from verale.checker.options import AuditOptions
 from verale.cli.audit import command as audit
 from verale.cli.report import command as report
 from verale.errors import InputError
@@ -38,7 +39,7 @@ def statuses(collection) -> list[str]:
 
 def test_audited_now_with_head_and_latents(folder):
     counts = []
-    collection = audited(collect(folder), minimality=True, advance=counts.append)
+    collection = audited(collect(folder), AuditOptions(minimality=True), advance=counts.append)
     assert statuses(collection) == ["PROVED"] * 4 and counts == [1] * 4 and collection.audited
     assert collection.items[0].record["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
 

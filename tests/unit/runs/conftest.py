@@ -32,7 +32,7 @@ def explained() -> tuple[Head, Tensor, list[Certificate]]:
     """The head, the latents of the images, and their certificates."""
     head = small_head("euclidean")
     latents = small_latents(head, images=3)
-    return head, latents, list(explain(head, latents))
+    return head, latents, list(explain(head, latents, "projection"))
 
 
 @pytest.fixture

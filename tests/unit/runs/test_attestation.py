@@ -17,7 +17,7 @@ from support.seen import COUNT, explain_pictures, write_pictures
 from verale.checker.file_auditor import FileAuditor, Outcome
 from verale.errors import InputError
 from verale.runs.attestation import Attestation, statement_of
-from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.auditor import AuditSetup, auditor_of
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "certificates" / "attestation-v1.schema.json").read_text()))
@@ -230,8 +230,8 @@ def test_the_other_engine_refuses_the_option(files) -> None:
 
 
 @pytest.fixture
-def proved(files) -> tuple[AuditOptions, list[Outcome]]:
-    options = AuditOptions(files.head_path, files.latents_path)
+def proved(files) -> tuple[AuditSetup, list[Outcome]]:
+    options = AuditSetup(files.head_path, files.latents_path)
     auditor = auditor_of(options)
     return options, [auditor.audit(path) for path in files.certificates]
 

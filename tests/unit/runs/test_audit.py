@@ -12,7 +12,7 @@ from verale.checker import Status
 from verale.errors import InputError
 from verale.runs.audit import audit_files
 from verale.runs.audit_log import AuditLog
-from verale.runs.auditor import AuditOptions
+from verale.runs.auditor import AuditOptions, AuditSetup
 
 CORPORA = Path(__file__).parents[3] / "certificates"
 
@@ -37,13 +37,13 @@ def test_the_argument_at_fault_is_named(files, tmp_path) -> None:
 def test_outcomes_come_in_the_order_of_the_paths(jobs, files, tmp_path) -> None:
     (tmp_path / "bad").write_bytes(b"{")
     paths = [files.certificates[2], str(tmp_path / "nowhere"), files.certificates[0], str(tmp_path / "bad")]
-    outcomes = list(audit_files(paths, AuditOptions(files.head_path), jobs))
+    outcomes = list(audit_files(paths, AuditSetup(files.head_path), jobs))
     assert [outcome.record["certificate"] for outcome in outcomes] == paths
     assert [outcome.exit_code for outcome in outcomes] == [0, 9, 0, 5]
 
 
 def test_what_the_log_has_is_not_audited_again(files, tmp_path) -> None:
-    options = AuditOptions(files.head_path, files.latents_path)
+    options = AuditSetup(files.head_path, files.latents_path)
     list(audit_files(files.certificates[:2], options, log=AuditLog(tmp_path / "log")))
     outcomes = list(audit_files(files.certificates, options, log=AuditLog(tmp_path / "log")))
     assert [outcome.reused for outcome in outcomes] == [True, True, False]
@@ -52,7 +52,7 @@ def test_what_the_log_has_is_not_audited_again(files, tmp_path) -> None:
 
 def test_the_log_ends_with_this_run_in_its_order(files, tmp_path) -> None:
     """What an earlier run audited besides is not in it."""
-    options = AuditOptions(files.head_path)
+    options = AuditSetup(files.head_path)
     first, second, third = files.certificates[:3]
     for paths in ([first, second], [third, second]):
         list(audit_files(paths, options, log=AuditLog(tmp_path / "log")))
@@ -65,12 +65,12 @@ def test_a_certificate_without_an_instance_claim_is_accepted_only_where_that_is_
     certificate, head = f"{named}.ale.json", f"{named}.head.safetensors"
     for asked, code in ((False, 14), (True, 0)):
         assert verale.audit(certificate, head, entailment_only=asked).exit_code == code
-        (outcome,) = audit_files([certificate], AuditOptions(head, entailment_only=asked))
+        (outcome,) = audit_files([certificate], AuditSetup(head, options=AuditOptions(entailment_only=asked)))
         assert outcome.exit_code == code
 
 
 def test_an_unusable_head_is_refused_before_anything_is_audited(files, tmp_path) -> None:
     with pytest.raises(InputError, match="nowhere: cannot be read"):
-        next(audit_files(files.certificates, AuditOptions(str(tmp_path / "nowhere"))))
+        next(audit_files(files.certificates, AuditSetup(str(tmp_path / "nowhere"))))
     with pytest.raises(InputError, match="latents file"):
-        next(audit_files(files.certificates, AuditOptions(files.head_path, files.certificates[0])))
+        next(audit_files(files.certificates, AuditSetup(files.head_path, files.certificates[0])))

@@ -10,13 +10,13 @@ import pytest
 from verale.checker.file_auditor import unusable
 from verale.errors import InputError
 from verale.runs.audit_log import AuditLog
-from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.auditor import AuditSetup, auditor_of
 
 
 @pytest.fixture
 def outcome(files):
     """That of the first certificate."""
-    return auditor_of(AuditOptions(files.head_path)).audit(files.certificates[0])
+    return auditor_of(AuditSetup(files.head_path)).audit(files.certificates[0])
 
 
 def lines(path: Path) -> list[str]:
@@ -132,7 +132,7 @@ def test_a_stored_certificate_that_cannot_be_read_is_not_known(outcome, tmp_path
 
 
 def test_finishing_puts_the_outcomes_in_order(files, outcome, tmp_path) -> None:
-    other = auditor_of(AuditOptions(files.head_path)).audit(files.certificates[1])
+    other = auditor_of(AuditSetup(files.head_path)).audit(files.certificates[1])
     log = AuditLog(tmp_path / "log")
     for one in (outcome, other, outcome):
         log.add(one)

@@ -23,7 +23,7 @@ from verale.search.paradigms.of_patches import OfPatches
 
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=5)
-OPTIONS = SearchOptions(batch=2)
+OPTIONS = SearchOptions("projection", batch=2)
 
 
 def run(folder: Path, most: int | None = None, **changes: object) -> list[Explained]:
@@ -64,9 +64,9 @@ def test_the_folder_holds_certificates_a_table_and_what_the_run_was(tmp_path, wh
 
 
 def test_the_table_tells_what_other_paradigms_gave(tmp_path) -> None:
-    rows = run(tmp_path, options=SearchOptions("smallest", batch=2))
+    rows = run(tmp_path, options=SearchOptions("readable", batch=2))
     described = json.loads((tmp_path / "run.json").read_text())
-    assert described["paradigm"] == "smallest" and set(described["paradigms"]) == {
+    assert described["paradigm"] == "readable" and set(described["paradigms"]) == {
         "evidence",
         "top_k",
         "mixed",
@@ -209,11 +209,17 @@ def test_certificates_that_do_not_count_yet_are_explained_again(tmp_path, whole)
         ({"latents": LATENTS * 0.5}, "latents"),
         ({"latents": LATENTS[:4]}, "images 5 there, 4 here"),
         ({"options": SearchOptions("top_k", batch=2)}, "paradigm projection there, top_k here"),
-        ({"options": SearchOptions(order="nearest", batch=2)}, "order"),
-        ({"options": SearchOptions(tolerance=0.01, batch=2)}, "tolerance 0.0 there, 0.01 here"),
-        ({"options": SearchOptions(batch=3)}, "batch 2 there, 3 here"),
-        ({"options": SearchOptions(avoid=Avoid((3,)), batch=2)}, "avoid nothing there, prototypes 3 here"),
-        ({"options": SearchOptions(costs=Costs.of({3: 2}), batch=2)}, "costs nothing there, prototypes:3=2 here"),
+        ({"options": SearchOptions("projection", order="nearest", batch=2)}, "order"),
+        ({"options": SearchOptions("projection", tolerance=0.01, batch=2)}, "tolerance 0.0 there, 0.01 here"),
+        ({"options": SearchOptions("projection", batch=3)}, "batch 2 there, 3 here"),
+        (
+            {"options": SearchOptions("projection", avoid=Avoid((3,)), batch=2)},
+            "avoid nothing there, prototypes 3 here",
+        ),
+        (
+            {"options": SearchOptions("projection", costs=Costs.of({3: 2}), batch=2)},
+            "costs nothing there, prototypes:3=2 here",
+        ),
         ({"labels": [0, 1, 2, 0, 1]}, "labels nothing there"),
     ],
 )

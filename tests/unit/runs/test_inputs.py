@@ -42,7 +42,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 def run(out: Path, files: tuple[str, str] | None, overwrite: bool = False, head: Head | None = None) -> None:
     """Explain into a folder; with a head, another one than that of the files."""
     head = head or (HEAD if files is None else Head.load(files[0]))
-    with open_run(out, head, LATENTS, SearchOptions(batch=2), LABELS, overwrite, files) as opened:
+    with open_run(out, head, LATENTS, SearchOptions("projection", batch=2), LABELS, overwrite, files) as opened:
         assert len(list(opened)) + len(opened.rows) >= 3
 
 
@@ -90,7 +90,7 @@ def test_another_head_or_other_latents_stay_where_they_are(name, begun, files, t
 
 
 def test_an_own_head_and_own_latents_are_replaced_if_that_is_said(files, tmp_path) -> None:
-    with open_run(tmp_path, OTHER_HEAD, LATENTS * 0.5, SearchOptions(batch=2)) as opened:
+    with open_run(tmp_path, OTHER_HEAD, LATENTS * 0.5, SearchOptions("projection", batch=2)) as opened:
         list(opened)
     with pytest.raises(
         InputError, match=r"holds certificates of another run .*; choose another out, or say overwrite=True"

@@ -22,7 +22,7 @@ def test_latents_are_held_as_they_are_given(form) -> None:
     latents = small_latents(HEAD, images=6).float()
     if form == "grid":
         latents = latents.swapaxes(1, 2).unflatten(2, (1, -1)).contiguous()
-    held = Batches(HEAD, latents, SearchOptions(batch=2)).images
+    held = Batches(HEAD, latents, SearchOptions("projection", batch=2)).images
     assert held.dtype == latents.dtype and held.data_ptr() == latents.data_ptr()
 
 
@@ -36,7 +36,7 @@ def test_latents_are_checked_some_at_a_time(images, monkeypatch) -> None:
 
     monkeypatch.setattr(batches, "_CHECKED", 5)
     monkeypatch.setattr(batches, "check_domain", counted)
-    Batches(HEAD, small_latents(HEAD, images=images))
+    Batches(HEAD, small_latents(HEAD, images=images), SearchOptions("projection"))
     assert sum(checked) == images and max(checked) <= 5
 
 

@@ -23,7 +23,7 @@ from verale.search import SearchOptions
 
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=6)
-OPTIONS = SearchOptions(batch=1)
+OPTIONS = SearchOptions("projection", batch=1)
 IMAGES = [f"{index:06d}.ale.json" for index in range(6)]
 MOVED = "was moved, or replaced by another folder, while this command wrote into it"
 REMOVED = "was removed while this command wrote into it, and so is what it has written: the same command begins anew"

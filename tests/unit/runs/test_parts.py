@@ -274,7 +274,7 @@ def test_processes_have_one_thread_each(of_two_processes) -> None:
 
 
 def batches_of(device: str, most: float, needed: float) -> Batches:
-    return SimpleNamespace(options=SimpleNamespace(device=device, max_memory=most), bytes_at_once=needed)  # type: ignore[return-value]
+    return SimpleNamespace(options=SimpleNamespace(device=device, bytes=most), bytes_at_once=needed)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ from verale.errors import InputError
 from verale.head import save_latents
 from verale.runs import processes
 from verale.runs.audit import audit_files
-from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
 from verale.runs.processes import DIED, in_processes
 
 
 def test_a_process_that_dies_costs_one_certificate(files) -> None:
-    options = AuditOptions(files.head_path)
+    options = AuditSetup(files.head_path)
     run = auditor_of(options).run
     first, second, third = files.certificates
     outcomes = list(in_processes([first, Deadly("deadly"), second, third], options, 2, run))
@@ -32,7 +32,7 @@ def test_a_process_that_dies_costs_one_certificate(files) -> None:
 @pytest.mark.parametrize("other", [b"{", None], ids=["invalid", "valid"])
 def test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit(field, other, files) -> None:
     """Otherwise verdicts on two heads would look like one audit."""
-    options = AuditOptions(files.head_path, files.latents_path)
+    options = AuditSetup(files.head_path, files.latents_path)
     run = auditor_of(options).run
     path = Path(options.head if field == "head" else files.latents_path)
     if other is None and field == "head":
@@ -49,7 +49,7 @@ def test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
 
 def test_a_certificate_that_is_audited_alone_has_the_same_head(files) -> None:
     """Its process starts late, after another one died."""
-    options = AuditOptions(files.head_path)
+    options = AuditSetup(files.head_path)
     run = auditor_of(options).run
     small_head("euclidean", seed=7).save(files.head_path)
     with pytest.raises(InputError, match="head: or the latents changed while certificates were audited"):
@@ -62,12 +62,12 @@ def test_a_certificate_that_is_audited_alone_has_the_same_head(files) -> None:
 def test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name(jobs, files) -> None:
     """The name is that of a good certificate's file."""
     stored = Stored(files.certificates[0], b"{")
-    (outcome,) = audit_files([stored], AuditOptions(files.head_path), jobs)
+    (outcome,) = audit_files([stored], AuditSetup(files.head_path), jobs)
     assert (outcome.record["certificate"], outcome.exit_code) == (stored.name, 5)
 
 
 def test_a_stored_certificate_that_cannot_be_read_stops_nothing(files) -> None:
-    options = AuditOptions(files.head_path)
+    options = AuditSetup(files.head_path)
     outcomes = list(in_processes([Unreadable("x"), files.certificates[0]], options, 1, auditor_of(options).run))
     assert [outcome.record["status"] for outcome in outcomes] == ["UNUSABLE", "PROVED"]
     assert [outcome.exit_code for outcome in outcomes] == [9, 0]
@@ -75,18 +75,18 @@ def test_a_stored_certificate_that_cannot_be_read_stops_nothing(files) -> None:
 
 
 def test_processes_have_the_options_that_are_given(files) -> None:
-    options = AuditOptions(files.head_path, files.latents_path, "mpmath", minimality=True, limit=2**20)
+    options = AuditSetup(files.head_path, files.latents_path, AuditOptions("mpmath", minimality=True, limit=2**20))
     (outcome,) = audit_files(files.certificates[:1], options, jobs=2)
     assert (outcome.exit_code, outcome.record["run"]) == (0, auditor_of(options).run)
 
 
 def test_processes_are_told_how_a_head_is_deployed(files) -> None:
-    options = AuditOptions(files.head_path, files.latents_path, deployment=Deployment("direct", log=7))
+    options = AuditSetup(files.head_path, files.latents_path, AuditOptions(deployment=Deployment("direct", log=7)))
     (outcome,) = audit_files(files.certificates[:1], options, jobs=2)
     assert outcome.record["run"] == auditor_of(options).run
     assert "deployment" in outcome.record["claims"]
 
 
 def test_nothing_to_audit(files) -> None:
-    options = AuditOptions(files.head_path)
+    options = AuditSetup(files.head_path)
     assert list(in_processes([], options, 2, auditor_of(options).run)) == []

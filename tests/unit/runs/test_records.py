@@ -45,7 +45,8 @@ def auditor(request, tmp_path_factory) -> FileAuditor:
     latents, kernel, minimality = request.param
     (folder / "head").write_bytes(HEAD)
     (folder / "latents").write_bytes(files.latents([IMAGE, [[1.0, 1.0]]]))
-    return FileAuditor(str(folder / "head"), str(folder / "latents") if latents else None, kernel, minimality)
+    given = str(folder / "latents") if latents else None
+    return FileAuditor(str(folder / "head"), given, kernel, minimality=minimality)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def proved(tmp_path_factory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("proved")
     (folder / "head").write_bytes(HEAD)
     (folder / "latents").write_bytes(files.latents([IMAGE]))
-    auditor = FileAuditor(str(folder / "head"), str(folder / "latents"), "arb", True)
+    auditor = FileAuditor(str(folder / "head"), str(folder / "latents"), "arb", minimality=True)
     record = auditor.audit("a.ale.json", CERTIFICATES["PROVED"]).record
     assert record["status"] == "PROVED" and record["claims"]["instance"] == "proved"
     return record

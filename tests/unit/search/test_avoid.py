@@ -26,7 +26,7 @@ from verale.certificate import (
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Head, as_patches, evaluate
-from verale.paradigms import ORDERS, SMALLEST
+from verale.paradigms import ORDERS, READABLE
 from verale.search import Avoid, Batches, SearchOptions, Unexplained
 from verale.search.activations import Activations
 from verale.search.explain import explain
@@ -185,9 +185,9 @@ def test_a_joint_explanation_without_its_patch_has_a_reason():
 def test_smallest_tries_what_can_avoid_patches():
     head = head_of("euclidean")
     images = small_latents(head, images=2)
-    assert {"top_k", "mixed"} <= set(Batches(head, images, SearchOptions(SMALLEST)).paradigms)
-    assert Batches(head, images, SearchOptions(SMALLEST, avoid=PATCHES)).paradigms == ("projection",)
-    assert certificates(head, images, SMALLEST, PROTOTYPES)
+    assert {"top_k", "mixed"} <= set(Batches(head, images, SearchOptions(READABLE)).paradigms)
+    assert Batches(head, images, SearchOptions(READABLE, avoid=PATCHES)).paradigms == ("projection",)
+    assert certificates(head, images, READABLE, PROTOTYPES)
 
 
 def test_where_no_paradigm_is_left_the_refusal_is_given(monkeypatch):
@@ -197,7 +197,7 @@ def test_where_no_paradigm_is_left_the_refusal_is_given(monkeypatch):
     monkeypatch.setattr("verale.search.paradigms.base.require_memory", refuse)
     head = head_of("euclidean")
     with pytest.raises(UsageError, match="the products of 12 prototypes take too much"):
-        Batches(head, small_latents(head), SearchOptions(SMALLEST, avoid=PATCHES))
+        Batches(head, small_latents(head), SearchOptions(READABLE, avoid=PATCHES))
 
 
 def test_a_cover_is_found_under_clauses_where_the_first_ceiling_does_not_serve():

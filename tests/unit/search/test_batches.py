@@ -43,7 +43,7 @@ def test_a_run_observes_every_image_once(paradigm, observed, tmp_path) -> None:
 
 def test_the_counter_counts(observed) -> None:
     head = small_head("euclidean")
-    batches = Batches(head, small_latents(head, images=2))
+    batches = Batches(head, small_latents(head, images=2), SearchOptions("projection"))
     batches.explain(0)
     batches.explain(0)
     assert len(observed) == 4

@@ -19,7 +19,7 @@ from verale.certificate import ActivationStatement, Certificate, FloorStatement,
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Head, as_patches
-from verale.paradigms import SMALLEST
+from verale.paradigms import READABLE
 from verale.rounding import Enclosure
 from verale.search import Costs
 from verale.search.activations import Activations
@@ -40,7 +40,7 @@ CASES = [
     ("tree", "top_k"),
     ("softmax", "sparse"),
     ("euclidean", "mixed"),
-    ("softmax", SMALLEST),
+    ("softmax", READABLE),
 ]
 
 

@@ -70,7 +70,7 @@ def proves(head: Head, certificate: Certificate, statements) -> bool:
 def test_statements_are_true_and_entail_and_none_can_be_dropped(geometry, seed):
     head = small_head(geometry, seed)
     latents = small_latents(head, images=2, seed=seed)
-    certificates = explain(head, latents, digits="exact")
+    certificates = explain(head, latents, best_paradigm(head), digits="exact")
     assert any(isinstance(c, Certificate) for c in certificates)
     for image, certificate in zip(as_patches(latents), certificates, strict=True):
         if isinstance(certificate, Unexplained):
@@ -126,11 +126,11 @@ def test_latents_that_satisfy_the_explanation_are_classified_alike(geometry):
     latents = small_latents(head, seed=1)
     generator = torch.Generator().manual_seed(9)
     redrawn = 0
-    for image, certificate in zip(as_patches(latents), explain(head, latents), strict=True):
+    for image, certificate in zip(as_patches(latents), explain(head, latents, best_paradigm(head)), strict=True):
         if isinstance(certificate, Unexplained):
             continue
         redrawn += redrawn_alike(head, image, certificate, 20, generator)
-    assert redrawn or all(isinstance(c, Unexplained) or c.size > 4 for c in explain(head, latents))
+    assert redrawn or all(isinstance(c, Unexplained) or c.size > 4 for c in explain(head, latents, best_paradigm(head)))
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -207,7 +207,7 @@ def test_sparse_states_activations_alone_and_none_can_be_dropped():
 def test_the_same_input_gives_the_same_bytes():
     head = small_head("euclidean")
     latents = small_latents(head)
-    first, again = explain(head, latents), explain(head, latents)
+    first, again = (explain(head, latents, "projection") for _ in range(2))
     assert [c.to_bytes() for c in first] == [c.to_bytes() for c in again]
 
 
@@ -215,8 +215,8 @@ def test_nothing_is_kept_between_images():
     """An explainer that kept bounds from one image would explain the second differently (docs/heads.md, 17)."""
     head = small_head("euclidean")
     latents = small_latents(head)
-    together = explain(head, latents)
-    apart = [explain(head, latents[n : n + 1])[0] for n in range(len(latents))]
+    together = explain(head, latents, "projection")
+    apart = [explain(head, latents[n : n + 1], "projection")[0] for n in range(len(latents))]
     assert alike(together, apart)
     assert not alike(together, apart[::-1])
 
@@ -228,8 +228,8 @@ def test_the_search_beats_the_published_order():
     sizes = {
         name: sum(c.size for c in explain(head, latents, **options) if isinstance(c, Certificate))
         for name, options in {
-            "rival": {},
-            "nearest": {"order": "nearest"},
+            "rival": {"paradigm": "projection"},
+            "nearest": {"paradigm": "projection", "order": "nearest"},
             "triangle": {"paradigm": "triangle", "order": "nearest"},
         }.items()
     }
@@ -239,17 +239,22 @@ def test_the_search_beats_the_published_order():
 def test_small_memory_makes_small_batches_with_the_same_certificates():
     head = small_head("euclidean")
     latents = small_latents(head)
-    assert alike(explain(head, latents, max_memory=1), explain(head, latents))
-    assert [len(part) for part in explain_batches(head, latents, SearchOptions(max_memory=1))] == [1, 1, 1, 1]
-    assert [len(part) for part in explain_batches(head, latents, SearchOptions(batch=3))] == [3, 1]
+    assert alike(explain(head, latents, "projection", max_memory=1e-9), explain(head, latents, "projection"))
+    assert [len(part) for part in explain_batches(head, latents, SearchOptions("projection", max_memory=1e-9))] == [
+        1,
+        1,
+        1,
+        1,
+    ]
+    assert [len(part) for part in explain_batches(head, latents, SearchOptions("projection", batch=3))] == [3, 1]
 
 
 def test_a_batch_can_be_explained_on_its_own():
     head = small_head("euclidean")
     latents = small_latents(head, images=5)
-    batches = Batches(head, latents, SearchOptions(batch=2))
+    batches = Batches(head, latents, SearchOptions("projection", batch=2))
     assert (batches.size, list(batches.starts), batches.paradigm) == (2, [0, 2, 4], "projection")
-    parts = list(explain_batches(head, latents, SearchOptions(batch=2)))
+    parts = list(explain_batches(head, latents, SearchOptions("projection", batch=2)))
     for start in (4, 0, 2):
         results = batches.explain(start)
         assert [one.explanation.to_bytes() for one in results] == [c.to_bytes() for c in parts[start // 2]]
@@ -259,7 +264,7 @@ def test_a_batch_can_be_explained_on_its_own():
 def test_estimated_logits_are_the_reference_s(geometry):
     head = small_head(geometry)
     latents = small_latents(head)
-    batches = Batches(head, latents)
+    batches = Batches(head, latents, SearchOptions(best_paradigm(head)))
     logits = torch.stack([result.logits for result in batches.explain(0)])
     torch.testing.assert_close(logits, evaluate(head, as_patches(latents)).logits, rtol=1e-9, atol=1e-9)
 
@@ -268,7 +273,7 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
     monkeypatch.setattr(ProjectionSearch, "is_alone", False)  # as on a device that searches many images at once
     head = small_head("euclidean")
     latents = small_latents(head)
-    whole = explain(head, latents, order="nearest")
+    whole = explain(head, latents, "projection", order="nearest")
     observe_all = Problem.of.__func__
     sizes = []
 
@@ -279,7 +284,7 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
         return observe_all(cls, head, images, *options)
 
     monkeypatch.setattr(Problem, "of", classmethod(of))
-    assert alike(explain(head, latents, order="nearest"), whole)
+    assert alike(explain(head, latents, "projection", order="nearest"), whole)
     assert sizes == [4, 2, 1, 1, 2, 1, 1]
 
     def never(cls, head, images, *options):
@@ -287,7 +292,7 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
 
     monkeypatch.setattr(Problem, "of", classmethod(never))
     with pytest.raises(UsageError, match="single image"):
-        explain(head, latents, order="nearest")
+        explain(head, latents, "projection", order="nearest")
 
 
 @pytest.mark.parametrize(
@@ -324,7 +329,11 @@ def test_a_certificate_does_not_depend_on_the_batch_the_order_or_the_threads(nam
     latents = small_latents(head, images=6, patches=9)
 
     def in_bytes(images, batch):
-        return [each.to_bytes() for each in explain(head, images, batch=batch) if isinstance(each, Certificate)]
+        return [
+            each.to_bytes()
+            for each in explain(head, images, best_paradigm(head), batch=batch)
+            if isinstance(each, Certificate)
+        ]
 
     whole = in_bytes(latents, 16)
     assert len(whole) > 3
@@ -353,7 +362,7 @@ def test_a_softmax_head_that_cannot_tell_gets_a_reason(paradigm):
 def test_numbers_beyond_float64_are_no_tie_and_give_no_class() -> None:
     scale = 1e200
     head = Head(torch.eye(3), Euclidean(), LogRatio(1e-4), torch.rand(3, 4).double() * scale, domain=Box())
-    (result,) = Batches(head, torch.rand(1, 4, 4).double() * scale).explain(0)
+    (result,) = Batches(head, torch.rand(1, 4, 4).double() * scale, SearchOptions("projection")).explain(0)
     assert isinstance(result.explanation, Unexplained)
     assert result.explanation.predicted is None and result.logits is None
     assert "are beyond float64: scale its prototypes down" in result.explanation.reason
@@ -372,7 +381,7 @@ def test_a_tiny_margin_is_unknown_not_wrong():
     points = torch.rand(1, 2).expand(2, 2)
     bias = torch.tensor([1e-18, 0.0])
     head = Head(torch.eye(2), Euclidean(), LogRatio(), prototypes=points, bias=bias, domain=Box(0, 1))
-    (result,) = explain(head, torch.rand(1, 4, 2))
+    (result,) = explain(head, torch.rand(1, 4, 2), "projection")
     assert isinstance(result, Unexplained)
 
 
@@ -386,9 +395,11 @@ def test_a_class_that_wins_by_its_bias_needs_no_statement():
 def test_minimality_is_claimed_only_where_rounding_does_not_decide():
     """Distances of a million: activations and margins of 1e-13 are as small as what float64 may lose."""
     head = small_head("euclidean", 4)
-    assert all(c.minimal for c in explain(head, small_latents(head)) if isinstance(c, Certificate))
+    assert all(c.minimal for c in explain(head, small_latents(head), "projection") if isinstance(c, Certificate))
     far = Head(head.weight, Euclidean(), LogRatio(), prototypes=head.prototypes * 1e6)
-    certificates = [c for c in explain(far, small_latents(head, images=12) * 1e6) if isinstance(c, Certificate)]
+    certificates = [
+        c for c in explain(far, small_latents(head, images=12) * 1e6, "projection") if isinstance(c, Certificate)
+    ]
     assert certificates and not all(c.minimal for c in certificates)
 
 
@@ -432,7 +443,11 @@ def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolera
     head = small_head(geometry)
     latents = small_latents(head, images=3)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
-    defined = ("projection", "triangle", "hypersphere") if head.prototypes is not None else ("simplex", "sparse", None)
+    defined = (
+        ("projection", "triangle", "hypersphere")
+        if head.prototypes is not None
+        else ("simplex", "sparse", "assignment")
+    )
     for paradigm in (*defined, "top_k"):
         for order in ("rival", "nearest"):
             results = explain(head, latents, paradigm, order=order, tolerance=tolerance)

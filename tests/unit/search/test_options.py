@@ -19,7 +19,7 @@ def test_every_paradigm_and_order_of_the_tables_is_accepted():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"paradigm": "triangulation"}, "paradigm 'triangulation' is unknown, expected one of projection"),
+        ({"paradigm": "triangulation"}, "paradigm 'triangulation' is unknown, expected one of readable, projection"),
         ({"order": "random"}, "order 'random' is unknown, expected one of rival, nearest, highest"),
         ({"order": "highest"}, "order 'highest' is one of paradigm 'top_k'"),
         ({"order": "highest", "paradigm": "mixed"}, "order 'highest' is one of paradigm 'top_k'"),
@@ -30,6 +30,7 @@ def test_every_paradigm_and_order_of_the_tables_is_accepted():
         ({"batch": 0}, "batch is 0, expected at least 1"),
         ({"max_memory": 0}, "max_memory is 0"),
         ({"max_memory": math.nan}, "max_memory is nan"),
+        ({"max_memory": 4 * 2**30}, "max_memory is 4294967296, expected a number of GiB"),
     ],
 )
 def test_an_invalid_option_is_named(options, message):

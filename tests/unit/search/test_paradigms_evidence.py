@@ -152,4 +152,4 @@ def test_says_why_there_is_none():
 
 def test_the_default_takes_it_where_there_is_least_to_read():
     head, images = clear_head(2, near=0.9)
-    assert {each.paradigm for each in explain(head, images, "smallest")} == {"evidence"}
+    assert {each.paradigm for each in explain(head, images, "readable")} == {"evidence"}

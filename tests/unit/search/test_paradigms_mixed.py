@@ -99,9 +99,9 @@ def test_more_classes_than_a_linear_programme_has_time_for():
 
 def test_memory_for_all_pairs_of_prototypes(monkeypatch):
     head = small_head("euclidean")
-    monkeypatch.setattr(SearchOptions, "max_memory", 64 * head.size**2 - 1)
+    monkeypatch.setattr(SearchOptions, "bytes", 64 * head.size**2 - 1)
     with pytest.raises(UsageError, match="what each of 12 activations says"):
-        Batches(head, small_latents(head, images=1), SearchOptions("mixed", max_memory=1.0))
+        Batches(head, small_latents(head, images=1), SearchOptions("mixed"))
 
 
 def test_a_tie_gives_a_reason():

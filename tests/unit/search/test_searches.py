@@ -6,13 +6,13 @@ import pytest
 from support.small import focal_head, small_head, varied_head
 
 from verale.errors import UsageError
-from verale.paradigms import PARADIGMS, SMALLEST
+from verale.paradigms import PARADIGMS, READABLE
 from verale.search import SearchOptions
 from verale.search.paradigms.base import require_memory
 from verale.search.searches import SEARCHES, best_paradigm, paradigms_taken, searches_of
 
 
-def names_of(head, paradigm=SMALLEST, patches=5, **options):
+def names_of(head, paradigm=READABLE, patches=5, **options):
     return [each.name for each in searches_of(head, patches, paradigm, SearchOptions(paradigm, **options))]
 
 

@@ -13,7 +13,7 @@ from verale.certificate import ActivationStatement, Certificate
 from verale.certificate.reach import to_read
 from verale.checker import Auditor, Status
 from verale.head import Head, Softmax, Threshold, as_patches
-from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
+from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.search import Batches, NotKept, SearchOptions, smallest
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
@@ -77,7 +77,7 @@ def test_no_paradigm_gives_less_to_read(geometry, monkeypatch):
     monkeypatch.setattr(smallest, "READABLE", 0)
     head = small_head(geometry, 3)
     latents = small_latents(head, images=1, seed=3)
-    batches, results = results_of(head, latents, SMALLEST)
+    batches, results = results_of(head, latents, READABLE)
     auditor = Auditor(head.to_bytes())
     single = {name: explain(head, latents, name) for name in batches.paradigms}
     explained = 0
@@ -109,12 +109,12 @@ def test_the_order_of_trying_is_that_of_ease_and_covers_the_registry():
 
 def test_paradigms_that_the_head_has_not_got_are_left_out():
     masses = small_head("softmax")
-    assert Batches(masses, small_latents(masses), SearchOptions(SMALLEST)).paradigms[-1] == "assignment"
+    assert Batches(masses, small_latents(masses), SearchOptions(READABLE)).paradigms[-1] == "assignment"
     threshold = Head(masses.weight, Softmax(), Threshold(0.1))
-    names = Batches(threshold, small_latents(threshold), SearchOptions(SMALLEST)).paradigms
+    names = Batches(threshold, small_latents(threshold), SearchOptions(READABLE)).paradigms
     assert names[-1] == "simplex" and "assignment" not in names
     metric = small_head("euclidean")
-    names = Batches(metric, small_latents(metric), SearchOptions(SMALLEST)).paradigms
+    names = Batches(metric, small_latents(metric), SearchOptions(READABLE)).paradigms
     assert names[-1] == "projection" and not {"triangle", "hypersphere", "sparse"} & set(names)
 
 
@@ -123,7 +123,7 @@ def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):
     monkeypatch.setattr(smallest, "READABLE", 0)
     head = small_head("euclidean", 5, prototypes=20, depth=12, classes=5)
     latents = small_latents(head, images=2, patches=30, seed=5)
-    batches, results = results_of(head, latents, SMALLEST)
+    batches, results = results_of(head, latents, READABLE)
     given_up = [other for result in results for other in result.others if "given up" in other.reason]
     assert given_up and all(other.size is None for other in given_up)
     assert batches.paradigms == ("evidence", "top_k", "mixed", "projection")
@@ -158,8 +158,8 @@ def test_under_assignment_one_order_is_about_as_good_as_both():
 def test_the_same_latents_give_the_same_results_in_every_batch():
     head = small_head("cosine", 3, prototypes=12, classes=5)
     latents = small_latents(head, images=2, patches=7, seed=3)
-    _, whole = results_of(head, latents, SMALLEST)
-    _, apart = results_of(head, latents, SMALLEST, batch=1)
+    _, whole = results_of(head, latents, READABLE)
+    _, apart = results_of(head, latents, READABLE, batch=1)
     assert [each.explanation.size for each in whole] == [each.explanation.size for each in apart]
     assert [each.others for each in whole] == [each.others for each in apart]
 
@@ -167,5 +167,5 @@ def test_the_same_latents_give_the_same_results_in_every_batch():
 def test_an_image_without_an_explanation_says_why():
     head = small_head("euclidean")
     latents = torch.rand_like(as_patches(small_latents(head, images=2)))
-    _, results = results_of(head, latents.float(), SMALLEST, tolerance=100.0)
+    _, results = results_of(head, latents.float(), READABLE, tolerance=100.0)
     assert all("tolerance" in result.explanation.reason and result.others == () for result in results)

@@ -103,7 +103,7 @@ def test_images_are_explained_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> 
         return solve(self, *arguments)
 
     monkeypatch.setattr(ParadigmSearch, "solve", watched)
-    batches = Batches(head, small_latents(head), SearchOptions())
+    batches = Batches(head, small_latents(head), SearchOptions("projection"))
     assert batches.explain(0)
     assert seen == {1}
     assert threads() == {3}

@@ -40,7 +40,9 @@ def head_of(network: FrozenNetwork, geometry: str = "euclidean") -> Head:
 
 
 def explained(head: Head, network: FrozenNetwork, arithmetic: str = "real", **options: object) -> list[ImageResult]:
-    batches = Batches(head, PICTURES, SearchOptions(**options), ThroughNetwork(network, arithmetic))  # type: ignore[arg-type]
+    batches = Batches(
+        head, PICTURES, SearchOptions(**{"paradigm": "projection"} | options), ThroughNetwork(network, arithmetic)
+    )  # type: ignore[arg-type]
     assert batches.are_alone
     return [result for start in batches.starts for result in batches.explain(start)]
 
@@ -71,7 +73,7 @@ def holds(head: Head, certificate: Certificate, patches: torch.Tensor) -> bool:
 @pytest.mark.parametrize("arithmetic", ["real", "float32"])
 @pytest.mark.parametrize(
     ("geometry", "paradigm"),
-    [*product(("euclidean", "cosine"), ("smallest", "projection", "top_k")), ("cosine", "evidence")],
+    [*product(("euclidean", "cosine"), ("readable", "projection", "top_k")), ("cosine", "evidence")],
 )
 def test_statements_hold_of_what_torch_computes(arithmetic: str, paradigm: str, geometry: str) -> None:
     network = frozen_network("residual")
@@ -176,8 +178,8 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(UsageError, match=r"expected verale\.network\.FrozenNetwork\.load"):
         ThroughNetwork("network.safetensors")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="expected uint8"):
-        Batches(head, PICTURES.float(), SearchOptions(), through)
+        Batches(head, PICTURES.float(), SearchOptions("projection"), through)
     with pytest.raises(UsageError, match="the head receives 8: is it its network"):
-        Batches(small_head("euclidean", depth=8), PICTURES, SearchOptions(), through)
+        Batches(small_head("euclidean", depth=8), PICTURES, SearchOptions("projection"), through)
     with pytest.raises(UsageError, match="inflate is given"):
         Batches(head, PICTURES, SearchOptions("top_k", inflate=True), through)

@@ -19,7 +19,6 @@ from typing import Any, Protocol
 from weakref import WeakSet
 
 from verale.errors import UsageError, VeraleError, first_line, option
-from verale.runs.device import DEVICES
 from verale.runs.run import Finished, Range
 from verale.runs.store.parquet import StagedDataset
 from verale.runs.workers.guard import nowhere, pickled_with_guard
@@ -87,6 +86,8 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
     Raises:
         UsageError: no cluster answers at the address, or it has no GPU and `cuda` was asked for.
     """
+    from verale.search.options import DEVICES
+
     if device not in DEVICES:
         raise UsageError(f"device {device!r}: the workers of a cluster take {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

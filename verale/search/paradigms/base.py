@@ -104,7 +104,7 @@ class ParadigmSearch(ABC):
 
 def require_memory(needed: int, what: str, options: SearchOptions) -> None:
     """Raise UsageError, which names the limit, if what cannot be split exceeds the memory allowed, at least 4 GiB."""
-    most = max(options.max_memory, SearchOptions.max_memory)
+    most = max(options.bytes, SearchOptions().bytes)
     if needed > most:
         raise UsageError(
             f"{what} take about {needed / 2**30:.2g} GiB, expected at most {most / 2**30:.2g}: allow more"

@@ -1,0 +1,73 @@
+"""How a run runs: the options that the commands which take long share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from verale.errors import UsageError, option
+
+__all__ = ["RunOptions"]
+
+_ENGINES = ("local", "ray")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run runs; the results do not depend on it. The help of each field says what it means.
+
+    Raises:
+        UsageError: a value that cannot be used.
+    """
+
+    jobs: int | None = field(
+        default=None,
+        metadata={
+            "help": "Number of processes; by default one for each core, where it is worth it. The bytes are the same.",
+            "metavar": "NUMBER",
+            "least": 1,
+        },
+    )
+    overwrite: bool = field(
+        default=False,
+        metadata={"help": "Start again, and remove what an earlier run noted in the folder."},
+    )
+    skip_unreadable: bool = field(
+        default=False,
+        metadata={
+            "help": "Leave out images and pictures that cannot be read; they are listed at the end, and the exit code"
+            " is 18."
+        },
+    )
+    engine: str = field(
+        default="local",
+        metadata={
+            "help": "local: this machine's processes; ray: many cores or machines, for large data (docs/scale.md).",
+            "metavar": f"[{'|'.join(_ENGINES)}]",
+            "choices": _ENGINES,
+        },
+    )
+    address: str | None = field(
+        default=None,
+        metadata={
+            "help": "With ray: a cluster, as ray.init takes it; by default this machine.",
+            "metavar": "ADDRESS",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if self.jobs is not None and (not isinstance(self.jobs, int) or self.jobs < 1):
+            raise UsageError(f"{option('jobs')} is {self.jobs}, expected at least 1")
+        if self.address and not self.with_ray:
+            raise UsageError(f"{option('address')} is for {option('engine', 'ray')}: only a cluster has one")
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> RunOptions:
+        """The options by name. Raises UsageError."""
+        return cls(**fields)
+
+    @property
+    def with_ray(self) -> bool:
+        """Whether Ray's workers do it."""
+        return self.engine == "ray"
