@@ -40,7 +40,7 @@ function account(row, detail, certificate, stated, uri) {
       line("line total", "together, at least", told.together),
       sum ? el("li", { class: "clause" }, el("div", {}, el("span", { class: "says" }, sumClause(sum))), points("-" + told.taken))
         : line("line", given ? "all other prototypes together give it, at least" : "all other prototypes together take back, at most", given ? told.taken.slice(1) : "-" + told.taken),
-      line("line lead-line", [own(), " leads every other class by at least"], told.lead)),
+      line("line lead-line", [rows.status[row] === "PROVED" ? "" : "if all of this holds, ", own(), " leads every other class by at least"], told.lead)),
     classByClass(detail));
 }
 

@@ -35,7 +35,7 @@ function verdict(row) {
   const told = ", " + data.words.labelled;
   if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row]), told]));
   const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["and it is right" + told] : [el("b", { class: "match" }, "and it is wrong"), ": the true class is ", named(rows.label[row]), told];
-  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: class "), el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", ...label);
+  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", ...label);
 }
 
 // What is proved, in the checker's words.
@@ -103,8 +103,8 @@ function enough(row, detail, certificate, stated) {
     : [el("b", {}, "Not proved here"), ": that this is enough for class ", own, "."];
   const open = [data.notProved[rows.unproved[row]], data.words.shown].filter(Boolean).join(" ");
   return el("section", { class: proved ? "enough" : "enough open", "aria-labelledby": "enough" }, el("h3", { id: "enough", class: "hidden" }, "Is this enough?"),
-    el("p", {}, ...first), rows.caveat[row] ? el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements.") : "",
-    detail.questions ? again(detail, certificate) : "", el("p", { class: "quiet" }, open));
+    el("p", { class: "guaranteed" }, ...first), rows.caveat[row] ? el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements.") : "",
+    el("p", { class: "quiet" }, open), detail.questions ? again(detail, certificate) : "");
 }
 
 // By patch; statements about activations are under null. The order is that of each group's first statement.
