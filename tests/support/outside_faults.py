@@ -547,9 +547,15 @@ report/page_full.py Full.finish: a block begins with the certificate before it
 report/page_files/text.js: another certificate of the block is shown
     place = number - data.blocks[block]; => place = 0;
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
-report/page_files/reasons.js: a sum is told as half of what it is
-    upperEnd(first.upper) + " points" => fromHex(first.upper) / 2 + " points"
+report/page_files/account.js: a sum is told as half of what it is
+    upperEnd(one.upper) + " points" => fromHex(one.upper) / 2 + " points"
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[cosine-evidence]
+report/page_files/account.js: what another line gives stands beside a prototype
+    points(one.points)]; => points(told.together)];
+    end_to_end/pages/test_report_account.py::test_what_is_shown_is_what_is_proved_and_adds_up[evidence]
+report/page_files/detail.js: what nobody proved is enough
+    first = proved ? => first = true ?
+    end_to_end/pages/test_report_account.py::test_what_is_proved_and_what_is_not_is_said_once_and_by_whom
 report/page_files/check.js: a sum about some rivals is asked about as one about all
     one.rivals === null ? "none" => true ? "none"
     end_to_end/pages/test_report_check.py::test_a_sum_is_asked_about_as_it_is_shown
@@ -740,7 +746,7 @@ report/page_files/detail.js: the first claim has all meanings
     (meaning[name] || name) => meaning.entailment
     end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[float32]
 report/page_files/detail.js: a page hides a mistake
-    rows.label[row] === rows.predicted[row] ? [", and it is right" => true ? [", and it is right"
+    rows.label[row] === rows.predicted[row] ? ["and it is right" => true ? ["and it is right"
     end_to_end/pages/test_report_pictures.py::test_a_mistake_is_told_as_labelled
 report/page_files/check.js: another picture is proved again
     one.digest.sha256 === own => one.digest.sha256
