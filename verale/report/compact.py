@@ -72,7 +72,7 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     lines.add(f"{telling.size[0].upper()}{telling.size[1:]}.")
     if item.status == "PROVED":
         for subject, said in telling.points:
-            lines.add(f"{_BULLET}{printable(subject)}: {printable(said)}")
+            lines.add(f"{printable(subject)}: {printable(said)}")
     for rival, margin in telling.margins[:1]:
         who = "Every other class" if len(telling.margins) > 1 else printable(rival)
         lines.add(f"{who} stays at least {margin} below {predicted}{as_claimed(item.status)}.")

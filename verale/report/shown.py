@@ -120,8 +120,8 @@ class Shown:
         """All of it as lines of text."""
         yield self.heading
         yield ""
-        yield from self.long
         yield self.claim
+        yield from self.long
         yield ""
         if self.points:
             yield WHY

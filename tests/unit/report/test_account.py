@@ -134,14 +134,14 @@ def test_of_two_sums_the_lower_one_is_told():
 
 
 def test_a_sum_is_told_as_it_is_stated_where_the_lead_is_proved():
-    """The decimal of an upper end is at most that end, here 23.1 of the float just above it."""
-    stated, upper = ActivationStatement(0, 2.1, INF), 23.1
-    assert Fraction(upper) > Fraction("23.1")
+    """The decimal of an upper end is at most that end, here 2.2 of the float just above it."""
+    stated, upper = ActivationStatement(0, 2.1, INF), 2.2
+    assert Fraction(upper) > Fraction("2.2")
     made = account(*two_classes(stated, SumStatement(None, upper), paradigm="evidence"))
     exact = 30 + 2 * Fraction(2.1) - Fraction(upper)
-    assert Fraction(made.taken) == Fraction("23.1") and Fraction(made.lead) <= exact
+    assert Fraction(made.taken) == Fraction("2.2") and Fraction(made.lead) <= exact
     made = account(*two_classes(replace(stated, lower=2.0), SumStatement(None, upper), paradigm="evidence"))
-    assert (made.taken, made.lead) == ("23.2", "10.8"), "no part was rounded, so nothing makes up for it"
+    assert (made.taken, made.lead) == ("2.3", "31.7"), "no part was rounded, so nothing makes up for it"
 
 
 def test_one_activation_bounds_its_neighbours():
