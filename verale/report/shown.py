@@ -106,7 +106,7 @@ class Shown:
     def long(self) -> Sequence[str]:
         """That it is too long to be read, and what can be asked instead; none where it is not."""
         long = self.telling.long
-        return [] if long is None else [f"{long.sentence} {long.ask}", f"  {long.command}"]
+        return [] if long is None else [f"{long.sentence} {long.ask} {long.command}"]
 
     def statements(self, whole: bool = False) -> tuple[Sequence[tuple[str, str]], int]:
         """The statements that are shown, and how many are left out."""
@@ -126,6 +126,7 @@ class Shown:
         if self.points:
             yield WHY
             yield from _listed(self.points, 0, "lines")
+            yield ""
         yield f"{self.telling.size[0].upper()}{self.telling.size[1:]}"
         yield from _listed(*self.statements(whole), "statements")
         if self.telling.margins:
