@@ -63,8 +63,8 @@ def told_as(statements: Sequence[Statement], lines: Sequence[str]) -> bool:
 
 
 def listed(text: str) -> list[str]:
-    """The statements that `show` lists: indented, before the margins."""
-    before = text.partition("Every other class")[0]
+    """The statements that `show` lists: indented, before the margins and after the points."""
+    before = text.partition("Every other class")[0].split("\n\n")[-1]
     return [line for line in before.splitlines() if line.startswith("  ")]
 
 

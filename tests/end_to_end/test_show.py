@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from time import process_time
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from verale.checker.options import AuditOptions
 from verale.cli.show import _wrapped
 from verale.report.collect import collect
 from verale.report.page import page
+from verale.report.shown import WHY
 from verale.report.telling import Telling
 from verale.report.verdicts import audited
 
@@ -54,7 +56,13 @@ def test_sentence_numbers_margins_size_image_and_verdict(folder: Path) -> None:
     wrong = "" if certificate.predicted == 1 else ", which is wrong: true class bee (as labelled)"
     assert lines[0] == f"PROVED: class {names[certificate.predicted]}{wrong}"
     assert lines[2].startswith(f"Proved: The class is {names[certificate.predicted]} whenever ")
-    assert f"of the head's {report_head().size} prototypes" in lines[4]
+    assert f"of the head's {report_head().size} prototypes" in "\n".join(lines)
+    why = lines.index(WHY)
+    together, taken, lead = (
+        line.split(" at ", 1)[1].split(" ")[1] for line in lines[lines.index("", why) - 3 : lines.index("", why)]
+    )
+    assert Fraction(together) - Fraction(taken) == Fraction(lead) > 0, "points add up as they are shown"
+    assert lines[3].startswith("Too long to read at a glance: ") and "verale contrast " in lines[3]
     for name in names:
         assert (f"  class {name}: " in done.stdout) == (name != names[certificate.predicted])
     right = "right" if certificate.predicted == 1 else "wrong"

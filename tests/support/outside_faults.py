@@ -551,9 +551,15 @@ report/page_full.py Full.finish: a block begins with the certificate before it
 report/page_files/text.js: another certificate of the block is shown
     place = number - data.blocks[block]; => place = 0;
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
-report/page_files/reasons.js: a sum is told as half of what it is
-    upperEnd(first.upper) + " points" => fromHex(first.upper) / 2 + " points"
+report/page_files/account.js: a sum is told as half of what it is
+    upperEnd(one.upper) + " points" => fromHex(one.upper) / 2 + " points"
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[cosine-evidence]
+report/page_files/account.js: what another line gives stands beside a prototype
+    points(one.points)]; => points(told.together)];
+    end_to_end/pages/test_report_account.py::test_what_is_shown_is_what_is_proved_and_adds_up[evidence]
+report/page_files/detail.js: what nobody proved is enough
+    first = proved ? => first = true ?
+    end_to_end/pages/test_report_account.py::test_what_is_proved_and_what_is_not_is_said_once_and_by_whom
 report/page_files/check.js: a sum about some rivals is asked about as one about all
     one.rivals === null ? "none" => true ? "none"
     end_to_end/pages/test_report_check.py::test_a_sum_is_asked_about_as_it_is_shown
@@ -593,10 +599,9 @@ report/page_files/detail.js: a clause names fewer prototypes than it exempts
 report/explanation.py _clause: other prototypes are other than those that the clause exempts
     exempt == named => named is not None
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
-report/shares.py ledger_of: the better end of an activation counts
-    (ends.low, domain.low, givers[0]) if difference > 0 else (ends.high, domain.high, givers[1])
-    => (ends.high, domain.low, givers[0]) if difference > 0 else (ends.low, domain.high, givers[1])
-    unit/report/test_shares.py::test_who_gains_is_told_in_words
+report/account.py _Ledger.takes: the better end of an activation counts
+    high[j] if difference > 0 else low[j] => low[j] if difference > 0 else high[j]
+    unit/report/test_account.py::test_who_gives_and_who_takes_is_told_in_words
 bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
     up(up(self.bias - least) + up(self.bias.abs() * 2.0**-52)) => self.bias - least - 2.0**-40
     unit/search/test_paradigms_evidence.py::test_statements_are_true_and_prove_the_class[euclidean]
@@ -616,12 +621,15 @@ search/digits.py _in_digits: a sum is rounded inward
 search/through.py _holding: a sum is that of the latents alone
     replace(statement, upper=max(upper, float((taken if rivals is None else taken[list(rivals)]).amax()))) => statement
     unit/search/test_through.py::test_a_sum_is_of_all_latents_in_the_ranges
-report/shares.py _with_sum: the greatest sum is shown
-    min(sums) => max(sums)
-    unit/report/test_shares.py::test_of_two_sums_the_lower_one_is_told
-report/shares.py ledger_of: a lead may be less than the one that is shown
-    never bias + lead < stated
-    unit/report/test_shares.py::test_what_is_not_proved_has_no_ledger
+report/account.py _Ledger.takes: the greatest sum is shown
+    each.upper <= taken => True
+    unit/report/test_account.py::test_of_two_sums_the_lower_one_is_told
+report/account.py account_of: a lead may be less than the one that is stated
+    leads[c] < (certificate.margins[c] or 0) => leads[c] < 0
+    unit/report/test_account.py::test_what_is_not_proved_has_no_account
+report/account.py account_of: the class that comes last is told as the one that comes closest
+    (leads[c], c) => (-leads[c], c)
+    unit/report/test_account.py::test_what_is_shown_adds_up_and_the_image_keeps_to_it[euclidean-evidence-proved]
 report/page_detail.py Details.of: what is proved is of another head
     auditor_for(collection.head_file) => auditor_for(collection.head_file.of(collection.head_file.path))
     unit/report/test_page.py::test_what_is_told_is_proved_of_the_head_that_the_page_shows
@@ -742,7 +750,7 @@ report/page_files/detail.js: the first claim has all meanings
     (meaning[name] || name) => meaning.entailment
     end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[float32]
 report/page_files/detail.js: a page hides a mistake
-    rows.label[row] === rows.predicted[row] ? [", and it is right" => true ? [", and it is right"
+    rows.label[row] === rows.predicted[row] ? ["and it is right" => true ? ["and it is right"
     end_to_end/pages/test_report_pictures.py::test_a_mistake_is_told_as_labelled
 report/page_files/check.js: another picture is proved again
     one.digest.sha256 === own => one.digest.sha256
@@ -789,12 +797,15 @@ report/picture.py _entries: a figure does not know how many prototypes there are
 cli/necessity.py _lines: two prototypes are told as all but the other ones
     result.prototypes => None
     end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-necessity]
-report/shares.py _most: what a prototype takes at most is rounded down
-    above(-amount) => below(-amount)
-    unit/report/test_shares.py::test_who_gains_is_told_in_words
-report/page_detail.py share_in_words: a share of nearly all is all
-    100 * share.numerator // share.denominator => round(100 * share)
-    unit/report/test_shares.py::test_a_share_is_all_only_if_it_is
+report/account.py _told: what is taken back at most is rounded down
+    -down(-exact) => down(exact)
+    unit/report/test_account.py::test_who_gives_and_who_takes_is_told_in_words
+report/account.py _told: what is given at least is rounded up
+    math.floor(value * scale) => math.ceil(value * scale)
+    unit/report/test_account.py::test_rounding_never_says_more_than_is_proved[euclidean-evidence]
+report/account.py _told: a sum is told as it is stated though the lead is less
+    Fraction(get - told, scale) <= given[other] - exact => True
+    unit/report/test_account.py::test_a_sum_is_told_as_it_is_stated_where_the_lead_is_proved
 cli/tables.py TextTable.add_row: a cell may look like two
     one_field => lambda cell: cell.encode('unicode_escape').decode()
     unit/cli/test_printing.py::test_a_cell_is_not_two

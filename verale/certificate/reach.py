@@ -11,7 +11,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Bounded", "bounded", "to_read"]
+__all__ = ["READABLE", "Bounded", "bounded", "to_read"]
+
+READABLE = 14
+"""Numbers and names that are read at a glance: what has no more is not shortened, and of more a page says so."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -73,7 +74,9 @@ def command(
     if as_json:
         record = None if result.outcome is None else result.outcome.record
         lines = [] if result.shown is None else list(result.shown.lines(whole))
-        print_record("shown", {"certificate": path, "lines": lines, "audit": record})
+        account = None if result.shown is None or not result.shown.points else result.shown.telling.account
+        points = None if account is None else asdict(account)
+        print_record("shown", {"certificate": path, "lines": lines, "account": points, "audit": record})
         sys.exit(code)
     if result.shown is not None:
         for line in result.shown.lines(whole):

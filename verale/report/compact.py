@@ -19,6 +19,7 @@ from verale.report.outlined import marks_of_item, outline, pixels_of, pixels_of_
 from verale.report.picture import saved
 from verale.report.telling import Telling
 from verale.report.thumbnails import ImageFile, Window, window_of
+from verale.runs.arguments import auditor_for
 from verale.runs.explained_run import HeadOfRun
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def compact(collection: Collection, kind: str) -> bytes:
     data, certificate = read_item(item)
     file = collection.head_file
     head = None if file is None else HeadOfRun.of(file.path, file.data)
-    telling = Telling.of(data, head, collection.classes)
+    numbers = None if file is None else (collection.auditor or auditor_for(file)).numbers
+    telling = Telling.of(data, head, collection.classes, numbers)
     return saved(lambda: _drawn(collection, item, certificate, telling), kind)
 
 
@@ -68,6 +70,9 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     if len(telling.unsaid) > _STATEMENTS:
         lines.add(f"{_BULLET}and {len(telling.unsaid) - _STATEMENTS} more")
     lines.add(f"{telling.size[0].upper()}{telling.size[1:]}.")
+    if item.status == "PROVED":
+        for subject, said in telling.points:
+            lines.add(f"{printable(subject)}: {printable(said)}")
     for rival, margin in telling.margins[:1]:
         who = "Every other class" if len(telling.margins) > 1 else printable(rival)
         lines.add(f"{who} stays at least {margin} below {predicted}{as_claimed(item.status)}.")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import torch
 from torch import Tensor
 
+from verale.bounds.margin import belonging
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -23,7 +24,7 @@ from verale.head import Evaluation, Head, Linear, as_patches, evaluate_observed
 from verale.head.evaluation import observables, similarity
 from verale.report.collect import Collection, Item
 
-__all__ = ["Estimates", "estimates_of", "estimates_of_item", "favoured_classes", "observables_of"]
+__all__ = ["Estimates", "estimates_of", "estimates_of_item", "favoured_classes", "given_and_taken", "observables_of"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class Estimates:
             biases these sum to the lead. Empty where no single patch attains an activation.
         best: for each prototype the patch with the greatest similarity; empty without latents, and where no single
             patch has it.
+        logits: (C,) of this image; empty without latents.
+        activations: (P,) likewise.
+        similar: (L, P) the similarity of each patch with each prototype; None without latents.
     """
 
     similarity: list[float | None] = field(default_factory=list)
@@ -53,6 +57,9 @@ class Estimates:
     adds: list[float | None] = field(default_factory=list)
     heat: dict[int, float] = field(default_factory=dict)
     best: list[int] = field(default_factory=list)
+    logits: list[float] = field(default_factory=list)
+    activations: list[float] = field(default_factory=list)
+    similar: Tensor | None = None
 
 
 def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | None) -> Estimates:
@@ -82,19 +89,29 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
         for s in certificate.statements
     ]
     if certificate.predicted >= head.classes or len(certificate.margins) != head.classes:
-        return Estimates(similarities, attained, best=best)
+        return Estimates(similarities, attained, best=best, similar=similar)
     evaluation = evaluate_observed(head, observed[None])
     logits = evaluation.logits[0]
     ahead = (logits[certificate.predicted] - logits).tolist()
     second = min((c for c in range(head.classes) if c != certificate.predicted), key=ahead.__getitem__, default=None)
+    activations = evaluation.activations[0].tolist()
+    known = Estimates(
+        similarities,
+        attained,
+        ahead,
+        second,
+        best=best,
+        logits=logits.tolist(),
+        activations=activations,
+        similar=similar,
+    )
     if second is None or not isinstance(head.readout, Linear):
-        return Estimates(similarities, attained, ahead, second, best=best)
+        return known
     parts = _parts(head, evaluation, certificate.predicted, second)
-    adds = [_added(statement, parts, best) for statement in certificate.statements]
     heat: dict[int, float] = {}
     for prototype, patch in enumerate(best):
         heat[patch] = heat.get(patch, 0.0) + parts[prototype]
-    return Estimates(similarities, attained, ahead, second, adds, heat, best)
+    return replace(known, adds=[_added(statement, parts, best) for statement in certificate.statements], heat=heat)
 
 
 def estimates_of_item(collection: Collection, item: Item, certificate: Certificate) -> Estimates:
@@ -119,6 +136,23 @@ def favoured_classes(head: Head) -> list[int | None]:
         int(index) if first > second and first > 0 else None
         for first, second, index in zip(top.values[0], top.values[1], top.indices[0], strict=True)
     ]
+
+
+def given_and_taken(
+    head: Head, estimates: Estimates, predicted: int, rivals: Sequence[int]
+) -> list[tuple[float, float]]:
+    """Of each rival what the prototypes of the class and the biases give the class of this image, and what all other
+    prototypes take back. Linear readouts."""
+    activations = torch.tensor(estimates.activations, dtype=torch.float64)
+    weight = head.weight.double()
+    own = belonging(head, torch.tensor([predicted]))[0]
+    bias = torch.zeros(head.classes, dtype=torch.float64) if head.bias is None else head.bias.double()
+    pairs = []
+    for rival in rivals:
+        points = (weight[predicted] - weight[rival]) * activations
+        given = points[own].sum() + bias[predicted] - bias[rival]
+        pairs.append((float(given), float(-points[~own].sum())))
+    return pairs
 
 
 def observables_of(head: Head, patches: Tensor) -> Tensor:

@@ -5,8 +5,11 @@ Its numbers are the statements' own. The statements in full, and the claim in th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from shlex import quote
 
+from verale.certificate.reach import READABLE, to_read
 from verale.certificate.words import between, lower_end, prototypes_named, upper_end
 from verale.checker.certificate import (
     ActivationStatement,
@@ -18,7 +21,7 @@ from verale.checker.certificate import (
     SumStatement,
 )
 
-__all__ = ["conditions", "in_brief", "named_prototypes", "stated_prototypes"]
+__all__ = ["TooLong", "conditions", "in_brief", "named_prototypes", "stated_prototypes", "too_long"]
 
 _COMPARED = 4
 """The most comparisons that are named one by one."""
@@ -28,6 +31,49 @@ _LISTED = 8
 """The most prototypes that are named together."""
 _LAST = (PatchStatement, ActivationStatement, FloorStatement, OrderStatement, SumStatement)
 """The order in which kinds of statements are told: of clauses floors first, and sums last of all."""
+
+
+@dataclass(frozen=True)
+class TooLong:
+    """That an explanation cannot be read at a glance, and what can be asked instead.
+
+    Attributes:
+        sentence: how much there is to read.
+        ask: what a question with a shorter answer is about.
+        command: that asks it.
+    """
+
+    sentence: str
+    ask: str
+    command: str
+
+
+def too_long(
+    certificate: Certificate,
+    count: int | None,
+    file: str,
+    name: Callable[[int], str],
+    rival: int | None = None,
+) -> TooLong | None:
+    """What is said of an explanation that is too long to be read; None of one that is not, or of an unknown head.
+
+    Args:
+        certificate: whose statements are meant.
+        count: how many prototypes the head has, if that is known.
+        file: the certificate's.
+        name: gives that of a class.
+        rival: the runner-up, if that is known; otherwise the class with the least margin is asked about.
+    """
+    margins = {c: margin for c, margin in enumerate(certificate.margins) if margin is not None}
+    rival = min(margins, key=margins.__getitem__, default=None) if rival is None else rival
+    read = 0 if count is None else to_read(certificate.statements, count, certificate.patches)
+    if read <= READABLE or rival is None:
+        return None
+    return TooLong(
+        f"Too long to read at a glance: {len(certificate.statements)} statements, with {read} numbers and names.",
+        f"A narrower question has a shorter answer: which few of them keep class {name(rival)} from winning?",
+        f"verale contrast {quote(file)} --class {rival}",
+    )
 
 
 def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:

@@ -18,9 +18,9 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
 from verale.errors import CertificateError, InputError
 from verale.files import read
-from verale.report.shown import Shown
+from verale.report.shown import WHY, Shown
 from verale.report.telling import Telling
-from verale.runs.arguments import HeadFile, certificate_bytes, is_path
+from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, is_path
 from verale.runs.audit import audit
 from verale.runs.explained_run import HeadOfRun
 
@@ -63,6 +63,8 @@ class Showing:
             [
                 f"<div><p><b>{escape(shown.heading)}</b></p>",
                 f"<p>{escape(shown.claim)}</p>{image}",
+                "".join(f"<p>{escape(line)}</p>" for line in shown.long),
+                _table(WHY, ("what", "points"), shown.points),
                 _table(shown.telling.size, ("of", "is"), *shown.statements()),
                 _table(f"Margins{as_claimed(shown.status)}", ("class", "behind by at least"), rivals, fewer),
                 _table("Where the prototypes come from (nothing proves it)", ("prototype", "copied from"), origins),
@@ -161,13 +163,13 @@ def _given(image: object, data: bytes) -> tuple[Any, str]:
 def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str] | None) -> Shown:
     """What is shown of a certificate, with what is given."""
     data = certificate_bytes(certificate)
-    facts, verdict = None, None
+    facts, verdict, numbers = None, None, None
     if head is not None:
         file = HeadFile.of(head)
         facts = HeadOfRun.of(file.path, file.data)
-        verdict = audit(certificate, head, latents)
+        verdict, numbers = audit(certificate, head, latents), auditor_for(file).numbers
     try:
-        telling = Telling.of(data, facts, classes)
+        telling = Telling.of(data, facts, classes, numbers)
     except CheckerError as error:
         raise CertificateError(f"cannot be shown: {error}") from error
     if verdict is None:

@@ -10,7 +10,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from verale.certificate.words import AS_LABELLED, LABELS, NOT_COMPARED, how_computed, not_proved, pictures_of
+from verale.certificate.words import (
+    AS_LABELLED,
+    LABELS,
+    NOT_COMPARED,
+    PROTOTYPES,
+    how_computed,
+    not_proved,
+    pictures_of,
+)
 from verale.checker.certificate import ARITHMETICS
 from verale.errors import InputError
 from verale.report import vocabulary
@@ -29,7 +37,7 @@ from verale.version import __version__
 
 __all__ = ["Limits", "page"]
 
-_SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "reasons.js", "detail.js", "check.js", "start.js")
+_SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "account.js", "detail.js", "check.js", "start.js")
 _PICTURED = 40
 """The most bytes of the numbers of prototypes that the list pictures."""
 _REST = 2**17
@@ -106,7 +114,8 @@ def page(
         "words": {
             "labelled": AS_LABELLED,
             "computed": {arithmetic: how_computed(arithmetic) for arithmetic in ARITHMETICS},
-            "prototypes": vocabulary.of_prototypes(collection),
+            "prototypes": vocabulary.meaning_of_prototypes(collection),
+            "shown": PROTOTYPES if collection.source.origins or collection.pictures else "",
             "activations": vocabulary.of_activations(collection.head),
             "observables": vocabulary.of_observables(collection.head),
             "squares": vocabulary.of_squares(fields),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
 from verale.checker.errors import FormatError, UnprovedError
+from verale.report.account import Account, account_of, has_account
 from verale.report.collect import Collection, Item
-from verale.report.explanation import conditions
+from verale.report.explanation import conditions, too_long
 from verale.report.grid import Grid
 from verale.report.page_check import Checking
 from verale.report.plainness import plain_patches
@@ -19,14 +19,19 @@ from verale.report.plainness import plain_patches
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
     from verale.checker import Auditor
+    from verale.checker.head import Head
     from verale.report.estimates import Estimates
-    from verale.report.shares import Ledger
     from verale.report.standing import Standing
 
 __all__ = ["Details", "InFull"]
 
-_MEMBERS = 20
-"""The most prototypes of a reason that are told one by one."""
+_SCORES = 5
+"""The most classes whose scores are shown."""
+_MAPS, _CELLS = 8, 2**10
+"""The most prototypes, and patches, of which it is told how similar each patch is."""
+
+_GREAT = 1e150
+"""Similarities are drawn as if they were no greater."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,7 @@ class Details:
         fields: the receptive fields of the patches; None where they are not known.
         checker: says what statements prove of activations, that of the verdicts where they are given now; None without
             a head.
+        head: the head, as the checker computes with it; None without one.
         standing: how activations stand among those of all images, where known.
     """
 
@@ -65,6 +71,7 @@ class Details:
     observable: str
     fields: ReceptiveFields | None
     checker: Auditor | None
+    head: Head | None
     standing: Standing | None
 
     @classmethod
@@ -73,12 +80,15 @@ class Details:
     ) -> Details:
         """Of a page. Raises InputError: the checker cannot use the head."""
         if collection.head_file is None:
-            return cls(collection, checking, observable, fields, None, None)
+            return cls(collection, checking, observable, fields, None, None, None)
         from verale.report.standing import Standing
         from verale.runs.arguments import auditor_for
+        from verale.runs.explained_run import HeadOfRun
 
-        checker = collection.auditor or auditor_for(collection.head_file)
-        return cls(collection, checking, observable, fields, checker, Standing.of(collection))
+        file = collection.head_file
+        head = HeadOfRun.of(file.path, file.data).head
+        checker = collection.auditor or auditor_for(file)
+        return cls(collection, checking, observable, fields, checker, head, Standing.of(collection))
 
     def of_several(self, shown: Sequence[InFull]) -> list[tuple[dict[str, object], list[int] | None]]:
         """Some certificates with estimates for people, and what the checker in the page is asked.
@@ -88,11 +98,11 @@ class Details:
         from verale.report.estimates import estimates_of_item
 
         estimates = [estimates_of_item(self.collection, each.item, each.certificate) for each in shown]
-        ledgers = [self._ledger(*each) for each in zip(shown, (one.second for one in estimates), strict=True)]
-        told = [self._told(*each) for each in zip(shown, estimates, ledgers, strict=True)]
-        return list(zip(told, [None if ledger is None else _adding(ledger) for ledger in ledgers], strict=True))
+        accounts = [self._account(each) for each in shown]
+        told = [self._told(*each) for each in zip(shown, estimates, accounts, strict=True)]
+        return list(zip(told, [None if account is None else account.adding for account in accounts], strict=True))
 
-    def _told(self, shown: InFull, estimates: Estimates, ledger: Ledger | None) -> dict[str, object]:
+    def _told(self, shown: InFull, estimates: Estimates, account: Account | None) -> dict[str, object]:
         collection, certificate, item = self.collection, shown.certificate, shown.item
         grid = collection.grid_of(certificate.patches, certificate.network)
         count = collection.prototypes_of(certificate)
@@ -112,30 +122,44 @@ class Details:
             "second": estimates.second,
             "adds": [None if value is None else about(value) for value in estimates.adds],
             "heat": _columns([(patch, about(value)) for patch, value in sorted(estimates.heat.items())], 2),
-            "reasons": [] if ledger is None else _reasons(certificate, ledger),
-            "rival": None if ledger is None else ledger.rival,
+            "account": None if account is None else asdict(account),
+            "now": [] if account is None else self._now(estimates, account),
+            "scores": _scores(certificate.predicted, estimates),
+            "maps": {} if account is None else _maps(estimates, account),
+            "long": self._too_long(item, certificate, estimates.second),
             "bounded": None if count is None else _bounded(certificate, count),
             "standing": self._standing(item, certificate),
             "plain": self._plain(shown.picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
             "questions": None if self.checking is None else self.checking.questions(certificate),
         }
 
-    def _ledger(self, shown: InFull, second: int | None) -> Ledger | None:
-        """Of the lead over the runner-up of the image; without latents over the class with the least margin. The
-        checker is asked where there may be one, and where it has not run out of its limit just now."""
-        record, head = shown.item.record, self.collection.head
+    def _account(self, shown: InFull) -> Account | None:
+        """The checker is asked where there may be one, and where it has not run out of its limit just now."""
+        record, head = shown.item.record, self.head
         if self.checker is None or head is None or (record and record["reason"] == "limit"):
             return None
-        from verale.report.shares import ledger_of, stated_over
-
-        rival = _closest(shown.certificate) if second is None else second
-        if rival is None or stated_over(shown.certificate, head, rival) is None:
+        if not has_account(shown.certificate, head):
             return None
         try:
             numbers = self.checker.numbers(shown.data)
         except (FormatError, UnprovedError):  # of another head, or beyond the limit
             return None
-        return ledger_of(shown.certificate, head, numbers, rival)
+        return account_of(shown.certificate, head, numbers)
+
+    def _now(self, estimates: Estimates, account: Account) -> list[list[str]]:
+        """Of each rival that is told what the class gets, and what is taken back, at this image; empty without it."""
+        if self.collection.head is None or not estimates.activations:
+            return []
+        from verale.report.estimates import given_and_taken
+
+        pairs = given_and_taken(self.collection.head, estimates, account.predicted, [c.rival for c in account.closest])
+        return [[about(given), about(taken)] for given, taken in pairs]
+
+    def _too_long(self, item: Item, certificate: Certificate, second: int | None) -> dict[str, str] | None:
+        file = item.name if item.path is None else str(item.path.relative_to(self.collection.folder))
+        count, name = self.collection.prototypes_of(certificate), self.collection.name_of
+        said = too_long(certificate, count, file, name, second)
+        return None if said is None else asdict(said)
 
     def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""
@@ -154,11 +178,6 @@ class Details:
         return plain_patches(picture, grid, {patch for patch in patches if patch is not None}, self.fields)
 
 
-def _closest(certificate: Certificate) -> int | None:
-    leads = {rival: margin for rival, margin in enumerate(certificate.margins) if margin is not None}
-    return min(leads, key=leads.__getitem__, default=None)
-
-
 def _patches(certificate: Certificate) -> list[int]:
     return [patch for s in certificate.statements if (patch := getattr(s, "patch", None)) is not None]
 
@@ -170,41 +189,26 @@ def _bounded(certificate: Certificate, count: int) -> list[int]:
     return [reach.prototypes, reach.pairs]
 
 
-def _adding(ledger: Ledger) -> list[int]:
-    parts = [part for reason in ledger.reasons for part in reason.parts if part.amount > 0]
-    parts.sort(key=lambda part: -part.amount)
-    return [part.prototype for part in parts if part.prototype is not None]
-
-
 def _columns(lines: Sequence[Sequence[object]], count: int) -> list[list[object]]:
     """Lines as columns, of which a page takes fewer bytes."""
     return [[line[column] for line in lines] for column in range(count)]
 
 
-def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, object]]:
-    """What carries the lead, as the page's script takes it."""
-    from verale.report.shares import carried_by, part_in_numbers
-
-    return [
-        {
-            "statements": list(reason.statements),
-            "share": share_in_words(reason.share),
-            "carries": carried_by(certificate, reason),
-            "parts": _columns(
-                [
-                    (part.prototype, *part_in_numbers(part))
-                    for part in reason.parts[:_MEMBERS]
-                    if part.prototype is not None
-                ],
-                3,
-            ),
-            "more": max(0, len(reason.parts) - _MEMBERS),
-        }
-        for reason in ledger.reasons
-    ]
+def _scores(predicted: int, estimates: Estimates) -> list[list[object]]:
+    """The classes with the greatest scores of this image, that of the certificate first, and about how much."""
+    order = sorted(range(len(estimates.logits)), key=lambda c: (c != predicted, -estimates.logits[c]))
+    return [[c, about(estimates.logits[c])] for c in order[:_SCORES]]
 
 
-def share_in_words(share: Fraction) -> str:
-    """A share in percent, rounded down: `84 %`, and 100 % only of all; `less than 1 %`."""
-    whole = 100 * share.numerator // share.denominator
-    return f"{whole} %" if whole >= 1 else "less than 1 %"
+def _maps(estimates: Estimates, account: Account) -> dict[int, str]:
+    """Of each stated prototype how similar each patch is to it: a digit from 0, the least of this image, to 9."""
+    similar = estimates.similar
+    if similar is None or len(similar) > _CELLS or not estimates.best:
+        return {}
+    maps = {}
+    for line in account.stated[:_MAPS]:
+        column = similar[:, line.prototype].clamp(-_GREAT, _GREAT)
+        least, most = float(column.min()), float(column.max())
+        if most > least:
+            maps[line.prototype] = "".join(map(str, ((column - least) * (9 / (most - least))).round().int().tolist()))
+    return maps

@@ -16,7 +16,10 @@ from verale.certificate.words import (
 )
 from verale.report.telling import Telling
 
-__all__ = ["NOT_AUDITED", "Shown"]
+__all__ = ["NOT_AUDITED", "WHY", "Shown"]
+
+WHY = "Why, in points: similarity x weight, where all statements hold"
+"""What stands above the account."""
 
 NOT_AUDITED = "NOT AUDITED"
 """The status without a verdict."""
@@ -94,6 +97,17 @@ class Shown:
     def _known(self) -> str:
         return f"({self.image_is})" if self.image_is else ""
 
+    @property
+    def points(self) -> tuple[tuple[str, str], ...]:
+        """Why the class is ahead, line by line; none unless it is PROVED."""
+        return self.telling.points if self.status == "PROVED" else ()
+
+    @property
+    def long(self) -> Sequence[str]:
+        """That it is too long to be read, and what can be asked instead; none where it is not."""
+        long = self.telling.long
+        return [] if long is None else [f"{long.sentence} {long.ask} {long.command}"]
+
     def statements(self, whole: bool = False) -> tuple[Sequence[tuple[str, str]], int]:
         """The statements that are shown, and how many are left out."""
         return _cut(self.telling.statements, None if whole else _STATEMENTS)
@@ -107,7 +121,12 @@ class Shown:
         yield self.heading
         yield ""
         yield self.claim
+        yield from self.long
         yield ""
+        if self.points:
+            yield WHY
+            yield from _listed(self.points, 0, "lines")
+            yield ""
         yield f"{self.telling.size[0].upper()}{self.telling.size[1:]}"
         yield from _listed(*self.statements(whole), "statements")
         if self.telling.margins:

@@ -59,12 +59,12 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
     source = source_beside(Path(path).parent)
     item = item_beside(path, source)
     data = None if item.summary is None else read_item(item)[0]
-    head, outcome = None, None
+    head, outcome, numbers = None, None, None
     if inputs.head is not None:
         network, pictures = find_seen(Path(path).parent) or (None, None)
         auditor = auditor_of(AuditSetup(inputs.head, inputs.latents, options or AuditOptions(), network, pictures))
         outcome = auditor.audit(path, data)
-        file = HeadFile.of(inputs.head)
+        file, numbers = HeadFile.of(inputs.head), auditor.auditor.numbers
         head = HeadOfRun.of(file.path, file.data) if file.sha256 == auditor.run["head"] else None
     if data is None and outcome is None:
         raise InputError(path, f"is not a certificate: {item.problem}")
@@ -72,7 +72,7 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
         return Single(None, outcome)
     item = item if outcome is None else replace(item, record=outcome.record)
     try:
-        telling = Telling.of(data, head, source.classes)
+        telling = Telling.of(data, head, source.classes, numbers, path)
     except (CheckerError, CertificateError) as error:
         raise InputError(path, f"cannot be shown: {error}") from error
     return Single(_shown(item, telling, head, source), outcome)

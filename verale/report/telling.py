@@ -6,15 +6,19 @@ The numbers are the certificate's own (`verale.certificate.words`). Nothing here
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, Statement, SumStatement
 from verale.certificate.reach import bounded
 from verale.certificate.statements import counted
 from verale.certificate.words import below, class_name, enumerated
+from verale.checker.certificate import Certificate as Read
 from verale.checker.certificate import read_certificate
-from verale.report.explanation import conditions, named_prototypes
+from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.numbers import Numbers
+from verale.report.account import Account, account_of, has_account
+from verale.report.explanation import TooLong, conditions, named_prototypes, too_long
 from verale.rules.words import bounds_in_words
 from verale.runs.explained_run import HeadOfRun
 
@@ -41,6 +45,9 @@ class Telling:
         prototypes: those to show with it.
         head: the digest of the head that the certificate names.
         digests: of the certificate's file and of all that it names, by what they are.
+        account: why the class is ahead, in points; None where that is not known.
+        points: the same in words, line by line.
+        long: that it is too long to be read, and what can be asked instead; None where it is not.
         of_picture: whether it names a picture.
         arithmetic: in which the network computes.
     """
@@ -54,6 +61,9 @@ class Telling:
     prototypes: tuple[int, ...]
     head: str
     digests: Mapping[str, str]
+    account: Account | None = None
+    points: tuple[tuple[str, str], ...] = ()
+    long: TooLong | None = None
     of_picture: bool = False
     arithmetic: str | None = None
 
@@ -63,6 +73,8 @@ class Telling:
         data: bytes,
         head: HeadOfRun | None = None,
         classes: Sequence[str] | None = None,
+        numbers: Callable[[bytes], Numbers] | None = None,
+        file: str = "FILE",
     ) -> Telling:
         """Tell a certificate.
 
@@ -70,6 +82,8 @@ class Telling:
             data: the bytes of its file.
             head: what is known of a head; it counts if it is the one that the certificate names.
             classes: the names of the classes, where the head has none.
+            numbers: what a checker proves from the statements in a certificate's bytes (`Auditor.numbers`).
+            file: the certificate's, for commands.
 
         Raises:
             FormatError: (the checker's) bytes that are not a certificate.
@@ -81,7 +95,7 @@ class Telling:
         classes = (None if head is None else head.labels) or classes
         parts = conditions(read, _OBSERVABLE if head is None else head.observable, count)
         predicted = class_name(certificate.predicted, classes)
-        sentence = _sentence(predicted, parts)
+        sentence, account = _sentence(predicted, parts), _account(data, read, head, numbers)
         told = [
             (statement, (statement.in_words(count)[0], bounds_in_words(statement)))
             for statement in sorted(certificate.statements, key=_rank)
@@ -97,9 +111,23 @@ class Telling:
             named_prototypes(read, count),
             certificate.head,
             {"certificate": hashlib.sha256(data).hexdigest(), **_named(certificate)},
+            account,
+            () if account is None else tuple(account.in_words(lambda c: class_name(c, classes))),
+            too_long(read, count, file, lambda c: class_name(c, classes)),
             certificate.picture is not None,
             certificate.arithmetic,
         )
+
+
+def _account(
+    data: bytes, certificate: Read, head: HeadOfRun | None, numbers: Callable[[bytes], Numbers] | None
+) -> Account | None:
+    if head is None or numbers is None or not has_account(certificate, head.head):
+        return None
+    try:
+        return account_of(certificate, head.head, numbers(data))
+    except (FormatError, UnprovedError):  # it does not fit the head, or is beyond the limit
+        return None
 
 
 def _named(certificate: Certificate) -> dict[str, str]:

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.report.collect import Collection
 
-__all__ = ["copy_of", "of_activations", "of_kernel", "of_observables", "of_prototypes", "of_squares"]
+__all__ = [
+    "copy_of",
+    "meaning_of_prototypes",
+    "of_activations",
+    "of_kernel",
+    "of_observables",
+    "of_prototypes",
+    "of_squares",
+]
 
 _KERNELS = {
     "proved-or-arb": "that is itself proved right, in Rocq, and in what its proof does not cover by one that computes"
@@ -35,11 +43,15 @@ _NAMED = 3
 
 def of_prototypes(collection: Collection) -> str:
     """What prototypes are, as far as the source tells, and that nothing proves where they come from."""
-    if collection.source.origins:
-        said = "A prototype is a patch of a training image, which the network keeps to compare images with."
-    else:
-        said = "A prototype is a pattern that the network learned, to compare images with."
+    said = meaning_of_prototypes(collection)
     return f"{said} {PROTOTYPES}" if collection.source.origins or collection.pictures else said
+
+
+def meaning_of_prototypes(collection: Collection) -> str:
+    """What prototypes are, as far as the source tells."""
+    if collection.source.origins:
+        return "A prototype is a patch of a training image, which the network keeps to compare images with."
+    return "A prototype is a pattern that the network learned, to compare images with."
 
 
 def of_activations(head: Head | None) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from verale.certificate import Prices, Statement
-from verale.certificate.reach import to_read
+from verale.certificate.reach import READABLE, to_read
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.costs import Costs
 from verale.search.problem import Problem
@@ -18,9 +18,6 @@ __all__ = ["NotKept", "Kept", "Search", "Solution", "Solved", "cheaper", "keep_s
 
 Solved = tuple[list[Statement], list[float], bool, tuple[Prices, ...]]
 """Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints."""
-
-READABLE = 14
-"""Numbers and names that are read at a glance: what has no more is not shortened."""
 
 SHORT_ENOUGH = "not tried: what was found before is read at a glance"
 

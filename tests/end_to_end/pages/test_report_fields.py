@@ -43,6 +43,11 @@ def cells(tab: Page) -> list[tuple[int, int]]:
     return [divmod(patch, 3) for patch in patches]
 
 
+def seen(tab: Page) -> str:
+    """What stands with the image, folded or not."""
+    return tab.locator("#detail .seen").text_content() or ""
+
+
 def expected(row: int, column: int) -> tuple[float, ...]:
     (left, right), (top, bottom) = FIELDS["columns"][column], FIELDS["rows"][row]
     return tuple(100 * each for each in (left / 30, top / 20, (right - left) / 30, (bottom - top) / 20))
@@ -55,7 +60,7 @@ def test_the_frame_is_the_receptive_field_of_the_outlined_patch(tabs, tmp_path):
     frames = boxes(tab, ".picture .field .dashes")
     assert frames == [pytest.approx(expected(*cell)) for cell in outlined]
     assert all(each.is_visible() for each in tab.locator(".picture .dashes").all())
-    said = tab.inner_text("#detail figcaption >> nth=0")
+    said = seen(tab)
     assert "Solid: the cell of a patch in the latent grid. Dashed: its receptive field" in said
     assert "Pointing" not in said
 
@@ -97,7 +102,7 @@ def test_of_many_patches_that_which_is_pointed_at_has_a_frame(tabs, tmp_path):
     assert not any(each.is_visible() for each in frames.all())
     tab.hover('.picture [data-patch="0"] > .over')
     assert [each.is_visible() for each in frames.all()].count(True) == 1
-    assert "Pointing at a patch shows its frame." in tab.inner_text("#detail figcaption >> nth=0")
+    assert "Pointing at a patch shows its frame." in seen(tab)
     tab.click("#all-statements > summary")
     tab.focus("#patch-4")
     assert tab.locator('.picture [data-patch="4"] .dashes').is_visible()
@@ -105,7 +110,7 @@ def test_of_many_patches_that_which_is_pointed_at_has_a_frame(tabs, tmp_path):
 
 def test_a_network_that_sees_everything_has_a_sentence(tabs, tmp_path):
     tab = certificate(tabs, tmp_path, WHOLE)
-    said = tab.inner_text("#detail figcaption >> nth=0")
+    said = seen(tab)
     assert "only says where the patch lies: it can depend on the whole image (its receptive field)." in said
     assert tab.locator(".dashes").count() == 0 and tab.locator("text=What each patch can depend on").count() == 0
     views = {each.get_attribute("viewBox") for each in tab.locator(".prototypes .close").all()}
@@ -116,7 +121,7 @@ def test_a_network_that_sees_everything_has_a_sentence(tabs, tmp_path):
 @pytest.mark.parametrize("fields", [None, FIELDS | {"rows": [[0, 20]]}], ids=["unknown", "of another grid"])
 def test_what_is_not_known_is_not_drawn(fields, tabs, tmp_path):
     tab = certificate(tabs, tmp_path, fields)
-    said = tab.inner_text("#detail figcaption >> nth=0")
+    said = seen(tab)
     assert "this page does not know on how much (its receptive field)" in said
     assert tab.locator(".dashes").count() == 0
     tab.click("text=Back to the list")
@@ -133,8 +138,8 @@ def test_where_no_statement_is_about_a_patch_the_one_that_decides_most_is_framed
     path = tmp_path / "report.html"
     path.write_bytes(page(audited(collect(made / "000000.ale.json")), "A report"))
     tab = tabs.open(path)
-    figcaption = tab.inner_text("#detail figcaption >> nth=0")
-    assert "Outlined: the patch that decides most" in figcaption and "Dashed" in figcaption
+    said = seen(tab)
+    assert "Outlined: the patch that decides most" in said and "Dashed" in said
     ((row, column),) = cells(tab)
     tab.click("text=How much each patch decides")
     lines = tab.locator("details:has-text('How much each patch decides') tbody tr").all_inner_texts()

@@ -17,7 +17,7 @@ from support.small import varied_head
 
 from verale.certificate.words import PROTOTYPES
 from verale.head import BankPooling
-from verale.report import page_full, shares
+from verale.report import page_detail, page_full
 from verale.report.collect import collect
 from verale.report.images import GONE
 from verale.report.page import Limits, page
@@ -249,7 +249,7 @@ def test_what_is_told_is_what_the_checker_of_the_verdicts_proves(folder, monkeyp
     asked = []
     monkeypatch.setattr(arguments, "auditor_for", None)
     monkeypatch.setattr(collection.auditor, "numbers", asked.append)
-    monkeypatch.setattr(shares, "ledger_of", lambda *given: None)
+    monkeypatch.setattr(page_detail, "account_of", lambda *given: None)
     page(collection, "A report")
     assert collection.auditor.kernel == "arb"
     assert asked == [item.path.read_bytes() for item in collection.items if item.path is not None]

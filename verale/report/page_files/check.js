@@ -176,7 +176,7 @@ function pictureInWords(said, time, entailed) {
 function again(detail, certificate) {
   const questions = detail.questions;
   const answer = el("div", { role: "status", id: "answer" });
-  const section = el("section", { "aria-labelledby": "again" }, el("h3", { id: "again" }, "Prove it again"));
+  const section = el("section", { "aria-labelledby": "again" }, el("h3", { id: "again", class: "hidden" }, "Prove it again"));
   const why = questions.why || (asksAbout(questions, certificate) ? "" : "the checker would be asked about other statements or margins than this page shows, so somebody changed the page");
   const refuse = (because) => section.replaceChildren(section.firstChild, el("p", {}, el("b", {}, "This certificate cannot be proved again here: "), el("bdi", {}, because), "."));
   if (why) {
@@ -230,8 +230,8 @@ function again(detail, certificate) {
   }
   const button = el("button", { type: "button", id: "prove", "aria-describedby": "again-what", on: { click: prove } }, "Prove again, here");
   section.append(
-    el("p", { id: "again-what" }, "A checker that is itself proved right, in Rocq, runs in your browser. Nothing is installed, and nothing leaves this page."),
-    button, answer, meaning(Boolean(questions.pictured)));
+    button, el("p", { id: "again-what", class: "quiet" }, "A checker that is itself proved right, in Rocq, runs in your browser. Nothing is installed, and nothing leaves this page."),
+    answer, meaning(Boolean(questions.pictured)));
   return section;
 }
 

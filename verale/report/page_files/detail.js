@@ -1,5 +1,6 @@
 // One certificate: first the explanation for people, then what is proved, the margins, and the statements in full.
 
+const MARKED = 12; // of so many outlined patches, the prototypes are numbered that they are most like
 const RIVALS = 12; // how many are shown before "Show all"
 
 async function drawDetail(row) {
@@ -11,11 +12,12 @@ async function drawDetail(row) {
   article.replaceChildren(steps(row), title, verdict(row));
   if (certificate) {
     const stated = statementsOf(certificate, detail), groups = grouped(stated);
+    const [drawn, ...more] = figure(row, detail, certificate, groups, uri);
     article.append(explanation(row, detail, certificate, stated), el("div", { class: "columns" },
-      figure(row, detail, certificate, groups, uri),
-      el("div", {}, cards(row, detail, stated, uri), runnerUp(row, detail, certificate, stated))));
-    article.append(el("div", { class: "columns" }, summary(row, detail, certificate), margins(row, detail, certificate)));
-    if (detail.questions) article.append(again(detail, certificate));
+      el("div", { class: "seen" }, drawn, scores(detail), ...more),
+      el("div", {}, detail.account ? account(row, detail, certificate, stated, uri) : "", enough(row, detail, certificate, stated))));
+    article.append(cards(row, detail, stated, uri), words(stated));
+    article.append(el("div", { class: "columns even" }, summary(row, detail, certificate, stated), margins(row, detail, certificate)));
     article.append(statements(detail, stated, groups, uri));
   } else article.append(summary(row, detail, certificate));
   article.append(digests(row, detail));
@@ -32,13 +34,12 @@ function steps(row) {
 function verdict(row) {
   const told = ", " + data.words.labelled;
   if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row]), told]));
-  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? [", and it is right" + told] : [", and it is wrong: the true class is ", named(rows.label[row]), told];
-  const follows = rows.status[row] === "PROVED" ? ", follows from what is stated below" : "";
-  return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer, class ", el("b", {}, named(rows.predicted[row])), follows, ...label);
+  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["and it is right" + told] : [el("b", { class: "match" }, "and it is wrong"), ": the true class is ", named(rows.label[row]), told];
+  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", ...label);
 }
 
 // What is proved, in the checker's words.
-function summary(row, detail, certificate) {
+function summary(row, detail, certificate, stated) {
   const status = rows.status[row], lines = [];
   if (detail && detail.claim) {
     const prefixes = { PROVED: "Proved by the checker: ", NOT_AUDITED: "Claimed by the certificate, not checked for this page: " };
@@ -53,29 +54,32 @@ function summary(row, detail, certificate) {
       return el("li", {}, el("b", {}, state), ": " + (meaning[name] || name) + " (" + name + (how ? ", " + how : ")"));
     })));
   }
-  if (rows.caveat[row]) lines.push(el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements"));
+  if (rows.caveat[row] && !certificate) lines.push(el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements"));
   if (rows.message[row] && status !== "PROVED") lines.push(el("p", { class: "reason" }, el("b", {}, "Why: "), el("bdi", {}, rows.message[row])));
   if (!detail && rows.size[row] !== null) lines.push(el("p", {}, "Its statements are left out of this page, see “What is missing”."));
   if (certificate) {
-    lines.push(el("p", { class: "quiet" }, "Latents are what the network computes of the image, one list of numbers a patch; its last layers, the head, compare them with the prototypes. " + data.notProved[rows.unproved[row]]));
+    if (stated.length) lines.push(el("p", {}, leftOpen(detail, certificate, stated)));
+    lines.push(el("p", { class: "quiet" }, "Latents are what the network computes of the image, one list of numbers a patch; its last layers, the head, compare them with the prototypes."));
   }
   return el("section", { "aria-labelledby": "exactly" }, el("h3", { id: "exactly" }, !certificate ? "What is known" : status === "PROVED" ? "What is proved, exactly" : "What is claimed, exactly"), ...lines);
 }
 
-// The explanation as a sentence, how much it leaves open, what is guaranteed, and what the words mean.
+// The explanation as a sentence; before it, if it is too long to be read, that it is, and what can be asked instead.
 function explanation(row, detail, certificate, stated) {
   const parts = detail.conditions, commas = parts.some((part) => part.includes(","));
   const joined = parts.length > 2 || commas ? parts.slice(0, -1).map((part) => part + "; ").join("") + (parts.length > 1 ? "and " : "") + parts[parts.length - 1] : listed(parts);
   const known = parts.length ? " whenever " + joined + "." : " whatever the image shows: it follows from the network’s last layers alone.";
   const claimed = rows.status[row] === "PROVED" ? "" : el("b", {}, "Claimed, not proved here: ");
-  const words = [data.words.prototypes,
-    stated.some((one) => one.patch === undefined) ? data.words.activations : "",
-    stated.some((one) => one.patch !== undefined) ? data.words.observables : ""];
-  return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why", class: "hidden" }, "Why"),
-    el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known),
-    stated.length ? el("p", {}, leftOpen(detail, certificate, stated)) : "",
-    el("p", {}, guarantee(row, certificate)),
-    stated.length ? el("p", { class: "quiet" }, words.filter(Boolean).join(" ")) : "");
+  const long = detail.long ? el("p", { class: "long" }, el("b", {}, detail.long.sentence), " ", detail.scores.length > 1 ? "What the network added up stands beside the picture. " : "", detail.long.ask, " ", el("code", {}, detail.long.command)) : "";
+  return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why", class: "hidden" }, "Why"), long,
+    el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known));
+}
+
+// What the words mean.
+function words(stated) {
+  const said = [data.words.prototypes, stated.some((one) => one.patch === undefined) ? data.words.activations : "",
+    stated.some((one) => one.patch !== undefined) ? data.words.observables : ""].filter(Boolean);
+  return stated.length ? el("details", { id: "words" }, el("summary", {}, "What the words mean"), said.map((one) => el("p", {}, one))) : "";
 }
 
 // How much the statements are about, and that nothing else has to hold.
@@ -87,14 +91,20 @@ function leftOpen(detail, certificate, stated) {
   return nothing + these + (all ? "all " + detail.count + " prototypes" : prototypes + " of the " + detail.count + " prototypes") + patches + ".";
 }
 
-// What is guaranteed, by which checker, and what is not, in one line.
-function guarantee(row, certificate) {
-  if (rows.status[row] !== "PROVED") return "";
-  const words = rows.run[row] === null ? "that shares no code with what found the statements" : data.runs[rows.run[row]].words;
+// That this is enough, whether it is proved and by which checker, what is not, and the button that proves it here.
+function enough(row, detail, certificate, stated) {
+  const proved = rows.status[row] === "PROVED", own = named(certificate.predicted);
+  const checker = rows.run[row] === null ? "that shares no code with what found the statements" : data.runs[rows.run[row]].words;
   const how = rows.pictured[row] && data.words.computed[rows.pictured[row]];
-  const begins = how ? "from the bytes of the picture, the network’s first layers compute, " + how + ", what is stated here; and wherever that holds, its last layers give class " : "wherever this holds of what the network’s first layers compute, its last layers give class ";
-  const not = data.notProved[rows.unproved[row]].replace("Not proved", "");
-  return [el("b", {}, "Guaranteed"), ", by a checker " + words + ": " + begins, named(certificate.predicted), ", in exact arithmetic. ", el("b", {}, "Not guaranteed"), not];
+  const where = stated.length ? "wherever this holds" : "whatever the picture shows";
+  const guaranteed = how ? ["from the bytes of the picture: the network’s first layers compute, " + how + ", what is stated here; and " + where + ", whatever else a picture shows, its last layers give class ", own]
+    : [where + " of what the network’s first layers compute of a picture, whatever else it shows, its last layers give class ", own];
+  const first = proved ? [el("b", {}, "This is enough, and it is proved"), ", " , ...guaranteed, ", in exact arithmetic. By a checker " + checker + "."]
+    : [el("b", {}, "Not proved here"), ": that this is enough for class ", own, "."];
+  const open = [data.notProved[rows.unproved[row]], data.words.shown].filter(Boolean).join(" ");
+  return el("section", { class: proved ? "enough" : "enough open", "aria-labelledby": "enough" }, el("h3", { id: "enough", class: "hidden" }, "Is this enough?"),
+    el("p", { class: "guaranteed" }, ...first), rows.caveat[row] ? el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements.") : "",
+    el("p", { class: "quiet" }, open), detail.questions ? again(detail, certificate) : "");
 }
 
 // By patch; statements about activations are under null. The order is that of each group's first statement.
@@ -114,10 +124,10 @@ function figure(row, detail, certificate, groups, uri) {
     if (patch !== null) counts.set(patch, (counts.get(patch) || 0) + own.length);
     else for (const one of own) if (one.attained !== null) counts.set(one.attained, (counts.get(one.attained) || 0) + 1);
   }
-  if (!detail.grid) return el("p", {}, "The positions of the " + certificate.patches + " patches in the image are unknown.");
+  if (!detail.grid) return [el("p", {}, "The positions of the " + certificate.patches + " patches in the image are unknown.")];
   const cells = certificate.patches - detail.grid.tokens, every = counts.size >= cells;
   const single = cells === 1; // then neither outlines nor colours tell anything
-  if (single && !uri) return el("p", {}, "The image is one patch.");
+  if (single && !uri) return [el("p", {}, "The image is one patch.")];
   const told = new Map(single ? [] : detail.heat), heat = new Map([...told].map(([patch, value]) => [patch, Number(value)]));
   const hot = [...heat].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([patch]) => patch);
   const alone = !counts.size && hot.length > 0; // statements about no patch: then that which decides most is outlined
@@ -135,18 +145,24 @@ function figure(row, detail, certificate, groups, uri) {
   const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
   const known = data.images[rows.known[row]];
   const match = uri && known ? el(rows.match[row] ? "b" : "span", rows.match[row] ? { class: "match" } : {}, " The image is " + known + ".") : "";
-  return el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose),
-    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match, single || !hot.length ? "" : plainness(detail, hot[0], "The strongest of them"),
-      single || !counts.size ? "" : el("span", { class: "squares" }, data.words.squares, data.fields && (every || counts.size > FRAMED) ? " Pointing at a patch shows its frame." : "")),
-    heat.size ? patchByPatch(detail) : "", data.fields && !single && counts.size ? fields(detail, [...counts.keys()]) : "");
+  const marks = new Map();
+  for (const one of detail.account ? detail.account.stated : []) {
+    const at = detail.attained[one.statement] ?? null;
+    if (at !== null && counts.size <= MARKED) marks.set(at, [...(marks.get(at) || []), one.prototype]);
+  }
+  const drawn = el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose, marks),
+    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match, single || !hot.length ? "" : plainness(detail, hot[0], "The strongest of them")));
+  return [drawn, heat.size ? patchByPatch(detail) : "", !single && counts.size ? fields(detail, [...counts.keys()]) : ""];
 }
 
 // The frames as a table.
 function fields(detail, patches) {
+  const squares = el("p", { class: "quiet" }, data.words.squares, data.fields && patches.length > FRAMED ? " Pointing at a patch shows its frame." : "");
+  if (!data.fields) return el("details", {}, el("summary", {}, "What a square is"), squares);
   const [height, width] = data.fields.size;
   const cells = patches.sort((a, b) => a - b).map((patch) => cellOf(detail.grid, patch)).filter(Boolean);
   const share = (cell) => { const box = fieldOf(cell); return box ? Math.ceil((100 * box.width * box.height) / UNIT ** 2) + " %" : "0 %"; };
-  return el("details", {}, el("summary", {}, "What each patch can depend on"),
+  return el("details", {}, el("summary", {}, "What a square is, and what each patch can depend on"), squares,
     el("p", { class: "quiet" }, "The receptive field of each patch named here, in pixels of the image as the network gets it (" + width + " by " + height + "). Nothing outside of it changes what the network computes for the patch. As source.json says; not part of the proof."),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Patch"), el("th", { scope: "col" }, "Receptive field"), el("th", { scope: "col", class: "number" }, "Of the image"))),
       el("tbody", {}, cells.map((cell) => el("tr", {}, el("th", { scope: "row" }, cellName(cell)), el("td", {}, fieldName(cell)), el("td", { class: "number" }, share(cell)))))));
@@ -179,7 +195,8 @@ function margins(row, detail, certificate) {
     event.target.remove();
     body.querySelectorAll("th")[RIVALS].focus();
   } } }, "Show all " + rivals.length + " rivals");
-  const open = "Solid: the lead over each class, in logits, " + (rows.status[row] === "PROVED" ? "that follows from the statements. " : "that the certificate claims; it is not proved here. ") + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.");
+  const small = " A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class.";
+  const open = "Solid: the lead over each class, in logits, " + (rows.status[row] === "PROVED" ? "that follows from the statements. " : "that the certificate claims; it is not proved here. ") + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.") + small;
   return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class (margins)"), el("p", { class: "quiet" }, open),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
       el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "This image, about") : "")), body), rest);
@@ -212,10 +229,10 @@ function group(detail, patch, own, uri) {
   const heading = patch === null ? "Activations" : patchName(detail.grid, patch)[0].toUpperCase() + patchName(detail.grid, patch).slice(1);
   const observable = patch === null ? "Activation" : observableName();
   const light = (on) => () => document.querySelectorAll('.picture [data-patch="' + patch + '"]').forEach((one) => one.classList.toggle("on", on));
-  const shares = detail.reasons.length > 0, added = !shares && own.some((one) => Number(one.adds) !== 0);
+  const added = !detail.account && own.some((one) => Number(one.adds) !== 0);
   const head = el("tr", {}, el("th", { scope: "col" }, "Prototype"),
     patch === null ? "" : el("th", { scope: "col", class: "number" }, "Similarity, about"),
-    added ? el("th", { scope: "col", class: "number" }, "Adds to the lead, about") : shares ? el("th", { scope: "col", class: "number" }, "Of the lead") : "", el("th", { scope: "col", class: "number" }, observable));
+    added ? el("th", { scope: "col", class: "number" }, "Adds to the lead, about") : "", el("th", { scope: "col", class: "number" }, observable));
   return el("section", { class: "group", id: "patch-" + patch, tabindex: "-1", on: { mouseenter: light(true), mouseleave: light(false), focusin: light(true), focusout: light(false) } },
     el("div", { class: "this" }, cell && uri ? closeUp(detail.grid, uri, cell) : "", el("h4", {}, heading), el("p", { class: "quiet" }, plural(own.length, "statement"))),
     el("table", {}, el("thead", {}, head), el("tbody", {}, own.map((one) => statement(detail, one, added, uri)))));
@@ -226,7 +243,7 @@ function statement(detail, one, added, uri) {
   const title = one.except || isSum(one) ? exact(one.upper ?? one.lower) : one.interval.includes(null) ? one.interval.map(exact).join(", ") : "exactly [" + one.interval.join(", ") + "]";
   return el("tr", { class: one.except || isSum(one) ? "clause" : null }, el("th", { scope: "row" }, isSum(one) ? sumInWords(one) : one.except ? meantBy(one.except, detail.count) : prototype(detail, one, uri)),
     one.patch === undefined ? "" : el("td", { class: "number" }, one.similarity ?? ""),
-    added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : detail.reasons.length ? el("td", { class: "number" }, one.share) : "",
+    added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : "",
     el("td", { class: "number", title }, boundsInWords(one)));
 }
 

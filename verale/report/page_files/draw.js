@@ -95,7 +95,7 @@ function cells(grid, make) {
 
 // The whole image with outlined patches and the frames of their receptive fields; a click on a patch calls `choose` with it. Where every patch has statements,
 // none is outlined until it is pointed at.
-function picture(grid, uri, patches, heat, every, description, choose) {
+function picture(grid, uri, patches, heat, every, description, choose, marks) {
   const named = [...patches.keys()].filter((patch) => cellOf(grid, patch));
   const svg = el("svg:svg", { viewBox: "-1 -1 102 102", role: "img", class: "picture", "aria-label": description },
     background(grid, uri), heat.size ? warmth(grid, heat) : patches.size ? shadow(grid, patches) : "");
@@ -105,9 +105,16 @@ function picture(grid, uri, patches, heat, every, description, choose) {
     const group = outline(rectangle(grid, ...cell), { "data-patch": patch, class: shape, on: { click: () => choose(patch) } });
     group.prepend(frame(fieldOf(cell)));
     group.append(el("svg:title", {}, patchName(grid, patch) + (patches.get(patch) ? ", " + plural(patches.get(patch), "statement") : "") + (data.fields ? "; depends on " + fieldName(cell) : "")));
+    if (marks.has(patch)) group.append(mark(rectangle(grid, ...cell), marks.get(patch).join(", ")));
     svg.append(group);
   }
   return svg;
+}
+
+// The numbers of prototypes in a cell's frame.
+function mark(box, text) {
+  const size = Math.min(box.height / 2, (1.6 * box.width) / text.length);
+  return el("svg:text", { class: "mark", x: box.x + box.width / 2, y: box.y + box.height / 2 + size / 3, "font-size": size, "text-anchor": "middle", "stroke-width": size / 6 }, text);
 }
 
 // A close-up: one cell of an image and all that its patch can depend on, or else its surroundings; without a cell, or

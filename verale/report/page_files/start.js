@@ -10,6 +10,7 @@ async function show() {
   const before = detail.dataset.row;
   if (row === null) {
     overview.hidden = false;
+    document.body.classList.remove("one");
     detail.hidden = true;
     delete detail.dataset.row;
     const link = before === undefined ? null : document.querySelector('a[href="#certificate-' + before + '"]');
@@ -19,6 +20,7 @@ async function show() {
   const title = await drawDetail(row);
   if (request !== requests) return; // a later request is already under way
   overview.hidden = true;
+  document.body.classList.add("one");
   detail.hidden = false;
   detail.dataset.row = row;
   window.scrollTo(0, 0);
@@ -37,7 +39,7 @@ for (const button of document.querySelectorAll(".only")) {
   });
 }
 window.addEventListener("hashchange", show);
-window.addEventListener("beforeprint", () => ["all-statements", "all-digests"].forEach((id) => document.getElementById(id)?.setAttribute("open", "")));
+window.addEventListener("beforeprint", () => ["all-statements", "all-digests", "words", "by-class"].forEach((id) => document.getElementById(id)?.setAttribute("open", "")));
 begin().then(() => {
   beginList();
   select();

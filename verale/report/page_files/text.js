@@ -40,7 +40,7 @@ async function detailOf(row) {
   if (number < 0) return null;
   const block = data.blocks.findLastIndex((first) => first <= number), place = number - data.blocks[block];
   const detail = Object.fromEntries(Object.entries(await inflate("d" + block)).map(([name, values]) => [name, values[place]]));
-  return { ...detail, heat: lines(detail.heat), reasons: detail.reasons.map((reason) => ({ ...reason, parts: lines(reason.parts) })) };
+  return { ...detail, heat: lines(detail.heat) };
 }
 
 // The lines of a table that the page holds column by column.

@@ -1,0 +1,177 @@
+"""The page's first screen: why the class is ahead, in points that add up, told and drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from support.joint import joint_head
+from support.reporting import folder_of, report_head
+
+from verale.checker import Auditor
+from verale.checker.certificate import Certificate, read_certificate
+from verale.checker.head import read_head
+from verale.report.account import Account, account_of
+from verale.report.collect import Collection, collect
+from verale.report.page import page
+from verale.report.verdicts import audited
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> Path:
+    """Twelve images with classes of long names."""
+    names = ("airplane", "hippopotamus", "Black-footed Albatross")
+    folder = tmp_path_factory.mktemp("reasons") / "out"
+    folder_of(folder, report_head(labels=names), "smallest", names=[f"{n}.png" for n in range(12)])
+    (folder / "prototypes").mkdir()
+    for number in range(report_head().size):
+        Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
+    path = folder / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    return path
+
+
+def explained(collection: Collection, row: int) -> tuple[Certificate, Account]:
+    """A certificate, and its account, as the checker proves it."""
+    data = (collection.folder / f"{row:06d}.ale.json").read_bytes()
+    certificate, file = read_certificate(data), collection.head_file
+    assert file is not None
+    made = account_of(certificate, read_head(file.data), Auditor(file.data).numbers(data))
+    assert made is not None
+    return certificate, made
+
+
+def number(text: str) -> Fraction:
+    return Fraction(text.split("\n")[0].replace("\N{MINUS SIGN}", "-").removesuffix(" points"))
+
+
+OUTSIDE = """() => [...document.querySelectorAll('.prototypes > li')].flatMap((card) => {
+  const box = card.getBoundingClientRect();
+  const parts = [...card.querySelectorAll('svg, figure, .says, small, .points')]
+    .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect());
+  return parts.filter((one) => one.width && (one.right > box.right + 1 || one.bottom > box.bottom + 1)); }).length"""
+BROKEN = """() => [...document.querySelectorAll('#table [data-key=predicted] bdi')].filter((name) => {
+  const line = parseFloat(getComputedStyle(name).lineHeight) || 24, words = name.textContent.split(' ').length;
+  return name.getBoundingClientRect().height > line * words * 1.5; }).length"""
+
+
+@pytest.mark.parametrize("width", [1300, 800, 360])
+def test_nothing_leaves_its_card_and_no_word_is_broken(tabs, report, width):
+    tab = tabs.open(report, viewport={"width": width, "height": 900})
+    assert tab.evaluate(BROKEN) == 0
+    for row in range(12):
+        tab.goto(f"file://{report}#certificate-{row}")
+        tab.wait_for_selector(f"#detail[data-row='{row}']")
+        assert tab.locator(".prototypes .close").count() > 0
+        assert tab.evaluate(OUTSIDE) == 0
+        tab.evaluate("document.querySelectorAll('#detail details').forEach((one) => { one.open = true; })")
+        assert tab.evaluate(OUTSIDE) == 0
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_what_is_proved_and_what_is_not_is_said_once_and_by_whom(tabs, report):
+    tab = tabs.open(report, "#certificate-0")
+    tab.wait_for_selector("#title")
+    said = tab.inner_text("#detail")
+    assert said.count("This is enough, and it is proved, wherever this holds") == 1
+    assert said.count("By a checker that is itself proved right, in Rocq.") == 1
+    assert said.count("Not proved: ") == said.count("Nothing proves what pictures of prototypes show") == 1
+    assert "Nothing else has to hold. These " in said and "nearly of one colour" in said, "as all of these images are"
+    assert not tab.is_visible(".account .map"), "on demand"
+    tab.click(".account details >> text=How similar, and where else >> nth=0")
+    assert " of the 11 other images here" in tab.inner_text(".account"), "activations have a scale"
+    assert tab.locator(".account .map .adds").count() > 0 and tab.is_visible(".account .map >> nth=0")
+    nobody = report.with_name("unaudited.html")
+    nobody.write_bytes(page(collect(report.parent), "A report"))
+    tab = tabs.open(nobody, "#certificate-0")
+    tab.wait_for_selector("#title")
+    said = tab.inner_text("#detail")
+    assert "This is enough" not in said and "Not proved here: that this is enough" in said
+    assert "if all of this holds, " in said
+
+
+def test_a_wrong_class_is_said_to_be_wrong_where_it_stands(tabs, report):
+    tab = tabs.open(report)
+    wrong, right = (tab.evaluate(f"rows.label.findIndex((x, i) => (x === rows.predicted[i]) === {is_right})")
+                    for is_right in ("false", "true"))  # fmt: skip
+    for row, said in ((wrong, "and it is wrong: the true class is "), (right, "and it is right, as labelled")):
+        tab.goto(f"file://{report}#certificate-{row}")
+        tab.wait_for_selector(f"#detail[data-row='{row}']")
+        assert said in tab.inner_text("#detail .verdict")
+
+
+def test_where_the_lead_is_not_shared_out_nothing_is_said_of_points(tabs, tmp_path):
+    head = replace(joint_head("plain", prototypes=12), labels=("ant", "bee", "cat"))
+    folder = folder_of(tmp_path / "out", head, "joint", grid=(1, 1))
+    path = folder / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    tab = tabs.open(path, "#certificate-0")
+    tab.wait_for_selector("#title")
+    assert "does not say how much it owes to each" in tab.inner_text("section[aria-labelledby=further]")
+    assert tab.locator(".account").count() == tab.locator("#by-class").count() == 0
+    assert tab.locator(".scores tbody tr").count() == 3
+
+
+def test_the_list_pictures_the_prototypes_that_add_to_the_lead(tabs, report):
+    tab = tabs.open(report)
+    collection, rows = collect(report.parent), tab.evaluate("rows.prototypes")
+    for row, shown in enumerate(rows):
+        assert shown == explained(collection, row)[1].adding[:6]
+
+
+@pytest.mark.parametrize("paradigm", ["evidence", "top_k", "projection"])
+def test_what_is_shown_is_what_is_proved_and_adds_up(tabs, tmp_path, paradigm):
+    folder = folder_of(tmp_path / "out", paradigm=paradigm)
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    tab = tabs.open(path)
+    collection = collect(folder)
+    for row in range(4):
+        tab.goto(f"file://{path}#certificate-{row}")
+        tab.wait_for_selector(f"#detail[data-row='{row}']")
+        certificate, made = explained(collection, row)
+        lines = [number(text) for text in tab.locator(".account > li > .points").all_inner_texts()]
+        *parts, together, taken, lead = lines
+        assert sum(parts) == together == Fraction(made.together) and together + taken == lead == Fraction(made.lead)
+        assert abs(taken) == abs(Fraction(made.taken))
+        shown = tab.locator(".account > li >> .says").all_inner_texts()
+        assert len(shown) == len(made.stated) + (made.total is not None)
+        for line, said in zip(made.stated, shown, strict=False):
+            assert said.startswith(f"prototype {line.prototype} is active ")
+            assert f"{line.similarity} \N{MULTIPLICATION SIGN} {line.weight} =" in tab.inner_text(".account")
+        name = ("ant", "bee", "cat")[certificate.predicted]
+        assert f"{name} leads every other class by at least" in tab.inner_text(".account")
+        assert not tab.is_visible(".by-class")
+        tab.click("#by-class summary")
+        for one, text in zip(made.closest, tab.locator(".by-class tbody tr").all(), strict=True):
+            given, taken, lead = (number(cell) for cell in text.locator("td.number").all_inner_texts())
+            assert (given, taken, lead) == (Fraction(one.given), Fraction(one.taken), Fraction(one.lead))
+            assert given - taken == lead
+        if len(made.implied) > 2:
+            assert not tab.is_visible(".implied .plain-list")
+            tab.click(".implied summary")
+        followed = [text for text in tab.locator(".implied").all_inner_texts() if "and therefore" in text]
+        assert bool(followed) == bool(made.implied)
+        for line in made.implied:
+            assert any(f"prototype {line.prototype} at least {line.similarity}" in text for text in followed)
+
+
+def test_what_is_too_long_is_said_first_with_a_shorter_question(tabs, tmp_path):
+    folder = folder_of(tmp_path / "out", paradigm="projection")
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    tab = tabs.open(path, "#certificate-1")
+    tab.wait_for_selector("#detail[data-row='1']")
+    said = tab.inner_text("section[aria-labelledby=why] p >> nth=0")
+    assert said.startswith("Too long to read at a glance: ") and "numbers and names" in said
+    assert "What the network added up stands beside the picture." in said and tab.locator(".scores").count() == 1
+    command = tab.inner_text(".long code").split()
+    assert command[:3] == ["verale", "contrast", "000001.ale.json"]
+    evidence = folder_of(tmp_path / "short", paradigm="evidence")
+    path.write_bytes(page(audited(collect(evidence)), "A report"))
+    tab = tabs.open(path, "#certificate-1")
+    tab.wait_for_selector("#detail[data-row='1']")
+    assert tab.locator(".long").count() == 0

@@ -1,0 +1,341 @@
+"""Why the class is ahead, in points that add up as they are shown. Linear readouts.
+
+With D_j = W_kj - W_cj, of the predicted class k and a rival c, the lead over c is
+
+    b_k - b_c  +  sum of D_j a_j over the prototypes j of class k  -  what all others take back,
+
+where a prototype is of class k if no class has a greater weight for it (certificates/v1.md). For those D_j >= 0, so the
+lower ends of their activations count. What the others take back is at most the sum that is stated, or what the ends of
+their activations give, whichever is less.
+
+Soundness: ends are the checker's (`Numbers`) and all sums are exact; each shown part is rounded once, what the class
+gets down and what is taken back up, and totals are sums of shown parts. So each is proved where the statements hold. Of
+all rivals the one is shown over which the exact lead is least; the shown lead is at most that, so it holds over every
+class. Where less than a stated margin comes out, as where a margin is bounded as a whole (`joint`, `assignment`), and
+with trees and maxima, there is no account.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import gt
+
+from verale.certificate.words import about, below, enumerated, lower_end, upper_end
+from verale.checker.certificate import ActivationStatement, Certificate, SumStatement
+from verale.checker.head import Head
+from verale.checker.numbers import Numbers
+
+__all__ = ["Account", "Against", "Line", "account_of", "has_account"]
+
+_CLOSEST = 12
+"""The most rivals that are told one by one."""
+_NAMED = 3
+"""The most prototypes that a line in words names."""
+_MOST_PLACES = 12
+"""Of decimals, behind the point."""
+_SHORT = 7
+"""Letters of a sum that is told as it is stated."""
+_KEPT = Fraction(4, 5)
+"""Of the lead, so much is left at least by rounding."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A prototype of the class.
+
+    Attributes:
+        prototype: its number.
+        statement: the number of the statement about it; None where its activation follows from other statements.
+        similarity: its activation at least.
+        weight: D_j, about.
+        points: their product at least.
+    """
+
+    prototype: int
+    statement: int | None
+    similarity: str
+    weight: str
+    points: str
+
+
+@dataclass(frozen=True)
+class Against:
+    """One rival.
+
+    Attributes:
+        rival: the class.
+        given: what the class gets at least, its prototypes and the biases together.
+        taken: what all other prototypes take back at most; below 0 where they give something.
+        lead: the difference.
+    """
+
+    rival: int
+    given: str
+    taken: str
+    lead: str
+
+
+@dataclass(frozen=True)
+class Account:
+    """Why a class is ahead of the rival that comes closest, and so of every other class.
+
+    Attributes:
+        predicted: the class.
+        rival: the class that comes closest.
+        stated: its prototypes of which something is stated, those that give most first.
+        implied: those that are more active than they have to be, as follows from the statements; likewise.
+        by_implied: what these give together; empty without any.
+        start: what the biases give; empty where they are equal.
+        rest: what all further prototypes of the class give at least; empty where that is 0.
+        together: all of that.
+        taken: what the prototypes of other classes take back at most; below 0 where they give something.
+        total: the number of the statement that says so; None where it follows from several.
+        lead: the difference.
+        closest: the rivals that come closest, the first of them `rival`.
+    """
+
+    predicted: int
+    rival: int
+    stated: tuple[Line, ...]
+    implied: tuple[Line, ...]
+    by_implied: str
+    start: str
+    rest: str
+    together: str
+    taken: str
+    total: int | None
+    lead: str
+    closest: tuple[Against, ...]
+
+    @property
+    def adding(self) -> list[int]:
+        """The prototypes that give something, those that give most first."""
+        lines = sorted((*self.stated, *self.implied), key=lambda line: -Fraction(line.points))
+        return [line.prototype for line in lines if Fraction(line.points) > 0]
+
+    def in_words(self, name: Callable[[int], str]) -> Iterator[tuple[str, str]]:
+        """Line by line what gives or takes points, and how many; `name` gives that of a class."""
+        for line in self.stated:
+            yield f"prototype {line.prototype}", f"at least {line.similarity} x about {line.weight} = {line.points}"
+        if self.implied:
+            names = [str(line.prototype) for line in self.implied[:_NAMED]]
+            more = len(self.implied) - len(names)
+            names += [f"{more} other{'s' if more > 1 else ''}"] if more else []
+            which = f"prototype{'s' if len(self.implied) > 1 else ''} {enumerated(names)}"
+            yield f"and therefore {which}", f"at least {self.by_implied}"
+        if self.start:
+            yield "the class's head start (bias)", self.start
+        if self.rest:
+            yield f"further prototypes of class {name(self.predicted)}", f"at least {self.rest}"
+        yield "together", f"at least {self.together}"
+        if self.taken.startswith("-"):
+            yield "all other prototypes together give it", f"at least {self.taken[1:]}"
+        else:
+            yield "all other prototypes together take back", f"at most {self.taken}"
+        yield f"so class {name(self.predicted)} leads every other class by", f"at least {self.lead}"
+
+
+def has_account(certificate: Certificate, head: Head) -> bool:
+    """Whether a certificate of a head can have an account, whatever its statements prove."""
+    rivals = sum(margin is not None for margin in certificate.margins)
+    return head.readout == "linear" and certificate.predicted < head.classes == len(certificate.margins) and rivals > 0
+
+
+def account_of(certificate: Certificate, head: Head, numbers: Numbers) -> Account | None:
+    """The account of a certificate; None where there is none (see above).
+
+    Args:
+        certificate: a certificate of the head.
+        head: the head.
+        numbers: what the certificate's statements prove.
+    """
+    if not has_account(certificate, head):
+        return None
+    ledger = _Ledger.of(certificate, head, numbers)
+    if ledger is None:
+        return None
+    rivals = [c for c, margin in enumerate(certificate.margins) if margin is not None]
+    given = {c: ledger.start(c) + ledger.gives(c, ledger.own) for c in rivals}
+    taken = {c: ledger.takes(c) for c in rivals}
+    leads = {c: given[c] - taken[c][0] for c in rivals}
+    if any(leads[c] < (certificate.margins[c] or 0) for c in rivals):
+        return None
+    ordered = sorted(rivals, key=lambda c: (leads[c], c))
+    rival = ordered[0]
+    if leads[rival] <= 0:
+        return None
+    return next(
+        account
+        for places in range(ledger.least_places, _MOST_PLACES + 1)
+        if (account := _told(ledger, ordered, given, taken, places))
+        and (Fraction(account.lead) >= _KEPT * leads[rival] or places == _MOST_PLACES)
+    )
+
+
+@dataclass(frozen=True)
+class _Ledger:
+    """The numbers of an account, exactly.
+
+    Attributes:
+        predicted: the class.
+        weight: (C, P) and bias (C,) times `unit`.
+        own, others: the prototypes that belong to the class, and those that do not.
+        low, high: (P,) the ends of activations, times `fine`.
+        least: (P,) likewise the lower ends without statements.
+        stated: by prototype the number of the statement about its activation, and the lower end that it states.
+        sums: the sums among the statements, and their numbers.
+    """
+
+    predicted: int
+    unit: int
+    fine: int
+    weight: Sequence[Sequence[int]]
+    bias: Sequence[Fraction]
+    own: Sequence[int]
+    others: Sequence[int]
+    low: Sequence[int]
+    high: Sequence[int]
+    least: Sequence[int]
+    stated: dict[int, tuple[int, Fraction]]
+    sums: Sequence[tuple[int, SumStatement]]
+
+    @classmethod
+    def of(cls, certificate: Certificate, head: Head, numbers: Numbers) -> _Ledger | None:
+        """None where an end is missing, or statements contradict each other."""
+        lows = [each.low for each in numbers.activations]
+        columns = lows, [each.high for each in numbers.activations], [each.low for each in numbers.domain]
+        known = [[end for end in column if end is not None] for column in columns]
+        if any(len(column) < head.count for column in known) or any(map(gt, known[0], known[1])):
+            return None
+        fine = math.lcm(*(end.denominator for column in known for end in column))
+        low, high, least = ([end.numerator * (fine // end.denominator) for end in column] for column in known)
+        mine = head.belong(certificate.predicted)
+        return cls(
+            predicted=certificate.predicted,
+            unit=1 << head.weight.bits,
+            fine=fine,
+            weight=head.weight.rows,
+            bias=[Fraction(each, 1 << head.bias.bits) for each in head.bias.rows[0]],
+            own=[j for j, own in enumerate(mine) if own],
+            others=[j for j, own in enumerate(mine) if not own],
+            low=low,
+            high=high,
+            least=least,
+            stated={
+                each.prototype: (number, each.lower)
+                for number, each in enumerate(certificate.statements)
+                if isinstance(each, ActivationStatement) and each.lower is not None
+            },
+            sums=[
+                (number, each) for number, each in enumerate(certificate.statements) if isinstance(each, SumStatement)
+            ],
+        )
+
+    @property
+    def least_places(self) -> int:
+        """So many places that a sum is told as it is stated, where that takes few."""
+        texts = [upper_end(each.upper) for _, each in self.sums]
+        return max([1, *(len(text.partition(".")[2]) for text in texts if "e" not in text and len(text) <= _SHORT)])
+
+    def weighs(self, rival: int, prototype: int) -> Fraction:
+        """D_j."""
+        return Fraction(self.weight[self.predicted][prototype] - self.weight[rival][prototype], self.unit)
+
+    def gives(self, rival: int, prototypes: Iterable[int], over: Sequence[int] | None = None) -> Fraction:
+        """What prototypes of the class give at least; or how much more than other lower ends would."""
+        own, other, low = self.weight[self.predicted], self.weight[rival], self.low
+        if over is None:
+            total = sum((own[j] - other[j]) * low[j] for j in prototypes)
+        else:
+            total = sum((own[j] - other[j]) * (low[j] - over[j]) for j in prototypes)
+        return Fraction(total, self.unit * self.fine)
+
+    def start(self, rival: int) -> Fraction:
+        """What the biases give."""
+        return self.bias[self.predicted] - self.bias[rival]
+
+    def takes(self, rival: int) -> tuple[Fraction, int | None]:
+        """What the prototypes of other classes take back at most, and the number of the statement that says so."""
+        own, other, low, high = self.weight[self.predicted], self.weight[rival], self.low, self.high
+        total = 0
+        for j in self.others:
+            difference = other[j] - own[j]
+            total += difference * (high[j] if difference > 0 else low[j])
+        taken, by = Fraction(total, self.unit * self.fine), None
+        for number, each in self.sums:
+            if each.about(rival) and each.upper <= taken:
+                taken, by = each.upper, number
+        return taken, by
+
+
+def _told(
+    ledger: _Ledger,
+    ordered: Sequence[int],
+    given: Mapping[int, Fraction],
+    taken: Mapping[int, tuple[Fraction, int | None]],
+    places: int,
+) -> Account:
+    """The account with so many places, of rivals in order."""
+    rival = ordered[0]
+    scale = int(10**places)
+
+    def down(value: Fraction) -> int:
+        return math.floor(value * scale)
+
+    def text(units: int) -> str:
+        return _decimal(units, places)
+
+    def line(j: int) -> tuple[int, Line]:
+        number, stated = ledger.stated.get(j, (None, None))
+        low = Fraction(ledger.low[j], ledger.fine)
+        units = down(ledger.gives(rival, [j]))
+        similarity = lower_end(low) if low == stated else below(low)
+        return units, Line(j, number, similarity, about(ledger.weighs(rival, j)), text(units))
+
+    unsaid = [j for j in ledger.own if j not in ledger.stated]
+    implied = [j for j in unsaid if down(ledger.gives(rival, [j], ledger.least)) > 0]
+    stated_lines, implied_lines = (
+        sorted(map(line, some), key=lambda one: -one[0])
+        for some in ([j for j in ledger.own if j in ledger.stated], implied)
+    )
+    start, rest = down(ledger.start(rival)), down(ledger.gives(rival, set(unsaid).difference(implied)))
+    by_implied = sum(units for units, _ in implied_lines)
+    together = sum(units for units, _ in stated_lines) + by_implied + start + rest
+
+    def against(other: int, get: int) -> tuple[int, int]:
+        """What is taken back, and the lead that is left. A sum is told as it is stated, unless that says too much."""
+        exact, by = taken[other]
+        if by is not None:
+            told = -down(-Fraction(upper_end(exact)))
+            if Fraction(get - told, scale) <= given[other] - exact:
+                return told, get - told
+        return -down(-exact), get + down(-exact)
+
+    closest = []
+    for other in ordered[:_CLOSEST]:
+        get = together if other == rival else down(given[other])
+        back, lead = against(other, get)
+        closest.append(Against(other, text(get), text(back), text(lead)))
+    return Account(
+        predicted=ledger.predicted,
+        rival=rival,
+        stated=tuple(each for _, each in stated_lines),
+        implied=tuple(each for _, each in implied_lines),
+        by_implied=text(by_implied) if implied_lines else "",
+        start=text(start) if start else "",
+        rest=text(rest) if rest else "",
+        together=text(together),
+        taken=closest[0].taken,
+        total=taken[rival][1],
+        lead=closest[0].lead,
+        closest=tuple(closest),
+    )
+
+
+def _decimal(units: int, places: int) -> str:
+    """Units of so many places as a decimal, all of them: what stands below each other lines up."""
+    sign, digits = "-" if units < 0 else "", str(abs(units)).rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"
