@@ -182,8 +182,8 @@ class Auditor:
         return self._judge(certificate, Status.NOT_REFUTED, subject_of, lambda side: side.refute(image))
 
     def pictured(self, certificate: Certificate, size: int) -> Verdict:
-        """The verdict on the claim `picture` alone, of a certificate that was read, or made, from so many bytes: nothing
-        is proved of its class (`origins`).
+        """The verdict on the claim `picture` alone, of a certificate that was read, or made, from so many bytes:
+        nothing is proved of its class (`origins`).
 
         Raises:
             PictureError: the picture is not among those that can be read, and some file cannot be used.

@@ -16,15 +16,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .auditor import Auditor
 from .certificate import Certificate, PatchStatement
 from .errors import FormatError, UnprovedError
 from .read.formats import Readers, digest, index, listed, number, read_object, record, such, text
-from .read.network_file import Network
 from .similarities import COSINES
 from .verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from .proved.program import Program
+    from .read.network_file import Network
 
 TYPE = "urn:verale:origins:v1"
 
@@ -65,6 +68,7 @@ class JudgedOrigin:
         reason, message: as those of a verdict; "" where it is proved.
         by: the kernel that proved it, or `both` or `all`; "" where none did.
         exit_code: 0 if it is proved.
+        program: that the kernel `proved` asked; None where it was not asked.
     """
 
     origin: Origin
@@ -73,6 +77,7 @@ class JudgedOrigin:
     message: str
     by: str
     exit_code: int
+    program: Program | None = None
 
 
 def read_origins(data: bytes) -> Origins:
@@ -113,7 +118,8 @@ def judge_origins(auditor: Auditor, data: bytes) -> tuple[JudgedOrigin, ...]:
         if named != own:
             raise UnprovedError(
                 "subject",
-                f"the file speaks of the {what} {named[:16]}..., this one is {own[:16]}...; check it with its own {what}",
+                f"the file speaks of the {what} {named[:16]}..., this one is {own[:16]}...; check it with its own"
+                f" {what}",
             )
     _require_fit(document, auditor, network)
     made: dict[int, JudgedOrigin] = {}
@@ -151,13 +157,13 @@ def _of_picture(auditor: Auditor, document: Origins, origins: list[Origin], size
         proved = verdict.status is Status.PROVED and "picture" in verdict.by
         yield JudgedOrigin(
             *(origin, verdict.status, verdict.reason, "" if proved else verdict.message),
-            *(verdict.by["picture"] if proved else "", verdict.exit_code),
+            *(verdict.by["picture"] if proved else "", verdict.exit_code, verdict.program),
         )
 
 
 def _pictured(auditor: Auditor, document: Origins, origins: list[Origin], size: int) -> Verdict:
-    """The verdict on the claim `picture` with the statements of some origins of one picture. The certificate's class and
-    its margins are never looked at."""
+    """The verdict on the claim `picture` with the statements of some origins of one picture. The certificate's class
+    and its margins are never looked at."""
     head, network = auditor.head, auditor.network
     margins = (None, *(Fraction(1),) * (head.classes - 1))
     certificate = Certificate(

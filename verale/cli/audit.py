@@ -93,8 +93,10 @@ def command(
     stderr has the digests of head and network: compare them with those that you mean. A warning says where a given head
     or latents differ from the folder's. Without latents no instance is checked.
 
-    Prints one verdict line for each certificate. Of a folder, stderr says where it is not what its explanations.csv and
-    run.json list: certificates are missing, more, or others.
+    A FILE may be one that `verale origins` wrote, with --head, --network and --images: of the training images.
+
+    Prints one verdict line for each certificate, and for each origin. Of a folder, stderr says where it is not what its
+    explanations.csv and run.json list: certificates are missing, more, or others.
     """
     from datetime import UTC, datetime
     from itertools import islice
@@ -103,10 +105,12 @@ def command(
     from verale.checker.limit import LIMIT
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import folder_of, inputs_finder, print_found
+    from verale.cli.origins import audit_origins
     from verale.files import is_dataset
     from verale.runs.audit import audit_groups
     from verale.runs.auditor import AuditOptions, Stored, deployment_of
     from verale.runs.inputs import Inputs, find_seen
+    from verale.runs.judged_origins import is_origins_file
 
     try:
         deployed = deployment_of(deployment, ulps)
@@ -122,6 +126,11 @@ def command(
             *(deployed, *((network, images) if network is not None or beside is None else beside)),
         )
 
+    if any(map(is_origins_file, certificates)):
+        unfit = {"--latents": latents, "--minimality": minimality, "--entailment-only": entailment_only}
+        unfit |= {"--deployment": deployment, "--log": log, "--attest": attest, "--address": address}
+        refused = next((name for name, given in unfit.items() if given), None)
+        sys.exit(audit_origins(certificates, head, network, images, kernel, limit, as_json, refused))
     codes: list[int] = []
     with_ray = options.is_ray(engine, address=address, attest=attest)
     if (network is None) != (images is None):

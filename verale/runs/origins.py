@@ -1,8 +1,8 @@
 """Origins: the patch of the given pictures that lies nearest to each prototype, and a distance that can be proved.
 
-The nearest patch is found in float32, some pictures at a time; only the best of each prototype so far is kept, so memory
-does not grow with the number of pictures. Then the network is enclosed for the pictures that were found, and the end of
-the observable's range is rounded outward. Nothing rests on the search: another patch is only a worse origin.
+The nearest patch is found in float32, some pictures at a time; only the best of each prototype so far is kept, so the
+memory does not grow with the number of PNG files. Then the network is enclosed for the pictures that were found, and
+the end of the observable's range is rounded outward. Nothing rests on the search: another patch is only a worse origin.
 
 A search that was interrupted goes on where it ended: beside the file that is to be written it keeps what it has found,
 of which pictures, by their digests.
@@ -259,11 +259,11 @@ class OriginSearch:
     # What was found before
 
     def _noting(self, nearest: _Nearest) -> bytes:
-        return json.dumps({
-            **{"_type": _SEARCH, "head": self._file.sha256, "network": self._network.digest},
-            **{"pictures": nearest.pictures, "seen": nearest.seen},
-            **{"turned": nearest.turned.tolist(), "places": nearest.places.tolist()},
-        }).encode()
+        found = {"turned": nearest.turned.tolist(), "places": nearest.places.tolist()}
+        of = {"head": self._file.sha256, "network": self._network.digest}
+        return json.dumps(
+            {"_type": _SEARCH, **of, "pictures": nearest.pictures, "seen": nearest.seen, **found}
+        ).encode()
 
     def _resumed(self) -> _Nearest:
         """What a search that was interrupted has found, if it was of the same head, network and pictures. Raises
@@ -319,7 +319,9 @@ class OriginSearch:
             by_picture.setdefault((file, row), []).append((prototype, patch))
         for (file, row), pairs in sorted(by_picture.items()):
             if file < 0:
-                found += [Unstated(prototype, "no patch has a distance to it that is a number") for prototype, _ in pairs]
+                found += [
+                    Unstated(prototype, "no patch has a distance to it that is a number") for prototype, _ in pairs
+                ]
                 continue
             if last is None or last[0] != file:
                 last = file, self._used(next(self._opening([self._paths[file]])))
@@ -329,9 +331,7 @@ class OriginSearch:
             found += self._of_picture(self._picture(last[1], row), name, pairs)
         return sorted(found, key=lambda each: each.prototype)
 
-    def _of_picture(
-        self, picture: Tensor, name: str, pairs: list[tuple[int, int]]
-    ) -> Iterator[FoundOrigin | Unstated]:
+    def _of_picture(self, picture: Tensor, name: str, pairs: list[tuple[int, int]]) -> Iterator[FoundOrigin | Unstated]:
         """What is stated of prototypes and patches of one picture."""
         known = latent_ranges(self._network, picture)
         why = box_leaves_domain(self._head, known.ends)
@@ -369,7 +369,10 @@ def _rounded_up(value: Fraction) -> Fraction:
 def _distance(square: float) -> float:
     """d of few digits, with d^2 no less than an upper end of the squared distance."""
     least = Fraction(square) * _SLACK**2
-    stated = float(_rounded_up(Fraction(math.sqrt(square)) * _SLACK))
+    decimal = _rounded_up(Fraction(math.sqrt(square)) * _SLACK)
+    stated = float(decimal)
+    if stated > decimal:  # so that it is told in as few digits
+        stated = math.nextafter(stated, 0.0)
     while Fraction(stated) ** 2 < least:
         stated = math.nextafter(stated, math.inf)
     return stated

@@ -1,0 +1,55 @@
+"""Origins files, proved by the checker from the bytes of head, network and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from verale.checker.certificate import LARGEST
+from verale.checker.errors import PictureError
+from verale.checker.limit import LIMIT
+from verale.checker.origins import TYPE, JudgedOrigin, judge_origins
+from verale.errors import InputError
+from verale.files import CERTIFICATE_SUFFIX, read
+from verale.runs.auditor import AuditOptions, auditor_of
+
+__all__ = ["is_origins_file", "judged_origins"]
+
+
+def is_origins_file(path: str) -> bool:
+    """Whether a file says at its beginning that it is one of origins."""
+    if path.endswith(CERTIFICATE_SUFFIX) or not Path(path).is_file():
+        return False
+    try:
+        with open(path, "rb") as stream:
+            return TYPE.rpartition(":")[0].encode() in stream.read(4096)
+    except OSError:
+        return False
+
+
+def judged_origins(
+    path: str | Path,
+    head: str | Path,
+    network: str | Path,
+    images: str | Path,
+    kernel: str | None = None,
+    limit: float | None = None,
+) -> tuple[JudgedOrigin, ...]:
+    """What the checker proves of each origin of a file.
+
+    Args:
+        path: the origins file.
+        head, network: their files.
+        images: a folder of PNG files, a PNG file, or a tensor file of pictures.
+        kernel, limit: see `audit`.
+
+    Raises:
+        InputError: a file that cannot be used.
+        FormatError, UnprovedError: of the whole file; see `judge_origins`.
+    """
+    limit = LIMIT if limit is None else limit
+    options = AuditOptions(str(head), None, kernel, limit=limit, network=str(network), pictures=str(images))
+    data = read(path, "an origins file", LARGEST + 1)
+    try:
+        return judge_origins(auditor_of(options).auditor, data)
+    except PictureError as error:
+        raise InputError(images, str(error)) from error
