@@ -166,7 +166,9 @@ def test_of_no_readable_picture_nothing_is_written(folder: Path) -> None:
     [({"kind": "inner_product", "radius": None}, PROTOTYPES), ({"kind": "softmax"}, None)],
     ids=["inner_product", "softmax"],
 )
-def test_a_head_without_origins_is_refused_by_name(folder: Path, geometry: dict[str, object], prototypes: object) -> None:
+def test_a_head_without_origins_is_refused_by_name(
+    folder: Path, geometry: dict[str, object], prototypes: object
+) -> None:
     weight = [[1.0] * 2, [-1.0] * 2] if prototypes is None else [[1.0] * 3, [-1.0] * 3]
     head = files.head(weight, prototypes, geometry=geometry, similarity=files.IDENTITY)  # type: ignore[arg-type]
     (folder / "head.safetensors").write_bytes(head)
