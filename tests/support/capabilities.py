@@ -24,8 +24,8 @@ from verale.errors import VeraleError
 from verale.paradigms import PARADIGMS
 from verale.search import SearchOptions
 from verale.search.batches import Batches
-from verale.soundness.corpus.cases import stored
 from verale.soundness.combinations import COMBINATIONS, Combination, Draw, draw
+from verale.soundness.corpus.cases import stored
 from verale.soundness.suite import SECTIONS
 
 ROOT = Path(__file__).parents[2]
