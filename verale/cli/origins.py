@@ -101,7 +101,7 @@ def audit_origins(
     """
     from verale.checker.errors import FormatError, UnprovedError
     from verale.checker.verdict import Status, Verdict, most_severe, one_field
-    from verale.runs.judged_origins import is_origins_file, judged_origins
+    from verale.runs.judged_origins import is_origins_file, judged_origins, origins_auditor
 
     others = [file for file in files if not is_origins_file(file)]
     if others:
@@ -110,10 +110,11 @@ def audit_origins(
         raise UsageError(f"{refused} is not for origins files; leave it out")
     if head is None or network is None or images is None:
         raise UsageError("origins are about pictures: give --head, --network and --images, the training pictures")
+    auditor = origins_auditor(head, network, images, kernel, limit)
     codes: list[int] = []
     for file in files:
         try:
-            judged = judged_origins(file, head, network, images, kernel, limit)
+            judged = judged_origins(file, auditor, images)
         except FormatError as error:
             whole = Verdict(Status.MALFORMED, "malformed", str(error))
         except UnprovedError as error:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from verale.checker import Auditor
 from verale.checker.certificate import LARGEST
 from verale.checker.errors import PictureError
 from verale.checker.limit import LIMIT
 from verale.checker.origins import TYPE, JudgedOrigin, judge_origins
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, read
+from verale.runs.arguments import HeadFile
 from verale.runs.auditor import AuditOptions, auditor_of
 
-__all__ = ["is_origins_file", "judged_origins"]
+__all__ = ["is_origins_file", "judged_origins", "origins_auditor"]
 
 
 def is_origins_file(path: str) -> bool:
@@ -26,30 +28,42 @@ def is_origins_file(path: str) -> bool:
         return False
 
 
-def judged_origins(
-    path: str | Path,
-    head: str | Path,
+def origins_auditor(
+    head: str | Path | HeadFile,
     network: str | Path,
     images: str | Path,
     kernel: str | None = None,
     limit: float | None = None,
-) -> tuple[JudgedOrigin, ...]:
-    """What the checker proves of each origin of a file.
+) -> Auditor:
+    """The checker for origins files.
 
     Args:
-        path: the origins file.
         head, network: their files.
         images: a folder of PNG files, a PNG file, or a tensor file of pictures.
         kernel, limit: see `audit`.
 
     Raises:
         InputError: a file that cannot be used.
+    """
+    file = HeadFile.of(head)
+    limit = LIMIT if limit is None else limit
+    options = AuditOptions(file.path, None, kernel, limit=limit, network=str(network), pictures=str(images))
+    return auditor_of(options, file.data).auditor
+
+
+def judged_origins(path: str | Path, auditor: Auditor, images: str | Path) -> tuple[JudgedOrigin, ...]:
+    """What the checker proves of each origin of a file.
+
+    Args:
+        path: the origins file.
+        auditor: see `origins_auditor`.
+        images: the path of its pictures, for messages.
+
+    Raises:
+        InputError: a file that cannot be used.
         FormatError, UnprovedError: of the whole file; see `judge_origins`.
     """
-    limit = LIMIT if limit is None else limit
-    options = AuditOptions(str(head), None, kernel, limit=limit, network=str(network), pictures=str(images))
-    data = read(path, "an origins file", LARGEST + 1)
     try:
-        return judge_origins(auditor_of(options).auditor, data)
+        return judge_origins(auditor, read(path, "an origins file", LARGEST + 1))
     except PictureError as error:
         raise InputError(images, str(error)) from error
