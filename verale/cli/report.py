@@ -56,13 +56,7 @@ _NEEDS = {
     "--images", metavar="IMAGES", type=click.Path(), help="The images; by default the folder that source.json names."
 )
 @options.prototype_pictures("Pictures of prototypes; by default those in prototypes/ beside the certificates.")
-@click.option(
-    "--origins",
-    metavar="FILE",
-    type=click.Path(),
-    help="An origins file (verale origins), proved now: which training patch each prototype is.",
-)
-@click.option("--origin-images", metavar="IMAGES", type=click.Path(), help="The pictures that the origins file names.")
+@options.origins
 @options.allow
 @click.option("--log", metavar="FILE", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")

@@ -28,6 +28,8 @@ from verale.files import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from verale.report.single import Single
+
 __all__ = ["command"]
 
 _LISTED = 3
@@ -39,6 +41,7 @@ _LISTED = 3
 @click.argument("image", metavar="[IMAGE]", required=False)
 @options.head()
 @options.latents()
+@options.origins
 @options.kernel()
 @click.option("--all", "whole", is_flag=True, help="Show every statement, class and prototype, however many.")
 @options.in_json("one object")
@@ -49,6 +52,8 @@ def command(
     image: str | None,
     head: str | None,
     latents: str | None,
+    origins: str | None,
+    origin_images: str | None,
     kernel: str | None,
     whole: bool,
     as_json: bool,
@@ -65,9 +70,13 @@ def command(
     from verale.runs.folder import HEAD
     from verale.runs.inputs import Inputs
 
+    if (origins is None) != (origin_images is None):
+        raise UsageError("--origins and --origin-images belong together: give both, or neither")
     path = _file(certificate, image)
     inputs = inputs_in(folder_of(path), head, latents)
     result = single(path, inputs, kernel)
+    if origins is not None and origin_images is not None:
+        result = _with_origins(result, inputs.head, folder_of(path), origins, origin_images, kernel)
     if result.outcome is not None and inputs.head is not None:
         print_found(inputs, Inputs(head, latents), result.outcome.record["run"]["head"])
     code = Exit.UNUSABLE if result.outcome is None else result.outcome.exit_code
@@ -85,6 +94,26 @@ def command(
     else:
         print_outcome(result.outcome, as_json=False)
     sys.exit(code)
+
+
+def _with_origins(
+    result: Single, head: str | None, folder: Path, origins: str, images: str, kernel: str | None
+) -> Single:
+    """With what is proved now of the head's prototypes, by the network beside the certificate. Raises InputError."""
+    from dataclasses import replace
+
+    from verale.report.origins import origin_sentences
+    from verale.runs.arguments import HeadFile
+    from verale.runs.inputs import find_seen
+
+    seen = find_seen(folder)
+    if seen is None or head is None:
+        raise InputError(folder, "has no network and pictures, or no head, and origins are about them")
+    file = HeadFile.of(head)
+    if result.shown is None or file.sha256 != result.shown.telling.head:
+        return result
+    said = origin_sentences(origins, file, seen[0], images, kernel)
+    return replace(result, shown=replace(result.shown, judged_origins=said))
 
 
 def _wrapped(line: str) -> Iterator[str]:

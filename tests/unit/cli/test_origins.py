@@ -11,13 +11,13 @@ from support import files
 from support.networks import drawn_picture, network_file, png, small_layers
 
 from verale.cli import cli
-from verale.errors import UsageError
+from verale.errors import InputError, UsageError
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    head = files.head([[1.0] * 2, [-1.0] * 2], [[0.25, 0.75], [0.875, 0.125]])
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.25, 0.75], [0.875, 0.125]])
     Path("head.safetensors").write_bytes(head)
     Path("network.safetensors").write_bytes(network_file(*small_layers(), mean=[0.5], std=[0.25]))
     Path("images").mkdir()
@@ -110,3 +110,55 @@ def test_of_what_is_outside_the_domain_nothing_is_stated(folder: Path) -> None:
     Path("head.safetensors").write_bytes(head)
     assert run("origins", *SEEN, "-o", "origins.json") == (11, "")
     assert not Path("origins.json").exists()
+
+
+@pytest.fixture
+def explained(folder: Path) -> Path:
+    """Certificates of pictures, beside their network."""
+    assert run("explain", *SEEN, "--out", "out", "--paradigm", "projection")[0] in (0, 10)
+    assert run("origins", *SEEN, "-o", "origins.json")[0] == 0
+    return folder
+
+
+BESIDE = ("--origins", "origins.json", "--origin-images", "images", "--kernel", "arb", "--head", "head.safetensors")
+
+
+def test_show_says_which_patches_the_prototypes_are(explained: Path) -> None:
+    certificate = str(next(Path("out").glob("*.ale.json")))
+    _, said = run("show", certificate, *BESIDE)
+    lines = said.splitlines()
+    start = lines.index("Which patches the prototypes are, asked of the checker now")
+    assert "prototype 0 is" in said and "(by arb)" in lines[start + 1]
+    assert "asked of the checker now" not in run("show", certificate, *BESIDE[4:])[1]
+
+
+def test_the_page_has_the_sentence_of_each_prototype(explained: Path) -> None:
+    assert run("report", "out", "-o", "page.html", *BESIDE)[0] in (0, 10)
+    page = Path("page.html").read_text()
+    assert '"origins":{"0":"prototype 0 is' in page.replace(" :", ":").replace('": ', '":')
+
+
+@pytest.mark.parametrize("command", [("show",), ("report", "-o", "page.html")])
+def test_a_page_says_nothing_of_origins_that_are_about_something_else(
+    explained: Path, command: tuple[str, ...]
+) -> None:
+    document = json.loads(Path("origins.json").read_bytes())
+    Path("origins.json").write_text(json.dumps(document | {"network": "0" * 64}))
+    certificate = str(next(Path("out").glob("*.ale.json")))
+    with pytest.raises(InputError, match="speaks of the network"):
+        run(*command, certificate if command[0] == "show" else "out", *BESIDE)
+    assert not Path("page.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("show", "OUT", "--origins", "origins.json"), "belong together"),
+        (("report", "OUT", "--origin-images", "images"), "belong together"),
+        (("report", "OUT", *BESIDE[:4], "--no-audit"), "leave it out, or --no-audit"),
+        (("report", "OUT", *BESIDE[:4], "-o", "table.csv"), "is for pages"),
+    ],
+)
+def test_options_of_origins_that_do_not_fit_are_refused(explained: Path, arguments: tuple[str, ...], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        run(*("out" if each == "OUT" else each for each in arguments))
