@@ -162,3 +162,11 @@ def test_a_page_says_nothing_of_origins_that_are_about_something_else(
 def test_options_of_origins_that_do_not_fit_are_refused(explained: Path, arguments: tuple[str, ...], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         run(*("out" if each == "OUT" else each for each in arguments))
+
+
+def test_show_says_nothing_of_another_heads_prototypes(explained: Path) -> None:
+    """The origins are those of the head that is given, the certificate is not."""
+    Path("head.safetensors").write_bytes(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.25, 0.5], [0.875, 0.125]]))
+    run("origins", *SEEN, "-o", "origins.json", "--overwrite")
+    code, said = run("show", str(next(Path("out").glob("*.ale.json"))), *BESIDE)
+    assert code == 6 and "asked of the checker now" not in said
