@@ -178,6 +178,41 @@ reading/paradigms.py Activations.box: patches without statements are forgotten
 least.py excludes: a gain exceeds the need
     min(gain, need) => gain
 
+# Origins.
+origins.py Origin.statement: the squared distance is stated
+    self.distance**2 => self.distance
+origins.py Origin.statement: a cosine is an upper end
+    PatchStatement(self.patch, self.prototype, self.cosine, most)
+    => PatchStatement(self.patch, self.prototype, None, self.cosine if most is None else most)
+origins.py Origin.statement: it is about the first patch
+    PatchStatement(self.patch, self.prototype, self.cosine, most)
+    => PatchStatement(0, self.prototype, self.cosine, most)
+origins.py read_origins: nothing has to be stated
+    never not origins
+origins.py read_origins: a prototype may stand twice
+    first.prototype >= second.prototype => first.prototype > second.prototype
+origins.py judge_origins: the file may speak of another head or network
+    never named != own
+origins.py _require_fit: every geometry has origins
+    never head.geometry != 'euclidean' and head.geometry not in COSINES
+origins.py _require_fit: a cosine stands for a distance
+    never getattr(origin, stated) is None
+origins.py _require_fit: the head may lack the prototype
+    never origin.prototype >= head.count
+origins.py _require_fit: the network may lack the patch
+    never origin.patch >= network.patches
+origins.py _of_picture: what holds of one origin holds of all
+    _pictured(auditor, document, [origin], size) if each else together
+    => _pictured(auditor, document, origins[:1], size)
+origins.py _of_picture: a picture is asked about once
+    len(origins) > 1 and together.reason == 'picture' => False
+origins.py _pictured: all are about the first picture of the file
+    origins[0].picture => document.origins[0].picture
+reading/audit.py PlainAudit.prove_picture: nothing is evaluated
+    self._subject.picture is None or self._evaluated() is None => self._subject.picture is None
+auditor.py Auditor.pictured: the claim is not asked for
+    side.prove_picture() => None
+
 # Pictures and networks.
 read/pictures.py _plus_nearest: c is preferred to b
     up <= corner => up < corner

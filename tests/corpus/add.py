@@ -29,7 +29,7 @@ from verale.soundness.paths import CERTIFICATES
 __all__ = ["DIGESTS", "digests", "main"]
 
 DIGESTS = "corpora.sha256"
-_SUFFIXES = {"certificate": ".ale.json", "document": ".least.json", "smaller": ".smaller.ale.json"}
+_SUFFIXES = {"certificate": ".ale.json", "smaller": ".smaller.ale.json"}
 _OPTIONAL = ("message", "truth", "claim", "dropped", "why")
 
 
@@ -85,7 +85,8 @@ def main(arguments: Sequence[str], folder: Path = CERTIFICATES) -> None:
     for field in FILES:
         if (path := getattr(options, field)) is not None:
             data = path.read_bytes()
-            to = options.name + (".png" if data[1:4] == b"PNG" else _SUFFIXES.get(field, f".{field}.safetensors"))
+            suffix = f".{where}.json" if field == "document" else _SUFFIXES.get(field, f".{field}.safetensors")
+            to = options.name + (".png" if data[1:4] == b"PNG" else suffix)
             if field not in ("certificate", "document"):
                 to = known.get(hashlib.sha256(data).hexdigest(), to)
             read[to] = data

@@ -33,6 +33,7 @@ PARTS: dict[str, tuple[Path, ...]] = {
     "Python, of pictures besides: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _OF_PICTURES),
     "Python: exact numbers to terms of Rocq": (CHECKER / "proved" / "text.py", ROOT / "verale" / "runs" / "terms.py"),
     "Python: exact numbers to a line of text": (CHECKER / "proved" / "text.py",),
+    "Python, of origins besides: the file to statements": (CHECKER / "origins.py",),
     "of pictures besides, `NetworkSemantics.v`": (ROCQ / "theories" / "NetworkSemantics.v",),
     "OCaml: the line to records": (ROCQ / "front" / "reader.ml",),
     "OCaml: the line to networks and pictures": (ROCQ / "front" / "network_reader.ml",),

@@ -25,6 +25,7 @@ from verale.paradigms import PARADIGMS
 from verale.search import SearchOptions
 from verale.search.batches import Batches
 from verale.soundness.combinations import COMBINATIONS, Combination, Draw, draw
+from verale.soundness.corpus.cases import stored
 from verale.soundness.suite import SECTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +84,8 @@ def claims_of(kernel: str) -> set[str]:
     head, latents = map(_stored, _files("deployment/direct", "head", "latents"))
     verdict = Auditor(head, latents, kernel).check(certificate, deployment=Deployment("cdist"))
     claims |= {"deployment"} if verdict.claims.get("deployment") == "proved" else set()
+    case = next(case for case in stored("origins") if case.name == "origins/one-of-four")
+    claims |= {"origins"} if case.verdict(kernel) == ("PROVED", "") else set()
     document, head, latents = map(_stored, _files("least/two", "least.json", "head", "latents"))
     try:
         proved_least(document, head, latents, kernel)

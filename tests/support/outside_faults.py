@@ -18,6 +18,33 @@ datasets/footer.py open_parquet: types that unpickle are read
 datasets/footer.py chunks_of: a footer may say less than there is
     if [len(group) for group in chunks] != [footer.num_columns] * footer.num_row_groups: => if False:
     unit/datasets/test_footer.py::test_chunks_that_pyarrow_counts_otherwise_are_refused
+report/origins.py _sentence: an origin that is not proved is told as one that is
+    never not judged.by
+    unit/report/test_origins.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]
+report/origins.py _is_near: a prototype is whatever patch is nearest
+    (_NEAR * origin.distance) ** 2 <= length => True
+    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
+report/origins.py _is_near: a prototype is whatever direction is nearest
+    origin.cosine >= _LEAST_COSINE => True
+    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
+runs/judged_origins.py origins_auditor: the head is read again
+    auditor_of(setup, file.data) => auditor_of(setup)
+    unit/report/test_origins.py::test_the_head_that_was_read_counts[euclidean]
+runs/judged_origins.py judged_origins: nothing is asked of the checker
+    judge_origins(auditor, read(path, 'an origins file', LARGEST + 1)) => ()
+    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
+cli/origins.py audit_origins: an origin that is not proved changes no code
+    most_severe(codes) => 0
+    unit/cli/test_origins.py::test_what_is_changed_is_not_proved[distance]
+cli/origins.py audit_origins: a file about another head is passed over
+    codes.append(whole.exit_code) => codes.append(0)
+    unit/cli/test_origins.py::test_about_another_head_nothing_is_proved
+cli/show.py _with_origins: origins of another head than the certificate's are told
+    file.sha256 != result.shown.telling.head => False
+    unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
+runs/origins.py OriginSearch._resumed: what was found for another head or network is taken
+    same = (document['head'], document['network']) == (self._file.sha256, self._network.digest) => same = True
+    unit/runs/test_origins.py::test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken[euclidean-head]
 
 datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path

@@ -22,8 +22,10 @@ from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from .deployment import Deployment
+    from .head import Head
     from .numbers import Numbers, StatementAt
     from .proved.program import Program
+    from .read.network_file import Network
     from .read.pictures import PictureFile
 
 _T = TypeVar("_T")
@@ -107,6 +109,16 @@ class Auditor:
         """Another process makes its own, of the same bytes."""
         return Auditor, self._files
 
+    @property
+    def head(self) -> Head:
+        """Whose certificates these are."""
+        return self._subjects.head
+
+    @property
+    def network(self) -> Network | None:
+        """What gives the pictures' latents, where it is there."""
+        return self._subjects.network
+
     def _side(self, name: str) -> Callable[[Subject], Side]:
         """What makes sides in a kernel, prepared when that is first asked: the default mostly does without rules."""
         if name in self._sides:
@@ -168,6 +180,23 @@ class Auditor:
         subject_of = partial(self._subjects.of_head, image=image)
         return self._judge(certificate, Status.NOT_REFUTED, subject_of, lambda side: side.refute(image))
 
+    def pictured(self, certificate: Certificate, size: int) -> Verdict:
+        """The verdict on the claim `picture` alone, of a certificate that was read, or made, from so many bytes:
+        nothing is proved of its class (`origins`).
+
+        Raises:
+            PictureError: the picture is not among those that can be read, and some file cannot be used.
+
+        Soundness: PROVED means that the latents which the network gives for the picture, in real arithmetic, lie in the
+            head's domain and satisfy every statement.
+        """
+        alone = replace(self.options, minimality=False, deployment=None)
+        subject_of = partial(self._subjects.of, size=size, options=alone)
+        asked = frozenset({"picture"})
+        return self._judge_read(
+            certificate, Status.NOT_PROVED, subject_of, lambda side: side.prove_picture(), asked=asked
+        )
+
     def numbers(self, certificate: bytes) -> Numbers:
         """What a certificate's statements prove of each activation and of each rival, whatever margins it states.
 
@@ -218,7 +247,7 @@ class Auditor:
         self,
         data: bytes,
         failed: Status,
-        subject_of: Callable[[Certificate, int], Subject],
+        subject_of: Callable[..., Subject],
         steps: Callable[[Side], None],
         deployment: Deployment | None = None,
     ) -> Verdict:
@@ -227,6 +256,19 @@ class Auditor:
             certificate = read_certificate(data)  # 2. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
+        return self._judge_read(certificate, failed, partial(subject_of, size=len(data)), steps, deployment)
+
+    def _judge_read(
+        self,
+        certificate: Certificate,
+        failed: Status,
+        subject_of: Callable[[Certificate], Subject],
+        steps: Callable[[Side], None],
+        deployment: Deployment | None = None,
+        asked: frozenset[str] | None = None,
+    ) -> Verdict:
+        """The same of a certificate that was read. `asked`: the claims that are to be proved, where these are not those
+        of the subject."""
         unproved = Verdict(failed, "", "", certificate, deployment)
 
         def ask(name: str, side: Side) -> Verdict:
@@ -241,10 +283,11 @@ class Auditor:
 
         with self._exclusive.alone():
             try:
-                subject = subject_of(certificate, len(data))  # 3. Subject, and 4. Statements
+                subject = subject_of(certificate)  # 3. Subject, and 4. Statements
             except (FormatError, UnprovedError) as error:
                 return _failed(unproved, error)
-            verdict = together(self._answers(subject, ask, _is_final), self.kernel, subject.asked)
+            answers = self._answers(subject, ask, _is_final)
+            verdict = together(answers, self.kernel, subject.asked if asked is None else asked)
         return replace(verdict, program=self.executable)
 
     def _answers(

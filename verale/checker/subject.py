@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .read.network_file import Network
     from .read.pictures import Picture, PictureFile, Pictures
 
+NO_PICTURE = "no network and picture were given, of whose latents something could be proved"
+"""Why nothing is proved of a picture where none is at hand."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -181,6 +184,9 @@ class Side(Protocol):
 
     def prove(self) -> None:
         """Steps 5 to 9. Raises UnprovedError or RefutedError at the first that fails."""
+
+    def prove_picture(self) -> None:
+        """Step 5 for the picture alone. Raises UnprovedError."""
 
     def refute(self, witness: Image) -> None:
         """Steps 5 and 6. Raises RefutedError, or UnprovedError at the first that fails."""

@@ -26,7 +26,7 @@ from verale.version import __version__
 __all__ = ["cli", "main"]
 
 _GROUPS = {
-    "Explain": ("explain", "demo", "head", "latents", "network"),
+    "Explain": ("explain", "demo", "head", "latents", "network", "origins"),
     "Audit": ("audit", "soundness"),
     "Show": ("show", "report", "summary", "compare"),
     "Ask more": ("refute", "contrast", "necessity", "gap", "attribute", "cover", "rules"),

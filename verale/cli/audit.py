@@ -29,6 +29,9 @@ __all__ = ["UNATTESTED", "command"]
 UNATTESTED = "an attestation names the bytes that were checked, and workers read latents in parts"
 """Why --attest is not for Ray."""
 
+_NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
+"""Options that say what is to be proved of certificates."""
+
 
 @click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE|PARQUET...", type=click.Path())
@@ -77,18 +80,22 @@ def command(
     stderr has the digests of head and network: compare them with those that you mean. A warning says where a given head
     or latents differ from the folder's. Without latents no instance is checked.
 
-    Prints one verdict line for each certificate. Of a folder, stderr says where it is not what its explanations.csv and
-    run.json list: certificates are missing, more, or others.
+    A FILE may be one that `verale origins` wrote, with --head, --network and --images: of the training images.
+
+    Prints one verdict line for each certificate, and for each origin. Of a folder, stderr says where it is not what its
+    explanations.csv and run.json list: certificates are missing, more, or others.
     """
     from datetime import UTC, datetime
     from itertools import islice
 
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import folder_of, inputs_finder, print_found
+    from verale.cli.origins import audit_origins
     from verale.files import is_dataset
     from verale.runs.audit import audit_groups
     from verale.runs.auditor import AuditSetup, Stored
     from verale.runs.inputs import find_seen
+    from verale.runs.judged_origins import is_origins_file
 
     if audit.in_vain is not None:
         raise click.UsageError(f"--{audit.in_vain}")
@@ -97,6 +104,11 @@ def command(
         pictured = (network, images) if network is not None or beside is None else beside
         return AuditSetup(head, latents, audit, *pictured)
 
+    if any(map(is_origins_file, certificates)):
+        asked = {"--latents": given.latents, "--log": log, "--attest": attest, "--address": run.address}
+        asked |= {f"--{name}": getattr(audit, name.replace("-", "_")) for name in _NOT_OF_ORIGINS}
+        refused = next((name for name, value in asked.items() if value), None)
+        sys.exit(audit_origins(certificates, given.head, network, images, audit, as_json, refused))
     codes: list[int] = []
     if run.with_ray and attest is not None:
         raise UsageError(f"--attest is for --engine local: {UNATTESTED}")

@@ -21,8 +21,8 @@ from verale.runs.options import RunOptions
 from verale.search.options import SearchOptions
 
 __all__ = [
-    "allow", "audit", "choice", "fields_of", "head", "in_json", "inputs", "latents", "named", "names", "out",
-    "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
+    "allow", "audit", "choice", "fields_of", "head", "in_json", "inputs", "latents", "named", "names", "origins",
+    "out", "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
 ]  # fmt: skip
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -200,6 +200,14 @@ def allow(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option `--allow`."""
     what = "Also show images in this folder that source.json names; may be repeated."
     return click.option("--allow", multiple=True, metavar="FOLDER", type=click.Path(), help=what)(command)
+
+
+def origins(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options `--origins` and `--origin-images`."""
+    what = "An origins file (verale origins), proved now: which training patch each prototype is."
+    images = "The pictures that the origins file names: a tensor file, a PNG file or a folder of them."
+    command = click.option("--origin-images", metavar="IMAGES", type=click.Path(), help=images)(command)
+    return click.option("--origins", metavar="FILE", type=click.Path(), help=what)(command)
 
 
 def verbose(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -58,6 +58,7 @@ _NEEDS = {
     "--images", metavar="IMAGES", type=click.Path(), help="The images; by default the folder that source.json names."
 )
 @options.prototype_pictures("Pictures of prototypes; by default those in prototypes/ beside the certificates.")
+@options.origins
 @options.allow
 @click.option("--log", metavar="FILE", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
@@ -89,6 +90,8 @@ def command(
     given: Inputs,
     images: str | None,
     prototype_pictures: str | None,
+    origins: str | None,
+    origin_images: str | None,
     allow: tuple[str, ...],
     log: str | None,
     no_audit: bool,
@@ -127,10 +130,14 @@ def command(
         raise UsageError("--log has the verdicts of an audit: leave out --no-audit, --minimality and --kernel")
     if provable and kind != "html":
         raise UsageError(f"--provable is for pages, and {target} is no page: say --format html, or leave it out")
+    if (origins is None) != (origin_images is None):
+        raise UsageError("--origins and --origin-images belong together: give both, or neither")
+    if origins is not None and (kind != "html" or no_audit):
+        raise UsageError("--origins is for pages, which say what is proved now: leave it out, or --no-audit")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
     beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
-    read_here = [certificates, beside, given.head, given.latents, log]
+    read_here = [certificates, beside, given.head, given.latents, log, origins, origin_images]
     if same_as is None:
         require_output(target, read_here, overwrite, _BY)
     for module in _NEEDS[kind]:
@@ -151,6 +158,8 @@ def command(
     if same_as is None:
         require_output(target, [*read_here, *collection.files], by=_BY)
     collection = _judge(collection, log, no_audit, audit, run.jobs or 1)
+    if origins is not None and origin_images is not None:
+        collection = _with_origins(collection, origins, origin_images, audit)
     if kind == "html":
         from verale.report.page import Limits, page
 
@@ -202,6 +211,20 @@ def command(
     if collection.outside:
         _log.warning("%s", collection.outside)
     sys.exit(code)
+
+
+def _with_origins(collection: Collection, origins: str, images: str, audit: AuditOptions) -> Collection:
+    """With what is proved now of the head's prototypes, by the network beside the certificates."""
+    from dataclasses import replace
+
+    from verale.report.origins import origin_sentences
+    from verale.runs.inputs import find_seen
+
+    seen = find_seen(collection.folder)
+    if seen is None or collection.head_file is None:
+        raise InputError(collection.folder, "has no network and pictures, or no head, and origins are about them")
+    said = origin_sentences(origins, collection.head_file, seen[0], images, audit)
+    return replace(collection, origins=said)
 
 
 def _judge(collection: Collection, log: str | None, no_audit: bool, audit: AuditOptions, jobs: int) -> Collection:

@@ -31,6 +31,8 @@ from verale.runs.inputs import Inputs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from verale.report.single import Single
+
 __all__ = ["command"]
 
 _LISTED = 3
@@ -41,6 +43,7 @@ _LISTED = 3
 @click.argument("certificate", metavar="FILE|FOLDER", type=click.Path())
 @click.argument("image", metavar="[IMAGE]", required=False)
 @options.inputs()
+@options.origins
 @options.audit("kernel")
 @click.option("--all", "whole", is_flag=True, help="Show every statement, class and prototype, however many.")
 @options.in_json("one object")
@@ -50,6 +53,8 @@ def command(
     certificate: str,
     image: str | None,
     given: Inputs,
+    origins: str | None,
+    origin_images: str | None,
     audit: AuditOptions,
     whole: bool,
     as_json: bool,
@@ -65,9 +70,13 @@ def command(
     from verale.report.single import single
     from verale.runs.folder import HEAD
 
+    if (origins is None) != (origin_images is None):
+        raise UsageError("--origins and --origin-images belong together: give both, or neither")
     path = _file(certificate, image)
     inputs = inputs_in(folder_of(path), given)
     result = single(path, inputs, audit)
+    if origins is not None and origin_images is not None:
+        result = _with_origins(result, inputs.head, folder_of(path), origins, origin_images, audit)
     if result.outcome is not None and inputs.head is not None:
         print_found(inputs, given, result.outcome.record["run"]["head"])
     code = Exit.UNUSABLE if result.outcome is None else result.outcome.exit_code
@@ -87,6 +96,26 @@ def command(
     else:
         print_outcome(result.outcome, as_json=False)
     sys.exit(code)
+
+
+def _with_origins(
+    result: Single, head: str | None, folder: Path, origins: str, images: str, audit: AuditOptions
+) -> Single:
+    """With what is proved now of the head's prototypes, by the network beside the certificate. Raises InputError."""
+    from dataclasses import replace
+
+    from verale.report.origins import origin_sentences
+    from verale.runs.arguments import HeadFile
+    from verale.runs.inputs import find_seen
+
+    seen = find_seen(folder)
+    if seen is None or head is None:
+        raise InputError(folder, "has no network and pictures, or no head, and origins are about them")
+    file = HeadFile.of(head)
+    if result.shown is None or file.sha256 != result.shown.telling.head:
+        return result
+    said = origin_sentences(origins, file, seen[0], images, audit)
+    return replace(result, shown=replace(result.shown, judged_origins=said))
 
 
 def _wrapped(line: str) -> Iterator[str]:

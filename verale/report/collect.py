@@ -249,6 +249,7 @@ class Collection:
         pictures: of the prototypes, by number, where there are some.
         audited: where verdicts come from, for people; empty without verdicts.
         auditor: the checker that gave them now; None where it did not.
+        origins: of each prototype a sentence that says which patch of which picture it is, as it was proved now.
         differences: in what the folder is not what its run's record lists, one sentence each.
     """
 
@@ -263,6 +264,7 @@ class Collection:
     audited: str = ""
     differences: tuple[str, ...] = ()
     auditor: Auditor | None = None
+    origins: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def outside(self) -> str:

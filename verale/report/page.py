@@ -104,6 +104,7 @@ def page(
         "ownNames": collection.own_names,
         "head": _head(collection),
         "prototypes": _prototypes(collection, embedded),
+        "origins": dict(collection.origins),
         "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
         "training": list(training.values()),
         "blocks": full.firsts,

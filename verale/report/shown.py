@@ -45,6 +45,7 @@ class Shown:
         correct: whether that is the predicted class.
         image_is: what is known of the image: that it is the proved picture, or why it is perhaps another one.
         origins: where prototypes come from, in words, where known.
+        judged_origins: of each prototype a sentence that says which patch of which picture it is, as it was proved now.
         digests: SHA-256 of files, by what they are.
         own_names: whether the names of classes are not the head's.
         proved: the claims that are proved.
@@ -59,6 +60,7 @@ class Shown:
     correct: bool | None = None
     image_is: str = ""
     origins: Mapping[int, str] = field(default_factory=dict)
+    judged_origins: Mapping[int, str] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
     own_names: bool = False
     proved: frozenset[str] = frozenset()
@@ -136,6 +138,13 @@ class Shown:
         if origins:
             yield "Where the prototypes come from (nothing proves it)"
             yield from _listed(*_cut(origins, None if whole else _ORIGINS), "prototypes", "prototype ")
+        shown = self.telling.prototypes or tuple(self.judged_origins)
+        judged = [self.judged_origins[j] for j in shown if j in self.judged_origins]
+        if judged:
+            yield "Which patches the prototypes are, asked of the checker now"
+            yield from (f"  {each}" for each in (judged if whole else judged[:_ORIGINS]))
+            if not whole and len(judged) > _ORIGINS:
+                yield f"  and {len(judged) - _ORIGINS} more prototypes (--all)"
         yield ""
         if self.about_image:
             yield self.about_image

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from verale.bounds.network import Arithmetic
     from verale.head import Head
 
-__all__ = ["SeenPictures"]
+__all__ = ["SeenPictures", "named_png"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class SeenPictures:
         folder = path if path.is_dir() else path.parent
         contents: list[bytes] = []
         files = (PictureFile(str(each), partial(_read_into, contents, each, path.is_dir())) for each in paths)
-        opened = list(map(_named_png, paths, opened_files(files, through.network.shape)))
+        opened = list(map(named_png, paths, opened_files(files, through.network.shape)))
         used = [each for each in opened if isinstance(each, StoredPictures)]
         refused = tuple(each for each in opened if isinstance(each, UnreadFile))
         if not used:
@@ -222,7 +222,7 @@ def _is_turned(name: str, data: bytes) -> bool:
         return False
 
 
-def _named_png(path: Path, opened: StoredPictures | UnreadFile) -> StoredPictures | UnreadFile:
+def named_png(path: Path, opened: StoredPictures | UnreadFile) -> StoredPictures | UnreadFile:
     """The pictures of a file, unless it is a PNG file with another suffix, or something else with that of one: an audit
     of the run's folder finds PNG files by their suffix."""
     if isinstance(opened, UnreadFile) or (opened.size is None) != (path.suffix.lower() == ".png"):

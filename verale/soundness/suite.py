@@ -80,7 +80,7 @@ def _corpora(long: bool, seed: int) -> Outcome:
     )
     counts = Counter(case.name.partition("/")[0] for case in cases)
     detail = f"verdicts by {len(KERNELS)} kernels; {counts['deployment']} cases of deployed heads, "
-    detail += f"{counts['least']} of least sizes, {counts['picture']} of pictures"
+    detail += f"{counts['least']} of least sizes, {counts['picture']} of pictures, {counts['origins']} of origins"
     return len(cases) * len(KERNELS), detail, wrong
 
 

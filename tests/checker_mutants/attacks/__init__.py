@@ -21,7 +21,7 @@ from checker_mutants.attacks.arithmetic import (
 from checker_mutants.attacks.beside import numbers_beside_verdicts
 from checker_mutants.attacks.command import commands_differ, records_differ
 from checker_mutants.attacks.containment import ranges_contain
-from checker_mutants.attacks.corpora import verdicts_differ
+from checker_mutants.attacks.corpora import origins_differ, verdicts_differ
 from checker_mutants.attacks.deployment import deployments_lose_less
 from checker_mutants.attacks.extremes import attained, next_to_the_grid, poor_weights
 from checker_mutants.attacks.least import least_sizes
@@ -57,6 +57,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("matching", matching),
     ("corpora", verdicts_differ),
     ("pictures", pictures_differ),
+    ("origins", origins_differ),
     ("latents of pictures", latents_are_held),
     ("computed latents of pictures", computed_latents_are_held),
     ("files of pictures", files_are_read),
@@ -98,6 +99,9 @@ OF_PROVED: tuple[tuple[str, Attack], ...] = (
 
 OF_LEAST: tuple[tuple[str, Attack], ...] = (("least sizes", least_sizes),)
 """On what proves that no explanation is smaller, which no verdict needs."""
+
+OF_ORIGINS: tuple[tuple[str, Attack], ...] = (("origins", origins_differ),)
+"""On what proves which patch a prototype is, which no verdict needs."""
 
 OF_FILES = ATTACKS[: [name for name, _ in ATTACKS].index("next to the grid")]
 """On what no rule computes with: readers, records, lines and codes."""
@@ -161,6 +165,8 @@ def _attacks_on(file: str) -> Sequence[tuple[str, Attack]]:
         return OF_PROVED
     if file.endswith("least.py"):
         return OF_LEAST
+    if file == "origins.py":
+        return OF_ORIGINS
     if file.startswith("read/"):
         return OF_FILES
     if file in (

@@ -9,7 +9,7 @@ from checker_mutants.mutant import Import
 
 from verale.soundness.corpus.cases import BEYOND, Case, stored
 
-__all__ = ["verdicts_differ"]
+__all__ = ["origins_differ", "verdicts_differ"]
 
 
 def verdicts_differ(module: Import, kernel: str) -> str:
@@ -34,6 +34,44 @@ def verdicts_differ(module: Import, kernel: str) -> str:
         if outcome != case.expected:
             return case.name
     return ""
+
+
+def origins_differ(module: Import, kernel: str) -> str:
+    """Every origins file gets its outcome, and says of each origin what is proved."""
+    checker, errors = module(""), module("errors")
+    unusable = (checker.HeadError, checker.NetworkError, checker.PictureError)
+    for case in stored("origins"):
+        try:
+            auditor = checker.Auditor(case.head, None, kernel, network=case.network, pictures=case.pictures)
+            judged = module("origins").judge_origins(auditor, case.certificate)
+            worst = max(judged, key=lambda each: each.exit_code)
+            outcome = worst.status.value, worst.reason
+            if [each.by for each in judged] != [kernel if each.exit_code == 0 else "" for each in judged]:
+                return f"{case.name}: by"
+            if outcome[0] == "MALFORMED":
+                return f"{case.name}: the whole file is malformed"
+            if any(bool(each.message) == (each.exit_code == 0) for each in judged):
+                return f"{case.name}: message"
+        except errors.FormatError:
+            outcome = "MALFORMED", "malformed"
+        except errors.UnprovedError as error:
+            outcome = "NOT_PROVED", error.reason
+        except unusable:
+            outcome = "INPUT_ERROR", case.reason
+        if outcome != case.expected:
+            return case.name
+        if case.name == "origins/half-the-distance" and [each.exit_code for each in judged] != [0, 7]:
+            return f"{case.name}: each origin"
+    return _without_a_network(module, kernel)
+
+
+def _without_a_network(module: Import, kernel: str) -> str:
+    case = next(case for case in stored("origins") if case.status == "PROVED")
+    try:
+        module("origins").judge_origins(module("").Auditor(case.head, None, kernel), case.certificate)
+    except module("errors").UnprovedError as error:
+        return "" if error.reason == "subject" else "no network"
+    return "no network"
 
 
 @cache

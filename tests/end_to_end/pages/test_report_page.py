@@ -485,3 +485,19 @@ def test_a_missing_browser_is_a_failure_with_the_remedy(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(AssertionError, match="apt-get install chromium"):
         browser("/nowhere/chromium")
+
+
+def test_the_caption_of_a_prototype_says_which_patch_it_is(tabs, tmp_path):
+    """As it was proved when the page was written; a name from outside is only text."""
+    made = audited(collect(folder_of(tmp_path / "out", paradigm="top_k")))
+    said = {number: f"proved: prototype {number} is the patch <b>{number}</b>" for number in range(made.head.size)}
+    path = tmp_path / "report.html"
+    path.write_bytes(page(replace(made, origins=said), "A report"))
+    tab = tabs.open(path, "#certificate-0")
+    tab.wait_for_selector("#title")
+    captions = tab.locator(".prototype .origin").all_text_contents()
+    assert captions and set(captions) <= set(said.values())
+    path.write_bytes(page(made, "A report"))
+    tab = tabs.open(path, "#certificate-0")
+    tab.wait_for_selector("#title")
+    assert tab.locator(".origin").count() == 0

@@ -16,7 +16,7 @@ from ..errors import RefutedError, UnprovedError
 from ..head import Head
 from ..limit import LIMIT, seconds_in_words
 from ..read.latents import Image
-from ..subject import Proof, Subject
+from ..subject import NO_PICTURE, Proof, Subject
 from .dialogue import Answer, Dialogue, UnavailableError
 from .program import Program
 from .text import (
@@ -226,16 +226,22 @@ class ProvedAudit:
         if subject.minimality and uncovered is None:
             self.proof.claims.add("minimality")
         if subject.picture is not None:  # 5.
-            if certificate.arithmetic != "real":
-                raise _uncovered("picture in float32", f"{_ANOTHER}, or without the network")
-            self._require_true("picture", subject.picture)
-            self.proof.claims.add("picture")
+            self.prove_picture()
         if subject.minimality:
             self._require_none_spare()
         if uncovered is not None:
             raise uncovered
         if subject.deployment is not None:  # 9.
             raise _uncovered("deployment", f"do not ask for it, or {_ANOTHER}")
+
+    def prove_picture(self) -> None:
+        picture = self._subject.picture
+        if picture is None:
+            raise UnprovedError("subject", NO_PICTURE)
+        if self._certificate.arithmetic != "real":
+            raise _uncovered("picture in float32", f"{_ANOTHER}, or without the network")
+        self._require_true("picture", picture)
+        self.proof.claims.add("picture")
 
     def numbers(self) -> Numbers:
         return self._claims.numbers(self._certificate)

@@ -16,7 +16,7 @@ from ..network.enclosure import EnclosedLatents, Enclosure
 from ..numbers import Interval, Margins, Numbers, StatementAt
 from ..read.latents import Image
 from ..similarities import COSINES
-from ..subject import Proof, Subject
+from ..subject import NO_PICTURE, Proof, Subject
 from .deployment import deployed_margins, require_deployed
 from .evaluation import Evaluation
 from .instance import require_domain, require_not_refuted, require_true, truth
@@ -57,6 +57,11 @@ class PlainAudit:
             if evaluation is not None and error.reason == "entailment":
                 require_not_refuted(self._space.head, certificate.predicted, evaluation)
             raise
+
+    def prove_picture(self) -> None:
+        self._start()
+        if self._subject.picture is None or self._evaluated() is None:
+            raise UnprovedError("subject", NO_PICTURE)
 
     def numbers(self) -> Numbers:
         certificate = self._certificate

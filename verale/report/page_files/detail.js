@@ -294,6 +294,7 @@ function prototype(detail, one, uri) {
   if (votes !== null) lines.push(el("small", {}, "for class ", named(votes)));
   if (one.attained !== null) lines.push(el("small", {}, "greatest, in float64, at " + patchName(detail.grid, one.attained)));
   if (image !== null) lines.push(el("small", {}, "training image " + image + ", " + cellName([row, column])));
+  if (data.origins[one.prototype]) lines.push(el("small", { class: "origin" }, data.origins[one.prototype]));
   return el("span", { class: "prototype" }, one.patch === undefined && here && uri ? closeUp(detail.grid, uri, here) : "",
     training ? closeUp(detail.grid, training.uri, training.cell) : "", el("span", {}, ...lines));
 }

@@ -21,13 +21,15 @@ from verale.checker import Auditor, HeadError, LatentsError, NetworkError, Pictu
 from verale.checker.deployment import Deployment
 from verale.checker.errors import ExecutableError, FormatError, UnprovedError
 from verale.checker.least import proved_least
+from verale.checker.origins import judge_origins
 from verale.checker.proved.claims import NOT_ASKED
+from verale.checker.verdict import SEVERITY
 from verale.soundness.paths import CERTIFICATES
 
 FALSE, BEYOND, MALFORMED = "false", "beyond", "malformed"
 INSTANCE, SUBJECT = "instance", "subject"
 MANIFEST = "corpora.json"
-FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least", "picture")
+FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least", "picture", "origins")
 _EVERY_CHECKER = FOLDERS[:4]
 """The folders that every checker of v1.md judges. Another one may leave out the rest, as v1.md says of each."""
 FILES = ("certificate", "document", "head", "latents", "witness", "breaks", "smaller", "network", "pictures")
@@ -35,7 +37,7 @@ FILES = ("certificate", "document", "head", "latents", "witness", "breaks", "sma
 _SAID = ("status", "reason", "comment", "message", "claim", "dropped", "why")
 """Those that a case has under the same name."""
 
-_LEAST = "least/"
+_LEAST, _ORIGINS = "least/", "origins/"
 _UNUSABLE = {HeadError: "head", LatentsError: "latents", NetworkError: "network", PictureError: "picture"}
 """The errors of files that cannot be used, and which file each is about."""
 
@@ -46,7 +48,8 @@ class Case:
 
     Attributes:
         name: its path below `certificates`, without a suffix.
-        certificate: the certificate's bytes; in the folder `least` those of a document of least-v1.md.
+        certificate: the certificate's bytes; in the folders `least` and `origins`
+            those of a document of least-v1.md or origins-v1.md.
         head: the head's file.
         latents: the latents' file, or None.
         status: of the verdict, or INPUT_ERROR.
@@ -93,6 +96,8 @@ class Case:
         if self.name.startswith(_LEAST):
             return self._least(kernel)
         auditor = partial(Auditor, self.head, self.latents, kernel, network=self.network, pictures=self.pictures)
+        if self.name.startswith(_ORIGINS):
+            return _of_origins(auditor, self.certificate)
         return outcome_of(auditor, self.certificate, self.witness, self.deployment)
 
     def _least(self, kernel: str) -> tuple[str, str]:
@@ -111,6 +116,20 @@ class Case:
     def allows(self, verdict: tuple[str, str]) -> bool:
         """Whether a sound checker may give this verdict: a stronger one may prove what is marked beyond."""
         return verdict == self.expected or (self.mark == BEYOND and verdict[0] == "PROVED")
+
+
+def _of_origins(auditor: Callable[[], Auditor], document: bytes) -> tuple[str, str]:
+    """The same of a file of origins-v1.md: of its origins that with the most severe outcome."""
+    try:
+        judged = judge_origins(auditor(), document)
+    except FormatError:
+        return "MALFORMED", "malformed"
+    except UnprovedError as error:
+        return "NOT_PROVED", error.reason
+    except tuple(_UNUSABLE) as error:
+        return "INPUT_ERROR", _UNUSABLE[type(error)]
+    worst = min(judged, key=lambda each: SEVERITY.index(each.exit_code))
+    return worst.status.value, worst.reason
 
 
 def outcome_of(

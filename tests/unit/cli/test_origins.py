@@ -1,0 +1,172 @@
+"""`verale origins` and `verale audit` of what it wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support import files
+from support.networks import drawn_picture, network_file, png, small_layers
+
+from verale.cli import cli
+from verale.errors import InputError, UsageError
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.25, 0.75], [0.875, 0.125]])
+    Path("head.safetensors").write_bytes(head)
+    Path("network.safetensors").write_bytes(network_file(*small_layers(), mean=[0.5], std=[0.25]))
+    Path("images").mkdir()
+    for number in range(3):
+        Path("images", f"{number}.png").write_bytes(png(drawn_picture((1, 4, 4), number)))
+    return tmp_path
+
+
+SEEN = ("--head", "head.safetensors", "--network", "network.safetensors", "--images", "images")
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, arguments)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout
+
+
+def test_what_is_found_is_told_and_proved(folder: Path) -> None:
+    code, said = run("origins", *SEEN, "-o", "origins.json")
+    assert code == 0 and len(said.splitlines()) == 2
+    assert all(line.startswith(f"prototype {number}: patch ") for number, line in enumerate(said.splitlines()))
+    assert "distance at most 0." in said
+    code, said = run("audit", "origins.json", *SEEN)
+    assert code == 0
+    assert [line.split("  ")[0].strip() for line in said.splitlines()] == ["PROVED", "PROVED"]
+    assert "by the proved checker" in said
+
+
+def test_in_json_an_object_a_prototype(folder: Path) -> None:
+    code, said = run("origins", *SEEN, "-o", "origins.json", "--json")
+    found = [json.loads(line) for line in said.splitlines()]
+    assert code == 0 and [each["_type"] for each in found] == ["urn:verale:origin:v1"] * 2
+    assert {each["file"].partition("/")[0] for each in found} == {"images"}
+    code, said = run("audit", "origins.json", *SEEN, "--json", "--kernel", "arb")
+    judged = [json.loads(line) for line in said.splitlines()]
+    assert code == 0
+    assert [(each["status"], each["by"], each["exit_code"]) for each in judged] == [("PROVED", "arb", 0)] * 2
+    assert [each["distance"] for each in judged] == [each["distance"] for each in found]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        ({"distance": (0.0).hex()}, 7, "NOT_PROVED"),
+        ({"picture": "0" * 64}, 6, "no picture that is given has the digest"),
+        ({"prototype": 2}, 5, "expected less than the head's 2"),
+        ({"patch": -1}, 5, "MALFORMED"),
+    ],
+    ids=["distance", "picture", "prototype", "patch"],
+)
+def test_what_is_changed_is_not_proved(folder: Path, change: dict[str, object], code: int, said: str) -> None:
+    run("origins", *SEEN, "-o", "origins.json")
+    document = json.loads(Path("origins.json").read_bytes())
+    document["origins"] = [document["origins"][0] | change]
+    Path("origins.json").write_text(json.dumps(document))
+    for more in ((), ("--json",)):
+        found, printed = run("audit", "origins.json", *SEEN, "--kernel", "arb", *more)
+        assert found == code and said in printed and '"PROVED"' not in printed
+
+
+def test_about_another_head_nothing_is_proved(folder: Path) -> None:
+    run("origins", *SEEN, "-o", "origins.json")
+    Path("head.safetensors").write_bytes(files.head([[1.0] * 2, [-1.0] * 2], [[0.25, 0.75], [0.5, 0.125]]))
+    code, said = run("audit", "origins.json", *SEEN)
+    assert code == 6 and said.startswith("NOT_PROVED") and "speaks of the head" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*SEEN[:4],), "give --head, --network and --images"),
+        ((), "give --head, --network and --images"),
+        ((*SEEN, "--minimality"), "--minimality is not for origins files"),
+        ((*SEEN, "--log", "log.jsonl"), "--log is not for origins files"),
+        ((*SEEN, "--attest", "attest.json"), "--attest is not for origins files"),
+        ((*SEEN, "--latents", "latents.safetensors"), "--latents is not for origins files"),
+        ((*SEEN, "images/0.png"), "is no origins file"),
+    ],
+)
+def test_options_that_are_not_about_origins_are_refused(folder: Path, arguments: tuple[str, ...], said: str) -> None:
+    run("origins", *SEEN, "-o", "origins.json")
+    with pytest.raises(UsageError, match=said):
+        run("audit", "origins.json", *arguments)
+    assert not Path("log.jsonl").exists() and not Path("attest.json").exists()
+
+
+def test_of_what_is_outside_the_domain_nothing_is_stated(folder: Path) -> None:
+    head = files.head([[1.0] * 2, [-1.0] * 2], [[0.25, 0.75], [0.875, 0.125]], domain=files.domain(0.0, 0.015625))
+    Path("head.safetensors").write_bytes(head)
+    assert run("origins", *SEEN, "-o", "origins.json") == (11, "")
+    assert not Path("origins.json").exists()
+
+
+@pytest.fixture
+def explained(folder: Path) -> Path:
+    """Certificates of pictures, beside their network."""
+    assert run("explain", *SEEN, "--out", "out", "--paradigm", "projection")[0] in (0, 10)
+    assert run("origins", *SEEN, "-o", "origins.json")[0] == 0
+    return folder
+
+
+BESIDE = ("--origins", "origins.json", "--origin-images", "images", "--kernel", "arb", "--head", "head.safetensors")
+
+
+def test_show_says_which_patches_the_prototypes_are(explained: Path) -> None:
+    certificate = str(next(Path("out").glob("*.ale.json")))
+    _, said = run("show", certificate, *BESIDE)
+    lines = said.splitlines()
+    start = lines.index("Which patches the prototypes are, asked of the checker now")
+    assert "prototype 0 is" in said and "(by arb)" in lines[start + 1]
+    assert "asked of the checker now" not in run("show", certificate, *BESIDE[4:])[1]
+
+
+def test_the_page_has_the_sentence_of_each_prototype(explained: Path) -> None:
+    assert run("report", "out", "-o", "page.html", *BESIDE)[0] in (0, 10)
+    page = Path("page.html").read_text()
+    assert '"origins":{"0":"prototype 0 is' in page.replace(" :", ":").replace('": ', '":')
+
+
+@pytest.mark.parametrize("command", [("show",), ("report", "-o", "page.html")])
+def test_a_page_says_nothing_of_origins_that_are_about_something_else(
+    explained: Path, command: tuple[str, ...]
+) -> None:
+    document = json.loads(Path("origins.json").read_bytes())
+    Path("origins.json").write_text(json.dumps(document | {"network": "0" * 64}))
+    certificate = str(next(Path("out").glob("*.ale.json")))
+    with pytest.raises(InputError, match="speaks of the network"):
+        run(*command, certificate if command[0] == "show" else "out", *BESIDE)
+    assert not Path("page.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("show", "OUT", "--origins", "origins.json"), "belong together"),
+        (("report", "OUT", "--origin-images", "images"), "belong together"),
+        (("report", "OUT", *BESIDE[:4], "--no-audit"), "leave it out, or --no-audit"),
+        (("report", "OUT", *BESIDE[:4], "-o", "table.csv"), "is for pages"),
+    ],
+)
+def test_options_of_origins_that_do_not_fit_are_refused(explained: Path, arguments: tuple[str, ...], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        run(*("out" if each == "OUT" else each for each in arguments))
+
+
+def test_show_says_nothing_of_another_heads_prototypes(explained: Path) -> None:
+    """The origins are those of the head that is given, the certificate is not."""
+    Path("head.safetensors").write_bytes(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.25, 0.5], [0.875, 0.125]]))
+    run("origins", *SEEN, "-o", "origins.json", "--overwrite")
+    code, said = run("show", str(next(Path("out").glob("*.ale.json"))), *BESIDE)
+    assert code == 6 and "asked of the checker now" not in said

@@ -1,0 +1,204 @@
+"""The search for origins: the nearest patch of all pictures, a distance that is proved, and where it goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import torch
+from support import files
+from support.networks import drawn_picture, network_file, picture_digest, pictures_file, png, small_layers
+
+from verale.checker.auditor import Auditor
+from verale.checker.origins import judge_origins
+from verale.errors import InputError, UsageError
+from verale.head import Head, as_patches, observables
+from verale.network import FrozenNetwork
+from verale.runs import origins
+from verale.runs.origins import FoundOrigin, OriginSearch, Unstated
+
+PICTURES = [drawn_picture((1, 4, 4), seed) for seed in range(9)]
+COSINE = {"geometry": {"kind": "cosine", "epsilon": (2.0**-10).hex()}, "similarity": files.IDENTITY}
+PROTOTYPES = [[0.25, 0.75], [0.5, 0.5], [0.875, 0.125]]
+
+
+@pytest.fixture(params=[{}, COSINE], ids=["euclidean", "cosine"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    head = files.head([[1.0] * 3, [-1.0] * 3], PROTOTYPES, **request.param)
+    (tmp_path / "head.safetensors").write_bytes(head)
+    (tmp_path / "network.safetensors").write_bytes(network_file(*small_layers(), mean=[0.5], std=[0.25]))
+    (tmp_path / "images").mkdir()
+    for number, picture in enumerate(PICTURES):
+        (tmp_path / "images" / f"{number}.png").write_bytes(png(picture))
+    (tmp_path / "all.safetensors").write_bytes(pictures_file(PICTURES))
+    return tmp_path
+
+
+def search(folder: Path, images: str = "images", overwrite: bool = False) -> OriginSearch:
+    where = folder / "head.safetensors", folder / "network.safetensors", folder / images, folder / "origins.json"
+    return OriginSearch(*where, overwrite)
+
+
+def judged(folder: Path, kernel: str | None = None) -> list[int]:
+    data = [(folder / f"{name}.safetensors").read_bytes() for name in ("head", "network", "all")]
+    auditor = Auditor(data[0], None, kernel, network=data[1], pictures=data[2])
+    return [each.exit_code for each in judge_origins(auditor, (folder / "origins.json").read_bytes())]
+
+
+@pytest.mark.parametrize("images", ["images", "all.safetensors"])
+@pytest.mark.parametrize("at_once", [1, 4, 64])
+def test_the_nearest_patch_of_all_is_found_and_proved(
+    folder: Path, images: str, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(origins, "_MOST_PICTURES", at_once)
+    done: list[int] = []
+    looking = search(folder, images)
+    assert looking.total == len(PICTURES)
+    found = looking.run(done.append)
+    assert sum(done) == len(PICTURES)
+    head, network = Head.load(folder / "head.safetensors"), FrozenNetwork.load(folder / "network.safetensors")
+    latents = as_patches(network.latents(torch.tensor(PICTURES, dtype=torch.uint8)))
+    observed = observables(head, latents).flatten(0, 1)
+    best = observed.min(0) if head.geometry.is_distance else observed.max(0)
+    for number, each in enumerate(found):
+        assert isinstance(each, FoundOrigin)
+        assert (each.prototype, each.patch) == (number, int(best.indices[number]) % 4)
+        assert each.picture == picture_digest(PICTURES[int(best.indices[number]) // 4])
+        if head.geometry.is_distance:
+            assert each.distance is not None and each.cosine is None
+            assert 1 <= each.distance**2 / float(best.values[number]) < 1.02
+        else:
+            assert each.cosine is not None and each.distance is None
+            assert 0 <= float(best.values[number]) - each.cosine < 0.02 * (1 - each.cosine)
+    assert json.loads((folder / "origins.json").read_bytes())["origins"] == [each.record() for each in found]
+    assert judged(folder) == judged(folder, "arb") == [0, 0, 0]
+    assert not (folder / "origins.json.partial").exists()
+
+
+def test_what_was_interrupted_goes_on_with_the_same_result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(origins, "_MOST_PICTURES", 2)
+    monkeypatch.setattr(origins, "_SECONDS", 0.0)
+    whole = search(folder).run()
+    expected = (folder / "origins.json").read_bytes()
+    (folder / "origins.json").unlink()
+
+    def stop(done: int) -> None:
+        if (folder / "origins.json.partial").exists() and done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search(folder).run(stop)
+    noted = json.loads((folder / "origins.json.partial").read_bytes())
+    assert noted["pictures"] == 2 and not (folder / "origins.json").exists()
+    computed: list[int] = []
+    turned = OriginSearch._turned
+    monkeypatch.setattr(OriginSearch, "_turned", lambda self, p: computed.append(len(p)) or turned(self, p))
+    assert search(folder).run() == whole
+    assert sum(computed) == len(PICTURES) - 2
+    assert (folder / "origins.json").read_bytes() == expected
+
+
+@pytest.mark.parametrize("change", ["picture", "fewer", "head"])
+def test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken(
+    folder: Path, change: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(origins, "_MOST_PICTURES", 3)
+    monkeypatch.setattr(origins, "_SECONDS", 0.0)
+
+    def stop(done: int) -> None:
+        if json.loads((folder / "origins.json.partial").read_bytes())["pictures"] == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search(folder).run(lambda done: stop(done) if done else None)
+    if change == "picture":
+        (folder / "images" / "1.png").write_bytes(png(drawn_picture((1, 4, 4), 99)))
+    elif change == "fewer":
+        for number in range(3, 9):
+            (folder / "images" / f"{number}.png").unlink()
+    else:
+        head = files.head([[1.0] * 3, [-1.0] * 3], PROTOTYPES[::-1])
+        (folder / "head.safetensors").write_bytes(head)
+    resumed = search(folder).run()
+    assert "the search begins again" in caplog.text
+    (folder / "origins.json").unlink()
+    assert resumed == search(folder).run()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"_type": "urn:verale:origins-search:v1"}', "\xff"])
+def test_a_file_in_the_way_of_what_is_noted_is_refused_and_kept(folder: Path, text: str) -> None:
+    (folder / "origins.json.partial").write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match="is no unfinished search of this command"):
+        search(folder).run()
+    assert (folder / "origins.json.partial").read_bytes() == text.encode("latin-1")
+    assert not (folder / "origins.json").exists()
+
+
+def test_a_file_that_is_there_is_not_replaced_unless_asked(folder: Path) -> None:
+    (folder / "origins.json").write_text("mine")
+    with pytest.raises(InputError, match="already exists"):
+        search(folder)
+    assert (folder / "origins.json").read_text() == "mine"
+    assert len(search(folder, overwrite=True).run()) == 3
+
+
+def test_files_that_cannot_be_read_are_left_out_and_named(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    whole = search(folder).run()
+    (folder / "images" / "A.png").write_bytes(b"no picture")
+    (folder / "images" / "B.png").write_bytes(png(drawn_picture((1, 5, 4), 1)))
+    assert search(folder, overwrite=True).run() == whole
+    assert "A.png is left out" in caplog.text and "B.png is left out" in caplog.text
+
+
+def test_of_no_readable_picture_nothing_is_written(folder: Path) -> None:
+    for number in range(9):
+        (folder / "images" / f"{number}.png").write_bytes(png(drawn_picture((1, 5, 4), 1)))
+    with pytest.raises(InputError, match="it has 5 rows"):
+        search(folder).run()
+    assert not (folder / "origins.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("geometry", "prototypes"),
+    [({"kind": "inner_product", "radius": None}, PROTOTYPES), ({"kind": "softmax"}, None)],
+    ids=["inner_product", "softmax"],
+)
+def test_a_head_without_origins_is_refused_by_name(
+    folder: Path, geometry: dict[str, object], prototypes: object
+) -> None:
+    weight = [[1.0] * 2, [-1.0] * 2] if prototypes is None else [[1.0] * 3, [-1.0] * 3]
+    head = files.head(weight, prototypes, geometry=geometry, similarity=files.IDENTITY)  # type: ignore[arg-type]
+    (folder / "head.safetensors").write_bytes(head)
+    with pytest.raises(UsageError, match=str(geometry["kind"])):
+        search(folder)
+
+
+def test_another_networks_head_is_refused(folder: Path) -> None:
+    (folder / "head.safetensors").write_bytes(files.head([[1.0], [-1.0]], [[0.5]]))
+    with pytest.raises(UsageError, match="gives 2 channels, the head receives 1"):
+        search(folder)
+
+
+def test_of_latents_outside_the_domain_nothing_is_stated(folder: Path) -> None:
+    head = files.head([[1.0] * 3, [-1.0] * 3], PROTOTYPES, domain=files.domain(0.0, 2.0**-6))
+    (folder / "head.safetensors").write_bytes(head)
+    found = search(folder).run()
+    assert all(isinstance(each, Unstated) and "beyond the head's domain" in each.why for each in found)
+    assert not (folder / "origins.json").exists()
+
+
+@pytest.mark.parametrize("square", [0.0, 5e-324, 1e-30, 0.25, 2.0, 1e10, 1.7e308])
+def test_a_stated_distance_is_no_less_and_little_more(square: float) -> None:
+    stated = origins._distance(square)
+    assert Fraction(stated) ** 2 >= Fraction(square)
+    assert stated <= 1.02 * math.sqrt(square) + 5e-324
+
+
+@pytest.mark.parametrize("cosine", [-1.0, -0.3, 0.0, 0.5, 0.999999, math.nextafter(1.0, 0.0), 1.0])
+def test_a_stated_cosine_is_no_greater_and_little_less(cosine: float) -> None:
+    stated = origins._cosine(cosine)
+    assert Fraction(stated) <= Fraction(cosine)
+    assert 1 - stated <= 1.02 * (1 - cosine) + 2.0**-52

@@ -1,0 +1,387 @@
+"""Origins: the patch of the given pictures that lies nearest to each prototype, and a distance that can be proved.
+
+The nearest patch is found in float32, some pictures at a time; only the best of each prototype so far is kept, so the
+memory does not grow with the number of PNG files. Then the network is enclosed for the pictures that were found, and
+the end of the observable's range is rounded outward. Nothing rests on the search: another patch is only a worse origin.
+
+A search that was interrupted goes on where it ended: beside the file that is to be written it keeps what it has found,
+of which pictures, by their digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.bounds.boxes import box_leaves_domain, box_ranges
+from verale.bounds.network import latent_ranges
+from verale.checker.errors import PictureError
+from verale.checker.origins import TYPE
+from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
+from verale.checker.read.pictures import LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
+from verale.errors import InputError, UsageError
+from verale.files import read, remove_file, write_atomically
+from verale.head import Cosine, Euclidean, Head, as_patches, observables
+from verale.network import FrozenNetwork, picture_digest, pictures_of
+from verale.runs.arguments import HeadFile
+from verale.runs.images import image_files
+from verale.runs.outputs import require_output, write_output
+from verale.runs.seen import named_png
+
+__all__ = ["FoundOrigin", "OriginSearch", "Unstated"]
+
+_log = logging.getLogger(__name__)
+
+_BY = "origins"
+_DIGITS = 3
+"""Of a stated distance, and of what is missing to the cosine 1."""
+_SLACK = 1 + Fraction(1, 2**20)
+"""The checker's ranges may be a little wider than those of the search."""
+_MOST_PICTURES, _MOST_ENTRIES = 64, 2**25
+"""Of pictures that are computed together: how many, and the most numbers of a layer."""
+_SECONDS = 5.0
+"""So often is noted what was found."""
+_SEARCH = "urn:verale:origins-search:v1"
+
+
+@dataclass(frozen=True)
+class FoundOrigin:
+    """A patch near a prototype.
+
+    Attributes:
+        prototype, patch: their numbers.
+        picture: the picture's digest.
+        name: its file, and its row in a file of several.
+        distance, cosine: what is stated; one of the two.
+    """
+
+    prototype: int
+    picture: str
+    patch: int
+    name: str
+    distance: float | None = None
+    cosine: float | None = None
+
+    def record(self) -> dict[str, object]:
+        """As the origins file has it."""
+        stated = {"distance": self.distance, "cosine": self.cosine}
+        ends = {name: end.hex() for name, end in stated.items() if end is not None}
+        return {"prototype": self.prototype, "picture": self.picture, "patch": self.patch, **ends}
+
+
+@dataclass(frozen=True)
+class Unstated:
+    """A prototype of which nothing is stated, and why."""
+
+    prototype: int
+    why: str
+
+
+@dataclass(frozen=True)
+class _Nearest:
+    """The best of each prototype so far: (P,) observables, turned so that less is nearer; files, rows and patches.
+
+    Attributes:
+        pictures: how many were looked at.
+        seen: SHA-256 (hex) of their digests, in order.
+    """
+
+    turned: Tensor
+    places: Tensor
+    pictures: int = 0
+    seen: str = ""
+
+    @classmethod
+    def nothing(cls, count: int) -> _Nearest:
+        return cls(torch.full((count,), math.inf, dtype=torch.float64), torch.full((count, 3), -1))
+
+    def with_batch(self, turned: Tensor, places: Tensor) -> _Nearest:
+        """The same after further pictures: turned observables (B, L, P), files and rows (B, 2)."""
+        patches = turned.shape[1]
+        best, at = turned.nan_to_num(nan=math.inf).flatten(0, 1).min(0)
+        found = torch.cat([places[at // patches], (at % patches)[:, None]], 1)
+        better = best < self.turned
+        return replace(
+            self,
+            turned=torch.where(better, best, self.turned),
+            places=torch.where(better[:, None], found, self.places),
+        )
+
+
+class OriginSearch:
+    """Finds an origin for each prototype, and writes the file.
+
+    Args:
+        head: the head's file, or its path; its geometry is euclidean or a cosine.
+        network: the path of the network's file.
+        images: a folder of PNG files, a PNG file, or a safetensors file of pictures.
+        out: the file to write.
+        overwrite: whether it may be replaced.
+
+    Attributes:
+        total: how many pictures there are at most.
+
+    Raises:
+        InputError: a file that cannot be used or written.
+        UsageError: a head of another geometry, or another network's.
+    """
+
+    def __init__(
+        self, head: str | Path | HeadFile, network: str | Path, images: str | Path, out: str | Path, overwrite: bool
+    ) -> None:
+        self._file, self._out, self._images = HeadFile.of(head), Path(out), Path(images)
+        self._head: Head = self._file.head
+        if not isinstance(self._head.geometry, Euclidean | Cosine):
+            raise UsageError(
+                f"the head's geometry is {self._head.geometry.kind}, for which no origins are defined; expected"
+                " euclidean, cosine or rooted_cosine"
+            )
+        self._network = FrozenNetwork.load(network)
+        if self._network.output_shape[0] != self._head.depth:
+            raise UsageError(
+                f"the network gives {self._network.output_shape[0]} channels, the head receives {self._head.depth}: is"
+                " it its network?"
+            )
+        self._paths = image_files(self._images) if self._images.is_dir() else [self._images]
+        self._partial = self._out.with_name(f"{self._out.name}.partial")
+        for path in (self._out, self._partial):
+            inputs = (self._file.path, network, *self._paths)
+            require_output(path, inputs, overwrite or path is self._partial, _BY)
+        self._refused: list[UnreadFile] = []
+
+    @cached_property
+    def total(self) -> int:
+        return len(self._paths) if self._images.is_dir() else sum(map(len, self._opened()))
+
+    def run(self, advance: Callable[[int], object] = lambda done: None) -> list[FoundOrigin | Unstated]:
+        """Search, write the file, and return what it states of each prototype, in order.
+
+        Args:
+            advance: called with the number of pictures done since the last call.
+        """
+        nearest, noted = self._resumed(), time.monotonic()
+        advance(nearest.pictures)
+        seen = self._seen_of(nearest.pictures)[1]
+        for places, pictures in self._batches(nearest.pictures):
+            nearest = nearest.with_batch(self._turned(pictures), places)
+            for picture in pictures:
+                seen.update(picture_digest(picture).encode())
+            nearest = replace(nearest, pictures=nearest.pictures + len(pictures), seen=seen.hexdigest())
+            if time.monotonic() - noted >= _SECONDS:
+                write_atomically(self._partial, self._noting(nearest))
+                noted = time.monotonic()
+            advance(len(pictures))
+        self._tell_refused(nearest.pictures)
+        found = self._stated(nearest)
+        stated = [each.record() for each in found if isinstance(each, FoundOrigin)]
+        if stated:
+            document = {
+                "_type": TYPE,
+                "head": self._file.sha256,
+                "network": self._network.digest,
+                "origins": stated,
+            }
+            write_output(self._out, (json.dumps(document, indent=1) + "\n").encode(), _BY)
+        if self._partial.is_file():
+            remove_file(self._partial)
+        return found
+
+    def _turned(self, pictures: Tensor) -> Tensor:
+        """(B, L, P) observables, less of which is nearer; estimates."""
+        with torch.no_grad():
+            latents = as_patches(self._network.latents(pictures, torch.float32)).double()
+            observed = observables(self._head, latents)
+        return observed if self._head.geometry.is_distance else -observed
+
+    # Pictures
+
+    def _opened(self) -> Iterator[StoredPictures]:
+        """The pictures of each file, in order; of one that cannot be used there are none."""
+        self._refused = []
+        yield from (self._used(each) for each in map(named_png, self._paths, self._opening(self._paths)))
+
+    def _opening(self, paths: list[Path]) -> Iterator[StoredPictures | UnreadFile]:
+        most = LARGEST_PNG if self._images.is_dir() else LARGEST_PICTURES
+        return opened_files((PictureFile(str(path), partial(_read, path, most)) for path in paths), self._network.shape)
+
+    def _used(self, opened: StoredPictures | UnreadFile) -> StoredPictures:
+        if isinstance(opened, StoredPictures):
+            return opened
+        self._refused.append(opened)
+        return StoredPictures(self._network.shape, b"")
+
+    def _batches(self, after: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Files and rows (B, 2), and pictures (B, C, H, W), but for the first ones."""
+        widest = max(map(math.prod, self._network.shapes.values()))
+        size = max(1, min(_MOST_PICTURES, _MOST_ENTRIES // widest))
+        places: list[tuple[int, int]] = []
+        pictures: list[Tensor] = []
+        number = 0
+        for file, stored in enumerate(self._opened()):
+            for row in range(len(stored)):
+                number += 1
+                if number <= after:
+                    continue
+                places.append((file, row))
+                pictures.append(self._picture(stored, row))
+                if len(places) == size:
+                    yield torch.tensor(places), torch.stack(pictures)
+                    places, pictures = [], []
+        if places:
+            yield torch.tensor(places), torch.stack(pictures)
+
+    def _picture(self, stored: StoredPictures, row: int) -> Tensor:
+        return pictures_of(StoredPictures(stored.shape, stored.picture(row).values))[0]
+
+    def _tell_refused(self, pictures: int) -> None:
+        """Raises InputError where no picture could be read."""
+        if self._refused and not pictures:
+            raise InputError(self._refused[0].name, self._refused[0].why)
+        if not pictures:
+            raise InputError(self._images, "holds no picture")
+        for each in self._refused:
+            _log.warning("%s is left out: %s", each.name, each.why)
+
+    # What was found before
+
+    def _noting(self, nearest: _Nearest) -> bytes:
+        found = {"turned": nearest.turned.tolist(), "places": nearest.places.tolist()}
+        of = {"head": self._file.sha256, "network": self._network.digest}
+        return json.dumps(
+            {"_type": _SEARCH, **of, "pictures": nearest.pictures, "seen": nearest.seen, **found}
+        ).encode()
+
+    def _resumed(self) -> _Nearest:
+        """What a search that was interrupted has found, if it was of the same head, network and pictures. Raises
+        InputError: something else has the name of its file."""
+        nothing = _Nearest.nothing(self._head.size)
+        if not self._partial.is_file():
+            return nothing
+        document: Any = None
+        with suppress(ValueError, RecursionError):
+            document = json.loads(read(self._partial, "an unfinished search"))
+        try:
+            if document["_type"] != _SEARCH:
+                raise KeyError
+            same = (document["head"], document["network"]) == (self._file.sha256, self._network.digest)
+            found = _Nearest(
+                torch.tensor(document["turned"], dtype=torch.float64),
+                torch.tensor(document["places"]),
+                document["pictures"],
+                document["seen"],
+            )
+            same = same and found.turned.shape == nothing.turned.shape and found.places.shape == nothing.places.shape
+            same = same and self._seen_of(found.pictures)[0] == found.pictures
+            same = same and self._seen_of(found.pictures)[1].hexdigest() == found.seen
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            raise InputError(
+                self._partial, "is no unfinished search of this command, and in its way; move it away"
+            ) from None
+        if not same:
+            _log.warning("%s is of another head, network or other pictures: the search begins again", self._partial)
+            return nothing
+        return found
+
+    def _seen_of(self, count: int) -> tuple[int, Any]:
+        """How many of the first pictures there are, and SHA-256 over their digests."""
+        seen, number = hashlib.sha256(), 0
+        if count:
+            for stored in self._opened():
+                for row in range(min(len(stored), count - number)):
+                    seen.update(stored.picture(row).digest.encode())
+                    number += 1
+                if number == count:
+                    break
+        return number, seen
+
+    # What is stated
+
+    def _stated(self, nearest: _Nearest) -> list[FoundOrigin | Unstated]:
+        """Of each prototype; each picture is read again and its latents are enclosed once."""
+        found: list[FoundOrigin | Unstated] = []
+        last: tuple[int, StoredPictures] | None = None
+        by_picture: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for prototype, (file, row, patch) in enumerate(nearest.places.tolist()):
+            by_picture.setdefault((file, row), []).append((prototype, patch))
+        for (file, row), pairs in sorted(by_picture.items()):
+            if file < 0:
+                found += [
+                    Unstated(prototype, "no patch has a distance to it that is a number") for prototype, _ in pairs
+                ]
+                continue
+            if last is None or last[0] != file:
+                last = file, self._used(next(self._opening([self._paths[file]])))
+            if row >= len(last[1]):
+                raise InputError(self._paths[file], "was changed meanwhile; start again")
+            name = str(self._paths[file]) + ("" if last[1].size is not None else f", picture {row}")
+            found += self._of_picture(self._picture(last[1], row), name, pairs)
+        return sorted(found, key=lambda each: each.prototype)
+
+    def _of_picture(self, picture: Tensor, name: str, pairs: list[tuple[int, int]]) -> Iterator[FoundOrigin | Unstated]:
+        """What is stated of prototypes and patches of one picture."""
+        known = latent_ranges(self._network, picture)
+        why = box_leaves_domain(self._head, known.ends)
+        observed = None if why else box_ranges(self._head, known.ends)
+        for prototype, patch in pairs:
+            if observed is None:
+                yield Unstated(prototype, f"{name}: {why}")
+                continue
+            least, most = float(observed.lower[patch, prototype]), float(observed.upper[patch, prototype])
+            if not (math.isfinite(least) and math.isfinite(most)):
+                yield Unstated(prototype, f"{name}: its latents are not bounded; {known.roughly}")
+                continue
+            found = FoundOrigin(prototype, picture_digest(picture), patch, name)
+            yield (
+                replace(found, distance=_distance(most))
+                if self._head.geometry.is_distance
+                else replace(found, cosine=_cosine(least))
+            )
+
+
+def _read(path: Path, most: int) -> bytes:
+    """Raises PictureError."""
+    try:
+        return read(path, "a file of pictures", most=most)
+    except InputError as error:
+        raise PictureError(error.problem) from error
+
+
+def _rounded_up(value: Fraction) -> Fraction:
+    """A decimal of few digits that is no less than a number that is not negative."""
+    context = Context(prec=_DIGITS, rounding=ROUND_CEILING)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def _distance(square: float) -> float:
+    """d of few digits, with d^2 no less than an upper end of the squared distance."""
+    least = Fraction(square) * _SLACK**2
+    decimal = _rounded_up(Fraction(math.sqrt(square)) * _SLACK)
+    stated = float(decimal)
+    if stated > decimal:  # so that it is told in as few digits
+        stated = math.nextafter(stated, 0.0)
+    while Fraction(stated) ** 2 < least:
+        stated = math.nextafter(stated, math.inf)
+    return stated
+
+
+def _cosine(least: float) -> float:
+    """c with 1 - c of few digits, no greater than a lower end of the cosine."""
+    missing = max(Fraction(0), 1 - Fraction(least)) * _SLACK
+    stated = float(1 - _rounded_up(missing))
+    while Fraction(stated) > 1 - missing:
+        stated = math.nextafter(stated, -math.inf)
+    return stated
