@@ -555,8 +555,8 @@ proved/text.py _weights: there is no bias
     bias is None => True
 proved/claims.py ProvedClaims.holds: a picture is what is entailed
     'pictured' => 'entails'
-proved/claims.py ProvedAudit.prove: a picture is proved unseen
-    without self._require_true("picture", subject.picture)
+proved/claims.py ProvedAudit.prove_picture: a picture is proved unseen
+    without self._require_true("picture", picture)
 proved/claims.py ProvedClaims.holds: an instance is what is refuted
     'instance' => 'refuted'
 proved/claims.py ProvedClaims.minimal: minimal is what is entailed
