@@ -71,7 +71,7 @@ def test_by_default_what_the_program_does_not_prove_is_asked_of_arb(monkeypatch:
 
 
 def test_beyond_the_limit_nothing_is_proved() -> None:
-    limited = Auditor(FOUR.head, None, "arb", 1e-9, FOUR.network, FOUR.pictures)
+    limited = Auditor(FOUR.head, None, "arb", limit=1e-9, network=FOUR.network, pictures=FOUR.pictures)
     judged = judge_origins(limited, FOUR.certificate)
     assert {each.reason for each in judged} == {"limit"} and {each.exit_code for each in judged} == {12}
 
