@@ -71,7 +71,7 @@ def too_long(
         return None
     return TooLong(
         f"Too long to read at a glance: {len(certificate.statements)} statements, with {read} numbers and names.",
-        f"A narrower question has a shorter answer: which few of them keep class {name(rival)} from winning?",
+        f"A narrower question mostly has a shorter answer: which few of them keep class {name(rival)} from winning?",
         f"verale contrast {quote(file)} --class {rival}",
     )
 

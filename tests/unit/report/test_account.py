@@ -126,11 +126,11 @@ def test_who_gives_and_who_takes_is_told_in_words():
 
 
 def test_of_two_sums_the_lower_one_is_told():
-    sums = (SumStatement(None, 3.0), SumStatement((1,), 1.25))
+    sums = (SumStatement((1,), 1.25), SumStatement(None, 3.0))
     head, certificate = two_classes(ActivationStatement(0, 2.0, INF), *sums, paradigm="evidence")
     for kernel in KERNELS:
         made = account(head, certificate, kernel)
-        assert (made.taken, made.total, made.lead) == ("1.25", 2, "32.75")
+        assert (made.taken, made.total, made.lead) == ("1.25", 1, "32.75")
 
 
 def test_a_sum_is_told_as_it_is_stated_where_the_lead_is_proved():

@@ -39,7 +39,7 @@ for (const button of document.querySelectorAll(".only")) {
   });
 }
 window.addEventListener("hashchange", show);
-window.addEventListener("beforeprint", () => ["all-statements", "all-digests", "words", "by-class"].forEach((id) => document.getElementById(id)?.setAttribute("open", "")));
+window.addEventListener("beforeprint", () => document.querySelectorAll("#all-statements, #all-digests, #words, #by-class, .implied details").forEach((one) => one.setAttribute("open", "")));
 begin().then(() => {
   beginList();
   select();
