@@ -12,7 +12,7 @@ from support.small import varied_head
 
 from verale.certificate import ActivationStatement
 from verale.search.activations import Activations
-from verale.search.fewest import Cover
+from verale.search.covers import Cover
 
 
 def everything(activations) -> tuple[Cover, list[int]]:
