@@ -44,7 +44,7 @@ def explain(
             of each image under any of them; None for `projection`, of a softmax head `assignment` or `simplex`.
         order: of statements about patches: `rival`, each is chosen against the class that is nearest to winning, or
             `nearest`, the published order; None for `rival` and, under simplex, the smaller of both. Under `top_k` also
-            `highest`, the published top-k: only the highest activations are tried, no linear programme is solved.
+            `highest`, the published top-k: only the highest activations are tried, no cover is searched for.
         tolerance: each interval is widened outward to multiples of this, in units of what is stated: 0.01 gives two
             decimals. "1%" widens each end by at most so much of the number, to at most three digits; "auto" takes for
             each image the widest percentage under which it has an explanation. Wider intervals take more statements,
