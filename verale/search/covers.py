@@ -132,7 +132,7 @@ class Covers:
         self._observed, self._left, self._costs = observed, left, costs
         self._each = torch.tensor(costs.of_prototypes(len(left)), dtype=torch.float64)
         self._own = _ends(observed)
-        self._table = None if table is None else _ends(table)
+        self._table = None if table is None else _ends(table).masked_fill(~left[:, None], -math.inf)
         if self._table is not None:
             best = self._table.topk(min(_SAID, len(left)), dim=0)
             self._said, self._sources = best.values.T.contiguous(), best.indices.T.contiguous()

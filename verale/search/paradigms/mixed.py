@@ -94,11 +94,14 @@ class _Known:
         self._range = activation_range(problem.head, problem.patches)
 
     @cached_property
+    def _table(self) -> Enclosure:
+        """(P, P) row k has the ranges that follow from the statement about a_k."""
+        return self._lipschitz.ranges(self._observed)
+
+    @cached_property
     def _covers(self) -> Covers:
-        table, left = self._lipschitz.ranges(self._observed), self._problem.prototypes_left
-        table.lower.masked_fill_(~left[:, None], -math.inf)
-        table.upper.masked_fill_(~left[:, None], math.inf)
-        return Covers(self._margins, self._observed, left, self._problem.costs, table)
+        left = self._problem.prototypes_left
+        return Covers(self._margins, self._observed, left, self._problem.costs, self._table)
 
     def margins(self, statements: Sequence[Statement]) -> Tensor:
         """The margins (C,) that statements prove, rounded outward."""
@@ -117,7 +120,8 @@ class _Known:
         stated = Stated.of([each for each in statements if not hasattr(each, "patch")], self._problem.head.size)
         own = torch.zeros_like(stated.below)
         own[stated.prototypes] = True
-        rows = self._lipschitz.ranges(self._observed, own)
+        # The table is there where statements were searched for.
+        rows = self._table[own] if "_table" in vars(self) else self._lipschitz.ranges(self._observed, own)
         lower = self._floors(stated.lower[-1:], ~stated.above)[0]
         upper = self._ceilings(stated.upper[-1:], ~stated.below)[0]
         return Enclosure.unchecked(
