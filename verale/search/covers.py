@@ -35,7 +35,7 @@ from verale.search.relaxation import relaxed
 
 __all__ = ["Clauses", "Cover", "Covers"]
 
-_GRID = 32
+_GRID = 64
 """So many ceilings and floors are considered at once."""
 
 _PROGRAMMES = (4, 3, 1)
