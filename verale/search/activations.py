@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -12,15 +13,22 @@ from torch import Tensor
 from verale.bounds import LinearMargins, TopK
 from verale.certificate import ActivationStatement, Statement
 from verale.rounding import Enclosure
-from verale.search.fewest import Cover, FewestActivations
-from verale.search.loosened import CEILING, FLOOR, Item, Loosened
-from verale.search.problem import Problem
+from verale.search.covers import Clauses, Cover, Covers
+from verale.search.problem import NOISE, Problem
 from verale.search.stated import Stated
 
-__all__ = ["ActivationExplanation", "Activations"]
+__all__ = ["CEILING", "FLOOR", "ActivationExplanation", "Activations", "Item"]
+
+Item = int | str
+"""A prototype whose activation is stated, or a clause: `CEILING` or `FLOOR`."""
+
+CEILING, FLOOR = "ceiling", "floor"
 
 _KEPT = 0.5
 """The share of the least margin that stays when statements lose a side."""
+
+_DRIFT = 2
+"""Estimated margins are off by at most so many of their rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +65,18 @@ class Activations:
         """(P,) over the domain."""
         return self._paradigm.range
 
-    @property
-    def covering(self) -> FewestActivations | None:
-        """The problem of finding the fewest statements; None where the readout is not linear."""
+    @cached_property
+    def covers(self) -> Covers | None:
+        """The search for the fewest statements; None where the readout is not linear."""
         margins = self.problem.margins
         if not isinstance(margins, LinearMargins):
             return None
-        left = self.problem.avoid.prototypes_left(self.problem.head.size)
-        return FewestActivations(margins, self.observed, self.range, left, self.problem.costs)
+        return Covers(margins, self.observed, self.problem.prototypes_left, self.problem.costs)
+
+    @property
+    def clauses(self) -> Clauses:
+        """What ceilings and floors leave to the activations."""
+        return Clauses.alone(self.observed, self.range)
 
     def state(self, prototypes: list[int]) -> Stated:
         """The statements about some activations."""
@@ -144,38 +156,98 @@ class Activations:
             What is left, and whether everything that was tried and is left is needed: see `shrunk`.
         """
         for exact in (False, True):
-            ends = self._loosened(stated, exact)
+            left, minimal, margins = stated, True, self.margins(stated)
             for item in items:
-                ends.drop(item)
-            left = ends.stated
+                fewer = _without(left, item)
+                if fewer is None:
+                    continue
+                after, drift = self._after(left, fewer, item, margins, exact)
+                if float(after.amin()) > drift:
+                    left, margins = fewer, after
+                else:
+                    minimal &= float(after.amin()) < -NOISE * self._error - drift
             if self.least(left) > 0:
                 break
-        return left, ends.minimal
+        return left, minimal
 
     def one_sided(self, stated: Stated) -> Stated:
         """Drop sides that are hardly needed: those whose loss, one after the other, leaves enough of the least margin.
 
         Soundness: E only gets weaker: a statement that was needed still is. What is left is proved.
         """
-        kept, prototypes = _KEPT * self.least(stated), stated.prototypes
+        margins = self.margins(stated)
+        kept = _KEPT * float(margins.amin())
+        sides = [(j, lower) for j in stated.prototypes for lower in (False, True)]
         for exact in (False, True):
-            ends, sided = self._loosened(stated, exact), set[int]()
-            sides = [(j, {"lower": is_lower, "upper": not is_lower}) for j in prototypes for is_lower in (False, True)]
-            alone = [(ends.least(j, **side), j, side) for j, side in sides]
-            for least, j, side in sorted(alone, key=lambda each: -each[0]):
-                if least < kept:
-                    break
-                if j not in sided and ends.drop(j, kept, **side):
-                    sided.add(j)
-            left = ends.stated
+            alone = []
+            for j, lower in sides:
+                fewer = _without(stated, j, lower, not lower)
+                if fewer is not None:
+                    after, _ = self._after(stated, fewer, j, margins, exact)
+                    alone.append((float(after.amin()), j, lower))
+            left, now, sided = stated, margins, set[int]()
+            for least, j, lower in sorted(alone, key=lambda each: -each[0]):
+                if least < kept or j in sided:
+                    continue
+                fewer = _without(left, j, lower, not lower)
+                if fewer is not None:
+                    after, drift = self._after(left, fewer, j, now, exact)
+                    if float(after.amin()) > kept + drift:
+                        left, now = fewer, after
+                        sided.add(j)
             if self.least(left) > 0:
                 break
         return left
 
-    def _loosened(self, stated: Stated, exact: bool) -> Loosened:
-        return Loosened(self.problem.margins, self.range, stated, exact)
+    @property
+    def _error(self) -> float:
+        """How much rounding may lower a margin."""
+        return float(self.problem.margins.error[0].amax())
+
+    def _after(self, stated: Stated, fewer: Stated, item: Item, margins: Tensor, exact: bool) -> tuple[Tensor, float]:
+        """(C,) the margins without an item, and by how much they may be off.
+
+        Of a linear readout every margin is a sum over the ends, so that one statement moves it by two products. Sums
+        that move often are estimates, unless they are to be `exact`.
+        """
+        linear = self.problem.margins
+        if exact or not isinstance(item, int) or not isinstance(linear, LinearMargins) or not self._is_bounded:
+            return self.margins(fewer), 0.0
+        before, after = (self._of_one(each, item) for each in (stated, fewer))
+        lost = (after[0] - before[0]) * linear.positive[0, item] + (after[1] - before[1]) * linear.negative[0, item]
+        return margins + lost, _DRIFT * self._error
+
+    def _of_one(self, stated: Stated, prototype: int) -> tuple[float, float]:
+        """The ends of one activation."""
+        lower, upper = [self.range.lower[prototype], stated.lower[prototype]], [self.range.upper[prototype]]
+        upper.append(stated.upper[prototype])
+        if stated.above[prototype]:
+            lower.append(stated.lower[-1])
+        if stated.below[prototype]:
+            upper.append(stated.upper[-1])
+        return float(max(lower)), float(min(upper))
+
+    @cached_property
+    def _is_bounded(self) -> bool:
+        """Whether all activations are over the domain."""
+        return bool(self.range.lower.isfinite().all() and self.range.upper.isfinite().all())
 
     def explanation(self, stated: Stated, minimal: bool) -> ActivationExplanation:
         """The statements, with needless sides dropped, and the margins that they prove."""
         stated = self.one_sided(stated)
         return ActivationExplanation(list(stated.statements(ActivationStatement)), self.margins(stated), minimal)
+
+
+def _without(stated: Stated, item: Item, lower: bool = True, upper: bool = True) -> Stated | None:
+    """The same without an item, or without one of its ends; None where it is not stated."""
+    where = item if isinstance(item, int) else len(stated.below)
+    lower, upper = lower and item != CEILING, upper and item != FLOOR
+    is_stated = lower and bool(stated.lower[where] > -math.inf), upper and bool(stated.upper[where] < math.inf)
+    if not any(is_stated):
+        return None
+    low, high = stated.lower.clone(), stated.upper.clone()
+    if lower:
+        low[where] = -math.inf
+    if upper:
+        high[where] = math.inf
+    return stated.with_ends(low, high)

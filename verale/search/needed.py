@@ -93,7 +93,11 @@ def inner_margins(problem: Problem, inner: ExactParadigm, explanations: list[lis
 
 
 def without_doubtful(
-    problem: Problem, paradigm: SpatialParadigm, pairs: list[Pair], doubtful: list[Pair]
+    problem: Problem,
+    paradigm: SpatialParadigm,
+    pairs: list[Pair],
+    doubtful: list[Pair],
+    told: Enclosure | None = None,
 ) -> list[Pair]:
     """The statements of the only image without those doubtful ones that bounds, rounded outward, prove needless.
 
@@ -102,12 +106,15 @@ def without_doubtful(
         paradigm: how statements bound observables.
         pairs: its statements, in their order.
         doubtful: some of them; each is tried once, in this order.
+        told: (P,) what other statements say of the activations.
     """
     left = list(pairs)
     pooled = pooling_of(problem.head).dropping(ranges_from_scratch(problem, paradigm, [left]))
     for pair in doubtful:
         patch, ranges = problem.index([pair[0]]), range_without(problem, paradigm, left, pair)
-        if bool((problem.margins.lower(pooled.alone(patch, ranges)[None]) > 0).all()):
+        box = pooled.alone(patch, ranges)
+        box = box if told is None else box.intersect(told)
+        if bool((problem.margins.lower(box[None]) > 0).all()):
             pooled.replace(patch, ranges)
             left.remove(pair)
     return left

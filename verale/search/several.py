@@ -21,12 +21,11 @@ from verale.certificate import (
 from verale.errors import UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
-from verale.search.activations import Activations
+from verale.search.activations import CEILING, FLOOR, Activations, Item
 from verale.search.at_once import ranges_from_scratch
+from verale.search.covers import Cover
 from verale.search.digits import EXACT_DIGITS
-from verale.search.fewest import Cover
 from verale.search.linked import Linked
-from verale.search.loosened import CEILING, FLOOR, Item
 from verale.search.needed import not_surely_needed, proved_margins, without_doubtful
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch

@@ -11,8 +11,8 @@ from support.problems import problem_of, small_problem
 from support.small import varied_head
 
 from verale.certificate import ActivationStatement
-from verale.search.activations import Activations
-from verale.search.fewest import Cover
+from verale.search.activations import CEILING, FLOOR, Activations, _without
+from verale.search.covers import Cover
 
 
 def everything(activations) -> tuple[Cover, list[int]]:
@@ -84,3 +84,44 @@ def test_a_cover_that_is_not_proved_is_left_out():
     nothing = Cover([])
     assert activations.least(activations.cover(nothing)) <= 0
     assert activations.smallest([start], nothing).statements == activations.smallest([start], None).statements
+
+
+HEADS = ("euclidean", "cosine", "softmax", "tree", "maximum")
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_estimated_trials_decide_as_proved_ones_do(name):
+    problem = small_problem(name) if name in HEADS[:3] else problem_of(varied_head(name))
+    activations = Activations(problem.take([0]))
+    cover, order = everything(activations)
+    stated = activations.cover(cover)
+    margins = activations.margins(stated)
+    for item in (CEILING, *order, FLOOR):
+        fewer = _without(stated, item)
+        estimated, drift = activations._after(stated, fewer, item, margins, False)
+        assert torch.allclose(estimated, activations.margins(fewer), rtol=0, atol=max(drift, 1e-12))
+
+
+def test_what_is_dropped_is_no_longer_stated():
+    activations = Activations(small_problem("euclidean").take([0]))
+    stated = activations.cover(everything(activations)[0])
+    without = _without(stated, FLOOR)
+    assert without.has_ceiling and not without.has_floor and _without(without, FLOOR) is None
+    one_end = _without(stated, 0, lower=False)
+    assert one_end.upper[0].isinf() and one_end.lower[0].isfinite() and _without(one_end, 0, lower=False) is None
+    assert 0 not in _without(one_end, 0).prototypes
+
+
+def test_what_rounding_may_decide_is_not_called_needed(monkeypatch):
+    """It stays, and the explanation does not claim that it is needed."""
+    activations = Activations(small_problem("euclidean", 2).take([0]))
+    cover, order = everything(activations)
+    left, minimal = activations.shrunk(activations.cover(cover), order)
+    assert minimal
+    least = min(
+        activations.least(_without(left, item)) for item in (*left.prototypes, CEILING, FLOOR) if _without(left, item)
+    )
+    assert least < 0
+    monkeypatch.setattr(Activations, "_error", -least)
+    again, minimal = activations.without_needless(left, left.prototypes)
+    assert again.prototypes == left.prototypes and not minimal

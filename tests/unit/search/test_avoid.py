@@ -29,8 +29,8 @@ from verale.head import Head, as_patches, evaluate
 from verale.paradigms import ORDERS, READABLE
 from verale.search import Avoid, Batches, SearchOptions, Unexplained
 from verale.search.activations import Activations
+from verale.search.covers import _START
 from verale.search.explain import explain
-from verale.search.fewest import _START
 
 PROTOTYPES = Avoid(prototypes=(0, 3, 4))
 PATCHES = Avoid(patches=(1,), prototypes=(4,))
@@ -96,7 +96,7 @@ def states(certificate: Certificate, avoid: Avoid) -> bool:
 @pytest.mark.parametrize(("name", "paradigm"), [*SPATIAL, *OF_ACTIVATIONS])
 def test_prototypes_are_avoided_that_would_be_stated(name, paradigm):
     head = head_of(name)
-    images = small_latents(head, images={"mixed": 1, "top_k": 6, "sparse": 6}.get(paradigm, 2))
+    images = small_latents(head, images={"mixed": 4, "top_k": 6, "sparse": 6}.get(paradigm, 2))
     plain = [each for each in explain(head, images, paradigm) if isinstance(each, Certificate)]
     assert any(states(each, PROTOTYPES) for each in plain)
     assert sum(len(certificates(head, images, paradigm, each)) for each in (PROTOTYPES, Avoid((3,))))
@@ -206,11 +206,11 @@ def test_a_cover_is_found_under_clauses_where_the_first_ceiling_does_not_serve()
     for image in range(len(problem)):
         for j in range(problem.head.size):
             activations = Activations(replace(problem.take([image]), avoid=Avoid((j,))))
-            covering = activations.covering
+            covers, clauses = activations.covers, activations.clauses
             start = float(np.quantile(activations.observed.upper.numpy(), _START, method="nearest"))
-            cover = covering.best()
+            cover = covers.best(clauses)
             assert cover is None or j not in cover.stated
-            if cover is not None and covering._solve(start, -math.inf, math.inf) is None:
+            if cover is not None and covers._solve(clauses, (start, -math.inf), math.inf) is None:
                 assert activations.least(activations.cover(cover)) > 0
                 later += 1
     assert later

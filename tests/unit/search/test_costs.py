@@ -24,8 +24,8 @@ from verale.rounding import Enclosure
 from verale.search import Costs
 from verale.search.activations import Activations
 from verale.search.costs import UNIT_COSTS
+from verale.search.covers import Cover
 from verale.search.explain import explain
-from verale.search.fewest import Cover
 from verale.search.paradigms.top_k import explain_top_k
 from verale.search.problem import Problem
 

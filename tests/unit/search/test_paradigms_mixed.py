@@ -110,31 +110,10 @@ def test_a_tie_gives_a_reason():
         explain_mixed(problem, Projection(problem.head), Lipschitz(problem.head))
 
 
-def test_it_gives_up_where_a_smaller_explanation_is_known(monkeypatch):
-    monkeypatch.setattr(mixed, "_FEW", 0)
+def test_it_gives_up_where_a_smaller_explanation_is_known():
     problem = small_problem("euclidean").take([0])
     known = Projection(problem.head), Lipschitz(problem.head)
     size = len(explain_mixed(problem, *known).statements)
     assert len(explain_mixed(problem, *known, size).statements) == size
     with pytest.raises(GivenUpError, match="given up at"):
         explain_mixed(problem, *known, 0)
-
-
-def test_the_work_is_bounded_by_counts(monkeypatch):
-    """Fewer pairs and exchanges give explanations too, and linear programmes are no more than is said."""
-    solved = []
-    needed = mixed.Overlapping.needed
-    monkeypatch.setattr(mixed.Overlapping, "needed", lambda *given: solved.append(1) or needed(*given))
-    monkeypatch.setattr(mixed, "_SMALL", 0)
-    head = load_head(RUN)
-    (latents,) = (load_network().latents(load_images().images[7:8]),)
-    (every,) = explain(head, latents, "mixed")
-    many = len(solved)
-    solved.clear()
-    monkeypatch.setattr(mixed, "_PAIRS", 1)
-    monkeypatch.setattr(mixed, "_EXCHANGES", 0)
-    (few,) = explain(head, latents, "mixed")
-    assert every.size <= few.size
-    assert len(solved) < many
-    # At most three starts: pairs on the grid, and eight more about the best of them three times.
-    assert len(solved) <= 3 * (mixed._FEWEST_PAIRS + 3 * 8)

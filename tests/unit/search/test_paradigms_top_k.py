@@ -94,7 +94,7 @@ def test_the_published_order_solves_no_programme_and_is_never_smaller(monkeypatc
     problem = small_problem("euclidean", 2).take([0])
     search = TopKSearch(problem.head, problem.patches, SearchOptions("top_k", order="highest"))
     fewest = explain_top_k(problem)
-    monkeypatch.setattr(Activations, "covering", property(lambda self: pytest.fail("a programme")))
+    monkeypatch.setattr(Activations, "covers", property(lambda self: pytest.fail("a programme")))
     found = search.explain(problem, float("inf"))
     first, stated = highest(activations := Activations(problem))
     assert found.minimal and (found.margins > 0).all()

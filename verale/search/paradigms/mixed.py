@@ -3,66 +3,42 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations, islice, product
 
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, Projection
+from verale.bounds import LinearMargins, Projection, activation_range, pooling_of
 from verale.bounds.lipschitz import Lipschitz
-from verale.certificate import Prices, Statement
+from verale.certificate import ActivationStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
-from verale.search.additions import Additions
+from verale.search.at_once import ranges_from_scratch
 from verale.search.avoid import NONE_FOUND
-from verale.search.clauses import Clauses, Level
-from verale.search.mixed_bounds import MixedBounds
+from verale.search.covers import Clauses, Cover, Covers
+from verale.search.needed import without_doubtful
 from verale.search.options import SearchOptions
-from verale.search.overlapping import Overlapping
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OfActivations
-from verale.search.patches import Patches
 from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError, given_up
 from verale.search.rounds.stepwise import first_statements
+from verale.search.stated import Stated, pairs_of, statements_about
 from verale.search.tolerance import EXACT
 
 __all__ = ["MixedSearch", "explain_mixed"]
 
-_LEVELS = (0.6, 0.75, 0.9)
-"""Where the ceiling is tried first, as shares of the activations that lie below it."""
-_CLOSER = 1
-"""So often it is then tried halfway between the best and its neighbours."""
-_FEW = 128
-"""With at most so many prototypes ceilings and floors are chosen together, and statements are exchanged."""
-_FEW_GAINS = 2**14
-"""And with at most so many products of prototypes and classes."""
 _CLASSES = 2**11
-"""Linear programmes with more rivals take a second and more each."""
-_STEP = 4
-"""Of ceilings and floors one in so many is tried at first, the others when statements are exchanged."""
-_PAIRS, _FEWEST_PAIRS = 2**16, 16
-"""Of their pairs so many are tried, divided by the products of prototypes and classes, but some at least. Where there
-are more, a wider step is taken first, and then halved about the best pair."""
-_EXCHANGES = 32
-"""The most exchanges that follow each other."""
-_TRIED = 4
-"""The most pairs of ceiling and floor with which explanations are begun."""
-_SMALL = 4
-"""An explanation of so many statements is not begun again."""
-_REMOVED, _SWAPS = 3, 64
-"""An exchange removes at most so many statements; of so many sets of them."""
+"""Relaxations with more rivals take a second and more each."""
 _SHORT, _LONG, _SHARE = 16, 64, 4
 """Explanations begin with none, _SHORT, or _LONG and a share of the statements about patches that projection finds."""
+_FEW = 128
+"""With more prototypes, what clauses say of those that they exempt is counted only for clauses that are tried."""
 _HOPELESS = 1.15
 """Of 24 images, what was found first had at most so many times as many statements as what was found in the end."""
-_SHARES = 0.0, 0.5
-"""How much of what a statement says of other activations is counted first; both are tried."""
 
 
 def explain_mixed(
@@ -70,9 +46,9 @@ def explain_mixed(
 ) -> ActivationExplanation:
     """The cheapest explanation found of the only image of a problem; the smallest, where there are no costs.
 
-    Statements about activations are chosen so that they cover what every rival lacks (`Overlapping`), for several
-    ceilings, and after none or some of the statements about patches with which projection begins. Whatever is then not
-    needed is dropped.
+    Statements about activations, a ceiling and a floor are chosen so that they cover what every rival lacks
+    (`verale.search.covers`), after none or some of the statements about patches with which projection begins. Whatever
+    is then not needed is dropped.
 
     Args:
         problem: one image.
@@ -86,252 +62,117 @@ def explain_mixed(
 
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
-    image = _Image(problem, MixedBounds(problem, projection, lipschitz))
-    image.begin_with([], _HOPELESS * most)
+    known = _Known(problem, projection, lipschitz)
+    best = known.after([])
+    if best is not None and len(best.statements) > _HOPELESS * most:
+        raise GivenUpError(given_up(len(best.statements)))
     pairs = first_statements(problem, projection)
     for count in sorted({min(len(pairs), _SHORT), min(len(pairs), _LONG + len(pairs) // _SHARE)}):
-        before = image.best
-        image.begin_with(pairs[:count])
-        if image.best is before and not image.has_few:  # then more pairs seldom help
+        limit = math.inf if best is None else problem.costs.total(best.statements)
+        if math.fsum(map(problem.costs.of_pair, pairs[:count])) >= limit:
             break
-    if image.best is None:
-        reason = NONE_FOUND if problem.avoid else "the class stays open though every activation is stated"
-        raise UnexplainedError(reason)
-    return image.best
+        found = known.after(pairs[:count])
+        if found is None or problem.costs.total(found.statements) >= limit:
+            break
+        best = found
+    if best is None:
+        raise UnexplainedError(
+            NONE_FOUND if problem.avoid else "the class stays open though every activation is stated"
+        )
+    return best
 
 
-class _Image:
-    """One image, and the cheapest explanation of it so far, `best`; `has_few` prototypes or many."""
+class _Known:
+    """What statements say of one image."""
 
-    def __init__(self, problem: Problem, known: MixedBounds) -> None:
+    def __init__(self, problem: Problem, projection: Projection, lipschitz: Lipschitz) -> None:
         if not isinstance(problem.margins, LinearMargins):
             raise UsageError("paradigm 'mixed' needs a linear readout")
-        self._problem, self._known = problem, known
-        self._linear = problem.margins
-        self.has_few = problem.head.size <= _FEW and problem.head.size * problem.head.classes <= _FEW_GAINS
-        self._level: Level = None
-        self._costs = problem.costs
-        self._each = torch.tensor(problem.costs.of_prototypes(problem.head.size), dtype=torch.float64)
-        self.best: ActivationExplanation | None = None
-
-    def begin_with(self, pairs: list[Pair], most: float = math.inf) -> None:
-        """Look for explanations that begin with these pairs, unless these alone cost more than the best one.
-
-        Of many prototypes, the search is given up where the first one has more than `most` statements.
-        """
-        if self.best is not None and self._of_pairs(pairs) >= self._cost:
-            return
-        base = self._known.patches(pairs)
-        if self.has_few:
-            self._begin_with_few(base)
-            return
-        if self._level is None:
-            values = self._values(base.box)
-            self._level = min(values, key=values.__getitem__)
-        for share in _SHARES:
-            self._keep(self._solved(base.copy(), (self._level, None), [share]))
-            if self.best is not None and self._size > most:
-                raise GivenUpError(given_up(len(self.best.statements)))
-
-    def _begin_with_few(self, base: Patches) -> None:
-        """Of few prototypes: at most two statements about activations, then several pairs of clauses."""
-        promising = self._additions.promising(base.box) & self._known.left
-        for kept in (self._known.none, *self._single()[promising]):
-            most = self._cost - self._costs.step - self._of_pairs(base.pairs) - self._of(kept)
-            if most > self._costs.step and (added := self._added(base.box, kept, most)) is not None:
-                self._keep(self._dropped(base.copy(), *added))
-        values = {} if self._size <= _SMALL + len(base.pairs) else self._pair_values(base.box)
-        for levels in sorted(values, key=values.__getitem__)[:_TRIED]:
-            self._keep(self._solved(base.copy(), levels, _SHARES))
-
-    @property
-    def _size(self) -> float:
-        """Of the best explanation."""
-        return math.inf if self.best is None else len(self.best.statements)
-
-    @property
-    def _cost(self) -> float:
-        """Of the best explanation."""
-        return math.inf if self.best is None else self._costs.total(self.best.statements)
-
-    def _of(self, stated: Tensor) -> float:
-        """What statements about activations cost."""
-        return float(self._each[stated].sum())
-
-    def _of_pairs(self, pairs: Sequence[Pair]) -> float:
-        """What statements about patches cost."""
-        return math.fsum(map(self._costs.of_pair, pairs))
-
-    def _single(self) -> Tensor:
-        """(P, P) bool, the sets of one activation."""
-        return torch.eye(len(self._known.none), dtype=torch.bool)
-
-    def _values(self, base: Enclosure) -> dict[int, float]:
-        """About what the statements cost that some ceilings need."""
-        last = len(self._known.clauses_of.highest) - 1
-        values = {level: self._relaxed(base, (level, None)) for level in sorted({int(s * last) for s in _LEVELS})}
-        for _ in range(_CLOSER):
-            known = sorted(values)
-            place = known.index(min(known, key=values.__getitem__))
-            for one, other in zip(known[max(0, place - 1) : place + 1], known[place : place + 2], strict=False):
-                if (middle := (one + other) // 2) not in values:
-                    values[middle] = self._relaxed(base, (middle, None))
-        return values
-
-    def _pair_values(self, base: Enclosure) -> dict[tuple[Level, Level], float]:
-        """About what the statements cost that some pairs of ceiling and floor need."""
-        ceilings, floors = self._known.clauses_of.levels
-        most = max(_FEWEST_PAIRS, _PAIRS // (len(self._known.none) * self._problem.head.classes))
-        step = _STEP
-        while len(ceilings[::step]) * len(floors[::step]) > most:
-            step *= 2
-        tried = product(range(0, len(ceilings), step), range(0, len(floors), step))
-        values = {pair: self._relaxed(base, (ceilings[pair[0]], floors[pair[1]])) for pair in tried}
-        while step > _STEP:
-            step //= 2
-            one, other = min(values, key=values.__getitem__)
-            for pair in product((one - step, one, one + step), (other - step, other, other + step)):
-                if pair not in values and 0 <= pair[0] < len(ceilings) and 0 <= pair[1] < len(floors):
-                    values[pair] = self._relaxed(base, (ceilings[pair[0]], floors[pair[1]]))
-        return {(ceilings[one], floors[other]): value for (one, other), value in values.items()}
-
-    def _relaxed(self, base: Enclosure, levels: tuple[Level, Level]) -> float:
-        """About what the statements cost that a pair of ceiling and floor needs, the pair counted."""
-        clauses = self._known.clauses_of.at(levels)
-        box = self._known.box(base, self._known.none, clauses)
-        return self._overlapping.needed(box, _SHARES[0]) + clauses.cost(self._costs)
-
-    def _chosen(self, base: Enclosure, clauses: Clauses, share: float) -> list[int]:
-        """Statements about activations that entail the class, the most useful first."""
-        chosen, others = self._overlapping.chosen(self._known.box(base, self._known.none, clauses), share)
-        stated = self._known.none.clone()
-        stated[chosen] = True
-        return chosen + self._until_proved(base, stated, clauses, others)
-
-    def _until_proved(self, base: Enclosure, stated: Tensor, clauses: Clauses, rest: list[int]) -> list[int]:
-        """The first of some more statements, as many as prove the class."""
-
-        def proves(more: int) -> bool:
-            trial = stated.clone()
-            trial[rest[:more]] = True
-            return self._known.proves(base, trial, clauses)
-
-        return [] if proves(0) else rest[: bisect_left(range(len(rest)), True, key=proves)]
-
-    def _solved(
-        self, patches: Patches, levels: tuple[Level, Level], shares: Sequence[float]
-    ) -> ActivationExplanation | None:
-        """An explanation with a given ceiling and floor, or less; it begins with the fewest of some choices."""
-        clauses = self._known.clauses_of.at(levels)
-        chosen = min((self._chosen(patches.box, clauses, share) for share in shares), key=len)
-        stated = self._known.none.clone()
-        stated[chosen] = True
-        return (
-            self._dropped(patches, stated, clauses, chosen)
-            if self._known.proves(patches.box, stated, clauses)
-            else None
-        )
-
-    def _dropped(
-        self, patches: Patches, stated: Tensor, clauses: Clauses, order: Sequence[int] = ()
-    ) -> ActivationExplanation | None:
-        """What is left of an explanation from which nothing can be dropped: the clauses are tried first, then the
-        costliest statements.
-
-        Args:
-            order: the statements about activations, the most useful first.
-        """
-        for fewer in (replace(clauses, ceiling=None), replace(clauses, floor=None), Clauses()):
-            if fewer.size < clauses.size and self._known.proves(patches.box, stated, fewer):
-                clauses = fewer
-        told = self._known.box(self._known.range, stated, clauses)
-        patches.drop(
-            sorted(patches.pairs, key=self._costs.of_pair)[::-1],
-            lambda boxes: (self._problem.margins.lower(boxes.intersect(told)[None])[0] > 0).all(1),
-        )
-        for _ in range(_EXCHANGES if self.has_few else 0):
-            if (exchanged := self._exchanged(patches.box, stated, clauses)) is None:
-                break
-            (stated, clauses), order = exchanged, ()
-        each: list[float] = self._each.tolist()
-        members = sorted(order or stated.nonzero()[:, 0].tolist(), key=each.__getitem__)
-        stated = self._known.none.clone()
-        stated[self._overlapping.pruned(clauses.cut(patches.box), members)] = True
-        again = self._known.patches(patches.pairs)
-        margins = self._known.margins(self._known.box(again.box, stated, clauses))
-        if not bool((margins > 0).all()):
-            return None
-        statements = [*patches.statements, *self._known.statements(stated, clauses)]
-        return ActivationExplanation(statements, margins, minimal=False)
-
-    def _exchanged(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> tuple[Tensor, Clauses] | None:
-        """The same with fewer or cheaper statements: some are removed, one is added, and the clauses are chosen anew.
-
-        None if that fails.
-        """
-        members, costs = stated.nonzero()[:, 0].tolist(), self._additions.costs.flatten()
-        # Whatever does not do after one removal does not do after more.
-        places: dict[tuple[int, ...], Tensor | None] = {}
-        for count in range(_REMOVED + 1):
-            for removed in islice(combinations(members, count), _SWAPS):
-                most = clauses.cost(self._costs) + float(self._each[list(removed)].sum()) - self._costs.step
-                kept = stated.clone()
-                kept[list(removed)] = False
-                own = self._known.box(base, kept, Clauses())
-                places[removed] = found = self._additions.places(own, places.get(removed[:-1]))
-                if (
-                    most >= 0
-                    and (found is None or bool((costs[found] <= most).any()))
-                    and (added := self._added(base, kept, most)) is not None
-                ):
-                    return added
-        return None
-
-    def _added(self, base: Enclosure, kept: Tensor, most: float) -> tuple[Tensor, Clauses] | None:
-        """Statements with at most one more about an activation, and a ceiling and a floor, which together cost at most
-        `most`; None if none.
-
-        The cheapest are chosen, and of these what leaves the greatest least margin.
-        """
-        ceilings, floors = self._known.clauses_of.levels
-        least = self._additions.least(self._known.box(base, kept, Clauses()))
-        costs = self._additions.costs.masked_fill(least <= 0, math.inf)
-        cheapest = float(costs.amin())
-        if cheapest > most or math.isinf(cheapest):
-            return None
-        best = least.masked_fill(costs > cheapest, -math.inf).argmax()
-        added, ceiling, floor = (int(index) for index in torch.unravel_index(best, least.shape))
-        stated, clauses = kept.clone(), self._known.clauses_of.at((ceilings[ceiling], floors[floor]))
-        if added < len(stated):
-            stated[added] = True
-        return (stated, clauses) if self._known.proves(base, stated, clauses) else None
+        self._problem, self._projection, self._lipschitz = problem, projection, lipschitz
+        self._margins = problem.margins
+        self._observed = problem.stated_activations()[0]
+        self._range = activation_range(problem.head, problem.patches)
 
     @cached_property
-    def _overlapping(self) -> Overlapping:
-        return Overlapping(self._linear, self._known.table, self._each, self._known.left)
+    def _table(self) -> Enclosure:
+        """(P, P) row k has the ranges that follow from the statement about a_k."""
+        return self._lipschitz.ranges(self._observed)
 
     @cached_property
-    def _additions(self) -> Additions:
-        """Of an activation, a ceiling and a floor."""
-        ceilings, floors = self._known.clauses_of.levels
-        self._known.clauses_of.know(
-            *([level for level in levels if level is not None] for levels in (ceilings, floors))
-        )
-        cost_of = self._each.new_tensor
-        costs_of_clauses = self._costs.ceiling * cost_of([level is not None for level in ceilings])[
-            :, None
-        ] + self._costs.floor * cost_of([level is not None for level in floors])
-        return Additions(
-            self._linear,
-            self._known.table,
-            torch.stack([self._known.clauses_of.at((level, None)).cut(self._known.range).upper for level in ceilings]),
-            torch.stack([self._known.clauses_of.at((None, level)).cut(self._known.range).lower for level in floors]),
-            torch.cat([self._each, self._each.new_zeros(1)])[:, None, None] + costs_of_clauses,
+    def _covers(self) -> Covers:
+        left = self._problem.prototypes_left
+        return Covers(self._margins, self._observed, left, self._problem.costs, self._table)
+
+    def margins(self, statements: Sequence[Statement]) -> Tensor:
+        """The margins (C,) that statements prove, rounded outward."""
+        return self._of(self._box(pairs_of(statements)).intersect(self._told(statements)))
+
+    def _of(self, box: Enclosure) -> Tensor:
+        return self._margins.lower(box[None, None])[0, 0]
+
+    def _box(self, pairs: Sequence[Pair]) -> Enclosure:
+        """(P,) what statements about patches say of the activations."""
+        ranges = ranges_from_scratch(self._problem, self._projection, [list(pairs)])
+        return pooling_of(self._problem.head).box(ranges)
+
+    def _told(self, statements: Sequence[Statement]) -> Enclosure:
+        """(P,) what statements about activations and clauses say of all activations: each by itself."""
+        stated = Stated.of([each for each in statements if not hasattr(each, "patch")], self._problem.head.size)
+        own = torch.zeros_like(stated.below)
+        own[stated.prototypes] = True
+        # The table is there where statements were searched for.
+        rows = self._table[own] if "_table" in vars(self) else self._lipschitz.ranges(self._observed, own)
+        lower = self._floors(stated.lower[-1:], ~stated.above)[0]
+        upper = self._ceilings(stated.upper[-1:], ~stated.below)[0]
+        return Enclosure.unchecked(
+            torch.cat([rows.lower, lower[None]]).amax(0), torch.cat([rows.upper, upper[None]]).amin(0)
         )
 
-    def _keep(self, explanation: ActivationExplanation | None) -> None:
-        if explanation is not None and self._costs.total(explanation.statements) < self._cost:
-            self.best = explanation
+    def _ceilings(self, ends: Tensor, exempt: Tensor) -> Tensor:
+        """(M, P) upper ends of all activations that follow from ceilings (M,), each of which exempts some (P,)."""
+        high = torch.where(exempt, self._range.upper, self._range.upper.minimum(ends[:, None]))
+        return self._lipschitz.most(high, exempt.expand_as(high))
+
+    def _floors(self, ends: Tensor, exempt: Tensor) -> Tensor:
+        """The same of floors."""
+        low = torch.where(exempt, self._range.lower, self._range.lower.maximum(ends[:, None]))
+        return self._lipschitz.least(low, exempt.expand_as(low))
+
+    def _clauses(self, base: Enclosure) -> Clauses:
+        """Clauses beside what is known of the activations anyway."""
+        return Clauses(
+            lambda ends: self._ceilings(ends, self._observed.upper > ends[:, None]).minimum(base.upper),
+            lambda ends: self._floors(ends, self._observed.lower < ends[:, None]).maximum(base.lower),
+        )
+
+    def after(self, pairs: list[Pair]) -> ActivationExplanation | None:
+        """An explanation with at most these statements about patches; None where none is found."""
+        base = self._box(pairs)
+        rough = Clauses.alone(self._observed, base) if len(base.lower) > _FEW else None
+        cover = self._covers.best(self._clauses(base), rough)
+        if cover is None:
+            return None
+        for fewer in (replace(cover, ceiling=math.inf), replace(cover, floor=-math.inf)):
+            if fewer != cover and self._proves(base, fewer):
+                cover = fewer
+        own = self._statements(cover)
+        costly = sorted(pairs, key=self._problem.costs.of_pair)[::-1]
+        pairs = without_doubtful(self._problem, self._projection, pairs, costly, self._told(own))
+        statements = [*statements_about(self._problem, pairs), *own]
+        margins = self.margins(statements)
+        return ActivationExplanation(statements, margins, False) if bool((margins > 0).all()) else None
+
+    def _proves(self, base: Enclosure, cover: Cover) -> bool:
+        return bool((self._of(base.intersect(self._told(self._statements(cover)))) > 0).all())
+
+    def _statements(self, cover: Cover) -> list[Statement]:
+        stated = torch.zeros_like(self._observed.lower, dtype=torch.bool)
+        stated[cover.stated] = True
+        box = Stated.box(
+            self._observed.lower.masked_fill(~stated, -math.inf), self._observed.upper.masked_fill(~stated, math.inf)
+        )
+        box = box.under(cover.ceiling, self._observed.upper <= cover.ceiling)
+        return list(box.over(cover.floor, self._observed.lower >= cover.floor).statements(ActivationStatement))
 
 
 class MixedSearch(OfActivations):
@@ -360,4 +201,5 @@ class MixedSearch(OfActivations):
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
-        return MixedBounds(replace(problem.with_ends(statements), tolerance=EXACT), *self._known).margins_of(statements)
+        stated = replace(problem.with_ends(statements), tolerance=EXACT)
+        return _Known(stated, *self._known).margins(statements)

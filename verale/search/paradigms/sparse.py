@@ -19,7 +19,7 @@ def explain_sparse(problem: Problem) -> ActivationExplanation:
     """A subset-minimal explanation of one image by activations alone, the smaller of two.
 
     One begins with the activations that support the class (`supporting`), the other with those of a small cover
-    (`FewestActivations`). From both, each statement is dropped if the class still follows without it: the smallest
+    (`Covers`). From both, each statement is dropped if the class still follows without it: the smallest
     activation first, or the one that the cover needs least.
 
     Raises:
@@ -27,8 +27,8 @@ def explain_sparse(problem: Problem) -> ActivationExplanation:
     """
     activations = Activations(problem)
     first = supporting(activations)
-    covering = activations.covering
-    cover = None if covering is None else covering.plain()
+    covers = activations.covers
+    cover = None if covers is None else covers.plain(activations.clauses)
     return activations.smallest([(activations.state(first), first)], cover)
 
 

@@ -20,7 +20,7 @@ def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanatio
     """A subset-minimal top-k explanation of one image, the smaller of two.
 
     One states the highest activations (`highest`). The other, where the readout is linear, chooses ceiling, floor and
-    stated activations freely, so that they are few (`FewestActivations`). From both, each statement is dropped if the
+    stated activations freely, so that they are few (`Covers`). From both, each statement is dropped if the
     class still follows without it: the clauses first, then the lowest activation, or the one that the cover needs
     least.
 
@@ -32,8 +32,8 @@ def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanatio
         UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
-    covering = activations.covering if fewest else None
-    cover = None if covering is None else covering.best()
+    covers = activations.covers if fewest else None
+    cover = None if covers is None else covers.best(activations.clauses)
     try:
         first, stated = highest(activations)
     except UnexplainedError as error:

@@ -1,0 +1,172 @@
+"""Covers: they close every rival, none is smaller, and what bounds their size from below does."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import pytest
+import torch
+from support.problems import problem_of
+from support.small import small_head
+
+from verale.bounds import TopK, activation_range
+from verale.bounds.lipschitz import Lipschitz
+from verale.rounding import Enclosure
+from verale.search import covers
+from verale.search.activations import Activations
+from verale.search.costs import Costs
+from verale.search.covers import Cover, Covers
+
+SEEDS = range(2)
+GEOMETRIES = ("euclidean", "cosine", "softmax")
+
+
+def images(geometry, seed) -> list[Activations]:
+    problem = problem_of(small_head(geometry, seed, prototypes=8), seed=seed, images=3)
+    return [Activations(problem.take([image])) for image in range(len(problem))]
+
+
+def clauses(activations) -> list[tuple[float, float]]:
+    """Every ceiling and floor that an image can have."""
+    observed = activations.observed
+    ceilings = [*sorted(set(observed.upper.tolist())), math.inf]
+    return [(ceiling, floor) for ceiling in ceilings for floor in [*sorted(set(observed.lower.tolist())), -math.inf]]
+
+
+def covered(activations, count, ceiling, floor) -> bool:
+    """Whether some so many activations with these clauses close every rival by more than the reserve."""
+    size = len(activations.observed.lower)
+    stated = torch.zeros(math.comb(size, count), size, dtype=torch.bool)
+    for row, chosen in enumerate(combinations(range(size), count)):
+        stated[row, list(chosen)] = True
+    clauses, all_ = activations.cover(Cover([], ceiling, floor)).ends, activations.observed
+    lower = torch.where(stated, all_.lower, clauses.lower)
+    upper = torch.where(stated, all_.upper, clauses.upper)
+    boxes = TopK(activations.range).box(Enclosure(lower, upper))
+    reserve = (covers._RESERVE + 1) * activations.problem.margins.error[0]
+    return bool((activations.problem.margins.lower(boxes[None])[0] > reserve).all(1).any())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_cover_closes_every_rival_and_none_is_smaller(geometry, seed):
+    for activations in images(geometry, seed):
+        best = activations.covers.best(activations.clauses)
+        assert activations.least(activations.cover(best)) > 0
+        assert covered(activations, len(best.stated), best.ceiling, best.floor)
+        for ceiling, floor in clauses(activations):
+            fewer = best.size - 1 - Cover([], ceiling, floor).size
+            assert fewer < 0 or not covered(activations, fewer, ceiling, floor)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_floor_is_stated_only_where_that_saves_a_statement(geometry):
+    for activations in images(geometry, 2):
+        best = activations.covers.best(activations.clauses)
+        if best.floor > -math.inf:
+            assert not covered(activations, best.size - (best.ceiling < math.inf), best.ceiling, -math.inf)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_prices_of_one_pair_bound_the_covers_of_all(geometry):
+    """Weak duality."""
+    for activations in images(geometry, 0):
+        problem, said = activations.covers, activations.clauses
+        pairs = clauses(activations)
+        solved = {pair: problem._solve(said, pair, math.inf) for pair in pairs[:: len(pairs) // 9]}
+        for _, prices in solved.values():
+            for other in solved:
+                grid = tuple(torch.tensor([end], dtype=torch.float64) for end in other)
+                (bound,) = problem._bounds(prices, grid, (said.uppers(grid[0]), said.lowers(grid[1]))).flatten()
+                assert bound <= solved[other][0].size + 1e-6
+
+
+def test_without_clauses_none_is_stated():
+    for activations in images("softmax", 0):
+        cover = activations.covers.plain(activations.clauses)
+        assert (cover.ceiling, cover.floor) == (math.inf, -math.inf) and cover.size == len(cover.stated)
+        assert activations.least(activations.cover(cover)) > 0
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_costs_are_counted(geometry):
+    """What costs much is stated no more often than without costs."""
+    for activations in images(geometry, 0):
+        problem, said = activations.problem, activations.clauses
+        plain = activations.covers.best(said)
+        costs = Costs.of(prototypes=dict.fromkeys(plain.stated, 8.0))
+        dear = Covers(problem.margins, activations.observed, problem.prototypes_left, costs)
+        again = dear.best(said)
+        assert activations.least(activations.cover(again)) > 0
+        assert dear._cost(again) <= dear._cost(plain)
+
+
+# Statements that bound other activations too.
+
+
+def parts(geometry, seed, avoided=()):
+    """An image, its table, its box without statements, and the search."""
+    problem = problem_of(small_head(geometry, seed, prototypes=8), seed=seed).take([0])
+    observed = problem.activations[0]
+    table = Lipschitz(problem.head).ranges(observed)
+    left = torch.ones(8, dtype=torch.bool)
+    left[list(avoided)] = False
+    problems = Covers(problem.margins, observed, left, table=table)
+    return problem, table, activation_range(problem.head, problem.patches), problems
+
+
+def chosen(problems, box, share=0.0) -> list[int]:
+    stated, _ = problems._chosen(covers._ends(box), math.inf, share)
+    return stated
+
+
+def entails(problem, table, box, stated) -> bool:
+    rows = table[list(stated)]
+    if len(rows.lower):
+        box = box.intersect(Enclosure.unchecked(rows.lower.amax(0), rows.upper.amin(0)))
+    return bool((problem.margins.lower(box[None, None]) > 0).all())
+
+
+def fewest(problem, table, box) -> int:
+    return next(
+        count
+        for count in range(9)
+        if any(entails(problem, table, box, stated) for stated in combinations(range(8), count))
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("geometry", GEOMETRIES[:2])
+def test_what_is_chosen_is_enough_and_little_more_than_is_needed(geometry, seed, share):
+    problem, table, box, problems = parts(geometry, seed)
+    stated = chosen(problems, box, share)
+    assert len(stated) == len(set(stated)) and entails(problem, table, box, stated)
+    least = fewest(problem, table, box)
+    assert least <= len(stated) <= least + 1
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES[:2])
+def test_from_what_is_left_nothing_can_be_dropped(geometry):
+    problem, table, box, problems = parts(geometry, 1)
+    left = problems._pruned(covers._ends(box), list(range(8)))
+    assert entails(problem, table, box, left)
+    assert not any(entails(problem, table, box, [k for k in left if k != one]) for one in left)
+    assert problems._pruned(covers._ends(box), []) == []
+
+
+def test_what_is_closed_needs_nothing():
+    problem, _, _, problems = parts("euclidean", 0)
+    assert chosen(problems, problem.activations[0]) == []
+
+
+def test_what_is_avoided_is_not_chosen():
+    _, _, box, problems = parts("euclidean", 0)
+    avoided = []
+    for k in chosen(problems, box):
+        _, _, box, without = parts("euclidean", 0, avoided=[k])
+        found = without._chosen(covers._ends(box), math.inf, 0.0)
+        avoided += [] if found is None else [k]
+        assert found is None or k not in found[0]
+    assert avoided

@@ -1,0 +1,369 @@
+"""Covers: the fewest statements about activations, a ceiling and a floor that close every rival (linear readouts).
+
+What is known of activations are ends: their lower ends, and their upper ends with the sign turned, so that a greater
+one always says more. Rival c is closed when
+    sum_i worth_ic end_i > -fixed_c.
+A ceiling u (activations are at most u, but for those that exceed it) and a floor v raise many ends at once. For a given
+(u, v), stating activations so that every rival gains what it lacks is a covering problem. Its relaxation is solved
+(`verale.search.relaxation`) and rounded: full statements are taken, then greedily what covers most of what is left.
+Where statements about an activation bound others too, an end is as tight as the tightest says, and what statements gain
+together is less than the sum of what each gains: then only those are taken that are worth what they cost after those
+before them, and the relaxation of what is left is solved again.
+
+Which (u, v)? Prices of the rivals that solve one relaxation bound every other from below, by weak duality:
+    cost(u, v) >= sum_c y_c need_c(u, v) - sum_j max(0, sum_c y_c gain_jc(u, v) - cost_j).
+So all pairs of a grid are bounded by the prices found so far, and the pair with the least bound is solved next, until
+no bound is below the cheapest cover. Finer grids around the best pair follow. Where statements bound others, the bounds
+are estimates.
+
+All of this is an estimate, for the search; the proof is elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from verale.bounds import LinearMargins
+from verale.rounding import Enclosure
+from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
+from verale.search.relaxation import relaxed
+
+__all__ = ["Clauses", "Cover", "Covers"]
+
+_GRID = 64
+"""So many ceilings and floors are considered at once."""
+
+_PROGRAMMES = (4, 3, 1)
+"""The most relaxations that are solved over the whole grid, and over finer ones around its best pair."""
+
+_START = 0.75
+"""The share of activations that the first ceiling bounds."""
+
+_ZERO = 1e-3
+"""What counts as zero in a relaxation's solution."""
+
+_RESERVE = 3
+"""A rival counts as closed when its margin exceeds so many of its rounding errors."""
+
+_SHARES = (0.0, 0.5)
+"""How much of what a statement says of other activations is counted first; both are tried."""
+
+_SAID = 16
+"""Of the statements that bound an end, so many are considered, those that bound it most."""
+
+Pair = tuple[float, float]
+"""(ceiling, floor)."""
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Statements about activations that close every rival, by estimate.
+
+    Attributes:
+        stated: the prototypes whose activations are stated, the most useful first.
+        ceiling: what all activations but the higher ones are at most; infinity without a ceiling.
+        floor: what all activations but the lower ones are at least; minus infinity without a floor.
+    """
+
+    stated: list[int]
+    ceiling: float = math.inf
+    floor: float = -math.inf
+
+    @property
+    def size(self) -> int:
+        """The number of statements."""
+        return len(self.stated) + self.clauses
+
+    @property
+    def clauses(self) -> int:
+        """How many of them are clauses."""
+        return (self.ceiling < math.inf) + (self.floor > -math.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Clauses:
+    """What ceilings and floors leave to the activations, without statements about them.
+
+    Attributes:
+        uppers: of ceilings (M,) the upper ends (M, P); infinity is no ceiling.
+        lowers: of floors (N,) the lower ends (N, P); minus infinity is no floor.
+    """
+
+    uppers: Callable[[Tensor], Tensor]
+    lowers: Callable[[Tensor], Tensor]
+
+    @classmethod
+    def alone(cls, observed: Enclosure, range: Enclosure) -> Clauses:
+        """Clauses that exempt those of P activations for which they would not be true, and bound the others' ranges."""
+        return cls(
+            lambda high: range.upper.minimum(high[:, None]).where(observed.upper <= high[:, None], range.upper),
+            lambda low: range.lower.maximum(low[:, None]).where(observed.lower >= low[:, None], range.lower),
+        )
+
+
+class Covers:
+    """The covering problems of one image.
+
+    Args:
+        margins: of this image alone.
+        observed: (P,) the ends that statements give.
+        left: (P,) bool, the prototypes that may be stated.
+        costs: what statements cost.
+        table: (P, P) row k has the ranges that follow from the statement about a_k; None where that says nothing of the
+            others.
+    """
+
+    def __init__(
+        self,
+        margins: LinearMargins,
+        observed: Enclosure,
+        left: Tensor,
+        costs: Costs = UNIT_COSTS,
+        table: Enclosure | None = None,
+    ) -> None:
+        rivals = margins.rivals[0] != margins.predicted[0]
+        self._worth = torch.cat([margins.positive[0], -margins.negative[0]])[:, rivals]
+        self._fixed = (margins.bias - _RESERVE * margins.error)[0, rivals]
+        self._observed, self._left, self._costs = observed, left, costs
+        self._each = torch.tensor(costs.of_prototypes(len(left)), dtype=torch.float64)
+        self._own = _ends(observed)
+        self._table = None if table is None else _ends(table).masked_fill(~left[:, None], -math.inf)
+        if self._table is not None:
+            best = self._table.topk(min(_SAID, len(left)), dim=0)
+            self._said, self._sources = best.values.T.contiguous(), best.indices.T.contiguous()
+
+    def plain(self, clauses: Clauses) -> Cover | None:
+        """The cheapest cover that is found without clauses."""
+        solved = self._solve(clauses, (math.inf, -math.inf), math.inf)
+        return None if solved is None else solved[0]
+
+    def best(self, clauses: Clauses, rough: Clauses | None = None) -> Cover | None:
+        """The cheapest cover that is found; None where all statements that may be made do not close every rival.
+
+        Of two of the same cost it is the one with fewer clauses, whose lists of exempt prototypes are long to read.
+
+        Args:
+            clauses: what ceilings and floors say.
+            rough: what they say at least, faster to compute: by this the pairs of a grid are compared. Where statements
+                bound others and it is not given, no estimate ends the search early.
+        """
+        patient = self._table is not None and rough is None
+        rough = rough or clauses
+        no = self._own.new_tensor([math.inf])
+        ceilings = torch.cat([torch.unique(self._observed.upper), no])
+        floors = torch.cat([-no, torch.unique(self._observed.lower)])
+        grid = _spread(ceilings), _spread(floors)
+        start = float(self._observed.upper.quantile(_START, interpolation="nearest")), -math.inf
+        # With avoided prototypes not every ceiling and floor serves: they are tried until some do.
+        pairs = [start]
+        if not bool(self._left.all()):
+            pairs += [(u, v) for u in grid[0].tolist() for v in grid[1].tolist()]
+        first = next(filter(None, (self._solve(clauses, pair, math.inf) for pair in pairs)), None)
+        if first is None or first[0] is None:
+            return None
+        best, prices, solved = first[0], [first[1]], {start, (first[0].ceiling, first[0].floor)}
+        for programmes in _PROGRAMMES:
+            ends = rough.uppers(grid[0]), rough.lowers(grid[1])
+            least = torch.stack([self._bounds(each, grid, ends) for each in prices]).amax(0)
+            for _ in range(programmes):
+                pair, bound = _least(least, grid, solved)
+                if not patient and bound > self._cost(best) - self._costs.step + _ZERO:
+                    break
+                solved.add(pair)
+                found = self._solve(clauses, pair, math.inf if patient else self._cost(best))
+                if found is not None:
+                    best = min(best, found[0] or best, key=self._length)
+                    prices.append(found[1])
+                    least = least.maximum(self._bounds(found[1], grid, ends))
+            grid = _around(ceilings, grid[0], best.ceiling), _around(floors, grid[1], best.floor)
+        if best.floor > -math.inf and (best.ceiling, -math.inf) not in solved:
+            found = self._solve(clauses, (best.ceiling, -math.inf), self._cost(best) + self._costs.step)
+            best = min(best, (found and found[0]) or best, key=self._length)
+        return best
+
+    def _cost(self, cover: Cover) -> float:
+        clauses = (cover.ceiling < math.inf) * self._costs.ceiling + (cover.floor > -math.inf) * self._costs.floor
+        return math.fsum(self._each[cover.stated].tolist()) + clauses
+
+    def _length(self, cover: Cover) -> tuple[float, int]:
+        return self._cost(cover), cover.clauses
+
+    def _bounds(self, prices: Tensor, grid: tuple[Tensor, Tensor], ends: tuple[Tensor, Tensor]) -> Tensor:
+        """(M, N) lower bounds of the cost of a cover with each ceiling and each floor, whose upper ends are (M, P) and
+        lower ends (N, P)."""
+        against, favour = (self._worth @ prices).view(2, -1).flip(0)
+        uppers, lowers = ends
+        gain_low = favour * (self._observed.lower - lowers).clamp(min=0)
+        gain_high = against * (uppers - self._observed.upper).clamp(min=0)
+        worth = self._left & (gain_low.amax(0) + gain_high.amax(0) > self._each)
+        gain_low, gain_high = gain_low[:, worth] - self._each[worth], gain_high[:, worth]
+        beyond = torch.stack([(gain + gain_low).clamp(min=0).sum(1) for gain in gain_high])
+        lacking = (uppers @ against)[:, None] - lowers @ favour - prices @ self._fixed
+        clauses = (grid[0] < math.inf)[:, None] * self._costs.ceiling + (grid[1] > -math.inf) * self._costs.floor
+        bounds: Tensor = lacking - beyond + clauses
+        return bounds
+
+    def _solve(self, clauses: Clauses, pair: Pair, limit: float) -> tuple[Cover | None, Tensor] | None:
+        """A cover with this ceiling and floor and the rivals' prices (R,); None where all statements do not cover.
+
+        There is no cover where the relaxation leaves no room for one below `limit`.
+        """
+        high, low = (self._own.new_tensor([each]) for each in pair)
+        base = _ends(Enclosure.unchecked(clauses.lowers(low)[0], clauses.uppers(high)[0]))
+        cover = Cover([], *pair)
+        need = self._lacks(base)
+        if not bool((need > 0).any()):
+            return cover, torch.zeros_like(need)
+        room = limit - self._cost(cover) - self._costs.step
+        found = self._chosen(base, room, _SHARES[0])
+        if found is None:
+            return None
+        stated, prices = found
+        if stated is not None and self._table is not None:
+            other = self._chosen(base, room, _SHARES[1])
+            stated = min(stated, (other and other[0]) or stated, key=len)
+        return (None if stated is None else replace(cover, stated=stated)), prices
+
+    def _chosen(self, base: Tensor, room: float, share: float) -> tuple[list[int] | None, Tensor] | None:
+        """Statements that close all rivals from some ends, the most useful first, and the prices that the first
+        relaxation gives the rivals; None where all statements do not. There are no statements where its bound leaves no
+        room."""
+        ends, chosen, prices = base, list[int](), None
+        while bool(((lacks := self._lacks(ends)) > 0).any()):
+            gains = self._gains(ends, share)
+            gains[:, chosen] = 0.0
+            solution = relaxed(gains, lacks, self._each)
+            if solution is None and share < 1 and self._table is not None:
+                share = 1.0  # what their own statements do not close, those about others may
+                continue
+            if solution is None:
+                return None
+            if prices is None:
+                prices = solution.prices
+                if solution.bound > room + _ZERO:
+                    return None, prices
+            taken = self._worthwhile(ends, solution.prices, solution.reduced)
+            ends = self._with(ends, taken)
+            if self._table is None or not taken:
+                parts = (solution.share > _ZERO).index_fill(0, torch.tensor(taken, dtype=torch.int64), False)
+                for offered in (parts, ~parts & self._left):
+                    columns = offered.nonzero()[:, 0]
+                    more = columns[self._greedy(gains[:, columns], lacks, self._lacks(ends), columns)].tolist()
+                    ends, taken = self._with(ends, more), taken + more
+            chosen += taken
+        kept = self._pruned(base, sorted(chosen, key=self._each.tolist().__getitem__))
+        return kept, prices if prices is not None else torch.zeros_like(self._fixed)
+
+    def _worthwhile(self, ends: Tensor, prices: Tensor, reduced: Tensor) -> list[int]:
+        """The statements that are worth what they cost, each after those before it, the most useful first."""
+        order = reduced.argsort(stable=True)
+        order = order[(reduced < -_ZERO)[order] & self._left[order]]
+        if self._table is None:
+            return order.tolist()
+        worth, taken = self._worth @ prices, []
+        for k in order.tolist():
+            if float((self._table[k] - ends).clamp(min=0) @ worth) >= self._each[k]:
+                ends = ends.maximum(self._table[k])
+                taken.append(k)
+        return taken
+
+    def _greedy(self, gains: Tensor, need: Tensor, left: Tensor, columns: Tensor) -> list[int]:
+        """Of (R, K) gains the columns, those first that cover most of what is left for their cost, until nothing is."""
+        chosen: list[int] = []
+        worth = 1 / self._each[columns].clamp(min=NEARLY_FREE)
+        need = need.clamp(min=0)
+        while bool((left > 0).any()) and len(chosen) < len(worth):
+            rows = left > 0
+            shares = gains[rows].minimum(left[rows, None]) / need[rows, None]
+            best = int((shares.sum(0) * worth).argmax())
+            chosen.append(best)
+            left = left - gains[:, best]
+            worth[best] = -1.0
+        return chosen
+
+    def _pruned(self, base: Tensor, order: list[int]) -> list[int]:
+        """The statements without those that are not needed, the last ones dropped first."""
+        kept = order.copy()
+        if self._table is None:
+            over = -self._lacks(self._with(base, order))
+            gains = self._gains(base, 0.0)
+            for k in reversed(order):
+                if bool((gains[:, k] < over).all()):
+                    over = over - gains[:, k]
+                    kept.remove(k)
+            return kept
+        rows = self._table[order]
+        ends = base.maximum(rows.amax(0)) if order else base
+        lacks = self._lacks(ends)
+        for index in range(len(order) - 1, -1, -1):
+            (tight,) = ((rows[index] >= ends) & (rows[index] > base)).nonzero(as_tuple=True)
+            before = rows[index, tight]
+            rows[index, tight] = -math.inf
+            now = base[tight].maximum(rows[:, tight].amax(0))
+            moved = lacks + (ends[tight] - now) @ self._worth[tight]
+            if bool((moved < 0).all()):
+                lacks, ends[tight] = moved, now
+                rows[index] = -math.inf
+                del kept[index]
+            else:
+                rows[index, tight] = before
+        return kept
+
+    def _lacks(self, ends: Tensor) -> Tensor:
+        """(R,) what rivals lack."""
+        return -(self._fixed + ends @ self._worth)
+
+    def _with(self, ends: Tensor, stated: list[int]) -> Tensor:
+        """The ends with what some statements say."""
+        if not stated:
+            return ends
+        if self._table is not None:
+            return ends.maximum(self._table[stated].amax(0))
+        where = torch.tensor([*stated, *(len(self._left) + k for k in stated)])
+        return ends.index_put((where,), ends[where].maximum(self._own[where]))
+
+    def _gains(self, ends: Tensor, share: float) -> Tensor:
+        """(R, P) what each statement gains alone; of what it says of other activations a share is counted."""
+        size = len(self._left)
+        tighter = (self._own - ends).clamp(min=0)[:, None]
+        gains = self._worth[:size] * tighter[:size] + self._worth[size:] * tighter[size:]
+        if share and self._table is not None:
+            beyond = share * (self._said - ends[:, None]).clamp(min=0)
+            own = torch.arange(size).repeat(2)[:, None]
+            beyond = beyond.masked_fill(self._sources == own, 0.0)
+            end, place = beyond.nonzero(as_tuple=True)
+            gains.index_add_(0, self._sources[end, place], beyond[end, place, None] * self._worth[end])
+        return (gains * self._left[:, None]).T.contiguous()
+
+
+def _ends(box: Enclosure) -> Tensor:
+    """(..., 2 P) the lower ends, and the upper ends with the sign turned."""
+    return torch.cat([box.lower, -box.upper], -1)
+
+
+def _least(bounds: Tensor, grid: tuple[Tensor, Tensor], solved: set[Pair]) -> tuple[Pair, float]:
+    """The pair of ceiling and floor with the least bound among those that are not solved, and the bound."""
+    for index in bounds.flatten().argsort(stable=True).tolist():
+        row, column = divmod(index, len(grid[1]))
+        pair = float(grid[0][row]), float(grid[1][column])
+        if pair not in solved:
+            return pair, float(bounds[row, column])
+    return (math.inf, -math.inf), math.inf
+
+
+def _spread(values: Tensor) -> Tensor:
+    """At most _GRID of some sorted values, the first and the last among them."""
+    places = torch.linspace(0, len(values) - 1, min(_GRID, len(values))).round().long()
+    return values[places]
+
+
+def _around(values: Tensor, grid: Tensor, at: float) -> Tensor:
+    """Some values from the grid's value before `at` to that after it."""
+    index = int((grid < at).sum())
+    low, high = grid[max(0, index - 1)], grid[min(len(grid) - 1, index + 1)]
+    return _spread(values[(low <= values) & (values <= high)])
