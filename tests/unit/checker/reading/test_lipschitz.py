@@ -51,7 +51,7 @@ def mixed(parts: dict[str, Any], prototypes: list[list[float]], kernel: str = "a
     count = len(prototypes)
     data = files.head([[1.0] * count, [0.0] * count], prototypes, **parts)
     space = Space(read_head(data), load_arithmetic(kernel))
-    return Activations(space, QuadraticRule(space), mixed=True)
+    return Activations(space, QuadraticRule(space))
 
 
 def ranges(rule: Activations, *statements: Statement, patches: int = 4) -> list[tuple[float, float]]:
