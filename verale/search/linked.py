@@ -92,11 +92,11 @@ class Linked:
         rows = self._rows(stated)
         order = torch.tensor([stated.prototypes.index(each.prototype) for each in own], dtype=torch.int64)
         rows = Enclosure.unchecked(rows.lower[order], rows.upper[order])
-        sure = torch.zeros(len(own), dtype=torch.bool)  # what was tried is needed
+        most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
         while True:
             alone = self._without_own(stated)
-            without = _with_sums(margins, self._head, _within_each(rows, alone), sums)
-            least = without.amin(1).masked_fill(sure, -math.inf)
+            without = torch.minimum(_with_sums(margins, self._head, _within_each(rows, alone), sums), most)
+            least = without.amin(1)
             if not len(own) or not float(least.amax()) > 0:
                 break
             best = int(least.argmax())
@@ -104,11 +104,11 @@ class Linked:
             fewer_stated = _without(stated, own[best].prototype)
             if stated.has_ceiling or stated.has_floor:  # those that a clause lists are bounded by all others
                 box = _met(Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), self._without_own(fewer_stated))
-                if not bool((_with_sums(margins, self._head, box[None], sums) > 0).all()):
-                    sure[best] = True
+                most[best] = _with_sums(margins, self._head, box[None], sums)[0]
+                if not bool((most[best] > 0).all()):
                     continue
             del own[best]
-            stated, rows, sure = fewer_stated, Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), sure[rest]
+            stated, rows, most = fewer_stated, Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), most[rest]
         kept = {id(each) for each in own}
         left = [each for each in left if not isinstance(each, ActivationStatement) or id(each) in kept]
         others = [each for each in left if not isinstance(each, ActivationStatement)]
