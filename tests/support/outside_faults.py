@@ -628,17 +628,24 @@ report/page_detail.py Details.of: what is told beside a verdict is not what its 
 checker/proved/claims.py ProvedAudit.prove: a statement can be spared, and nobody says so
     without self._require_none_spare()
     unit/checker/proved/test_audit.py::test_a_statement_without_which_the_class_is_proved_is_named
-search/batches.py _Explainer._certificate: minimality is claimed where a statement can be spared
-    not linked.may_lose_one(about.predicted, statements) => True
-    unit/search/test_linked.py::test_minimality_is_claimed_just_where_the_proved_checker_needs_every_statement[few-cosine]
+search/linked.py Linked.shrunk: minimality is claimed where a statement can be spared
+    not self._may_be_proved(margins, torch.cat([without, *bounds])) => True
+    unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
+search/linked.py Linked.shrunk: a statement that neighbours imply is kept
+    float(least.amax()) > 0 => False
+    unit/search/test_linked.py::test_no_statement_can_be_dropped_and_every_checker_says_so[few-top_k-cosine]
+search/linked.py with_sums: a sum takes nothing back
+    down(by_own[:, about] - each.upper) => by_own[:, about]
+    unit/search/test_evidence.py::TEST
 rounding/directed.py root: square roots are only nearly right
     np.sqrt(values.numpy(), out=roots.numpy()) => np.exp(np.log(values.numpy()) / 2, out=roots.numpy())
     unit/rounding/test_directed.py::test_roots_are_correctly_rounded
 search/linked.py WholeMargins.fall_short: no margin of one patch is bounded as a whole
     (terms.sum(1) < -_ROUNDED * terms.abs().sum(1)) & (place.square().sum(1) <= self._radius**2) => True
     unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
-search/several.py _attempts: minimality is claimed where a statement can be spared
-    linked is not None and linked.may_lose_one(predicted, left.statements) => False
+search/several.py _OfActivations.left: a statement that neighbours imply is kept
+    self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
+    => self._activations.explanation(stated, minimal)
     unit/search/test_linked.py::test_several_explanations_claim_no_more
 report/vocabulary.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())

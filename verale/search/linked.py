@@ -26,7 +26,7 @@ from verale.rounding import Enclosure, down, root
 from verale.search.problem import NOISE
 from verale.search.stated import Stated
 
-__all__ = ["Linked", "WholeMargins"]
+__all__ = ["Linked", "WholeMargins", "with_sums"]
 
 _FAR = 1e100
 """Stands for infinity: the square of a coordinate at which a margin without bounds is below 0."""
@@ -65,7 +65,7 @@ class Linked:
         """
         sums = [each for each in statements if isinstance(each, SumStatement)]
         box = self.box(Stated.of(statements, self._head.size))
-        return _with_sums(self._margins(predicted), self._head, box[None], sums)[0]
+        return with_sums(self._margins(predicted), self._head, box[None], sums)[0]
 
     def shrunk(self, predicted: int, statements: Sequence[Statement]) -> tuple[list[Statement], bool]:
         """The statements without those that the others make needless: first clauses and sums, then the statement
@@ -95,7 +95,7 @@ class Linked:
         most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
         while True:
             alone = self._without_own(stated)
-            without = torch.minimum(_with_sums(margins, self._head, _within_each(rows, alone), sums), most)
+            without = torch.minimum(with_sums(margins, self._head, _within_each(rows, alone), sums), most)
             least = without.amin(1)
             if not len(own) or not float(least.amax()) > 0:
                 break
@@ -104,7 +104,7 @@ class Linked:
             fewer_stated = _without(stated, own[best].prototype)
             if stated.has_ceiling or stated.has_floor:  # those that a clause lists are bounded by all others
                 box = _met(Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), self._without_own(fewer_stated))
-                most[best] = _with_sums(margins, self._head, box[None], sums)[0]
+                most[best] = with_sums(margins, self._head, box[None], sums)[0]
                 if not bool((most[best] > 0).all()):
                     continue
             del own[best]
@@ -239,7 +239,7 @@ class _Unlinked:
         return torch.full_like(low, -math.inf)
 
 
-def _with_sums(margins: Margins, head: Head, boxes: Enclosure, sums: Sequence[SumStatement]) -> Tensor:
+def with_sums(margins: Margins, head: Head, boxes: Enclosure, sums: Sequence[SumStatement]) -> Tensor:
     """(B, C) lower bounds of the margins of one image over boxes (B, P), given sums."""
     bound = margins.lower(boxes[None])[0]
     if sums:
