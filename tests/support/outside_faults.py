@@ -596,8 +596,8 @@ report/shares.py ledger_of: the better end of an activation counts
 bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
     up(up(self.bias - least) + up(self.bias.abs() * 2.0**-52)) => self.bias - least - 2.0**-40
     unit/search/test_paradigms_evidence.py::test_statements_are_true_and_prove_the_class[euclidean]
-search/paradigms/evidence.py EvidenceSearch.prove: a sum adds to the margin
-    down(by_own[about] - each.upper) => down(by_own[about] + each.upper)
+search/linked.py with_sums: a sum adds to the margin
+    down(by_own[:, about] - each.upper) => down(by_own[:, about] + each.upper)
     unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
 bounds/margin.py belonging: prototypes belong to every class that has not the least weight
     head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
@@ -634,9 +634,6 @@ search/linked.py Linked.shrunk: minimality is claimed where a statement can be s
 search/linked.py Linked.shrunk: a statement that neighbours imply is kept
     float(least.amax()) > 0 => False
     unit/search/test_linked.py::test_no_statement_can_be_dropped_and_every_checker_says_so[few-top_k-cosine]
-search/linked.py with_sums: a sum takes nothing back
-    down(by_own[:, about] - each.upper) => by_own[:, about]
-    unit/search/test_evidence.py::TEST
 rounding/directed.py root: square roots are only nearly right
     np.sqrt(values.numpy(), out=roots.numpy()) => np.exp(np.log(values.numpy()) / 2, out=roots.numpy())
     unit/rounding/test_directed.py::test_roots_are_correctly_rounded

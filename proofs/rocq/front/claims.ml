@@ -360,11 +360,15 @@ let joint_point here certificate index rival =
 
 (* How far activations reach without a statement, by what others say. *)
 let reaches_at here settings certificate =
-  match Checker.measures here.head with
-  | Some measures when Checker.are_linked here.head ->
-      let start = lazy (Reaching.start here.head settings measures) in
-      fun index -> Reaching.find (Lazy.force start) (Checker.without index certificate)
-  | _ -> fun _ -> Reaching.nowhere
+  let start =
+    lazy (Option.map (Reaching.start here.head settings) (prepared_for here settings certificate).measures_of)
+  in
+  fun index ->
+    if not (Checker.are_linked here.head) then Reaching.nowhere
+    else
+      match Lazy.force start with
+      | Some start -> Reaching.find start (Checker.without index certificate)
+      | None -> Reaching.nowhere
 
 (* While [anew] is false, points without a statement are mostly those of all statements, which satisfy the others too. *)
 let needed_hints here settings rivals anew (certificate : Checker.certificate) =

@@ -4,7 +4,7 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(J){"use strict";var
-pn=1e-13,o4="Invalid_argument",gl=0.001,gm='"',o3="@[",pm=0.01,iW=1255,pl="Fatal error: exception %s\n",iV=255,eM=1e-11,pk=0x800,oI="jsError",b2=0x8000,o2="%ni",dR=256,oH="ready",o1="ml_z_overflow",c9=4096,oG="End_of_file",i_="a class",iU="Failure",cq=0xff,oF="\n",eL=1e-12,i9="ENOENT",bm="0",pj="([^/]+)",py="prices",i8=0xf,oE="List.nth",c8=128,iT=-48,oD=0xdc00,o0="Sys_blocked_io",px="fd ",ph="hints: ",pi="ENOTEMPTY",aq=248,pg=0.999999999999,aG="camlinternalFormat.ml",pf="Division_by_zero",pw=">",pv=1027,oC="Sys_error",i7=1e-14,U=246,oZ="%u",oB="EEXIST",gk="%d",oA="Printexc.handle_uncaught_exception",pu="a statement",cF=1e-280,pe="buffer.ml",oY=1000000000.,i1=127,dO=1024,oX="@{",jc=-2147483648,jd="e",gf=120,oz=103,oW=" : flags Open_rdonly and Open_wronly are not compatible",b4=1e-09,oV="linear",pd="head",iS=512,c5="-",oy=0x7ff0,gj=1e-15,jb=": Not a directory",oU=" : file already exists",co=0xffffff,iR="0x",ox=0.0001,pt="Out_of_memory",at=254,ja="index out of bounds",c6=100,go="_bigarr02",ow="%Li",pc=" : flags Open_text and Open_binary are not compatible",c7=-1.,i0=2147483647,dQ=0.5,oT=", characters ",b5=0xffff,gg="none",oS=12520,i6=64.,oR="(Program not linked with -g, cannot print stack backtrace)\n",ov=16777216,ge=0.1,pb="Unix.Unix_error",ps="infinity",iQ="mkdir",eK=1000,y="",pa="Stack_overflow",oQ="^",gd=": No such file or directory",gi=-2.,o$="/static/",dN=0x3f,i5=-97,o_="Not_found",gh=1e-16,gc=1e-08,oP="Match_failure",ou=", ",cp="%x",gn=252,cG=".",dM="+",i4="rmdir",pr=0xf0,o9=32752,pq="network",oO="%li",o8=1026,iP=2047,iZ=1e-07,oN=10000.,i$=0.25,pp=-32,ot="Pervasives.do_at_exit",cn=" ",oM=1e-300,i3="Fatal error: exception ",bC=0x80,bN=1023,os="Undefined_recursive_module",dP=1e-06,iY="nan",o7="expected ",oL=0xe0,oK=0xdfff,o6="_",b3="/",i2="compare: functional value",po="Assert_failure",or="%i",iX="ENOTDIR",oJ=1073741823,aV=250,o5="expected fewer digits";function
+pn=1e-13,o4="Invalid_argument",gl=0.001,gm='"',o3="@[",pm=0.01,iX=1255,pl="Fatal error: exception %s\n",iW=255,eM=1e-11,pk=0x800,oI="jsError",b2=0x8000,o2="%ni",dR=256,oH="ready",o1="ml_z_overflow",c9=4096,oG="End_of_file",i$="a class",iV="Failure",cq=0xff,oF="\n",eL=1e-12,i_="ENOENT",bm="0",pj="([^/]+)",py="prices",i9=0xf,oE="List.nth",c8=128,iU=-48,oD=0xdc00,o0="Sys_blocked_io",px="fd ",ph="hints: ",pi="ENOTEMPTY",aq=248,pg=0.999999999999,aG="camlinternalFormat.ml",pf="Division_by_zero",pw=">",pv=1027,oC="Sys_error",i8=1e-14,U=246,oZ="%u",oB="EEXIST",gk="%d",oA="Printexc.handle_uncaught_exception",pu="a statement",cF=1e-280,pe="buffer.ml",oY=1000000000.,i2=127,dO=1024,oX="@{",jd=-2147483648,je="e",gf=120,oz=103,oW=" : flags Open_rdonly and Open_wronly are not compatible",b4=1e-09,oV="linear",pd="head",iT=512,c5="-",oy=0x7ff0,gj=1e-15,jc=": Not a directory",oU=" : file already exists",co=0xffffff,iS="0x",ox=0.0001,pt="Out_of_memory",at=254,jb="index out of bounds",c6=100,go="_bigarr02",ow="%Li",pc=" : flags Open_text and Open_binary are not compatible",c7=-1.,i1=2147483647,dQ=0.5,oT=", characters ",b5=0xffff,gg="none",oS=12520,i7=64.,oR="(Program not linked with -g, cannot print stack backtrace)\n",ov=16777216,ge=0.1,pb="Unix.Unix_error",ps="infinity",iR="mkdir",eK=1000,y="",pa="Stack_overflow",oQ="^",gd=": No such file or directory",gi=-2.,o$="/static/",dN=0x3f,i6=-97,o_="Not_found",gh=1e-16,gc=1e-08,oP="Match_failure",ou=", ",cp="%x",gn=252,cG=".",dM="+",i5="rmdir",pr=0xf0,o9=32752,pq="network",oO="%li",o8=1026,iQ=2047,i0=1e-07,oN=10000.,ja=0.25,pp=-32,ot="Pervasives.do_at_exit",cn=" ",oM=1e-300,i4="Fatal error: exception ",bD=0x80,bN=1023,os="Undefined_recursive_module",dP=1e-06,iZ="nan",o7="expected ",oL=0xe0,oK=0xdfff,o6="_",b3="/",i3="compare: functional value",po="Assert_failure",or="%i",iY="ENOTDIR",oJ=1073741823,aV=250,o5="expected fewer digits";function
 GC(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
@@ -24,42 +24,42 @@ e=y;for(;0<a;b+=dO,a-=dO)e+=d.apply(null,c.slice(b,b+Math.min(a,dO)));return e}f
 c$(a){if(a.t==2)a.c+=dX(a.l-a.c.length,"\0");else
 a.c=gz(a.c,0,a.c.length);a.t=0}function
 p1(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>i1)return false;return true}else
+b=0;b<a.length;b++)if(a.charCodeAt(b)>i2)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-jx(e){for(var
-j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bC){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bC;d++);if(d-b>iS){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8){g=h+(f<<6);if(f<oL){a=g-0x3080;if(a<bC)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8){g=h+(g<<6);if(f<pr){a=g-0xe2080;if(a<pk||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+jy(e){for(var
+j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bD){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bD;d++);if(d-b>iT){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8){g=h+(f<<6);if(f<oL){a=g-0x3080;if(a<bD)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8){g=h+(g<<6);if(f<pr){a=g-0xe2080;if(a<pk||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
 if(a>b5)c+=String.fromCharCode(0xd7c0+(a>>10),oD+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dO){c.substr(0,1);j+=c;c=y}}return j+c}function
 b6(c,a,b){this.t=c;this.c=a;this.l=b}b6.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:c$(this);case
 0:if(p1(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};b6.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return jx(a)};b6.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return jy(a)};b6.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 b6(this.t,a,this.l)};function
 pI(a){return new
 b6(0,a,a.length)}function
 b(a){return pI(a)}function
-ju(c,a){Ho(c,b(a))}var
+jv(c,a){Ho(c,b(a))}var
 al=[0];function
-ac(a){ju(al.Invalid_argument,a)}function
-c_(){ac(ja)}function
+ac(a){jv(al.Invalid_argument,a)}function
+c_(){ac(jb)}function
 e(b,a){if(a<0||a>=b.length-1)c_();return b[a+1]}function
 t(b,a,c){if(a<0||a>=b.length-1)c_();b[a+1]=c;return 0}function
-je(e,f,d){var
+jf(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-jh(b){if(J.Uint8Array)var
+ji(b){if(J.Uint8Array)var
 c=new(J.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
 cI(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gz(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?gz(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)jh(b);var
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?gz(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ji(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -68,12 +68,12 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cJ(a){return a}function
 bO(a,b,c,d,e){cI(cJ(a),b,c,d,e);return 0}function
-pG(){ac(ja)}function
+pG(){ac(jb)}function
 eN(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
 gp(b,a){if(a>>>0>=b.l)pG();return eN(b,a)}function
-au(a,c,b){b&=cq;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}jh(a)}a.c[c]=b;return 0}function
+au(a,c,b){b&=cq;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ji(a)}a.c[c]=b;return 0}function
 dT(b,a,c){if(a>>>0>=b.l)pG();return au(b,a,c)}function
 bP(c,a){if(c.fun)return bP(c.fun,a);if(typeof
 c!=="function")return c;var
@@ -92,12 +92,12 @@ HA=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
 p0(a){if(HA)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-jn(c){var
+jo(c){var
 a=new(J.Float32Array)(1);a[0]=c;var
 b=new(J.Int32Array)(a.buffer);return b[0]|0}var
 pO=Math.pow(2,-24);function
-jt(a){throw a}function
-eU(){jt(al.Division_by_zero)}function
+ju(a){throw a}function
+eU(){ju(al.Division_by_zero)}function
 D(b,c,a){this.lo=b&co;this.mi=c&co;this.hi=a&b5}D.prototype.caml_custom="_j";D.prototype.copy=function(){return new
 D(this.lo,this.mi,this.hi)};D.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};D.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};D.prototype.neg=function(){var
@@ -138,7 +138,7 @@ f=a==0&&1/a==-Infinity?b2:a>=0?0:b2;if(f)a=-a;var
 b=p0(a)+bN;if(b<=0){b=0;a/=Math.pow(2,-o8)}else{a/=Math.pow(2,b-pv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&i8|f|b<<4;return db(g,e,c)}function
+g=a|0;c=c&i9|f|b<<4;return db(g,e,c)}function
 eR(a){return a.toArray()}function
 pF(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==go)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<b5)c.write(16,b.dims[a]);else{c.write(16,b5);c.write(32,0);c.write(32,b.dims[a])}else
@@ -166,10 +166,10 @@ e=eR(gt(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=jn(b.get(a));c.write(32,e)}break;case
+e=jo(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,jn(d[1]));c.write(32,jn(d[2]))}break;case
+d=b.get(a);c.write(32,jo(d[1]));c.write(32,jo(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
 f=b.get(a),e=eR(gt(f[1]));for(var
@@ -197,22 +197,22 @@ b=J,a;switch(c){case
 12:a=b.Uint8Array;break}if(!a)ac("Bigarray.create: unsupported kind");var
 d=new
 a(e*pD(c));return d}function
-jo(c){var
+jp(c){var
 a=new(J.Int32Array)(1);a[0]=c;var
 b=new(J.Float32Array)(a.buffer);return b[0]}function
 eQ(a){return new
 D(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 dV(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iP)return(f|g|b&i8)==0?b&b2?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&i8);if(c>0){a+=16;a*=Math.pow(2,c-pv)}else
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iQ)return(f|g|b&i9)==0?b&b2?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&i9);if(c>0){a+=16;a*=Math.pow(2,c-pv)}else
 a*=Math.pow(2,-o8);if(b&b2)a=-a;return a}function
-jf(b){var
+jg(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)ac("Bigarray.create: negative dimension");c=c*b[a]}return c}function
 G0(b,a){return new
 D(b&co,b>>>24&cq|(a&b5)<<8,a>>>16&b5)}function
-jp(a){return a.hi32()}function
-jq(a){return a.lo32()}var
+jq(a){return a.hi32()}function
+jr(a){return a.lo32()}var
 GG=go;function
 cH(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cH.prototype.caml_custom=GG;cH.prototype.offset=function(b){var
 c=0;if(typeof
@@ -227,11 +227,11 @@ d=this.data[a*2+0],b=this.data[a*2+1];return G0(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[at,e,c];default:return this.data[a]}};cH.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=jq(b);this.data[a*2+1]=jp(b);break;case
+7:this.data[a*2+0]=jr(b);this.data[a*2+1]=jq(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cH.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=jq(b),e=jp(b);if(c==e)this.data.fill(c);else
+c=jr(b),e=jq(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -265,10 +265,10 @@ instanceof
 Array&&a.length==1)a=a[0];else
 ac("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c_();return a};dS.prototype.get=function(a){return this.data[a]};dS.prototype.set=function(a,b){this.data[a]=b;return 0};dS.prototype.fill=function(a){this.data.fill(a);return 0};function
 pB(c,d,a,b){var
-e=pD(c);if(jf(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+e=pD(c);if(jg(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dS(c,d,a,b);return new
 cH(c,d,a,b)}function
-da(a){if(!al.Failure)al.Failure=[aq,b(iU),-3];ju(al.Failure,a)}function
+da(a){if(!al.Failure)al.Failure=[aq,b(iV),-3];jv(al.Failure,a)}function
 pC(b,v,r){var
 i=b.read32s();if(i<0||i>16)da("input_value: wrong number of bigarray dimensions");var
 p=b.read32s(),j=p&cq,o=p>>8&1,h=[];if(r==go)for(var
@@ -277,7 +277,7 @@ n=b.read16u();if(n==b5){var
 t=b.read32u(),u=b.read32u();if(t!=0)da("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=jf(h),f=GF(j,d),g=pB(j,o,h,f);switch(j){case
+d=jg(h),f=GF(j,d),g=pB(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -307,10 +307,10 @@ c=0;c<8;c++)e[c]=b.read8u();var
 k=dV(eQ(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=jo(b.read32s());g.set(a,k)}break;case
+k=jp(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=jo(b.read32s()),l=jo(b.read32s());g.set(a,[at,m,l])}break;case
+m=jp(b.read32s()),l=jp(b.read32s());g.set(a,[at,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
@@ -322,10 +322,10 @@ l=dV(eQ(e));g.set(a,[at,m,l])}break}v[0]=(4+i)*4;return pB(j,o,h,f)}function
 pA(a,b,c){return a.compare(b,c)}function
 aH(a,b){return Math.imul(a,b)}function
 a0(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-GV(a,b){a=a0(a,jq(b));a=a0(a,jp(b));return a}function
-jl(a,b){return GV(a,gt(b))}function
+GV(a,b){a=a0(a,jr(b));a=a0(a,jq(b));return a}function
+jm(a,b){return GV(a,gt(b))}function
 pE(c){var
-b=jf(c.dims),d=0;switch(c.kind){case
+b=jg(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>dR)b=dR;var
@@ -345,10 +345,10 @@ a=0;a<b;a++)d=a0(d,c.data[a]);break;case
 a=0;a<b;a++)d=a0(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=jl(d,c.data[a]);break;case
+a=0;a<b;a++)d=jm(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=jl(d,c.data[a]);break}return d}function
+a=0;a<b;a++)d=jm(d,c.data[a]);break}return d}function
 GY(a,b){b[0]=4;return a.read32s()}function
 Hj(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
@@ -363,9 +363,9 @@ a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
 GZ(a,b,c){return a.compare(b)}function
 G2(a){return a.lo32()^a.hi32()}var
 eP={"_j":{deserialize:G9,serialize:G5,fixed_length:8,compare:GZ,hash:G2},"_i":{deserialize:GY,fixed_length:4},"_n":{deserialize:Hj,fixed_length:4},"_bigarray":{deserialize:function(a,b){return pC(a,b,"_bigarray")},serialize:pF,compare:pA,hash:pE},"_bigarr02":{deserialize:function(a,b){return pC(a,b,go)},serialize:pF,compare:pA,hash:pE}};function
-jg(a){return eP[a.caml_custom]&&eP[a.caml_custom].compare}function
+jh(a){return eP[a.caml_custom]&&eP[a.caml_custom].compare}function
 pJ(f,c,d,e){var
-b=jg(c);if(b){var
+b=jh(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 eS(a){return a
 instanceof
@@ -377,7 +377,7 @@ if(eS(a))return gn;else
 if(gu(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iV){var
+Array&&a[0]===a[0]>>>0&&a[0]<=iW){var
 b=a[0]|0;return b==at?0:b}else
 if(a
 instanceof
@@ -387,7 +387,7 @@ a=="string")return oS;else
 if(a
 instanceof
 Number)return eK;else
-if(a&&a.caml_custom)return iW;else
+if(a&&a.caml_custom)return iX;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
@@ -399,11 +399,11 @@ pW(a,b){return pH(a,b)}function
 dU(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
 f=pK(a);if(f==aV){a=a[1];continue}var
-g=pK(b);if(g==aV){b=b[1];continue}if(f!==g){if(f==eK){if(g==iW)return pJ(a,b,-1,d);return-1}if(g==eK){if(f==iW)return pJ(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:ac(i2);break;case
+g=pK(b);if(g==aV){b=b[1];continue}if(f!==g){if(f==eK){if(g==iX)return pJ(a,b,-1,d);return-1}if(g==eK){if(f==iX)return pJ(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ac(i3);break;case
 248:var
 c=G_(a[2],b[2]);if(c!=0)return c|0;break;case
-249:ac(i2);break;case
+249:ac(i3);break;case
 250:ac("equal: got Forward_tag, should not happen");break;case
 251:ac("equal: abstract value");break;case
 252:if(a!==b){var
@@ -411,9 +411,9 @@ c=pH(a,b);if(c!=0)return c|0}break;case
 253:ac("equal: got Double_tag, should not happen");break;case
 254:ac("equal: got Double_array_tag, should not happen");break;case
 255:ac("equal: got Custom_tag, should not happen");break;case
-1247:ac(i2);break;case
+1247:ac(i3);break;case
 1255:var
-i=jg(a);if(i!=jg(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ac("compare: abstract value");var
+i=jh(a);if(i!=jh(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ac("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -433,43 +433,43 @@ aC(a){if(a<0)ac("Bytes.create");return new
 b6(a?2:9,y,a)}function
 gq(b,a){if(a==0)eU();return b/a|0}function
 bs(a,b){return+(dU(a,b,false)==0)}function
-GN(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dX(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)jh(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+GN(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dX(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ji(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 gr(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-js(d){d=bt(d);var
+jt(d){d=bt(d);var
 e=d.length;if(e>31)ac("format_int: format too long");var
 a={justify:dM,signstyle:c5,filler:cn,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=c5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bm;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-ji(a,f){if(a.uppercase)f=f.toUpperCase();var
+jj(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c5))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
 c=y;if(a.justify==dM&&a.filler==cn)for(var
 d=e;d<a.width;d++)c+=cn;if(a.signedconv)if(a.sign<0)c+=c5;else
-if(a.signstyle!=c5)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bm;if(a.alternate&&a.base==16)c+=iR;if(a.justify==dM&&a.filler==bm)for(var
+if(a.signstyle!=c5)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bm;if(a.alternate&&a.base==16)c+=iS;if(a.justify==dM&&a.filler==bm)for(var
 d=e;d<a.width;d++)c+=bm;c+=f;if(a.justify==c5)for(var
 d=e;d<a.width;d++)c+=cn;return b(c)}function
-jj(i,c){function
+jk(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(dM)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(bm);if(b>0)a=a+cG+new
 Array(b+1).join(bm);return a}else
 return a.toFixed(b)}}var
-a,e=js(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iY;e.filler=cn}else
+a,e=jt(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iZ;e.filler=cn}else
 if(!isFinite(c)){a="inf";e.filler=cn}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==jd)a=a.slice(0,b-1)+bm+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(jd),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cG)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==jd)a=a.slice(0,b-1)+bm+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(je),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cG)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cG)b--;a=a.slice(0,b+1)}}break}return ji(e,a)}function
+b=a.length-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cG)b--;a=a.slice(0,b+1)}}break}return jj(e,a)}function
 gs(e,c){if(bt(e)==gk)return b(y+c);var
-a=js(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+a=jt(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=cn;var
-f=a.prec-d.length;if(f>0)d=dX(f,bm)+d}return ji(a,d)}var
+f=a.prec-d.length;if(f>0)d=dX(f,bm)+d}return jj(a,d)}var
 Hl=0;function
 cK(){return Hl++}function
-jk(a){if(a==0||!isFinite(a))return[0,a,0];var
+jl(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
 b=Math.max(-bN,p0(a)+1);a*=Math.pow(2,-b);while(a<dQ){a*=2;b--}while(a>=1){a*=dQ;b++}if(c)a=-a;return[0,a,b]}function
 pP(a){return a.toUtf16()}function
@@ -479,25 +479,25 @@ a(a){if(a.charAt(0)===b3)return[y,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
 d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eW()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-jA=HB();function
+jB=HB();function
 pY(a){return a.slice(-1)!==b3?a+b3:a}if(eW()&&J.process&&J.process.cwd)var
 eO=J.process.cwd().replace(/\\/g,b3);else
 var
 eO="/static";eO=pY(eO);function
-Hc(a){a=pP(a);if(!jA(a))a=eO+a;var
-e=jA(a),d=e[1].split(b3),b=[];for(var
+Hc(a){a=pP(a);if(!jB(a))a=eO+a;var
+e=jB(a),d=e[1].split(b3),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
 Hx(e){for(var
-f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bC){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bC;d++);if(d-c>iS){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<pk){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bC|a&dN)}else
-if(a<0xd800||a>=oK)b+=String.fromCharCode(oL|a>>12,bC|a>>6&dN,bC|a&dN);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oD||h>oK)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(pr|a>>18,bC|a>>12&dN,bC|a>>6&dN,bC|a&dN)}if(b.length>dO){b.substr(0,1);f+=b;b=y}}return f+b}function
+f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bD){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bD;d++);if(d-c>iT){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<pk){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bD|a&dN)}else
+if(a<0xd800||a>=oK)b+=String.fromCharCode(oL|a>>12,bD|a>>6&dN,bD|a&dN);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oD||h>oK)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(pr|a>>18,bD|a>>12&dN,bD|a>>6&dN,bD|a&dN)}if(b.length>dO){b.substr(0,1);f+=b;b=y}}return f+b}function
 GJ(a){var
 b=9;if(!p1(a))b=8,a=Hx(a);return new
 b6(b,a,a.length)}function
 b8(a){return GJ(a)}var
-HQ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oB,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",i9,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iX,pi,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+HQ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oB,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",i_,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iY,pi,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 d0(d,f,e,a){var
 b=HQ.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,b8(f||y),b8(e||y)];return c}var
@@ -506,7 +506,7 @@ dc(a){return pT[a]}function
 dW(b,a){throw[0,b].concat(a)}function
 GI(a){return new
 b6(4,a,a.length)}function
-ax(a){ju(al.Sys_error,a)}function
+ax(a){jv(al.Sys_error,a)}function
 Hm(a){ax(a+gd)}function
 bv(a){return a.l}function
 GB(){}function
@@ -522,21 +522,21 @@ a=0;a<c.length-1;a++){b+=c[a]+b3;if(this.content[b])continue;this.content[b]=Sym
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
 aO(cJ(c[1]))}}};a7.prototype.exists=function(a){if(a==y)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a7.prototype.mkdir=function(c,e,d){var
-b=d&&dc(pb);if(this.exists(c))if(b)dW(b,d0(oB,iQ,this.nm(c)));else
+b=d&&dc(pb);if(this.exists(c))if(b)dW(b,d0(oB,iR,this.nm(c)));else
 ax(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dW(b,d0(i9,iQ,this.nm(a)));else
-ax(a+gd);if(!this.is_dir(a))if(b)dW(b,d0(iX,iQ,this.nm(a)));else
-ax(a+jb);this.create_dir_if_needed(this.slash(c))};a7.prototype.rmdir=function(a,f){var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dW(b,d0(i_,iR,this.nm(a)));else
+ax(a+gd);if(!this.is_dir(a))if(b)dW(b,d0(iY,iR,this.nm(a)));else
+ax(a+jc);this.create_dir_if_needed(this.slash(c))};a7.prototype.rmdir=function(a,f){var
 b=f&&dc(pb),c=a==y?y:this.slash(a),e=new
-RegExp(oQ+c+pj);if(!this.exists(a))if(b)dW(b,d0(i9,i4,this.nm(a)));else
-ax(a+gd);if(!this.is_dir(a))if(b)dW(b,d0(iX,i4,this.nm(a)));else
-ax(a+jb);for(var
+RegExp(oQ+c+pj);if(!this.exists(a))if(b)dW(b,d0(i_,i5,this.nm(a)));else
+ax(a+gd);if(!this.is_dir(a))if(b)dW(b,d0(iY,i5,this.nm(a)));else
+ax(a+jc);for(var
 d
 in
-this.content)if(d.match(e))if(b)dW(b,d0(pi,i4,this.nm(a)));else
+this.content)if(d.match(e))if(b)dW(b,d0(pi,i5,this.nm(a)));else
 ax(this.nm(a)+": Directory not empty");delete
 this.content[c]};a7.prototype.readdir=function(a){var
-f=a==y?y:this.slash(a);if(!this.exists(a))ax(a+gd);if(!this.is_dir(a))ax(a+jb);var
+f=a==y?y:this.slash(a);if(!this.exists(a))ax(a+gd);if(!this.is_dir(a))ax(a+jc);var
 g=new
 RegExp(oQ+f+pj),d={},c=[];for(var
 e
@@ -566,7 +566,7 @@ aO(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 ax(this.nm(c)+" : registering file with invalid content type")};a7.prototype.constructor=a7;function
 pz(){}function
 pM(b){var
-a=jA(b);if(!a)return;return a[0]+b3}var
+a=jB(b);if(!a)return;return a[0]+b3}var
 gx=pM(eO)||da("unable to compute caml_root"),dZ=[];if(eW())dZ.push({path:gx,device:new
 pz(gx)});else
 dZ.push({path:gx,device:new
@@ -588,12 +588,12 @@ b=J.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)pZ(b[a].name,b[a].content);J.jsoo_create_file=pZ;J.caml_fs_tmp=[];return 0}function
 GQ(){return[0]}function
 GR(a,b){return+(dU(a,b,false)>=0)}function
-jm(d,b){var
+jn(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=a0(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=a0(d,c)}d^=e;return d}function
-GW(a,b){return jm(a,bt(b))}function
+GW(a,b){return jn(a,bt(b))}function
 GT(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a0(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
@@ -604,7 +604,7 @@ pQ(a){switch(a.t&6){default:c$(a);case
 4:return a.c}}function
 GS(b,c){var
 a=pQ(c);return typeof
-a==="string"?jm(b,a):GT(b,a)}function
+a==="string"?jn(b,a):GT(b,a)}function
 GU(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 pN(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dR)d=dR;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eP[a.caml_custom]&&eP[a.caml_custom].hash){var
@@ -618,10 +618,10 @@ o=a.length-1<<10|a[0];b=a0(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]
 if(eS(a)){b=GS(b,a);c--}else
 if(gu(a)){b=GW(b,a);c--}else
 if(typeof
-a==="string"){b=jm(b,a);c--}else
+a==="string"){b=jn(b,a);c--}else
 if(a===(a|0)){b=a0(b,a+a+1);c--}else
-if(a===+a){b=jl(b,a);c--}}b=GU(b);return b&0x3FFFFFFF}function
-GX(a,c,k){if(!isFinite(a)){if(isNaN(a))return b8(iY);return b8(a>0?ps:"-infinity")}var
+if(a===+a){b=jm(b,a);c--}}b=GU(b);return b&0x3FFFFFFF}function
+GX(a,c,k){if(!isFinite(a)){if(isNaN(a))return b8(iZ);return b8(a>0?ps:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -634,7 +634,7 @@ g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(cG);if(h<0)b+=cG+dX(c,bm);else{var
 f=h+1+c;if(b.length<f)b+=dX(f-b.length,bm);else
-b=b.substr(0,f)}}return b8(e+iR+b+"p"+j+d.toString(10))}function
+b=b.substr(0,f)}}return b8(e+iS+b+"p"+j+d.toString(10))}function
 G4(a){return+a.isZero()}function
 G7(a){return new
 D(a&co,a>>24&co,a>>31&b5)}function
@@ -642,10 +642,10 @@ G8(a){return a.toInt()}function
 G3(a){return+a.isNeg()}function
 G6(a){return a.neg()}function
 G1(g,c){var
-a=js(g);if(a.signedconv&&G3(c)){a.sign=-1;c=G6(c)}var
+a=jt(g);if(a.signedconv&&G3(c)){a.sign=-1;c=G6(c)}var
 b=y,h=G7(a.base),f="0123456789abcdef";do{var
 e=c.udivmod(h);c=e.quotient;b=f.charAt(G8(e.modulus))+b}while(!G4(c));if(a.prec>=0){a.filler=cn;var
-d=a.prec-b.length;if(d>0)b=dX(d,bm)+b}return ji(a,b)}function
+d=a.prec-b.length;if(d>0)b=dX(d,bm)+b}return jj(a,b)}function
 bu(b,a){a|=0;if(a>bN){a-=bN;b*=Math.pow(2,bN);if(a>bN){a-=bN;b*=Math.pow(2,bN)}}if(a<-bN){a+=bN;b*=Math.pow(2,-bN)}b*=Math.pow(2,a);return b}function
 Ha(a,b){return+(dU(a,b,false)<=0)}function
 Hb(a,b){return+(dU(a,b,false)<0)}function
@@ -662,7 +662,7 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bC<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bD<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
@@ -689,10 +689,10 @@ K(a){return bv(a)}function
 pV(e,f){var
 a=b7[e],d=b(f),c=K(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
 Hy(a){var
-a=jx(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=jy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
 Hz(a){var
-a=jx(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=jy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 gA(c,e,d,a){if(al.fds===undefined)al.fds=new
 Array();a=a?a:{};var
@@ -728,9 +728,9 @@ Hi(g,d,h,f){var
 b=b7[g];if(!b.opened)ax("Cannot output to a closed channel");var
 a;if(h==0&&bv(d)==f)a=d;else{a=aC(f);cI(d,h,a,0,f)}var
 i=dY(a),c=bt(i),e=c.lastIndexOf(oF);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gv(g);b.buffer+=c.substr(e+1)}return 0}function
-jr(b,a,d,c){return Hi(b,cJ(a),d,c)}function
+js(b,a,d,c){return Hi(b,cJ(a),d,c)}function
 pS(c,a){var
-d=b(String.fromCharCode(a));jr(c,d,0,1);return 0}function
+d=b(String.fromCharCode(a));js(c,d,0,1);return 0}function
 gw(b,a){if(a==0)eU();return b%a}function
 eT(a,b){return+(dU(a,b,false)!=0)}function
 Hk(a,b){a[0]=aV;a[1]=b;return 0}function
@@ -743,20 +743,20 @@ if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iV;else
+if(a&&a.caml_custom)return iW;else
 return eK}function
-bD(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);al[b+1]=c;if(a)al[a]=c}function
-jv(a,b){pT[bt(a)]=b;return 0}function
+bE(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);al[b+1]=c;if(a)al[a]=c}function
+jw(a,b){pT[bt(a)]=b;return 0}function
 Hp(a){return Math.round(a)}function
 gy(a){if(a==0)a=1/a;return a<0?1:0}function
-Hr(){ac(ja)}function
+Hr(){ac(jb)}function
 eV(b,a){return eN(b,a)}function
 aD(b,a){if(a>>>0>=K(b))Hr();return eV(b,a)}function
 GH(a,b){if(a===b)return 1;a.t&6&&c$(a);b.t&6&&c$(b);return a.c==b.c?1:0}function
 Hs(a,b){return GH(a,b)}function
 w(a,b){return 1-Hs(a,b)}function
 Hu(){return 0x7FFFFFFF/4|0}function
-Hn(){jt(al.Not_found)}function
+Hn(){ju(al.Not_found)}function
 pX(c){var
 a=J,b=pP(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b8(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return b8(J.jsoo_static_env[b]);Hn()}function
 Hv(){if(J.crypto)if(typeof
@@ -766,7 +766,7 @@ if(J.crypto.randomBytes==="function"){var
 b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-jw(a){var
+jx(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aI(b,a){return{joo_tramp:b,joo_args:a}}function
 Hw(c,a){if(typeof
@@ -790,26 +790,26 @@ gC(a){if(a===0)eU();return BigInt(a)}function
 HC(e,g){var
 b=BigInt(e),a=gC(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a9(f?c+BigInt(1):c)}function
 N(a,b){return a<b?-1:a>b?1:0}function
-jy(a,b){return a9(BigInt(a)/gC(b))}function
+jz(a,b){return a9(BigInt(a)/gC(b))}function
 HL(a,b){return a9(BigInt(a)%gC(b))}function
-HD(a,b){return[0,jy(a,b),HL(a,b)]}function
+HD(a,b){return[0,jz(a,b),HL(a,b)]}function
 gB(a,b){return a===b?1:0}function
 HE(c,a,b){if(a<0||b<1)ac("Z.extract: invalid bit range");return a9(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 dd(e,f){var
 b=BigInt(e),a=gC(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a9(g?c-BigInt(1):c)}function
-jz(d,c){var
+jA(d,c){var
 a=bt(d);if(a!==gk&&a!==cp)ac("Z.format: the format must be %d or %x");return b(c.toString(a===cp?16:10))}function
 HF(){return 0}function
 HG(a,b){return a9(BigInt(a)*BigInt(b))}function
 HH(b,c){var
-a=b*c;return a<-2147483648||a>i0?1:0}function
+a=b*c;return a<-2147483648||a>i1?1:0}function
 HI(a){return a9(-BigInt(a))}function
 a8(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
 HJ(c,i,b,e){var
 f=bt(i);if(b<0||e<0||b>f.length-e)ac("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ac("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ac("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:iR+a);return a9(a===g?h:-h)}function
+h=BigInt(d?a:iS+a);return a9(a===g?h:-h)}function
 HK(a){return a9(BigInt(a)-BigInt(1))}function
 p4(b,a){if(a<0)ac("Z.shift_left: count argument must be positive");return a9(BigInt(b)<<BigInt(a))}function
 HM(b,a){if(a<0)ac("Z.shift_right: count argument must be positive");return a9(BigInt(b)>>BigInt(a))}function
@@ -819,7 +819,7 @@ e=BigInt(b),d=BigInt(1),c=d<<BigInt(a8(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);r
 p5(a,b){return a9(BigInt(a)-BigInt(b))}function
 HO(a){return a9(BigInt(a)+BigInt(1))}function
 HP(a){if(typeof
-a!=="number")jt(dc(o1));return a}function
+a!=="number")ju(dc(o1));return a}function
 HR(a,c){J.verale={greeting:bt(a),ask:function(a){return bt(bP(c,[b(a)]))}};return 0}function
 G$(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
 GO(b){var
@@ -841,7 +841,7 @@ pL(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==aq)){var
 c=dc(oA);if(c)c(a,false);else{var
-d=GO(a),b=dc(ot);if(b)b(0);J.console.error(i3+d+oF)}}else
+d=GO(a),b=dc(ot);if(b)b(0);J.console.error(i4+d+oF)}}else
 throw a}function
 Hq(){var
 a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pL(b);a.process.exit(2)});else
@@ -853,8 +853,8 @@ cE(a,b,c,d,e){return a.length==4?a(b,c,d,e):bP(a,[b,c,d,e])}function
 b1(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bP(a,[b,c,d,e,f])}function
 oq(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bP(a,[b,c,d,e,f,g])}function
 GA(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bP(a,[b,c,d,e,f,g,h])}GP();var
-eX=[aq,b(pt),-1],jF=[aq,b(oC),-2],jD=[aq,b(iU),-3],jC=[aq,b(o4),-4],gG=[aq,b(oG),-5],bR=[aq,b(o_),-7],jE=[aq,b(oP),-8],gF=[aq,b(pa),-9],aj=[aq,b(po),-11],jG=[aq,b(os),-12],Gz=[4,0,0,0,[12,45,[4,0,0,0,0]]],gY=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(oT),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],nE=[0,0,0],nG=[0,0,0],nS=[0,0,-1],iD=[0,0,0],eE=[0,0,1,0,0,0],c4=[0,58,62],eF=[0,96,c8],n0=[0,0,0,0],n5=[0,1,0,0],oe=[0,0,[0,64,0]];bD(11,jG,os);bD(10,aj,po);bD(9,[aq,b(o0),-10],o0);bD(8,gF,pa);bD(7,jE,oP);bD(6,bR,o_);bD(5,[aq,b(pf),-6],pf);bD(4,gG,oG);bD(3,jC,o4);bD(2,jD,iU);bD(1,jF,oC);bD(0,eX,pt);var
-qj=b("output_substring"),qf=b("%.12g"),qd=b(cG),qa=b("true"),qb=b("false"),p8=db(0,0,o9),p9=db(0,0,65520),p_=db(1,0,o9),qn=b("option is None"),qu=b("\\\\"),qv=b("\\'"),qw=b("\\b"),qx=b("\\t"),qy=b("\\n"),qz=b("\\r"),qs=b("Char.chr"),qB=b("4.13.1"),qN=b("List.map2"),qP=b("List.fold_left2"),qR=b("List.exists2"),qV=b("List.combine"),qK=b("List.init"),qI=b(oE),qG=b("nth"),qH=b(oE),qF=b("tl"),qD=b("hd"),q1=b("String.blit / Bytes.blit_string"),q0=b("Bytes.blit"),qZ=b("String.sub / Bytes.sub"),rc=b("String.contains_from / Bytes.contains_from"),q9=b(y),q5=b("String.concat"),ro=[0,b("array.ml"),322,4],rk=b("Array.map2: arrays must have the same length"),rj=b("Array.blit"),ri=b("Array.fill"),rh=b("Array.sub"),rg=b("Array.init"),rn=b("Stdlib.Array.Bottom"),rr=b("Stdlib.Queue.Empty"),rx=b("CamlinternalLazy.Undefined"),rG=b("Buffer.add_substring/add_subbytes"),rE=b("Buffer.add: cannot grow buffer"),rD=[0,b(pe),93,2],rC=[0,b(pe),94,2],rR=b("%c"),rS=b("%s"),rT=b(or),rU=b(oO),rV=b(o2),rW=b(ow),rX=b("%f"),rY=b("%B"),rZ=b("%{"),r0=b("%}"),r1=b("%("),r2=b("%)"),r3=b("%a"),r4=b("%t"),r5=b("%?"),r6=b("%r"),r7=b("%_r"),r8=[0,b(aG),850,23],sh=[0,b(aG),814,21],r$=[0,b(aG),815,21],si=[0,b(aG),818,21],sa=[0,b(aG),819,21],sj=[0,b(aG),822,19],sb=[0,b(aG),823,19],sk=[0,b(aG),826,22],sc=[0,b(aG),827,22],sl=[0,b(aG),831,30],sd=[0,b(aG),832,30],sf=[0,b(aG),836,26],r9=[0,b(aG),837,26],sg=[0,b(aG),846,28],r_=[0,b(aG),847,28],se=[0,b(aG),851,23],tz=b(oZ),tx=[0,b(aG),1558,4],ty=b("Printf: bad conversion %["),tA=[0,b(aG),1626,39],tB=[0,b(aG),1649,31],tC=[0,b(aG),1650,31],tD=b("Printf: bad conversion %_"),tE=b(oX),tF=b(o3),tG=b(oX),tH=b(o3),ts=b(iY),tq=b("neg_infinity"),tr=b(ps),tp=b(cG),tk=[0,oz],s_=b("%+nd"),s$=b("% nd"),tb=b("%+ni"),tc=b("% ni"),td=b("%nx"),te=b("%#nx"),tf=b("%nX"),tg=b("%#nX"),th=b("%no"),ti=b("%#no"),s9=b("%nd"),ta=b(o2),tj=b("%nu"),sW=b("%+ld"),sX=b("% ld"),sZ=b("%+li"),s0=b("% li"),s1=b("%lx"),s2=b("%#lx"),s3=b("%lX"),s4=b("%#lX"),s5=b("%lo"),s6=b("%#lo"),sV=b("%ld"),sY=b(oO),s7=b("%lu"),sI=b("%+Ld"),sJ=b("% Ld"),sL=b("%+Li"),sM=b("% Li"),sN=b("%Lx"),sO=b("%#Lx"),sP=b("%LX"),sQ=b("%#LX"),sR=b("%Lo"),sS=b("%#Lo"),sH=b("%Ld"),sK=b(ow),sT=b("%Lu"),su=b("%+d"),sv=b("% d"),sx=b("%+i"),sy=b("% i"),sz=b(cp),sA=b("%#x"),sB=b("%X"),sC=b("%#X"),sD=b("%o"),sE=b("%#o"),st=b(gk),sw=b(or),sF=b(oZ),rJ=b("@]"),rK=b("@}"),rL=b("@?"),rM=b("@\n"),rN=b("@."),rO=b("@@"),rP=b("@%"),rQ=b("@"),sm=b("CamlinternalFormat.Type_mismatch"),tO=b(y),tP=[0,[11,b(ou),[2,0,[2,0,0]]],b(", %s%s")],uk=[0,[11,b(i3),[2,0,[12,10,0]]],b(pl)],ul=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],uj=b("Fatal error: out of memory in uncaught exception handler"),ug=[0,[11,b(i3),[2,0,[12,10,0]]],b(pl)],ub=[0,[2,0,[12,10,0]],b("%s\n")],uc=[0,[11,b(oR),0],b(oR)],t4=b("Raised at"),t5=b("Re-raised at"),t6=b("Raised by primitive operation at"),t7=b("Called from"),t8=b(" (inlined)"),t_=b(y),t9=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(oT),Gz]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],t$=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tX=b("Out of memory"),tY=b("Stack overflow"),tZ=b("Pattern matching failed"),t0=b("Assertion failed"),t1=b("Undefined recursive module"),tR=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tS=b(y),tT=b(y),tU=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tN=[0,[4,0,0,0,0],b(gk)],tL=[0,[3,0,0],b("%S")],tM=b(o6),ud=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],up=b("x"),uz=b("Hashtbl: unsupported hash table format"),Gx=b("OCAMLRUNPARAM"),Gv=b("CAMLRUNPARAM"),uu=b(y),vf=[3,0,3],vg=b(cG),u$=b(pw),va=b("<\/"),vb=b(y),u7=b(pw),u8=b("<"),u9=b(y),u5=b("\n"),uU=[0,b(y)],uN=b(y),uO=b(y),uP=b(y),uQ=b(y),uJ=[0,b(y),0,b(y)],uI=b(y),uE=b("Stdlib.Format.String_tag"),vn=b("Z.Overflow"),vo=b(o1),vv=b("int_of_big_int"),vK=[0,0],vZ=[0,0],zq=[0,0],yp=[0,0],yc=[0,0,0],BY=b(o5),BX=b("image"),BV=b("expected a finite number"),BT=b("a digit in base 16"),BR=b(pu),BM=b("joint"),BN=b("nothing"),BO=b(py),BP=b("nothing, prices or joint"),BL=b(i_),BK=b(py),BB=b("activation"),BC=b("others"),BD=b("patch"),BE=b("sum"),BG=b("a linear readout"),BH=b(i_),BI=b("a patch"),BF=b(pu),BA=b("a prototype"),By=b("certificate"),Bz=b(i_),Bv=b(pd),Bw=b("as many prototypes as coordinates"),Bx=b("positive scales"),Bq=b(oV),Br=b("maximum"),Bs=b("soft_tree"),Bt=b("a readout"),Bj=b("masked_max"),Bk=b("max"),Bl=b("max_minus_mean"),Bm=b("max_minus_mean_distance"),Bn=b("top_mean"),Bo=b("a pooling"),A$=b("exp_distance"),Ba=b("exponential"),Bb=b("identity"),Bc=b("log_ratio"),Bd=b("negated"),Be=b("quadratic"),Bf=b("rectified"),Bg=b("threshold"),Bh=b("a similarity"),A4=b("cosine"),A5=b("euclidean"),A6=b("inner_product"),A7=b("rooted_cosine"),A8=b("softmax"),A9=b("a geometry"),A0=b("a child that is a node or a leaf of the tree"),A1=b("a child that is a greater node"),A2=b("every node and every leaf in the tree"),AY=b("a row of 0 and 1 with a 1"),AW=b("a number from 1"),AV=b(o7),AS=b(gg),AT=b("some"),AU=b("none or some"),AO=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],AP=[0,[4,6,0,0,0],b(cp)],AQ=b(" or "),AR=b("a list of "),AM=[0,[4,6,0,0,0],b(cp)],AN=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],AJ=b(cp),AK=b("a natural number"),AL=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],AH=b(cp),AI=b("a positive integer"),AG=b(gg),AD=b(y),AE=b("an integer in base 16"),AB=b("expected the end of the line, found another item"),AA=b("at most 1025 bytes"),Az=b("expected another item, found the end of the line"),Aw=[0,[11,b(o7),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],Au=b("Reader.Wrong"),Av=b("Reader.Too_large"),CC=b("picture"),CD=b(o5),CB=b("a layer before this one"),Cy=b(pq),Cz=b("a positive std"),CA=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Cj=b(oV),Cq=b("add"),Cr=b("avg_pool2d"),Cs=b("concat"),Ct=b("conv2d"),Cu=b("flatten"),Cv=b("leaky_relu"),Ck=b("max_pool2d"),Cl=b("relu"),Cm=b("sigmoid"),Cn=b("tanh"),Co=b("upsample_nearest"),Cp=b("a layer of as many inputs as its kind has"),Ch=b("inputs with the same rows and columns"),Cf=b("inputs of one shape"),Cd=b("a slope from 0 to 1"),B$=b("a pooling without dilation"),Ca=[0,1,1],Cb=b("a padding of at most half the kernel"),B_=b("a layer without rows and columns before a linear one"),B7=b("groups that divide the channels"),B8=b("groups that divide the rows of weights"),B5=b("a row of weights"),B4=b("windows that are no larger than what they slide over"),B2=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],B3=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],B0=b("a layer is larger than 2^24"),CH=[0,0],CJ=[0,1],CI=[0,2],Ds=[0,1],Dt=[0,gc],Dq=b("a patch without views"),Do=[0,1],Dp=[0,gc],Dv=[0,0.03,[0,1.,0]],DA=[0,0],DW=[0,40,[0,24,[0,12,0]]],D4=[0,1.],Ev=[0,0,0],Et=[0,dP,[0,ox,[0,pm,[0,ge,[0,0.3,0]]]]],ES=[0,160,192],E2=[0,1,0],EZ=[0,1,0],EW=[0,0,0],Fd=[1,0],E$=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Fl=[0,0,[0,dR,[0,1152,0]]],FE=b("some "),FF=b(gg),FD=[0,[4,6,0,0,0],b(cp)],FC=b(cp),FH=b("unclaimed"),FI=b("at_least "),FJ=b("at_most "),FP=b(gg),F8=b("minimal"),Gf=b("entailment_hints"),Gg=b("entails"),Gh=b(pd),Gi=b("instance"),Gj=b("instance_settings"),Gk=b("latents"),Gl=b(oH),F9=b("needed"),F_=b(pq),F$=b("numbers"),Ga=b("pictured"),Gb=b("refuted"),Gc=b("values"),Ge=b(oH),Gd=b("a question: the head first, and only once; so the network before pictures"),FV=b("proved"),FW=b("not proved"),FX=b("not covered: "),FY=b(ph),FZ=b(ph),F0=b("numbers: "),F1=b("values: "),F2=b("latents: "),Gq=b("limit: "),Gr=b("limit: there is no more memory"),Gs=b("limit: a list is too long"),Gt=b("the input ends within a line"),Go=b("error: "),Gn=b("expected one line, found more"),Gu=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+eX=[aq,b(pt),-1],jG=[aq,b(oC),-2],jE=[aq,b(iV),-3],jD=[aq,b(o4),-4],gG=[aq,b(oG),-5],bR=[aq,b(o_),-7],jF=[aq,b(oP),-8],gF=[aq,b(pa),-9],aj=[aq,b(po),-11],jH=[aq,b(os),-12],Gz=[4,0,0,0,[12,45,[4,0,0,0,0]]],gY=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(oT),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],nF=[0,0,0],nH=[0,0,0],nT=[0,0,-1],iD=[0,0,0],eD=[0,0,1,0,0,0],c4=[0,58,62],eE=[0,96,c8],iE=[0,0,0,0],n5=[0,1,0,0],oe=[0,0,[0,64,0]];bE(11,jH,os);bE(10,aj,po);bE(9,[aq,b(o0),-10],o0);bE(8,gF,pa);bE(7,jF,oP);bE(6,bR,o_);bE(5,[aq,b(pf),-6],pf);bE(4,gG,oG);bE(3,jD,o4);bE(2,jE,iV);bE(1,jG,oC);bE(0,eX,pt);var
+qj=b("output_substring"),qf=b("%.12g"),qd=b(cG),qa=b("true"),qb=b("false"),p8=db(0,0,o9),p9=db(0,0,65520),p_=db(1,0,o9),qn=b("option is None"),qu=b("\\\\"),qv=b("\\'"),qw=b("\\b"),qx=b("\\t"),qy=b("\\n"),qz=b("\\r"),qs=b("Char.chr"),qB=b("4.13.1"),qN=b("List.map2"),qP=b("List.fold_left2"),qR=b("List.exists2"),qV=b("List.combine"),qK=b("List.init"),qI=b(oE),qG=b("nth"),qH=b(oE),qF=b("tl"),qD=b("hd"),q1=b("String.blit / Bytes.blit_string"),q0=b("Bytes.blit"),qZ=b("String.sub / Bytes.sub"),rc=b("String.contains_from / Bytes.contains_from"),q9=b(y),q5=b("String.concat"),ro=[0,b("array.ml"),322,4],rk=b("Array.map2: arrays must have the same length"),rj=b("Array.blit"),ri=b("Array.fill"),rh=b("Array.sub"),rg=b("Array.init"),rn=b("Stdlib.Array.Bottom"),rr=b("Stdlib.Queue.Empty"),rx=b("CamlinternalLazy.Undefined"),rG=b("Buffer.add_substring/add_subbytes"),rE=b("Buffer.add: cannot grow buffer"),rD=[0,b(pe),93,2],rC=[0,b(pe),94,2],rR=b("%c"),rS=b("%s"),rT=b(or),rU=b(oO),rV=b(o2),rW=b(ow),rX=b("%f"),rY=b("%B"),rZ=b("%{"),r0=b("%}"),r1=b("%("),r2=b("%)"),r3=b("%a"),r4=b("%t"),r5=b("%?"),r6=b("%r"),r7=b("%_r"),r8=[0,b(aG),850,23],sh=[0,b(aG),814,21],r$=[0,b(aG),815,21],si=[0,b(aG),818,21],sa=[0,b(aG),819,21],sj=[0,b(aG),822,19],sb=[0,b(aG),823,19],sk=[0,b(aG),826,22],sc=[0,b(aG),827,22],sl=[0,b(aG),831,30],sd=[0,b(aG),832,30],sf=[0,b(aG),836,26],r9=[0,b(aG),837,26],sg=[0,b(aG),846,28],r_=[0,b(aG),847,28],se=[0,b(aG),851,23],tz=b(oZ),tx=[0,b(aG),1558,4],ty=b("Printf: bad conversion %["),tA=[0,b(aG),1626,39],tB=[0,b(aG),1649,31],tC=[0,b(aG),1650,31],tD=b("Printf: bad conversion %_"),tE=b(oX),tF=b(o3),tG=b(oX),tH=b(o3),ts=b(iZ),tq=b("neg_infinity"),tr=b(ps),tp=b(cG),tk=[0,oz],s_=b("%+nd"),s$=b("% nd"),tb=b("%+ni"),tc=b("% ni"),td=b("%nx"),te=b("%#nx"),tf=b("%nX"),tg=b("%#nX"),th=b("%no"),ti=b("%#no"),s9=b("%nd"),ta=b(o2),tj=b("%nu"),sW=b("%+ld"),sX=b("% ld"),sZ=b("%+li"),s0=b("% li"),s1=b("%lx"),s2=b("%#lx"),s3=b("%lX"),s4=b("%#lX"),s5=b("%lo"),s6=b("%#lo"),sV=b("%ld"),sY=b(oO),s7=b("%lu"),sI=b("%+Ld"),sJ=b("% Ld"),sL=b("%+Li"),sM=b("% Li"),sN=b("%Lx"),sO=b("%#Lx"),sP=b("%LX"),sQ=b("%#LX"),sR=b("%Lo"),sS=b("%#Lo"),sH=b("%Ld"),sK=b(ow),sT=b("%Lu"),su=b("%+d"),sv=b("% d"),sx=b("%+i"),sy=b("% i"),sz=b(cp),sA=b("%#x"),sB=b("%X"),sC=b("%#X"),sD=b("%o"),sE=b("%#o"),st=b(gk),sw=b(or),sF=b(oZ),rJ=b("@]"),rK=b("@}"),rL=b("@?"),rM=b("@\n"),rN=b("@."),rO=b("@@"),rP=b("@%"),rQ=b("@"),sm=b("CamlinternalFormat.Type_mismatch"),tO=b(y),tP=[0,[11,b(ou),[2,0,[2,0,0]]],b(", %s%s")],uk=[0,[11,b(i4),[2,0,[12,10,0]]],b(pl)],ul=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],uj=b("Fatal error: out of memory in uncaught exception handler"),ug=[0,[11,b(i4),[2,0,[12,10,0]]],b(pl)],ub=[0,[2,0,[12,10,0]],b("%s\n")],uc=[0,[11,b(oR),0],b(oR)],t4=b("Raised at"),t5=b("Re-raised at"),t6=b("Raised by primitive operation at"),t7=b("Called from"),t8=b(" (inlined)"),t_=b(y),t9=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(oT),Gz]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],t$=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tX=b("Out of memory"),tY=b("Stack overflow"),tZ=b("Pattern matching failed"),t0=b("Assertion failed"),t1=b("Undefined recursive module"),tR=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tS=b(y),tT=b(y),tU=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tN=[0,[4,0,0,0,0],b(gk)],tL=[0,[3,0,0],b("%S")],tM=b(o6),ud=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],up=b("x"),uz=b("Hashtbl: unsupported hash table format"),Gx=b("OCAMLRUNPARAM"),Gv=b("CAMLRUNPARAM"),uu=b(y),vf=[3,0,3],vg=b(cG),u$=b(pw),va=b("<\/"),vb=b(y),u7=b(pw),u8=b("<"),u9=b(y),u5=b("\n"),uU=[0,b(y)],uN=b(y),uO=b(y),uP=b(y),uQ=b(y),uJ=[0,b(y),0,b(y)],uI=b(y),uE=b("Stdlib.Format.String_tag"),vn=b("Z.Overflow"),vo=b(o1),vv=b("int_of_big_int"),vK=[0,0],vZ=[0,0],zq=[0,0],yp=[0,0],yc=[0,0,0],BY=b(o5),BX=b("image"),BV=b("expected a finite number"),BT=b("a digit in base 16"),BR=b(pu),BM=b("joint"),BN=b("nothing"),BO=b(py),BP=b("nothing, prices or joint"),BL=b(i$),BK=b(py),BB=b("activation"),BC=b("others"),BD=b("patch"),BE=b("sum"),BG=b("a linear readout"),BH=b(i$),BI=b("a patch"),BF=b(pu),BA=b("a prototype"),By=b("certificate"),Bz=b(i$),Bv=b(pd),Bw=b("as many prototypes as coordinates"),Bx=b("positive scales"),Bq=b(oV),Br=b("maximum"),Bs=b("soft_tree"),Bt=b("a readout"),Bj=b("masked_max"),Bk=b("max"),Bl=b("max_minus_mean"),Bm=b("max_minus_mean_distance"),Bn=b("top_mean"),Bo=b("a pooling"),A$=b("exp_distance"),Ba=b("exponential"),Bb=b("identity"),Bc=b("log_ratio"),Bd=b("negated"),Be=b("quadratic"),Bf=b("rectified"),Bg=b("threshold"),Bh=b("a similarity"),A4=b("cosine"),A5=b("euclidean"),A6=b("inner_product"),A7=b("rooted_cosine"),A8=b("softmax"),A9=b("a geometry"),A0=b("a child that is a node or a leaf of the tree"),A1=b("a child that is a greater node"),A2=b("every node and every leaf in the tree"),AY=b("a row of 0 and 1 with a 1"),AW=b("a number from 1"),AV=b(o7),AS=b(gg),AT=b("some"),AU=b("none or some"),AO=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],AP=[0,[4,6,0,0,0],b(cp)],AQ=b(" or "),AR=b("a list of "),AM=[0,[4,6,0,0,0],b(cp)],AN=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],AJ=b(cp),AK=b("a natural number"),AL=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],AH=b(cp),AI=b("a positive integer"),AG=b(gg),AD=b(y),AE=b("an integer in base 16"),AB=b("expected the end of the line, found another item"),AA=b("at most 1025 bytes"),Az=b("expected another item, found the end of the line"),Aw=[0,[11,b(o7),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],Au=b("Reader.Wrong"),Av=b("Reader.Too_large"),CC=b("picture"),CD=b(o5),CB=b("a layer before this one"),Cy=b(pq),Cz=b("a positive std"),CA=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Cj=b(oV),Cq=b("add"),Cr=b("avg_pool2d"),Cs=b("concat"),Ct=b("conv2d"),Cu=b("flatten"),Cv=b("leaky_relu"),Ck=b("max_pool2d"),Cl=b("relu"),Cm=b("sigmoid"),Cn=b("tanh"),Co=b("upsample_nearest"),Cp=b("a layer of as many inputs as its kind has"),Ch=b("inputs with the same rows and columns"),Cf=b("inputs of one shape"),Cd=b("a slope from 0 to 1"),B$=b("a pooling without dilation"),Ca=[0,1,1],Cb=b("a padding of at most half the kernel"),B_=b("a layer without rows and columns before a linear one"),B7=b("groups that divide the channels"),B8=b("groups that divide the rows of weights"),B5=b("a row of weights"),B4=b("windows that are no larger than what they slide over"),B2=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],B3=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],B0=b("a layer is larger than 2^24"),CH=[0,0],CJ=[0,1],CI=[0,2],Ds=[0,1],Dt=[0,gc],Dq=b("a patch without views"),Do=[0,1],Dp=[0,gc],Dv=[0,0.03,[0,1.,0]],DA=[0,0],DW=[0,40,[0,24,[0,12,0]]],D4=[0,1.],Ev=[0,0,0],Et=[0,dP,[0,ox,[0,pm,[0,ge,[0,0.3,0]]]]],ES=[0,160,192],E2=[0,1,0],EZ=[0,1,0],EW=[0,0,0],Fd=[1,0],E$=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Fl=[0,0,[0,dR,[0,1152,0]]],FE=b("some "),FF=b(gg),FD=[0,[4,6,0,0,0],b(cp)],FC=b(cp),FH=b("unclaimed"),FI=b("at_least "),FJ=b("at_most "),FP=b(gg),F8=b("minimal"),Gf=b("entailment_hints"),Gg=b("entails"),Gh=b(pd),Gi=b("instance"),Gj=b("instance_settings"),Gk=b("latents"),Gl=b(oH),F9=b("needed"),F_=b(pq),F$=b("numbers"),Ga=b("pictured"),Gb=b("refuted"),Gc=b("values"),Ge=b(oH),Gd=b("a question: the head first, and only once; so the network before pictures"),FV=b("proved"),FW=b("not proved"),FX=b("not covered: "),FY=b(ph),FZ=b(ph),F0=b("numbers: "),F1=b("values: "),F2=b("latents: "),Gq=b("limit: "),Gr=b("limit: there is no more memory"),Gs=b("limit: a list is too long"),Gt=b("the input ends within a line"),Go=b("error: "),Gn=b("expected one line, found more"),Gu=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 am(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -940,13 +940,13 @@ F=a[1];return[23,F,af(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,af(a[3],b)]}}function
 gD(a){return[0,a]}function
 gE(a){return a[1]}function
-jB(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-d1(a){throw[0,jD,a]}function
-ai(a){throw[0,jC,a]}function
+jC(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+d1(a){throw[0,jE,a]}function
+ai(a){throw[0,jD,a]}function
 de(b,a){return Ha(b,a)?b:a}function
 ay(b,a){return GR(b,a)?b:a}function
 eY(a){return 0<=a?a:-a|0}var
-L=dV(p8),$=dV(p9),bE=dV(p_),p7=i0;function
+L=dV(p8),$=dV(p9),bF=dV(p_),p7=i1;function
 aJ(d,c){var
 a=K(d),e=K(c),b=aC(a+e|0);bO(d,0,b,0,a);bO(c,0,b,a,e);return dY(b)}function
 p$(a){return a?qa:qb}function
@@ -956,37 +956,37 @@ b=f;for(;;){if(e<=b)return aJ(a,qd);var
 c=aD(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-qe(a){return qc(jj(qf,a))}function
+qe(a){return qc(jk(qf,a))}function
 cr(a,b){if(a){var
 c=a[1];return[0,c,cr(a[2],b)]}return b}Hg(0);var
 qg=pR(1),bS=pR(2);function
 qh(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{gv(d)}catch(a){a=bQ(a);if(a[1]!==jF)throw a;var
+c=a[2],d=a[1];try{gv(d)}catch(a){a=bQ(a);if(a[1]!==jG)throw a;var
 e=a}var
 a=c;continue}return 0}}return a(Hh(0))}function
-d2(b,a){return jr(b,a,0,K(a))}function
-qi(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return jr(d,c,b,a);return ai(qj)}function
-jH(a){d2(bS,a);pS(bS,10);return gv(bS)}var
+d2(b,a){return js(b,a,0,K(a))}function
+qi(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return js(d,c,b,a);return ai(qj)}function
+jI(a){d2(bS,a);pS(bS,10);return gv(bS)}var
 gH=gD(qh);function
 qk(c){for(;;){var
-d=gD(1),a=gE(gH),b=1-jB(gH,a,function(a,b){return function(d){if(jB(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gI(a){return f(gE(gH),0)}jv(b(ot),gI);function
+d=gD(1),a=gE(gH),b=1-jC(gH,a,function(a,b){return function(d){if(jC(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gI(a){return f(gE(gH),0)}jw(b(ot),gI);function
 ql(b,a){return pS(b,a)}function
 eZ(a){return gv(a)}function
 d3(a,b){return a?a[1]:b}function
 qm(a){return a?a[1]:ai(qn)}function
 e0(a,b){return a?f(b,a[1]):0}function
 qo(a){return a?a[1]:0}function
-bF(b,a){return a?[0,f(b,a[1])]:0}function
+bw(b,a){return a?[0,f(b,a[1])]:0}function
 qp(b,a){return a?f(b,a[1]):0}function
-jI(a){return a?1:0}function
+jJ(a){return a?1:0}function
 e1(a){return 0===a[0]?[0,a[1]]:0}function
 qq(a){return a}function
-qr(a){if(0<=a&&!(iV<a))return a;return ai(qs)}function
+qr(a){if(0<=a&&!(iW<a))return a;return ai(qs)}function
 qt(a){var
-c=0;if(40<=a){if(92===a)return qu;if(!(i1<=a))c=1}else
+c=0;if(40<=a){if(92===a)return qu;if(!(i2<=a))c=1}else
 if(32<=a){if(39<=a)return qv;c=1}else
 if(!(14<=a))switch(a){case
 8:return qw;case
@@ -995,15 +995,15 @@ if(!(14<=a))switch(a){case
 13:return qz}if(c){var
 d=aC(1);au(d,0,a);return dY(d)}var
 b=aC(4);au(b,0,92);au(b,1,48+(a/c6|0)|0);au(b,2,48+((a/10|0)%10|0)|0);au(b,3,48+(a%10|0)|0);return dY(b)}function
-qA(a){return 25<a+i5>>>0?a:a+pp|0}var
+qA(a){return 25<a+i6>>>0?a:a+pp|0}var
 gJ=Hu(0),d4=(4*gJ|0)-1|0;function
 qC(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 an(a){return qC(0,a)}function
-jJ(a){return a?a[1]:d1(qD)}function
+jK(a){return a?a[1]:d1(qD)}function
 qE(a){return a?a[2]:d1(qF)}function
-bw(b,a){return 0<=a?function(d,c){var
+bx(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
 a=e,b=b-1|0;continue}return d1(qG)}}(b,a):ai(qH)}function
@@ -1018,14 +1018,14 @@ bn(a){return df(a,0)}function
 qJ(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-jK(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,jK(a+1|0,c,b)]}function
-aQ(a,b){return 0<=a?50<a?bn(qJ(0,0,a,b)):jK(0,a,b):ai(qK)}function
+jL(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,jL(a+1|0,c,b)]}function
+aQ(a,b){return 0<=a?50<a?bn(qJ(0,0,a,b)):jL(0,a,b):ai(qK)}function
 H(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,H(b,c)]}return 0}function
-jL(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,jL(c+1|0,b,d)]}return 0}function
-cs(b,a){return jL(0,b,a)}function
+jM(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,jM(c+1|0,b,d)]}return 0}function
+cs(b,a){return jM(0,b,a)}function
 qL(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
@@ -1069,7 +1069,7 @@ qS(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aZ(b[1],d))return f;var
 a=e;continue}throw bR}}function
-jM(d,c){var
+jN(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aZ(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
@@ -1077,8 +1077,8 @@ qT(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aZ(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-jN(b,a){if(a){var
-c=a[2],d=a[1];return 0===aZ(d[1],b)?c:[0,d,jN(b,c)]}return 0}function
+jO(b,a){if(a){var
+c=a[2],d=a[1];return 0===aZ(d[1],b)?c:[0,d,jO(b,c)]}return 0}function
 e2(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
@@ -1109,8 +1109,8 @@ e=a[2],d=a[1];if(f(g,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
 k=bn(b);return[0,bn(c),k]}}(0,0,a)}function
-jO(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],jO(b[2],a[2])]}}else
+jP(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],jP(b[2],a[2])]}}else
 if(!a)return 0;return ai(qV)}function
 e3(a,b){function
 q(i,h,g){var
@@ -1148,17 +1148,17 @@ b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
 gM(b,a){return b<=a?b:a}function
-jP(b,a){return a<=b?b:a}function
-jQ(a){return b(y+a)}function
+jQ(b,a){return a<=b?b:a}function
+jR(a){return b(y+a)}function
 cM(a,c){var
 b=aC(a);GN(b,0,a,c);return b}function
-jR(a){var
+jS(a){var
 b=bv(a),c=aC(b);cI(a,0,c,0,b);return c}function
-qX(a){return jR(cJ(a))}function
+qX(a){return jS(cJ(a))}function
 qY(c,b,a){if(0<=b&&0<=a&&!((bv(c)-a|0)<b)){var
 d=aC(a);cI(c,b,d,0,a);return d}return ai(qZ)}function
-jS(c,b,a){return dY(qY(c,b,a))}function
-jT(e,c,d,b,a){if(0<=a&&0<=c&&!((bv(e)-a|0)<c)&&0<=b&&!((bv(d)-a|0)<b))return cI(e,c,d,b,a);return ai(q0)}function
+jT(c,b,a){return dY(qY(c,b,a))}function
+jU(e,c,d,b,a){if(0<=a&&0<=c&&!((bv(e)-a|0)<c)&&0<=b&&!((bv(d)-a|0)<b))return cI(e,c,d,b,a);return ai(q0)}function
 b9(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((bv(d)-a|0)<b))return bO(e,c,d,b,a);return ai(q1)}function
 q2(e){var
 a=[0,0],m=bv(e)-1|0,o=0;if(!(m<0)){var
@@ -1174,12 +1174,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bv(e))return jR(e);var
+i=r;continue}break}}if(a[1]===bv(e))return jS(e);var
 b=aC(a[1]);a[1]=0;var
 n=bv(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
 c=eN(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(i1<=c)d=1;else
+if(i2<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1194,16 +1194,16 @@ switch(c){case
 3:au(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jU(g,b){var
+jV(g,b){var
 c=bv(b);if(0===c)return b;var
 d=aC(c),e=c-1|0,h=0;if(!(e<0)){var
 a=h;for(;;){au(d,a,f(g,eN(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-q3(a){return jU(qA,a)}function
+q3(a){return jV(qA,a)}function
 gN(a){return cJ(a)}function
-bx(a){return dY(a)}function
-gO(b,a){return bx(cM(b,a))}function
+by(a){return dY(a)}function
+gO(b,a){return by(cM(b,a))}function
 q4(a,b){return b<=a?a:ai(q5)}function
 q6(f,e,d){var
 b=f,a=d;for(;;){if(a){var
@@ -1215,12 +1215,12 @@ a=c[1];if(c[2]){var
 i=c[2];bO(a,0,b,d,K(a));bO(g,0,b,d+K(a)|0,e);var
 d=(d+K(a)|0)+e|0,c=i;continue}bO(a,0,b,d,K(a));return b}return b}}function
 q8(b,a){if(a){var
-c=K(b);return bx(q7(aC(q6(0,c,a)),0,b,c,a))}return q9}function
-q_(b,a){return bx(jU(b,gN(a)))}function
+c=K(b);return by(q7(aC(q6(0,c,a)),0,b,c,a))}return q9}function
+q_(b,a){return by(jV(b,gN(a)))}function
 q$(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
 c=eV(b,a)+pp|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bx(q2(gN(b)));var
+if(2===c)d=1;if(d)return by(q2(gN(b)));var
 a=a+1|0;continue}}(a,K(a),0)}function
 ra(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw bR;if(eV(e,a)===b)return a;var
@@ -1229,7 +1229,7 @@ rb(b,a,d){var
 c=K(b);if(0<=a&&!(c<a))try{ra(b,c,a,d);var
 e=1;return e}catch(a){a=bQ(a);if(a===bR)return 0;throw a}return ai(rc)}function
 rd(b,a){return rb(b,0,a)}function
-re(a){return bx(q3(gN(a)))}function
+re(a){return by(q3(gN(a)))}function
 rf(a){return 1-(typeof
 a==="number"?1:0)}function
 av(b,c){if(0===b)return[0];if(0<=b){var
@@ -1237,18 +1237,18 @@ d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
 a=h;continue}break}}return d}return ai(rg)}function
-jV(b,f,e){var
+jW(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bU(a){var
-b=a.length-1;return 0===b?[0]:je(a,0,b)}function
+b=a.length-1;return 0===b?[0]:jf(a,0,b)}function
 ct(b,a){var
-c=b.length-1;return 0===c?bU(a):0===a.length-1?je(b,0,c):GC(b,a)}function
-e5(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return je(c,b,a);return ai(rh)}function
-jW(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return GE(c,b,a,d);return ai(ri)}function
-jX(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return GD(e,c,d,b,a);return ai(rj)}function
+c=b.length-1;return 0===c?bU(a):0===a.length-1?jf(b,0,c):GC(b,a)}function
+e5(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return jf(c,b,a);return ai(rh)}function
+jX(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return GE(c,b,a,d);return ai(ri)}function
+jY(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return GD(e,c,d,b,a);return ai(rj)}function
 d6(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
@@ -1293,7 +1293,7 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-jY(c,b){var
+jZ(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1308,7 +1308,7 @@ a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jZ(e,a){function
+j0(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
@@ -1353,9 +1353,9 @@ m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jX(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jY(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jX(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jY(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1387,7 +1387,7 @@ rq(b,a){return ar(b,a[1])}var
 rs=[aq,rr,cK(0)];function
 rt(a){return[0,0,0,0]}function
 gQ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-j0(d,a){var
+j1(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
 ru(b){var
 a=b[2];return a?[0,a[1]]:0}function
@@ -1406,13 +1406,13 @@ c=a[1];a[1]=rz;try{var
 b=f(c,0);Hk(a,b);return b}catch(b){b=bQ(b);a[1]=function(a){throw b};throw b}}function
 e6(a){var
 b=1<=a?a:1,c=d4<b?d4:b,d=aC(c);return[0,d,0,c,d]}function
-e7(a){return jS(a[1],0,a[2])}function
+e7(a){return jT(a[1],0,a[2])}function
 rA(a){return a[2]}function
 rB(a){a[2]=0;return 0}function
 gR(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d4<b[1])if((d+c|0)<=d4)b[1]=d4;else
 d1(rE);var
-e=aC(b[1]);jT(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,aj,rC]}throw[0,aj,rD]}}function
+e=aC(b[1]);jU(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,aj,rC]}throw[0,aj,rD]}}function
 gS(a,c){var
 b=a[2];if(a[3]<=b)gR(a,1);au(a[1],b,c);a[2]=b+1|0;return 0}function
 rF(a,d,c,b){var
@@ -1424,17 +1424,17 @@ g=a[2]+b|0;if(a[3]<g)gR(a,b);bO(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cu(a,c){var
 b=K(c),d=a[2]+b|0;if(a[3]<d)gR(a,b);bO(c,0,a[1],a[2],b);a[2]=d;return 0}function
 gT(a){return 5===a[2]?12:-6}function
-j1(a){return[0,0,aC(a)]}function
-j2(a,g){var
+j2(a){return[0,0,aC(a)]}function
+j3(a,g){var
 b=bv(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aC(jP(b*2|0,c));jT(a[2],0,e,0,b);a[2]=e;var
+e=aC(jQ(b*2|0,c));jU(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dm(a,b){j2(a,1);dT(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+dm(a,b){j3(a,1);dT(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aS(a,c){var
-b=K(c);j2(a,b);b9(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-j3(a){return jS(a[2],0,a[1])}function
+b=K(c);j3(a,b);b9(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+j4(a){return jT(a[2],0,a[1])}function
 rH(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
@@ -1448,7 +1448,7 @@ c=a?a[1]:70;switch(b[2]){case
 rI(a,b){switch(b[1]){case
 0:break;case
 1:dm(a,43);break;default:dm(a,32)}return 8<=b[2]?dm(a,35):0}function
-j4(a){if(typeof
+j5(a){if(typeof
 a==="number")switch(a){case
 0:return rJ;case
 1:return rK;case
@@ -1899,24 +1899,24 @@ i=0;if(43!==aD(a,0)&&45!==aD(a,0)&&32!==aD(a,0)){e=1;i=1}if(!i){dT(c,0,aD(a,0));
 e=1;if(e){var
 f=0;if(1<b&&48===aD(a,0)){var
 j=0;if(gf!==aD(a,1)&&88!==aD(a,1)){f=1;j=1}if(!j){dT(c,1,aD(a,1));b9(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b9(a,0,c,d-b|0,b)}}return bx(c)}function
+f=1;if(f)b9(a,0,c,d-b|0,b)}}return by(c)}function
 dn(k,b){var
-c=eY(k),a=K(b),d=aD(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i5>>>0))e=1}else
+c=eY(k),a=K(b),d=aD(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i6>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 j=0;if(gf===aD(b,1)||88===aD(b,1))j=1;if(j){var
-h=cM(c+2|0,48);dT(h,1,aD(b,1));b9(b,2,h,(c-a|0)+4|0,a-2|0);return bx(h)}}e=1;f=1;break;case
+h=cM(c+2|0,48);dT(h,1,aD(b,1));b9(b,2,h,(c-a|0)+4|0,a-2|0);return by(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cM(c+1|0,48);dT(g,0,d);b9(b,1,g,(c-a|0)+2|0,a-1|0);return bx(g)}}if(e&&a<c){var
-i=cM(c,48);b9(b,0,i,c-a|0,a);return bx(i)}return b}function
+g=cM(c+1|0,48);dT(g,0,d);b9(b,1,g,(c-a|0)+2|0,a-1|0);return by(g)}}if(e&&a<c){var
+i=cM(c,48);b9(b,0,i,c-a|0,a);return by(i)}return b}function
 sr(d){var
-a=q$(d),b=K(a),c=cM(b+2|0,34);bO(a,0,c,1,b);return bx(c)}function
+a=q$(d),b=K(a),c=cM(b+2|0,34);bO(a,0,c,1,b);return by(c)}function
 ss(a){switch(a){case
 1:return su;case
 2:return sv;case
@@ -1977,18 +1977,18 @@ s8(a){switch(a){case
 13:return s9;case
 3:case
 14:return ta;default:return tj}}function
-j5(b,c){var
-d=eY(c),e=rH(tk,b),a=j1(16);dm(a,37);rI(a,b);dm(a,46);aS(a,jQ(d));dm(a,e);return j3(a)}function
+j6(b,c){var
+d=eY(c),e=rH(tk,b),a=j2(16);dm(a,37);rI(a,b);dm(a,46);aS(a,jR(d));dm(a,e);return j4(a)}function
 e9(m,a){if(13<=m){var
 g=[0,0],h=K(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eV(a,c)+iT>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eV(a,c)+iU>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=aC(K(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dT(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=K(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eV(a,b);if(9<f+iT>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eV(a,b);if(9<f+iU>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bx(j)}return a}function
+b=p;continue}break}}return by(j)}return a}function
 tl(a,b){return e9(a,gs(ss(a),b))}function
 tm(a,b){return e9(a,gs(sU(a),b))}function
 tn(a,b){return e9(a,gs(s8(a),b))}function
@@ -2008,14 +2008,14 @@ if(21<c-1>>>0)d=1;if(d)return 1;var
 b=b+1|0;continue}}(0)?a:aJ(a,tp)}function
 e(c){var
 b=GK(a);return 3===b?a<0.?tq:tr:4<=b?ts:c}switch(b[2]){case
-5:return e(f(jj(j5(b,c),a)));case
+5:return e(f(jk(j6(b,c),a)));case
 6:return d(0);case
 7:return re(d(0));case
-8:return e(d(0));default:return jj(j5(b,c),a)}}function
+8:return e(d(0));default:return jk(j6(b,c),a)}}function
 tt(d){var
-a=qt(d),b=K(a),c=cM(b+2|0,39);bO(a,0,c,1,b);return bx(c)}function
+a=qt(d),b=K(a),c=cM(b+2|0,39);bO(a,0,c,1,b);return by(c)}function
 tu(b){var
-a=j1(16);gU(a,b);return j3(a)}function
+a=j2(16);gU(a,b);return j4(a)}function
 eJ(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
@@ -2062,7 +2062,7 @@ H=a[2];return function(a){return O(c,[4,b,gs(tz,a)],H)};case
 I=a[1];return function(a){return O(c,[5,b,a],I)};case
 23:var
 g=a[2],h=a[1];return d<50?op(d+1|0,c,b,h,g):aI(op,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?iN(d+1|0,c,b,i,j,k):aI(iN,[0,c,b,i,j,k])}}function
+i=a[3],j=a[1],k=f(a[2],0);return d<50?iO(d+1|0,c,b,i,j,k):aI(iO,[0,c,b,i,j,k])}}function
 op(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
@@ -2079,9 +2079,9 @@ switch(e[0]){case
 7:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 8:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?iO(d+1|0,c,b,f,a):aI(iO,[0,c,b,f,a]);case
+f=e[2];return d<50?iP(d+1|0,c,b,f,a):aI(iP,[0,c,b,f,a]);case
 10:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}}function
-iO(e,d,c,a,b){if(typeof
+iP(e,d,c,a,b){if(typeof
 a==="number")return e<50?Z(e+1|0,d,c,b):aI(Z,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2113,12 +2113,12 @@ t=a[1];return function(a){return bo(d,c,t,b)};case
 13:throw[0,aj,tB];default:throw[0,aj,tC]}}function
 Z(d,b,e,a){var
 c=[8,e,tD];return d<50?eJ(d+1|0,b,c,a):aI(eJ,[0,b,c,a])}function
-iN(h,b,e,a,d,c){if(d){var
+iO(h,b,e,a,d,c){if(d){var
 i=d[1];return function(d){return tw(b,e,a,i,f(c,d))}}var
 g=[4,e,c];return h<50?eJ(h+1|0,b,g,a):aI(eJ,[0,b,g,a])}function
-O(a,b,c){return jw(eJ(0,a,b,c))}function
-bo(a,b,c,d){return jw(iO(0,a,b,c,d))}function
-tw(a,b,c,d,e){return jw(iN(0,a,b,c,d,e))}function
+O(a,b,c){return jx(eJ(0,a,b,c))}function
+bo(a,b,c,d){return jx(iP(0,a,b,c,d))}function
+tw(a,b,c,d,e){return jx(iO(0,a,b,c,d,e))}function
 gV(e,d,c,a,b){if(typeof
 a==="number")return function(a){return O(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return O(e,[4,d,bg(h,g,f(b,a))],c)}}var
@@ -2148,7 +2148,7 @@ a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=j4(a[2]);b$(b,g);return d2(b,h);case
+g=a[1],h=j5(a[2]);b$(b,g);return d2(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
 i=c[1];b$(b,d);d2(b,tE);var
@@ -2169,7 +2169,7 @@ a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=j4(a[2]);cv(b,g);return cu(b,h);case
+g=a[1],h=j5(a[2]);cv(b,g);return cu(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
 i=c[1];cv(b,d);cu(b,tG);var
@@ -2197,11 +2197,11 @@ aB(a){return tJ(function(a){return a},a)}var
 tK=gD(0);function
 gZ(c,b){var
 a=c[1+b];return rf(a)?aP(a)===gn?f(aB(tL),a):aP(a)===253?qe(a):tM:f(aB(tN),a)}function
-j6(b,a){if(b.length-1<=a)return tO;var
-c=j6(b,a+1|0),d=gZ(b,a);return n(aB(tP),d,c)}function
+j7(b,a){if(b.length-1<=a)return tO;var
+c=j7(b,a+1|0),d=gZ(b,a);return n(aB(tP),d,c)}function
 tQ(a){var
 b=a.length-1;if(2<b>>>0){var
-c=j6(a,2),d=gZ(a,1);return n(aB(tR),d,c)}switch(b){case
+c=j7(a,2),d=gZ(a,1);return n(aB(tR),d,c)}switch(b){case
 0:return tS;case
 1:return tT;default:var
 e=gZ(a,1);return f(aB(tU),e)}}function
@@ -2211,9 +2211,9 @@ a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
 a=g;continue}return 0}}return a(gE(tK))}function
-tW(a){if(a===eX)return tX;if(a===gF)return tY;if(a[1]===jE){var
+tW(a){if(a===eX)return tX;if(a===gF)return tY;if(a[1]===jF){var
 b=a[2],e=b[3],h=b[2],i=b[1];return b1(aB(gY),i,h,e,e+5|0,tZ)}if(a[1]===aj){var
-c=a[2],f=c[3],j=c[2],k=c[1];return b1(aB(gY),k,j,f,f+6|0,t0)}if(a[1]===jG){var
+c=a[2],f=c[3],j=c[2],k=c[1];return b1(aB(gY),k,j,f,f+6|0,t0)}if(a[1]===jH){var
 d=a[2],g=d[3],l=d[2],m=d[1];return b1(aB(gY),m,l,g,g+6|0,t1)}if(0===aP(a)){var
 n=a[1][1];return aJ(n,tQ(a))}return a[1]}function
 e$(a){var
@@ -2236,27 +2236,27 @@ ue=ud.slice();function
 uf(e,d){var
 g=e$(e);f(gX(ug),g);g0(bS,d);var
 a=Hf(0);if(a<0){var
-b=eY(a);jH(c(ue,b)[1+b])}return eZ(bS)}var
+b=eY(a);jI(c(ue,b)[1+b])}return eZ(bS)}var
 uh=[0];function
-j7(b){var
+j8(b){var
 a=GQ(0);return a}function
 ui(b,a){try{var
-c=a?uh:j7(0);try{gI(0)}catch(a){}try{var
+c=a?uh:j8(0);try{gI(0)}catch(a){}try{var
 i=uf(b,c),d=i}catch(a){a=bQ(a);var
-e=j7(0),g=e$(b);f(gX(uk),g);g0(bS,c);var
+e=j8(0),g=e$(b);f(gX(uk),g);g0(bS,c);var
 h=e$(a);f(gX(ul),h);g0(bS,e);var
-d=eZ(bS)}return d}catch(a){a=bQ(a);if(a===eX)return jH(uj);throw a}}jv(b(oA),function(b,a){try{var
+d=eZ(bS)}return d}catch(a){a=bQ(a);if(a===eX)return jI(uj);throw a}}jw(b(oA),function(b,a){try{var
 c=ui(b,a);return c}catch(a){return 0}});function
 um(a){return He(a,0,K(a))}function
 un(a){return[0,p(55,0),0]}function
 uo(d,g){function
-l(b,a){return um(aJ(b,jQ(a)))}function
+l(b,a){return um(aJ(b,jR(a)))}function
 m(a){var
 b=aD(a,3)<<24,c=aD(a,2)<<16,d=aD(a,1)<<8;return((aD(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,up],j=54+jP(55,i)|0,n=0;if(!(j<0)){var
+f=[0,up],j=54+jQ(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
 e=b%55|0,k=gw(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
 p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oJ;c(d[1],e)[1+e]=q;var
@@ -2269,11 +2269,11 @@ us(a){a[2]=(a[2]+1|0)%55|0;var
 b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oJ,g=a[2];c(a[1],g)[1+g]=f;return f}function
 ut(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-Gy=pX(Gx),j9=Gy}catch(a){a=bQ(a);if(a!==bR)throw a;try{var
-Gw=pX(Gv),j8=Gw}catch(a){a=bQ(a);if(a!==bR)throw a;var
-j8=uu}var
-j9=j8}var
-uv=rd(j9,82),fa=[U,function(a){return ur(0)}];function
+Gy=pX(Gx),j_=Gy}catch(a){a=bQ(a);if(a!==bR)throw a;try{var
+Gw=pX(Gv),j9=Gw}catch(a){a=bQ(a);if(a!==bR)throw a;var
+j9=uu}var
+j_=j9}var
+uv=rd(j_,82),fa=[U,function(a){return ur(0)}];function
 uw(c,b){var
 a=c;for(;;){if(b<=a)return a;if(gJ<(a*2|0))return a;var
 a=a*2|0;continue}}function
@@ -2301,14 +2301,14 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-j_(g,a){var
+j$(g,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<gJ?1:0;if(d){var
 e=p(c,0),h=1-ut(a);a[2]=e;return ux(f(g,a),h,b,e)}return d}function
 uy(c,b,a){return pN(c,b,0,a)}function
 cP(a,b){return 4<=a.length-1?pN(10,c6,a[3],b)&(a[2].length-1-1|0):ai(uz)}function
 fb(a,d,f){var
 b=cP(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?j_(cP,a):e}function
+e=a[2].length-1<<1<a[1]?1:0;return e?j$(cP,a):e}function
 uA(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aZ(c,a[1]))return d;var
@@ -2327,7 +2327,7 @@ g=cP(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aZ(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aZ(a,d[1]))return[0,i];if(e){var
 j=e[2],k=e[3];return 0===aZ(a,e[1])?[0,j]:uC(a,k)}return 0}return 0}return 0}function
-j$(a,b){function
+ka(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aZ(a[1],b))return[0,f,d(c)];var
@@ -2339,32 +2339,32 @@ e=a[3];if(0===aZ(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
 fc(a,d,e){var
 b=cP(a,d),f=c(a[2],b)[1+b],g=uD(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return j_(cP,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return j$(cP,a);var
 i=h}else
 var
 i=g;return i}function
 cw(a){return a}var
-ka=0,kb=-1;function
-kc(a){return 0<=a?1:0}var
-kd=[aq,uE,cK(0)];function
-fd(a,b){a[13]=a[13]+b[3]|0;return j0(b,a[28])}function
+kb=0,kc=-1;function
+kd(a){return 0<=a?1:0}var
+ke=[aq,uE,cK(0)];function
+fd(a,b){a[13]=a[13]+b[3]|0;return j1(b,a[28])}function
 uF(a){a[12]=1;a[13]=1;return gQ(a[28])}var
-ke=1000000010;function
+kf=1000000010;function
 g1(b,a){return aN(b[17],a,0,K(a))}function
 fe(a){return f(a[19],0)}function
 uG(b,a){return f(b[20],a)}function
 uH(b,a){return f(b[21],a)}function
-kf(a,c,b){a[9]=a[9]-c|0;g1(a,b);a[11]=0;return 0}function
+kg(a,c,b){a[9]=a[9]-c|0;g1(a,b);a[11]=0;return 0}function
 ff(c,a){var
-b=w(a,uI);return b?kf(c,K(a),a):b}function
+b=w(a,uI);return b?kg(c,K(a),a):b}function
 cQ(a,b,c){var
 d=b[3],e=b[2];ff(a,b[1]);fe(a);a[11]=1;a[10]=gM(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uH(a,a[10]);return ff(a,d)}function
-kg(b,a){return cQ(b,uJ,a)}function
+kh(b,a){return cQ(b,uJ,a)}function
 dp(a,b){var
 c=b[2],d=b[3];ff(a,b[1]);a[9]=a[9]-c|0;uG(a,c);return ff(a,d)}function
 uK(a){var
 b=dl(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:kg(a,d):e}return fe(a)}function
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:kh(a,d):e}return fe(a)}function
 uL(a){var
 b=rw(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
@@ -2378,12 +2378,12 @@ c=a[1],d=a[2];return Hb(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9
 1:dk(a[2]);return 0;case
 2:dk(a[3]);return 0;case
 3:var
-m=dl(a[2]);return m?kg(a,m[1][2]):fe(a);case
+m=dl(a[2]);return m?kh(a,m[1][2]):fe(a);case
 4:var
 n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uL(a):n;default:var
 o=dk(a[5]);return o?g1(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return kf(a,g,b[1]);case
+0:return kg(a,g,b[1]);case
 1:var
 c=b[2],e=b[1],p=c[1],y=c[2],q=dl(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
@@ -2407,14 +2407,14 @@ w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uK(a);var
 E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dj([0,F,E],a[2]);case
 4:return dj(b[1],a[3]);default:var
 x=b[1];g1(a,f(a[24],x));return dj(x,a[5])}}function
-kh(a){for(;;){var
+ki(a){for(;;){var
 d=ru(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=kc(c),e=i||(a[9]<=h?1:0);if(e){rv(a[28]);var
-j=kc(c)?cw(c):ke;uM(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-uR(a,b){fd(a,b);return kh(a)}function
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=kd(c),e=i||(a[9]<=h?1:0);if(e){rv(a[28]);var
+j=kd(c)?cw(c):kf;uM(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+uR(a,b){fd(a,b);return ki(a)}function
 uS(c,a,b){return uR(c,[0,a,[0,b],cw(a)])}function
 uT(b,a){return uS(b,cw(K(a)),a)}function
-g2(a){d9(a);return dj([0,-1,[0,kb,uU,0]],a)}function
+g2(a){d9(a);return dj([0,-1,[0,kc,uU,0]],a)}function
 g3(a,c){var
 d=dl(a[1]);if(d){var
 e=d[1],b=e[2],i=e[1],f=cw(b[1]);if(i<a[12])return g2(a[1]);var
@@ -2430,11 +2430,11 @@ uW(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return uV(a,0,[0,cw(-a[13]|0),[3,d,c],0
 b=a[14]===a[15]?1:0;return b?uT(a,a[16]):b}function
 uX(a){return uW(a,0,3)}function
 uY(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){fd(a,[0,ka,1,0]);g3(a,1);g3(a,0)}a[14]=a[14]-1|0;var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){fd(a,[0,kb,1,0]);g3(a,1);g3(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-uZ(a,e){if(a[23])fd(a,[0,ka,5,0]);var
+uZ(a,e){if(a[23])fd(a,[0,kb,5,0]);var
 b=a[22];if(b){var
 c=dk(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
@@ -2444,36 +2444,36 @@ u0(a,b){return uZ(a,0)}function
 u1(a){uF(a);g2(a[1]);d9(a[2]);d9(a[3]);d9(a[4]);d9(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return uX(a)}function
 u2(a){var
 b=a[4];return rq(function(b){return u0(a,0)},b)}function
-u3(a,b){u2(a);for(;;){if(1<a[14]){uY(a,0);continue}a[13]=ke;kh(a);if(b)fe(a);return u1(a)}}function
-ki(a,b){u3(a,0);return f(a[18],0)}function
+u3(a,b){u2(a);for(;;){if(1<a[14]){uY(a,0);continue}a[13]=kf;ki(a);if(b)fe(a);return u1(a)}}function
+kj(a,b){u3(a,0);return f(a[18],0)}function
 u4(a,b){return aN(a[17],u5,0,1)}var
-kj=gO(80,32);function
-kk(b,d){var
+kk=gO(80,32);function
+kl(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aN(b[17],kj,0,80);var
-a=a-80|0;continue}return aN(b[17],kj,0,a)}return c}}function
-u6(a){return a[1]===kd?aJ(u8,aJ(a[2],u7)):u9}function
-u_(a){return a[1]===kd?aJ(va,aJ(a[2],u$)):vb}function
+c=0<a?1:0;if(c){if(80<a){aN(b[17],kk,0,80);var
+a=a-80|0;continue}return aN(b[17],kk,0,a)}return c}}function
+u6(a){return a[1]===ke?aJ(u8,aJ(a[2],u7)):u9}function
+u_(a){return a[1]===ke?aJ(va,aJ(a[2],u$)):vb}function
 vc(a){return 0}function
 vd(a){return 0}function
 ve(h,g,f,e,d){var
-b=rt(0),c=[0,kb,vf,0];j0(c,b);var
+b=rt(0),c=[0,kc,vf,0];j1(c,b);var
 a=d8(0);g2(a);dj([0,1,c],a);var
 i=d8(0),j=d8(0),k=d8(0);return[0,a,d8(0),k,j,i,78,10,68,78,0,1,1,1,1,p7,vg,h,g,f,e,d,0,0,u6,u_,vc,vd,b]}function
-kl(c,b){function
+km(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=ve(c,b,function(a){return 0},e,d);a[19]=function(b){return u4(a,b)};a[20]=function(b){return kk(a,b)};a[21]=function(b){return kk(a,b)};return a}function
-km(a){function
-b(b){return eZ(a)}return kl(function(b,c,d){return qi(a,b,c,d)},b)}function
+a=ve(c,b,function(a){return 0},e,d);a[19]=function(b){return u4(a,b)};a[20]=function(b){return kl(a,b)};a[21]=function(b){return kl(a,b)};return a}function
+kn(a){function
+b(b){return eZ(a)}return km(function(b,c,d){return qi(a,b,c,d)},b)}function
 vh(a){function
-b(a){return 0}return kl(function(b,c,d){return rF(a,b,c,d)},b)}var
-vi=iS,vj=function(a){return e6(vi)}(0),vk=km(qg),vl=km(bS);vh(vj);qk(function(a){ki(vk,0);return ki(vl,0)});function
+b(a){return 0}return km(function(b,c,d){return rF(a,b,c,d)},b)}var
+vi=iT,vj=function(a){return e6(vi)}(0),vk=kn(qg),vl=kn(bS);vh(vj);qk(function(a){kj(vk,0);return kj(vl,0)});function
 vm(b,a){var
-c=aP(a)===aq?a:a[1];return jv(b,c)}var
-kn=[aq,vn,cK(0)];HF(0);vm(vo,kn);function
+c=aP(a)===aq?a:a[1];return jw(b,c)}var
+ko=[aq,vn,cK(0)];HF(0);vm(vo,ko);function
 s(a){if(typeof
-a==="number"&&a!==jc)return-a|0;return HI(a)}function
+a==="number"&&a!==jd)return-a|0;return HI(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
@@ -2487,13 +2487,13 @@ b==="number"&&typeof
 a==="number"&&!HH(b,a))return aH(b,a);return HG(b,a)}function
 vp(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?gq(b,a):jy(b,a):jy(b,a)}function
+b==="number"?gq(b,a):jz(b,a):jz(b,a)}function
 x(a){if(typeof
-a==="number"&&a!==i0)return a+1|0;return HO(a)}function
+a==="number"&&a!==i1)return a+1|0;return HO(a)}function
 vq(a){if(typeof
-a==="number"&&a!==jc)return a-1|0;return HK(a)}function
+a==="number"&&a!==jd)return a-1|0;return HK(a)}function
 ca(a){return typeof
-a==="number"?0<=a?a:a!==jc?-a|0:p2(a):p2(a)}function
+a==="number"?0<=a?a:a!==jd?-a|0:p2(a):p2(a)}function
 M(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:p4(b,a)}return p4(b,a)}function
@@ -2505,7 +2505,7 @@ a==="number"?a:HP(a)}var
 d=0,j=1;function
 R(b,a){return 0<N(b,a)?a:b}function
 q(b,a){return 0<=N(b,a)?b:a}function
-ko(b,a){return N(b,a)<=0?1:0}function
+kp(b,a){return N(b,a)<=0?1:0}function
 vr(b,a){return 0<=N(b,a)?1:0}function
 vs(b,a){return N(b,a)<0?1:0}function
 g4(b,a){return 0<N(b,a)?1:0}function
@@ -2522,7 +2522,7 @@ o(b,a){return N(b,a)<=0?1:0}function
 z(b,a){return N(b,a)<0?1:0}function
 G(a){return a}function
 eb(a){try{var
-b=cR(a);return b}catch(a){a=bQ(a);if(a===kn)return d1(vv);throw a}}function
+b=cR(a);return b}catch(a){a=bQ(a);if(a===ko)return d1(vv);throw a}}function
 vw(c,b,a){return HE(c,b,a)}function
 bb(a){return a?0:1}function
 S(b,a){var
@@ -2538,11 +2538,11 @@ a3(b,a){return b+a|0}function
 ao(b,a){return aH(b,a)}function
 cS(b,a){return ay(0,b-a|0)}function
 vy(b,a){return b?a:a?0:1}function
-kp(b,a){function
-c(b){return kp(b,a)+1|0}function
-d(b){return a}return 0===b?d(0):c(b-1|0)}function
 kq(b,a){function
-c(b){return kp(a,kq(b,a))}function
+c(b){return kq(b,a)+1|0}function
+d(b){return a}return 0===b?d(0):c(b-1|0)}function
+kr(b,a){function
+c(b){return kq(a,kr(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 cT(b,a){return b<=a?1:0}function
 X(b,a){return b<a?1:0}function
@@ -2551,8 +2551,8 @@ c(b){function
 c(a){return g5(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-kr(b,a){function
-c(a){return kq(b,kr(b,a))}function
+ks(b,a){function
+c(a){return kr(b,ks(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
 bI(b,a){return 0===a?0:gq(b,a)}function
 g6(b,a){return 0===a?b:gw(b,a)}var
@@ -2579,7 +2579,7 @@ h(c){return f(a,b)}function
 i(c){return ec(a,ec(a,b,c),c)}function
 k(c){return f(a,ec(a,ec(a,b,c),c))}if(o(c,j))return h(0);var
 e=cc(c,G(2)),g=e[1];return C(e[2],d)?i(g):k(g)}function
-ks(a){return G(a+1|0)}function
+kt(a){return G(a+1|0)}function
 vz(b){function
 c(c){return a(b,c)}return function(a){return ec(c,j,a)}}function
 bJ(c,a){function
@@ -2609,8 +2609,8 @@ vA(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-kt(a){if(a){var
-b=[0,a[1],0];return a2(kt(a[2]),b)}return a}function
+ku(a){if(a){var
+b=[0,a[1],0];return a2(ku(a[2]),b)}return a}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
@@ -2655,8 +2655,8 @@ d(b){return a}return 0===b?d(0):c(b-1|0)}function
 ag(b,a){function
 c(a){return[0,b,ag(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-by(b,a){function
-c(a){return[0,b,by(b,a)]}function
+bz(b,a){function
+c(a){return[0,b,bz(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 vB(a,b){return C(P(g5(b,cS(u(a),1)),a,d),j)}function
 g7(a,b){if(a){var
@@ -2667,20 +2667,20 @@ ah(a){if(a){var
 b=ah(a[2]);return k(a[1],b)}return d}function
 g8(c,b,a){if(b){if(a){var
 d=g8(c,b[2],a[2]),e=a4(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a4(a,c)},a)}function
-ku(b,a){if(a){var
-c=ku(b,a[2]);return g8(b,a[1],c)}return a}function
-kv(c,a){if(a){var
+kv(b,a){if(a){var
+c=kv(b,a[2]);return g8(b,a[1],c)}return a}function
+kw(c,a){if(a){var
 b=a[2];if(b){var
-d=kv(c,b[2]);return[0,g8(c,a[1],b[1]),d]}return a}return a}function
+d=kw(c,b[2]);return[0,g8(c,a[1],b[1]),d]}return a}return a}function
 g9(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=kv(c,b);return g9(d,a(i(2,j),c),e)},g=function(a){return ku(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=kw(c,b);return g9(d,a(i(2,j),c),e)},g=function(a){return kv(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
 g_(c,b){if(b){var
 e=a(c,g_(c,b[2]));return k(b[1],e)}return d}function
-kw(c,b,a){var
+kx(c,b,a){var
 d=eb(a);return vw(c,eb(b),d)}function
 vC(a){var
 e=a4(j,l(a,j));function
@@ -2688,10 +2688,10 @@ b(a,g,c,d){function
 f(e){var
 a=bc(g,j),f=bc(c,a),h=b(e,a,f,d);return b(e,a,l(c,a4(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-kx(g,f,e){var
+ky(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-ed=kr(2,6),g$=6;function
+ed=ks(2,6),g$=6;function
 ha(b,a){function
 c(c){if(a)var
 d=ha(c,cd(ed,a)),b=[0,cx(ed,a),d];else
@@ -2701,10 +2701,10 @@ d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 fh(a){var
 c=a4(j,a),d=a4(j,l(a,j));return function(e,b){var
 f=ha(e,b);return m(function(b){var
-e=g9(g$,a,b);return[0,g_(c,by(d,u(b))),e]},f)}}function
-fi(b,a){return m(function(b){return kx(d,a,h(b))},b)}function
-ky(e,c,b){if(c)if(b)var
-f=ky(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+e=g9(g$,a,b);return[0,g_(c,bz(d,u(b))),e]},f)}}function
+fi(b,a){return m(function(b){return ky(d,a,h(b))},b)}function
+kz(e,c,b){if(c)if(b)var
+f=kz(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
@@ -2713,13 +2713,13 @@ fj(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(C(g,d)){var
 b=f,a=e;continue}var
-j=fj(f,e,c);return ky(g,a[1],j)}return c}return c}}function
-kz(d,c,b,a){if(b){if(a){var
-f=kz(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cE(vC(d),g$,c,g,f)}var
+j=fj(f,e,c);return kz(g,a[1],j)}return c}return c}}function
+kA(d,c,b,a){if(b){if(a){var
+f=kA(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cE(vC(d),g$,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-hb(b,e,d,c){return cx(e,kz(b,a(b,G(ed)),d,c))}function
+hb(b,e,d,c){return cx(e,kA(b,a(b,G(ed)),d,c))}function
 fk(b,a){if(b)if(a)var
 d=fk(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
@@ -2728,15 +2728,15 @@ var
 c=b;return c}function
 ee(b){var
 f=a4(j,l(b,j));return function(c,g){var
-h=G(ed),e=bh(v(G(c),h)),i=a(b,G(cS(c,ao(e,ed))));return m(function(a){return l(kw(P(e,a,d),i,b),f)},g)}}function
+h=G(ed),e=bh(v(G(c),h)),i=a(b,G(cS(c,ao(e,ed))));return m(function(a){return l(kx(P(e,a,d),i,b),f)},g)}}function
 ef(a){if(a){var
 b=ef(a[2]);return k(ca(a[1]),b)}return d}function
 hc(c,b){var
 e=i(2,j);return k(bV(a(b,ap(function(b,a){return q(ef(b),a)},d,c))),e)}function
 E(b,a){return s(v(s(b),a))}function
-bz(d,c,b){var
+bA(d,c,b){var
 e=E(a(d,c),b);return[0,v(a(d,c),b),e]}function
-bA(b,a){var
+bB(b,a){var
 c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
 vD(a){var
 b=s(g(a));return[0,s(h(a)),b]}function
@@ -2757,7 +2757,7 @@ vG(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-kA(a){var
+kB(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
@@ -2765,86 +2765,86 @@ b==="number"){if(2===b){var
 e=vG(a);if(e){var
 f=a[16];return F(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-kB(d,c,b){function
+kC(d,c,b){function
 e(b){var
-e=kB(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=kC(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-kC(e,c,b){if(b){var
-f=bc(a(c,kC(e,c,b[2])),e);return k(b[1],f)}return d}function
-kD(c,b){function
+kD(e,c,b){if(b){var
+f=bc(a(c,kD(e,c,b[2])),e);return k(b[1],f)}return d}function
+kE(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kD(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kE(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
 e(d){var
 b=bJ(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-kE(b,h,g,f,e){var
-c=v(a4(f,b),e),l=kC(b,bc(a(c,c),b),h),d=bc(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-kF(g,f,e,d,c,b){function
+kF(b,h,g,f,e){var
+c=v(a4(f,b),e),l=kD(b,bc(a(c,c),b),h),d=bc(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+kG(g,f,e,d,c,b){function
 h(c){var
-h=bA(b,kE(g,f,e,j,k(a(i(2,j),d),j)));return kF(g,f,e,k(d,j),c,h)}function
+h=bB(b,kF(g,f,e,j,k(a(i(2,j),d),j)));return kG(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
 ds(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bV(h),l),b=bI(a3(g,3),4)+1|0,c=kB(bJ(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kD(a,b),m),e=k(i(2,x(i(2,j))),n),o=bh(i(2,i(2,i(2,i(2,i(2,j)))))),f=kF(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,P(bh(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+l=i(2,i(2,i(2,i(2,j)))),a=k(bV(h),l),b=bI(a3(g,3),4)+1|0,c=kC(bJ(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kE(a,b),m),e=k(i(2,x(i(2,j))),n),o=bh(i(2,i(2,i(2,i(2,i(2,j)))))),f=kG(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,P(bh(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
 vH(d,c,b){var
 e=s(bc(s(a(h(b),c)),d));return[0,bc(a(g(b),c),d),e]}function
-kG(q,b,p,n,f){var
+kH(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
 r=bh(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bW(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=kE(b[1],b[2],b[3],t,s),w=bA(c[1],u),x=bA(fl(p,b[5]),w),m=[0,vH(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=kF(b[1],b[2],b[3],t,s),w=bB(c[1],u),x=bB(fl(p,b[5]),w),m=[0,vH(b[1],q,x)];else
 var
 m=c;return m}function
 vI(c,b,a){return o(d,a)?[0,c,a4(b,a)]:[0,a4(c,s(a)),b]}function
 vJ(m,k,e,c){var
 n=z(d,e),p=n?z(d,c):n;if(p){var
 q=bV(c),f=l(bV(e),q),b=vI(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return kG(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return kG(m,k,l(f,j),v,t)}return p}function
+s=h(b);return kH(m,k,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return kH(m,k,l(f,j),v,t)}return p}function
 hf(b,c,a){if(a){var
 d=a[2],e=a[1],f=function(a){return vB(b,a)?[0,e,hf(b,a,d)]:hf(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-kH(b,a){if(b)if(a)var
-d=kH(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+kI(b,a){if(b)if(a)var
+d=kI(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
 hg(b,a){var
-c=by(0,b);return bX(function(b,a){return kH(a,b)},a,c)}function
+c=bz(0,b);return bX(function(b,a){return kI(a,b)},a,c)}function
 bd(a){if(a){var
 b=a[1];if(b)var
 c=bd(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
 d=b;return d}return vK}function
-kI(f,a,e){if(a)var
+kJ(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 fn(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=kI(a,c,e);if(i){var
+h=b[2],e=b[1],i=kJ(a,c,e);if(i){var
 m=fn(a,d,c,g,h);return[0,i[1],m]}var
-j=kI(a,g,e);if(j){var
+j=kJ(a,g,e);if(j){var
 n=fn(a,d,g,c,h);return[0,j[1],n]}var
 k=f(d,e),l=[0,k,fn(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
 vL(c,b,a){return fn(c,b,0,0,a)}function
-kJ(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
+kK(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
 vM(b,a){var
-d=g(a),c=kJ(g(b),d);if(c){var
-e=h(a);return kJ(h(b),e)}return c}function
+d=g(a),c=kK(g(b),d);if(c){var
+e=h(a);return kK(h(b),e)}return c}function
 fo(b,a){if(b){var
 c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
 dt(b,a){if(b){var
 c=b[1];return a?[0,R(c,a[1])]:[0,c]}return a}function
 du(b,a){var
 c=h(a),d=dt(h(b),c),e=g(a);return[0,fo(g(b),e),d]}function
-kK(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,kK(a,b,d)]},g=function(a){return[0,du(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+kL(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,kL(a,b,d)]},g=function(a){return[0,du(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
 cV(c,b,e,d){var
 f=S(function(d){return E(a(b,d),c)},d);return[0,S(function(d){return v(a(b,d),c)},e),f]}function
-kL(e,d,a,c){if(a){var
-b=a[1],f=kL(e,d,a[2],c),i=h(h(b)),j=cV(e,d,g(h(b)),i);return kK(g(b),j,f)}return c}function
+kM(e,d,a,c){if(a){var
+b=a[1],f=kM(e,d,a[2],c),i=h(h(b)),j=cV(e,d,g(h(b)),i);return kL(g(b),j,f)}return c}function
 vN(f,e){var
 b=f,a=e;for(;;){if(a){var
 c=a[1],d=cT(b,g(c));if(d){var
@@ -2852,7 +2852,7 @@ h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
 hh(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
 k=hh(e,d,c+1|0,b[2],i),l=h(h(f));return[0,du(cV(e,d,g(h(f)),l),j),k]}return[0,j,hh(e,d,c+1|0,b,i)]}return a}return a}function
-vO(d,c,a,b){return vN(0,a)?hh(d,c,0,a,b):kL(d,c,a,b)}function
+vO(d,c,a,b){return vN(0,a)?hh(d,c,0,a,b):kM(d,c,a,b)}function
 be(c){var
 b=bi(c);return C(a(b,b),c)?b:k(b,j)}function
 vP(a){return o(a,d)?d:a4(j,k(bc(bV(a),j),j))}function
@@ -2867,12 +2867,12 @@ j=b[2],h=b[1],l=c[2],g=c[1];if(C(g,d)){var
 c=l,b=j;continue}var
 i=z(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-kM(m,l){var
+kN(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(C(g,d)){var
 c=f,b=h;continue}var
-n=kM(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+n=kN(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
 vR(h,b,e,c){if(z(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=C(b,d),g=f?C(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
@@ -2895,7 +2895,7 @@ d=T(b);return a(T(b),d)}}else
 if(2!==c[0]){var
 g=T(b);return a(s(i(2,j)),g)}var
 e=T(b),f=a(T(b),e);return a(s(i(2,j)),f)}function
-kN(b){var
+kO(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
@@ -2917,8 +2917,8 @@ fq(c,b){var
 d=ad(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
 g=aL(c),f=a(a(aL(c),g),d),h=be(f),i=bi(f);return[0,d,ah(b),i,h]}return[0,d,ah(b),j,j]}function
-eh(a){var
-h=a[9],b=m(function(b){return fq(a,b)},h),f=kN(a);if(f)var
+fr(a){var
+h=a[9],b=m(function(b){return fq(a,b)},h),f=kO(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2944,13 +2944,13 @@ var
 d=c;return d}var
 hn=i(2,i(2,i(2,i(2,x(i(2,j))))));function
 vW(a){return k(bV(ap(function(b,a){return q(b[1],a)},d,a)),j)}function
-kO(a){return k(k(vW(a),hn),j)}function
+kP(a){return k(k(vW(a),hn),j)}function
 vX(a,b){var
-c=a[9],d=u(a[9]);return n(fh(kO(b)),d,c)}function
+c=a[9],d=u(a[9]);return n(fh(kP(b)),d,c)}function
 vY(a){var
 b=a[9];return m(function(a){return 0},b)}function
-kP(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=kP(g,e,d+1|0,b[2],a[2]);if(h)var
+kQ(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=kQ(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
 j=f(e,d),i=j?fi(g,b[1]):j;var
@@ -2959,22 +2959,22 @@ var
 c=a;else
 var
 c=b;return c}function
-fr(c,b){if(b)var
-e=b[1],f=fr(c,b[2]),d=[0,m(function(b){return a(a(G(c[1]),e),b)},b),f];else
+fs(c,b){if(b)var
+e=b[1],f=fs(c,b[2]),d=[0,m(function(b){return a(a(G(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
 ho(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=ho(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,a2(n(ee(g),k,d),j),h]}return fr(c,b)}return fr(c,b)}return fr(c,b)}function
-kQ(a){if(a){var
+h=ho(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,a2(n(ee(g),k,d),j),h]}return fs(c,b)}return fs(c,b)}return fs(c,b)}function
+kR(a){if(a){var
 b=a[1];if(b)var
-c=kQ(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=kR(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
 d=b;return d}return vZ}function
-kR(b,a){return kQ(dw(0,a,b))}function
-kS(c,b){var
+kS(b,a){return kR(dw(0,a,b))}function
+kT(c,b){var
 d=v(b,c);if(C(b,a(c,d)))return[0,[0,b,d],j];var
 e=v(c,b);return C(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kT(f,e,c,b){function
+kU(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:S(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
 dx(e,c,b){var
@@ -2982,13 +2982,13 @@ f=aL(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
 hp(c,b,a){return s(dx(c,b,s(a)))}function
 hq(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aL(f)),h)}function
-kU(b,l,e,c){var
+kV(b,l,e,c){var
 f=hj(b,l,e[1]);if(z(d,eg(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
 o=S(function(c){return k(f,dx(b,e,a(s(eg(b)),c)))},j),p=S(function(c){return k(f,hp(b,e,a(s(eg(b)),c)))},i);return[0,hi(b),p,o]}function
-kV(b,g){var
+kW(b,g){var
 e=hk(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(g,a(T(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
@@ -3035,10 +3035,10 @@ v4(i,f,e,d,a,c,b){if(typeof
 a==="number")return b;else{if(0===a[0]){if(v2(i,f,e,d,a[2],a[3],c)){var
 j=h(b),k=g(b);return[0,fo([0,a[1]],k),j]}return b}if(v3(i,f,e,d,a[2],a[3],c)){var
 l=h(b),m=dt([0,a[1]],l);return[0,g(b),m]}return b}}function
-kW(d,c,b,a){if(c){if(b){if(a){var
-e=kW(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kX(f,e,d,b,a){if(b)if(a)var
-g=kX(f,e,d,b[2],a[2]),c=[0,v0(f,e,d,b[1],a[1]),g];else
+kX(d,c,b,a){if(c){if(b){if(a){var
+e=kX(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kY(f,e,d,b,a){if(b)if(a)var
+g=kY(f,e,d,b[2],a[2]),c=[0,v0(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
@@ -3048,62 +3048,62 @@ d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
 v6(a){return ap(function(b,a){return ap(function(b,a){return q(ca(b),a)},a,b)},d,a)}function
-kY(a,b){if(a)var
-e=dq(b),f=kY(a[2],e),c=[0,kx(d,a[1],b),f];else
+kZ(a,b){if(a)var
+e=dq(b),f=kZ(a[2],e),c=[0,ky(d,a[1],b),f];else
 var
 c=a;return c}function
 v7(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kw(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kZ(b,f,e,a,c){if(a)var
-h=a[2],i=kZ(b,f,k(e,b),h,c),g=[0,v7(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kx(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+k0(b,f,e,a,c){if(a)var
+h=a[2],i=k0(b,f,k(e,b),h,c),g=[0,v7(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
 v8(f,e,a){var
-b=hc(a,e),c=a4(j,l(b,j)),g=by(c,u(a)),h=g_(a4(j,b),g),i=kY(f,g9(g$,b,a));return kZ(b,c,d,a,m(function(a){return k(h,a)},i))}function
-k0(c,a){var
+b=hc(a,e),c=a4(j,l(b,j)),g=bz(c,u(a)),h=g_(a4(j,b),g),i=kZ(f,g9(g$,b,a));return k0(b,c,d,a,m(function(a){return k(h,a)},i))}function
+k1(c,a){var
 b=v5(c),d=v6(b),e=ha(u(a),a);return bj(function(a){return v8(b,d,a)},e)}function
-k1(b,a){if(b){if(a){var
-c=k1(b[2],a[2]),d=a[1];return[0,k(ca(b[1]),d),c]}return a}return a}function
-k2(a){if(a){var
+k2(b,a){if(b){if(a){var
+c=k2(b[2],a[2]),d=a[1];return[0,k(ca(b[1]),d),c]}return a}return a}function
+k3(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=k1(c,k2(a[2])),g=ef(c),d=[0,k(b[1],g),f];else
+c=b[2],f=k2(c,k3(a[2])),g=ef(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-v9(a){return ap(q,d,k2(a))}function
+v9(a){return ap(q,d,k3(a))}function
 v_(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
 v$(g,f,e,d,c,b){var
 h=a(d,vP(a(G(c),b)));return E(k(be(a(f,e)),h),g)}function
-k3(g,f){var
+k4(g,f){var
 a=fp(f,g,d,d);if(a)var
 b=a[1],c=C(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
 wa(b,h,g,f,e){var
-c=k3(g,f);if(c){var
-d=k3(g,m(s,f));if(d)var
+c=k4(g,f);if(c){var
+d=k4(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),r=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,E(q(l(a(a(i(2,j),b),e),t),r),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-k4(h,g,f,b,a){if(b){if(a){var
+k5(h,g,f,b,a){if(b){if(a){var
 c=wa(h,g,f,b[1],a[1]);if(c)var
-e=k4(h,g,f,b[2],a[2]),k=e?[0,q(c[1],e[1])]:e,i=k;else
+e=k5(h,g,f,b[2],a[2]),k=e?[0,q(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-k5(b,a){if(b)if(a)var
-d=a[1],e=k5(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
+k6(b,a){if(b)if(a)var
+d=a[1],e=k6(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
 var
 c=a;else
 var
@@ -3113,15 +3113,15 @@ c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-k6(e,c,b){if(c)if(b)var
-f=k6(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+k7(e,c,b){if(c)if(b)var
+f=k7(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
 wc(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return k6(d,a,c);return a}function
+b==="number"&&!b)return k7(d,a,c);return a}function
 wd(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
@@ -3129,21 +3129,21 @@ n=T(b),o=a(T(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,E(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
 f=a(d,hr(b));return function(g,e,i,d){var
 h=[0,s(hq(b,g,a(c,l(s(e),d)),f))];return[0,[0,hq(b,g,a(c,l(e,d)),f)],h]}}function
-k7(a){var
+k8(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-k8(a){return bj(function(a){var
-b=k7(h(a)[2]);return a2(k7(h(a)[1]),b)},a)}function
-k9(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+k9(a){return bj(function(a){var
+b=k8(h(a)[2]);return a2(k8(h(a)[1]),b)},a)}function
+k_(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
 hs(a,g){if(a)var
-b=a[1],c=b[2],d=k9(c[1],g),e=k9(c[2],d[2]),h=hs(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+b=a[1],c=b[2],d=k_(c[1],g),e=k_(c[2],d[2]),h=hs(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
 dy(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-k_(b,c){var
+k$(b,c){var
 d=eg(b);return a(c,a(dy(b),d))}function
-fs(b,h,s,r,q,e,p,c){if(c){var
+ft(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
 t=j[2],u=a(a(q,dy(b)),f),v=e[1],w=hj(b,h,e[1]),x=hi(b),g=vS(h,r,i[2],x,w,v,p,u,t);if(g)var
 l=g[1],y=a(a(l[2],f),s),m=[0,hq(b,e,l[1],y)];else
@@ -3157,19 +3157,19 @@ var
 o=c;return o}function
 we(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=a2(f(q,o),w),x=h(c),y=dt(S(s,fs(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fo(fs(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=a2(f(q,o),B),C=h(c),D=dt(S(s,fs(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fo(fs(k,i,e,d,j,b,u,n),E),D]}return c}function
+v=b[2],w=m(function(b){return a(v,b)},r),t=a2(f(q,o),w),x=h(c),y=dt(S(s,ft(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fo(ft(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=a2(f(q,o),B),C=h(c),D=dt(S(s,ft(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fo(ft(k,i,e,d,j,b,u,n),E),D]}return c}function
 ht(k,j,i,h,g,f,c,o,n,a){if(c){var
 l=c[1],b=l[1],d=cd(b,n);if(d){var
 e=cd(b,a);if(e){var
 m=a3(o,b),p=ht(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,we(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return a2(cx(b,a),q)}return a}return a}return a}var
-k$=[0,d,d,j,j];function
+la=[0,d,d,j,j];function
 wf(a){var
 b=a[4];return bj(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 wg(f,e,a,c,b){var
 g=fj(c,b,m(function(a){return d},a));return hb(e,u(f[9]),a,g)}function
-la(e,c,b){if(c)if(b)var
-f=la(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+lb(e,c,b){if(c)if(b)var
+f=lb(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
@@ -3180,118 +3180,118 @@ h=b[1],k=C(h[1],f),l=k?z(d,f):k;if(l)var
 B=bJ(i(2,j),hn),c=o(ef(g),B);else
 var
 c=l;if(c)var
-m=ad(cd(u(e),a),r),n=wg(A,x,w,g,v),D=h[2],E=kM(a,s),F=C(m,d)?n:la(m,y,n),p=[0,[0,F,E,D]];else
+m=ad(cd(u(e),a),r),n=wg(A,x,w,g,v),D=h[2],E=kN(a,s),F=C(m,d)?n:lb(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
 wi(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=v1(b,d,a[3],a[2]);return kW(function(a,c,d){return v4(f,b,i,h,a,c,d)},e,g,c)}function
+g=a[1],h=a[2],i=v1(b,d,a[3],a[2]);return kX(function(a,c,d){return v4(f,b,i,h,a,c,d)},e,g,c)}function
 wj(e,c,b){var
 f=a(e,b[3]);return q(d,E(l(a(c,b[2]),f),c))}function
 wk(c,b,i,h,g){var
 e=fp(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(C(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-lb(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=lb(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b1(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+lc(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=lc(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b1(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
 wl(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
 c=f[3],k=f[2];if(z(d,k)&&F(function(a){var
 b=bJ(i(2,j),hn);return o(ef(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return fk(p,fj(a,A,D))},c),E=m(function(a){return m(function(b){return bp(d,n(ee(q),b,[0,a,0]))},l)},r),G=dw(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=k4(g,a,y,c,s);if(t){var
-H=t[1],I=v9(k5(c,E)),v=wj(a,g,b),J=wk(a,g,b,x,w),K=wb(h,a,b[2]),L=v_(k,I),M=wd(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=cx(j,r),b=wc(h,a,n(ee(q),i,l),s),e=ad(b,b),f=n(K,d,c),m=u(b);return du(cE(M,d,c,f,v$(k,v,n(L,f,e),H,m,e)),g)};return lb(N,f[4],0,B,b[1],e)}return e}return e}function
+D=m(function(a){return d},p),r=m(function(a){return fk(p,fj(a,A,D))},c),E=m(function(a){return m(function(b){return bp(d,n(ee(q),b,[0,a,0]))},l)},r),G=dw(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=k5(g,a,y,c,s);if(t){var
+H=t[1],I=v9(k6(c,E)),v=wj(a,g,b),J=wk(a,g,b,x,w),K=wb(h,a,b[2]),L=v_(k,I),M=wd(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=cx(j,r),b=wc(h,a,n(ee(q),i,l),s),e=ad(b,b),f=n(K,d,c),m=u(b);return du(cE(M,d,c,f,v$(k,v,n(L,f,e),H,m,e)),g)};return lc(N,f[4],0,B,b[1],e)}return e}return e}function
 wm(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
 l=wh(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
 m=l[1],n=wi(c,b,r,h,m,d);return a[4]?wl(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
 wn(a,o,f,e,d,l,v,W,V,k,U,c){var
 w=o[3],i=ce(U,o[4]),b=m(g,i),x=F(function(b){return X(b,a[2])},b);if(x){var
 p=vO(o[3],f,i,k);if(c[1]){var
-q=kR(v,b);if(q)var
-y=q[1],z=kS(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dw(k$,b,e),Z=function(d,c,b){return kU(a,j,c,kT(Y,B,h(d),b))},D=hm(Z,i,C,dw(dr,b,k)),E=kV(a,j),G=a2(D,m(h,E)),r=m(g,E),H=m(function(a){return fk(l,a)},y),I=ho(a,d,b,m(function(a){return a[2]},C),H,r),_=wm(a,f,e,d,l,W,V,j,b,y,D,G,I,r,c,p),$=k0(I,k8(c[5])),aa=hs(c[5],$),ab=0,ac=function(a){return n(ee(d),a,H)},J=[0,ht(a,j,k_(a,B),G,r,ac,aa,ab,e,_)];else
+q=kS(v,b);if(q)var
+y=q[1],z=kT(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dw(la,b,e),Z=function(d,c,b){return kV(a,j,c,kU(Y,B,h(d),b))},D=hm(Z,i,C,dw(dr,b,k)),E=kW(a,j),G=a2(D,m(h,E)),r=m(g,E),H=m(function(a){return fk(l,a)},y),I=ho(a,d,b,m(function(a){return a[2]},C),H,r),_=wm(a,f,e,d,l,W,V,j,b,y,D,G,I,r,c,p),$=k1(I,k9(c[5])),aa=hs(c[5],$),ab=0,ac=function(a){return n(ee(d),a,H)},J=[0,ht(a,j,k$(a,B),G,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kR(v,b);if(t)var
-L=kS(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dw(k$,b,e),ae=function(d,c,b){return kU(a,u,c,kT(ad,N,h(d),b))},af=hm(ae,i,O,dw(dr,b,k)),P=kV(a,u),ag=a2(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fk(l,a)},ah),ai=ho(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hs(K,k0(ai,k8(K))),ak=0,al=function(a){return n(ee(d),a,R)},S=[0,ht(a,u,k_(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kS(v,b);if(t)var
+L=kT(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dw(la,b,e),ae=function(d,c,b){return kV(a,u,c,kU(ad,N,h(d),b))},af=hm(ae,i,O,dw(dr,b,k)),P=kW(a,u),ag=a2(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fk(l,a)},ah),ai=ho(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hs(K,k1(ai,k9(K))),ak=0,al=function(a){return n(ee(d),a,R)},S=[0,ht(a,u,k$(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
-ei(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,ei(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-lc(d,c,b,a){if(a)var
-e=a[1],h=lc(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bk(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+eh(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,eh(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+ld(d,c,b,a){if(a)var
+e=a[1],h=ld(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bk(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-ft=[0,d,0];function
-ld(e,b,a){var
+fu=[0,d,0];function
+le(e,b,a){var
 f=dt([0,e],h(a)),i=dt(h(b),f),c=g(b);if(c)var
 j=c[1],d=q(g(a),j);else
 var
 d=g(a);return[0,d,i]}function
 wo(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cV(e,c,a[3],a[4]);return ei(function(a){return ld(c,g,a)},f,b)}return b}return b}function
+f=a[2],g=cV(e,c,a[3],a[4]);return eh(function(a){return le(c,g,a)},f,b)}return b}return b}function
 wp(d,a,c,b){var
-e=by(ft,c),f=a[4],g=a[3];return bX(function(a,c){return wo(d,g,b,a,c)},f,e)}function
+e=bz(fu,c),f=a[4],g=a[3];return bX(function(a,c){return wo(d,g,b,a,c)},f,e)}function
 wq(b,a){return q(d,l(b,ah(m(g,a))))}function
-le(b){var
+lf(b){var
 a=h(b);return a?a[1]:d}function
-fu(a){return h(a)?0:1}function
-wr(a){return u(cU(fu,a))}function
+fv(a){return h(a)?0:1}function
+wr(a){return u(cU(fv,a))}function
 hu(b,a){var
 c=h(a);if(c){var
 d=k(g(a),b);return R(c[1],d)}return k(g(a),b)}function
 ws(h,f,e,d,a){var
-b=fu(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,le(a))),c=q(g(a),j);else
+b=fv(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,lf(a))),c=q(g(a),j);else
 var
 c=g(a);return[0,[0,c],[0,hu(f,a)]]}function
 dz(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
 wt(b,a){var
-c=wr(a),d=ah(m(le,a)),e=wq(b,a);return m(function(a){return ws(b,e,d,c,a)},a)}function
-lf(c,b){var
+c=wr(a),d=ah(m(lf,a)),e=wq(b,a);return m(function(a){return ws(b,e,d,c,a)},a)}function
+lg(c,b){var
 e=c[10],h=e?q(d,l(e[1],b)):d,f=c[11],i=f?q(d,l(b,f[1])):d,g=q(h,i);return a(g,g)}function
-lg(e,d,b){var
+lh(e,d,b){var
 f=l(d,b),c=q(l(b,e),f);return a(c,c)}function
-ej(b){var
+ei(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fv(b){var
+fw(b){var
 a=b[11];return a?o(a[1],d):a}function
 wu(b,a){var
-c=ej(b),e=c?z(a,d):c;if(e)var
+c=ei(b),e=c?z(a,d):c;if(e)var
 f=e;else{var
-g=fv(b);if(g)return z(d,a);var
+g=fw(b);if(g)return z(d,a);var
 f=g}return f}function
-fw(c,b){return ah(m(function(b){return wu(c,b)?d:a(b,b)},b))}function
-hv(b,a){return ej(b)?a:m(s,a)}function
+fx(c,b){return ah(m(function(b){return wu(c,b)?d:a(b,b)},b))}function
+hv(b,a){return ei(b)?a:m(s,a)}function
 hw(a){return ap(q,bp(d,a),a)}function
-lh(a,c){var
-e=ej(a),b=e||fv(a);return b?z(hw(hv(a,c)),d):b}function
+li(a,c){var
+e=ei(a),b=e||fw(a);return b?z(hw(hv(a,c)),d):b}function
 wv(e,d,c,b){var
 f=a(e,d),i=h(b),j=E(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
-li(b,e,d,c){function
-f(a){return bA([0,b,b],wv(b,e,c,li(b,k(e,j),a,c)))}function
+lj(b,e,d,c){function
+f(a){return bB([0,b,b],wv(b,e,c,lj(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-lj(c,b,a){function
-d(b){return lj(c,b,hd(c,a,a))}function
+lk(c,b,a){function
+d(b){return lk(c,b,hd(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
 ww(b,n,e,c,m){var
-p=a4(m,G(e)),f=bz(b,ca(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=li(b,j,n,f),r=o(d,c)?k:he(b,k),l=[0,lj(b,e,r)];else
+p=a4(m,G(e)),f=bA(b,ca(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=lj(b,j,n,f),r=o(d,c)?k:he(b,k),l=[0,lk(b,e,r)];else
 var
 l=g;return l}function
 wx(o,n,e,c){var
 p=a(i(2,j),c),b=q(d,v(a(x(i(2,j)),e),p)),r=bV(c),f=q(d,k(l(bV(ca(e)),r),j)),g=k(k(bV(o),b),f),s=k(bi(g),j),t=bi(b),h=R(k(G(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bh(k(k(b,m),u)),y=bh(m);return[0,[0,bh(h),y],w]}function
-lk(a,h,d,c){var
+ll(a,h,d,c){var
 e=wx(a,h,d,c),f=e[1],g=a4(a,G(e[2])),b=ww(g,f[1],f[2],d,c),i=b?[0,fm(g,a,b[1])]:b;return i}var
-wy=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),ll=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cy(g,f,c,b){if(o(b,d))return 0;if(z(a(wy,b),c))return 0;if(z(c,a(s(ll),b))){var
-e=lk(g,f,s(ll),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return lk(g,f,c,b)}function
+wy=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),lm=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cy(g,f,c,b){if(o(b,d))return 0;if(z(a(wy,b),c))return 0;if(z(c,a(s(lm),b))){var
+e=ll(g,f,s(lm),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ll(g,f,c,b)}function
 hx(f,e,d,c){var
 a=cy(f,e,g(c),d);if(a){var
 b=cy(f,e,h(c),d);if(b)var
@@ -3307,23 +3307,23 @@ c=a[11];if(c){var
 i=a[8],e=cy(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
 wz(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
 e=l(G(c[2]),j),f=k(b,a(e,hy(c,b,d))),g=[0,E(a(b,b),f)],h=a(e,b),i=k(hy(c,b,d),h);return[0,[0,v(a(b,hy(c,b,d)),i)],g]}function
-lm(d,c){var
+ln(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=fw(d,f),i=a(b[1],b[1]);return E(be(a(a(a(c,c),i),h)),g)}}function
-ln(e,b,h,f,c){if(C(h[1],d)&&lh(e,c)){var
+g=a(b[2],e),h=fx(d,f),i=a(b[1],b[1]);return E(be(a(a(a(c,c),i),h)),g)}}function
+lo(e,b,h,f,c){if(C(h[1],d)&&li(e,c)){var
 g=hw(hv(e,c)),i=a(g,g);return s(bi(v(a(a(b,b),i),f)))}var
-j=fw(e,c);return be(E(a(a(b,b),j),f))}function
+j=fx(e,c);return be(E(a(a(b,b),j),f))}function
 hz(a){return a?a[1][2]:j}function
-lo(b){var
+lp(b){var
 c=T(b);return function(b){return S(function(b){return a(b[1],c)},b)}}function
-lp(b,c){var
+lq(b,c){var
 e=hz(c);function
 g(b){return a(e,b)}function
 d(a){return S(g,a)}var
-h=f(lo(b),c),i=[0,S(s,f(lo(b),c)),h],j=d(b[11]);return du([0,d(b[10]),j],i)}function
-lq(c,b){var
+h=f(lp(b),c),i=[0,S(s,f(lp(b),c)),h],j=d(b[11]);return du([0,d(b[10]),j],i)}function
+lr(c,b){var
 d=T(c);return function(f,e){var
-g=a(a(d,hz(f)),d),h=lp(c,f),i=h[1];if(i){var
+g=a(a(d,hz(f)),d),h=lq(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,E(a(b,ah(m(function(b){var
 c=a(k,b);return q(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ah(m(function(b){var
@@ -3332,63 +3332,63 @@ wA(b,f){var
 c=T(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,E(a(f,ah(m(function(a){return lg(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,E(a(f,ah(m(function(a){return lh(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,ah(m(function(a){return lf(b,a)},g))),n)],i]}}function
-lr(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,ah(m(function(a){return lg(b,a)},g))),n)],i]}}function
+ls(b,c,j,a){var
 d=b[4];if(typeof
 d==="number")return 0===d?f(wA(b,c),a):wz(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(lq(b,c),[0,e],a),o=[0,n(lm(b,c),e,a)],p=m(s,a);return du([0,[0,s(n(lm(b,c),e,p))],o],l)}return n(lq(b,c),0,a)}var
-g=d[1],h=ad(a,a),k=[0,ln(b,c,g,h,a)];return[0,[0,s(ln(b,c,g,h,m(s,a)))],k]}}function
+e=i[1],l=n(lr(b,c),[0,e],a),o=[0,n(ln(b,c),e,a)],p=m(s,a);return du([0,[0,s(n(ln(b,c),e,p))],o],l)}return n(lr(b,c),0,a)}var
+g=d[1],h=ad(a,a),k=[0,lo(b,c,g,h,a)];return[0,[0,s(lo(b,c,g,h,m(s,a)))],k]}}function
 wB(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,by(lr(a,c,b,0),i)];else
+i=a[2],f=[0,bz(ls(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=eh(a);if(g)var
-j=a[9],h=[0,m(function(d){return lr(a,c,b,d)},j)];else
+g=fr(a);if(g)var
+j=a[9],h=[0,m(function(d){return ls(a,c,b,d)},j)];else
 var
 h=g;return h}var
 wC=[0,0,j,0,0,0];function
-ls(d,c,b,a){function
+lt(d,c,b,a){function
 e(b){var
-e=ls(d,c+1|0,b,dq(a));return[0,n(d,c,bp(wC,a)),e]}function
+e=lt(d,c+1|0,b,dq(a));return[0,n(d,c,bp(wC,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
 wD(e,d,c,a,j,i,h,b,g,f){var
-k=kX(e,c,b,a,g),l=kO(a),m=d[2],n=0;return bd(ls(function(f,g){return wn(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ek(a){return z(d,a[1])}function
+k=kY(e,c,b,a,g),l=kP(a),m=d[2],n=0;return bd(lt(function(f,g){return wn(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ej(a){return z(d,a[1])}function
 wE(a){return z(a[1],a[2])}function
-fx(c,b,d,a){function
+fy(c,b,d,a){function
 e(d){if(a){var
-e=fx(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fx(c,b,d,0)]}function
+e=fy(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fy(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
 bq(a){var
-b=fx(a[17],[0,d,j],a[2],a[18]);return Y(fx(a[15],[0,j,j],a[2],a[16]),b)}function
+b=fy(a[17],[0,d,j],a[2],a[18]);return Y(fy(a[15],[0,j,j],a[2],a[16]),b)}function
 bK(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
 bL(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ek(g(c))?0:2;case
-2:return ek(g(c))?bK(b)?0:1:2;case
+1:return ej(g(c))?0:2;case
+2:return ej(g(c))?bK(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(bK(b)&&ek(g(c))&&ek(e)&&wE(e))return 0;return 2;case
-1:if(bK(b)&&o(d,a[1][1]))return 0;return 2;default:return ek(a[1])?1:2}}function
+e=a[1];if(bK(b)&&ej(g(c))&&ej(e)&&wE(e))return 0;return 2;case
+1:if(bK(b)&&o(d,a[1][1]))return 0;return 2;default:return ej(a[1])?1:2}}function
 wF(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fy(c,i,b,h){var
+fz(c,i,b,h){var
 a=cy(c,i,b,h);if(a)var
 e=a[1],f=e[2],j=o(b,d)?R(f,c):f,g=[0,[0,e[1],j]];else
 var
@@ -3396,31 +3396,31 @@ g=a;return g}function
 br(u,c,b,j,B,t,e){var
 h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bz(b,e,c)];case
+0:return[0,bA(b,e,c)];case
 1:var
-C=a(i,c);return[0,bz(b,s(a(h,e)),C)];case
+C=a(i,c);return[0,bA(b,s(a(h,e)),C)];case
 2:if(bK(u)){var
-D=a(i,c);return fy(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fy(b,j,s(a(h,l(c,e))),E);case
-3:return 0;default:return[0,bz(b,q(d,e),c)]}else
+D=a(i,c);return fz(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fz(b,j,s(a(h,l(c,e))),E);case
+3:return 0;default:return[0,bA(b,q(d,e),c)]}else
 switch(f[0]){case
 0:var
 v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vJ(b,B,a(k(a(h,e),I),w),H);case
 1:var
 m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vQ(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fy(b,j,s(x[2]),b);if(p)var
-r=fy(b,j,s(x[1]),b),L=r?[0,[0,p[1][1],r[1][2]]]:r,y=L;else
+x=n[1],p=fz(b,j,s(x[2]),b);if(p)var
+r=fz(b,j,s(x[1]),b),L=r?[0,[0,p[1][1],r[1][2]]]:r,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bz(b,e,c)]:[0,[0,d,d]]}}function
+A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bA(b,e,c)]:[0,[0,d,d]]}}function
 hA(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-lt(b,j,i,h,f,e,a){if(a)return S(g,br(b,j,i,h,f,e,a[1]));var
+lu(b,j,i,h,f,e,a){if(a)return S(g,br(b,j,i,h,f,e,a[1]));var
 c=wF(b),k=c?[0,d]:c;return k}function
-lu(g,f,e,d,c,b,a){return a?S(h,br(g,f,e,d,c,b,a[1])):a}function
+lv(g,f,e,d,c,b,a){return a?S(h,br(g,f,e,d,c,b,a[1])):a}function
 wG(f,e,c,b){var
 g=a(b,b),h=q(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=E(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
 wH(b,m,g,f){var
@@ -3437,12 +3437,12 @@ c=h(a),e=S(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,[0,f],e
 wJ(b,a){return bK(b)?wI(a):a}function
 hB(b,e,d,i,f,a,c){switch(bL(b,a)){case
 0:var
-k=lu(b,e,d,i,f,a,g(c));return hA(lt(b,e,d,i,f,a,h(c)),k);case
+k=lv(b,e,d,i,f,a,g(c));return hA(lu(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=lu(b,e,d,i,f,a,h(c));return hA(lt(b,e,d,i,f,a,g(c)),l);default:var
+l=lv(b,e,d,i,f,a,h(c));return hA(lu(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
 j==="number"&&3===j)return wH(e,d,a,c);return 0}}function
-el(a,f,e,d,c,b,p){var
+ek(a,f,e,d,c,b,p){var
 i=wJ(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(C(g,k)){var
@@ -3451,29 +3451,29 @@ l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
 n=1;if(n)return br(a,f,e,d,c,b,g)}return hB(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hB(a,f,e,d,c,b,[0,[0,g],0])}return hB(a,f,e,d,c,b,[0,0,h])}function
-lv(d,c){var
+lw(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bs(d,g(b)))return h(b);var
-a=a[2];continue}return ft}}function
-lw(c,a,b){if(b){var
-e=b[2],d=b[1];return bs(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lw(c,a,e)]}return[0,[0,a,f(c,ft)],0]}function
+a=a[2];continue}return fu}}function
+lx(c,a,b){if(b){var
+e=b[2],d=b[1];return bs(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lx(c,a,e)]}return[0,[0,a,f(c,fu)],0]}function
 wK(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&X(d,f)){var
-h=cV(g,c,a[3],a[4]);return lw(function(a){return ld(c,h,a)},d,b)}return b}return b}function
+h=cV(g,c,a[3],a[4]);return lx(function(a){return le(c,h,a)},d,b)}return b}return b}function
 wL(d,a,c,b){var
 e=0,f=a[4],g=a[3];return bX(function(a,e){return wK(d,g,c,b,a,e)},f,e)}function
 wM(a){return g(h(a))}function
 wN(b,a){return q(d,l(b,ah(m(wM,a))))}function
-fz(a,b){var
+fA(a,b){var
 c=a[4];return bk(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
 wO(a,e,d,c){var
 b=wL(a,e,d,c);return[0,wN(a,b),b]}function
-wP(c,b,a){return fu(b)?a:q(a,hu(c,b))}function
+wP(c,b,a){return fv(b)?a:q(a,hu(c,b))}function
 wQ(b,a){var
 c=h(a);return bX(function(c,b){var
-d=g(b),e=h(b),f=g(a);return ei(function(a){return wP(f,e,a)},d,c)},c,b)}function
+d=g(b),e=h(b),f=g(a);return eh(function(a){return wP(f,e,a)},d,c)},c,b)}function
 wR(f,a,b){var
-c=ag(0,a[2]),g=cU(function(b){return fz(a,b)},c),e=m(function(c){return wO(f,a,b,c)},g),h=bX(wQ,e,by(d,b));return[0,e,G(u(cU(function(b){return bb(fz(a,b))},c))),h]}function
+c=ag(0,a[2]),g=cU(function(b){return fA(a,b)},c),e=m(function(c){return wO(f,a,b,c)},g),h=bX(wQ,e,bz(d,b));return[0,e,G(u(cU(function(b){return bb(fA(a,b))},c))),h]}function
 hC(b,a){if(b)if(a)var
 d=hC(b[2],a[2]),c=[0,du(b[1],a[1]),d];else
 var
@@ -3482,26 +3482,26 @@ var
 c=b;return c}function
 wS(c,b,a,g){var
 d=dz(b);if(d)var
-e=function(a){return hC(g,wt(c,a))},h=e(by(ft,b[2])),i=function(d){return fz(a,d)?e(wp(c,a,b[2],d)):h},f=[0,m(i,ag(0,a[2]))];else
+e=function(a){return hC(g,wt(c,a))},h=e(bz(fu,b[2])),i=function(d){return fA(a,d)?e(wp(c,a,b[2],d)):h},f=[0,m(i,ag(0,a[2]))];else
 var
 f=d;return f}function
-em(b,a){return bX(q,a,b)}function
+el(b,a){return bX(q,a,b)}function
 wT(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=em(h(c),e),i=m(g,b),d=[0,[0,em(g(c),i),f]];else
+b=a[2],c=a[1],e=m(h,b),f=el(h(c),e),i=m(g,b),d=[0,[0,el(g(c),i),f]];else
 var
 d=a;return d}function
-lx(c,b,a){var
+ly(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
 hD(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
 wU(b,a){var
-c=h(a),d=hD(R,h(b),c),e=g(a);return[0,lx(R,g(b),e),d]}function
+c=h(a),d=hD(R,h(b),c),e=g(a);return[0,ly(R,g(b),e),d]}function
 wV(b,a){var
-c=h(a),d=lx(q,h(b),c),e=g(a);return[0,hD(q,g(b),e),d]}function
+c=h(a),d=ly(q,h(b),c),e=g(a);return[0,hD(q,g(b),e),d]}function
 hE(b,a){if(a){var
 c=a[2],d=a[1];return c?n(b,d,hE(b,c)):d}return dr}function
 wW(e,a,c){var
-b=lv(e,h(c)),d=hu(g(c),b);if(!z(h(a),d)){var
+b=lw(e,h(c)),d=hu(g(c),b);if(!z(h(a),d)){var
 j=g(b);if(!z(g(a),j))return a}var
 f=q(h(a),d),i=g(b);return[0,q(g(a),i),f]}function
 wX(e,a,c){var
@@ -3523,37 +3523,37 @@ cW(a){return a[12]}function
 aw(b,a){return P(a,b[13],0)}function
 bY(b,a){return P(a,b[14],d)}function
 w1(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-fA(c,b,a){if(c){if(b){if(a){var
-e=fA(c[2],b[2],a[2]),f=a[1];return k(w1(l(c[1],b[1]),f),e)}return d}return d}return d}function
+fB(c,b,a){if(c){if(b){if(a){var
+e=fB(c[2],b[2],a[2]),f=a[1];return k(w1(l(c[1],b[1]),f),e)}return d}return d}return d}function
 cz(b,a){var
 c=b[2];return u(a)===c?1:0}function
-fB(b,i,h,d,c){var
+fC(b,i,h,d,c){var
 e=cz(b,aw(b,d)),f=e?cz(b,aw(b,c)):e;if(f)var
-j=bY(b,c),m=a(i,l(bY(b,d),j)),n=aw(b,c),g=[0,k(fA(aw(b,d),n,h),m)];else
+j=bY(b,c),m=a(i,l(bY(b,d),j)),n=aw(b,c),g=[0,k(fB(aw(b,d),n,h),m)];else
 var
 g=f;return g}function
 hF(f,e,b,d,c){if(b){var
 g=a(b[1],c);return o(a(d,a(e,cW(f))),g)}return b}function
-ly(g,f){var
+lz(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],ly(b+1|0,c)];var
+c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lz(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
 w2(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fu(lv(g(b),f)))return e;return c}function
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fv(lw(g(b),f)))return e;return c}function
 w3(c,b,a){return bX(function(a,d){return w2(c,b,a,d)},a,d)}function
 w4(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
 w5(d,c,b,a){var
 e=Y(d[3],c);return m(w4,Y(Y(b,a),e))}function
 w6(a){return z(d,a[1])?a[3]:d}function
-lz(b,a){var
+lA(b,a){var
 c=h(a);return w3(g(a),c,b)}function
 w7(e,b,d){var
-c=ly(0,d),f=lz(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ah(m(function(a){return lz(c,a)},h)),g)}function
+c=lz(0,d),f=lA(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ah(m(function(a){return lA(c,a)},h)),g)}function
 w8(b,a){var
 c=b[3];return Y(m(g,a),c)}function
 w9(f,b,e,i,h,d,c){var
-j=aw(b,c),g=w5(e,h,aw(b,d),j),n=w7(f,e,g),o=ah(m(w6,g)),p=bY(b,c),q=a(f,l(bY(b,d),p)),r=w8(e,i),s=aw(b,c);return l(l(k(fA(aw(b,d),s,r),q),o),n)}function
+j=aw(b,c),g=w5(e,h,aw(b,d),j),n=w7(f,e,g),o=ah(m(w6,g)),p=bY(b,c),q=a(f,l(bY(b,d),p)),r=w8(e,i),s=aw(b,c);return l(l(k(fB(aw(b,d),s,r),q),o),n)}function
 w_(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
@@ -3561,11 +3561,11 @@ c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return dz(a);return 0}return 0}return 0}function
-lA(m,a,l,k,b,e,c){var
+lB(m,a,l,k,b,e,c){var
 f=w_(a),g=f?cz(a,aw(a,e)):f,h=g?cz(a,aw(a,c)):g,i=h?cz(a,b):h,j=i?F(function(a){return o(d,a)},b):i,n=j?[0,w9(m,a,l,k,b,e,c)]:j;return n}function
 w$(c,b,a,j,i,h,g,f,e){var
-d=X(0,b[2]);return d?hF(c,a,lA(a,c,j,i,h,b[1],g),f,e):d}function
-lB(b,a){var
+d=X(0,b[2]);return d?hF(c,a,lB(a,c,j,i,h,b[1],g),f,e):d}function
+lC(b,a){var
 c=h(b);if(c)var
 i=c[1],d=R(h(a),i);else
 var
@@ -3576,9 +3576,9 @@ var
 f=g(a);return[0,f,d]}function
 xa(c,b,a){switch(a[0]){case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return ei(function(a){return lB(e,a)},d,b);case
+d=a[1],e=n(c,a[2],a[3]);return eh(function(a){return lC(e,a)},d,b);case
 2:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return lc(function(a){return lB(h,a)},g,f,b);default:return b}}function
+g=a[1],f=0,h=n(c,a[2],a[3]);return ld(function(a){return lC(h,a)},g,f,b);default:return b}}function
 hG(c,b,a){return bX(function(a,b){return xa(c,a,b)},a,b)}function
 xb(g){function
 b(c,a){function
@@ -3602,26 +3602,26 @@ b=a[2],c=a[1];if(c){var
 f=e(b);return a2(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
 xc(b,a){return ap(function(c,a){return k(q(d,l(c,b)),a)},d,a)}function
-en(a,b,f){if(f){var
+em(a,b,f){if(f){var
 c=f[2],e=f[1];if(z(a,e)){var
-g=en(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+g=em(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(C(e,a)){var
-d=en(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return en(a,b,c)},j=function(b){return en(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+d=em(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return em(a,b,c)},j=function(b){return em(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
 xd=xb([0,function(b,a){return o(a,b)}]);function
-lC(b,a){var
+lD(b,a){var
 c=f(xd[5],a);return P(vx(b),c,d)}function
 xe(b,a){return u(cU(function(a){return z(b,a)},a))}function
 xf(p,c){var
-b=g5(p,u(c)),d=m(g,c),e=m(h,c),f=lC(b,d),i=lC(b,e),j=en(f,cS(b,xe(f,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
+b=g5(p,u(c)),d=m(g,c),e=m(h,c),f=lD(b,d),i=lD(b,e),j=em(f,cS(b,xe(f,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
 q=G(b),r=xc(i,e),s=E(k(a(G(b),i),r),q),t=G(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-lD(a){return ap(k,d,a)}function
-xg(b,a){return lD(m(function(a){return q(d,l(b,h(a)))},a))}function
-lE(c,b){var
+lE(a){return ap(k,d,a)}function
+xg(b,a){return lE(m(function(a){return q(d,l(b,h(a)))},a))}function
+lF(c,b){var
 d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
 xh(b,a){var
-c=G(u([0,b,a])),d=m(g,a),e=em(g(b),d),f=m(function(a){return lE(c,a)},a),h=em(lE(c,b),f),i=E(l(h,lD(m(g,[0,b,a]))),c);return[0,v(xg(e,[0,b,a]),c),i]}function
+c=G(u([0,b,a])),d=m(g,a),e=el(g(b),d),f=m(function(a){return lF(c,a)},a),h=el(lF(c,b),f),i=E(l(h,lE(m(g,[0,b,a]))),c);return[0,v(xg(e,[0,b,a]),c),i]}function
 xi(a){var
 b=a?[0,xh(a[1],a[2])]:a;return b}function
 xj(a){var
@@ -3641,7 +3641,7 @@ xn(c,b,a){var
 d=xm(c,b,a),e=g(a),f=S(function(a){return k(e,a)},d);return[0,g(a),f]}function
 xo(a){var
 b=xl(a),c=xk(a);return m(function(a){return xn(c,b,a)},a)}function
-lF(c,b){var
+lG(c,b){var
 i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
@@ -3650,18 +3650,18 @@ var
 f=d;return f}function
 xp(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bk(function(b){return function(a){return lF(a,b)}}(c),a)?a:[0,c,cU(function(b){return function(a){return bb(lF(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-lG(i,h,g,f,e,d,c,b){return br(i,a(h,G(c)),g,f,e,d,b)}function
+c=b[1],f=b[2],g=bk(function(b){return function(a){return lG(a,b)}}(c),a)?a:[0,c,cU(function(b){return function(a){return bb(lG(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+lH(i,h,g,f,e,d,c,b){return br(i,a(h,G(c)),g,f,e,d,b)}function
 xq(j,i,f,e,d,c,o,b){var
 a=br(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=lG(j,i,f,e,d,c,o,m[1]);return S(function(a){return l(k,g(a))},p)}var
+p=lH(j,i,f,e,d,c,o,m[1]);return S(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
 xr(j,i,h,g,f,e,c){var
 k=xp(0,xo(c)),l=u(c),b=bd(m(function(a){return xq(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,em(a[1],a[2])]:a,d=n;else
+a=b[1],n=a?[0,el(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
 xs(a){var
@@ -3670,7 +3670,7 @@ xt(b,a){return ap(function(c,a){return k(q(g(c),b),a)},d,a)}function
 xu(j,i,h,g,f,e,a){var
 k=xs(a);if(k){var
 m=k[1],b=br(j,i,h,g,f,e,m);if(b)var
-o=xt(m,a),c=lG(j,i,h,g,f,e,u(a),o),p=c?[0,q(d,l(b[1][1],c[1][2]))]:c,n=p;else
+o=xt(m,a),c=lH(j,i,h,g,f,e,u(a),o),p=c?[0,q(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
 xv(a,f,e,d,c,b,i){var
@@ -3684,27 +3684,27 @@ c=a;else
 var
 c=b;return c}function
 hI(e,d,c,b,a){function
-f(f,g){return el(e,d,c,b,a,f,g)}return function(b,a){return bd(vL(vM,function(a){return f(b,a)},a))}}function
-lH(c,h,g,f,e){function
-i(a,b){return el(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
+f(f,g){return ek(e,d,c,b,a,f,g)}return function(b,a){return bd(vL(vM,function(a){return f(b,a)},a))}}function
+lI(c,h,g,f,e){function
+i(a,b){return ek(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
 0:return i(b,hE(wU,a));case
 1:return i(b,hE(wV,a));default:var
 d=n(hI(c,h,g,f,e),b,a);return d?wT(d[1]):d}return a}}function
-lI(b,g,f,e,d,k,c,a){var
+lJ(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(lH(b,g,f,e,d),c,a);case
+0:return n(lI(b,g,f,e,d),c,a);case
 1:var
 i=n(hI(b,g,f,e,d),c,a);return i?xi(i[1]):i;default:return xv(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=hf(k,u(a),a);return n(lH(b,g,f,e,d),c,l)}var
+l=hf(k,u(a),a);return n(lI(b,g,f,e,d),c,l)}var
 j=n(hI(b,g,f,e,d),c,a);return j?xf(h[1],j[1]):j}}function
-lJ(a){if(typeof
+lK(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
 hJ(a,f,e,d,c,b){var
-g=hg(a[2],b),h=bq(a),i=lJ(a[6]);return bd(hH(function(b,g,h){return lI(a,f,e,d,c,b,g,h)},i,h,g))}function
-lK(b,a){return q(d,R(b,a))}function
+g=hg(a[2],b),h=bq(a),i=lK(a[6]);return bd(hH(function(b,g,h){return lJ(a,f,e,d,c,b,g,h)},i,h,g))}function
+lL(b,a){return q(d,R(b,a))}function
 xw(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lK(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
+i=z(c,d)?h(e):g(e),f=lL(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
 hK(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bh(l(s(j),a)))];function
 c(o){var
 b=bh(a);function
@@ -3718,13 +3718,13 @@ n=l}else
 var
 n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-lL(c,g,f,e,b){var
+lM(c,g,f,e,b){var
 h=P(b,aw(c,e),d);return a(g,l(P(b,aw(c,f),d),h))}function
 xx(a,b,i,h,g,f,e){var
-c=kA(a);if(c){var
-j=a[2],k=function(c){return lL(a,b,f,e,c)};return hK(i,function(a,c,d){return xw(b,a,c,d)},h,g,k,j,d)}return c}function
-lM(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dq(h),l=lM(e,j,i,c[2],n,m),o=cW(e);if(C(c[1],o)){var
+c=kB(a);if(c){var
+j=a[2],k=function(c){return lM(a,b,f,e,c)};return hK(i,function(a,c,d){return xw(b,a,c,d)},h,g,k,j,d)}return c}function
+lN(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dq(h),l=lN(e,j,i,c[2],n,m),o=cW(e);if(C(c[1],o)){var
 p=a(j,bp(d,h)),q=cW(e);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
@@ -3733,17 +3733,17 @@ var
 g=c;return g}function
 xy(a){var
 b=a?[0,ap(q,a[1],a[2])]:a;return b}function
-lN(a,k,j,i,f){function
+lO(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return xy(lM(a,k,c,aw(a,b),d,j))}var
+d=a[14];return xy(lN(a,k,c,aw(a,b),d,j))}var
 b=d(g,i);if(b)var
 c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-fC(a,f,e,d,c){var
+fD(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lN(a,f,e,d,c):fB(a,f,e,d,c):xx(a,f,e,b[1],b[2],d,c)}function
-lO(b,a,g,f,e,d,c){return hF(b,a,fC(b,a,g,f,e),d,c)}function
+b==="number"?b?lO(a,f,e,d,c):fC(a,f,e,d,c):xx(a,f,e,b[1],b[2],d,c)}function
+lP(b,a,g,f,e,d,c){return hF(b,a,fD(b,a,g,f,e),d,c)}function
 dA(d,c,b){return a(b,l(a(d,b),c))}function
 xz(c,f,e,b){if(z(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
@@ -3758,9 +3758,9 @@ x=dA(c,b,e[1]);return[0,R(dA(c,b,k),x)]}var
 l=C(c,d),m=l?o(b,d):l,y=m?[0,dA(c,b,k)]:m;return y}if(e){var
 n=C(c,d),p=n?o(d,b):n,A=p?[0,dA(c,b,e[1])]:p;return A}var
 q=C(c,d),r=q?C(b,d):q,B=r?[0,d]:r;return B}function
-lP(g,f,e,a){if(a){var
+lQ(g,f,e,a){if(a){var
 b=xz(g,f,e,a[1]);if(b)var
-c=lP(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+c=lQ(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
 xA(a,d){var
@@ -3768,7 +3768,7 @@ b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bW(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
 xB(a,n){var
-g=n[2]===1?1:0,h=g?kN(a):g;if(h){var
+g=n[2]===1?1:0,h=g?kO(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3796,11 +3796,11 @@ xC(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
 xD(a,d,c,b){var
 e=ag(0,a[2]),f=m(function(b){return xA(a,b)},e),g=aw(a,b),h=Y(Y(aw(a,c),g),f);return m(function(a){return xC(d,a)},h)}function
-lQ(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=lQ(f[2],e[2],c);if(g){var
+lR(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=lR(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(C(b,d))return[0,[0,o,n]];var
 h=z(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ei(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,eh(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
@@ -3813,24 +3813,24 @@ j!=="number")switch(j[0]){case
 f=a(e,aL(b)),k=c[3],g=v(a(f,aL(b)),k),m=l(hp(b,c,g),f);return[0,g,q(l(f,dx(b,c,g)),m)];case
 1:var
 h=a(e,aL(b)),n=c[3],i=v(a(h,aL(b)),n),o=l(hp(b,c,i),h);return[0,i,q(l(h,dx(b,c,i)),o)]}return[0,e,d]}function
-lR(a){var
+lS(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fv(a),f=c?[0,d]:c,e=ej(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+c=fw(a),f=c?[0,d]:c,e=ei(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
 xF(b,d,c){var
 e=ah(d),f=hi(b);return k(a(a(dy(b),f),e),c)}function
 xG(b,c){var
-e=by(d,b[1]),f=fj(c,b[9],e),g=dy(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+e=bz(d,b[1]),f=fj(c,b[9],e),g=dy(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
 xH(b,d,c){var
 e=ad(c,m(function(a){return hj(b,j,a[1])},d));return a(dy(b),e)}function
 xI(c){var
 a=hk(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lS(b,n,t,j,i,f){var
+lT(b,n,t,j,i,f){var
 e=n[3],o=f[1],u=ce(0,n[4]),v=hk(b)?q(d,f[3]):d,w=xB(b,n),x=w?cz(b,aw(b,j)):w,y=x?cz(b,aw(b,i)):x,z=y?F(function(a){var
 c=b[2];return X(g(a),c)},u):y;if(z){var
-K=xD(b,o,j,i),p=lQ(u,f[2],K);if(p){var
-A=p[1],L=Y(t,A[1]),B=m(function(a){return xE(b,a[1],a[2])},L),r=m(g,B),M=xG(b,r),N=h(lR(b)),O=g(lR(b)),s=lP(xF(b,r,v),O,N,M);if(s)var
+K=xD(b,o,j,i),p=lR(u,f[2],K);if(p){var
+A=p[1],L=Y(t,A[1]),B=m(function(a){return xE(b,a[1],a[2])},L),r=m(g,B),M=xG(b,r),N=h(lS(b)),O=g(lS(b)),s=lQ(xF(b,r,v),O,N,M);if(s)var
 C=xI(b),c=C[2],D=C[1],E=T(b),P=eg(b),G=a(dy(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),U=xH(b,t,r),V=l(a(k(s[1],U),S),R),W=a(ah(m(h,B)),e),Z=bY(b,i),_=l(bY(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aL(b),aa),W),ac=b[15],ad=aL(b),ae=a(a(a(a(a(G,a(c,c)),e),ad),o),ac),af=a(ab,a(G,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
 var
 H=s;var
@@ -3840,10 +3840,10 @@ I=p;var
 J=I}else
 var
 J=z;return J}function
-lT(c,k,j,i,h,g,f,e){var
-b=lS(c,k,j,i,h,g);if(b){var
+lU(c,k,j,i,h,g,f,e){var
+b=lT(c,k,j,i,h,g);if(b){var
 d=b[1],l=a(d[1],e),m=cW(c);return o(a(f,a(d[2],m)),l)}return b}function
-lU(a){var
+lV(a){var
 f=a[9],b=F(function(b){var
 c=a[1];return cT(u(b),c)},f),c=b?bK(a):b;if(c){var
 d=a[6];if(typeof
@@ -3851,11 +3851,11 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-eo(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
+en(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
 e=o(d,a);return e?br(c,i,h,g,f,b,a):e}function
 xJ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eo(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
@@ -3864,7 +3864,7 @@ var
 j=a;return j}function
 xK(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eo(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
@@ -3873,26 +3873,26 @@ var
 j=a;return j}function
 hL(c,b){var
 d=ad(b,b),e=ad(c,b),f=a(i(2,j),e);return k(l(ad(c,c),f),d)}function
-lV(c,b,d){var
+lW(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
 cX(b,c){var
 d=T(b);return a(c,a(T(b),d))}function
 xL(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
-s=cX(c,k[1]),t=a(e,hL(n,dv(c,j)));if(lV(cX(c,i),t,s)){var
-l=eo(c,e,r,q,p,m,i);if(l){var
+s=cX(c,k[1]),t=a(e,hL(n,dv(c,j)));if(lW(cX(c,i),t,s)){var
+l=en(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=R(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
 xM(c,e,s,r,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
-t=cX(c,i),u=a(e,hL(n,dv(c,j)));if(lV(cX(c,k[1]),u,t)){var
-l=eo(c,e,s,r,p,m,i);if(l){var
+t=cX(c,i),u=a(e,hL(n,dv(c,j)));if(lW(cX(c,k[1]),u,t)){var
+l=en(c,e,s,r,p,m,i);if(l){var
 v=h(b),w=g(l[1]);return[0,q(g(b),w),v]}return b}return b}return b}return b}function
-ep(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ep(e,d[2],c[2],b[2],a[2]);return[0,cE(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xN(a,f,e,d,c,i,h,b){if(lU(a)){var
-g=bq(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return xJ(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return xK(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ep(function(b,g,h,i){return xL(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ep(function(b,g,h,i){return xM(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lW(b){var
+eo(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=eo(e,d[2],c[2],b[2],a[2]);return[0,cE(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+xN(a,f,e,d,c,i,h,b){if(lV(a)){var
+g=bq(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return xJ(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return xK(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=eo(function(b,g,h,i){return xL(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return eo(function(b,g,h,i){return xM(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lX(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3902,10 +3902,10 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-eq(b,g,f,e,d,a,c){return 1===bL(b,a)?br(b,g,f,e,d,a,c):0}function
+ep(b,g,f,e,d,a,c){return 1===bL(b,a)?br(b,g,f,e,d,a,c):0}function
 xO(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eq(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
@@ -3914,7 +3914,7 @@ var
 j=a;return j}function
 xP(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eq(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
@@ -3925,32 +3925,32 @@ hM(g,f,e,c,b){var
 i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-lX(c,e,b,h){var
+lY(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-lY(b,a){return P(a,b,[0,d,d,j,j])}function
+lZ(b,a){return P(a,b,[0,d,d,j,j])}function
 xQ(d,c,v,u,t,s,r,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,r,0);if(o){if(X(e,d[2])){var
-w=ad(q,dv(d,e)),x=lY(s,e),y=hM(d,c,h(i),x,w),z=a(m,o[1]);if(lX(c,l(a(n,c),z),m,y)){var
-p=eq(d,c,v,u,t,g(i),n);if(p){var
+w=ad(q,dv(d,e)),x=lZ(s,e),y=hM(d,c,h(i),x,w),z=a(m,o[1]);if(lY(c,l(a(n,c),z),m,y)){var
+p=ep(d,c,v,u,t,g(i),n);if(p){var
 A=h(p[1]),B=R(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
 xR(d,c,w,v,u,t,s,r,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,s,0);if(o){if(X(e,d[2])){var
-x=ad(r,dv(d,e)),y=lY(t,e),z=hM(d,c,h(i),y,x),A=a(n,c);if(lX(c,l(a(m,o[1]),A),m,z)){var
-p=eq(d,c,w,v,u,g(i),n);if(p){var
+x=ad(r,dv(d,e)),y=lZ(t,e),z=hM(d,c,h(i),y,x),A=a(n,c);if(lY(c,l(a(m,o[1]),A),m,z)){var
+p=ep(d,c,w,v,u,g(i),n);if(p){var
 B=h(b),C=g(p[1]);return[0,q(g(b),C),B]}return b}}return b}return b}return b}function
-xS(a,f,e,d,c,g,j,i,b){if(lW(a)){var
-h=bq(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return xO(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return xP(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ep(function(b,h,i,j){return xQ(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ep(function(b,h,i,j){return xR(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-lZ(b,a){if(b)if(a)var
-d=lZ(b[2],a[2]),c=[0,q(b[1],a[1]),d];else
+xS(a,f,e,d,c,g,j,i,b){if(lX(a)){var
+h=bq(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return xO(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return xP(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=eo(function(b,h,i,j){return xQ(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return eo(function(b,h,i,j){return xR(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+l0(b,a){if(b)if(a)var
+d=l0(b[2],a[2]),c=[0,q(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
 xT(b){var
-a=b[13];return a?bX(lZ,a[2],a[1]):a}function
-l0(b,a){if(b)if(a)var
-d=l0(b[2],a[2]),c=[0,o(a[1],b[1]),d];else
+a=b[13];return a?bX(l0,a[2],a[1]):a}function
+l1(b,a){if(b)if(a)var
+d=l1(b[2],a[2]),c=[0,o(a[1],b[1]),d];else
 var
 c=a;else
 var
@@ -3961,7 +3961,7 @@ h=a[13],b=F(function(b){return cz(a,b)},h);else
 var
 b=d;var
 e=b?X(c,a[3]):b;if(e)var
-i=xT(a),f=[0,l0(aw(a,c),i)];else
+i=xT(a),f=[0,l1(aw(a,c),i)];else
 var
 f=e;return f}function
 hO(e,b,a){if(b)if(a)var
@@ -3971,13 +3971,13 @@ c=a;else
 var
 c=b;return c}function
 hP(c,b,a,f,e,d){var
-g=hO(b,a,aw(c,d));return fA(hO(b,a,aw(c,e)),g,f)}function
+g=hO(b,a,aw(c,d));return fB(hO(b,a,aw(c,e)),g,f)}function
 xU(b,e,i,h,g,f,d,c){var
 j=bY(b,c),m=a(e,l(bY(b,d),j)),n=cW(b),o=v(s(a(a(f,e),n)),h);return k(k(hP(b,1,g,i,d,c),o),m)}function
-fD(b,a){if(b){var
+fE(b,a){if(b){var
 c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
 xV(i,h,g,f,e,a,d,c){var
-b=0;return ap(function(b,a){return 3===b[0]?g7(b[1],c)?fD([0,xU(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
+b=0;return ap(function(b,a){return 3===b[0]?g7(b[1],c)?fE([0,xU(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
 xW(b,k,j,i,h,g,f,d){var
 c=ag(0,b[3]);return F(function(c){var
 l=c===d?1:0,e=l||bb(g7(g,c));if(e)return e;var
@@ -3985,20 +3985,20 @@ m=cW(b),n=a(a(f,k),m);return o(a(s(hP(b,0,h,j,d,c)),i),n)},c)}function
 xX(b){var
 a=b[7];if(typeof
 a==="number"&&!a)return 1;return 0}function
-l1(a){return 3===a[0]?1:0}function
-l2(b,a){var
-c=xX(b),d=c?bk(l1,a[4]):c;return d?hN(b,a[1]):d}function
-l3(f,b,a,e,d,c){return a?xV(f,e,d,b[3],a[1],b[4],b[1],c):a}function
-l4(c,a,g,f,e,d){var
+l2(a){return 3===a[0]?1:0}function
+l3(b,a){var
+c=xX(b),d=c?bk(l2,a[4]):c;return d?hN(b,a[1]):d}function
+l4(f,b,a,e,d,c){return a?xV(f,e,d,b[3],a[1],b[4],b[1],c):a}function
+l5(c,a,g,f,e,d){var
 b=hN(c,a[1]);return b?xW(c,g,f,a[3],b[1],e,d,a[1]):b}function
 xY(b,a){var
-c=eh(b),d=vY(b),e=wB(b,a[1],a[3]),f=c?vX(b,c[1]):c;return[0,b,a,ds(a[2],a[3]),c,f,e,d]}function
+c=fr(b),d=vY(b),e=wB(b,a[1],a[3]),f=c?vX(b,c[1]):c;return[0,b,a,ds(a[2],a[3]),c,f,e,d]}function
 xZ(a){var
 b=wf(a);return function(a){function
 c(b,a){return b===a?1:0}return bk(function(b){return c(a,b)},b)}}function
 x0(a,b){var
-c=a[7],d=a[1][9],e=xZ(b),f=kP(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-fE(d,c){var
+c=a[7],d=a[1][9],e=xZ(b),f=kQ(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+fF(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bs(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
@@ -4011,12 +4011,12 @@ f=a[6];if(f)return wD(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-l5(a,d){var
+l6(a,d){var
 b=a[1],e=a[2][1],c=dz(b),f=c?[0,wR(e,d,b[2])]:c;return f}function
 x2(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return w0(d,e,function(a,b){return el(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return w0(d,e,function(a,b){return ek(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
@@ -4027,13 +4027,13 @@ x4(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
 c=f(x2(a),j);if(c)return[0,c[1]];var
 b=x1(a,e,d);return b?hJ(g,h,i,a[2][3],a[3],b[1]):b}}function
-l6(b,a,c){var
+l7(b,a,c){var
 d=b[2][2];return function(e){var
 g=f(x4(b,a,c),e);return S(function(e){var
 g=a[4],h=a[3],i=hG(function(a,b){return cV(h,d,a,b)},e,g);return f(x3(b,c),i)},g)}}function
 x5(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=fE(e,i[4]);if(b){var
+b=fF(e,i[4]);if(b){var
 f=C(d,k);if(f)return w$(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
@@ -4044,37 +4044,37 @@ h=a;return h}}function
 x6(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=fE(e,g[5]);if(c)return lT(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=fF(e,g[5]);if(c)return lU(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
 x7(b,a){var
 c=b[1],d=b[2][2];return function(g,f,e,b){var
-h=a[5];return hF(c,d,l3(c,a,g,d,f,e),b,h)}}function
+h=a[5];return hF(c,d,l4(c,a,g,d,f,e),b,h)}}function
 x8(c,a,h){var
 l=c[1],m=c[2][2];return function(p,o,f,b){var
 e=P(b,a[6],d),i=b===a[1]?1:0;if(i)var
 g=i;else{var
 j=z(d,e);if(j){var
-q=lO(l,m,f,a[1],b,e,a[5]),r=q||cE(x7(c,a),o,f,b,e),k=r||cE(x5(c,a,h),p,f,b,e);if(!k)return n(x6(c,a,h),b,e);var
+q=lP(l,m,f,a[1],b,e,a[5]),r=q||cE(x7(c,a),o,f,b,e),k=r||cE(x5(c,a,h),p,f,b,e);if(!k)return n(x6(c,a,h),b,e);var
 g=k}else
 var
 g=j}return g}}function
 x9(b,a,d){var
 e=b[1],g=X(0,a[2]);if(g){var
-h=l5(b,a),c=f(l6(b,a,d),h);if(c)var
-k=c[1],l=l2(e,a),m=ag(0,e[3]),i=[0,cU(function(c){return bb(cE(x8(b,a,d),h,l,k,c))},m)];else
+h=l6(b,a),c=f(l7(b,a,d),h);if(c)var
+k=c[1],l=l3(e,a),m=ag(0,e[3]),i=[0,cU(function(c){return bb(cE(x8(b,a,d),h,l,k,c))},m)];else
 var
 i=c;var
 j=i}else
 var
 j=g;return j}function
-l7(b,c){var
+l8(b,c){var
 d=be(a(a(b,b),c));return[0,bi(a(a(b,b),c)),d]}function
-l8(h,g,a){var
+l9(h,g,a){var
 b=ad(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=l7(h,b);f=1}if(!f)var
+e=l8(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
 hQ(a,b,c){if(C(a,d))return[0,[0,d,d]];var
 e=z(d,b);if(e){if(z(d,a))var
@@ -4084,17 +4084,17 @@ i=E(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-l9(b,r,f,j){var
+l_(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bz(b,a(f,i[1]),s),m=[0,bA(l7(b,j),t)];else
+s=i[2],t=bA(b,a(f,i[1]),s),m=[0,bB(l8(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bz(a(b,b),x,u),y=be(h(p)),q=[0,[0,bi(g(p)),y]];else
+u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bA(a(b,b),x,u),y=be(h(p)),q=[0,[0,bi(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
 x_(b,j,e,d){var
@@ -4102,13 +4102,13 @@ k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hQ(a(a(a(b,b),b),j),n,l);if(c)var
 f=c[1],o=R(b,h(f)),p=g(f),i=[0,[0,q(s(b),p),o]];else
 var
 i=c;return i}function
-l_(e,h,d,b,n,m,g){var
+l$(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
-o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bz(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bz(e,d,a(b,c))]:x_(e,d,g[3],m)}function
-x$(g,f,e,d,c,b,a){return l_(g,f,ad(e,a[1]),d,c,b,a)}function
-l$(d,b){var
+o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bA(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
+return 2===f[0]?[0,bA(e,d,a(b,c))]:x_(e,d,g[3],m)}function
+x$(g,f,e,d,c,b,a){return l$(g,f,ad(e,a[1]),d,c,b,a)}function
+ma(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(X(b,a[1])){var
 a=a[2];continue}var
@@ -4117,20 +4117,20 @@ ya(c,f,b){var
 d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
 hR(g,c,f,e,b,d){if(X(f,b))return[0,b,0];if(e){var
 h=e[1],i=h[1],j=e[2],k=h[2],l=hd(a(g,c),d,k),m=hR(g,c,f,j,a3(b,i),l),n=hR(g,c,f,j,b,d);return[1,a3(b,i),n,m]}return ya(c,b,d)}function
-ma(g,f,e,c,b,d){function
+mb(g,f,e,c,b,d){function
 h(e){var
-h=hd(a(g,f),b,b);return ma(g,f,e,a3(c,c),h,[0,[0,c,b],d])}function
+h=hd(a(g,f),b,b);return mb(g,f,e,a3(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
 yb(c,b,h,g,f,e){var
 i=s(j),d=cy(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hR(c,b,g,ma(c,b,e,1,d[1],0),0,l)}return yc}function
+k=a(c,b),l=[0,a(c,b),k];return hR(c,b,g,mb(c,b,e,1,d[1],0),0,l)}return yc}function
 yd(n,m,i,b,h){var
 c=bc(h,b),u=G(n);if(o(s(c),u)){var
-e=l(h,a4(c,b)),f=l$(m,bh(s(c)));if(f)var
+e=l(h,a4(c,b)),f=ma(m,bh(s(c)));if(f)var
 p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,bc(a(p,k(e,bc(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=l$(m,n);if(g)var
+g=ma(m,n);if(g)var
 r=C(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
@@ -4147,21 +4147,21 @@ b=ye(s,r,f,e,q,p,c,d,d);if(b)var
 h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=E(l,a(x(i(2,j)),t)),w=k(f,e),y=bJ(i(2,j),w),z=E(a(i(2,j),m),y),A=G(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-mb(a){return ap(q,bp(d,a),a)}function
+mc(a){return ap(q,bp(d,a),a)}function
 yg(e,d,c,b,a){return bd(m(function(a){return cy(e,d,l(a,b),c)},a))}function
 yh(b,d,c){var
 e=g(d),f=R(b,E(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
-mc(e,l,k,c){var
-a=yg(e,l,k,mb(c),c);if(a)var
+md(e,l,k,c){var
+a=yg(e,l,k,mc(c),c);if(a)var
 b=a[1],n=ah(m(h,b)),f=[0,ah(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return yh(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-yi=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hS=bJ(i(2,j),yi),yj=i(2,i(2,i(2,x(i(2,j))))),yk=bJ(i(2,j),yj),fF=i(2,i(2,i(2,j))),hT=i(2,i(2,x(i(2,x(i(2,j)))))),hU=bJ(i(2,j),fF),md=bh(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hU)),yl=k(fF,hT),fG=bJ(i(2,j),yl);function
-ym(b,a){return yb(hS,yk,hU,md,b,a)}function
+yi=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hS=bJ(i(2,j),yi),yj=i(2,i(2,i(2,x(i(2,j))))),yk=bJ(i(2,j),yj),fG=i(2,i(2,i(2,j))),hT=i(2,i(2,x(i(2,x(i(2,j)))))),hU=bJ(i(2,j),fG),me=bh(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hU)),yl=k(fG,hT),fH=bJ(i(2,j),yl);function
+ym(b,a){return yb(hS,yk,hU,me,b,a)}function
 yn(r,c,q,p){var
-t=k(fF,hT),b=l(bV(c),t),e=C(bc(c,b),fG),f=e?C(bc(fG,s(b)),c):e;if(f){var
-d=yf(hU,md,r,fF,hT,b,bc(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,E(a(i(2,j),h),fG)),n=[0,[0,l(m,E(m,fG)),u]];else
+t=k(fG,hT),b=l(bV(c),t),e=C(bc(c,b),fH),f=e?C(bc(fH,s(b)),c):e;if(f){var
+d=yf(hU,me,r,fG,hT,b,bc(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,E(a(i(2,j),h),fH)),n=[0,[0,l(m,E(m,fH)),u]];else
 var
 n=d;var
 o=n}else
@@ -4176,9 +4176,9 @@ j=i;var
 k=j}else
 var
 k=c;return k}function
-er(a){var
+eq(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-me(a,g){var
+mf(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
 d=dz(a),h=d?yp:d;return h}var
@@ -4187,7 +4187,7 @@ j=a[9],b=F(function(b){var
 c=a[1];return cT(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return l8(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return l9(g,a,b)},k)];else
 var
 f=b;return f}function
 yq(b,a){return ap(function(b,a){return q(ca(b),a)},a,b)}function
@@ -4198,17 +4198,17 @@ a=e[9];if(cT(ys,u(b))){var
 c=hc(a,yr(b)),f=u(a),d=n(fh(c),f,a);return function(b){var
 e=fi(d,b);return hb(c,u(a),d,e)}}return function(b){return m(function(a){return ad(b,a)},a)}}function
 yu(e,d,k,a,c,j){var
-i=ad(a,a),b=l9(d,e,c,i);if(b){var
+i=ad(a,a),b=l_(d,e,c,i);if(b){var
 l=b[1],n=Y(f(k,a),j);return bd(m(function(a){var
-b=h(a);return l_(d,e,g(a),c,i,l,b)},n))}return b}function
+b=h(a);return l$(d,e,g(a),c,i,l,b)},n))}return b}function
 yv(b,d,j,i,h,a,g){var
 c=P(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=mc(d,j,a[1],c);return S(function(a){return m(er,a)},l)}var
-n=yu(b,d,i,c,a[1],h);return S(function(a){return m(er,a)},n)}return e}function
+l=md(d,j,a[1],c);return S(function(a){return m(eq,a)},l)}var
+n=yu(b,d,i,c,a[1],h);return S(function(a){return m(eq,a)},n)}return e}function
 yw(b,d,e,a){var
-c=me(b,d);if(c){var
+c=mf(b,d);if(c){var
 f=ag(0,u(a[2])),g=c[1],h=yt(b,a[2]);return bd(m(function(c){return yv(b,d,e,h,g,a,c)},f))}return c}function
 hV(b,d){var
 e=b[8];return function(f){var
@@ -4228,7 +4228,7 @@ h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ad(c,c),m),l)}return i}return 1}var
 g=bb(C(e[1][1],d));return g?g:z(d,ad(c,c))}}function
-mf(b,c,a){var
+mg(b,c,a){var
 f=b[1],d=u(a)===f?1:0,e=d?F(hV(b,c),a):d;return e?yx(b,c,a):e}function
 yy(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
@@ -4236,13 +4236,13 @@ yz(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
 hW(c,b,a,f,e){var
 d=yy(c,b,g(a),f);return d?yz(c,b,h(a),e):d}function
-mg(e,d,a,c,b){var
+mh(e,d,a,c,b){var
 f=[0,h(a)];return hW(d,e,[0,[0,g(a)],f],c,b)}function
 yA(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bk(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mg(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=bk(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mh(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-mh(k,j,g,f,b,i,a){switch(a[0]){case
+mi(k,j,g,f,b,i,a){switch(a[0]){case
 0:var
 c=bW(j,a[1]);if(c){var
 d=bW(c[1],a[2]);if(d)return hW(b,k,d[1],a[3],a[4]);var
@@ -4250,27 +4250,27 @@ h=d}else
 var
 h=c;return h;case
 1:var
-e=bW(f,a[1]);return e?mg(g,b,e[1],a[2],a[3]):e;case
+e=bW(f,a[1]);return e?mh(g,b,e[1],a[2],a[3]):e;case
 2:return yA(g,b,a[1],a[2],a[3],0,f);default:return n(i,a[1],a[2])}}function
-fH(a){return 0===a[0]?1:0}function
-mi(f,a,i,h,e,d,b){var
+fI(a){return 0===a[0]?1:0}function
+mj(f,a,i,h,e,d,b){var
 j=a[2],g=u(b[2])===j?1:0;if(g)var
-k=b[2],l=b[1],c=F(function(a){return mf(f,l,a)},k);else
+k=b[2],l=b[1],c=F(function(a){return mg(f,l,a)},k);else
 var
 c=g;if(c){var
-m=a[4],n=function(b,c){return l4(f,a,e,d,b,c)},o=a[3];return F(function(a){return mh(i,h,e,d,o,n,a)},m)}return c}var
+m=a[4],n=function(b,c){return l5(f,a,e,d,b,c)},o=a[3];return F(function(a){return mi(i,h,e,d,o,n,a)},m)}return c}var
 yB=x(i(2,x(i(2,i(2,j))))),yC=bJ(i(2,j),yB),yD=bh(x(i(2,i(2,x(i(2,j))))));function
 hX(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=er(a[1]);return hW(d[3],c,i,f,e)}return a}function
+e=h(b),f=g(b),i=eq(a[1]);return hW(d[3],c,i,f,e)}return a}function
 yE(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
 m=a[9],d=P(g(c),m,0),n=a[1],e=cT(u(d),n);if(e){var
-o=h(c);return hX(f,b,x$(b,a,l,i,k,j,l8(b,a,d)),o)}return e}}function
+o=h(c);return hX(f,b,x$(b,a,l,i,k,j,l9(b,a,d)),o)}return e}}function
 yF(d,c,b,a){var
 e=h(a);return hX(d,c,bW(b,g(a)),e)}function
 yG(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=mb(b),c=yn(a[1],e,f,b);if(c){var
+f=mc(b),c=yn(a[1],e,f,b);if(c){var
 m=c[1];return F(function(c){var
 a=bW(b,g(c));if(a){var
 i=h(c);return hX(k,d,yo(d,j,m,e,f,a[1]),i)}return a},l)}var
@@ -4285,12 +4285,12 @@ m==="number"&&m){var
 o=dz(d);if(o){var
 p=n(yG(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=mc(a,k,l,b);if(i){var
+i=md(a,k,l,b);if(i){var
 t=i[1];return F(function(b){return yF(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ad(b,b),j=l9(a,d,l,q);if(j){var
+q=ad(b,b),j=l_(a,d,l,q);if(j){var
 u=j[1];return F(aN(yE(d,c,a,e),b,q,u),g)}return j}return 1}}function
 yI(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
@@ -4303,7 +4303,7 @@ c==="number"&&c){var
 g=G(u(e[2])),d=o(yC,a(G(b[1]),g)),h=d?[0,ym(f,yD)]:d;return h}return 0}function
 yL(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=F(function(a){return mf(c,i,a)},k);else
+k=a[2],d=F(function(a){return mg(c,i,a)},k);else
 var
 d=g;if(d)var
 l=b[4],m=u(a[2]),e=F(function(a){return yJ(m,a)},l);else
@@ -4311,15 +4311,15 @@ var
 e=d;if(e){var
 n=a[2];return yI(c,b,h,f,a,yK(c,f,a),0,n)}return e}function
 yM(c,b,m,l,f,e,k,a){var
-g=mi(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?bb(a===b[1]?1:0):h;return i?lO(c,f,e,a,b[1],d,j):i}function
+g=mj(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?bb(a===b[1]?1:0):h;return i?lP(c,f,e,a,b[1],d,j):i}function
 hY(c,a,b){return yw(c,a[1],a[3],b)}function
 hZ(c,a){var
 b=a[2],d=a[1];return function(e){var
 f=ds(b,a[3]);return hJ(c,d,b,a[3],f,e)}}function
-mj(c,a,d,b){var
-h=a[1],m=a[2],i=X(0,u(b[2]));if(i){if(F(fH,d[4]))return yL(c,d,h,a[3],b);var
+mk(c,a,d,b){var
+h=a[1],m=a[2],i=X(0,u(b[2]));if(i){if(F(fI,d[4]))return yL(c,d,h,a[3],b);var
 e=hY(c,a,b);if(e){var
-j=e[1],g=f(hZ(c,a),j);if(g)return mi(c,d,h,j,m,g[1],b);var
+j=e[1],g=f(hZ(c,a),j);if(g)return mj(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
@@ -4337,7 +4337,7 @@ i=d;var
 j=i}else
 var
 j=g;return j}function
-es(a){var
+er(a){var
 d=a[6];if(typeof
 d==="number"&&!d){var
 c=0,b=a[4];if(typeof
@@ -4352,25 +4352,25 @@ dB(b,a){var
 c=a[6],d=a[5],e=cd(b+1|0,a[4]),f=a2(cx(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
 yP(c,b){var
 d=T(c);return function(f){var
-l=a(d,d),e=E(a(b,ah(m(function(a){return lf(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=E(a(b,ah(m(function(a){return lg(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,ah(m(function(a){return lg(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,ah(m(function(a){return lh(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-mk(e,b,h,f,c){if(C(h[1],d)&&lh(e,c)){var
+ml(e,b,h,f,c){if(C(h[1],d)&&li(e,c)){var
 g=hw(hv(e,c)),i=a(g,g);return s(be(E(a(a(b,b),i),f)))}var
-j=fw(e,c);return bi(v(a(a(b,b),j),f))}function
+j=fx(e,c);return bi(v(a(a(b,b),j),f))}function
 yQ(d,b,c,a){var
-e=ad(a,a),f=R(b,mk(d,b,c,e,a)),g=s(mk(d,b,c,e,m(s,a)));return[0,q(s(b),g),f]}function
-ml(d,c){var
+e=ad(a,a),f=R(b,ml(d,b,c,e,a)),g=s(ml(d,b,c,e,m(s,a)));return[0,q(s(b),g),f]}function
+mm(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=fw(d,f),i=a(b[1],b[1]);return v(bi(a(a(a(c,c),i),h)),g)}}function
+g=a(b[2],e),h=fx(d,f),i=a(b[1],b[1]);return v(bi(a(a(a(c,c),i),h)),g)}}function
 yR(e,d){var
 f=T(e);return function(h,g){var
-i=a(a(f,hz(h)),f),j=lp(e,h),b=j[1];if(b){var
+i=a(a(f,hz(h)),f),j=lq(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=v(a(d,ah(m(function(b){var
 c=a(k,b);return q(a(l,b),c)},g))),i),n=[0,[0,E(a(d,ah(m(function(b){var
@@ -4384,13 +4384,13 @@ yS(e,c,b,a){var
 f=n(yR(e,c),b,a);if(f){var
 i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-r=n(ml(e,c),j,a),t=R(h(i),r),u=m(s,a),v=s(n(ml(e,c),j,u)),l=[0,[0,q(g(i),v),t]];else
+r=n(mm(e,c),j,a),t=R(h(i),r),u=m(s,a),v=s(n(mm(e,c),j,u)),l=[0,[0,q(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=f;return p}function
-mm(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+mn(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(G(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
 n=c[8],f=cy(b,m,l(h[1],i[1]),n);if(!f)return f;var
@@ -4402,34 +4402,34 @@ e=d;var
 o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,E(a(b,e),q),p]]}function
 yT(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(yP(a,c),d)]:mm(a,c,e):2===b[0]?yS(a,c,b[1],d):[0,yQ(a,c,b[1],d)]}function
-mn(a,c,b){var
+b==="number"?0===b?[0,f(yP(a,c),d)]:mn(a,c,e):2===b[0]?yS(a,c,b[1],d):[0,yQ(a,c,b[1],d)]}function
+mo(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return by(mm(a,c,b),e)}if(eh(a)){var
-f=a[9];return m(function(d){return yT(a,c,b,d)},f)}return by(0,a[2])}function
+e=a[2];return bz(mn(a,c,b),e)}if(fr(a)){var
+f=a[9];return m(function(d){return yT(a,c,b,d)},f)}return bz(0,a[2])}function
 yU(a){var
-b=ej(a),c=b?fv(a):b;return bb(c)}function
-mo(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+b=ei(a),c=b?fw(a):b;return bb(c)}function
+mp(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
 h0(e,d,c,b){switch(bL(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
 f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-mp(e,d,c,b){switch(bL(e,c)){case
+mq(e,d,c,b){switch(bL(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
-f=h(c)[2];return mo(v(a(d,h(c)[1]),f),b)}}function
+f=h(c)[2];return mp(v(a(d,h(c)[1]),f),b)}}function
 yV(f,e,a){if(a){var
 b=a[2],c=a[1];if(bL(f,e))var
 i=h(g(c)),d=ap(function(a){var
 b=h(g(a));return function(a){return q(b,a)}},i,b);else
 var
 j=g(h(c)),d=ap(function(a){var
-b=g(h(a));return function(a){return R(b,a)}},j,b);return m(function(a){return mo(d,a)},a)}return a}function
-mq(d,c,b,e,a){if(a){var
+b=g(h(a));return function(a){return R(b,a)}},j,b);return m(function(a){return mp(d,a)},a)}return a}function
+mr(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=mq(d,c,b,a,f);return[0,h0(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return h0(d,c,b,a)},f);return[0,mp(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+e=mr(d,c,b,a,f);return[0,h0(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return h0(d,c,b,a)},f);return[0,mq(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
 yW(p,o,f,d,c){function
 b(a){return g(g(a))}function
 e(a){return h(h(a))}if(bL(p,o)){var
@@ -4443,13 +4443,13 @@ yX(l,k,j,i,f,e){var
 c=i,b=f,a=e;for(;;){if(a){var
 d=a[1],m=a[2],n=yW(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
 yY(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return mq(c,d,b,yX(c,b,G(u(a)),1,f,e),a)}return a}function
+e=a[2],f=[0,0,a[1]];return mr(c,d,b,yX(c,b,G(u(a)),1,f,e),a)}return a}function
 yZ(a,e,c,b){var
 d=a[6];if(typeof
 d==="number"&&d)return yV(a,c,b);return m(function(b){return h0(a,e,c,b)},b)}function
 y0(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return yY(a,d,c,b);return m(function(b){return mp(a,d,c,b)},b)}function
+e==="number"&&e)return yY(a,d,c,b);return m(function(b){return mq(a,d,c,b)},b)}function
 y1(a,b){function
 d(b){var
 d=g(b),c=C(g(a),d);if(c){var
@@ -4469,12 +4469,12 @@ b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-mr(l,k,j,i,f,e,d,a,c){var
-b=y2(a,c);return b?lI(l,k,j,i,f,d,e,m(function(a){var
+ms(l,k,j,i,f,e,d,a,c){var
+b=y2(a,c);return b?lJ(l,k,j,i,f,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
 y3(d,c,j,i,h,b,g,a){var
-e=mr(d,c,j,i,h,b,g,yZ(d,c,b,a),a);if(e)var
-f=mr(d,c,j,i,h,b,g,y0(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+e=ms(d,c,j,i,h,b,g,yZ(d,c,b,a),a);if(e)var
+f=ms(d,c,j,i,h,b,g,y0(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
 y4(a){var
@@ -4482,49 +4482,49 @@ d=h(a),b=o(g(a),d);if(b)var
 e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
-fI(c,b,e,d){var
+fJ(c,b,e,d){var
 f=S(function(d){return v(a(b,d),c)},d);return[0,S(function(d){return E(a(b,d),c)},e),f]}function
 y5(b,a){var
 c=ce(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
 y6(e,b,a,c){var
-f=y5(b,c),g=by([0,d,a],e[2]),h=b[3];return hG(function(b,c){return fI(h,a,b,c)},g,f)}function
-ms(b,a){var
+f=y5(b,c),g=bz([0,d,a],e[2]),h=b[3];return hG(function(b,c){return fJ(h,a,b,c)},g,f)}function
+mt(b,a){var
 c=h(a),d=R(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
 y7(b,d,c,a){var
-e=l(b,l(d,g(a)));return ms(a,[0,l(b,l(c,h(a))),e])}function
+e=l(b,l(d,g(a)));return mt(a,[0,l(b,l(c,h(a))),e])}function
 y8(b,f,e,d,c){var
 a=y6(b,f,e,c);if(dz(b)){var
 i=ce(c,f[4]);if(F(function(a){var
 c=b[2];return X(g(a),c)},i)&&F(function(a){var
 b=h(a);return o(g(a),b)},a)){var
 j=ah(m(g,a)),k=ah(m(h,a)),l=Y(d,a);return m(function(a){var
-b=g(a),c=y7(e,j,k,h(a));return S(function(a){return ms(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+b=g(a),c=y7(e,j,k,h(a));return S(function(a){return mt(c,a)},b)},l)}}return m(function(a){return 0},d)}function
 y9(g){function
 e(c,b){if(c){if(b){var
 h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
-mt(e,d,a,b){var
+mu(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a[2],g=a[1];return k(n(y9(d),g,b),f)}return ad(a[1],b)}function
-fJ(e,c){var
+fK(e,c){var
 b=T(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
 y_(e,h,c,b,g,f){var
-i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fJ(e,h),j)),i)}function
+i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fK(e,h),j)),i)}function
 y$(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fJ(e,h),i));return o(a(a(b,aL(e)),f),j)}function
+i=o(d,b)?c[3]:c[4],j=a(g,a(fK(e,h),i));return o(a(a(b,aL(e)),f),j)}function
 za(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mt(b,a,m,g[1]),j=n[3],k=f?y_(b,a,h,i,f[1],j):1;if(k){if(e)return y$(b,a,h,i,e[1],j);var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mu(b,a,m,g[1]),j=n[3],k=f?y_(b,a,h,i,f[1],j):1;if(k){if(e)return y$(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fK(b,c){var
+fL(b,c){var
 d=T(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ad(e,e),i),h)}}function
-mu(f,d,c,b,e){var
+mv(f,d,c,b,e){var
 g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(G(f[1]),n),g);return o(ah(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
 zb(c){var
@@ -4538,22 +4538,22 @@ k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
 q=p[1];if(aN(zb(a),f,m,q)){var
-v=b[1];return n(fK(a,c),f,v)}return mu(a,c,m,q,b[1])}var
-w=b[1];return n(fK(a,c),f,w)}var
-x=b[1];return n(fK(a,c),f,x)}var
+v=b[1];return n(fL(a,c),f,v)}return mv(a,c,m,q,b[1])}var
+w=b[1];return n(fL(a,c),f,w)}var
+x=b[1];return n(fL(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return mu(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return mv(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fK(a,c),[0,j,j],t)}}return i}function
+t=b[1];return n(fL(a,c),[0,j,j],t)}}return i}function
 h1(e,c,b,a){var
 f=ce(a,c[4]);return m(function(a){var
 c=h(a),f=P(g(a),b,[0,d,d,j,j]);return[0,[0,dv(e,g(a)),f],c]},f)}function
 h2(c,f,b,e,a){var
 d=zc(c,b,a);return d?F(function(d){return za(c,f,b,a,d)},e):d}function
 h3(b,g,f,c,i,h){var
-e=mt(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fJ(b,f),j),l=aL(b),m=E(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fJ(b,f),n),q=aL(b);return[0,v(a(a(g,e),q),p),m]}function
+e=mu(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fK(b,f),j),l=aL(b),m=E(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fK(b,f),n),q=aL(b);return[0,v(a(a(g,e),q),p),m]}function
 zd(b,a,e){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
@@ -4585,14 +4585,14 @@ k=ce(d,c[4]);if(F(function(b){var
 c=a[2];return X(g(b),c)},k)){var
 l=zf(a,c,b[1],i,b[2]),n=Y(a[9],e),o=Y(Y(f,b[3]),n),p=b[1];return m(function(b){return zg(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
 zi(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lK(b,i),j=a(f,c);return E(k(a(l(b,f),d),j),b)}function
+i=z(c,d)?h(e):g(e),f=lL(b,i),j=a(f,c);return E(k(a(l(b,f),d),j),b)}function
 zj(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?lN(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fB(a,c,b,g,f):i}var
+j=a[2],h=u(b)===j?1:0;return h?lO(a,c,b,g,f):h}var
+k=a[2],i=u(b)===k?1:0;return i?fC(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return lL(a,c,g,f,b)}var
+m(b){return lM(a,c,g,f,b)}var
 n=e[2],o=e[1];return hK(b,function(a,b,d){return zi(c,a,b,d)},o,n,m,l,d)}function
 zk(b,e,i,h,g,f,d,c){var
 j=bY(b,c),m=a(e,l(bY(b,d),j)),n=cW(b),o=E(s(a(a(f,e),n)),h);return k(k(hP(b,1,g,i,d,c),o),m)}function
@@ -4623,7 +4623,7 @@ y=a(c,b),m=l(a(n,e),y),t=o(m,d);if(t)return t;var
 z=a(b,b),A=l(a(e,e),z),B=a(c,c),C=a(l(a(e,e),B),A);return o(a(m,m),C)}function
 h6(a,b){var
 c=R(h(a),b);return q(g(a),c)}function
-mv(n,m,l,k,j,i,h){var
+mw(n,m,l,k,j,i,h){var
 c=j,b=i,a=h;for(;;){if(b){if(a){var
 e=a[1],f=c===l?1:0;if(f)var
 d=f;else
@@ -4633,7 +4633,7 @@ c=c+1|0,b=b[2],a=a[2];continue}var
 g=d}else
 var
 g=a;return g}return a?0:1}}function
-mw(m,l,k,e,j,i,h){var
+mx(m,l,k,e,j,i,h){var
 c=j,b=i,a=h;for(;;){if(b){if(a){var
 f=c===k?1:0;if(f)var
 d=f;else
@@ -4643,13 +4643,13 @@ c=c+1|0,b=b[2],a=a[2];continue}var
 g=d}else
 var
 g=a;return g}return a?0:1}}function
-fL(a,b){if(a){var
+fM(a,b){if(a){var
 c=a[1],d=o(g(c),b);if(d)return o(b,h(c));var
 e=d}else
 var
 e=a;return e}function
-mx(l,k,j,i,b){var
-c=fI(k,l,j,i),d=g(c);if(d)var
+my(l,k,j,i,b){var
+c=fJ(k,l,j,i),d=g(c);if(d)var
 m=g(b),a=o(d[1],m);else
 var
 a=1;if(a){var
@@ -4658,19 +4658,19 @@ n=e[1];return o(h(b),n)}var
 f=1}else
 var
 f=a;return f}function
-my(e,d,a,c,b){return F(function(a){switch(a[0]){case
+mz(e,d,a,c,b){return F(function(a){switch(a[0]){case
 1:var
-f=bb(a[1]===c?1:0);return f?f:mx(e,d,a[2],a[3],b);case
+f=bb(a[1]===c?1:0);return f?f:my(e,d,a[2],a[3],b);case
 2:var
-h=a[1],i=function(b,a){return b===a?1:0},g=bk(function(a){return i(c,a)},h);return g?g:mx(e,d,a[2],a[3],b);default:return 1}},a)}function
+h=a[1],i=function(b,a){return b===a?1:0},g=bk(function(a){return i(c,a)},h);return g?g:my(e,d,a[2],a[3],b);default:return 1}},a)}function
 zo(d,q,b,p,n,m,l,k,c,j,a){var
-y=h(a),r=o(g(a),y),s=r?fL(j,g(a)):r,t=s?fL(j,h(a)):s;if(t)var
+y=h(a),r=o(g(a),y),s=r?fM(j,g(a)):r,t=s?fM(j,h(a)):s;if(t)var
 z=2<=bL(d,c)?0:1,e=z;else
 var
 e=t;if(e){var
 f=br(d,q,b,p,n,c,g(a));if(f){var
 i=br(d,q,b,p,n,c,h(a));if(i){var
-u=my(b,m,l,k,f[1]);if(u)return my(b,m,l,k,i[1]);var
+u=mz(b,m,l,k,f[1]);if(u)return mz(b,m,l,k,i[1]);var
 v=u}else
 var
 v=i;var
@@ -4690,13 +4690,13 @@ e=a;else
 var
 e=b;return e}return 1}}function
 h7(a){return bj(function(a){return 1===a[0]?[0,a[1],0]:0},a)}function
-et(a,c){return bj(function(a){if(2===a[0]){var
+es(a,c){return bj(function(a){if(2===a[0]){var
 b=f(c,[0,a[2],a[3]]),d=b?a[1]:b;return d}return 0},a)}function
-mz(m,l,k,j,i,f,e,d,c,a){if(f){if(e)if(d)if(c)if(a){var
-r=a[1],s=c[1],t=d[1],u=e[1],v=f[1],w=fL(u,t),x=w?fL(u,s):w;if(x){var
+mA(m,l,k,j,i,f,e,d,c,a){if(f){if(e)if(d)if(c)if(a){var
+r=a[1],s=c[1],t=d[1],u=e[1],v=f[1],w=fM(u,t),x=w?fM(u,s):w;if(x){var
 n=br(m,l,k,j,i,v,t);if(n){var
 o=br(m,l,k,j,i,v,s);if(o){var
-p=mz(m,l,k,j,i,f[2],e[2],d[2],c[2],a[2]);if(p)var
+p=mA(m,l,k,j,i,f[2],e[2],d[2],c[2],a[2]);if(p)var
 C=p[1],D=g(o[1]),E=R(h(r),D),F=h(n[1]),y=[0,[0,[0,q(g(r),F),E],C]];else
 var
 y=p;var
@@ -4723,10 +4723,10 @@ a=d;for(;;){if(a){var
 c=a[1];if(c[1]===b)return c[2];var
 a=a[2];continue}return h4(g,f,e,b)}}function
 zs(b,e,d,a){var
-c=es(b);if(c){var
-f=et(a,h),i=a2(et(a,g),f),j=a2(h7(a),i);return m(function(a){return[0,a,h4(b,e,d,a)]},j)}return c}function
+c=er(b);if(c){var
+f=es(a,h),i=a2(es(a,g),f),j=a2(h7(a),i);return m(function(a){return[0,a,h4(b,e,d,a)]},j)}return c}function
 zt(a,c,t,s,r,q,B,p,o,b,n){var
-e=o[4],i=h7(e),j=et(e,g),k=et(e,h);if(!bb(es(a))){var
+e=o[4],i=h7(e),j=es(e,g),k=es(e,h);if(!bb(er(a))){var
 A=0;if(0===u(i)&&0===u(j)&&0===u(k))A=1;if(!A){var
 C=function(a){if(0===u(j)&&0===u(k)){var
 b=function(b,a){return b===a?1:0};return bk(function(c){return b(a,c)},i)}return 1},v=function(a){return P(a,b[3],[0,d,d])},f=function(b){return zr(a,c,q,b,B)},D=a[2],w=u(a[9])===D?1:0;if(w)var
@@ -4737,37 +4737,37 @@ G=b[3],H=bq(a),m=zp(a,c,t,s,r,o[3],e,C,0,H,p,G);else
 var
 m=l;var
 x=m?F(function(d){var
-g=b[1],h=f(d),e=mv(a,c,d,v(d),0,h,g);if(e){var
-i=b[2],j=f(d);return mv(a,c,d,v(d),0,j,i)}return e},i):m,y=x?F(function(e){var
-g=b[3],h=f(e);return mw(a,c,e,P(e,b[1],d),0,h,g)},j):x,z=y?F(function(e){var
-g=b[3],h=f(e);return mw(a,c,e,P(e,b[2],d),0,h,g)},k):y;if(z){var
-I=b[2],J=b[1];return mz(a,c,t,s,r,bq(a),p,J,I,n)}return z}}return[0,n]}function
-mA(b,a){return v(a,b[3])}function
+g=b[1],h=f(d),e=mw(a,c,d,v(d),0,h,g);if(e){var
+i=b[2],j=f(d);return mw(a,c,d,v(d),0,j,i)}return e},i):m,y=x?F(function(e){var
+g=b[3],h=f(e);return mx(a,c,e,P(e,b[1],d),0,h,g)},j):x,z=y?F(function(e){var
+g=b[3],h=f(e);return mx(a,c,e,P(e,b[2],d),0,h,g)},k):y;if(z){var
+I=b[2],J=b[1];return mA(a,c,t,s,r,bq(a),p,J,I,n)}return z}}return[0,n]}function
+mB(b,a){return v(a,b[3])}function
 h8(e,d,c,b){if(b){var
-f=b[1];return a(mA(e,d),f)}return c}function
-mB(c,b,e){var
+f=b[1];return a(mB(e,d),f)}return c}function
+mC(c,b,e){var
 a=c[4];return q(d,l(b,ah(m(function(a){return 0===a[0]?a[1]===e?q(d,h8(c,b,d,a[3])):d:d},a))))}function
 zu(c,b,e){var
 a=c[4];return ap(q,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=mB(c,b,a[1]),g=k(q(d,h8(c,b,d,a[3])),f);return R(h8(c,b,b,a[4]),g)}return d}return d},a))}function
+f=mC(c,b,a[1]),g=k(q(d,h8(c,b,d,a[3])),f);return R(h8(c,b,b,a[4]),g)}return d}return d},a))}function
 zv(c,b,a){var
 d=ag(0,c[2]);return m(function(c){return zu(b,a,c)},d)}function
-mC(d){var
+mD(d){var
 a=d;for(;;){if(a){var
 b=a[2],e=a[1],f=function(b,a){return bs(b,a)},c=bb(bk(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
 zw(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=P(b,j,d),g=l(P(b,i,d),n),o=P(b,k,d),h=l(mB(e,m,f),o);if(z(d,g)&&z(d,h)){var
+b=c[2],f=c[1],n=P(b,j,d),g=l(P(b,i,d),n),o=P(b,k,d),h=l(mC(e,m,f),o);if(z(d,g)&&z(d,h)){var
 p=e[4];if(bb(bk(function(a){return yO(f,b,a)},p)))return a(g,h)}return d}function
 zx(b,f,e,q,p,n,k,c){var
-x=mA(f,e),r=C(e,a(f[3],x));if(r)var
+x=mB(f,e),r=C(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
 s=i?F(function(a){var
 d=f[2],c=X(g(a),d);if(c){var
-e=b[2];return X(h(a),e)}return c},c):i,t=s?mC(m(g,c)):s,v=t?mC(m(h,c)):t;if(v){var
-j=fB(b,e,Y(m(g,q),k),p,n);if(j){var
+e=b[2];return X(h(a),e)}return c},c):i,t=s?mD(m(g,c)):s,v=t?mD(m(h,c)):t;if(v){var
+j=fC(b,e,Y(m(g,q),k),p,n);if(j){var
 z=aw(b,n),A=aw(b,p),B=ah(m(function(a){return zw(f,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
 w=j}else
 var
@@ -4776,13 +4776,13 @@ zy(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
 zz(a,c,j,i,f,b,e,d){var
 k=Y(a[9],b),l=Y(bq(a),k);return bd(m(function(b){var
-k=g(h(b)),l=zy(h3(a,c,e,h(h(b)),k,d));return el(a,c,j,i,f,g(b),l)},l))}function
+k=g(h(b)),l=zy(h3(a,c,e,h(h(b)),k,d));return ek(a,c,j,i,f,g(b),l)},l))}function
 zA(a,b,x,i,w,v,h,t,f){var
 j=f[2],k=f[1],y=ce(0,b[4]),l=F(function(b){var
 c=a[2];return X(g(b),c)},y),m=l?h2(a,b,k,h1(a,b,h,0),j):l;if(m){var
 c=zz(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fB(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+e=fC(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4792,21 +4792,21 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-zB(a){return mn(a[1],a[2][1],a[2][3])}function
+zB(a){return mo(a[1],a[2][1],a[2][3])}function
 zC(a){return a?y4(a[1]):a}function
-mD(a){return m(zC,a)}function
-mE(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fz(c,a)){var
+mE(a){return m(zC,a)}function
+mF(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fA(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return zh(d,c,e,g,h[1],a,k)}return mD(y8(d,c,e,g,a))}return j}}function
+k=f(i,a);return zh(d,c,e,g,h[1],a,k)}return mE(y8(d,c,e,g,a))}return j}}function
 zD(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
 b=bd(g);return b?y3(c,d,e,f,a[3],h,i,b[1]):b}}function
-mF(b){var
+mG(b){var
 a=b[1];return function(c){var
 d=F(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=hg(a[2],c),f=bq(a),g=lJ(a[6]);return bd(hH(zD(b),g,f,e))}return d}}function
+e=hg(a[2],c),f=bq(a),g=lK(a[6]);return bd(hH(zD(b),g,f,e))}return d}}function
 zE(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
@@ -4825,13 +4825,13 @@ l=h?zl(e,i,f,b,q,a):h;return l?b1(zE(c,n,m),b,r,p,f,a):l}}function
 zG(a,e){var
 b=a[1],g=a[2][1],h=a[2][2],i=a[2][3];return function(m,l,k,j,c){var
 d=a[4];if(d){var
-n=f(e[6],l);return zt(b,g,h,i,a[3],d[1],j,k,m,n,c)}return es(b)?0:[0,c]}}function
+n=f(e[6],l);return zt(b,g,h,i,a[3],d[1],j,k,m,n,c)}return er(b)?0:[0,c]}}function
 zH(b,f,c){var
 i=b[1],q=b[2][1],r=b[2][2];return function(a,j,u,t,s){var
 d=S(function(b){var
-c=a[4],d=a[3];return hG(function(a,b){return fI(d,r,a,b)},b,c)},s);if(d){var
+c=a[4],d=a[3];return hG(function(a,b){return fJ(d,r,a,b)},b,c)},s);if(d){var
 v=d[1],e=b1(zG(b,c),a,j,u,t,v);if(e){var
-k=e[1],w=1===f?zv(i,a,q):0,l=bk(l1,a[4]),x=l?hN(i,a[1]):l,y=F(fH,a[4]),m=y||F(function(a){var
+k=e[1],w=1===f?zv(i,a,q):0,l=bk(l2,a[4]),x=l?hN(i,a[1]):l,y=F(fI,a[4]),m=y||F(function(a){var
 b=h(a);return o(g(a),b)},k);if(m){var
 z=c[1];return bk(b1(zF(b,f,c),a,j,x,w,k),z)}var
 n=m}else
@@ -4844,18 +4844,18 @@ zI(c,a){if(a){var
 b=a[1];return 0===b[0]?b[1]===c?1:0:0}return a}function
 zJ(a,q,e){var
 i=a[1],p=a[2][1];return function(b){var
-c=zB(a),j=mD(c),k=ag(0,b[2]),l=m(function(d){var
-f=e[2];return b1(mE(a),c,j,b,d,f)},k),r=F(fH,b[4])?0:f(mF(a),l),n=X(0,b[2]),o=n?yU(i):n,d=a[4],s=d?zs(i,p,d[1],b[4]):d;return function(d){var
+c=zB(a),j=mE(c),k=ag(0,b[2]),l=m(function(d){var
+f=e[2];return b1(mF(a),c,j,b,d,f)},k),r=F(fI,b[4])?0:f(mG(a),l),n=X(0,b[2]),o=n?yU(i):n,d=a[4],s=d?zs(i,p,d[1],b[4]):d;return function(d){var
 n=dB(d,b),i=bW(b[4],d);if(o){if(i&&0===i[1][0])var
 t=Y(k,l),u=m(function(b){if(zI(g(b),i)){var
-k=f(e[3],d),l=g(b);return b1(mE(a),c,j,n,l,k)}return h(b)},t),p=f(mF(a),u);else
+k=f(e[3],d),l=g(b);return b1(mF(a),c,j,n,l,k)}return h(b)},t),p=f(mG(a),u);else
 var
 p=r;return b1(zH(a,q,e),n,d,c,s,p)}return o}}}function
-mG(e,d,c,b,a){var
+mH(e,d,c,b,a){var
 f=ao(a,cS(d,1));return a3(bI(cS(cS(a3(e,ao(2,b)),f),1),c),1)}function
 h9(a,e,d,c,b){var
 f=G(h(a[3])),i=ao(b,h(a[4])),j=l(G(a3(ao(d,h(a[2])),i)),f),k=G(g(a[3])),m=ao(c,g(a[4]));return[0,l(G(a3(ao(e,g(a[2])),m)),k),j]}function
-mH(i,f,a){var
+mI(i,f,a){var
 c=o(d,g(a));if(c)var
 j=G(i),b=z(g(a),j);else
 var
@@ -4868,79 +4868,79 @@ g(b){return i(2,dC(b,a))}function
 h(b){return x(i(2,dC(b,a)))}if(o(b,j))return f(0);var
 c=cc(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
 h_=0;function
-fM(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fM(a,h)},l=function(a){return fM(a,f)};if(o(b,j))return i(0);var
+fN(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fN(a,h)},l=function(a){return fN(a,f)};if(o(b,j))return i(0);var
 c=cc(b,G(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
-eu(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eu(b,a,f),g,e]},p=function(b){return[0,f,g,eu(b,a,e)]};if(o(c,j))return m(0);var
+et(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,et(b,a,f),g,e]},p=function(b){return[0,f,g,et(b,a,e)]};if(o(c,j))return m(0);var
 h=cc(c,G(2)),i=h[1];return C(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,eu(b,a,0),0,0]}function
-s(b){return[0,0,0,eu(b,a,0)]}if(o(c,j))return q(0);var
+r(b){return[0,et(b,a,0),0,0]}function
+s(b){return[0,0,0,et(b,a,0)]}if(o(c,j))return q(0);var
 k=cc(c,G(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
 h$(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
 m=dC(a,x(i(2,j))),n=h$(d,g,c,dC(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
 o=dC(a,x(i(2,j))),b=e,c=h$(d,g,c,dC(a,i(2,j))),a=o;continue}return c}}var
-cf=[0,d,d],ev=[0,0,0,0,h_];function
+cf=[0,d,d],eu=[0,0,0,0,h_];function
 zK(c,b,a){return h$(c,b,a,j)}function
-mI(f,e,d){var
+mJ(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=eu(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
+g=et(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
 cA(a,e,d,c){var
-f=a[4],g=a[1],b=fM(ks(a3(ao(a3(ao(d,a[3]),c),g),e)),f);return b?b[1]:cf}function
-fN(d,b,a,c){var
-e=ag(0,b);return[0,d,b,a,mI(j,bj(function(b){var
+f=a[4],g=a[1],b=fN(kt(a3(ao(a3(ao(d,a[3]),c),g),e)),f);return b?b[1]:cf}function
+fO(d,b,a,c){var
+e=ag(0,b);return[0,d,b,a,mJ(j,bj(function(b){var
 d=ag(0,a);return bj(f(c,b),d)},e),h_)]}function
-cY(a,d,c,b){return fN(a,d,c,function(d,c){var
+cY(a,d,c,b){return fO(a,d,c,function(d,c){var
 e=ag(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
 ia(b,a){if(b){if(a){var
-c=ia(b[2],a[2]);return bA(fl(b[1],a[1]),c)}return cf}return cf}function
-mJ(b,a){var
+c=ia(b[2],a[2]);return bB(fl(b[1],a[1]),c)}return cf}return cf}function
+mK(b,a){var
 c=E(h(b),a);return[0,v(g(b),a),c]}function
-mK(a){var
+mL(a){var
 b=g(a);return l(h(a),b)}function
 zL(a){return m(function(a){return R(d,a)},a)}function
-mL(d,a){var
+mM(d,a){var
 b=u(a),c=hc(a,d),e=m(zL,a),f=n(fh(c),b,e);return[0,b,c,n(fh(c),b,a),f]}function
 zM(d,c,a,b){return c===1?fi(a,b):hb(d,c,a,fi(a,b))}function
 zN(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return mJ([0,k(c,b),i],g)}function
-mM(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mM(h,g,dq(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zN(h,g,bp(d,f),o,n,m),l];else
+c=k(a(h,f),e),i=k(c,l(d,b));return mK([0,k(c,b),i],g)}function
+mN(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=mN(h,g,dq(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zN(h,g,bp(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-mN(h,f,e,a,c){var
+mO(h,f,e,a,c){var
 i=a[1],j=a[2];function
 b(a,b){return zM(j,i,a,b)}var
-d=m(mK,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mM(h,f,e,b(a[3],n),l,k)}function
-mO(a){var
+d=m(mL,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mN(h,f,e,b(a[3],n),l,k)}function
+mP(a){var
 b=a[4];return zK(function(d,a,b){var
-c=ca(mK(a));return q(q(ca(g(a)),c),b)},b,d)}function
-fO(a){return ap(bA,cf,a)}function
-mP(a){if(a){var
-b=a[2],c=a[1];return b?vF(c,mP(b)):c}return cf}function
-mQ(c,b,a){var
+c=ca(mL(a));return q(q(ca(g(a)),c),b)},b,d)}function
+fP(a){return ap(bB,cf,a)}function
+mQ(a){if(a){var
+b=a[2],c=a[1];return b?vF(c,mQ(b)):c}return cf}function
+mR(c,b,a){var
 d=bh(h(a));return cA(c,b,bh(g(a)),d)}function
-zO(a,c,b){return mH(a[2],a[3],b)?mQ(a,c,b):cf}function
-mR(a,e,d,c,b){var
+zO(a,c,b){return mI(a[2],a[3],b)?mR(a,c,b):cf}function
+mS(a,e,d,c,b){var
 f=ag(0,g(a[1]));return bj(function(f){var
 g=ag(0,h(a[1]));return m(function(g){return zO(e,b,h9(a,d,c,f,g))},g)},f)}function
 zP(f,e,d,c,b,a){var
-g=ag(0,b);return bj(function(b){return mR(f,e,d,c,a3(a,b))},g)}function
+g=ag(0,b);return bj(function(b){return mS(f,e,d,c,a3(a,b))},g)}function
 zQ(a,b,d,c,i){var
 e=ag(0,g(a[1]));return bj(function(e){var
 f=ag(0,h(a[1]));return bj(function(f){var
-h=h9(a,d,c,e,f),g=mH(b[2],b[3],h),j=g?[0,mQ(b,i,h9(a,d,c,e,f)),0]:g;return j},f)},e)}function
+h=h9(a,d,c,e,f),g=mI(b[2],b[3],h),j=g?[0,mR(b,i,h9(a,d,c,e,f)),0]:g;return j},f)},e)}function
 ib(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mG(b[2],f,e,d,c)}function
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mH(b[2],f,e,d,c)}function
 ic(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mG(b[3],f,e,d,c)}function
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mH(b[3],f,e,d,c)}function
 zR(a){var
 b=q(d,h(a));return[0,q(d,g(a)),b]}function
 zS(c,b){if(o(d,h(b)))var
@@ -4951,36 +4951,36 @@ f=g(b);else
 var
 i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
 zT(a,e,c){var
-b=hx(a,e,a,vD(c));return b?he(a,bA([0,a,a],b[1])):[0,d,a]}function
+b=hx(a,e,a,vD(c));return b?he(a,bB([0,a,a],b[1])):[0,d,a]}function
 zU(a,d,c){var
 b=hx(a,d,a,fl(i(2,j),c));if(b){var
-e=he(a,bA([0,a,a],b[1]));return vE([0,a,a],fl(i(2,j),e))}return[0,s(a),a]}function
+e=he(a,bB([0,a,a],b[1]));return vE([0,a,a],fl(i(2,j),e))}return[0,s(a),a]}function
 zV(k,d,c,j,b,i,a){var
-f=bI(a[1],c),e=bI(u(b),c),l=mO(a),n=ag(0,c),o=m(function(a){var
-c=mL(l,cx(e,cd(ao(a,e),b))),d=[0,cd(ao(a,e),i),c];return[0,ao(a,f),d]},n);function
+f=bI(a[1],c),e=bI(u(b),c),l=mP(a),n=ag(0,c),o=m(function(a){var
+c=mM(l,cx(e,cd(ao(a,e),b))),d=[0,cd(ao(a,e),i),c];return[0,ao(a,f),d]},n);function
 p(e,c){return bj(function(b){var
-i=zP(d,a,e,c,f,g(b)),l=h(h(b));return mN(k,j,g(h(b)),l,i)},o)}var
-q=ic(d,a),r=ib(d,a);return fN(u(b),r,q,p)}function
+i=zP(d,a,e,c,f,g(b)),l=h(h(b));return mO(k,j,g(h(b)),l,i)},o)}var
+q=ic(d,a),r=ib(d,a);return fO(u(b),r,q,p)}function
 zW(e,d,b,c,a){var
-f=mL(mO(a),b);function
+f=mM(mP(a),b);function
 g(h,g){var
-b=ag(0,a[1]);return mN(e,d,c,f,m(function(b){return cA(a,b,0,0)},b))}return fN(u(b),1,1,g)}function
+b=ag(0,a[1]);return mO(e,d,c,f,m(function(b){return cA(a,b,0,0)},b))}return fO(u(b),1,1,g)}function
 zX(b){var
-a=bp(ev,b);function
-c(d,c,a){return fO(m(function(b){return cA(b,d,c,a)},b))}return cY(a[1],a[2],a[3],c)}function
+a=bp(eu,b);function
+c(d,c,a){return fP(m(function(b){return cA(b,d,c,a)},b))}return cY(a[1],a[2],a[3],c)}function
 zY(a){var
-b=bp(ev,a);function
+b=bp(eu,a);function
 c(c,b){return bj(function(a){var
 d=ag(0,a[1]);return m(function(d){return cA(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fN(ap(function(b,a){return a3(b[1],a)},f,a),e,d,c)}function
-fP(b,a){function
+d=b[3],e=b[2],f=0;return fO(ap(function(b,a){return a3(b[1],a)},f,a),e,d,c)}function
+fQ(b,a){function
 c(e,d,c){return f(b,cA(a,e,d,c))}return cY(a[1],a[2],a[3],c)}function
 zZ(b,a){function
-c(e,d,c){return mP(zQ(b,a,d,c,e))}var
+c(e,d,c){return mQ(zQ(b,a,d,c,e))}var
 d=ic(b,a),e=ib(b,a);return cY(a[1],e,d,c)}function
 z0(a,b){var
 c=h(a[1]),d=G(ao(g(a[1]),c));function
-e(f,e,c){return mJ(fO(mR(a,b,e,c,f)),d)}var
+e(f,e,c){return mK(fP(mS(a,b,e,c,f)),d)}var
 f=ic(a,b),i=ib(a,b);return cY(b[1],i,f,e)}function
 z1(a){function
 b(b,h,g){var
@@ -4990,22 +4990,22 @@ z2(b,a){function
 c(e,d,c){var
 f=bI(c,h(b));return cA(a,e,bI(d,g(b)),f)}var
 d=h(b),e=ao(a[3],d),f=g(b),i=ao(a[2],f);return cY(a[1],i,e,c)}function
-mS(b,a){var
+mT(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
 z3(b,a){var
-c=a[1]===b[1]?1:0;return c?mS(b,a):c}function
+c=a[1]===b[1]?1:0;return c?mT(b,a):c}function
 dD(a,b){var
 c=a?[0,b]:a;return c}function
 z4(e,k,a,c){var
-b=bp(ev,c);if(typeof
+b=bp(eu,c);if(typeof
 a==="number")switch(a){case
 0:var
 q=zX(c);return dD(F(function(a){return z3(b,a)},c),q);case
 1:var
-r=zY(c);return dD(F(function(a){return mS(b,a)},c),r);case
-2:return[0,fP(zR,b)];case
-3:return[0,fP(function(a){return zT(e,k,a)},b)];case
-4:return[0,fP(function(a){return zU(e,k,a)},b)];default:return[0,z1(b)]}else
+r=zY(c);return dD(F(function(a){return mT(b,a)},c),r);case
+2:return[0,fQ(zR,b)];case
+3:return[0,fQ(function(a){return zT(e,k,a)},b)];case
+4:return[0,fQ(function(a){return zU(e,k,a)},b)];default:return[0,z1(b)]}else
 switch(a[0]){case
 0:var
 i=a[4],f=a[2],s=zV(e,a[1],f,a[3],i,a[5],b),l=X(0,f);if(l)var
@@ -5015,12 +5015,12 @@ m=l;return dD(m,s);case
 1:var
 v=zW(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dD(w,v);case
 2:var
-p=a[1],x=fP(function(a){return zS(p,a)},b);return dD(o(d,p[1]),x);case
+p=a[1],x=fQ(function(a){return zS(p,a)},b);return dD(o(d,p[1]),x);case
 3:return[0,zZ(a[1],b)];case
 4:var
 j=a[1],y=z0(j,b),z=h(j[1]);return dD(X(0,ao(g(j[1]),z)),y);default:return[0,z2(a[1],b)]}}function
 z5(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bz(e,a(l(a(d,b[2]),n),k),h)}function
+f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bA(e,a(l(a(d,b[2]),n),k),h)}function
 z6(a,b){var
 e=a[3],f=ao(ao(a[1],a[2]),e),c=u(b)===f?1:0;return c?F(function(a){var
 b=o(d,a);return b?o(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
@@ -5028,23 +5028,23 @@ z7(a){var
 c=u(a[5]),b=cT(a[1],c);if(b){var
 e=a[5];return F(function(a){return z(d,a[1])},e)}return b}function
 z8(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=mI(j,m(function(a){return[0,a,a]},b),h_);return cY(f,c,e,function(b,l,k){var
-f=fM(ks(a3(ao(a3(ao(b,c),l),e),k)),i),m=f?g(f[1]):d,n=P(b,a[5],[0,j,j]);return z5(h,P(b,a[4],[0,d,j]),n,m)})}function
+c=a[2],e=a[3],f=a[1],i=mJ(j,m(function(a){return[0,a,a]},b),h_);return cY(f,c,e,function(b,l,k){var
+f=fN(kt(a3(ao(a3(ao(b,c),l),e),k)),i),m=f?g(f[1]):d,n=P(b,a[5],[0,j,j]);return z5(h,P(b,a[4],[0,d,j]),n,m)})}function
 z9(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return P(a,b,ev)}}(b),i),c=z4(h,g,d[2],j);if(c){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return P(a,b,eu)}}(b),i),c=z4(h,g,d[2],j);if(c){var
 k=a[2],b=a2(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-mT(c,f,a,b){var
+mU(c,f,a,b){var
 d=z6(a,b),e=d?z7(a):d;if(e){var
-g=a[6],h=z9(c,f,[0,z8(c,a,b),0],g);return S(function(a){return vA(a,ev)},h)}return e}function
-mU(b){var
+g=a[6],h=z9(c,f,[0,z8(c,a,b),0],g);return S(function(a){return vA(a,eu)},h)}return e}function
+mV(b){var
 f=s(h(b)),c=q(d,q(g(b),f)),i=h(b),e=q(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-id(a){return fO(m(mU,a))}function
+id(a){return fP(m(mV,a))}function
 z_(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
-mV(e,c,b,a){if(a){var
-f=a[2],g=mV(e,c,dq(b),f),h=a[1],i=bp(d,b);return bA(mU(n(z_(e,c),i,h)),g)}return cf}function
+mW(e,c,b,a){if(a){var
+f=a[2],g=mW(e,c,dq(b),f),h=a[1],i=bp(d,b);return bB(mV(n(z_(e,c),i,h)),g)}return cf}function
 z$(b,r,i,q){var
 s=a(b,b),j=fm(a(i,i),s,q);function
 k(a){var
@@ -5053,12 +5053,12 @@ c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bz(b,e[1],e[2]),m=[0,bA(k(j),t)];else
+t=bA(b,e[1],e[2]),m=[0,bB(k(j),t)];else
 var
 m=l;return m;case
 1:var
 f=c[1],n=o(d,f[1]);if(n)var
-u=f[2],v=f[1],p=[0,k(bA(j,bz(a(b,b),v,u)))];else
+u=f[2],v=f[1],p=[0,k(bB(j,bA(a(b,b),v,u)))];else
 var
 p=n;return p}return[0,cf]}function
 Aa(b,f,e,d,c){var
@@ -5069,7 +5069,7 @@ Ab(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=mV(d,b,c[1],g),k=a(b,f);return[0,fm(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+j=mW(d,b,c[1],g),k=a(b,f);return[0,fm(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
 m=ia(c[1],g);return[0,fm(a(b,f),e,m)]}var
 l=c[3];return[0,Aa(e,b,ia(c[1],g),l,i)]}}}function
 Ac(e,d,c,a,b){return bd(m(function(b){var
@@ -5078,7 +5078,7 @@ Ad(c,e,b){var
 j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?R(c,E(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
 Ae(c,g,f,a){var
 i=m(h,a),b=Ac(c,g,f,ap(q,h(bp(cf,a)),i),a);if(b)var
-d=b[1],j=fO(d),e=[0,m(function(a){return Ad(c,j,a)},d)];else
+d=b[1],j=fP(d),e=[0,m(function(a){return Ad(c,j,a)},d)];else
 var
 e=b;return e}function
 Af(l,f,e){var
@@ -5101,19 +5101,19 @@ e=z$(c,b,a,id(d));if(e)var
 l=e[1],i=bd(m(n(Ab(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return S(function(a){return m(er,a)},h)}}function
+h=i}return S(function(a){return m(eq,a)},h)}}function
 Ai(c,b,d){var
 e=b[1];return function(g){var
-a=me(c,e);if(a){var
+a=mf(c,e);if(a){var
 h=a[1];return bd(m(f(Ah(c,b,d),h),g))}return a}}function
 Aj(f,b,a){var
-g=a[1],c=a[2];return function(h){if(F(fH,b[4]))var
+g=a[1],c=a[2];return function(h){if(F(fI,b[4]))var
 d=0;else{var
 l=ds(c,a[3]),e=hJ(f,g,c,a[3],l,h);if(!e)return e;var
 d=e[1]}var
 i=b[4];function
-j(a,e){return l4(f,b,c,d,a,e)}var
-k=b[3];return F(function(a){return mh(g,h,c,d,k,j,a)},i)}}function
+j(a,e){return l5(f,b,c,d,a,e)}var
+k=b[3];return F(function(a){return mi(g,h,c,d,k,j,a)},i)}}function
 Ak(b,h,g,e,a){var
 i=X(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
@@ -5125,20 +5125,20 @@ m=d[1];return f(Aj(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-mW(a){var
+mX(a){var
 b=ag(0,ao(a[2],a[3]));return m(function(b){var
 c=ag(0,a[1]);return m(function(c){var
 d=g6(b,a[3]);return cA(a,c,bI(b,a[3]),d)},c)},b)}function
 Al(d,j,c,b,i,h){var
-a=mT(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return Ak(d,j,c,b,mW(e));var
+a=mU(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return Ak(d,j,c,b,mX(e));var
 g=f}else
 var
 g=a;return g}function
 Am(a,i,h){var
 c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
-b=fE(d,h[4]);if(b){var
-e=C(c,k);if(e)return lA(c,j,a[1],l,b[1],i[1],d);var
+b=fF(d,h[4]);if(b){var
+e=C(c,k);if(e)return lB(c,j,a[1],l,b[1],i[1],d);var
 f=e}else
 var
 f=b;var
@@ -5148,29 +5148,29 @@ g=a;return g}}function
 An(b,e,h){var
 i=b[1],j=b[2][2];return function(f){var
 c=b[4];if(c){var
-d=fE(f,h[5]);if(d){var
-k=lS(i,e,c[1],e[1],f,d[1]);return S(function(b){var
+d=fF(f,h[5]);if(d){var
+k=lT(i,e,c[1],e[1],f,d[1]);return S(function(b){var
 c=b[2];return v(a(j,b[1]),c)},k)}var
 g=d}else
 var
 g=c;return g}}function
 Ao(c,a,e){var
 g=c[1],h=c[2][2];return function(j,i,d,b){if(b===a[1])return 0;var
-k=f(An(c,a,e),b),l=fD(aN(Am(c,a,e),j,d,b),k),m=l3(g,a,i,h,d,b);return fD(fD(fC(g,h,d,a[1],b),m),l)}}function
-mX(b,a,c){var
+k=f(An(c,a,e),b),l=fE(aN(Am(c,a,e),j,d,b),k),m=l4(g,a,i,h,d,b);return fE(fE(fD(g,h,d,a[1],b),m),l)}}function
+mY(b,a,c){var
 d=b[1],e=X(0,a[2]);if(e){var
-g=l5(b,a),h=l2(d,a),i=f(l6(b,a,c),g);return S(function(e){var
+g=l6(b,a),h=l3(d,a),i=f(l7(b,a,c),g);return S(function(e){var
 f=ag(0,d[3]);return[0,e,m(aN(Ao(b,a,c),g,h,e),f)]},i)}return e}function
 Ap(c,a){var
 d=a[1],e=a[2];return function(h,g,f){var
-b=el(c,d,e,a[3],h,g,f);return b?er(b[1]):dr}}function
+b=ek(c,d,e,a[3],h,g,f);return b?eq(b[1]):dr}}function
 Aq(b,a){var
 c=a[2];return function(d){var
 e=ds(c,a[3]),f=hg(b[2],d),g=Y(bq(b),f);return m(function(c){var
-d=kt(c[2]),f=c[1];return m(n(Ap(b,a),e,f),d)},g)}}function
+d=ku(c[2]),f=c[1];return m(n(Ap(b,a),e,f),d)},g)}}function
 Ar(b,d,a){var
 c=d[2];return function(e,d){var
-f=S(s,fC(b,c,e,d,a));return[0,fC(b,c,e,a,d),f]}}function
+f=S(s,fD(b,c,e,d,a));return[0,fD(b,c,e,a,d),f]}}function
 As(a,b,i,d){var
 e=X(0,u(d[2]));if(e){var
 c=hY(a,b,d);if(c){var
@@ -5180,33 +5180,33 @@ h=c}else
 var
 h=e;return h}function
 At(i,h,g,f,e){var
-a=mT(h,g,f,e);if(a)var
-b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mW(b)]:c,d=j;else
+a=mU(h,g,f,e);if(a)var
+b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mX(b)]:c,d=j;else
 var
 d=a;return d}var
-cg=[aq,Au,cK(0)],ew=[aq,Av,cK(0)];function
+cg=[aq,Au,cK(0)],ev=[aq,Av,cK(0)];function
 aW(b,a){throw[0,cg,n(aB(Aw),b,a)]}function
 Ax(a){var
 b=K(a),c=0,d=qX(a);return[0,function(a){return 0},d,c,b]}function
 Ay(a){return[0,a,e6(64),0]}function
-fQ(c){var
+fR(c){var
 a=c[1];if(a[3]===a[4]){var
 b=f(a[1],a[2]);if(0===b)throw gG;a[4]=b;a[3]=0}var
 d=gp(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fR(b){var
+fS(b){var
 a=b[3];if(a)throw[0,cg,Az];return a}function
-bB(a){fR(a);rB(a[2]);(function(d){for(;;){var
-b=fQ(a);if(10===b){a[3]=1;return 0}var
+bC(a){fS(a);rB(a[2]);(function(d){for(;;){var
+b=fR(a);if(10===b){a[3]=1;return 0}var
 c=32!==b?1:0;if(c){if(rA(a[2])===1025)return aW(AA,e7(a[2]));gS(a[2],b);continue}return c}}(0));return e7(a[2])}function
 dE(a,d){var
-b=bB(d),c=w(b,a);return c?aW(a,b):c}function
+b=bC(d),c=w(b,a);return c?aW(a,b):c}function
 cB(b){var
 a=1-b[3];if(a)throw[0,cg,AB];return a}var
 ie=av(dR,function(b){var
-a=qr(b);if(58<=a){if(!(5<a+i5>>>0))return a-87|0}else
-if(48<=a)return a+iT|0;return 16});function
+a=qr(b);if(58<=a){if(!(5<a+i6>>>0))return a-87|0}else
+if(48<=a)return a+iU|0;return 16});function
 AC(a){return c(ie,a)[1+a]<16?1:0}function
-mY(a){var
+mZ(a){var
 e=w(a,AD),f=e?45===aD(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
@@ -5222,7 +5222,7 @@ i=c<=dO?1:0,j=i?l(b):i;else
 var
 j=d;if(1-j)aW(AE,a);return vt(16,a)}function
 AF(b,a){return 0===b?a:k(M(b,28),a)}function
-aX(d){fR(d);var
+aX(d){fS(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
@@ -5230,14 +5230,14 @@ e=gp(j,a),k=0;if(10===e||32===e)k=1;if(k){var
 l=0;if(1===g||1<g&&48!==gp(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,AF(f,b)]}}var
 i=c(ie,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mY(bB(d))}function
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mZ(bC(d))}function
 dF(c){var
-a=bB(c),b=w(a,AG);return b?[0,mY(a)]:b}function
+a=bC(c),b=w(a,AG);return b?[0,mZ(a)]:b}function
 ch(b){var
-a=aX(b);if(V(a)<=0)aW(AI,jz(AH,a));return a}var
-mZ=1048576;function
+a=aX(b);if(V(a)<=0)aW(AI,jA(AH,a));return a}var
+m0=1048576;function
 dG(b){var
-a=aX(b);if(V(a)<0)aW(AK,jz(AJ,a));if(g4(a,mZ))throw[0,ew,f(aB(AL),mZ)];return cR(a)}function
+a=aX(b);if(V(a)<0)aW(AK,jA(AJ,a));if(g4(a,m0))throw[0,ev,f(aB(AL),m0)];return cR(a)}function
 cZ(d,b,c){var
 a=dG(c);if(b<=a){var
 e=f(aB(AM),a);aW(n(aB(AN),d,b),e)}return a}function
@@ -5248,10 +5248,10 @@ ci(b,a){return ig(dG(a),b,a)}function
 bl(b,d,c){var
 a=ci(d,c);if(1-d5(an(a),b)){var
 e=an(a),g=f(aB(AO),e);aW(aJ(AR,q8(AQ,H(aB(AP),b))),g)}return a}function
-m0(c,b,a){var
+m1(c,b,a){var
 d=[0,b,0];return bl(c,function(a){return bl(d,aX,a)},a)}function
-fS(e,b){var
-a=bB(b),c=w(a,AS);if(c){if(w(a,AT))return aW(AU,a);var
+fT(e,b){var
+a=bC(b),c=w(a,AS);if(c){if(w(a,AT))return aW(AU,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
@@ -5272,28 +5272,28 @@ d=c;aF(d,AY);return a}function
 AZ(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=vr(e,-1-b|0),i=b-1|0,j=f?ko(e,i):f;aF(j,A0);var
+f=vr(e,-1-b|0),i=b-1|0,j=f?kp(e,i):f;aF(j,A0);var
 a=cR(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aF(l,A1);c(d,g)[1+g]=1;return 0}dg(a,f);dg(a,e);c(d,0)[1]=1;return aF(cN(function(a){return a},d),A2)}function
 A3(b){var
-a=bB(b);if(w(a,A4)){var
+a=bC(b);if(w(a,A4)){var
 c=w(a,A5);if(c){if(w(a,A6))return w(a,A7)?w(a,A8)?aW(A9,a):1:[1,cj(b)];var
-d=[2,fS(cj,b)]}else
+d=[2,fT(cj,b)]}else
 var
 d=c;return d}return[0,cj(b)]}function
 A_(b){var
-a=bB(b);if(w(a,A$)){if(w(a,Ba)){var
+a=bC(b);if(w(a,A$)){if(w(a,Ba)){var
 c=w(a,Bb);if(c){if(w(a,Bc))return w(a,Bd)?w(a,Be)?w(a,Bf)?w(a,Bg)?aW(Bh,a):[2,cj(b)]:4:3:1;var
 d=[0,cj(b)]}else
 var
 d=c;return d}return 2}return[1,cj(b)]}function
 Bi(e,b){var
-a=bB(b);if(w(a,Bj)){var
+a=bC(b);if(w(a,Bj)){var
 c=w(a,Bk);if(c){if(w(a,Bl))return w(a,Bm)?w(a,Bn)?aW(Bo,a):[1,ck(b)]:2;var
 d=1}else
 var
 d=c;return d}return[0,bl([0,e,0],AX,b)]}function
 Bp(c,b){var
-a=bB(b),d=w(a,Bq);if(d){if(w(a,Br)){if(w(a,Bs))return aW(Bt,a);var
+a=bC(b),d=w(a,Bq);if(d){if(w(a,Br)){if(w(a,Bs))return aW(Bt,a);var
 e=bl([0,c,0],aX,b),f=bl([0,c,0],aX,b);AZ(c,e,f);return[0,e,f]}var
 g=1}else
 var
@@ -5301,40 +5301,40 @@ g=d;return g}function
 Bu(a){dE(Bv,a);var
 c=ck(a),b=ck(a),d=ck(a),e=A3(a),h=1!==e?1:0,i=h||(c===b?1:0);aF(i,Bw);var
 j=A_(a),k=Bi(b,a),f=Bp(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=ch(a),p=m0([0,l,0],c,a),q=fS(aX,a),r=fS(aX,a),s=ch(a),t=m0([0,d,0],m,a),u=bl([0,n,0],aX,a),v=ch(a),g=bl([0,0,[0,b,0]],aX,a);aF(bG(function(a){return 0<V(a)?1:0},g),Bx);var
+f==="number"?b:b+1|0,n=1===f?b:d,o=ch(a),p=m1([0,l,0],c,a),q=fT(aX,a),r=fT(aX,a),s=ch(a),t=m1([0,d,0],m,a),u=bl([0,n,0],aX,a),v=ch(a),g=bl([0,0,[0,b,0]],aX,a);aF(bG(function(a){return 0<V(a)?1:0},g),Bx);var
 w=ch(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bl([0,0,[0,b,0]],aX,a)]}function
-ex(b,a){dE(By,a);var
+ew(b,a){dE(By,a);var
 c=cZ(Bz,b[3],a),e=dG(a);function
 d(a){return cZ(BA,b[2],a)}function
 f(a){var
-c=bB(a);if(w(c,BB)){if(w(c,BC)){if(w(c,BD)){if(w(c,BE))return aW(BF,c);aF(0===b[7]?1:0,BG);var
-f=b[3],g=function(a){return cZ(BH,f,a)},h=fS(function(a){return ci(g,a)},a);return[3,h,aX(a)]}var
+c=bC(a);if(w(c,BB)){if(w(c,BC)){if(w(c,BD)){if(w(c,BE))return aW(BF,c);aF(0===b[7]?1:0,BG);var
+f=b[3],g=function(a){return cZ(BH,f,a)},h=fT(function(a){return ci(g,a)},a);return[3,h,aX(a)]}var
 i=cZ(BI,e,a),j=d(a),k=dF(a);return[0,i,j,k,dF(a)]}var
 l=ci(d,a),m=dF(a);return[2,l,m,dF(a)]}var
 n=d(a),o=dF(a);return[1,n,o,dF(a)]}var
 g=ch(a),h=ci(f,a),i=ch(a);return[0,c,e,g,h,i,bl([0,b[3],0],aX,a)]}function
 BJ(b,a){dE(BK,a);return ci(function(a){var
 c=cZ(BL,b[3],a),d=ch(a);return[0,c,d,bl([0,b[2],0],aX,a)]},a)}function
-m1(d){var
-a=bB(d);if(w(a,BM)){var
+m2(d){var
+a=bC(d);if(w(a,BM)){var
 b=w(a,BN);if(b){if(w(a,BO))return aW(BP,a);var
 c=1}else
 var
 c=b;return c}return 2}function
 BQ(b,a){return cZ(BR,an(b[4]),a)}function
 BS(d){var
-a=fQ(d),b=c(ie,a)[1+a];if(16===b)aW(BT,gO(1,a));return b}function
-fT(e,d,c){var
+a=fR(d),b=c(ie,a)[1+a];if(16===b)aW(BT,gO(1,a));return b}function
+fU(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
 b=b-1|0,a=a<<4|BS(c);continue}}function
 ih(a){return 1===(a&1)?0:1+ih(a>>>1|0)|0}function
 BU(e){var
-g=fT(3,0,e),h=fT(6,0,e),a=fT(7,0,e),f=g&iP;if(iP===f)throw[0,cg,BV];var
+g=fU(3,0,e),h=fU(6,0,e),a=fU(7,0,e),f=g&iQ;if(iQ===f)throw[0,cg,BV];var
 b=0===f?h:h|ov;if(0===b&&0===a)return[0,d,0];var
 c=0===a?ih(b):ih(a),i=0===a?b>>>c|0:cb(k(M(b,28),a),c),j=0===a?28+c|0:c,l=(ay(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
 BW(d,a){dE(BX,a);var
-b=ci(function(a){fR(a);var
-c=ig(d[1],BU,a),b=fQ(a);if(10===b)a[3]=1;else
+b=ci(function(a){fS(a);var
+c=ig(d[1],BU,a),b=fR(a);if(10===b)a[3]=1;else
 if(32!==b)throw[0,cg,BY];return c},a),e=0;function
 f(b,a){return gM(b,a[2])}var
 c=ak(function(a,b){return ak(f,a,b)},e,b);function
@@ -5342,49 +5342,49 @@ g(a){return M(a[1],a[2]-c|0)}var
 h=H(function(a){return H(g,a)},b);return[0,M(j,-c|0),h]}var
 BZ=ov;function
 c0(c){var
-b=ak(function(c,b){return a(c,b)},j,c);if(g4(b,BZ))throw[0,ew,B0];return cR(b)}var
+b=ak(function(c,b){return a(c,b)},j,c);if(g4(b,BZ))throw[0,ev,B0];return cR(b)}var
 B1=c9;function
-ey(d,c){var
-a=dG(c),b=dG(c),e=f(aB(B2),d);aF(d<=de(a,b)?1:0,e);if(c9<ay(a,b))throw[0,ew,f(aB(B3),B1)];return[0,a,b]}function
-m2(a){var
-b=ey(1,a),c=ey(1,a),d=ey(0,a);return[0,b,c,d,ey(1,a)]}function
-m3(a,d,b){function
+ex(d,c){var
+a=dG(c),b=dG(c),e=f(aB(B2),d);aF(d<=de(a,b)?1:0,e);if(c9<ay(a,b))throw[0,ev,f(aB(B3),B1)];return[0,a,b]}function
+m3(a){var
+b=ex(1,a),c=ex(1,a),d=ex(0,a);return[0,b,c,d,ex(1,a)]}function
+m4(a,d,b){function
 c(d,b){var
 e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aH(f(b,a[4]),e-1|0)|0)-1|0;aF(0<=c?1:0,B4);return gq(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-m4(c,a){var
+m5(c,a){var
 d=ch(a),e=[0,c,0],b=ci(function(a){return bl(e,aX,a)},a);aF(0!==b?1:0,B5);return[0,d,b,bl([0,an(b),0],aX,a)]}function
 B6(f,c){var
-g=f[1],b=m2(c),a=ck(c);aF(0===gw(g,a)?1:0,B7);var
-i=[0,b[1][1],[0,b[1][2],0]],d=m4(c0([0,gq(g,a),i]),c),h=d[2],e=an(h);aF(0===gw(e,a)?1:0,B8);c0([0,e,[0,a,0]]);var
-j=m3(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+g=f[1],b=m3(c),a=ck(c);aF(0===gw(g,a)?1:0,B7);var
+i=[0,b[1][1],[0,b[1][2],0]],d=m5(c0([0,gq(g,a),i]),c),h=d[2],e=an(h);aF(0===gw(e,a)?1:0,B8);c0([0,e,[0,a,0]]);var
+j=m4(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
 B9(a,e){var
 c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aF(f,B_);var
-b=m4(a[1],e),d=b[2],g=[0,an(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-m5(b,e){var
-a=m2(e);aF(bs(a[4],Ca),B$);function
+b=m5(a[1],e),d=b[2],g=[0,an(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+m6(b,e){var
+a=m3(e);aF(bs(a[4],Ca),B$);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aF(g,Cb);return[0,a,m3(a,b[1],b)]}function
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aF(g,Cb);return[0,a,m4(a,b[1],b)]}function
 Cc(c){var
-a=cj(c),b=0<=V(a[1])?1:0,d=b?ko(a[1],a[2]):b;aF(d,Cd);return a}function
+a=cj(c),b=0<=V(a[1])?1:0,d=b?kp(a[1],a[2]):b;aF(d,Cd);return a}function
 Ce(a){var
-b=jJ(a);function
+b=jK(a);function
 c(b,a){return bs(b,a)}aF(bG(function(a){return c(b,a)},a),Cf);return b}function
 Cg(a){var
-b=jJ(a),c=b[3],d=b[2];aF(bG(function(a){var
+b=jK(a),c=b[3],d=b[2];aF(bG(function(a){var
 b=bs(a[2],d),e=b?bs(a[3],c):b;return e},a),Ch);var
 e=0;return[0,ak(function(b,a){return b+a[1]|0},e,a),d,c]}function
 Ci(a,c){var
-b=bB(c),g=pW(b,Cj);if(0<=g){if(0<g){if(w(b,Ck)){if(w(b,Cl)){if(w(b,Cm)){if(w(b,Cn)){if(!w(b,Co)&&a&&!a[2]){var
-d=a[1],e=ey(1,c),j=c0([0,d[3],[0,e[2],0]]),k=c0([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+b=bC(c),g=pW(b,Cj);if(0<=g){if(0<g){if(w(b,Ck)){if(w(b,Cl)){if(w(b,Cm)){if(w(b,Cn)){if(!w(b,Co)&&a&&!a[2]){var
+d=a[1],e=ex(1,c),j=c0([0,d[3],[0,e[2],0]]),k=c0([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=m5(a[1],c);return[0,[3,h[1]],h[2]]}}else
+h=m6(a[1],c);return[0,[3,h[1]],h[2]]}}else
 if(a&&!a[2])return B9(a[1],c)}else
 if(w(b,Cq)){if(w(b,Cr)){if(w(b,Cs)){if(w(b,Ct)){if(w(b,Cu)){if(!w(b,Cv)&&a&&!a[2]){var
 l=a[1];return[0,[2,Cc(c)],l]}}else
@@ -5393,43 +5393,43 @@ f=a[1];return[0,5,[0,c0([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
 if(a&&!a[2])return B6(a[1],c)}else
 if(a&&a[2])return[0,1,Cg(a)]}else
 if(a&&!a[2]){var
-i=m5(a[1],c);return[0,[4,i[1]],i[2]]}}else
+i=m6(a[1],c);return[0,[4,i[1]],i[2]]}}else
 if(a&&a[2])return[0,0,Ce(a)];return aW(Cp,b)}var
 Cw=c9;function
 Cx(a){dE(Cy,a);var
 b=ck(a),d=ck(a),e=ck(a);c0([0,b,[0,d,[0,e,0]]]);var
 j=bl([0,b,0],cj,a),h=bl([0,b,0],cj,a);aF(bG(function(a){return 0<V(a[1])?1:0},h),Cz);var
-g=ck(a);if(c9<g)throw[0,ew,f(aB(CA),Cw)];var
+g=ck(a);if(c9<g)throw[0,ev,f(aB(CA),Cw)];var
 i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
 b=k,e=j;for(;;){if(g<b)return bn(e);var
 f=ci(function(b){return function(a){return cZ(CB,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Ci(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];c0([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-m6(b,a){dE(CC,a);fR(a);function
-d(a){return fT(2,0,a)}var
-e=ig(aH(aH(b[1],b[2]),b[3]),d,a),c=fQ(a);if(10===c)a[3]=1;else
+m7(b,a){dE(CC,a);fS(a);function
+d(a){return fU(2,0,a)}var
+e=ig(aH(aH(b[1],b[2]),b[3]),d,a),c=fR(a);if(10===c)a[3]=1;else
 if(32!==c)throw[0,cg,CD];return e}var
-m7=30;function
+m8=30;function
 ii(a){var
 c=a8(a);if(c<=30)return[0,cR(a),0];var
-d=0<=V(a)?a:s(a),b=ay(0,c-60|0),e=0===b?d:cb(d,b),f=cb(e,m7),i=cR(l(e,M(f,m7))),g=bu(cR(f),30)+i,h=0<=V(a)?g:-g;return[0,h,b]}function
+d=0<=V(a)?a:s(a),b=ay(0,c-60|0),e=0===b?d:cb(d,b),f=cb(e,m8),i=cR(l(e,M(f,m8))),g=bu(cR(f),30)+i,h=0<=V(a)?g:-g;return[0,h,b]}function
 a5(c,b){var
 a=ii(b);return bu(a[1],a[2]-c|0)}function
 aU(e,d,c){var
 a=ii(d),b=ii(c);return bu(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a6(d,c){var
 a=bu(c,d),e=Math.abs(a);if(e<oY)return Math.floor(a+dQ)|0;if(e<oY)return a|0;var
-f=jk(c),g=bu(f[1],27),h=Math.floor(g),i=k(M(h|0,26),bu(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?M(i,b):cb(i,-b|0)}function
+f=jl(c),g=bu(f[1],27),h=Math.floor(g),i=k(M(h|0,26),bu(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?M(i,b):cb(i,-b|0)}function
 aM(a){return Math.abs(a)<L?1:0}function
-m8(b,a){return gM(b.length-1,a.length-1)-1|0}function
+m9(b,a){return gM(b.length-1,a.length-1)-1|0}function
 Q(c,b){var
-e=m8(c,b),d=0.,i=0;if(e<0)var
+e=m9(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
 aY(b,e,c){var
-d=m8(b,c),f=0;if(!(d<0)){var
+d=m9(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
@@ -5448,7 +5448,7 @@ e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=e3(function(b,a){v
 c=g(b);return gr(g(a),c)},l),n=bH(function(a,b){return a<i?1:0},m);return cr(h[1],n)}function
 CF(a){var
 b=cO(0,a.length-1);return W(function(e,d){var
-f=uy(c6,c6,d),h=j$(b,f),g=e2(function(b){return bs(c(a,b)[1+b],d)},h);return g?g[1]:(fb(b,f,e),e)},a)}function
+f=uy(c6,c6,d),h=ka(b,f),g=e2(function(b){return bs(c(a,b)[1+b],d)},h);return g?g[1]:(fb(b,f,e),e)},a)}function
 CG(a){return typeof
 a==="number"?0===a?CH:0:2===a[0]?CJ:CI}function
 CK(c,a){var
@@ -5457,7 +5457,7 @@ f(a,c){return t(b,a,e(b,a)+c*d)}d6(function(a){return B(f,a)},a);function
 g(c,a){return a-e(b,c)}return r(function(a){return W(g,a)},a)}function
 CL(c,b,a){var
 d=c1(a,function(a){return dH(A(a-c,b-a))});return[0,c1(a,function(a){return dH(A(0.,A(c-a,a-b)))}),d]}function
-m9(b,a,c){if(b!=$&&a!=L){var
+m_(b,a,c){if(b!=$&&a!=L){var
 d=c1(c,function(c){return A(b*c,a*c)});return[0,c1(c,function(c){return a_(b*c,a*c)}),d]}return[0,$,L]}function
 ij(e,d,b){function
 a(c){return e*Math.sqrt(c1(b,function(a){switch(d){case
@@ -5508,7 +5508,7 @@ E=0;function
 aa(a){switch(d){case
 0:return CL(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a_(i,b),c=m9(A(h,-b),f,a),e=ij(b,l,a),g=a_(c[2],e[2]);return[0,A(c[1],e[1]),g]}return m9(h,i,a);default:return E?CM(1.,l,a):ij(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a_(i,b),c=m_(A(h,-b),f,a),e=ij(b,l,a),g=a_(c[2],e[2]);return[0,A(c[1],e[1]),g]}return m_(h,i,a);default:return E?CM(1.,l,a):ij(1.,l,a)}}var
 ab=2===d?j:g,F=r(aa,ab),G=a(k,k),ac=I(b[9]);function
 ad(a){return 2===d?a5(0,a):aU(-2*f|0,a,G)}if(2===d)var
 ae=0,J=function(a,b){return aU(ae,a,b)};else
@@ -5527,8 +5527,8 @@ b(b){return r(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
-m_(a){return 0<V(a[1])?1:0}function
-m$(e,b){var
+m$(a){return 0<V(a[1])?1:0}function
+na(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5536,8 +5536,8 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=N(d[1],d[2])<0?1:0;if(c&&b&&m_(d)&&f)return 0;return 2;case
-1:if(c&&0<=V(a[1][1]))return 0;return 2;default:return m_(a[1])?1:2}}function
+d=a[1],f=N(d[1],d[2])<0?1:0;if(c&&b&&m$(d)&&f)return 0;return 2;case
+1:if(c&&0<=V(a[1][1]))return 0;return 2;default:return m$(a[1])?1:2}}function
 CQ(a,i,b){var
 f=p(b,0),g=p(b,0),d=a[7],e=gK(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
@@ -5546,10 +5546,10 @@ a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=N(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};ar(k,a[13]);h=1}if(!h){jW(f,0,b,1);jW(g,0,b,1)}return[0,f,g]}function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};ar(k,a[13]);h=1}if(!h){jX(f,0,b,1);jX(g,0,b,1)}return[0,f,g]}function
 CR(b,a){return p(b,[0,3,3,av(a,function(a){return a})])}function
-na(g,a,e,d){var
-h=g[2],i=g[1],m=a[16],j=I(H(function(a){return 0<V(a)?1:0},m)),n=m$(a,1),o=[0,m$(a,0),n];function
+nb(g,a,e,d){var
+h=g[2],i=g[1],m=a[16],j=I(H(function(a){return 0<V(a)?1:0},m)),n=na(a,1),o=[0,na(a,0),n];function
 k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
 l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=qq(m);switch(c(o,k)[1+k]){case
 0:return[0,e,g,b];case
@@ -5566,19 +5566,19 @@ var
 e=a;return e},h=aQ(d,function(a){return a}),e=I(f(aR(g),h));else
 var
 e=[0];return k(e,a)})}return CR(e,d)}function
-CS(b,d,a,c){return na(CQ(b,d,a),b,a,c)}function
-CT(c,a,b){return na([0,p(a,1),p(a,1)],c,a,b)}function
+CS(b,d,a,c){return nb(CQ(b,d,a),b,a,c)}function
+CT(c,a,b){return nb([0,p(a,1),p(a,1)],c,a,b)}function
 CU(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bw(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=V(d)?d:s(d),f=0<N(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};ar(function(b){return dg(j,gL(l,i,bw(a[13],b)))},g);var
+i=bx(a[13],h),b=p(a[2],0),j=function(a,d){var
+e=0<=V(d)?d:s(d),f=0<N(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};ar(function(b){return dg(j,gL(l,i,bx(a[13],b)))},g);var
 k=function(a){return a},e=av(a[2],k);rp(function(d,a){var
 e=c(b,d)[1+d];return N(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);B(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<V(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-nb(a){return[0,-1,[0]]}function
-fU(a,g,b){var
+nc(a){return[0,-1,[0]]}function
+fV(a,g,b){var
 h=a[1],d=bZ(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=bZ(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 cl(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
@@ -5589,7 +5589,7 @@ CW(a,b){var
 c=CV(a,b);return(a[3]*a[15]-c)/2.}function
 CX(a,b){var
 c=a[3]==0.?0.:cl(a,a[4]);return(cl(a,b)+c)/2.}function
-fV(r,q,g,o){var
+fW(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5606,7 +5606,7 @@ i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
 l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,Q(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fU(b,m,f),o=a-1|0,y=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fV(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5623,7 +5623,7 @@ im(c,a){var
 b=1;for(;;){ar(function(b){return aY(a,Q(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-nc(a){var
+nd(a){var
 b=Math.sqrt(Q(a,a));return r(function(a){return a/b},a)}function
 CY(a){var
 l=a[1],m=a[2];function
@@ -5633,7 +5633,7 @@ c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],q=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
 b=an(i[1]),c=an(g[1])-b|0,e=g[1],f=bn(bH(function(a,b){return a<c?1:0},e));ar(function(b){var
-c=i[1],e=cm(a,d(b));i[1]=[0,nc(im(i[1],e)),c];return 0},f);return i[1]}function
+c=i[1],e=cm(a,d(b));i[1]=[0,nd(im(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5655,22 +5655,22 @@ F=n[1],i=f(bT(E),F);if(i){var
 w=ak(ay,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bT(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
 G=d(b),j=Math.sqrt(z),H=dP*u(b)<z?1:0,I=o[1],J=h[1],K=CW(a,b),L=qO(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=av(x,function(c){return function(b){return fU(a,c,d(b))}}(b)),M=h[1];ar(function(b,c){return function(a){return aY(c,e(a,b),a)}}(b,A),M);var
+A=av(x,function(c){return function(b){return fV(a,c,d(b))}}(b)),M=h[1];ar(function(b,c){return function(a){return aY(c,e(a,b),a)}}(b,A),M);var
 N=0,O=r(function(b){return function(a){return a/b}}(j),A),C=N,k=O}else{var
-P=cm(a,G),m=nc(im(y(0),P));if(0.<a[3])var
+P=cm(a,G),m=nd(im(y(0),P));if(0.<a[3])var
 D=d(a[4]),v=Q(m,c(l[6],D)[1+D]);else
 var
 v=0.;var
 R=[0,[0,m,v]],S=av(x,function(e,f){return function(b){var
 a=d(b);return Q(e,c(l[6],a)[1+a])-f}}(m,v)),C=R,k=S}t(k,b,j);B(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];q[1]=[0,j,q[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
 j(a){return I(bn(a))}var
-v=j(g[1]),z=j(h[1]),C=j(q[1]),b=j(o[1]),D=fV(v,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
+v=j(g[1]),z=j(h[1]),C=j(q[1]),b=j(o[1]),D=fW(v,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
 e=Math.abs(b)*cl(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
 F=cl(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
 G=k[1],H=Q(b,b),J=a[15]-H+G,K=Q(b,b),L=A(J,gj*(a[15]+K)+cF),M=a[19],N=a[18],O=a[17],P=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,C,R,b,D,P,L,O,N,M]}function
-nd(l,a,k,j,i,g,f,d,c){var
+ne(l,a,k,j,i,g,f,d,c){var
 m=Math.abs(c)+cF,h=aa(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=nb(0);return CY([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eM*h<b[1]?1:0,n])}function
+n=nc(0);return CY([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eM*h<b[1]?1:0,n])}function
 CZ(a,b){var
 d=[0,0];B(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
@@ -5681,18 +5681,18 @@ d=bU(c(a[6],b)[1+b]);aY(d,1.,c(a[6],g)[1+g]);return Q(d,d)}var
 h=av(a[2],n);t(h,g,0.);function
 j(c){return r(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return nd(a,b,1.,d[1],-1,q,p,h,o)}function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return ne(a,b,1.,d[1],-1,q,p,h,o)}function
 C0(c,b,g,a){function
 d(g,d){var
 h=[at,d];return ct(r(function(b){var
 d=a[1]*e(c[9],b[1]);return gi*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return nd(c,b,0.,b.length-1,g,d(function(a){return a[3]},$),k,i,h)}function
-ne(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,CZ(a,b),0];var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return ne(c,b,0.,b.length-1,g,d(function(a){return a[3]},$),k,i,h)}function
+nf(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,CZ(a,b),0];var
 c=a[14];return cs(function(c,d){return C0(a,b,c,d)},c)}function
 io(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bw(a[1][14],a[5]);return b/gi+d[1]*e(a[1][9],c)}function
+d=bx(a[1][14],a[5]);return b/gi+d[1]*e(a[1][9],c)}function
 C1(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bw(a[1][14],a[5]);return gi*(b-d[1]*e(a[1][9],c))}function
+d=bx(a[1][14],a[5]);return gi*(b-d[1]*e(a[1][9],c))}function
 C2(a,d,b){var
 c=dI(a,b),e=Q(a[13],c),f=a[16],g=2.*Math.sqrt(il(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 c2(a){return a[6].length-1}function
@@ -5705,12 +5705,12 @@ c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=Q(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
 C4(a,d){if(d===a[9].length-1)return a;function
 b(a){return e5(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=Q(c,c),h=Q(a[13],a[13])-g,i=nb(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fV(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-nf(a,e,d){var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=Q(c,c),h=Q(a[13],a[13])-g,i=nc(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fW(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+ng(a,e,d){var
 b=cm(a,e);B(function(d,f){var
 e=c(a[9],d)[1+d];return aY(b,f,cm(a,c(a[2],e)[1+e][1]))},d);return b}function
 C5(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=nf(a,i,f),v=0;if(!(k<0)){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=ng(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
 h=c(a[9],b)[1+b],n=Q(u,cm(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
@@ -5720,9 +5720,9 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fV(a[9],a[10],a[11],g),l=W(function(b,a){return a+e(w,b)},f),m=nf(a,i,l);return[0,l,Q(m,m)]}function
-fW(n,j,a,m,f){var
-F=n?n[1]:gh,G=j?j[1]:j,o=dI(a,f),q=fV(a[9],a[10],a[11],o),r=il(a,f,o),E=0;if(!G&&r<iZ*e(a[8],f)){var
+w=fW(a[9],a[10],a[11],g),l=W(function(b,a){return a+e(w,b)},f),m=ng(a,i,l);return[0,l,Q(m,m)]}function
+fX(n,j,a,m,f){var
+F=n?n[1]:gh,G=j?j[1]:j,o=dI(a,f),q=fW(a[9],a[10],a[11],o),r=il(a,f,o),E=0;if(!G&&r<i0*e(a[8],f)){var
 D=C5(a,f,q),O=D[2],P=D[1],k=O,h=P;E=1}if(!E)var
 k=r,h=q;var
 H=A(a[15],gl*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cF),i=p(c2(a),0.),l=[0,0.],s=0.;function
@@ -5746,25 +5746,25 @@ L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
 K=g*Q(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-C6=48,C7=16,fX=400000000;function
+C6=48,C7=16,fY=400000000;function
 C8(a){function
 d(a){return a}var
 b=av(c2(a),d);if(b.length-1<=48)return b;var
 c=r(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!jY(function(a){return a===b?1:0},e)){var
+e=a[9];if(!jZ(function(a){return a===b?1:0},e)){var
 c=cl(a,b);d=1}}if(!d)var
-c=c7;return[0,c,b]},b);jZ(function(b,a){return aZ(b,a)},c);var
+c=c7;return[0,c,b]},b);j0(function(b,a){return aZ(b,a)},c);var
 e=e5(c,0,ay(C6,a[9].length-1+1|0));return r(function(a){return a[2]},e)}function
 C9(a){var
 b=C8(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fU(a,e,c(a[2],b)[1+b][1]);return 0.}var
+f(e,b){if(!(d<=e)&&!(d<=b))return fV(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=r(function(a){return r(function(b){return f(a,b)},b)},b),h=r(function(b){return e(a[7],b)},b),i=r(function(b){return e(a[6],b)},b);return[0,a,b,r(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-ng(b,a){var
+nh(b,a){var
 d=c(b[2],a)[1+a];return ik(b[1],d)}function
 C_(a,c){var
-d=a[1][2].length-1,b=a[2];return r(function(b){return d<=b?0.:fU(a[1],b,c)},b)}function
-nh(g,o,D,n,f,j){var
+d=a[1][2].length-1,b=a[2];return r(function(b){return d<=b?0.:fV(a[1],b,c)},b)}function
+ni(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=r(function(a){return o*a},n),q=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5815,10 +5815,10 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-ni(b,a){var
+nj(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],q=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=i7*b[1][17],g=W(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=i8*b[1][17],g=W(function(b,h){var
 g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aQ(l.length-1,function(a){return a}),h=I(f(aR(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
@@ -5832,26 +5832,26 @@ b=I(d);continue}}var
 u=p(h),v=[0,h,g,d7(function(a,b){return b/(o(a,a)+cF)},h,u)];return[0,t(h),v]}function
 Da(g,b,a,j){var
 k=a[3],l=a[2],c=bU(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(ng(g,a)&&h*n<0.){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(nh(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
 Db(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
-f=e(i[1],b),g=ng(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a_(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+f=e(i[1],b),g=nh(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a_(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
 Dc(a){var
 b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
 Dd(a,c,h,g,f){var
 i=C_(a,g),d=a[2].length-1;c[1]=c[1]-aH(aH(d,d),10+(d/3|0)|0)|0;var
-u=i7*a[1][17];function
+u=i8*a[1][17];function
 k(b,j,f){var
-c=Da(a,b,j,f),d=c[2],e=c[1],k=pn*Dc(e);return A(0.02*b[2],k)<d?nh(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],$]}function
+c=Da(a,b,j,f),d=c[2],e=c[1],k=pn*Dc(e);return A(0.02*b[2],k)<d?ni(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],$]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=ni(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
+m=nj(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
 o=Db(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
@@ -5862,22 +5862,22 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(nh(a,h,g,i,r(function(a){return e(f[1],a)},q),o),C7),j=p(f[1].length-1,0.),s=a[2];B(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=ni(a,b)[1],v=m[2],w=m[1],x=cN(function(b){return Math.abs(e(v,b))<=gc*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+o=f[2],q=a[2],b=n(ni(a,h,g,i,r(function(a){return e(f[1],a)},q),o),C7),j=p(f[1].length-1,0.),s=a[2];B(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=nj(a,b)[1],v=m[2],w=m[1],x=cN(function(b){return Math.abs(e(v,b))<=gc*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
 De=60;function
 Df(a,j,b,c){var
 d=dI(a,b),f=dI(a,c),g=Q(a[13],f),h=il(a,b,d);if(b4*e(a[8],b)<h)var
 k=cm(a,c),l=Q(cm(a,b),k),m=l-Q(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return io(a,c,a[3]*a[15]-2.*i)}function
-nj(a,u,h,s,b){var
+nk(a,u,h,s,b){var
 d=an(b);function
 v(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return ik(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aQ(a[2].length-1,w),o=f(aR(function(a){return 1-qT(a,b)}),x),y=[0,s,H(n,o)],z=I(cr(H(function(a){return n(a[1])},b),y)),A=CP(a[1],z),B=ne(A,I(cs(v,b))),i=e2(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fW(0,0,j,h,d),k=p(c2(a),0.),l=[0,0.],m=[0,0];dg(function(n,f){var
+x=aQ(a[2].length-1,w),o=f(aR(function(a){return 1-qT(a,b)}),x),y=[0,s,H(n,o)],z=I(cr(H(function(a){return n(a[1])},b),y)),A=CP(a[1],z),B=nf(A,I(cs(v,b))),i=e2(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=fX(0,0,j,h,d),k=p(c2(a),0.),l=[0,0.],m=[0,0];dg(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
 i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ik(a,b):i;else
@@ -5900,13 +5900,13 @@ c=a[1];return f(aR(function(a){return a[1]!==b?1:0}),c)}var
 c=1<an(a[1])?1:0,d=c?H(b,a[5]):c;function
 e(c){var
 d=a[1],e=H(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cr(d,cL(e,a[6]))}function
-nk(b,a){function
+nl(b,a){function
 c(a){return a}var
 d=aQ(b[2].length-1,c),g=f(aR(function(b){return e(a,b)!=0.?1:0}),d);return H(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
 Dh(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=nk(a,d),b=e3(function(b,a){var
+g=nl(a,d),b=e3(function(b,a){var
 c=f(b);return gr(f(a),c)},g);function
 h(a){var
 c=a+1|0;return bH(function(a,b){return a<c?1:0},b)}return[0,b,aQ(de(8,an(b)),h)]}function
@@ -5914,7 +5914,7 @@ Di(a,k,j,e,i,d){var
 g=a[2].length-1;function
 h(c,b){return ak(function(b,f){var
 i=g+a[1][3]|0,l=aH(50*(1+an(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=nj(a,k,j,e,f);if(b&&c){var
+c=nk(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
@@ -5923,9 +5923,9 @@ d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=aQ(g,function(a){return a}),n=f(aR(function(d){var
 g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cL(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cr(H(function(b){return Dh(a,b)},i),q),s=0;return ak(function(a,d){var
-e=h(d,0),b=bF(function(a){return l(a,De)},e);if(a){if(b){var
+e=h(d,0),b=bw(function(a){return l(a,De)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-ez=gf;function
+ey=gf;function
 Dj(a){var
 b=a.length-1,g=p(b,[0]),d=r(function(a){return p(b,0.)},a);B(function(b,h){var
 f=bU(h),j=1;for(;;){var
@@ -5955,7 +5955,7 @@ a=q;continue}break}}return g}function
 Dl(b,h,g,n){function
 i(c){var
 a=f(b[5],c);return h?d7(l,a,f(b[5],h[1])):a}var
-o=i(n),p=r(function(a){return M(a,ez)},o),j=r(i,g),q=b[4];function
+o=i(n),p=r(function(a){return M(a,ey)},o),j=r(i,g),q=b[4];function
 s(a){return a5(q,a)}var
 t=Dj(r(function(a){return r(s,a)},j)),d=r(function(a){return 0},g),e=1;for(;;){var
 m=bU(p);B(function(f){return function(b,d){var
@@ -5964,7 +5964,7 @@ g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
 u=b[4]+gf|0,v=Dk(t,r(function(b){return function(a){return a5(b,a)}}(u),m));B(function(a,b){var
 e=aM(b);if(e){var
-g=a6(ez,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=a6(ey,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
@@ -5972,52 +5972,52 @@ w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
 cC(a){return a?c7:1.}function
 bM(b,a){return 0.<b[3]?cC(a):-cC(a)}function
-fY(b,a,d,c){var
+fZ(b,a,d,c){var
 e=io(b,d,bM(b,a)*c);return cC(a)*e}function
 Dm(b,a,d,c){var
 e=C1(b,d,cC(a)*c);return bM(b,a)*e}function
-fZ(b,a){return b[4]<a[4]?a:b}function
-f0(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-nl(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+f0(b,a){return b[4]<a[4]?a:b}function
+f1(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+nm(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
 ip(f,e,a,d,c){var
-g=bM(a[1],d),b=fW(f,e,a[1],g,c),h=fY(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+g=bM(a[1],d),b=fX(f,e,a[1],g,c),h=fZ(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
 iq(c,b,a){return 0<a[2].length-1?a:ip(0,0,a[1],c,b)}function
 Dn(d,c,b){var
-a=d[1];return a[18]?ip(Dp,Do,d,c,b):[0,d,[0],0.,fY(a,c,b,C2(a,bM(a,c),b))]}function
-nm(j,f,e,a){var
+a=d[1];return a[18]?ip(Dp,Do,d,c,b):[0,d,[0],0.,fZ(a,c,b,C2(a,bM(a,c),b))]}function
+nn(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eL*d[17])return a;var
 i=p(c2(d),0.);t(i,b,-bM(d,f));return[0,a[1],i,0.,h]}return a}function
-nn(c,b){var
-a=H(b,c[4]);return a?ak(fZ,a[1],a[2]):ai(Dq)}function
-eA(c,b,a){return nn(c,function(d){return nm(c,b,a,Dn(d,b,a))})}function
+no(c,b){var
+a=H(b,c[4]);return a?ak(f0,a[1],a[2]):ai(Dq)}function
+ez(c,b,a){return no(c,function(d){return nn(c,b,a,Dn(d,b,a))})}function
 Dr(k,c,b,f,e){var
-g=e[1],a=g[1],h=bM(a,c),d=fW(Dt,Ds,C4(a,C3(a,h,b,Dm(a,c,b,f))),h,b),j=fY(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+g=e[1],a=g[1],h=bM(a,c),d=fX(Dt,Ds,C4(a,C3(a,h,b,Dm(a,c,b,f))),h,b),j=fZ(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
 Du(d,g,a){var
-b=a[1][1],h=nk(b,a[2]),i=bM(b,d),e=nj(b,cC(d),i,g,h);if(e){var
+b=a[1][1],h=nl(b,a[2]),i=bM(b,d),e=nk(b,cC(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-eL*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
 Dw(k,c,a,b){var
 e=b[1],h=bM(e,c),l=ip(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fW([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aV===m?g[1]:U===m?a$(g):g,n=Dd(u,t,h,a,s),i=n[1],v=fY(e,c,a,i[3]),o=fZ(d,[0,b,i[1],i[2],v]);if(n[2])return Du(c,a,o);var
+s=fX([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aV===m?g[1]:U===m?a$(g):g,n=Dd(u,t,h,a,s),i=n[1],v=fZ(e,c,a,i[3]),o=f0(d,[0,b,i[1],i[2],v]);if(n[2])return Du(c,a,o);var
 d=o,f=f[2];continue}var
 w=k[8],x=[0,d[2],[0,l[2],0]],p=Di(e,cC(c),h,a,x,w);if(p){var
-j=p[1];return fZ(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Dv)}function
-no(a){var
+j=p[1];return f0(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Dv)}function
+np(a){var
 b=a[4];return dh(function(a){return a[1][18]},b)}function
 c3(a){var
 b=a[4],c=0.;return ak(function(b,a){return A(b,a[1][17])},c,b)}function
-f1(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&no(a))return fZ(c,nn(a,function(c){return nm(a,d,b,Dw(a,d,b,c))}));return c}function
-eB(a){return bw(a[1][14],a[5])}function
-np(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=r(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ct(d,[at,c*eB(a)[3]]):d}function
+f2(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&np(a))return f0(c,no(a,function(c){return nn(a,d,b,Dw(a,d,b,c))}));return c}function
+eA(a){return bx(a[1][14],a[5])}function
+nq(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=r(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ct(d,[at,c*eA(a)[3]]):d}function
 ir(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<V(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=az(b);return[0,[0,M(1,h),k]]}function
-nq(i,h,a,g,f,b){var
+nr(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=l(f,aa(k,M(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
@@ -6027,32 +6027,32 @@ Dx(b,d,a){if(0<=b[5]){var
 h=M(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=aa(k,0,a),j=l(M(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-f2(a){return Math.log(a)/0.693147180559945286}function
+f3(a){return Math.log(a)/0.693147180559945286}function
 Dy(b,a,g,d){var
-c=a[2].length-1+1|0,h=f2(c*b[17]/(a[3]*d))/2.,i=b[18]?f2(c*b[17]/d):0.,j=f2(i6*c/a[3]),k=f2(aa(a_,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ay(1,1+(e|0)|0)]:f;return l}function
+c=a[2].length-1+1|0,h=f3(c*b[17]/(a[3]*d))/2.,i=b[18]?f3(c*b[17]/d):0.,j=f3(i7*c/a[3]),k=f3(aa(a_,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ay(1,1+(e|0)|0)]:f;return l}function
 Dz(l,k,j,i,a){var
-b=a[1][1],d=np(b,j);function
+b=a[1][1],d=nq(b,j);function
 g(a){return cN(aM,a)}if(g(a[2])&&g(d)){var
 f=0.<a[3]?Dy(b,a,d,i):DA;if(f){var
-c=f[1],m=a[2],h=W(function(b,a){return a6(c,a*e(d,b))},m),n=a6(c,a[3]),o=b[4];nq(b,bM(b,k),o,c,n,h);return ir(l,b,c,h)}return f}return 0}function
-nr(a,b){var
+c=f[1],m=a[2],h=W(function(b,a){return a6(c,a*e(d,b))},m),n=a6(c,a[3]),o=b[4];nr(b,bM(b,k),o,c,n,h);return ir(l,b,c,h)}return f}return 0}function
+ns(a,b){var
 c=A(a[15],gl*a[17]);return Math.sqrt(e(a[8],b)/c)}function
 DB(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
 z=aQ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=d5(a[4],j)?a[4]:ak(de,b,j),k=I(f(aR(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
-q=nr(a,h)*bu(1.,-84);if(0<=a[5])var
-A=eB(a)[3],l=q*e(a[1][7],h)*A;else
+q=ns(a,h)*bu(1.,-84);if(0<=a[5])var
+A=eA(a)[3],l=q*e(a[1][7],h)*A;else
 var
 l=q;var
-t=aM(l),m=t?a6(ez,l):t;if(0<V(m)){var
+t=aM(l),m=t?a6(ey,l):t;if(0<V(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
 u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=r(o,k),v=Dl(a[1],C,D,h),w=bM(a,y),g=p(c2(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;nq(a,w,d,ez,m,g);return ir(i,a,ez,g)}}return 0}function
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;nr(a,w,d,ey,m,g);return ir(i,a,ey,g)}}return 0}function
 is(b,e,a,h,o){var
 d=iq(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eL*nr(i,a),k=d[3]<p?1:0,g=k?h<gj*i[17]?1:0:k;else
+p=eL*ns(i,a),k=d[3]<p?1:0,g=k?h<gj*i[17]?1:0:k;else
 var
 g=j;var
 l=g?0<b[8][1]?1:0:g,q=l?DB(b,e,a,d):l,f=q||Dz(b,e,a,h,d);if(f){var
@@ -6060,14 +6060,14 @@ m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-f3(b,a){return bw(b[4],a)}function
-ns(b){var
-a=np(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return r(function(a){return a/c},a)}function
-nt(a){var
+f4(b,a){return bx(b[4],a)}function
+nt(b){var
+a=nq(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return r(function(a){return a/c},a)}function
+nu(a){var
 b=p(c2(a),0.),d=a[14];B(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=aa(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-nu(a){var
-b=[0,0.],f=ns(a),c=nt(a);B(function(c,g){var
+nv(a){var
+b=[0,0.],f=nt(a),c=nu(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
 DC(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
@@ -6075,7 +6075,7 @@ h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=eB(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=eA(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
@@ -6091,18 +6091,18 @@ b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
 DE(h,d){var
-f=r(nu,d);jZ(function(b,a){return gr(b,a)},f);var
-b=47-jk(A(e(f,((f.length-1)*9|0)/10|0),gl))[2]|0;if(10<=b&&!(60<b)){var
+f=r(nv,d);j0(function(b,a){return gr(b,a)},f);var
+b=47-jl(A(e(f,((f.length-1)*9|0)/10|0),gl))[2]|0;if(10<=b&&!(60<b)){var
 g=M(1,b);if(0<=c(d,0)[1][5]){var
-l=eB(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dQ){var
+l=eA(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dQ){var
 i=M(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
 DF(i,x,T,S){var
-g=S[1],a=f3(x,T)[1];if(bu(1.,48-g|0)<=nu(a))return 0;var
-V=a[2].length-1,y=ns(a),X=nt(a),j=W(function(b,a){return a6(g,a*e(y,b))},X);Dx(a,g,j);var
+g=S[1],a=f4(x,T)[1];if(bu(1.,48-g|0)<=nv(a))return 0;var
+V=a[2].length-1,y=nt(a),X=nu(a),j=W(function(b,a){return a6(g,a*e(y,b))},X);Dx(a,g,j);var
 k=W(function(b,a){var
 c=e(y,b);return a5(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,C=0.,D=0.,E=0,Y=0;if(F<0)var
 J=E,I=D,H=C,G=z;else{var
@@ -6145,12 +6145,12 @@ c=0.,d=-aa(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
 DI(a){var
 b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
 DJ(b,d,t,q){var
-h=f3(d,q),a=h[1],i=a[2],f=r(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=DG(a),j=r(function(b){return DH(a,b)},u),v=0.,w=aa(function(d,c){var
+h=f4(d,q),a=h[1],i=a[2],f=r(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=DG(a),j=r(function(b){return DH(a,b)},u),v=0.,w=aa(function(d,c){var
 b=[0,0.];B(function(d,c){var
 e=Math.abs(c)*cl(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=aa(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
 l=r(function(a){return W(y,a)},j),z=oM,m=aa(function(b,a){return A(b,DI(a))},z,l);if(m*Math.sqrt(x)<oN){var
-n=47-jk(m)[2]|0,C=function(h){var
+n=47-jl(m)[2]|0,C=function(h){var
 b=r(function(a){return a6(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=s(aa(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
@@ -6167,7 +6167,7 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=eB(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=eA(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
@@ -6183,7 +6183,7 @@ h=m}else
 var
 h=l;if(g[3]){var
 p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-DL(b,a){return i$*aH(b,a+1|0)}function
+DL(b,a){return ja*aH(b,a+1|0)}function
 DM(a){return 3.+0.4*a}function
 DN(a){return 4.+0.04*aH(a+1|0,a+1|0)}function
 DO(a){var
@@ -6196,12 +6196,12 @@ b=w,j=h,g=v;continue}break}}var
 r=a[7];ar(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
 g=ay(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-nv(c,b,a){var
+nw(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-nw(f,w,e,l,v){function
+nx(f,w,e,l,v){function
 m(a){var
-b=nv(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c6,a=i$,y=dQ,x=0.;for(;;){if(0<n){var
+b=nw(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c6,a=ja,y=dQ,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -6209,34 +6209,34 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/i6:(g+j)/2.;var
+k=g==0.?a/i7:(g+j)/2.;var
 G=Math.abs(k-a)<=gj*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[at,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-nx(f,h,a,e){if(h==$){var
+ny(f,h,a,e){if(h==$){var
 c=e/(2.*a);return[at,-(e*c)/2.,c*c,-c,gi*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[at,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c7/i]}function
-ny(a){return[at,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+nz(a){return[at,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
 DP(e,f,c,b){var
 a=f[2],d=f[1];if($<d&&a<L){var
-g=a-d;return c*(d+a)-b<0.?ny(nw(e,-a,g,c,-b)):nw(e,d,g,c,b)}return a<L?ny(nx(e,-a,c,-b)):nx(e,d,c,b)}function
+g=a-d;return c*(d+a)-b<0.?nz(nx(e,-a,g,c,-b)):nx(e,d,g,c,b)}return a<L?nz(ny(e,-a,c,-b)):ny(e,d,c,b)}function
 DQ(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==$)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=nv(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c7/(b*(1./(e*e)+1./(f*f)))]}function
-eC(c,d,b){var
+h=nw(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c7/(b*(1./(e*e)+1./(f*f)))]}function
+eB(c,d,b){var
 a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
 iu(b,a){var
 c=bU(b[2][2]),d=b[1];B(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?aY(c,e(a,b),f[2]):d},d);return c}function
-nz(a){var
+nA(a){var
 b=a[3][1]==$?1:0,c=b||(a[3][2]==L?1:0);return c}function
 DR(a,c){var
-d=eC(a,c,function(a){return a[1]}),j=iu(a,c),g=a[3],h=g[2],i=g[1];function
+d=eB(a,c,function(a){return a[1]}),j=iu(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eC(a,c,function(a){return a[3]})];d6(function(c){if(0.<d)var
+b=[0,eB(a,c,function(a){return a[3]})];d6(function(c){if(0.<d)var
 e=f(c,A(i,a_(h,c/(2.*d))));else
-if(nz(a))var
+if(nA(a))var
 e=$;else
 var
 g=f(c,h),e=a_(f(c,i),g);b[1]=b[1]+e;return 0},j);var
@@ -6246,9 +6246,9 @@ j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-nA(b,m,d){var
-j=d.length-1,n=eC(b,d,function(a){return a[1]}),f=iu(b,d);if(nz(b)&&n<=0.)return 0;var
-g=[0,eC(b,d,function(a){return a[3]})],k=b[1],h=r(function(a){return-a[3]},k),i=jV(j,j,0.);B(function(o,s){var
+nB(b,m,d){var
+j=d.length-1,n=eB(b,d,function(a){return a[1]}),f=iu(b,d);if(nA(b)&&n<=0.)return 0;var
+g=[0,eB(b,d,function(a){return a[3]})],k=b[1],h=r(function(a){return-a[3]},k),i=jW(j,j,0.);B(function(o,s){var
 d=DP(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
@@ -6264,7 +6264,7 @@ l=b[1];B(function(a,f){var
 b=DQ(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
 a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-nB(o,n){var
+nC(o,n){var
 l=n.length-1,h=r(bU,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
@@ -6303,14 +6303,14 @@ d=F;continue}break}}return g}var
 DS=12;function
 DT(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:nA(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=nB(g[3],i),k=Q(j,i),p=function(m,i,n,o){return function(j){var
+h=0===f?0:nB(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=nC(g[3],i),k=Q(j,i),p=function(m,i,n,o){return function(j){var
 a=j;for(;;){if(a<b4)return 0;var
 f=W(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=W(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
 i=$<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cN(function(a){return a},k),l=i+ox*a*o-gj*Math.abs(i),h=g?nA(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(ge*b<k){var
+g=f;return g},f),g=cN(function(a){return a},k),l=i+ox*a*o-gj*Math.abs(i),h=g?nB(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(ge*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
 DU=3;function
@@ -6318,7 +6318,7 @@ DV(b,a){var
 g=a.length-1,d=0.,f=aa(function(b,a){return A(b,Math.abs(a))},d,a),i=r(function(a){return b4*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=eC(b,a,function(a){return a[1]}),h=jV(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=eB(b,a,function(a){return a[1]}),h=jW(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a_(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -6340,7 +6340,7 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=nB(h,f),a=W(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(W(function(a,b){return c(i,a)[1+a]?b:0.},a),DU)}function
+r=nC(h,f),a=W(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(W(function(a,b){return c(i,a)[1+a]?b:0.},a),DU)}function
 DX(b,a){var
 c=H(function(b){return r(function(a){return bu(Hp(bu(a,b)),-b|0)},a)},DW);return[0,DV(b,a),c]}function
 DY(a,c){function
@@ -6352,7 +6352,7 @@ f(c){var
 d=DR(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
 d=DT(a,b*i,c,DS);f(d);var
-e=i7<b?1:0;if(e){b/=10.;var
+e=i8<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
 a=Math.abs(c)<dP?1:0;if(a){var
@@ -6375,7 +6375,7 @@ d=f;return d}function
 D1(a){var
 d=I(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-nC(a,b){var
+nD(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
 g=f(a[5],b),h=a[4],d=r(function(a){return a5(h,a)},g),i=[at,0.,L],j=Q(d,d);return[0,1.,r(function(a){return 2.*a},d),j,i]}var
 k=[at,0.,L],l=0.;return[0,0.,r(function(a){return-a},e),l,k]}function
@@ -6388,7 +6388,7 @@ b=c[4];if(typeof
 b!=="number"){if(2!==b[0])return D4;var
 d=b[1];if(d){var
 e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dH(aU(f[4],h,g))]}}return 0}var
-nD=64;function
+nE=64;function
 D5(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(a8(a[8])-1|0)|0;return 1}function
@@ -6396,11 +6396,11 @@ D6(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=nC(d,c),f=e(L,a[4]),g=[at,e($,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=nD(d,c),f=e(L,a[4]),g=[at,e($,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
 y=b[4],q=f(aR(x),y),m=f(bT(w),q);if(D0(g,b)&&0===qW(m,q)&&!(0<e4(m,DZ))){var
-h=[U,function(a){return d3(eh(g),0)}],r=function(a,d){var
-e=b[5],f=bw(b[6],a),i=b[1],c=aP(h),j=aV===c?h[1]:U===c?a$(h):h;return lT(g,b,j,i,a,d,f,e)},C=D1(g),o=I(H(I,g[13])),t=b[1],D=c(o,t)[1+t],u=D2(d,g),i=D3(d,g),z=function(a){return nC(d,a)},E=av(d[2],z),j=i?[0,[0,c7,p(d[3],0.),i[1],[at,0.,L]]]:[0],k=ct(I(m),j),A=aQ(o.length-1,function(a){return a});return f(bT(function(h){if(h===b[1])return 0;var
+h=[U,function(a){return d3(fr(g),0)}],r=function(a,d){var
+e=b[5],f=bx(b[6],a),i=b[1],c=aP(h),j=aV===c?h[1]:U===c?a$(h):h;return lU(g,b,j,i,a,d,f,e)},C=D1(g),o=I(H(I,g[13])),t=b[1],D=c(o,t)[1+t],u=D2(d,g),i=D3(d,g),z=function(a){return nD(d,a)},E=av(d[2],z),j=i?[0,[0,c7,p(d[3],0.),i[1],[at,0.,L]]]:[0],k=ct(I(m),j),A=aQ(o.length-1,function(a){return a});return f(bT(function(h){if(h===b[1])return 0;var
 q=W(function(b,d){var
 e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=V(a)?a:s(a)}var
@@ -6415,7 +6415,7 @@ z(a){if(0===j.length-1)var
 b=0;else
 var
 d=e(a,y),b=x(64+D5(g)|0,d);var
-c=aQ(y,function(b){return x(nD,e(a,b))});return[0,M(1,nD),c,b]}var
+c=aQ(y,function(b){return x(nE,e(a,b))});return[0,M(1,nE),c,b]}var
 A=DY(w,G),n=z(A);if(r(h,n))var
 B=n;else
 var
@@ -6429,8 +6429,8 @@ switch(b[0]){case
 0:var
 d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return bE}return bE}function
-nF(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return bF}return bF}function
+nG(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6465,12 +6465,12 @@ d=i,e=h,a=g;for(;;){var
 b=cb(k(d,e),1);if(0!==a&&0!==N(b,d)&&0!==N(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,iw)]:j(a,d,iw);return bF(function(a){return n(a[1],a[2],iw)},o)}function
+o=f(c,a)?[0,m(a,d,iw)]:j(a,d,iw);return bw(function(a){return n(a[1],a[2],iw)},o)}function
 D7(h,g,i,L,K,d){var
-j=h[2],q=nF(i,L,j,d),s=q[3],t=q[2],u=q[1],w=I(bq(g)),r=i[1],O=n(h[17],1,1);function
+j=h[2],q=nG(i,L,j,d),s=q[3],t=q[2],u=q[1],w=I(bq(g)),r=i[1],O=n(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=aU(0,b[1],i[2]),d=c(w,a)[1+a][1];return iv(g,aU(0,d[1],d[2]),e)}return bE}var
+e=aU(0,b[1],i[2]),d=c(w,a)[1+a][1];return iv(g,aU(0,d[1],d[2]),e)}return bF}var
 m=av(j,function(a){return Math.sqrt(x(a)*O)}),o=W(function(b,a){var
 c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
@@ -6494,7 +6494,7 @@ D=W(function(a,k){var
 b=c(u,a)[1+a];if(b){var
 f=b[1];if(k&&aM(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=eo(g,r,i[2],i[3],K,k,j);if(b){var
+k=c(w,a)[1+a],b=en(g,r,i[2],i[3],K,k,j);if(b){var
 e=b[1];if(d)return N(e[2],f)<0?1:0;var
 h=0<N(e[1],f)?1:0}else
 var
@@ -6508,20 +6508,20 @@ iy(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bE;case
-4:return 0.<=a?a:bE}return bE}function
-nH(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bE,bE]:a<b?[0,a_(1.,b*a+c*d),b-a*c/d]:[0,bE,bE]}function
+2:return 0.<a?1.+Math.log(a)/c:bF;case
+4:return 0.<=a?a:bF}return bF}function
+nI(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bF,bF]:a<b?[0,a_(1.,b*a+c*d),b-a*c/d]:[0,bF,bF]}function
 D8(m,h,j,K,J,d){var
-i=m[2],q=nF(j,K,i,d),t=q[3],u=q[2],w=q[1],x=I(bq(h)),f=j[1],n=av(i,function(a){var
+i=m[2],q=nG(j,K,i,d),t=q[3],u=q[2],w=q[1],x=I(bq(h)),f=j[1],n=av(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return iy(h,aU(0,d[1],d[2]),e)}return bE});function
+e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return iy(h,aU(0,d[1],d[2]),e)}return bF});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
 o=av(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=nH(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eL<f?1:0:f<i-eL?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=nI(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eL<f?1:0:f<i-eL?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,L=0;if(!(A<0)){var
@@ -6538,7 +6538,7 @@ a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=W(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=eq(h,f,j[2],j[3],J,l,k);if(b){var
+l=c(x,a)[1+a],b=ep(h,f,j[2],j[3],J,l,k);if(b){var
 e=b[1];if(d)return N(e[2],g)<0?1:0;var
 i=0<N(e[1],g)?1:0}else
 var
@@ -6548,23 +6548,23 @@ F(b){var
 a=c(O,b)[1+b],d=aP(a);return aV===d?a[1]:U===d?a$(a):a}var
 P=az(W(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=nH(d,e(bZ(m,b),g),x),z=a5(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
+x=e(n,b),y=nI(d,e(bZ(m,b),g),x),z=a5(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
 i=a6(0,o),A=c(s,b)[1+b],B=ad(c(s,g)[1+g],A),C=F(b),G=hM(h,f,F(g),C,B),p=a(f,f),H=a(i,i),q=be(a(p,k(l(p,M(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):E(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
 t=j;return t},o));return[0,az(D),P]}function
 D9(a){var
 b=a[4];return dh(function(a){return 0===a[0]?0:1},b)}function
-nI(d,a,c){var
+nJ(d,a,c){var
 b=D9(c);if(b)switch(d[1]){case
-0:return lU(a);case
-1:return 0;default:return lW(a)}return b}var
-cD=[0,nE,nE,nG,nG];function
-D_(b,d,a,c){if(nI(b,d,c)){var
+0:return lV(a);case
+1:return 0;default:return lX(a)}return b}var
+cD=[0,nF,nF,nH,nH];function
+D_(b,d,a,c){if(nJ(b,d,c)){var
 e=ds(a[2],a[3]),f=function(f){var
 g=oq(f,b,d,a,c,e,1);return[0,oq(f,b,d,a,c,e,0),g]};if(b[1]){var
 g=f(D8);return[0,cD[1],cD[2],g[1],g[2]]}var
 h=f(D7);return[0,h[1],h[2],cD[3],cD[4]]}return cD}function
-nJ(h){var
+nK(h){var
 i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
 a=r;for(;;){t(b,a,aa(A,0.,c(h,a)[1+a]));var
 n=function(a,d){var
@@ -6598,8 +6598,8 @@ a=y;continue}break}}var
 s=az(g),u=cs(function(b,a){return[0,a,b]},s);return f(aR(function(a){return 0<=a[1]?1:0}),u)}function
 D$(a){function
 b(b){return r(function(a){return c(a,b)[1+b]},a)}return av(c(a,0)[1].length-1,b)}function
-Ea(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nJ(a);var
-b=nJ(D$(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Ea(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nK(a);var
+b=nK(D$(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
 Eb(n,e,b){var
 o=dd(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
@@ -6611,7 +6611,7 @@ d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
 m=r(function(a){return q(d,a)},f);j(function(d,a,f,e){var
 j=c(m,d)[1+d],l=k(i(f),j),n=R(h(b,e),l);g[1+a]=q(c(g,a)[1+a],n);return 0});return[0,m,g]}function
 Ec(b,a,h,s){function
-j(a){return I(bw(b[13],a))}var
+j(a){return I(bx(b[13],a))}var
 t=j(a[1]),k=d7(l,j(s),t),m=Eb(b,a,h),i=m[2],n=m[1];function
 u(a){var
 b=0<V(c(k,a)[1+a])?1:0;return b?vs(c(i,a)[1+a],h):b}function
@@ -6630,7 +6630,7 @@ f=p(b[2],1),j=c(g,a)[1+a];ar(function(a){c(f,a)[1+a]=0;return 0},j);return W(fun
 g=c(i,b)[1+b];if(g4(c(n,a)[1+a],g)){var
 j=c(i,b)[1+b],k=aU(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},q));return H(function(a){var
 b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(q,e)[1+e],f]},C)}function
-eD(f,e){var
+eC(f,e){var
 b=[0,d];B(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
 Ed(b){var
@@ -6647,13 +6647,13 @@ d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
 Ee(d){var
 a=d;for(;;){var
-b=Ed(r(function(b){return function(a){return r(function(b){return eD(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Ed(r(function(b){return function(a){return r(function(b){return eC(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
 e=b[1],f=az(a),a=I(bH(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
 Ef(b,k,q,e,p,d){var
 m=M(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return eD(a,a)}function
+a=f(b[5],c);return eC(a,a)}function
 g(a){return dd(M(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
@@ -6671,16 +6671,16 @@ j=Ee(I(h));return[0,j[1],j[2],j[3],i,e,m]}function
 iz(a){return M(a[2],a[5])}function
 Eg(h,s,b,g,q){var
 t=b[1],u=r(function(a){var
-b=eD(g,a[1]);return l(a[2],b)},t),v=b[3],w=r(function(a){return eD(a,u)},v),x=b[2],d=r(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
+b=eC(g,a[1]);return l(a[2],b)},t),v=b[3],w=r(function(a){return eC(a,u)},v),x=b[2],d=r(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
 f=b[1];return B(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
 e=iz(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=d7(function(c,b){return l(c,a(e,b))},d,z),A=eD(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dd(a(j[2],E),C),A);else
+j=i[1],m=s[8],z=f(h[5],j[1]),n=d7(function(c,b){return l(c,a(e,b))},d,z),A=eC(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dd(a(j[2],E),C),A);else
 var
 o=a(q,a(b[2],b[2]));var
 p=0===h[1]?1:0,F=p?o:p;return[0,az(d),F]}var
 Eh=12;function
-nK(d,b){var
+nL(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
@@ -6693,18 +6693,18 @@ Ej(d,b){var
 a=c(d[6],b)[1+b];if(d[1]){var
 e=function(b){return ct(a,[at,0.])};return[0,function(b){return Ei(a,b)},e]}function
 f(c){var
-b=r(function(a){return 2.*a},c);aY(b,2.,a);return b}return[0,function(b){return nK(a,b)},f]}function
-nL(a){var
+b=r(function(a){return 2.*a},c);aY(b,2.,a);return b}return[0,function(b){return nL(a,b)},f]}function
+nM(a){var
 b=a[14],c=0;return ak(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
 Ek(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return W(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nK(c,a)},e,$,d]}function
+e(c){return W(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nL(c,a)},e,$,d]}function
 El(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
 d=c[4],e=f(bT(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=Ej(b,c),j=i[2],k=i[1],d=h($,a[3]),e=h(L,a[4]),f=e-d<gc*g?1:0,l=(d+e)/2.,m=eM*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nL(b),i=a?[0,Ek(b,a[1]),0]:a;return cr(e,i)}function
-Em(b,a){return a_(i$*(a[6]-a[5]),b4*b)}function
-nM(e,a,d){var
+c=a[2],i=Ej(b,c),j=i[2],k=i[1],d=h($,a[3]),e=h(L,a[4]),f=e-d<gc*g?1:0,l=(d+e)/2.,m=eM*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nM(b),i=a?[0,Ek(b,a[1]),0]:a;return cr(e,i)}function
+Em(b,a){return a_(ja*(a[6]-a[5]),b4*b)}function
+nN(e,a,d){var
 b=f(a[3],d),c=Em(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
 En(f,h){var
 i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
@@ -6737,16 +6737,16 @@ d(d,b){var
 f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
 k=e(bZ(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
 l=c(i,b)[1+b];return Q(c(i,d)[1+d],l)}return W(function(b,c){return av(a.length-1,function(a){return d(b,a)})},a)}function
-nN(n,m,h,b,a){function
+nO(n,m,h,b,a){function
 d(q,p,o){var
 d=q,i=p,a=o;for(;;){var
-e=H(function(b){return function(a){return nM(h,a,b)!=0.?1:0}}(a),b);if(cN(aM,a)){if(d5(1,e)){if(0===d)return 0;var
+e=H(function(b){return function(a){return nN(h,a,b)!=0.?1:0}}(a),b);if(cN(aM,a)){if(d5(1,e)){if(0===d)return 0;var
 j=n?gL(function(b,a){var
-c=b||a;return c},i,e):e,s=jO(b,j),g=I(f(bT(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=r(function(b){return function(a){return f(a[4],b)}}(a),g),t=r(function(b){return function(a){return nM(h,a,b)}}(a),g),u=Eo(m,g,k,a),l=bU(a),v=En(u,t);B(function(d,e){return function(a,b){return aY(e,-b,c(d,a)[1+a])}}(k,l),v);var
+c=b||a;return c},i,e):e,s=jP(b,j),g=I(f(bT(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=r(function(b){return function(a){return f(a[4],b)}}(a),g),t=r(function(b){return function(a){return nN(h,a,b)}}(a),g),u=Eo(m,g,k,a),l=bU(a),v=En(u,t);B(function(d,e){return function(a,b){return aY(e,-b,c(d,a)[1+a])}}(k,l),v);var
 d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Eh,H(function(a){return 0},b),a)}function
-nO(d,c,b,a){var
-e=nN(1,d,c,b,a);return e?[0,e[1]]:nN(0,d,c,b,a)}function
+nP(d,c,b,a){var
+e=nO(1,d,c,b,a);return e?[0,e[1]]:nO(0,d,c,b,a)}function
 Ep(d,k,j,i){var
 a=k[1][1],l=iq(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
 h(b,a){return aY(f,-b,a)}function
@@ -6755,12 +6755,12 @@ s=n(i);h(bM(a,j)/g,s);var
 u=a[2];B(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
-v=bw(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
+v=bx(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
 b=w;for(;;){t(f,b,e(f,b)+v);var
 x=b+1|0;if(o!==b){var
 b=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
-nP=bu(1.,60);function
+nQ=bu(1.,60);function
 Eq(c,e,b){if(0===c[1]){var
 a=ak(function(c,a){var
 d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a_(c,d-f(a[3],b))},L,e),d=0.<a?1:0,g=d?aM(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
@@ -6771,15 +6771,15 @@ k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;re
 d=b[1]}else
 var
 d=0.;var
-j=a_(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<iZ*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==$?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-nQ(b,e){function
+j=a_(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<i0*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==$?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+nR(b,e){function
 d(a){return Q(a,a)}var
 a=p(b[3]+1|0,0.),c=[0,0.];ar(function(b){var
 e=b[2],f=b[1];aY(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-Es=iZ;function
-nR(k,a,b,d){if(2<=a[1])var
+Es=i0;function
+nS(k,a,b,d){if(2<=a[1])var
 l=(a8(k[8])-1|0)+b|0,g=function(a){return a6(l,a)};else
 var
 p=a[4]+b|0,g=function(a){return a6(p,a)};var
@@ -6798,16 +6798,16 @@ c=a[4];if(c){var
 d=a[2];if(a[1]===i&&dh(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Ef(a,b,c[3],o,s,v),h=[U,function(d){var
 a=b[9];return h1(b,c,H(function(a){return fq(b,a)},a),i)}];function
 w(d){var
-c=nR(b,a,o,d);return Eg(a,b,l,c[1],c[2])}function
+c=nS(b,a,o,d);return Eg(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=eA(g,b,c),i=pm*d<r?f1(g,b,c,h):h,f=Eq(a,e,Ep(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nP*d));var
-k=nO(a,d,Er(a,d,i,b,c,e),f),m=k?[0,k[1]]:nO(a,d,e,f);return[0,f,m]}function
+h=ez(g,b,c),i=pm*d<r?f2(g,b,c,h):h,f=Eq(a,e,Ep(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nQ*d));var
+k=nP(a,d,Er(a,d,i,b,c,e),f),m=k?[0,k[1]]:nP(a,d,e,f);return[0,f,m]}function
 y(d){var
 a=aP(h),e=aV===a?h[1]:U===a?a$(h):h;return h2(b,c,iz(l),e,d)}return[0,iz(l),n,x,w,0!==j?1:0,y]}function
-iB(c,a,b){if(0===b)return function(a){return nS};var
-g=1./an(b),d=nQ(c,H(function(a){return[0,g,a]},b));function
+iB(c,a,b){if(0===b)return function(a){return nT};var
+g=1./an(b),d=nR(c,H(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=nQ(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=nR(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
@@ -6845,16 +6845,16 @@ n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
 o=a[18],q=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],$),y=p(a[2]+1|0,[0]),z=c1(d,function(a){return a}),A=b(a[9],z),C=Q(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,q,o],i]}function
 Ey(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=nL(a);if(e){var
+e=nM(a);if(e){var
 f=e[1],h=Math.sqrt(Q(b,b))+cF,i=pg*Math.sqrt(f[2]),j=[at,0.];return ct(r(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(nP);return ct(b,[at,k])}function
+k=0===g?0.:Math.sqrt(nQ);return ct(b,[at,k])}function
 Ez(c,o,m,l,k){var
 d=Ex(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
 b=iA(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
 c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(iB(a,b,cL(function(a){return iC(b,a)},r)),p);return[0,b[1],s]}var
-h=ay(0,80-a[4]|0),i=nR(c,a,h,Ey(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,az(i[1]),t];return[0,M(1,h),u]}function
+h=ay(0,80-a[4]|0),i=nS(c,a,h,Ey(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,az(i[1]),t];return[0,M(1,h),u]}function
 EA(i,e,h,g,d){var
-j=az(d),a=I(f(aR(function(a){return jI(c(e,a)[1+a])}),j));function
+j=az(d),a=I(f(aR(function(a){return jJ(c(e,a)[1+a])}),j));function
 b(b,g){var
 j=[U,function(a){return p(i[2],b)}];function
 d(b){var
@@ -6864,22 +6864,22 @@ o(b,a){return c(b,a)[1+a]}var
 q=r(function(a){return o(g,a)},a);return[0,r(function(a){return qm(c(e,a)[1+a])},a),q,n,m,l,k]}function
 EB(j,e,i,b,a){function
 d(f,d){var
-g=eA(d,b,a),k=nl(d,b,a),l=A(f0(j,b,a),k),h=c3(d);function
+g=ez(d,b,a),k=nm(d,b,a),l=A(f1(j,b,a),k),h=c3(d);function
 m(f){var
-c=f1(d,b,a,g),e=l+gh*h<c[4]?1:0;return e?is(d,b,a,i[2]*h,c):e}var
+c=f2(d,b,a,g),e=l+gh*h<c[4]?1:0;return e?is(d,b,a,i[2]*h,c):e}var
 n=[U,function(a){return g[1]}];return it(d,c(e[2],f)[1+f],b,a,n,L,m)}return B(d,e[1])}function
-nT(j,f,e,d){var
-g=f0(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+nU(j,f,e,d){var
+g=f1(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=nl(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=nm(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
 EC(d,f,b,a){function
 e(a){return a6(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
 ED(w,i,v,d,b){var
-N=f0(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=nT(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aV===z?m[1]:U===z?a$(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+N=f1(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=nU(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aV===z?m[1]:U===z?a$(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),V=e(l,h)<M?M:e(l,h);t(k,h,V);var
 W=h+1|0;if(C!==h){var
@@ -6894,15 +6894,15 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&no(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,f1(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,eA(c(g,a)[1+a],d,b));continue}}(0),F=N+gh*c3(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&np(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,f2(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,ez(c(g,a)[1+a],d,b));continue}}(0),F=N+gh*c3(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
 n=c(g,a)[1+a],s=c3(n);if(f+b4*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
 L=[U,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:eA(f,d,b)}}(a,n)],S=[U,function(a){return function(d){var
+a=c(o,e)[1+e];return a?a[1]:ez(f,d,b)}}(a,n)],S=[U,function(a){return function(d){var
 b=aP(a),c=aV===b?a[1]:U===b?a$(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
 g=aP(c),a=aV===g?c[1]:U===g?a$(c):c,h=f+2e-09*e<a[4]?Dr(j,d,b,f+ge*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return is(j,d,b,k,h)}}(n,s,L);it(n,c(i[2],a)[1+a],d,b,S,f+b4*s,T);var
 K=r}var
@@ -6920,7 +6920,7 @@ var
 J=y;return J}var
 EE=3;function
 EF(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=nT(o,f,d,b),q=aa(A,f0(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aV===s?j[1]:U===s?a$(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
+g=f[1],h=g.length-1,G=nU(o,f,d,b),q=aa(A,f1(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aV===s?j[1]:U===s?a$(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<L?1:0:E;if(M){var
 N=b4*c3(C);t(i,a,cC(d)*D+N)}var
@@ -6941,34 +6941,34 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,f1(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,eA(c(g,a)[1+a],d,b));continue}return 0}}(EE);if(l){var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,f2(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,ez(c(g,a)[1+a],d,b));continue}return 0}}(EE);if(l){var
 x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c3(n),z=q+gh*y<m[4]?1:0;if(z){var
 J=function(a){return is(n,d,b,F[2]*y,m)},K=[U,function(a){return m[1]}];return it(n,c(f[2],k)[1+k],d,b,K,L,J)}var
 B=z}else
 var
 B=l;return B}function
-nU(e,d,c,b,a,f){switch(f){case
+nV(e,d,c,b,a,f){switch(f){case
 0:return 0;case
 1:return EF(e,d,c,b,a);case
 2:return ED(e,d,c,b,a);default:return EB(e,d,c,b,a)}}function
 EG(a){return[0,a,CO(a)]}function
 EH(a){return typeof
-a==="number"?fX:40000000}function
+a==="number"?fY:40000000}function
 EI(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
 EJ(a){var
 b=a?-72:-50;return bu(1.,b)}function
-nV(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+nW(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
 EK(b,a){function
 c(a){return aM(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=aa(d,aa(A,0.,b[8]),a);return r(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],i6*e];return a},a)}function
-f4(a,b){var
+e=aa(d,aa(A,0.,b[8]),a);return r(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],i7*e];return a},a)}function
+f5(a,b){var
 g=b[3],d=p(b[2],0),e=b[4];ar(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=nV(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nV(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=nW(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nW(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
 j=i;return j}return 0},e);return r(function(b){return EK(a,I(bn(b)))},d)}function
@@ -6977,7 +6977,7 @@ d=cO(0,16),g=[0,0];B(function(e,a){var
 h=a[1],f=c(l[13],h)[1+h],i=d$(d,f);if(i){var
 j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a_(a[3],b[3]),p=A(a[2],b[2]);return fc(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return fc(d,f,[0,a,[0,e,e]])},a);var
 b=g[1];return rm(I(qL(function(a){return uB(d,a)},b)))}function
-f5(b,a){var
+f6(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(cN(function(a){var
 b=aM(a[2]);return b?aM(a[3]):b},b)){var
 h=EL(a,b),i=h[1],d=p(a[2],$),f=p(a[2],L);d6(function(a){var
@@ -6985,17 +6985,17 @@ b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
 c=a_(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=r(function(a){return c(j,a)[1+a]},n),q=function(a){return[0,a,[U,function(b){return C9(a)}]]},g=ne(a,i);if(g)var
+n=a[13],o=r(function(a){return c(j,a)[1+a]},n),q=function(a){return[0,a,[U,function(b){return C9(a)}]]},g=nf(a,i);if(g)var
 s=p(a[2],iD),u=h[2],k=[0,[0,b,d,f,H(q,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
 EM(d,c){var
 g=az(c),a=f(bT(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return ak(function(c,a){return c+f3(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aQ(an(a[1][4]),i)),j=DE(d,I(H(function(a){return f3(a,b)[1]},a)));return bF(function(a){function
+c=0.;return ak(function(c,a){return c+f4(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aQ(an(a[1][4]),i)),j=DE(d,I(H(function(a){return f4(a,b)[1]},a)));return bw(function(a){function
 e(c){return DF(d,c,b,a)}function
-f(a){return bF(e,a)}var
+f(a){return bw(e,a)}var
 g=r(function(a){return qo(f(a))},c);return[0,a[2],b,g]},j)}return a}function
 EN(d){var
 a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==iD){var
@@ -7005,9 +7005,9 @@ h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-nW(x,w,d,v,k){var
+nX(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,EH(d)],m=EI(d),z=f4(a,k),b=r(f(f5([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,EH(d)],m=EI(d),z=f5(a,k),b=r(f(f6([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
 h=EM(a,b);if(h)var
@@ -7023,27 +7023,27 @@ p=EA(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
 n=[0,F,EJ(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
 o=1;r=1}if(!r)var
-o=c[2];nU(a,i,n,0,d,c[1]);return nU(a,i,n,1,d,o)},A);d6(function(a){return qp(DO,a)},j);var
+o=c[2];nV(a,i,n,0,d,c[1]);return nV(a,i,n,1,d,o)},A);d6(function(a){return qp(DO,a)},j);var
 G=az(W(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=EN(f[1][9]),e=[0,i,eE[2],eE[3],eE[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(jY(function(a){return 0<a?1:0},l)){var
-m=aa(ay,0,a[4]),n=e[5],o=az(a[4]),p=a[2],q=bH(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eE},b));return[0,o,az(s),G]}function
-K(a){return eE}return[0,1,0,aQ(k[2],K)]}function
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=EN(f[1][9]),e=[0,i,eD[2],eD[3],eD[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(jZ(function(a){return 0<a?1:0},l)){var
+m=aa(ay,0,a[4]),n=e[5],o=az(a[4]),p=a[2],q=bH(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eD},b));return[0,o,az(s),G]}function
+K(a){return eD}return[0,1,0,aQ(k[2],K)]}function
 EO(b,d,c,a){var
-e=a[1],f=b[1];return nW(function(a,b){return CS(f,e,a,b)},b,d,c,a)}function
+e=a[1],f=b[1];return nX(function(a,b){return CS(f,e,a,b)},b,d,c,a)}function
 EP(a,d,c,b){var
-e=a[1];return nW(function(a,b){return CT(e,a,b)},a,d,c,b)}function
+e=a[1];return nX(function(a,b){return CT(e,a,b)},a,d,c,b)}function
 EQ(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=jI(c[2]);return a?dh(d,b[4]):a}function
-nX(b,c){var
+a=jJ(c[2]);return a?dh(d,b[4]):a}function
+nY(b,c){var
 a=b[2];return a?D6(a[1],b[1],c):a}function
-nY(a,d,c){var
+nZ(a,d,c){var
 b=a[2];return b?D_(b[1],a[1],d,c):cD}function
-nZ(b,c){var
-a=b[2];return a?nI(a[1],b[1],c):a}function
+n0(b,c){var
+a=b[2];return a?nJ(a[1],b[1],c):a}function
 ER(a,e){var
-b=nZ(a,e);if(b){var
+b=n0(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
@@ -7051,7 +7051,7 @@ d=b;return d}function
 ET(g,b,f){var
 c=f[3],a=g[2],d=a?ay(0,de(a[1][16],c9)):a,e=b[2]+d|0,h=M(1,e),i=a8(c);return[0,M(c,ay(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
 EU(b,a,c){var
-d=mn(b,a[1],a[3]),e=cO(0,16),f=cO(0,16),g=I(bq(b)),h=I(d);return[0,b,a,ds(a[2],a[3]),c,h,g,f,e]}function
+d=mo(b,a[1],a[3]),e=cO(0,16),f=cO(0,16),g=I(bq(b)),h=I(d);return[0,b,a,ds(a[2],a[3]),c,h,g,f,e]}function
 n1(a,b){var
 c=d$(a[7],b);if(c)return c[1];var
 d=I(h4(a[1],a[2][1],a[4],b));fb(a[7],b,d);return d}function
@@ -7065,9 +7065,9 @@ b=[0,[0,a[2],a[3]]];c=1}break;case
 2:if(!d5(d,a[1])){var
 b=[0,[0,a[2],a[3]]];c=1}break}if(!c)var
 b=0;if(b){var
-j=b[1],k=fI(e[3],l[2][2],j[1],j[2]),m=f(R,h,k[2]);return[0,f(q,i,k[1]),m]}return[0,i,h]},EW,a)}var
+j=b[1],k=fJ(e[3],l[2][2],j[1],j[2]),m=f(R,h,k[2]);return[0,f(q,i,k[1]),m]}return[0,i,h]},EW,a)}var
 EX=2000;function
-f6(d,b,a,g){if(f(d,a))return a;var
+f7(d,b,a,g){if(f(d,a))return a;var
 c=N(a,b);function
 h(e){var
 g=0<=aH(N(e,b),c)?1:0,h=g?0<=aH(N(a,e),c)?1:0:g;return h?f(d,e):h}var
@@ -7084,8 +7084,8 @@ c=a?N(f[1],a[1][1])<=0?1:0:a;return c}return 1},p=function(b){var
 a=n(b);if(e){var
 c=a?N(a[1][2],e[1])<=0?1:0:a;return c}return 1},q=k[1],r=aU(0,q[1],q[2]),i=function(e,c){return e0(c,function(f){var
 g=aU(0,f,b[2]),h=aN(e,a[1],r,g),c=h*a5(0,b[1]),d=aM(c),i=d?[0,a6(0,c)]:d;return i})};if(bK(a[1])){var
-s=f6(o,h,g,i(iv,f));return[0,f6(p,g,h,i(iv,e)),s]}var
-t=f6(p,h,g,i(iy,e));return[0,f6(o,g,h,i(iy,f)),t]}return EZ}function
+s=f7(o,h,g,i(iv,f));return[0,f7(p,g,h,i(iv,e)),s]}var
+t=f7(p,h,g,i(iy,e));return[0,f7(o,g,h,i(iy,f)),t]}return EZ}function
 n2(b,h,a){var
 e=EV(b,h,a),c=e[2],d=e[1],f=d$(b[8],[0,a,d,c]);if(f)return f[1];var
 g=EY(b,a,[0,d,c]);fb(b[8],[0,a,d,c],g);return g}function
@@ -7113,8 +7113,8 @@ m=h6(f,a);if(!h5(d[1],d[2][1],g,a,m)){var
 n=c-1|0,o=M(b,1),p=0<e?k(a,b):l(a,b),a=p,b=o,c=n;continue}}return a}}(a,1,E0)}function
 E1(a,b){var
 e=h7(b[4]);function
-q(a){return et(b[4],a)}var
-g=q(function(a){return a[1]}),h=q(function(a){return a[2]});if(es(a[1])){var
+q(a){return es(b[4],a)}var
+g=q(function(a){return a[1]}),h=q(function(a){return a[2]});if(er(a[1])){var
 z=0;if(0===e&&0===g&&0===h)z=1;if(!z){var
 i=a[1][2],j=function(a){return a<i?1:0},A=0;if(0===g&&0===h){var
 s=p(i,E2);ar(function(d){var
@@ -7148,23 +7148,23 @@ D=o?m:n;ar(function(a){return u(D,a)},h);var
 v=az(l),w=az(k);if(o)var
 y=w,x=v;else
 var
-y=v,x=w;return[0,x,y,az(d)]}}return n0}function
+y=v,x=w;return[0,x,y,az(d)]}}return iE}function
 E3(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(f4(b,d),a)[1+a],g=n(f5(0,b),[0,fX],i);return g?Eu(e[1],b,g[1],d,a,h):n5}return n5}function
+b=f[1],i=c(f5(b,d),a)[1+a],g=n(f6(0,b),[0,fY],i);return g?Eu(e[1],b,g[1],d,a,h):n5}return n5}function
 E4(g,f,e,d,b){var
 h=dB(e,f),i=g[2],j=gK(f[4],e);if(i&&j){var
 k=j[1];if(0===k[0]){var
-a=i[1],m=c(f4(a,h),d)[1+d],l=n(f5(0,a),[0,fX],m);if(l){var
+a=i[1],m=c(f5(a,h),d)[1+d],l=n(f6(0,a),[0,fY],m);if(l){var
 o=CE(a,0,k[2]);return Ew(g[1],a,l[1],h,d,o,b)}return b}}return b}function
 E5(a,f,e){if(!(a[2]<=c6)&&0===a[7]){var
-b=function(b){return I(bw(a[13],b))},g=b(f),d=p(a[2],0);ar(function(a){var
+b=function(b){return I(bx(a[13],b))},g=b(f),d=p(a[2],0);ar(function(a){var
 e=b(a);return B(function(a,e){var
 b=0!==N(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
 E6(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=I(bw(b[13],a[1])),j=I(bw(b[13],g)),h=function(a){var
+d=f[1],b=e[1],i=I(bx(b[13],a[1])),j=I(bx(b[13],g)),h=function(a){var
 g=gK(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-aU(0,g[1],b[15]);else
@@ -7173,54 +7173,54 @@ var
 e=c7;if(f)var
 e=1.;var
 k=b[12],m=c(j,a)[1+a];return aU(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(f4(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(f5(0,b),[0,fX],d)};return Ez(b,d,k,a,av(d[2],h))}return[0,1,nS]}function
-iE(b,a){return b?a[2]:a[1]}function
+d=c(f5(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(f6(0,b),[0,fY],d)};return Ez(b,d,k,a,av(d[2],h))}return[0,1,nT]}function
+iF(b,a){return b?a[2]:a[1]}function
 E7(h,g,f,c,a){var
 b=0;switch(a[0]){case
 1:if(a[1]===c){var
 i=a[3],j=a[2],e=i,d=j;b=1}break;case
 2:if(!d5(c,a[1])){var
-k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iE(f,cV(g[3],h[2],d,e)):0}function
-iF(c,b,a){return c?N(b,a)<0?1:0:0<N(b,a)?1:0}function
+k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iF(f,cV(g[3],h[2],d,e)):0}function
+iG(c,b,a){return c?N(b,a)<0?1:0:0<N(b,a)?1:0}function
 E8(m,d,a,l,k){var
 n=d[4],e=cs(function(b,a){return[0,b,a]},n),f=cO(0,16);ar(function(a){var
 b=a[2];return 0===b[0]?fb(f,b[2],a[1]):0},e);function
 g(c,f){return ak(function(a,e){var
-b=E7(m,d,c,f,e[2]);if(a&&b&&!iF(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
+b=E7(m,d,c,f,e[2]);if(a&&b&&!iG(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
 b(a){return I(a)}function
 h(c){var
 d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
 o=[0,[0,1,h(1)],0],p=[0,[0,0,h(0)],o],i=b(l);function
 j(b,a,o){var
-d=iE(b,o);if(a<i.length-1&&!iF(b,d,iE(b,c(i,a)[1+a])))return 0;var
+d=iF(b,o);if(a<i.length-1&&!iG(b,d,iF(b,c(i,a)[1+a])))return 0;var
 e=g(b,a);function
 q(a){return g(b,a)}var
 h=qS(b,p);function
 j(e,b){var
-d=a<b.length-1?1:0;return d?bF(e,c(b,a)[1+a]):d}var
+d=a<b.length-1?1:0;return d?bw(e,c(b,a)[1+a]):d}var
 r=h[1],k=j(function(a){return a[1]},r);if(k)var
 l=k;else
 var
 s=h[2],l=j(function(a){return a[1]},s);var
 m=e0(l,q);if(e){var
-n=e[1];if(!iF(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bn(j$(f,a))}return cs(function(b,a){var
+n=e[1];if(!iG(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bn(ka(f,a))}return cs(function(b,a){var
 c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
 E9(a){return[0,a,EG(a),0,0,0,0]}function
-eG(a){return M(j,(((ay(0,a8(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-f7(c,b,a){return[0,c,b,ay(0,a)]}function
-f8(b,e,d){var
-a=ET(b[2],e,d),c=eG(a[2]),f=1===b[1][4]?c:eG(a[1]);return f7(f,c,a[3])}function
+eF(a){return M(j,(((ay(0,a8(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+f8(c,b,a){return[0,c,b,ay(0,a)]}function
+f9(b,e,d){var
+a=ET(b[2],e,d),c=eF(a[2]),f=1===b[1][4]?c:eF(a[1]);return f8(f,c,a[3])}function
 E_(a){function
 b(b,a){return(b+32|0)+(a8(a)/8|0)|0}var
 c=0;return ak(function(a,c){return ak(b,a,c)},c,a)}function
-f9(b,a,h){var
-c=jM(a,b[3]),g=0;if(c){var
+eG(b,a,h){var
+c=jN(a,b[3]),g=0;if(c){var
 d=c[1];if(E_(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
 e=xY(b[1],a);var
-f=x0(e,h),i=jN(a,b[3]);b[3]=[0,[0,a,f],bH(function(a,b){return a<1?1:0},i)];return f}function
+f=x0(e,h),i=jO(a,b[3]);b[3]=[0,[0,a,f],bH(function(a,b){return a<1?1:0},i)];return f}function
 n6(a){if(typeof
-a[7]!=="number"&&!kA(a))return E$;return 0}function
+a[7]!=="number"&&!kB(a))return E$;return 0}function
 eH(c,b){var
 a=n6(c);return a?[0,a[1]]:f(b,0)?0:1}function
 n7(c,b){var
@@ -7240,24 +7240,24 @@ a=c;for(;;){if(a){var
 b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}var
 ob=[0,j,0,0];function
-iG(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=f8(e,i,k),d=f(h,a),b=f(g,a),m=n$(b[4]),n=n$(b[3]),o=n_(b[2]),p=n_(b[1]),q=e[1],r=H(function(b){return Fa(a,q,b)},j),s=H(Fb,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+iH(e,k,j,c,i,h,g){var
+l=c?c[1]:c,a=f9(e,i,k),d=f(h,a),b=f(g,a),m=n$(b[4]),n=n$(b[3]),o=n_(b[2]),p=n_(b[1]),q=e[1],r=H(function(b){return Fa(a,q,b)},j),s=H(Fb,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
 Fc(b,a,m){function
 e(k,j,i,h){var
-c=iG(b,a,m,k,j,i,h),d=c[2],e=c[1],f=x9(f9(b,e,a),a,d);if(f){var
+c=iH(b,a,m,k,j,i,h),d=c[2],e=c[1],f=x9(eG(b,e,a),a,d);if(f){var
 g=f[1];return g?[1,g]:[0,[0,e,d]]}return Fd}function
 n(a){return ob}function
 d(d,c){return EO(b[2],d,c,a)}function
 g(a){return cD}function
-h(c){return nY(b[2],c,a)}function
+h(c){return nZ(b[2],c,a)}function
 k(p){var
-i=f(n8,nX(b[2],a));function
+i=f(n8,nY(b[2],a));function
 c(c,b,a){return e1(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
 c=ER(b[2],a);if(c){var
 f=2;return e1(e(0,ES,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(eF,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=nZ(b[2],a);if(e){var
+a=2;return c(eE,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=n0(b[2],a);if(e){var
 f=1;return c(c4,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
 a=1;return c(c4,function(b){return d(a,b)},g)},m];return oa([0,function(a){return 0===i?0:c(c4,n,g)},o])}function
 i(a){return e(0,c4,function(b){return d(a,b)},g)}var
@@ -7265,14 +7265,14 @@ j=i(0);if(0===j[0])return[0,j[1]];var
 l=j[1];if(EQ(b[2],a)){var
 o=CU(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return e1(i(1))},p];return oa([0,function(b){if(0===l)return 0;function
 a(b,a){return c(b,a)[1+a]}return e1(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
-iH(a,c,b){var
-d=[0,c,b],e=jM(d,a[6]);if(e)return e[1];var
+iI(a,c,b){var
+d=[0,c,b],e=jN(d,a[6]);if(e)return e[1];var
 f=Fc(a,c,b),g=a[6];a[6]=[0,[0,d,f],bH(function(a,b){return a<1?1:0},g)];return f}function
 Fe(a,c,b){function
-d(d){return 0!==iH(a,c,b)?1:0}return eH(a[1],d)}function
+d(d){return 0!==iI(a,c,b)?1:0}return eH(a[1],d)}function
 Ff(a,c,b){function
 d(e){var
-d=iH(a,c,b);return bF(function(a){return[1,a]},d)}return n7(a[1],d)}function
+d=iI(a,c,b);return bw(function(a){return[1,a]},d)}return n7(a[1],d)}function
 Fg(d,c,e,b){var
 i=a(c[2],d[1][12]);function
 f(l,k,j){var
@@ -7289,20 +7289,20 @@ e=[0,d,a[2]],f=b[5];if(f){var
 g=f[1];if(bs(g[1],e))return[0,g[2]]}var
 c=[0,a[1],a[2],a[3],0,a[5],a[6]];function
 i(a){return cD}var
-j=iG(b,c,0,0,c4,function(a){return ob},i)[2],k=mX(f9(b,d,c),c,j),h=bF(function(a){return a[1]},k);b[5]=bF(function(a){return[0,e,a]},h);return h}function
+j=iH(b,c,0,0,c4,function(a){return ob},i)[2],k=mY(eG(b,d,c),c,j),h=bw(function(a){return a[1]},k);b[5]=bw(function(a){return[0,e,a]},h);return h}function
 Fi(b,a,d){function
-l(c){return nY(b[2],c,a)}function
+l(c){return nZ(b[2],c,a)}function
 e(c){var
-d=c[2],e=c[1],f=mX(f9(b,e,a),a,d);return bF(function(a){return[0,e,d,a]},f)}function
+d=c[2],e=c[1],f=mY(eG(b,e,a),a,d);return bw(function(a){return[0,e,d,a]},f)}function
 g(g,c){function
-h(d){return EP(b[2],c,d,a)}return e(iG(b,a,d,[0,f(n8,nX(b[2],a))],g,h,l))}var
+h(d){return EP(b[2],c,d,a)}return e(iH(b,a,d,[0,f(n8,nY(b[2],a))],g,h,l))}var
 c=g(c4,1),k=0;if(c){var
 h=c[1];if(Fg(b,h[1],a,h[3])){var
 i=c;k=1}}if(!k)var
-j=iH(b,a,d),n=j?e(j[1]):g(eF,2),i=n;var
+j=iI(b,a,d),n=j?e(j[1]):g(eE,2),i=n;var
 m=1;return d3(e0(i,function(c){var
 e=c[3],d=c[1],f=c[2];function
-g(b){return[3,d,e,b,E8(d,a,f,b,e[1])]}return bF(g,Fh(b,d,a))}),m)}var
+g(b){return[3,d,e,b,E8(d,a,f,b,e[1])]}return bw(g,Fh(b,d,a))}),m)}var
 Fj=40;function
 Fk(a){var
 k=a8(a[3]);function
@@ -7318,21 +7318,21 @@ j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
 h=l(g,f);return 0<V(h)?ay(b,k-a8(h)|0):b}return b}return ak(b,Fj,a[4])+8|0}function
 oc(g,b){var
-a=f8(g,eF,b),c=a[3],d=a[2],e=a[1],h=Fk(b);function
+a=f9(g,eE,b),c=a[3],d=a[2],e=a[1],h=Fk(b);function
 f(a){return M(j,ay(0,de(a8(a)-1|0,h)))}var
-i=f(d),k=f7(f(e),i,c);return[0,k,H(function(a){var
-b=M(d,a);return f7(M(e,a),b,c+(a/3|0)|0)},Fl)]}function
-iI(b,d,a,c){var
+i=f(d),k=f8(f(e),i,c);return[0,k,H(function(a){var
+b=M(d,a);return f8(M(e,a),b,c+(a/3|0)|0)},Fl)]}function
+iJ(b,d,a,c){var
 e=oc(b,a);return e2(function(e){return cE(d,b[1],e,a,c)},e)}function
 Fm(a,c,b){function
-d(d){return 0!==iI(a,mj,c,b)?1:0}return eH(a[1],d)}function
+d(d){return 0!==iJ(a,mk,c,b)?1:0}return eH(a[1],d)}function
 Fn(a,c,b){function
 d(e){var
-d=iI(a,mj,c,b);return bF(function(a){return[2,a]},d)}return n7(a[1],d)}function
+d=iJ(a,mk,c,b);return bw(function(a){return[2,a]},d)}return n7(a[1],d)}function
 Fo(b,a,e){var
-c=f8(b,eF,a),d=As(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+c=f9(b,eE,a),d=As(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
 Fp(a,c,b){function
-d(d){return 0!==iI(a,yN,c,b)?1:0}return eH(a[1],d)}function
+d(d){return 0!==iJ(a,yN,c,b)?1:0}return eH(a[1],d)}function
 Fq(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return a8(an(f[1])-1|0)}else
@@ -7354,10 +7354,10 @@ h=M(j,e+f|0);return Al(a[1],b,g,h,c,d)},g,oe)}return eH(a[1],e)}function
 Fs(f,a,e){var
 b=od(a),c=M(j,b),d=At(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
 Ft(b,g,c){var
-d=f8(b,g,c),h=eG(c[3]),e=q(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+d=f9(b,g,c),h=eF(c[3]),e=q(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=eG(i),k=q(eG(c[3]),j),f=q(d[1],k);return f7(f,e,d[3])}function
+j=eF(i),k=q(eF(c[3]),j),f=q(d[1],k);return f8(f,e,d[3])}function
 Fu(a){var
 b=a[6],c=cs(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=e3(function(b,a){return aZ(b,a)},d);return H(function(a){return a[2]},e)}function
 of(a){function
@@ -7368,11 +7368,11 @@ g=d[2],h=dB(b,c),i=Ec(e[1],h,g,a);return f(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
 Fw(f,e,d,c){var
 g=dB(d,e),a=E6(f[2],g,c),b=a[1],h=a[2],i=0<V(b)?b:j;return[0,i,h]}function
-Fx(b,e,d){var
-c=eh(b[1]);if(c){var
-f=c[1];if(es(b[1])){var
-a=[U,function(a){return EU(b[1],e,f)}];return function(c){var
-e=dB(c,d),b=aP(a),f=aV===b?a[1]:U===b?a$(a):a;return E1(f,e)}}}return function(a){return n0}}function
+Fx(b,d,c){var
+a=[U,function(f){var
+a=eG(b,d,c)[4],e=b[1];return bw(function(a){return EU(e,d,a)},a)}];return function(f){if(er(b[1])){var
+d=aP(a),e=aV===d?a[1]:U===d?a$(a):a;if(e){var
+g=dB(f,c);return E1(e[1],g)}return iE}return iE}}function
 Fy(b,e,d,h,a){var
 i=E5(b[1],a[1],d);function
 f(c,a){return E3(b[2],c,i,a)}function
@@ -7391,8 +7391,8 @@ Fz(b,i,a){var
 c=Fu(a),d=[0,0];function
 e(c){var
 e=c[2],g=c[1];return[U,function(j){var
-c=Ft(b,g,a),h=Fy(b,c,e,d,a);return f(zJ(f9(b,c,a),i,h),a)}]}var
-g=e([0,c4,bH(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eF,c])],0]]];function
+c=Ft(b,g,a),h=Fy(b,c,e,d,a);return f(zJ(eG(b,c,a),i,h),a)}]}var
+g=e([0,c4,bH(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eE,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
 c=aP(a),g=aV===c?a[1]:U===c?a$(a):a;return f(g,e)}var
@@ -7409,7 +7409,7 @@ f=g}return bG(f,i)}return eH(a[1],d)}function
 FA(c,b,a){function
 d(a){return a}return og(c,b,a,aQ(an(a[4]),d))}function
 FB(d,c,b,a){return og(d,c,b,[0,a,0])}function
-as(b,a){return cu(b,jz(FC,a))}function
+as(b,a){return cu(b,jA(FC,a))}function
 b0(b,a){return cu(b,f(aB(FD),a))}function
 dJ(b,a){return cu(b,a)}function
 f_(a){return gS(a,32)}function
@@ -7463,8 +7463,8 @@ g(a,b){return ab(as,a,b)}function
 h(a,b){return ae(b0,g,a,b)}b(function(a,b){return ab(h,a,b)},f);var
 i=a[5];b(function(a,b){return ab(FN,a,b)},i);b(oi,a[6]);b(oi,a[7]);b(oj,a[8]);return b(oj,a[9])}function
 f$(a,b){return ae(as,as,a,b)}function
-iJ(b,a){return a?as(b,a[1]):dJ(b,FP)}function
-ol(a,b){return ae(iJ,iJ,a,b)}function
+iK(b,a){return a?as(b,a[1]):dJ(b,FP)}function
+ol(a,b){return ae(iK,iK,a,b)}function
 ga(d,c,a,b){as(a,d);f_(a);return n(c,a,b)}function
 om(c,b){var
 d=a(c[2],b);return function(a,b,c){return ga(d,a,b,c)}}function
@@ -7474,7 +7474,7 @@ h(a,b){return ab(f$,a,b)}function
 i(a,b){return ae(h,g,a,b)}var
 j=b[2];function
 k(a,b){return ga(j,i,a,b)}function
-l(a,b){return ab(iJ,a,b)}var
+l(a,b){return ab(iK,a,b)}var
 m=f(om(b,e),l);function
 n(a,b){return ab(b0,a,b)}function
 o(a,b){return ab(b0,a,b)}function
@@ -7510,30 +7510,30 @@ e=a[1];return aJ(FY,eI(function(a,b){return ae(ok,FO,a,b)},e));case
 4:var
 c=a[1];return aJ(F1,FR(c[1],b,c[2]));default:var
 d=a[1];return aJ(F2,FS(d[1],d[2]))}}}function
-iK(a,c,b){var
-d=ex(a[1],b),e=BJ(a[1],b);cB(b);var
+iL(a,c,b){var
+d=ew(a[1],b),e=BJ(a[1],b);cB(b);var
 g=aN(c,a[2],d,e);return f(dL(a),g)}function
 F3(b,a){var
-c=ex(b[1],a),d=m1(a);cB(a);var
+c=ew(b[1],a),d=m2(a);cB(a);var
 e=FA(b[2],d,c);return f(dL(b),e)}function
 F4(b,a){var
-c=ex(b[1],a),d=m1(a),e=BQ(c,a);cB(a);var
+c=ew(b[1],a),d=m2(a),e=BQ(c,a);cB(a);var
 g=FB(b[2],d,c,e);return f(dL(b),g)}function
 gb(a,c,b){var
-d=ex(a[1],b),e=BW(a[1],b);cB(b);var
+d=ew(a[1],b),e=BW(a[1],b);cB(b);var
 g=aN(c,a[2],d,e);return f(dL(a),g)}function
 F5(b,c,a){var
-d=ex(b[1],a),e=m6(c,a);cB(a);var
+d=ew(b[1],a),e=m7(c,a);cB(a);var
 g=Fr(b[2],c,d,e);return f(dL(b),g)}function
 F6(c,b,a){var
-d=m6(b,a);cB(a);var
+d=m7(b,a);cB(a);var
 e=Fs(c[2],b,d);return f(dL(c),e)}function
 F7(a,b,c){var
 d=pW(b,F8);if(0<=d){if(0<d){if(w(b,F9)){if(w(b,F_)){if(w(b,F$)){if(w(b,Ga)){if(w(b,Gb)){if(!w(b,Gc)&&a)return[0,a,gb(a[1],Fo,c)]}else
 if(a)return[0,a,gb(a[1],Fp,c)]}else
 if(a){var
 e=a[1],f=e[3];if(f)return[0,a,F5(e,f[1],c)]}}else
-if(a)return[0,a,iK(a[1],Fi,c)]}else
+if(a)return[0,a,iL(a[1],Fi,c)]}else
 if(a){var
 g=a[1];if(!g[3])return[0,[0,FU(g,c)],Ge]}}else
 if(a)return[0,a,F4(a[1],c)]}else
@@ -7543,14 +7543,14 @@ h=a[1],i=h[3];if(i)return[0,a,F6(h,i[1],c)]}}else
 if(a)return[0,a,gb(a[1],Fn,c)]}else
 if(a)return[0,a,gb(a[1],Fm,c)]}else
 if(!a)return[0,[0,FT(c)],Gl]}else
-if(a)return[0,a,iK(a[1],Fe,c)]}else
-if(a)return[0,a,iK(a[1],Ff,c)];return aW(Gd,b)}function
-iL(a){return q_(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+if(a)return[0,a,iL(a[1],Fe,c)]}else
+if(a)return[0,a,iL(a[1],Ff,c)];return aW(Gd,b)}function
+iM(a){return q_(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
 on=[0,0],oo=[0,0];function
 Gm(d){var
-a=Ax(d),b=Ay(a),e=bB(b),c=F7(on[1],e,b);if(a[3]<a[4])throw[0,cg,Gn];on[1]=c[1];return iL(c[2])}function
-iM(b){var
-a=aJ(Go,iL(b));oo[1]=[0,a];return a}function
+a=Ax(d),b=Ay(a),e=bC(b),c=F7(on[1],e,b);if(a[3]<a[4])throw[0,cg,Gn];on[1]=c[1];return iM(c[2])}function
+iN(b){var
+a=aJ(Go,iM(b));oo[1]=[0,a];return a}function
 Gp(b){var
 a=oo[1];if(a)return a[1];try{var
-c=Gm(b);return c}catch(a){a=bQ(a);return a[1]===ew?aJ(Gq,iL(a[2])):a===eX?Gr:a===gF?Gs:a[1]===cg?iM(a[2]):a===gG?iM(Gt):iM(e$(a))}}HR(f(aB(Gu),qB),Gp);gI(0);return}(globalThis));
+c=Gm(b);return c}catch(a){a=bQ(a);return a[1]===ev?aJ(Gq,iM(a[2])):a===eX?Gr:a===gF?Gs:a[1]===cg?iN(a[2]):a===gG?iN(Gt):iN(e$(a))}}HR(f(aB(Gu),qB),Gp);gI(0);return}(globalThis));

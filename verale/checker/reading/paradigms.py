@@ -75,7 +75,7 @@ class Activations:
         whole = clauses and _cut(clauses, [each for each in others if isinstance(each, ActivationStatement)])
         for index, dropped in enumerate(statements):
             self._space.arithmetic.clock.look()
-            box = pooled
+            box, said = pooled, [each for each in others if each is not dropped]
             if isinstance(dropped, PatchStatement):
                 left = [each for each in groups[dropped.patch] if each is not dropped]
                 box = self._pooled({**parts, dropped.patch: self._part(left)}, patches)
@@ -84,9 +84,8 @@ class Activations:
                 lower[j], upper[j] = clauses.lower[j], clauses.upper[j]
                 box = replace(whole, lower=lower, upper=upper)
             elif box:
-                box = _cut(box, [each for each in others if each is not dropped])
+                box = _cut(box, said)
             if box and others and self._linked:
-                said = [each for each in others if each is not dropped]
                 ends = _stated(said, self._space.head.count, box.bits)
                 box = Lipschitz(self._space).cut_inward(box, ends, *_named(said))
             yield index, box.filled() if box and others else box

@@ -256,7 +256,7 @@ def test_ends_within_lie_within_those_that_are_proved(kernel: str, name: str) ->
     kept, dropped = ActivationStatement(0, middle, middle + Fraction(1, 64)), ActivationStatement(1, middle, None)
     proved = rule.box([kept], 4)
     within = inward(KINDS[name], points, kernel, kept, dropped)
-    for j, ends in enumerate(within):
-        assert ends is not None
+    for j, pair in enumerate(within):
+        assert pair is not None
         least, most = Fraction(proved.lower[j], 1 << proved.bits), Fraction(proved.upper[j], 1 << proved.bits)
-        assert least <= ends[0] <= least + Fraction(1, 2**40) and most - Fraction(1, 2**40) <= ends[1] <= most
+        assert least <= pair[0] <= least + Fraction(1, 2**40) and most - Fraction(1, 2**40) <= pair[1] <= most
