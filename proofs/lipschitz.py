@@ -8,12 +8,15 @@ d. Let |u| <= 1, and c the cosine of unit vectors p_j and p_k, -1 <= t <= 1, R >
    <u, p_k> <= t < c then <u, p_j> <= c t + R; if <u, p_k> >= t > -c then <u, p_j> >= c t - R.
 e. Both ends of d, R the root, move outward as c falls: the upper one for t < c, the lower one, which is minus the upper
    one at -t, for t > -c.
+f. Reference ranges: roots differ by at most d just where r_j^2 + r_k^2 - D <= 2 r_j r_k; and of angles whose cosines
+   are x and t and sines p and q, all x with c <= x t + p q are at most c t + R, which fits where t < c.
 
 Proof. a: otherwise S(x) >= S(t), or S(x) <= S(t). b: the patch with the least distance to p_k has one of at most d
 more to p_j, and likewise with j and k exchanged. c: r_j >= r_k - d >= t^(1/2) - d > 0, and r_j <= t^(1/2) + d; square.
 d: with one coordinate more, 0 in p_j and p_k, u has the length 1. Angles on the sphere are a metric, so c t + R is at
 least the cosine of the difference of the angles arccos t > arccos c, and c t - R at most that of their sum, which is
-less than pi. e: the angle of c rises, and so the difference falls.
+less than pi. e: the angle of c rises, and so the difference falls. f: square; x t + p q is the cosine of the
+difference of the angles.
 
 Z3 proves b for two patches, as more are pooled one by one; and d in a plane, which holds p_j, p_k and the projection of
 u: <u, p_j> and <u, p_k> are those of the projection, whose length is at most 1.
@@ -49,8 +52,14 @@ BETWEEN = [*PLANE[1:], 0 <= M, M <= 1, LESS == (1 - M) * T + M * C]
 ON_ARC = LESS * LESS + SINE * SINE == 1
 ABOVE = SINE >= (1 - M) * Q + M * S
 
+E, P = z3.Reals("e p")
+"""A cosine that fits T, and its sine."""
+FIT = [*PLANE[1:], E * E + P * P == 1, P >= 0, C <= E * T + P * Q]
+ROOTS = [D >= 0, R_J >= 0, R_K >= 0]
+APART = R_J * R_J + R_K * R_K - D * D
+
 LEMMA = Lemma(
-    rules=("mixed",),
+    rules=("mixed", "top_k", "evidence"),
     code=("verale/checker/reading/lipschitz.py", "verale/bounds/lipschitz.py"),
     cases=(
         Case("a. from an upper end", [*FALLS, S_T > HIGH, S_X <= HIGH], X > T),
@@ -66,12 +75,23 @@ LEMMA = Lemma(
         Case("d. no farther", [*PLANE, U >= T, T > -C], COSINE >= C * T - S * Q, tactic=NLSAT),
         Case("e. the arc lies above its chord", [*BETWEEN, SINE >= 0, ON_ARC], ABOVE, tactic=NLSAT),
         Case("e. no nearer", [*BETWEEN, ABOVE], C * T + S * Q <= LESS * T + SINE * Q, tactic=NLSAT),
+        Case("f. roots that fit", [*ROOTS, R_J - R_K <= D, R_K - R_J <= D], APART <= 2 * R_J * R_K, tactic=NLSAT),
+        Case("f. no others", [*ROOTS, APART <= 2 * R_J * R_K], R_J - R_K <= D, tactic=NLSAT),
+        Case("f. cosines that fit", [*FIT, T < C], E <= C * T + S * Q, tactic=NLSAT),
+        Case(
+            "f. the end fits",
+            [*PLANE[1:], T < C, E == C * T + S * Q, P == C * Q - S * T],
+            z3.And(P >= 0, C <= E * T + P * Q),
+            tactic=NLSAT,
+        ),
     ),
     twins=(
         Case("a. where S is not less", [*FALLS, S_T >= HIGH, S_X <= HIGH], X > T),
         Case("c. nearer than D", [*POOLED, R_K * R_K >= T], R_J * R_J >= T + D * D - 2 * R, tactic=NLSAT),
         Case("d. beyond the prototype", [*PLANE, U <= T], COSINE <= C * T + S * Q, tactic=NLSAT),
         Case("d. beyond its opposite", [*PLANE, U >= T], COSINE >= C * T - S * Q, tactic=NLSAT),
+        Case("f. cosines beyond the prototype", FIT, E <= C * T + S * Q, tactic=NLSAT),
+        Case("f. the sum of the roots", [*ROOTS, APART <= 2 * R_J * R_K], R_J + R_K <= D, tactic=NLSAT),
         Case("e. rounded up", [*BETWEEN, ABOVE], C * T + S * Q >= LESS * T + SINE * Q, tactic=NLSAT),
     ),
 )

@@ -60,7 +60,7 @@ PARADIGMS: dict[str, Paradigm] = {
         Paradigm("simplex", True, ("softmax",), seldom_below="assignment", several=True),
         Paradigm("assignment", True, ("softmax",)),
         Paradigm("joint", True, _METRIC, one_patch=True, priced=True),
-        Paradigm("evidence", False, (*_METRIC, "softmax"), minimal=False),
+        Paradigm("evidence", False, (*_METRIC, "softmax")),
         Paradigm("sparse", False, ("softmax",), priced=True, several=True),
         Paradigm("top_k", False, (*_METRIC, "softmax"), priced=True, several=True),
         Paradigm("mixed", False, ("euclidean", *_COSINES), minimal=False),

@@ -173,6 +173,18 @@ reading/paradigms.py Activations.boxes_without: without a statement, clauses say
     clauses.lower[j], clauses.upper[j] => pooled.lower[j], pooled.upper[j]
 reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
     without 2 * sqrt_ends(y * link)[1]
+reading/lipschitz.py Lipschitz._raised_inward: the wrong side of the triangle rule
+    y + link - 2 * sqrt_ends(y * link)[0] => y + link + 2 * sqrt_ends(y * link)[0]
+reading/lipschitz.py Lipschitz._raised_inward: roots are rounded outward
+    y + link - 2 * sqrt_ends(y * link)[0] => y + link - 2 * sqrt_ends(y * link)[1] - 2
+reading/lipschitz.py Lipschitz._lowered_inward: a distance of sums is the sum of distances
+    y + link + 2 * sqrt_ends(y * link)[0] => y + link
+reading/lipschitz.py Lipschitz._certain: ends need not be as stated
+    holds(y) => True
+reading/paradigms.py Activations.boxes_without: what is left out says something of neighbours
+    [each for each in others if each is not dropped] => list(others)
+reading/margin.py require_minimal: a sum that is left out still counts
+    each is not statements[index] => True
 reading/paradigms.py Activations.box: patches without statements are forgotten
     self._outward.box(parts, patches) => self._outward.box(parts, max(1, len(groups)))
 least.py excludes: a gain exceeds the need

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from checker_mutants.faults import planted
 from checker_mutants.mutant import injected
+from support import files
 from support.mutants import mutated
 from support.proved import fake
 
@@ -69,14 +70,14 @@ def test_the_proved_checker_refuses_what_is_asked_of_deployed_heads(executable) 
 
 
 def test_to_prove_more_is_no_disagreement(executable) -> None:
-    """Margins one binary64 above what the rules prove: of some the proved checker proves more."""
-    raised = [case for case in stored() if case.name.startswith("reject/margin-raised-top_k-euclidean")]
-    proved = [Auditor(case.head, case.latents, "proved").check(case.certificate).status for case in raised]
-    assert Status.PROVED in proved
-    for case, status in zip(raised, proved, strict=True):
-        verdict = Auditor(case.head, case.latents, "all").check(case.certificate)
-        assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "margin")
-        assert verdict.message.endswith("(proved: PROVED)") == (status is Status.PROVED)
+    """Of one patch the proved checker bounds a margin as a whole: a_0 - a_1 = 1 - 2 z over [-1, 1/4]."""
+    parts = {"geometry": files.EUCLIDEAN, "similarity": {"kind": "negated"}, "domain": files.domain(-1.0, 0.25)}
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], **parts)
+    certificate = files.certificate(head, [], paradigm="top_k", patches=1, margins=[None, 0.25])
+    assert Auditor(head, None, "proved").check(certificate, entailment_only=True).status is Status.PROVED
+    verdict = Auditor(head, None, "all").check(certificate, entailment_only=True)
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "entailment")
+    assert verdict.message.endswith("(proved: PROVED)")
 
 
 def test_they_agree_on_mutants(executable) -> None:

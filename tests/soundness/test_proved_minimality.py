@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from support import files
@@ -18,10 +17,6 @@ MISSED = {
     "accept/joint-needed-at-a-tie",
 }
 """Cases that it may miss: what floats find costs a proof, never soundness."""
-
-
-SPARE = re.compile(r"statement (\d+) \(.*\) is not needed: without it the class is proved too")
-"""What it says where it proves more than the reference ranges do."""
 
 
 def claimed(folder: str) -> list[Case]:
@@ -44,27 +39,9 @@ def test_minimality_is_proved_where_it_is_accepted() -> None:
     cases = [case for case in claimed("accept/") if case.status == "PROVED"]
     verdicts = {case.name: verdict_of(case) for case in cases}
     proved = {name for name, verdict in verdicts.items() if verdict.claims["minimality"] == "proved"}
-    spare = {name for name, verdict in verdicts.items() if SPARE.match(verdict.message)}
-    assert {case.name for case in cases} - proved <= MISSED | spare and not proved & spare
-    assert {name.split("/")[1].split("-")[0] for name in spare} == {"top_k"}
+    assert {case.name for case in cases} - proved <= MISSED
     paradigms = {json.loads(case.certificate)["predicate"]["paradigm"] for case in cases if case.name in proved}
-    assert paradigms == {"top_k", "sparse", "simplex", "assignment", "joint", "projection"}
-
-
-def test_a_statement_that_is_named_can_be_dropped() -> None:
-    """Not by the reference ranges, by which arb proves minimality all the same, and says no more."""
-    for case in [case for case in claimed("accept/top_k") if case.status == "PROVED"]:
-        found = SPARE.match(verdict_of(case).message)
-        if found is not None:
-            document = json.loads(case.certificate)
-            del document["predicate"]["statements"][int(found[1])]
-            document["predicate"]["claims"] = ["entailment"]
-            document["predicate"]["margins"] = [m and (2.0**-1074).hex() for m in document["predicate"]["margins"]]
-            del document["subject"][1:]
-            fewer = Auditor(case.head, None, "proved").check(json.dumps(document).encode(), entailment_only=True)
-            assert fewer.status is Status.PROVED, case.name
-            by_rules = Auditor(case.head, case.latents, "arb").check(case.certificate, minimality=True)
-            assert by_rules.claims["minimality"] == "proved", case.name
+    assert paradigms == {"top_k", "sparse", "evidence", "simplex", "assignment", "joint", "projection"}
 
 
 def test_minimality_that_is_false_is_not_proved() -> None:

@@ -632,8 +632,8 @@ report/account.py _Ledger.takes: the better end of an activation counts
 bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
     up(up(self.bias - least) + up(self.bias.abs() * 2.0**-52)) => self.bias - least - 2.0**-40
     unit/search/test_paradigms_evidence.py::test_statements_are_true_and_prove_the_class[euclidean]
-search/paradigms/evidence.py EvidenceSearch.prove: a sum adds to the margin
-    down(by_own[about] - each.upper) => down(by_own[about] + each.upper)
+search/linked.py with_sums: a sum adds to the margin
+    down(by_own[:, about] - each.upper) => down(by_own[:, about] + each.upper)
     unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
 bounds/margin.py belonging: prototypes belong to every class that has not the least weight
     head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
@@ -667,17 +667,21 @@ report/page_detail.py Details.of: what is told beside a verdict is not what its 
 checker/proved/claims.py ProvedAudit.prove: a statement can be spared, and nobody says so
     without self._require_none_spare()
     unit/checker/proved/test_audit.py::test_a_statement_without_which_the_class_is_proved_is_named
-search/batches.py _Explainer._certificate: minimality is claimed where a statement can be spared
-    not linked.may_lose_one(about.predicted, statements) => True
-    unit/search/test_linked.py::test_minimality_is_claimed_just_where_the_proved_checker_needs_every_statement[few-cosine]
+search/linked.py Linked.shrunk: minimality is claimed where a statement can be spared
+    not self._may_be_proved(margins, torch.cat([without, *bounds])) => True
+    unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
+search/linked.py Linked.shrunk: a statement that neighbours imply is kept
+    float(least.amax()) > 0 => False
+    unit/search/test_linked.py::test_no_statement_can_be_dropped_and_every_checker_says_so[few-top_k-cosine]
 rounding/directed.py root: square roots are only nearly right
     np.sqrt(values.numpy(), out=roots.numpy()) => np.exp(np.log(values.numpy()) / 2, out=roots.numpy())
     unit/rounding/test_directed.py::test_roots_are_correctly_rounded
 search/linked.py WholeMargins.fall_short: no margin of one patch is bounded as a whole
     (terms.sum(1) < -_ROUNDED * terms.abs().sum(1)) & (place.square().sum(1) <= self._radius**2) => True
     unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
-search/several.py _attempts: minimality is claimed where a statement can be spared
-    linked is not None and linked.may_lose_one(predicted, left.statements) => False
+search/several.py _OfActivations.left: a statement that neighbours imply is kept
+    self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
+    => self._activations.explanation(stated, minimal)
     unit/search/test_linked.py::test_several_explanations_claim_no_more
 report/vocabulary.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())

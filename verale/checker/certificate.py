@@ -49,7 +49,7 @@ PARADIGMS: dict[str, tuple[str, ...]] = {
     "evidence": GEOMETRIES,
 }
 """The paradigms, and the geometries that each is defined for."""
-MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersphere", "mixed", "evidence"))
+MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersphere", "mixed"))
 """The paradigms under which minimality may be claimed."""
 
 

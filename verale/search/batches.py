@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +18,7 @@ from verale.bounds import (
 from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
-from verale.paradigms import PARADIGMS, READABLE
+from verale.paradigms import READABLE
 from verale.rounding.device import require_device
 from verale.search.digits import (
     EXACT_DIGITS,
@@ -26,7 +26,6 @@ from verale.search.digits import (
     least_unit,
 )
 from verale.search.inflate import inflate
-from verale.search.linked import Linked
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms.base import ParadigmSearch, require_memory
 from verale.search.problem import Problem
@@ -281,11 +280,6 @@ class _Explainer:
         return f"{digits} digits do not prove the class" if found is None else found
 
     @cached_property
-    def _linked(self) -> Callable[[int], Linked | None]:
-        """What activations of images of so many patches say of each other."""
-        return cache(partial(Linked.of, self.head))
-
-    @cached_property
     def least_unit(self) -> float:
         """See `verale.search.digits.least_unit`."""
         return least_unit(self.head)
@@ -306,8 +300,6 @@ class _Explainer:
 
     def _certificate(self, about: _About, paradigm: str, solution: Solved) -> Certificate:
         statements, margins, minimal, prices = solution
-        if minimal and not PARADIGMS[paradigm].spatial and (linked := self._linked(about.patches)) is not None:
-            minimal = not linked.may_lose_one(about.predicted, statements)
         return Certificate(
             head=self.head_digest,
             **about.subject,

@@ -1,32 +1,32 @@
-"""Linked: whether the class may follow without one of the statements of an explanation by activations.
+"""Linked: what statements about activations prove together, and which of them that leaves needless.
 
-The bounds of `top_k` and `sparse` take activations one by one, and so do the reference ranges by which minimality is
-defined. But an activation bounds those of prototypes that lie near its own (`verale.bounds.lipschitz`), and the proved
-checker uses that under every paradigm. Of one patch it also bounds a whole margin over the domain, which takes no
-statement (`WholeMargins`). So it may prove the class without a statement that the reference ranges need. Such an
-explanation does not claim minimality.
+An activation bounds those of prototypes that lie near its own (`verale.bounds.lipschitz`). Checkers use that, and so do
+the reference ranges by which minimality is defined. So a statement that the others imply is dropped here.
+
+Of one patch a whole margin may be bounded over the domain, which takes no statement (`WholeMargins`). The proved
+checker uses that too, though reference ranges do not: an explanation that it may shorten does not claim minimality.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from verale.bounds import TopK, margins_of
+from verale.bounds import Margins, TopK, margins_of
 from verale.bounds.lipschitz import Lipschitz
+from verale.bounds.margin import belonging, kept
 from verale.bounds.observables import norm
-from verale.certificate import Statement
+from verale.certificate import ActivationStatement, Statement, SumStatement
 from verale.errors import UsageError
 from verale.head import Head, Identity, Linear, MaxPooling, Negated, TopMeanPooling
-from verale.rounding import Enclosure, root
+from verale.rounding import Enclosure, down, root
 from verale.search.problem import NOISE
 from verale.search.stated import Stated
 
-__all__ = ["Linked", "WholeMargins"]
+__all__ = ["Linked", "WholeMargins", "with_sums"]
 
 _FAR = 1e100
 """Stands for infinity: the square of a coordinate at which a margin without bounds is below 0."""
@@ -40,9 +40,6 @@ class Linked:
     Args:
         head: the head.
         patches: L.
-
-    Raises:
-        UsageError: activations of this head say nothing of each other, nor is a margin bounded as a whole.
     """
 
     def __init__(self, head: Head, patches: int) -> None:
@@ -52,39 +49,82 @@ class Linked:
         try:
             self._lipschitz = Lipschitz(head)
         except UsageError:
-            if self._whole is None:
-                raise
             self._lipschitz = _Unlinked(self._range)
 
     @classmethod
     def of(cls, head: Head, patches: int) -> Linked | None:
-        """The same; None where nothing but the reference ranges says anything of a margin."""
-        try:
-            return cls(head, patches)
-        except UsageError:
-            return None
+        """The same; None where activations say nothing of each other, nor is a margin bounded as a whole."""
+        linked = cls(head, patches)
+        return None if isinstance(linked._lipschitz, _Unlinked) and linked._whole is None else linked
 
-    def may_lose_one(self, predicted: int, statements: Sequence[Statement]) -> bool:
-        """Whether the class may follow without one of the statements, also for a checker that rounds less.
+    def proved(self, predicted: int, statements: Sequence[Statement]) -> Tensor:
+        """(C,) lower bounds of the margins of a class, given statements about activations and sums.
+
+        Soundness: the difference of two logits is what the prototypes of the class give, at least the first term, less
+        what all others take back, which a sum bounds; and it is what all give. The greater bound counts.
+        """
+        sums = [each for each in statements if isinstance(each, SumStatement)]
+        box = self.box(Stated.of(statements, self._head.size))
+        return with_sums(self._margins(predicted), self._head, box[None], sums)[0]
+
+    def shrunk(self, predicted: int, statements: Sequence[Statement]) -> tuple[list[Statement], bool]:
+        """The statements without those that the others make needless: first clauses and sums, then the statement
+        without which the least margin stays greatest, until none is left.
 
         Args:
             predicted: the class.
             statements: an explanation by activations, as it is written.
+
+        Returns:
+            What is left, and whether all of it is needed: without any one of them the bounds miss the class by more
+            than rounding can explain, also for a checker that bounds margins of one patch as a whole.
+
+        Soundness: each deletion is proved.
         """
-        stated = Stated.of(statements, self._head.size)
-        margins = margins_of(self._head, torch.tensor([predicted]), self._patches)
+        margins, left = self._margins(predicted), list(statements)
+        for each in [each for each in left if not isinstance(each, ActivationStatement)]:
+            fewer = [other for other in left if other is not each]
+            if bool((self.proved(predicted, fewer) > 0).all()):
+                left = fewer
+        sums = [each for each in left if isinstance(each, SumStatement)]
+        own = [each for each in left if isinstance(each, ActivationStatement)]
+        stated = Stated.of(left, self._head.size)
+        rows = self._rows(stated)
+        order = torch.tensor([stated.prototypes.index(each.prototype) for each in own], dtype=torch.int64)
+        rows = Enclosure.unchecked(rows.lower[order], rows.upper[order])
+        most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
+        while True:
+            alone = self._without_own(stated)
+            without = torch.minimum(with_sums(margins, self._head, _within_each(rows, alone), sums), most)
+            least = without.amin(1)
+            if not len(own) or not float(least.amax()) > 0:
+                break
+            best = int(least.argmax())
+            rest = [*range(best), *range(best + 1, len(own))]
+            fewer_stated = _without(stated, own[best].prototype)
+            if stated.has_ceiling or stated.has_floor:  # those that a clause lists are bounded by all others
+                box = _met(Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), self._without_own(fewer_stated))
+                most[best] = with_sums(margins, self._head, box[None], sums)[0]
+                if not bool((most[best] > 0).all()):
+                    continue
+            del own[best]
+            stated, rows, most = fewer_stated, Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), most[rest]
+        kept = {id(each) for each in own}
+        left = [each for each in left if not isinstance(each, ActivationStatement) or id(each) in kept]
+        others = [each for each in left if not isinstance(each, ActivationStatement)]
+        bounds = [self.proved(predicted, [each for each in left if each is not other])[None] for other in others]
+        return left, not self._may_be_proved(margins, torch.cat([without, *bounds]))
+
+    def _may_be_proved(self, margins: Margins, without: Tensor) -> bool:
+        """Whether a checker that rounds less may prove the class at some of these margins (B, C)."""
         least = -NOISE * float(margins.error[0].amax())
         anyway = torch.zeros(self._head.classes, dtype=torch.bool)
         if self._whole is not None:
-            anyway = ~self._whole.fall_short(predicted)
+            anyway = ~self._whole.fall_short(int(margins.predicted[0]))
+        return bool(((without > least) | anyway).all(1).any())
 
-        def proves(boxes: Enclosure) -> Tensor:
-            return ((margins.lower(boxes[None])[0] > least) | anyway).all(1)
-
-        fewer = [_without(stated, stated.prototypes[index]) for index in _true(proves(self._within_each(stated)))]
-        fewer += [replace(stated, upper=_with_last(stated.upper, math.inf))] * stated.has_ceiling
-        fewer += [replace(stated, lower=_with_last(stated.lower, -math.inf))] * stated.has_floor
-        return any(bool(proves(self.box(each)[None])) for each in fewer)
+    def _margins(self, predicted: int) -> Margins:
+        return margins_of(self._head, torch.tensor([predicted]), self._patches)
 
     def box(self, stated: Stated) -> Enclosure:
         """(P,) ranges of the activations: those over the domain, cut by what is stated of each, and by what one other
@@ -92,17 +132,7 @@ class Linked:
 
         Soundness: the Lipschitz rule, from ranges that hold.
         """
-        every = Enclosure.cat([self._without_own(stated)[None], self._rows(stated)])
-        return Enclosure.unchecked(every.lower.amax(0), every.upper.amin(0))
-
-    def _within_each(self, stated: Stated) -> Enclosure:
-        """(S, P) boxes without the statement about each of S activations, or tighter: what the lost one says of those
-        that a clause exempts is not taken away."""
-        rows, alone = self._rows(stated), self._without_own(stated)
-        if len(rows.lower) < 2:
-            return Enclosure.unchecked(*(end.expand(len(rows.lower), -1) for end in (alone.lower, alone.upper)))
-        lower, upper = -_least_of_others(-rows.lower), _least_of_others(rows.upper)
-        return Enclosure.unchecked(torch.maximum(lower, alone.lower), torch.minimum(upper, alone.upper))
+        return _met(self._rows(stated), self._without_own(stated))
 
     def _rows(self, stated: Stated) -> Enclosure:
         """(S, P) what each statement about one activation says of all, its own among them."""
@@ -209,6 +239,33 @@ class _Unlinked:
         return torch.full_like(low, -math.inf)
 
 
+def with_sums(margins: Margins, head: Head, boxes: Enclosure, sums: Sequence[SumStatement]) -> Tensor:
+    """(B, C) lower bounds of the margins of one image over boxes (B, P), given sums."""
+    bound = margins.lower(boxes[None])[0]
+    if sums:
+        own = belonging(head, margins.predicted)[0]
+        by_own = margins.lower(kept(boxes, own)[None])[0]
+        for each in sums:
+            about = slice(None) if each.rivals is None else list(each.rivals)
+            bound[:, about] = torch.maximum(bound[:, about], down(by_own[:, about] - each.upper))
+    return bound
+
+
+def _met(rows: Enclosure, alone: Enclosure) -> Enclosure:
+    """(P,) the intersection of ranges (P,) and of rows (S, P)."""
+    every = Enclosure.cat([alone[None], rows])
+    return Enclosure.unchecked(every.lower.amax(0), every.upper.amin(0))
+
+
+def _within_each(rows: Enclosure, alone: Enclosure) -> Enclosure:
+    """(S, P) boxes without each of S rows, or tighter: what it says of those that a clause exempts is not taken away
+    from `alone`."""
+    if len(rows.lower) < 2:
+        return Enclosure.unchecked(*(end.expand(len(rows.lower), -1) for end in (alone.lower, alone.upper)))
+    lower, upper = -_least_of_others(-rows.lower), _least_of_others(rows.upper)
+    return Enclosure.unchecked(torch.maximum(lower, alone.lower), torch.minimum(upper, alone.upper))
+
+
 def _least_of_others(rows: Tensor) -> Tensor:
     """(S, P) for each row the least of all others."""
     two = rows.topk(2, dim=0, largest=False)
@@ -220,12 +277,3 @@ def _without(stated: Stated, prototype: int) -> Stated:
     lower, upper = stated.lower.clone(), stated.upper.clone()
     lower[prototype], upper[prototype] = -math.inf, math.inf
     return stated.with_ends(lower, upper)
-
-
-def _with_last(ends: Tensor, end: float) -> Tensor:
-    return torch.cat([ends[:-1], ends.new_tensor([end])])
-
-
-def _true(values: Tensor) -> list[int]:
-    indices: list[int] = values.nonzero()[:, 0].tolist()
-    return indices

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from torch import Tensor
 
@@ -25,10 +25,10 @@ from verale.search.activations import CEILING, FLOOR, Activations, Item
 from verale.search.at_once import ranges_from_scratch
 from verale.search.covers import Cover
 from verale.search.digits import EXACT_DIGITS
-from verale.search.linked import Linked
 from verale.search.needed import not_surely_needed, proved_margins, without_doubtful
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
+from verale.search.paradigms.of_activations import OfActivations
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem, UnexplainedError, shortened
 from verale.search.prove import UNSETTLED
@@ -90,7 +90,10 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterat
     if not float(problem.settled[0]) > 0:
         raise UnexplainedError("no class certainly beats all others at these latents")
     vocabulary: _Vocabulary[Any]
-    vocabulary = _OfPatches(problem, search) if isinstance(search, OfPatches) else _OfActivations(problem, search)
+    if isinstance(search, OfPatches):
+        vocabulary = _OfPatches(problem, search)
+    else:
+        vocabulary = _OfActivations(problem, cast(OfActivations, search))
     return _attempts(vocabulary, patches, paradigm, seed)
 
 
@@ -133,7 +136,6 @@ def _attempts(vocabulary: _Vocabulary[Any], patches: Tensor, paradigm: str, seed
     drawn = random.Random(seed)
     seen: set[frozenset[Any]] = set()
     head, predicted = vocabulary.problem.head, int(vocabulary.problem.margins.predicted[0])
-    linked = None if PARADIGMS[paradigm].spatial else Linked.of(head, len(patches))
     first = True
     while True:
         order = vocabulary.items.copy()
@@ -155,7 +157,7 @@ def _attempts(vocabulary: _Vocabulary[Any], patches: Tensor, paradigm: str, seed
             patches=len(patches),
             statements=tuple(left.statements),
             margins=tuple(None if rival == predicted else margin for rival, margin in margins),
-            minimal=left.minimal and not (linked is not None and linked.may_lose_one(predicted, left.statements)),
+            minimal=left.minimal,
             version=__version__,
         )
         yield OneOrder(certificate, len(seen))
@@ -172,8 +174,8 @@ def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
 class _OfActivations:
     """Statements about each activation, and the clauses of the explanation that `explain` gives."""
 
-    def __init__(self, problem: Problem, search: ParadigmSearch) -> None:
-        self.problem, self._activations = problem, Activations(problem)
+    def __init__(self, problem: Problem, search: OfActivations) -> None:
+        self.problem, self._activations, self._search = problem, Activations(problem), search
         usual = _usual(problem, search)
         ceiling = next((each.upper for each in usual if isinstance(each, OrderStatement)), math.inf)
         floor = next((each.lower for each in usual if isinstance(each, FloorStatement)), -math.inf)
@@ -185,10 +187,15 @@ class _OfActivations:
     def left(self, order: list[Item]) -> _Left[Item]:
         """What is left after dropping in this order."""
         stated, minimal = self._activations.without_needless(self._all, order)
-        clauses = {CEILING: stated.has_ceiling, FLOOR: stated.has_floor}
-        kept: list[Item] = [*stated.prototypes, *(name for name, is_stated in clauses.items() if is_stated)]
-        explanation = self._activations.explanation(stated, minimal)
+        explanation = self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
+        kept: list[Item] = list(map(_item, explanation.statements))
         return _Left(frozenset(kept), explanation.statements, explanation.margins, explanation.minimal)
+
+
+def _item(statement: Statement) -> Item:
+    if isinstance(statement, ActivationStatement):
+        return statement.prototype
+    return CEILING if isinstance(statement, OrderStatement) else FLOOR
 
 
 class _OfPatches:

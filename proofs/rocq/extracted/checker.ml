@@ -1204,7 +1204,7 @@ type statement =
 
 let lists rivals r =
   match rivals with
-  | Some listed -> existsb ((=) r) listed
+  | Some listed0 -> existsb ((=) r) listed0
   | None -> true
 
 type certificate = { predicted : int; patches : int;
@@ -6562,6 +6562,19 @@ let refutation_proved h s c i =
         | None -> false)
      | None -> false)
 
+(** val are_linked : head -> bool **)
+
+let are_linked h =
+  match h.head_pooling with
+  | MaxPool ->
+    (match h.head_geometry with
+     | InnerProduct _ -> false
+     | Softmax -> false
+     | _ -> (match h.head_similarity with
+             | Quadratic -> false
+             | _ -> true))
+  | _ -> false
+
 (** val states : int -> int -> statement -> bool **)
 
 let states l k = function
@@ -7288,6 +7301,314 @@ let no_sum_proves h b b0 c own0 loser =
        | None -> false)
     | _ -> true) c.statements
 
+type reach_hints = { lowest_at : Big_int_Z.big_int list;
+                     highest_at : Big_int_Z.big_int list;
+                     spots : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+(** val alike_most :
+    head -> Big_int_Z.big_int -> measure -> measure -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let alike_most h t0 j k product =
+  let r = Z.mul (root_unit h) (root_unit h) in
+  Z.min t0
+    (if Z.leb Big_int_Z.zero_big_int product
+     then ceil_div (Z.mul (Z.mul t0 product) r) (Z.mul j.near k.near)
+     else ceil_div (Z.mul (Z.mul t0 product) r) (Z.mul j.far k.far))
+
+(** val gap_between :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> measure ->
+    (Big_int_Z.big_int list * measure) -> Big_int_Z.big_int **)
+
+let gap_between h t0 p m x =
+  let product = zdot (fst x) p in
+  if euclidean h
+  then Z.mul t0
+         (Z.add
+           (Z.sub (snd x).square
+             (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+               product)) m.square)
+  else alike_most h t0 (snd x) m product
+
+(** val gaps_of :
+    head -> Big_int_Z.big_int -> measure list -> int -> Big_int_Z.big_int list **)
+
+let gaps_of h t0 ms k =
+  let p = points h k in
+  let m =
+    nth k ms { square = Big_int_Z.zero_big_int; total =
+      Big_int_Z.zero_big_int; near = Big_int_Z.unit_big_int; far =
+      Big_int_Z.unit_big_int }
+  in
+  map (gap_between h t0 p m) (combine h.prototypes ms)
+
+(** val close :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let close h t0 gap0 x y =
+  if euclidean h
+  then let u = Z.mul (unit_of h) (unit_of h) in
+       let s = Z.sub (Z.mul (Z.add x y) u) gap0 in
+       (&&)
+         ((&&) (Z.leb Big_int_Z.zero_big_int x)
+           (Z.leb Big_int_Z.zero_big_int y))
+         ((||) (Z.leb s Big_int_Z.zero_big_int)
+           (Z.leb (Z.mul s s)
+             (Z.mul
+               (Z.mul (Big_int_Z.mult_int_big_int 2
+                 (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+                 (Z.mul x u)) (Z.mul y u))))
+  else let s = Z.sub (Z.mul gap0 t0) (Z.mul x y) in
+       (||) (Z.leb s Big_int_Z.zero_big_int)
+         (Z.leb (Z.mul s s)
+           (Z.mul (Z.sub (Z.mul t0 t0) (Z.mul x x))
+             (Z.sub (Z.mul t0 t0) (Z.mul y y))))
+
+(** val between_spots :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let between_spots spot x =
+  Z.max (fst spot) (Z.min (snd spot) x)
+
+(** val all_close :
+    head -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> int -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int list -> bool **)
+
+let rec all_close h t0 k spot i gaps xs =
+  match gaps with
+  | [] -> (match xs with
+           | [] -> true
+           | _ :: _ -> false)
+  | g :: gaps' ->
+    (match xs with
+     | [] -> false
+     | x :: xs' ->
+       (&&) ((||) ((=) i k) (close h t0 g x (between_spots spot x)))
+         (all_close h t0 k spot (Stdlib.Int.succ i) gaps' xs'))
+
+(** val close_to_all :
+    head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> int ->
+    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    bool **)
+
+let rec close_to_all h t0 j x i gaps spots0 =
+  match gaps with
+  | [] -> (match spots0 with
+           | [] -> true
+           | _ :: _ -> false)
+  | g :: gaps' ->
+    (match spots0 with
+     | [] -> false
+     | spot :: spots' ->
+       (&&) ((||) ((=) i j) (close h t0 g x (between_spots spot x)))
+         (close_to_all h t0 j x (Stdlib.Int.succ i) gaps' spots'))
+
+(** val inside :
+    (Big_int_Z.big_int * Big_int_Z.big_int) option -> Big_int_Z.big_int ->
+    bool **)
+
+let inside free x =
+  match free with
+  | Some e -> (&&) (Z.leb (fst e) x) (Z.leb x (snd e))
+  | None -> false
+
+(** val within_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int option -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    bool **)
+
+let within_ends b u lo hi v =
+  let e = inner_stated_ends u b lo hi in
+  (&&) (match fst e with
+        | Some a -> Z.leb a (fst v)
+        | None -> true)
+    (match snd e with
+     | Some b0 -> Z.leb (snd v) b0
+     | None -> true)
+
+(** val as_stated :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> statement list -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let as_stated b u ss k v =
+  forallb (fun s ->
+    match s with
+    | AboutActivation (j, lo, hi) ->
+      (||) (negb ((=) j k)) (within_ends b u lo hi v)
+    | AboutOthers (except, lo, hi) ->
+      (||) (existsb ((=) k) except) (within_ends b u lo hi v)
+    | _ -> true) ss
+
+(** val spot_right :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    Big_int_Z.big_int -> statement list -> int -> own ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let spot_right h t0 b terms0 logs u ss k o free spot =
+  (&&)
+    ((&&)
+      ((&&) ((&&) (Z.leb (fst spot) (snd spot)) (inside free (fst spot)))
+        (inside free (snd spot)))
+      (match direction_of h o with
+       | Neither -> false
+       | _ -> true))
+    (match value_at h t0 b terms0 logs o (fst spot) with
+     | Some v ->
+       (match value_at h t0 b terms0 logs o (snd spot) with
+        | Some w -> (&&) (as_stated b u ss k v) (as_stated b u ss k w)
+        | None -> false)
+     | None -> false)
+
+(** val spots_right :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    Big_int_Z.big_int -> statement list -> (int -> bool) -> int -> own list
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let rec spots_right h t0 b terms0 logs u ss wanted i os free spots0 =
+  match os with
+  | [] -> true
+  | o :: os' ->
+    (match free with
+     | [] -> false
+     | f :: free' ->
+       (match spots0 with
+        | [] -> false
+        | spot :: spots' ->
+          (&&)
+            ((||) (negb (wanted i))
+              (spot_right h t0 b terms0 logs u ss i o f spot))
+            (spots_right h t0 b terms0 logs u ss wanted (Stdlib.Int.succ i)
+              os' free' spots')))
+
+(** val own_stated : statement list -> int list **)
+
+let own_stated ss =
+  flat_map (fun s ->
+    match s with
+    | AboutActivation (k, _, _) -> k :: []
+    | _ -> []) ss
+
+(** val listed :
+    statement list -> ((Big_int_Z.big_int option * Big_int_Z.big_int option)
+    -> Big_int_Z.big_int option) -> int list **)
+
+let listed ss side =
+  flat_map (fun s ->
+    match s with
+    | AboutOthers (except, lo, hi) ->
+      (match side (lo, hi) with
+       | Some _ -> except
+       | None -> [])
+    | _ -> []) ss
+
+(** val cut_inward :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own list -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> box -> box option **)
+
+let rec cut_inward h t0 b terms0 logs os free least most b0 =
+  match os with
+  | [] -> (match b0 with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | o :: os' ->
+    (match free with
+     | [] -> None
+     | f :: free' ->
+       (match least with
+        | [] -> None
+        | x :: least' ->
+          (match most with
+           | [] -> None
+           | y :: most' ->
+             (match b0 with
+              | [] -> None
+              | e :: b' ->
+                if (&&) (inside f x) (inside f y)
+                then (match value_at h t0 b terms0 logs o x with
+                      | Some v ->
+                        (match value_at h t0 b terms0 logs o y with
+                         | Some w ->
+                           (match cut_inward h t0 b terms0 logs os' free'
+                                    least' most' b' with
+                            | Some rest ->
+                              Some (((Z.max (fst e) (snd v)),
+                                (Z.min (snd e) (fst w))) :: rest)
+                            | None -> None)
+                         | None -> None)
+                      | None -> None)
+                else None))))
+
+(** val row_for :
+    head -> Big_int_Z.big_int -> measure list -> int ->
+    (int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list **)
+
+let rec row_for h t0 ms k = function
+| [] -> gaps_of h t0 ms k
+| p :: table' ->
+  let (i, row0) = p in if (=) i k then row0 else row_for h t0 ms k table'
+
+(** val gap_table :
+    head -> Big_int_Z.big_int -> measure list -> statement list ->
+    (int * Big_int_Z.big_int list) list **)
+
+let gap_table h t0 ms ss =
+  if are_linked h
+  then map (fun k -> (k, (gaps_of h t0 ms k)))
+         (app (own_stated ss) (app (listed ss fst) (listed ss snd)))
+  else []
+
+(** val linked_box :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    measure list -> (int * Big_int_Z.big_int list) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list -> certificate ->
+    reach_hints -> box -> box option **)
+
+let linked_box h t0 b terms0 logs ms table0 free c x b0 =
+  let ss = c.statements in
+  let own0 = own_stated ss in
+  let floors = listed ss fst in
+  let ceilings = listed ss snd in
+  if (||) (negb (are_linked h))
+       ((&&) ((&&) ((=) (length own0) 0) ((=) (length floors) 0))
+         ((=) (length ceilings) 0))
+  then Some b0
+  else let wanted = fun k ->
+         if (&&) ((=) (length floors) 0) ((=) (length ceilings) 0)
+         then existsb ((=) k) own0
+         else true
+       in
+       let spot = fun k ->
+         nth k x.spots (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+       in
+       let row0 = fun k -> row_for h t0 ms k table0 in
+       if (&&)
+            ((&&)
+              ((&&)
+                ((&&)
+                  ((&&) ((=) (length h.prototypes) h.count)
+                    ((=) (length ms) h.count))
+                  (spots_right h t0 b terms0 logs c.statement_unit ss wanted
+                    0 (owns h) free x.spots))
+                (forallb (fun k ->
+                  (&&) (all_close h t0 k (spot k) 0 (row0 k) x.lowest_at)
+                    (all_close h t0 k (spot k) 0 (row0 k) x.highest_at)) own0))
+              (forallb (fun j ->
+                close_to_all h t0 j
+                  (nth j x.lowest_at Big_int_Z.zero_big_int) 0 (row0 j)
+                  x.spots) floors))
+            (forallb (fun j ->
+              close_to_all h t0 j (nth j x.highest_at Big_int_Z.zero_big_int)
+                0 (row0 j) x.spots) ceilings)
+       then cut_inward h t0 b terms0 logs (owns h) free x.lowest_at
+              x.highest_at b0
+       else None
+
 (** val units : certificate -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let units c t0 =
@@ -7427,7 +7748,8 @@ type minimal_hints = { rivals_of : int list;
                        points_at : (int -> patch_points);
                        points_without : (int -> int -> patch_points);
                        pairs_of : (int -> int -> (int * int) list);
-                       joint_point : (int -> int -> Big_int_Z.big_int * point) }
+                       joint_point : (int -> int -> Big_int_Z.big_int * point);
+                       reaches_at : (int -> reach_hints) }
 
 (** val inner_free :
     prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
@@ -7529,35 +7851,54 @@ let rival_shown p what x =
          | None -> false)) (no_sum_proves h b b0 c own0 r))
     (addition_shown p what x c i tops0 b0 r))
 
+(** val cut_by_reach :
+    prepared -> minimal_hints -> certificate -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+    (int * Big_int_Z.big_int list) list -> box -> box option **)
+
+let cut_by_reach p x =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  let n0 = p.settings_of.terms in
+  (fun c i free table0 b0 ->
+  match p.measures_of with
+  | Some ms ->
+    linked_box h t0 b n0 p.logs_of ms table0 free c (x.reaches_at i) b0
+  | None -> if are_linked h then None else Some b0)
+
 (** val shown_needed :
-    prepared -> addition -> minimal_hints -> certificate -> int -> box option
-    -> bool **)
+    prepared -> addition -> minimal_hints -> certificate -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+    (int * Big_int_Z.big_int list) list -> box option -> bool **)
 
 let shown_needed p what x =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
   let b = p.settings_of.box_unit in
-  (fun c i pooled0 ->
-  match pooled0 with
-  | Some pooled1 ->
-    let b0 =
-      met_box (inner_stated_ends c.statement_unit b) pooled1 c.statements
-    in
-    let tops0 =
-      match what with
-      | Nothing -> []
-      | Prices -> tops_of h c t0
-      | JointMargin -> []
-    in
-    let own0 =
-      if existsb is_sum c.statements
-      then own_prototypes h c.predicted
-      else None
-    in
-    (&&)
-      ((||) (forallb about_a_patch c.statements)
-        (forallb (fun e -> Z.leb (fst e) (snd e)) b0))
-      (existsb (rival_shown p what x c i own0 tops0 b0) x.rivals_of)
+  (fun c i free table0 pooled0 ->
+  match option_map (fun pooled1 ->
+          met_box (inner_stated_ends c.statement_unit b) pooled1 c.statements)
+          pooled0 with
+  | Some met ->
+    (match cut_by_reach p x c i free table0 met with
+     | Some b0 ->
+       let tops0 =
+         match what with
+         | Nothing -> []
+         | Prices -> tops_of h c t0
+         | JointMargin -> []
+       in
+       let own0 =
+         if existsb is_sum c.statements
+         then own_prototypes h c.predicted
+         else None
+       in
+       (&&)
+         ((||) (forallb about_a_patch c.statements)
+           (forallb (fun e -> Z.leb (fst e) (snd e)) b0))
+         (existsb (rival_shown p what x c i own0 tops0 b0) x.rivals_of)
+     | None -> false)
   | None -> false)
 
 (** val is_about : int -> statement option -> bool **)
@@ -7573,6 +7914,7 @@ let is_about l = function
 
 let needed_of p what x =
   let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
   (fun c ->
   let free = inner_free p in
   let entries1 = entries_of free in
@@ -7585,11 +7927,16 @@ let needed_of p what x =
     if forallb about_a_patch c.statements then None else inner_pooled p whole0
   in
   let possible = (&&) (Nat.ltb 0 c.patches) (signs_differ h) in
+  let table0 =
+    match p.measures_of with
+    | Some ms -> gap_table h t0 ms c.statements
+    | None -> []
+  in
   (fun i ->
   let left = without i c in
   let left_out = nth_error c.statements i in
   (&&) possible
-    (shown_needed p what x left i
+    (shown_needed p what x left i free table0
       (match left_out with
        | Some s ->
          (match s with
@@ -7656,10 +8003,10 @@ let meets w y x a b =
     (Z.sub (Z.of_nat (add (mul x (snd w.stride)) (mul b (snd w.dilation))))
       (Z.of_nat (snd w.padding))))
 
-(** val inside :
+(** val inside0 :
     int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
 
-let inside rows0 columns0 place0 =
+let inside0 rows0 columns0 place0 =
   (&&)
     ((&&)
       ((&&) (Z.leb Big_int_Z.zero_big_int (fst place0))
@@ -7943,7 +8290,7 @@ let found_at e c place0 =
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let padded_ends e c place0 =
-  if inside e.tall e.wide place0 then found_at e c place0 else zero
+  if inside0 e.tall e.wide place0 then found_at e c place0 else zero
 
 (** val plane_window :
     windows -> enclosed -> int -> int -> int ->
@@ -7968,7 +8315,7 @@ let window w e y x own0 from =
 let met_inside w e y x c =
   flat_map (fun a ->
     flat_map (fun b ->
-      if inside e.tall e.wide (meets w y x a b)
+      if inside0 e.tall e.wide (meets w y x a b)
       then (found_at e c (meets w y x a b)) :: []
       else []) (seq 0 (snd w.kernel))) (seq 0 (fst w.kernel))
 

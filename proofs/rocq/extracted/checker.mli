@@ -1905,6 +1905,8 @@ val instance_proved : head -> settings -> certificate -> image -> bool
 
 val refutation_proved : head -> settings -> certificate -> image -> bool
 
+val are_linked : head -> bool
+
 val states : int -> int -> statement -> bool
 
 type addition =
@@ -2157,6 +2159,86 @@ val no_sum_proves :
   head -> Big_int_Z.big_int -> box -> certificate -> bool list option -> int
   -> bool
 
+type reach_hints = { lowest_at : Big_int_Z.big_int list;
+                     highest_at : Big_int_Z.big_int list;
+                     spots : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+val alike_most :
+  head -> Big_int_Z.big_int -> measure -> measure -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val gap_between :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> measure ->
+  (Big_int_Z.big_int list * measure) -> Big_int_Z.big_int
+
+val gaps_of :
+  head -> Big_int_Z.big_int -> measure list -> int -> Big_int_Z.big_int list
+
+val close :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> bool
+
+val between_spots :
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val all_close :
+  head -> Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  -> int -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool
+
+val close_to_all :
+  head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> int ->
+  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  bool
+
+val inside :
+  (Big_int_Z.big_int * Big_int_Z.big_int) option -> Big_int_Z.big_int -> bool
+
+val within_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+  Big_int_Z.big_int option -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val as_stated :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> statement list -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val spot_right :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  Big_int_Z.big_int -> statement list -> int -> own ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val spots_right :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  Big_int_Z.big_int -> statement list -> (int -> bool) -> int -> own list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val own_stated : statement list -> int list
+
+val listed :
+  statement list -> ((Big_int_Z.big_int option * Big_int_Z.big_int option) ->
+  Big_int_Z.big_int option) -> int list
+
+val cut_inward :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> box -> box option
+
+val row_for :
+  head -> Big_int_Z.big_int -> measure list -> int ->
+  (int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+
+val gap_table :
+  head -> Big_int_Z.big_int -> measure list -> statement list ->
+  (int * Big_int_Z.big_int list) list
+
+val linked_box :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  measure list -> (int * Big_int_Z.big_int list) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list -> certificate ->
+  reach_hints -> box -> box option
+
 val units : certificate -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val from_end :
@@ -2196,7 +2278,8 @@ type minimal_hints = { rivals_of : int list;
                        points_at : (int -> patch_points);
                        points_without : (int -> int -> patch_points);
                        pairs_of : (int -> int -> (int * int) list);
-                       joint_point : (int -> int -> Big_int_Z.big_int * point) }
+                       joint_point : (int -> int -> Big_int_Z.big_int * point);
+                       reaches_at : (int -> reach_hints) }
 
 val inner_free :
   prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list
@@ -2231,9 +2314,15 @@ val rival_shown :
   prepared -> addition -> minimal_hints -> certificate -> int -> bool list
   option -> Big_int_Z.big_int list -> box -> int -> bool
 
+val cut_by_reach :
+  prepared -> minimal_hints -> certificate -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+  (int * Big_int_Z.big_int list) list -> box -> box option
+
 val shown_needed :
-  prepared -> addition -> minimal_hints -> certificate -> int -> box option
-  -> bool
+  prepared -> addition -> minimal_hints -> certificate -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+  (int * Big_int_Z.big_int list) list -> box option -> bool
 
 val is_about : int -> statement option -> bool
 
@@ -2275,7 +2364,7 @@ val extent : int -> int -> int -> int -> int -> int
 val meets :
   windows -> int -> int -> int -> int -> Big_int_Z.big_int * Big_int_Z.big_int
 
-val inside : int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+val inside0 : int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
 
 val append : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 

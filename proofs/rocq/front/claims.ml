@@ -358,6 +358,18 @@ let joint_point here certificate index rival =
   let unit, point = Needed.least_margin here.hinter (Checker.without index certificate) rival in
   ((if Z.sign unit > 0 then unit else Z.one), point)
 
+(* How far activations reach without a statement, by what others say. *)
+let reaches_at here settings certificate =
+  let start =
+    lazy (Option.map (Reaching.start here.head settings) (prepared_for here settings certificate).measures_of)
+  in
+  fun index ->
+    if not (Checker.are_linked here.head) then Reaching.nowhere
+    else
+      match Lazy.force start with
+      | Some start -> Reaching.find start (Checker.without index certificate)
+      | None -> Reaching.nowhere
+
 (* While [anew] is false, points without a statement are mostly those of all statements, which satisfy the others too. *)
 let needed_hints here settings rivals anew (certificate : Checker.certificate) =
   let wanted = Needed.wanted_for here.head certificate.predicted rivals in
@@ -372,7 +384,8 @@ let needed_hints here settings rivals anew (certificate : Checker.certificate) =
     points_at = (fun patch -> positive_unit (with_all patch));
     points_without = (fun index patch -> positive_unit (without index patch));
     pairs_of = pairs_of here settings certificate;
-    joint_point = joint_point here certificate }
+    joint_point = joint_point here certificate;
+    reaches_at = reaches_at here settings certificate }
 
 (* Each of these statements is needed. The closest rivals are tried first, then all. *)
 let few = 5

@@ -2,13 +2,13 @@
 
     For each statement, the others and the domain give numbers that certainly lie in the ranges of all observables.
     Pooling gives numbers that certainly lie in those of the activations, which the other statements about activations
-    cut. A rival whose margin is 0 or less at these numbers shows that the statement is needed. *)
+    cut, and then what activations say of each other. A rival whose margin is 0 or less at these numbers shows that the statement is needed. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Boxes Grid Log Columns Direction Embedding Ends Leftover
   Activations
   Pooling InnerDomain InnerPooling InnerRange InnerStatements InnerSimplex
-  InnerPoints InnerReadout SumStatements InnerPrices InnerJoint Instance Check.
+  InnerPoints InnerReadout InnerLinks SumStatements InnerPrices InnerJoint Instance Check.
 Import ListNotations.
 
 (** * What runs *)
@@ -17,14 +17,16 @@ Import ListNotations.
 Notation inner_row := (list (option inner_entry)).
 
 (** Untrusted. The rivals that are tried, in this order; for the statement of an index that is left out: points of a
-    patch, under prices for a rival pairs of a patch and a prototype, under joint for a rival a point and its unit.
+    patch, under prices for a rival pairs of a patch and a prototype, under joint for a rival a point and its unit, and how
+    far activations reach by what others say of them.
     Points of patches that a statement is not about are those of all statements. *)
 Record minimal_hints := MinimalHints {
   rivals_of : list nat;
   points_at : nat -> patch_points;                (* by patch, with all statements *)
   points_without : nat -> nat -> patch_points;
   pairs_of : nat -> nat -> list (nat * nat);
-  joint_point : nat -> nat -> positive * point
+  joint_point : nat -> nat -> positive * point;
+  reaches_at : nat -> reach_hints
 }.
 
 Section Run.
@@ -82,14 +84,22 @@ Definition rival_shown (own : option (list bool)) (tops : list Z) (b : box) (r :
   no_sum_proves h B b c own r &&
   addition_shown tops b r.
 
-Definition shown_needed (pooled : option box) : bool :=
-  match pooled with
-  | Some pooled =>
-      let b := met_box (inner_stated_ends (statement_unit c) B) pooled (statements c) in
+(** Cut by what activations say of each other. *)
+Definition cut_by_reach (free : list (option (Z * Z))) (table : list (nat * list Z)) (b : box) : option box :=
+  match measures_of p with
+  | Some ms => linked_box h T B n (logs_of p) ms table free c (reaches_at x i) b
+  | None => if are_linked h then None else Some b
+  end.
+
+Definition shown_needed (free : list (option (Z * Z))) (table : list (nat * list Z)) (pooled : option box) : bool :=
+  match option_map (fun pooled => met_box (inner_stated_ends (statement_unit c) B) pooled (statements c)) pooled with
+  | Some met =>
+      match cut_by_reach free table met with None => false | Some b =>
       let tops := match what with Prices => tops_of h c T | _ => nil end in
       let own := if existsb is_sum (statements c) then own_prototypes h (predicted c) else None in
       (forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b) && existsb
         (rival_shown own tops b) (rivals_of x)
+      end
   | None => false
   end.
 End Without.
@@ -107,11 +117,12 @@ Definition needed_of (c : certificate) : nat -> bool :=
   let whole := map (fun l => inner_row_at free entries c l (points_at x)) patches_in_order in
   let shared := if forallb about_a_patch (statements c) then None else inner_pooled whole in
   let possible := Nat.ltb 0 (patches c) && signs_differ h in
+  let table := match measures_of p with Some ms => gap_table h T ms (statements c) | None => nil end in
   fun i =>
     let left := without i c in
     let left_out := nth_error (statements c) i in
     possible &&
-    shown_needed left i
+    shown_needed left i free table
       (match left_out with
        | Some (AboutPatch _ _ _ _) =>
            inner_pooled (map (fun r => if is_about (fst r) left_out then inner_row_at free entries left (fst r)
@@ -224,16 +235,56 @@ Proof.
   exact (R l Hl j _ Hj E).
 Qed.
 
-(** Numbers of the activations' ranges: at most the first ends of the box that statements have cut, at least the
-    second. *)
-Lemma ends_in_ranges : forall c b, pooled_right c b ->
-  let b' := met_box (inner_stated_ends (statement_unit c) B) b (statements c) in
+(** Cut by what activations say of each other *)
+Lemma cut_by_reach_right : forall c i ss b b', length b = count h ->
+  let table := match measures h with Some ms => gap_table h T ms ss | None => nil end in
+  cut_by_reach p x c i (inner_free p) table b = Some b' ->
+  length b' = count h /\ (forallb about_a_patch (statements c) = true -> b' = b) /\ forall j, (j < count h)%nat ->
+    (fst (nth j b (0, 0)) <= fst (nth j b' (0, 0)) /\ snd (nth j b' (0, 0)) <= snd (nth j b (0, 0)))%Z /\
+    all_within B (nth j b' (0, 0)%Z) (fun a => are_linked h = true -> beside_all h c j a).
+Proof.
+  intros c i ss b b' L table H. unfold cut_by_reach in H.
+  cbn [p prepared_with prepare head_of settings_of measures_of logs_of] in H. fold T B in H.
+  assert (same : b' = b -> are_linked h = false -> length b' = count h /\ (forallb about_a_patch (statements c) = true ->
+    b' = b) /\ forall j, (j < count h)%nat ->
+    (fst (nth j b (0, 0)) <= fst (nth j b' (0, 0)) /\ snd (nth j b' (0, 0)) <= snd (nth j b (0, 0)))%Z /\
+    all_within B (nth j b' (0, 0)%Z) (fun a => are_linked h = true -> beside_all h c j a)).
+  { intros -> N. split; [exact L|]. split; [reflexivity|]. intros j Hj. split; [lia|]. intros a _ A. congruence. }
+  destruct (measures h) as [ms|] eqn:M.
+  - destruct (are_linked h) eqn:A; [|apply same; [|reflexivity]; unfold linked_box in H; rewrite A in H;
+      injection H as <-; reflexivity].
+    destruct (linked_box_right h T B (terms s) _ ms HT HB (logarithms_for_right B (terms s)) M signs A c ss
+      (reaches_at x i) b b' L H) as [L' K].
+    split; [exact L'|]. split.
+    + intros F. unfold linked_box in H. cbv zeta in H. rewrite forallb_forall in F.
+      assert (O : own_stated (statements c) = nil /\ listed (statements c) fst = nil /\ listed (statements c) snd = nil).
+      { clear - F. induction (statements c) as [|st ss IH]; [auto|]. assert (Q := F st (or_introl eq_refl)).
+        destruct st; try discriminate. cbn. apply IH. intros st' I. apply F. right. exact I. }
+      destruct O as (O1 & O2 & O3). rewrite O1, O2, O3 in H. cbn in H. rewrite orb_true_r in H. injection H as <-. reflexivity.
+    + intros j Hj. destruct (K j Hj) as [E W]. split; [exact E|]. intros a Q _. exact (W a Q).
+  - destruct (are_linked h) eqn:A; [discriminate|]. injection H as <-. apply same; reflexivity.
+Qed.
+
+(** Numbers of the activations' ranges: at most the first ends of the box that statements have cut, and activations of
+    each other; at least the second. *)
+Lemma ends_in_ranges : forall c i ss b b', pooled_right c b ->
+  let met := met_box (inner_stated_ends (statement_unit c) B) b (statements c) in
+  let table := match measures h with Some ms => gap_table h T ms ss | None => nil end in
+  cut_by_reach p x c i (inner_free p) table met = Some b' ->
   forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b' = true ->
   length b' = count h /\ forall j, (j < count h)%nat ->
     (exists g, activation_range h c j g /\ IZR B * g <= IZR (fst (nth j b' (0, 0)%Z))) /\
     (exists g, activation_range h c j g /\ IZR (snd (nth j b' (0, 0)%Z)) <= IZR B * g).
 Proof.
-  intros c b [L R] b' O. assert (RB := IZR_pos _ HB).
+  intros c i ss b b' [L R] met table Cut O. assert (RB := IZR_pos _ HB).
+  assert (Lm : length met = count h).
+  { unfold met. destruct (count h) as [|k] eqn:Ck.
+    - clear - L. destruct b; [|discriminate]. induction (statements c) as [|st ss IH]; [reflexivity|].
+      unfold met_box in *. cbn [fold_left].
+      replace (met_with (inner_stated_ends (statement_unit c) B) nil st) with (@nil (Z * Z)); [exact IH|].
+      destruct st as [| [|j] | |]; reflexivity.
+    - rewrite <- L. apply (met_box_within (statement_unit c) B HB (statements c) b 0). lia. }
+  destruct (cut_by_reach_right c i ss met b' Lm Cut) as (L' & Same & K').
   assert (range : forall j g, value_right c j g -> range_of (value_right c j) g).
   { intros j g G e He. split; exists g; (split; [exact G|lra]). }
   assert (within : forall j, (j < count h)%nat -> all_within B (nth j b (0, 0)%Z) (range_of (value_right c j))).
@@ -243,28 +294,23 @@ Proof.
     - apply (Rmult_le_reg_l (IZR B)); [exact RB|]. assert (0 < IZR B * e) by (apply Rmult_lt_0_compat; assumption).
       lra. }
   apply orb_prop in O as [O|O].
-  - rewrite forallb_forall in O. assert (E : b' = b).
-    { unfold b', met_box. clear - O. revert b. induction (statements c) as [|st ss IH]; intros b; [reflexivity|].
+  - specialize (Same O). rewrite forallb_forall in O. assert (E : b' = b).
+    { rewrite Same. unfold met, met_box. clear - O. revert b. induction (statements c) as [|st ss IH]; intros b; [reflexivity|].
       cbn [fold_left]. assert (A := O st (or_introl eq_refl)). destruct st; try discriminate. cbn [met_with].
       apply IH. intros st' I. apply O. right. exact I. }
     rewrite E. split; [exact L|]. intros j Hj.
     assert (silent : forall g, value_right c j g -> activation_range h c j g).
-    { intros g G. split; [exact (range j g G)|]. split; intros; exfalso; specialize (O _ H); discriminate. }
+    { intros g G. split; [exact (range j g G)|]. split; [|intros _]; split; intros; exfalso;
+        match goal with I : In _ (statements c) |- _ => specialize (O _ I); discriminate end. }
     destruct (R j Hj) as [(g & G & U) (g' & G' & U')]. split; [exists g|exists g']; auto.
-  - rewrite forallb_forall in O. destruct (count h) as [|k] eqn:Ck.
-    { split; [|intros j Hj; inversion Hj]. unfold b'. clear - L. destruct b; [|discriminate].
-      induction (statements c) as [|st ss IH]; [reflexivity|].
-      unfold met_box in *. cbn [fold_left].
-      replace (met_with (inner_stated_ends (statement_unit c) B) nil st) with (@nil (Z * Z)); [exact IH|].
-      destruct st as [| [|j] | |]; reflexivity. }
-    rewrite <- Ck in *.
-    destruct (met_box_within (statement_unit c) B HB (statements c) b 0 ltac:(lia)) as [L' _]. fold b' in L'.
-    split; [lia|]. intros j Hj. destruct (met_box_within (statement_unit c) B HB (statements c) b j ltac:(lia)) as [_
-      W'].
-    fold b' in W'. assert (K : forall y, IZR (fst (nth j b' (0, 0)%Z)) <= IZR B * y <= IZR (snd (nth j b' (0, 0)%Z)) ->
+  - rewrite forallb_forall in O. split; [exact L'|]. intros j Hj.
+    destruct (met_box_within (statement_unit c) B HB (statements c) b j ltac:(lia)) as [_ W']. fold met in W'.
+    destruct (K' j Hj) as [[N1 N2] Be]. apply IZR_le in N1, N2.
+    assert (K : forall y, IZR (fst (nth j b' (0, 0)%Z)) <= IZR B * y <= IZR (snd (nth j b' (0, 0)%Z)) ->
       activation_range h c j y).
-    { intros y X. apply W' in X as [X F]. split; [exact (within j Hj y X)|]. rewrite Forall_forall in F.
-      split; intros; [apply (F _ H eq_refl)|apply (F _ H H0)]. }
+    { intros y X. assert (X' : IZR (fst (nth j met (0, 0)%Z)) <= IZR B * y <= IZR (snd (nth j met (0, 0)%Z))) by lra.
+      apply W' in X' as [X' F]. split; [exact (within j Hj y X')|]. rewrite Forall_forall in F.
+      split; [split; intros; [apply (F _ H eq_refl)|apply (F _ H H0)]|exact (Be y X)]. }
     assert (Q := O (nth j b' (0, 0)%Z) ltac:(apply nth_In; lia)). apply Z.leb_le, IZR_le in Q.
     assert (E : forall z, IZR B * (IZR z / IZR B) = IZR z) by (intros z; field; lra).
     split; [exists (IZR (fst (nth j b' (0, 0)%Z)) / IZR B)|exists (IZR (snd (nth j b' (0, 0)%Z)) / IZR B)];
@@ -281,16 +327,19 @@ Proof.
   apply F. lia.
 Qed.
 
-Lemma shown_needed_ok : forall c i b, pooled_right c b -> shown_needed p what x c i (Some b) = true ->
+Lemma shown_needed_ok : forall c i ss b, pooled_right c b ->
+  shown_needed p what x c i (inner_free p) (match measures h with Some ms => gap_table h T ms ss | None => nil end)
+    (Some b) = true ->
   exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h c what r.
 Proof.
-  intros c i b R H. unfold shown_needed in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
-  set (b' := met_box _ b _) in H. apply andb_prop in H as [O H]. apply existsb_exists in H as (r & _ & H).
+  intros c i ss b R H. unfold shown_needed in H.
+  cbn [p prepared_with prepare head_of settings_of option_map] in H. fold B in H.
+  destruct (cut_by_reach _ _ _ _ _ _ _) as [b'|] eqn:Cut; [|discriminate]. apply andb_prop in H as [O H]. apply existsb_exists in H as (r & _ & H).
   unfold rival_shown in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
   apply andb_prop in H as [H A]. apply andb_prop in H as [H S]. apply andb_prop in H as [H M]. apply andb_prop in H as [C N]. apply Nat.ltb_lt in C.
   apply negb_true_iff, Nat.eqb_neq in N.
   destruct (margin_most h B b' (predicted c) r) as [most|] eqn:E; [|discriminate]. apply Z.leb_le in M.
-  destruct (ends_in_ranges c b R O) as [L K]. fold b' in L, K.
+  destruct (ends_in_ranges c i ss b b' R Cut O) as [L K].
   destruct (choice_below (count h) _ (fun j Hj => proj1 (K j Hj))) as [lo Lo].
   destruct (choice_below (count h) _ (fun j Hj => proj2 (K j Hj))) as [hi Hi]. cbv beta in Lo, Hi.
   rewrite <- L in Lo, Hi.
@@ -337,6 +386,7 @@ Proof.
   unfold needed_of in E. cbv zeta in E. apply andb_prop in E as [E F]. apply andb_prop in E as [Hn S].
   apply Nat.ltb_lt in Hn.
   cbn [prepared_with prepare head_of] in S. set (p := prepared_with h s rows) in *.
+  set (table := match measures_of p with Some ms => _ | None => _ end) in *.
   set (free := inner_free p) in *. set (entries := entries_of free) in *. set (whole := map _ (seq 0 (patches c))) in *.
   assert (Lw : length whole = patches c) by (unfold whole; rewrite map_length, seq_length; reflexivity).
   assert (Rw : forall l, (l < patches c)%nat -> row_right h s c l (nth l whole nil)).
@@ -346,19 +396,19 @@ Proof.
   assert (Rs : forall l, (l < patches c)%nat -> row_right h s (without i c) l (nth l whole nil)).
   { intros l Hl j e Hj N. destruct (Rw l Hl j e Hj N) as [(y & Y1 & Y2) (z & Z1 & Z2)].
     split; [exists y|exists z]; (split; [apply reference_range_without; assumption|assumption]). }
-  assert (shared : forall b, inner_pooled p whole = Some b -> shown_needed p what x (without i c) i (Some b) = true ->
+  assert (shared : forall b, inner_pooled p whole = Some b -> shown_needed p what x (without i c) i free table (Some b) = true ->
     exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h (without i c) what r).
   { intros b Eb G. apply (inner_pooled_right h s rows (without i c)) in Eb; [|exact Hn|exact Lw|exact Rs].
-    exact (shown_needed_ok h s rows what x (without i c) i b Eb G). }
+    exact (shown_needed_ok h s rows what x S (without i c) i (statements c) b Eb G). }
   assert (sometimes : forall o : option box, (forall b, o = Some b -> inner_pooled p whole = Some b) ->
-    shown_needed p what x (without i c) i o = true ->
+    shown_needed p what x (without i c) i free table o = true ->
     exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h (without i c) what r).
   { intros [b|] O G; [exact (shared b (O b eq_refl) G)|discriminate]. }
   destruct (nth_error (statements c) i) as [[l0 j0 lo0 hi0|j0 lo0 hi0|ex0 lo0 hi0|rs0 hi0]|];
     try (apply sometimes in F; [exact F|]; intros b O; destruct (forallb about_a_patch (statements c)); congruence).
   destruct (inner_pooled p (map _ _)) as [b|] eqn:Eb; [|discriminate].
   apply (inner_pooled_right h s rows (without i c)) in Eb;
-    [exact (shown_needed_ok h s rows what x (without i c) i b Eb F)|exact Hn| |].
+    [exact (shown_needed_ok h s rows what x S (without i c) i (statements c) b Eb F)|exact Hn| |].
   - rewrite map_length, combine_length, seq_length, Lw. apply Nat.min_id.
   - intros l Hl. set (f := fun r : nat * inner_row => _).
     rewrite (nth_indep _ nil (f (O, nil))) by (rewrite map_length, combine_length, seq_length, Lw;

@@ -145,15 +145,51 @@ Definition reference_range (l j : nat) (x : R) : Prop :=
 
 (** * Stage 2: activations *)
 
+(** "A stated activation's range is intersected with the interval. If there is a ceiling, the upper end of every k that
+    it does not list is at most upper; if there is a floor, the lower end of every k that it does not list is at least
+    lower." *)
+Definition said (j : nat) (a : R) : Prop :=
+  (forall lo hi, In (AboutActivation j lo hi) (statements c) -> between u lo hi a) /\
+  (forall except lo hi, In (AboutOthers except lo hi) (statements c) -> ~ In j except -> between u lo hi a).
+
+(** "What activations say of each other" is defined for "the pooling max, of distances and cosines, with any similarity
+    but quadratic". *)
+Definition are_linked : bool :=
+  match head_pooling h, head_geometry h, head_similarity h with
+  | _, _, Quadratic => false
+  | MaxPool, (Euclidean | Cosine _ | RootedCosine _), _ => true
+  | _, _, _ => false
+  end.
+
+(** "x_j and x_k fit each other: euclidean, their roots differ by at most |p_j - p_k|; cosines, their angles differ by at
+    most that of the prototypes: <p_j, p_k> / (|p_j| |p_k|) <= x_j x_k + ((1 - x_j^2)(1 - x_k^2))^(1/2)" *)
+Definition fit_each_other (j k : nat) (x y : R) : Prop :=
+  match head_geometry h with
+  | Euclidean => Rabs (sqrt x - sqrt y) <= norm h (fun d => coord h j d - coord h k d)
+  | _ =>
+      dot h (coord h j) (coord h k) / (norm h (coord h j) * norm h (coord h k)) <=
+      x * y + sqrt ((1 - x * x) * (1 - y * y))
+  end.
+
+(** "What a_k says of a_j: the values S_j(x_j) of all x_j in the domain's range that fit an x_k in the domain's range
+    with S_k(x_k) as stated." *)
+Definition beside (k j : nat) (a : R) : Prop :=
+  exists x y, domain_range j x /\ domain_range k y /\ fit_each_other j k x y /\ said k (sim h k y) /\ a = sim h j x.
+
+(** "Each k with a statement about a_k, for both ends of every other a_j; every k for the upper end of each a_j that a
+    ceiling lists; and every k for the lower end of each a_j that a floor lists." *)
+Definition beside_all (j : nat) (a : R) : Prop :=
+  (forall k lo hi, (k < P)%nat -> k <> j -> In (AboutActivation k lo hi) (statements c) -> range_of (beside k j) a) /\
+  (forall except lo hi, In (AboutOthers except lo hi) (statements c) -> In j except ->
+    forall k, (k < P)%nat -> k <> j -> forall e, 0 < e ->
+      (hi <> None -> exists b, beside k j b /\ a - e <= b) /\ (lo <> None -> exists b, beside k j b /\ b <= a + e)).
+
 (** "All ends are exact for patches that vary independently": the range of an activation over all observables in their
-    ranges. "A stated activation's range is intersected with the interval. If there is a ceiling, the upper end of
-    every k that it does not list is at most upper; if there is a floor, the lower end of every k that it does not
-    list is at least lower." *)
+    ranges, cut by what is stated of it and by what other activations say of it. *)
 Definition activation_range (j : nat) (a : R) : Prop :=
   range_of (fun g => exists m, (forall l, (l < patches c)%nat -> reference_range l j (m l)) /\
                                g = activation_of h (patches c) m j) a /\
-  (forall lo hi, In (AboutActivation j lo hi) (statements c) -> between u lo hi a) /\
-  (forall except lo hi, In (AboutOthers except lo hi) (statements c) -> ~ In j except -> between u lo hi a).
+  said j a /\ (are_linked = true -> beside_all j a).
 
 (** * Stage 3: margins *)
 

@@ -55,7 +55,7 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     boxes += [("top_k", spatial.box(pooled, PATCHES)), ("domain", spatial.box([], PATCHES))]
     if head.geometry not in ("softmax", "inner_product") and head.pooling == "max" and not head.similarity.unimodal:
         pooled.append(certificate.FloorStatement((0, 1), min(low for low, _ in trial.activations[2:])))
-        mixed = made(space, rule, mixed=True)
+        mixed = made(space, rule)
         boxes += [("mixed", mixed.box(pooled[:count], PATCHES)) for count in range(len(pooled) + 1)]
         boxes += [("mixed", mixed.box([*stated, *pooled], PATCHES)), ("mixed", mixed.box(pooled[-2:], PATCHES))]
     latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))

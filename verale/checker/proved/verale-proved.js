@@ -3,145 +3,145 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(I){"use strict";var
-o4=1e-13,oJ="Invalid_argument",gd=0.001,ge='"',oI="@[",o3=0.01,iI=1255,o2="Fatal error: exception %s\n",iH=255,eH=1e-11,o1=0x800,on="jsError",bZ=0x8000,oH="%ni",dN=256,om="ready",oG="ml_z_overflow",c6=4096,ol="End_of_file",iW="a class",iG="Failure",cm=0xff,ok="\n",eG=1e-12,iV="ENOENT",bi="0",o0="([^/]+)",pd="prices",iU=0xf,oj="List.nth",c5=128,iF=-48,oi=0xdc00,oF="Sys_blocked_io",pc="fd ",oY="hints: ",oZ="ENOTEMPTY",ap=248,oX=0.999999999999,aE="camlinternalFormat.ml",oW="Division_by_zero",pb=">",pa=1027,oh="Sys_error",iT=1e-14,Y=246,oE="%u",og="EEXIST",gc="%d",of="Printexc.handle_uncaught_exception",o$="a statement",cE=1e-280,oV="buffer.ml",oD=1000000000.,iN=127,dK=1024,oC="@{",i0=-2147483648,i1="e",f9=120,oe=103,oB=" : flags Open_rdonly and Open_wronly are not compatible",b1=1e-09,oA="linear",oU="head",iE=512,c2="-",od=0x7ff0,gb=1e-15,iZ=": Not a directory",oz=" : file already exists",ck=0xffffff,iD="0x",oc=0.0001,o_="Out_of_memory",as=254,iY="index out of bounds",c3=100,gg="_bigarr02",ob="%Li",oT=" : flags Open_text and Open_binary are not compatible",c4=-1.,iM=2147483647,dM=0.5,oy=", characters ",b2=0xffff,f_="none",ox=12520,iS=64.,ow="(Program not linked with -g, cannot print stack backtrace)\n",oa=16777216,f8=0.1,oS="Unix.Unix_error",o9="infinity",iC="mkdir",eF=1000,y="",oR="Stack_overflow",ov="^",f7=": No such file or directory",ga=-2.,oQ="/static/",dJ=0x3f,iR=-97,oP="Not_found",f$=1e-16,f6=1e-08,ou="Match_failure",n$=", ",cl="%x",gf=252,cF=".",dI="+",iQ="rmdir",o8=0xf0,oO=32752,o7="network",ot="%li",oN=1026,iB=2047,iL=1e-07,os=10000.,iX=0.25,o6=-32,n_="Pervasives.do_at_exit",cj=" ",or=1e-300,iP="Fatal error: exception ",bA=0x80,bJ=1023,n9="Undefined_recursive_module",dL=1e-06,iK="nan",oM="expected ",oq=0xe0,op=0xdfff,oL="_",b0="/",iO="compare: functional value",o5="Assert_failure",n8="%i",iJ="ENOTDIR",oo=1073741823,aX=250,oK="expected fewer digits";function
-F3(c,d){var
+a.prototype._T_}}(Object));(function(J){"use strict";var
+pn=1e-13,o4="Invalid_argument",gl=0.001,gm='"',o3="@[",pm=0.01,iX=1255,pl="Fatal error: exception %s\n",iW=255,eM=1e-11,pk=0x800,oI="jsError",b2=0x8000,o2="%ni",dR=256,oH="ready",o1="ml_z_overflow",c9=4096,oG="End_of_file",i$="a class",iV="Failure",cq=0xff,oF="\n",eL=1e-12,i_="ENOENT",bm="0",pj="([^/]+)",py="prices",i9=0xf,oE="List.nth",c8=128,iU=-48,oD=0xdc00,o0="Sys_blocked_io",px="fd ",ph="hints: ",pi="ENOTEMPTY",aq=248,pg=0.999999999999,aG="camlinternalFormat.ml",pf="Division_by_zero",pw=">",pv=1027,oC="Sys_error",i8=1e-14,U=246,oZ="%u",oB="EEXIST",gk="%d",oA="Printexc.handle_uncaught_exception",pu="a statement",cF=1e-280,pe="buffer.ml",oY=1000000000.,i2=127,dO=1024,oX="@{",jd=-2147483648,je="e",gf=120,oz=103,oW=" : flags Open_rdonly and Open_wronly are not compatible",b4=1e-09,oV="linear",pd="head",iT=512,c5="-",oy=0x7ff0,gj=1e-15,jc=": Not a directory",oU=" : file already exists",co=0xffffff,iS="0x",ox=0.0001,pt="Out_of_memory",at=254,jb="index out of bounds",c6=100,go="_bigarr02",ow="%Li",pc=" : flags Open_text and Open_binary are not compatible",c7=-1.,i1=2147483647,dQ=0.5,oT=", characters ",b5=0xffff,gg="none",oS=12520,i7=64.,oR="(Program not linked with -g, cannot print stack backtrace)\n",ov=16777216,ge=0.1,pb="Unix.Unix_error",ps="infinity",iR="mkdir",eK=1000,y="",pa="Stack_overflow",oQ="^",gd=": No such file or directory",gi=-2.,o$="/static/",dN=0x3f,i6=-97,o_="Not_found",gh=1e-16,gc=1e-08,oP="Match_failure",ou=", ",cp="%x",gn=252,cG=".",dM="+",i5="rmdir",pr=0xf0,o9=32752,pq="network",oO="%li",o8=1026,iQ=2047,i0=1e-07,oN=10000.,ja=0.25,pp=-32,ot="Pervasives.do_at_exit",cn=" ",oM=1e-300,i4="Fatal error: exception ",bD=0x80,bN=1023,os="Undefined_recursive_module",dP=1e-06,iZ="nan",o7="expected ",oL=0xe0,oK=0xdfff,o6="_",b3="/",i3="compare: functional value",po="Assert_failure",or="%i",iY="ENOTDIR",oJ=1073741823,aV=250,o5="expected fewer digits";function
+GC(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-F4(d,b,e,c,f){if(c<=b)for(var
+GD(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-F5(b,d,c,e){for(var
+GE(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-GP(b,a){throw[0,b,a]}function
-dT(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
+Ho(b,a){throw[0,b,a]}function
+dX(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
 d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-gr(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=c6&&a==c.length)return d.apply(null,c);var
-e=y;for(;0<a;b+=dK,a-=dK)e+=d.apply(null,c.slice(b,b+Math.min(a,dK)));return e}function
-c8(a){if(a.t==2)a.c+=dT(a.l-a.c.length,"\0");else
-a.c=gr(a.c,0,a.c.length);a.t=0}function
-pG(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>iN)return false;return true}else
+gz(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=c9&&a==c.length)return d.apply(null,c);var
+e=y;for(;0<a;b+=dO,a-=dO)e+=d.apply(null,c.slice(b,b+Math.min(a,dO)));return e}function
+c$(a){if(a.t==2)a.c+=dX(a.l-a.c.length,"\0");else
+a.c=gz(a.c,0,a.c.length);a.t=0}function
+p1(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>i2)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-jj(e){for(var
-j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bA){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bA;d++);if(d-b>iE){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c5){g=h+(f<<6);if(f<oq){a=g-0x3080;if(a<bA)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c5){g=h+(g<<6);if(f<o8){a=g-0xe2080;if(a<o1||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c5&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>b2)c+=String.fromCharCode(0xd7c0+(a>>10),oi+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dK){c.substr(0,1);j+=c;c=y}}return j+c}function
-b3(c,a,b){this.t=c;this.c=a;this.l=b}b3.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c8(this);case
-0:if(pG(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};b3.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return jj(a)};b3.prototype.slice=function(){var
+jy(e){for(var
+j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bD){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bD;d++);if(d-b>iT){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8){g=h+(f<<6);if(f<oL){a=g-0x3080;if(a<bD)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8){g=h+(g<<6);if(f<pr){a=g-0xe2080;if(a<pk||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b5)c+=String.fromCharCode(0xd7c0+(a>>10),oD+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dO){c.substr(0,1);j+=c;c=y}}return j+c}function
+b6(c,a,b){this.t=c;this.c=a;this.l=b}b6.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:c$(this);case
+0:if(p1(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};b6.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return jy(a)};b6.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-b3(this.t,a,this.l)};function
-pn(a){return new
-b3(0,a,a.length)}function
-b(a){return pn(a)}function
-jg(c,a){GP(c,b(a))}var
-aj=[0];function
-ab(a){jg(aj.Invalid_argument,a)}function
-c7(){ab(iY)}function
-e(b,a){if(a<0||a>=b.length-1)c7();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)c7();b[a+1]=c;return 0}function
-i2(e,f,d){var
+b6(this.t,a,this.l)};function
+pI(a){return new
+b6(0,a,a.length)}function
+b(a){return pI(a)}function
+jv(c,a){Ho(c,b(a))}var
+al=[0];function
+ac(a){jv(al.Invalid_argument,a)}function
+c_(){ac(jb)}function
+e(b,a){if(a<0||a>=b.length-1)c_();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)c_();b[a+1]=c;return 0}function
+jf(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-i5(b){if(I.Uint8Array)var
-c=new(I.Uint8Array)(b.l);else
+ji(b){if(J.Uint8Array)var
+c=new(J.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cH(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gr(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?gr(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)i5(b);var
+cI(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gz(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?gz(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ji(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cI(a){return a}function
-bK(a,b,c,d,e){cH(cI(a),b,c,d,e);return 0}function
-pl(){ab(iY)}function
-eI(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cJ(a){return a}function
+bO(a,b,c,d,e){cI(cJ(a),b,c,d,e);return 0}function
+pG(){ac(jb)}function
+eN(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-gh(b,a){if(a>>>0>=b.l)pl();return eI(b,a)}function
-at(a,c,b){b&=cm;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}i5(a)}a.c[c]=b;return 0}function
-dP(b,a,c){if(a>>>0>=b.l)pl();return at(b,a,c)}function
-bL(c,a){if(c.fun)return bL(c.fun,a);if(typeof
+gp(b,a){if(a>>>0>=b.l)pG();return eN(b,a)}function
+au(a,c,b){b&=cq;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ji(a)}a.c[c]=b;return 0}function
+dT(b,a,c){if(a>>>0>=b.l)pG();return au(b,a,c)}function
+bP(c,a){if(c.fun)return bP(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bL(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bP(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bL(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)c7();return a}function
-F$(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bn(a){a.t&6&&c8(a);return a.c}var
-G1=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-pF(a){if(G1)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bP(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)c_();return a}function
+GK(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bt(a){a.t&6&&c$(a);return a.c}var
+HA=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+p0(a){if(HA)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-i$(c){var
-a=new(I.Float32Array)(1);a[0]=c;var
-b=new(I.Int32Array)(a.buffer);return b[0]|0}var
-pt=Math.pow(2,-24);function
-jf(a){throw a}function
-eP(){jf(aj.Division_by_zero)}function
-C(b,c,a){this.lo=b&ck;this.mi=c&ck;this.hi=a&b2}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
-C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
+jo(c){var
+a=new(J.Float32Array)(1);a[0]=c;var
+b=new(J.Int32Array)(a.buffer);return b[0]|0}var
+pO=Math.pow(2,-24);function
+ju(a){throw a}function
+eU(){ju(al.Division_by_zero)}function
+D(b,c,a){this.lo=b&co;this.mi=c&co;this.hi=a&b5}D.prototype.caml_custom="_j";D.prototype.copy=function(){return new
+D(this.lo,this.mi,this.hi)};D.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};D.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};D.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-C(a,b,c)};C.prototype.add=function(a){var
+D(a,b,c)};D.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-C(b,c,d)};C.prototype.sub=function(a){var
+D(b,c,d)};D.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*pt|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pt|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
-C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
-C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
-C(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};C.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-C(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-C(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-C(0,0,this.lo<<a-48)};C.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-C(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+D(b,c,d)};D.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*pO|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pO|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+D(b,c,d)};D.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};D.prototype.isNeg=function(){return this.hi<<16<0};D.prototype.and=function(a){return new
+D(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};D.prototype.or=function(a){return new
+D(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};D.prototype.xor=function(a){return new
+D(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};D.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+D(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+D(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+D(0,0,this.lo<<a-48)};D.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+D(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+D(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+D(this.hi>>a-48,0,0)};D.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+D(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b2);return new
-C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ck;this.lo=this.lo<<1&ck};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ck;this.mi=(this.mi>>>1|this.hi<<23)&ck;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
+D(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b5);return new
+D(this.hi<<16>>a-32,b,b)};D.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&co;this.lo=this.lo<<1&co};D.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&co;this.mi=(this.mi>>>1|this.hi<<23)&co;this.hi=this.hi>>>1};D.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
-b=this;if(a.isZero())eP();var
-d=b.hi^a.hi;if(b.hi&bZ)b=b.neg();if(a.hi&bZ)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bZ)c=c.neg();return c};C.prototype.mod=function(b){var
-a=this;if(b.isZero())eP();var
-d=a.hi;if(a.hi&bZ)a=a.neg();if(b.hi&bZ)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bZ)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cm,this.mi>>16,this.mi>>8&cm,this.mi&cm,this.lo>>16,this.lo>>8&cm,this.lo&cm]};C.prototype.lo32=function(){return this.lo|(this.mi&cm)<<24};C.prototype.hi32=function(){return this.mi>>>8&b2|this.hi<<16};function
-c_(b,c,a){return new
-C(b,c,a)}function
-gl(a){if(!isFinite(a)){if(isNaN(a))return c_(1,0,od);return a>0?c_(0,0,od):c_(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bZ:a>=0?0:bZ;if(f)a=-a;var
-b=pF(a)+bJ;if(b<=0){b=0;a/=Math.pow(2,-oN)}else{a/=Math.pow(2,b-pa);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+D(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};D.prototype.div=function(a){var
+b=this;if(a.isZero())eU();var
+d=b.hi^a.hi;if(b.hi&b2)b=b.neg();if(a.hi&b2)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&b2)c=c.neg();return c};D.prototype.mod=function(b){var
+a=this;if(b.isZero())eU();var
+d=a.hi;if(a.hi&b2)a=a.neg();if(b.hi&b2)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&b2)c=c.neg();return c};D.prototype.toInt=function(){return this.lo|this.mi<<24};D.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};D.prototype.toArray=function(){return[this.hi>>8,this.hi&cq,this.mi>>16,this.mi>>8&cq,this.mi&cq,this.lo>>16,this.lo>>8&cq,this.lo&cq]};D.prototype.lo32=function(){return this.lo|(this.mi&cq)<<24};D.prototype.hi32=function(){return this.mi>>>8&b5|this.hi<<16};function
+db(b,c,a){return new
+D(b,c,a)}function
+gt(a){if(!isFinite(a)){if(isNaN(a))return db(1,0,oy);return a>0?db(0,0,oy):db(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?b2:a>=0?0:b2;if(f)a=-a;var
+b=p0(a)+bN;if(b<=0){b=0;a/=Math.pow(2,-o8)}else{a/=Math.pow(2,b-pv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&iU|f|b<<4;return c_(g,e,c)}function
-eM(a){return a.toArray()}function
-pk(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gg)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<b2)c.write(16,b.dims[a]);else{c.write(16,b2);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&i9|f|b<<4;return db(g,e,c)}function
+eR(a){return a.toArray()}function
+pF(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==go)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<b5)c.write(16,b.dims[a]);else{c.write(16,b5);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,30 +158,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eM(b.get(a));for(var
+e=eR(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eM(gl(b.get(a)));for(var
+e=eR(gt(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=i$(b.get(a));c.write(32,e)}break;case
+e=jo(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,i$(d[1]));c.write(32,i$(d[2]))}break;case
+d=b.get(a);c.write(32,jo(d[1]));c.write(32,jo(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eM(gl(f[1]));for(var
+f=b.get(a),e=eR(gt(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eM(gl(f[2]));for(var
+e=eR(gt(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-pi(a){switch(a){case
+pD(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-F6(c,e){var
-b=I,a;switch(c){case
+GF(c,e){var
+b=J,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -194,51 +194,51 @@ b=I,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)ab("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)ac("Bigarray.create: unsupported kind");var
 d=new
-a(e*pi(c));return d}function
-ja(c){var
-a=new(I.Int32Array)(1);a[0]=c;var
-b=new(I.Float32Array)(a.buffer);return b[0]}function
-eL(a){return new
-C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dR(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iB)return(f|g|b&iU)==0?b&bZ?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&iU);if(c>0){a+=16;a*=Math.pow(2,c-pa)}else
-a*=Math.pow(2,-oN);if(b&bZ)a=-a;return a}function
-i3(b){var
+a(e*pD(c));return d}function
+jp(c){var
+a=new(J.Int32Array)(1);a[0]=c;var
+b=new(J.Float32Array)(a.buffer);return b[0]}function
+eQ(a){return new
+D(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+dV(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iQ)return(f|g|b&i9)==0?b&b2?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&i9);if(c>0){a+=16;a*=Math.pow(2,c-pv)}else
+a*=Math.pow(2,-o8);if(b&b2)a=-a;return a}function
+jg(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)ab("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Gp(b,a){return new
-C(b&ck,b>>>24&cm|(a&b2)<<8,a>>>16&b2)}function
-jb(a){return a.hi32()}function
-jc(a){return a.lo32()}var
-F7=gg;function
-cG(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cG.prototype.caml_custom=F7;cG.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)ac("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+G0(b,a){return new
+D(b&co,b>>>24&cq|(a&b5)<<8,a>>>16&b5)}function
+jq(a){return a.hi32()}function
+jr(a){return a.lo32()}var
+GG=go;function
+cH(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cH.prototype.caml_custom=GG;cH.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))ab("bigarray.js: invalid offset");if(this.dims.length!=b.length)ab("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c7();c=c*this.dims[a]+b[a]}else
+Array))ac("bigarray.js: invalid offset");if(this.dims.length!=b.length)ac("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c_();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c7();c=c*this.dims[a]+(b[a]-1)}return c};cG.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c_();c=c*this.dims[a]+(b[a]-1)}return c};cH.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Gp(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return G0(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cG.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=jc(b);this.data[a*2+1]=jb(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[at,e,c];default:return this.data[a]}};cH.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=jr(b);this.data[a*2+1]=jq(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cG.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cH.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=jc(b),e=jb(b);if(c==e)this.data.fill(c);else
+c=jr(b),e=jq(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cG.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cH.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dO(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dO.prototype=new
-cG();dO.prototype.offset=function(a){if(typeof
+dS(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dS.prototype=new
+cH();dS.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-ab("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c7();return a};dO.prototype.get=function(a){return this.data[a]};dO.prototype.set=function(a,b){this.data[a]=b;return 0};dO.prototype.fill=function(a){this.data.fill(a);return 0};function
-pg(c,d,a,b){var
-e=pi(c);if(i3(a)*e!=b.length)ab("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dO(c,d,a,b);return new
-cG(c,d,a,b)}function
-c9(a){if(!aj.Failure)aj.Failure=[ap,b(iG),-3];jg(aj.Failure,a)}function
-ph(b,v,r){var
-i=b.read32s();if(i<0||i>16)c9("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cm,o=p>>8&1,h=[];if(r==gg)for(var
+ac("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c_();return a};dS.prototype.get=function(a){return this.data[a]};dS.prototype.set=function(a,b){this.data[a]=b;return 0};dS.prototype.fill=function(a){this.data.fill(a);return 0};function
+pB(c,d,a,b){var
+e=pD(c);if(jg(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dS(c,d,a,b);return new
+cH(c,d,a,b)}function
+da(a){if(!al.Failure)al.Failure=[aq,b(iV),-3];jv(al.Failure,a)}function
+pC(b,v,r){var
+i=b.read32s();if(i<0||i>16)da("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cq,o=p>>8&1,h=[];if(r==go)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==b2){var
-t=b.read32u(),u=b.read32u();if(t!=0)c9("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==b5){var
+t=b.read32u(),u=b.read32u();if(t!=0)da("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=i3(h),f=F6(j,d),g=pg(j,o,h,f);switch(j){case
+d=jg(h),f=GF(j,d),g=pB(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)c9("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)da("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eL(e);g.set(a,q)}break;case
+q=eQ(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dR(eL(e));g.set(a,k)}break;case
+k=dV(eQ(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=ja(b.read32s());g.set(a,k)}break;case
+k=jp(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=ja(b.read32s()),l=ja(b.read32s());g.set(a,[as,m,l])}break;case
+m=jp(b.read32s()),l=jp(b.read32s());g.set(a,[at,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dR(eL(e));for(var
+m=dV(eQ(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dR(eL(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return pg(j,o,h,f)}function
-pf(a,b,c){return a.compare(b,c)}function
-aR(a,b){return Math.imul(a,b)}function
-aZ(b,a){a=aR(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aR(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Gk(a,b){a=aZ(a,jc(b));a=aZ(a,jb(b));return a}function
-i9(a,b){return Gk(a,gl(b))}function
-pj(c){var
-b=i3(c.dims),d=0;switch(c.kind){case
+l=dV(eQ(e));g.set(a,[at,m,l])}break}v[0]=(4+i)*4;return pB(j,o,h,f)}function
+pA(a,b,c){return a.compare(b,c)}function
+aH(a,b){return Math.imul(a,b)}function
+a0(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+GV(a,b){a=a0(a,jr(b));a=a0(a,jq(b));return a}function
+jm(a,b){return GV(a,gt(b))}function
+pE(c){var
+b=jg(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dN)b=dN;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aZ(d,e)}e=0;switch(b&3){case
+12:if(b>dR)b=dR;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=a0(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aZ(d,e)}break;case
+1:e|=c.data[a+0];d=a0(d,e)}break;case
 4:case
-5:if(b>c5)b=c5;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aZ(d,e)}if((b&1)!=0)d=aZ(d,c.data[a]);break;case
+5:if(b>c8)b=c8;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=a0(d,e)}if((b&1)!=0)d=a0(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aZ(d,c.data[a]);break;case
+a=0;a<b;a++)d=a0(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aZ(d,c.data[a]);break;case
+a=0;a<b;a++)d=a0(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aZ(d,c.data[a]);break;case
+a=0;a<b;a++)d=a0(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=i9(d,c.data[a]);break;case
+a=0;a<b;a++)d=jm(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=i9(d,c.data[a]);break}return d}function
-Gn(a,b){b[0]=4;return a.read32s()}function
-GK(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=jm(d,c.data[a]);break}return d}function
+GY(a,b){b[0]=4;return a.read32s()}function
+Hj(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:c9("input_value: native integer value too large");default:c9("input_value: ill-formed native integer")}}function
-Gy(c,d){var
+2:da("input_value: native integer value too large");default:da("input_value: ill-formed native integer")}}function
+G9(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eL(b)}function
-Gu(e,d,b){var
-c=eM(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eQ(b)}function
+G5(e,d,b){var
+c=eR(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Go(a,b,c){return a.compare(b)}function
-Gr(a){return a.lo32()^a.hi32()}var
-eK={"_j":{deserialize:Gy,serialize:Gu,fixed_length:8,compare:Go,hash:Gr},"_i":{deserialize:Gn,fixed_length:4},"_n":{deserialize:GK,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ph(a,b,"_bigarray")},serialize:pk,compare:pf,hash:pj},"_bigarr02":{deserialize:function(a,b){return ph(a,b,gg)},serialize:pk,compare:pf,hash:pj}};function
-i4(a){return eK[a.caml_custom]&&eK[a.caml_custom].compare}function
-po(f,c,d,e){var
-b=i4(c);if(b){var
+GZ(a,b,c){return a.compare(b)}function
+G2(a){return a.lo32()^a.hi32()}var
+eP={"_j":{deserialize:G9,serialize:G5,fixed_length:8,compare:GZ,hash:G2},"_i":{deserialize:GY,fixed_length:4},"_n":{deserialize:Hj,fixed_length:4},"_bigarray":{deserialize:function(a,b){return pC(a,b,"_bigarray")},serialize:pF,compare:pA,hash:pE},"_bigarr02":{deserialize:function(a,b){return pC(a,b,go)},serialize:pF,compare:pA,hash:pE}};function
+jh(a){return eP[a.caml_custom]&&eP[a.caml_custom].compare}function
+pJ(f,c,d,e){var
+b=jh(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eN(a){return a
+eS(a){return a
 instanceof
-b3}function
-gm(a){return eN(a)}function
-pp(a){if(typeof
-a==="number")return eF;else
-if(eN(a))return gf;else
-if(gm(a))return 1252;else
+b6}function
+gu(a){return eS(a)}function
+pK(a){if(typeof
+a==="number")return eK;else
+if(eS(a))return gn;else
+if(gu(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iH){var
-b=a[0]|0;return b==as?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=iW){var
+b=a[0]|0;return b==at?0:b}else
 if(a
 instanceof
-String)return ox;else
+String)return oS;else
 if(typeof
-a=="string")return ox;else
+a=="string")return oS;else
 if(a
 instanceof
-Number)return eF;else
-if(a&&a.caml_custom)return iI;else
+Number)return eK;else
+if(a&&a.caml_custom)return iX;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-Gz(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-pm(a,b){a.t&6&&c8(a);b.t&6&&c8(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-pB(a,b){return pm(a,b)}function
-dQ(a,b,d){var
+G_(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+pH(a,b){a.t&6&&c$(a);b.t&6&&c$(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+pW(a,b){return pH(a,b)}function
+dU(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=pp(a);if(f==aX){a=a[1];continue}var
-g=pp(b);if(g==aX){b=b[1];continue}if(f!==g){if(f==eF){if(g==iI)return po(a,b,-1,d);return-1}if(g==eF){if(f==iI)return po(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:ab(iO);break;case
+f=pK(a);if(f==aV){a=a[1];continue}var
+g=pK(b);if(g==aV){b=b[1];continue}if(f!==g){if(f==eK){if(g==iX)return pJ(a,b,-1,d);return-1}if(g==eK){if(f==iX)return pJ(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ac(i3);break;case
 248:var
-c=Gz(a[2],b[2]);if(c!=0)return c|0;break;case
-249:ab(iO);break;case
-250:ab("equal: got Forward_tag, should not happen");break;case
-251:ab("equal: abstract value");break;case
+c=G_(a[2],b[2]);if(c!=0)return c|0;break;case
+249:ac(i3);break;case
+250:ac("equal: got Forward_tag, should not happen");break;case
+251:ac("equal: abstract value");break;case
 252:if(a!==b){var
-c=pm(a,b);if(c!=0)return c|0}break;case
-253:ab("equal: got Double_tag, should not happen");break;case
-254:ab("equal: got Double_array_tag, should not happen");break;case
-255:ab("equal: got Custom_tag, should not happen");break;case
-1247:ab(iO);break;case
+c=pH(a,b);if(c!=0)return c|0}break;case
+253:ac("equal: got Double_tag, should not happen");break;case
+254:ac("equal: got Double_array_tag, should not happen");break;case
+255:ac("equal: got Custom_tag, should not happen");break;case
+1247:ac(i3);break;case
 1255:var
-i=i4(a);if(i!=i4(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ab("compare: abstract value");var
+i=jh(a);if(i!=jh(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ac("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -421,240 +421,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bn(a),b=bn(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bt(a),b=bt(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aY(a,b){return dQ(a,b,true)}function
-Ga(){return[0]}function
-aA(a){if(a<0)ab("Bytes.create");return new
-b3(a?2:9,y,a)}function
-gi(b,a){if(a==0)eP();return b/a|0}function
-bm(a,b){return+(dQ(a,b,false)==0)}function
-Gc(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dT(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)i5(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gj(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-je(d){d=bn(d);var
-e=d.length;if(e>31)ab("format_int: format too long");var
-a={justify:dI,signstyle:c2,filler:cj,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aZ(a,b){return dU(a,b,true)}function
+GL(){return[0]}function
+aC(a){if(a<0)ac("Bytes.create");return new
+b6(a?2:9,y,a)}function
+gq(b,a){if(a==0)eU();return b/a|0}function
+bs(a,b){return+(dU(a,b,false)==0)}function
+GN(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dX(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ji(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gr(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+jt(d){d=bt(d);var
+e=d.length;if(e>31)ac("format_int: format too long");var
+a={justify:dM,signstyle:c5,filler:cn,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=c2;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bi;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-i6(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c2))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=y;if(a.justify==dI&&a.filler==cj)for(var
-d=e;d<a.width;d++)c+=cj;if(a.signedconv)if(a.sign<0)c+=c2;else
-if(a.signstyle!=c2)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bi;if(a.alternate&&a.base==16)c+=iD;if(a.justify==dI&&a.filler==bi)for(var
-d=e;d<a.width;d++)c+=bi;c+=f;if(a.justify==c2)for(var
-d=e;d<a.width;d++)c+=cj;return b(c)}function
-i7(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=c5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bm;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+jj(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c5))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=y;if(a.justify==dM&&a.filler==cn)for(var
+d=e;d<a.width;d++)c+=cn;if(a.signedconv)if(a.sign<0)c+=c5;else
+if(a.signstyle!=c5)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bm;if(a.alternate&&a.base==16)c+=iS;if(a.justify==dM&&a.filler==bm)for(var
+d=e;d<a.width;d++)c+=bm;c+=f;if(a.justify==c5)for(var
+d=e;d<a.width;d++)c+=cn;return b(c)}function
+jk(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dI)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bi);if(b>0)a=a+cF+new
-Array(b+1).join(bi);return a}else
+c=parseInt(a.toString().split(dM)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bm);if(b>0)a=a+cG+new
+Array(b+1).join(bm);return a}else
 return a.toFixed(b)}}var
-a,e=je(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iK;e.filler=cj}else
-if(!isFinite(c)){a="inf";e.filler=cj}else
+a,e=jt(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iZ;e.filler=cn}else
+if(!isFinite(c)){a="inf";e.filler=cn}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==i1)a=a.slice(0,b-1)+bi+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(i1),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cF)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==i1)a=a.slice(0,b-1)+bi+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(je),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cG)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bi)b--;if(a.charAt(b)==cF)b--;a=a.slice(0,b+1)}}break}return i6(e,a)}function
-gk(e,c){if(bn(e)==gc)return b(y+c);var
-a=je(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cG)b--;a=a.slice(0,b+1)}}break}return jj(e,a)}function
+gs(e,c){if(bt(e)==gk)return b(y+c);var
+a=jt(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=cj;var
-f=a.prec-d.length;if(f>0)d=dT(f,bi)+d}return i6(a,d)}var
-GM=0;function
-cJ(){return GM++}function
-i8(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=cn;var
+f=a.prec-d.length;if(f>0)d=dX(f,bm)+d}return jj(a,d)}var
+Hl=0;function
+cK(){return Hl++}function
+jl(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bJ,pF(a)+1);a*=Math.pow(2,-b);while(a<dM){a*=2;b--}while(a>=1){a*=dM;b++}if(c)a=-a;return[0,a,b]}function
-pu(a){return a.toUtf16()}function
-eR(){return false}function
-G2(){function
-a(a){if(a.charAt(0)===b0)return[y,a.substring(1)];return}function
+b=Math.max(-bN,p0(a)+1);a*=Math.pow(2,-b);while(a<dQ){a*=2;b--}while(a>=1){a*=dQ;b++}if(c)a=-a;return[0,a,b]}function
+pP(a){return a.toUtf16()}function
+eW(){return false}function
+HB(){function
+a(a){if(a.charAt(0)===b3)return[y,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eR()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
-jm=G2();function
-pD(a){return a.slice(-1)!==b0?a+b0:a}if(eR()&&I.process&&I.process.cwd)var
-eJ=I.process.cwd().replace(/\\/g,b0);else
+d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eW()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
+jB=HB();function
+pY(a){return a.slice(-1)!==b3?a+b3:a}if(eW()&&J.process&&J.process.cwd)var
+eO=J.process.cwd().replace(/\\/g,b3);else
 var
-eJ="/static";eJ=pD(eJ);function
-GD(a){a=pu(a);if(!jm(a))a=eJ+a;var
-e=jm(a),d=e[1].split(b0),b=[];for(var
+eO="/static";eO=pY(eO);function
+Hc(a){a=pP(a);if(!jB(a))a=eO+a;var
+e=jB(a),d=e[1].split(b3),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-GY(e){for(var
-f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bA){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bA;d++);if(d-c>iE){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<o1){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bA|a&dJ)}else
-if(a<0xd800||a>=op)b+=String.fromCharCode(oq|a>>12,bA|a>>6&dJ,bA|a&dJ);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oi||h>op)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(o8|a>>18,bA|a>>12&dJ,bA|a>>6&dJ,bA|a&dJ)}if(b.length>dK){b.substr(0,1);f+=b;b=y}}return f+b}function
-F_(a){var
-b=9;if(!pG(a))b=8,a=GY(a);return new
-b3(b,a,a.length)}function
-b5(a){return F_(a)}var
-Hf=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",og,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iV,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iJ,oZ,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dW(d,f,e,a){var
-b=Hf.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,b5(f||y),b5(e||y)];return c}var
-py={};function
-c$(a){return py[a]}function
-dS(b,a){throw[0,b].concat(a)}function
-F9(a){return new
-b3(4,a,a.length)}function
-av(a){jg(aj.Sys_error,a)}function
-GN(a){av(a+f7)}function
-bp(a){return a.l}function
-F2(){}function
-aJ(a){this.data=a}aJ.prototype=new
-F2();aJ.prototype.truncate=function(a){var
-b=this.data;this.data=aA(a|0);cH(b,0,this.data,0,a)};aJ.prototype.length=function(){return bp(this.data)};aJ.prototype.write=function(b,d,g,a){var
+Hx(e){for(var
+f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bD){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bD;d++);if(d-c>iT){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<pk){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bD|a&dN)}else
+if(a<0xd800||a>=oK)b+=String.fromCharCode(oL|a>>12,bD|a>>6&dN,bD|a&dN);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oD||h>oK)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(pr|a>>18,bD|a>>12&dN,bD|a>>6&dN,bD|a&dN)}if(b.length>dO){b.substr(0,1);f+=b;b=y}}return f+b}function
+GJ(a){var
+b=9;if(!p1(a))b=8,a=Hx(a);return new
+b6(b,a,a.length)}function
+b8(a){return GJ(a)}var
+HQ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oB,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",i_,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iY,pi,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+d0(d,f,e,a){var
+b=HQ.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,b8(f||y),b8(e||y)];return c}var
+pT={};function
+dc(a){return pT[a]}function
+dW(b,a){throw[0,b].concat(a)}function
+GI(a){return new
+b6(4,a,a.length)}function
+ax(a){jv(al.Sys_error,a)}function
+Hm(a){ax(a+gd)}function
+bv(a){return a.l}function
+GB(){}function
+aO(a){this.data=a}aO.prototype=new
+GB();aO.prototype.truncate=function(a){var
+b=this.data;this.data=aC(a|0);cI(b,0,this.data,0,a)};aO.prototype.length=function(){return bv(this.data)};aO.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=aA(b+a),f=this.data;this.data=e;cH(f,0,this.data,0,c)}bK(d,g,this.data,b,a);return 0};aJ.prototype.read=function(c,a,d,b){var
-e=this.length();cH(this.data,c,a,d,b);return 0};aJ.prototype.read_one=function(a){return gh(this.data,a)};aJ.prototype.close=function(){};aJ.prototype.constructor=aJ;function
-a4(b,a){this.content={};this.root=b;this.lookupFun=a}a4.prototype.nm=function(a){return this.root+a};a4.prototype.create_dir_if_needed=function(d){var
-c=d.split(b0),b=y;for(var
-a=0;a<c.length-1;a++){b+=c[a]+b0;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a4.prototype.slash=function(a){return/\/$/.test(a)?a:a+b0};a4.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=aC(b+a),f=this.data;this.data=e;cI(f,0,this.data,0,c)}bO(d,g,this.data,b,a);return 0};aO.prototype.read=function(c,a,d,b){var
+e=this.length();cI(this.data,c,a,d,b);return 0};aO.prototype.read_one=function(a){return gp(this.data,a)};aO.prototype.close=function(){};aO.prototype.constructor=aO;function
+a7(b,a){this.content={};this.root=b;this.lookupFun=a}a7.prototype.nm=function(a){return this.root+a};a7.prototype.create_dir_if_needed=function(d){var
+c=d.split(b3),b=y;for(var
+a=0;a<c.length-1;a++){b+=c[a]+b3;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a7.prototype.slash=function(a){return/\/$/.test(a)?a:a+b3};a7.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aJ(cI(c[1]))}}};a4.prototype.exists=function(a){if(a==y)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a4.prototype.mkdir=function(c,e,d){var
-b=d&&c$(oS);if(this.exists(c))if(b)dS(b,dW(og,iC,this.nm(c)));else
-av(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dS(b,dW(iV,iC,this.nm(a)));else
-av(a+f7);if(!this.is_dir(a))if(b)dS(b,dW(iJ,iC,this.nm(a)));else
-av(a+iZ);this.create_dir_if_needed(this.slash(c))};a4.prototype.rmdir=function(a,f){var
-b=f&&c$(oS),c=a==y?y:this.slash(a),e=new
-RegExp(ov+c+o0);if(!this.exists(a))if(b)dS(b,dW(iV,iQ,this.nm(a)));else
-av(a+f7);if(!this.is_dir(a))if(b)dS(b,dW(iJ,iQ,this.nm(a)));else
-av(a+iZ);for(var
+aO(cJ(c[1]))}}};a7.prototype.exists=function(a){if(a==y)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a7.prototype.mkdir=function(c,e,d){var
+b=d&&dc(pb);if(this.exists(c))if(b)dW(b,d0(oB,iR,this.nm(c)));else
+ax(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dW(b,d0(i_,iR,this.nm(a)));else
+ax(a+gd);if(!this.is_dir(a))if(b)dW(b,d0(iY,iR,this.nm(a)));else
+ax(a+jc);this.create_dir_if_needed(this.slash(c))};a7.prototype.rmdir=function(a,f){var
+b=f&&dc(pb),c=a==y?y:this.slash(a),e=new
+RegExp(oQ+c+pj);if(!this.exists(a))if(b)dW(b,d0(i_,i5,this.nm(a)));else
+ax(a+gd);if(!this.is_dir(a))if(b)dW(b,d0(iY,i5,this.nm(a)));else
+ax(a+jc);for(var
 d
 in
-this.content)if(d.match(e))if(b)dS(b,dW(oZ,iQ,this.nm(a)));else
-av(this.nm(a)+": Directory not empty");delete
-this.content[c]};a4.prototype.readdir=function(a){var
-f=a==y?y:this.slash(a);if(!this.exists(a))av(a+f7);if(!this.is_dir(a))av(a+iZ);var
+this.content)if(d.match(e))if(b)dW(b,d0(pi,i5,this.nm(a)));else
+ax(this.nm(a)+": Directory not empty");delete
+this.content[c]};a7.prototype.readdir=function(a){var
+f=a==y?y:this.slash(a);if(!this.exists(a))ax(a+gd);if(!this.is_dir(a))ax(a+jc);var
 g=new
-RegExp(ov+f+o0),d={},c=[];for(var
+RegExp(oQ+f+pj),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a4.prototype.is_dir=function(a){if(a==y)return true;var
-b=this.slash(a);return this.content[b]?1:0};a4.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a7.prototype.is_dir=function(a){if(a==y)return true;var
+b=this.slash(a);return this.content[b]?1:0};a7.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a4.prototype.open=function(a,b){if(b.rdonly&&b.wronly)av(this.nm(a)+oB);if(b.text&&b.binary)av(this.nm(a)+oT);this.lookup(a);if(this.content[a]){if(this.is_dir(a))av(this.nm(a)+" : is a directory");if(b.create&&b.excl)av(this.nm(a)+oz);var
+this.content[a];return b};a7.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ax(this.nm(a)+oW);if(b.text&&b.binary)ax(this.nm(a)+pc);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ax(this.nm(a)+" : is a directory");if(b.create&&b.excl)ax(this.nm(a)+oU);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aJ(aA(0));return this.content[a]}else
-GN(this.nm(a))};a4.prototype.register=function(c,a){var
-b;if(this.content[c])av(this.nm(c)+oz);if(eN(a))b=new
-aJ(a);if(gm(a))b=new
-aJ(cI(a));else
+aO(aC(0));return this.content[a]}else
+Hm(this.nm(a))};a7.prototype.register=function(c,a){var
+b;if(this.content[c])ax(this.nm(c)+oU);if(eS(a))b=new
+aO(a);if(gu(a))b=new
+aO(cJ(a));else
 if(a
 instanceof
 Array)b=new
-aJ(F9(a));else
+aO(GI(a));else
 if(typeof
 a==="string")b=new
-aJ(pn(a));else
+aO(pI(a));else
 if(a.toString){var
-d=cI(b5(a.toString()));b=new
-aJ(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-av(this.nm(c)+" : registering file with invalid content type")};a4.prototype.constructor=a4;function
-pe(){}function
-pr(b){var
-a=jm(b);if(!a)return;return a[0]+b0}var
-gp=pr(eJ)||c9("unable to compute caml_root"),dV=[];if(eR())dV.push({path:gp,device:new
-pe(gp)});else
-dV.push({path:gp,device:new
-a4(gp)});dV.push({path:oQ,device:new
-a4(oQ)});function
-pL(b){var
-g=GD(b),b=g.join(b0),f=pD(b),c;for(var
-e=0;e<dV.length;e++){var
-a=dV[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eR()){var
-d=pr(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cJ(b8(a.toString()));b=new
+aO(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ax(this.nm(c)+" : registering file with invalid content type")};a7.prototype.constructor=a7;function
+pz(){}function
+pM(b){var
+a=jB(b);if(!a)return;return a[0]+b3}var
+gx=pM(eO)||da("unable to compute caml_root"),dZ=[];if(eW())dZ.push({path:gx,device:new
+pz(gx)});else
+dZ.push({path:gx,device:new
+a7(gx)});dZ.push({path:o$,device:new
+a7(o$)});function
+p6(b){var
+g=Hc(b),b=g.join(b3),f=pY(b),c;for(var
+e=0;e<dZ.length;e++){var
+a=dZ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eW()){var
+d=pM(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-pe(d)};dV.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;av("no device found for "+f)}function
-Gb(c,b){var
-a=pL(c);if(!a.device.register)c9("cannot register file");a.device.register(a.rest,b);return 0}function
-pE(c,a){var
-c=b(c),a=b(a);return Gb(c,a)}function
-Ge(){var
-b=I.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)pE(b[a].name,b[a].content);I.jsoo_create_file=pE;I.caml_fs_tmp=[];return 0}function
-Gf(){return[0]}function
-Gg(a,b){return+(dQ(a,b,false)>=0)}function
-i_(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aZ(d,c)}c=0;switch(e&3){case
+pz(d)};dZ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ax("no device found for "+f)}function
+GM(c,b){var
+a=p6(c);if(!a.device.register)da("cannot register file");a.device.register(a.rest,b);return 0}function
+pZ(c,a){var
+c=b(c),a=b(a);return GM(c,a)}function
+GP(){var
+b=J.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)pZ(b[a].name,b[a].content);J.jsoo_create_file=pZ;J.caml_fs_tmp=[];return 0}function
+GQ(){return[0]}function
+GR(a,b){return+(dU(a,b,false)>=0)}function
+jn(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=a0(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aZ(d,c)}d^=e;return d}function
-Gl(a,b){return i_(a,bn(b))}function
-Gi(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aZ(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=a0(d,c)}d^=e;return d}function
+GW(a,b){return jn(a,bt(b))}function
+GT(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a0(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aZ(d,c)}d^=e;return d}function
-pv(a){switch(a.t&6){default:c8(a);case
+1:c|=b[a];d=a0(d,c)}d^=e;return d}function
+pQ(a){switch(a.t&6){default:c$(a);case
 0:return a.c;case
 4:return a.c}}function
-Gh(b,c){var
-a=pv(c);return typeof
-a==="string"?i_(b,a):Gi(b,a)}function
-Gj(a){a^=a>>>16;a=aR(a,0x85ebca6b|0);a^=a>>>13;a=aR(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-ps(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dN)d=dN;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eK[a.caml_custom]&&eK[a.caml_custom].hash){var
-k=eK[a.caml_custom].hash(a);b=aZ(b,k);c--}}else
+GS(b,c){var
+a=pQ(c);return typeof
+a==="string"?jn(b,a):GT(b,a)}function
+GU(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+pN(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dR)d=dR;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eP[a.caml_custom]&&eP[a.caml_custom].hash){var
+k=eP[a.caml_custom].hash(a);b=a0(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aZ(b,a[2]);c--;break;case
+248:b=a0(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aZ(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eN(a)){b=Gh(b,a);c--}else
-if(gm(a)){b=Gl(b,a);c--}else
+o=a.length-1<<10|a[0];b=a0(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eS(a)){b=GS(b,a);c--}else
+if(gu(a)){b=GW(b,a);c--}else
 if(typeof
-a==="string"){b=i_(b,a);c--}else
-if(a===(a|0)){b=aZ(b,a+a+1);c--}else
-if(a===+a){b=i9(b,a);c--}}b=Gj(b);return b&0x3FFFFFFF}function
-Gm(a,c,k){if(!isFinite(a)){if(isNaN(a))return b5(iK);return b5(a>0?o9:"-infinity")}var
+a==="string"){b=jn(b,a);c--}else
+if(a===(a|0)){b=a0(b,a+a+1);c--}else
+if(a===+a){b=jm(b,a);c--}}b=GU(b);return b&0x3FFFFFFF}function
+GX(a,c,k){if(!isFinite(a)){if(isNaN(a))return b8(iZ);return b8(a>0?ps:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?y:dI,e=y;if(i)e=c2;else
+j=d<0?y:dM,e=y;if(i)e=c5;else
 switch(k){case
-43:e=dI;break;case
-32:e=cj;break;default:break}if(c>=0&&c<13){var
+43:e=dM;break;case
+32:e=cn;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cF);if(h<0)b+=cF+dT(c,bi);else{var
-f=h+1+c;if(b.length<f)b+=dT(f-b.length,bi);else
-b=b.substr(0,f)}}return b5(e+iD+b+"p"+j+d.toString(10))}function
-Gt(a){return+a.isZero()}function
-Gw(a){return new
-C(a&ck,a>>24&ck,a>>31&b2)}function
-Gx(a){return a.toInt()}function
-Gs(a){return+a.isNeg()}function
-Gv(a){return a.neg()}function
-Gq(g,c){var
-a=je(g);if(a.signedconv&&Gs(c)){a.sign=-1;c=Gv(c)}var
-b=y,h=Gw(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Gx(e.modulus))+b}while(!Gt(c));if(a.prec>=0){a.filler=cj;var
-d=a.prec-b.length;if(d>0)b=dT(d,bi)+b}return i6(a,b)}function
-bo(b,a){a|=0;if(a>bJ){a-=bJ;b*=Math.pow(2,bJ);if(a>bJ){a-=bJ;b*=Math.pow(2,bJ)}}if(a<-bJ){a+=bJ;b*=Math.pow(2,-bJ)}b*=Math.pow(2,a);return b}function
-GB(a,b){return+(dQ(a,b,false)<=0)}function
-GC(a,b){return+(dQ(a,b,false)<0)}function
-p(a,d){if(a<0)c7();var
+h=b.indexOf(cG);if(h<0)b+=cG+dX(c,bm);else{var
+f=h+1+c;if(b.length<f)b+=dX(f-b.length,bm);else
+b=b.substr(0,f)}}return b8(e+iS+b+"p"+j+d.toString(10))}function
+G4(a){return+a.isZero()}function
+G7(a){return new
+D(a&co,a>>24&co,a>>31&b5)}function
+G8(a){return a.toInt()}function
+G3(a){return+a.isNeg()}function
+G6(a){return a.neg()}function
+G1(g,c){var
+a=jt(g);if(a.signedconv&&G3(c)){a.sign=-1;c=G6(c)}var
+b=y,h=G7(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(G8(e.modulus))+b}while(!G4(c));if(a.prec>=0){a.filler=cn;var
+d=a.prec-b.length;if(d>0)b=dX(d,bm)+b}return jj(a,b)}function
+bu(b,a){a|=0;if(a>bN){a-=bN;b*=Math.pow(2,bN);if(a>bN){a-=bN;b*=Math.pow(2,bN)}}if(a<-bN){a+=bN;b*=Math.pow(2,-bN)}b*=Math.pow(2,a);return b}function
+Ha(a,b){return+(dU(a,b,false)<=0)}function
+Hb(a,b){return+(dU(a,b,false)<0)}function
+p(a,d){if(a<0)c_();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-GU(a){return b(gr(a,0,a.length))}var
-GE=function(){function
+Ht(a){return b(gz(a,0,a.length))}var
+Hd=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -662,42 +662,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bA<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bD<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=pv(i);if(typeof
+e=[],h=pQ(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return GU(k(e,f))}}();function
-GF(c,b,a){return GE(cI(c),b,a)}function
-GG(){return 0}var
-b4=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Ht(k(e,f))}}();function
+He(c,b,a){return Hd(cJ(c),b,a)}function
+Hf(){return 0}var
+b7=new
 Array();function
-gn(c){var
-a=b4[c];if(!a.opened)av("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&aj.fds[a.fd]&&aj.fds[a.fd].output){var
-b=aj.fds[a.fd].output;switch(b.length){case
+gv(c){var
+a=b7[c];if(!a.opened)ax("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&al.fds[a.fd]&&al.fds[a.fd].output){var
+b=al.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
-J(a){return bp(a)}function
-pA(e,f){var
-a=b4[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-GZ(a){var
-a=jj(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+K(a){return bv(a)}function
+pV(e,f){var
+a=b7[e],d=b(f),c=K(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+Hy(a){var
+a=jy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-G0(a){var
-a=jj(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Hz(a){var
+a=jy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-gs(c,e,d,a){if(aj.fds===undefined)aj.fds=new
+gA(c,e,d,a){if(al.fds===undefined)al.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aj.fds[c]=b;if(!aj.fd_last_idx||c>aj.fd_last_idx)aj.fd_last_idx=c;return c}function
-Hh(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;al.fds[c]=b;if(!al.fd_last_idx||c>al.fd_last_idx)al.fd_last_idx=c;return c}function
+HS(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,422 +707,422 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)av(bn(c)+oB);if(a.text&&a.binary)av(bn(c)+oT);var
-d=pL(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return gs(f+1,pA,e,a)}gs(0,pA,new
-aJ(aA(0)));gs(1,G0,new
-aJ(aA(0)));gs(2,GZ,new
-aJ(aA(0)));function
-GH(a){var
-c=aj.fds[a];if(c.flags.wronly)av(pc+a+" is writeonly");var
-d=null;if(a==0&&eR()){var
-e=require("fs");d=function(){return b5(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b4[b.fd]=b;return b.fd}function
-pw(c){var
-b=aj.fds[c];if(b.flags.rdonly)av(pc+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b4[a.fd]=a;return a.fd}function
-GI(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ax(bt(c)+oW);if(a.text&&a.binary)ax(bt(c)+pc);var
+d=p6(c),e=d.device.open(d.rest,a),f=al.fd_last_idx?al.fd_last_idx:0;return gA(f+1,pV,e,a)}gA(0,pV,new
+aO(aC(0)));gA(1,Hz,new
+aO(aC(0)));gA(2,Hy,new
+aO(aC(0)));function
+Hg(a){var
+c=al.fds[a];if(c.flags.wronly)ax(px+a+" is writeonly");var
+d=null;if(a==0&&eW()){var
+e=require("fs");d=function(){return b8(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b7[b.fd]=b;return b.fd}function
+pR(c){var
+b=al.fds[c];if(b.flags.rdonly)ax(px+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b7[a.fd]=a;return a.fd}function
+Hh(){var
 b=0;for(var
-a=0;a<b4.length;a++)if(b4[a]&&b4[a].opened&&b4[a].out)b=[0,b4[a].fd,b];return b}function
-dU(a){return a}function
-GJ(g,d,h,f){var
-b=b4[g];if(!b.opened)av("Cannot output to a closed channel");var
-a;if(h==0&&bp(d)==f)a=d;else{a=aA(f);cH(d,h,a,0,f)}var
-i=dU(a),c=bn(i),e=c.lastIndexOf(ok);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gn(g);b.buffer+=c.substr(e+1)}return 0}function
-jd(b,a,d,c){return GJ(b,cI(a),d,c)}function
-px(c,a){var
-d=b(String.fromCharCode(a));jd(c,d,0,1);return 0}function
-go(b,a){if(a==0)eP();return b%a}function
-eO(a,b){return+(dQ(a,b,false)!=0)}function
-GL(a,b){a[0]=aX;a[1]=b;return 0}function
-aS(a){if(a
+a=0;a<b7.length;a++)if(b7[a]&&b7[a].opened&&b7[a].out)b=[0,b7[a].fd,b];return b}function
+dY(a){return a}function
+Hi(g,d,h,f){var
+b=b7[g];if(!b.opened)ax("Cannot output to a closed channel");var
+a;if(h==0&&bv(d)==f)a=d;else{a=aC(f);cI(d,h,a,0,f)}var
+i=dY(a),c=bt(i),e=c.lastIndexOf(oF);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gv(g);b.buffer+=c.substr(e+1)}return 0}function
+js(b,a,d,c){return Hi(b,cJ(a),d,c)}function
+pS(c,a){var
+d=b(String.fromCharCode(a));js(c,d,0,1);return 0}function
+gw(b,a){if(a==0)eU();return b%a}function
+eT(a,b){return+(dU(a,b,false)!=0)}function
+Hk(a,b){a[0]=aV;a[1]=b;return 0}function
+aP(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eN(a))return gf;else
-if(gm(a))return gf;else
+if(eS(a))return gn;else
+if(gu(a))return gn;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iH;else
-return eF}function
-bB(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);aj[b+1]=c;if(a)aj[a]=c}function
-jh(a,b){py[bn(a)]=b;return 0}function
-GQ(a){return Math.round(a)}function
-gq(a){if(a==0)a=1/a;return a<0?1:0}function
-GS(){ab(iY)}function
-eQ(b,a){return eI(b,a)}function
-aB(b,a){if(a>>>0>=J(b))GS();return eQ(b,a)}function
-F8(a,b){if(a===b)return 1;a.t&6&&c8(a);b.t&6&&c8(b);return a.c==b.c?1:0}function
-GT(a,b){return F8(a,b)}function
-w(a,b){return 1-GT(a,b)}function
-GV(){return 0x7FFFFFFF/4|0}function
-GO(){jf(aj.Not_found)}function
-pC(c){var
-a=I,b=pu(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b5(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return b5(I.jsoo_static_env[b]);GO()}function
-GW(){if(I.crypto)if(typeof
-I.crypto.getRandomValues==="function"){var
-a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
-if(I.crypto.randomBytes==="function"){var
-b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return iW;else
+return eK}function
+bE(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);al[b+1]=c;if(a)al[a]=c}function
+jw(a,b){pT[bt(a)]=b;return 0}function
+Hp(a){return Math.round(a)}function
+gy(a){if(a==0)a=1/a;return a<0?1:0}function
+Hr(){ac(jb)}function
+eV(b,a){return eN(b,a)}function
+aD(b,a){if(a>>>0>=K(b))Hr();return eV(b,a)}function
+GH(a,b){if(a===b)return 1;a.t&6&&c$(a);b.t&6&&c$(b);return a.c==b.c?1:0}function
+Hs(a,b){return GH(a,b)}function
+w(a,b){return 1-Hs(a,b)}function
+Hu(){return 0x7FFFFFFF/4|0}function
+Hn(){ju(al.Not_found)}function
+pX(c){var
+a=J,b=pP(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b8(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return b8(J.jsoo_static_env[b]);Hn()}function
+Hv(){if(J.crypto)if(typeof
+J.crypto.getRandomValues==="function"){var
+a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
+if(J.crypto.randomBytes==="function"){var
+b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-ji(a){var
+jx(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aF(b,a){return{joo_tramp:b,joo_args:a}}function
-GX(c,a){if(typeof
+aI(b,a){return{joo_tramp:b,joo_args:a}}function
+Hw(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-pz(a){return a}function
-bM(a){if(a
+pU(a){return a}function
+bQ(a){if(a
 instanceof
-Array)return a;if(I.RangeError&&a
+Array)return a;if(J.RangeError&&a
 instanceof
-I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pz(aj.Stack_overflow);if(I.InternalError&&a
+J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pU(al.Stack_overflow);if(J.InternalError&&a
 instanceof
-I.InternalError&&a.message&&a.message.match(/too much recursion/i))return pz(aj.Stack_overflow);if(a
+J.InternalError&&a.message&&a.message.match(/too much recursion/i))return pU(al.Stack_overflow);if(a
 instanceof
-I.Error&&c$(on))return[0,c$(on),a];return[0,aj.Failure,b5(String(a))]}function
-a6(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-pH(b){var
-a=BigInt(b);return a6(a<0?-a:a)}function
-pI(a,b){return a6(BigInt(a)+BigInt(b))}function
-gu(a){if(a===0)eP();return BigInt(a)}function
-G3(e,g){var
-b=BigInt(e),a=gu(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a6(f?c+BigInt(1):c)}function
-aq(a,b){return a<b?-1:a>b?1:0}function
-jk(a,b){return a6(BigInt(a)/gu(b))}function
-Ha(a,b){return a6(BigInt(a)%gu(b))}function
-G4(a,b){return[0,jk(a,b),Ha(a,b)]}function
-gt(a,b){return a===b?1:0}function
-G5(c,a,b){if(a<0||b<1)ab("Z.extract: invalid bit range");return a6(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-da(e,f){var
-b=BigInt(e),a=gu(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a6(g?c-BigInt(1):c)}function
-jl(d,c){var
-a=bn(d);if(a!==gc&&a!==cl)ab("Z.format: the format must be %d or %x");return b(c.toString(a===cl?16:10))}function
-G6(){return 0}function
-G7(a,b){return a6(BigInt(a)*BigInt(b))}function
-G8(b,c){var
-a=b*c;return a<-2147483648||a>iM?1:0}function
-G9(a){return a6(-BigInt(a))}function
-a5(a){if(a===0)return 0;var
+J.Error&&dc(oI))return[0,dc(oI),a];return[0,al.Failure,b8(String(a))]}function
+a9(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+p2(b){var
+a=BigInt(b);return a9(a<0?-a:a)}function
+p3(a,b){return a9(BigInt(a)+BigInt(b))}function
+gC(a){if(a===0)eU();return BigInt(a)}function
+HC(e,g){var
+b=BigInt(e),a=gC(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a9(f?c+BigInt(1):c)}function
+N(a,b){return a<b?-1:a>b?1:0}function
+jz(a,b){return a9(BigInt(a)/gC(b))}function
+HL(a,b){return a9(BigInt(a)%gC(b))}function
+HD(a,b){return[0,jz(a,b),HL(a,b)]}function
+gB(a,b){return a===b?1:0}function
+HE(c,a,b){if(a<0||b<1)ac("Z.extract: invalid bit range");return a9(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dd(e,f){var
+b=BigInt(e),a=gC(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a9(g?c-BigInt(1):c)}function
+jA(d,c){var
+a=bt(d);if(a!==gk&&a!==cp)ac("Z.format: the format must be %d or %x");return b(c.toString(a===cp?16:10))}function
+HF(){return 0}function
+HG(a,b){return a9(BigInt(a)*BigInt(b))}function
+HH(b,c){var
+a=b*c;return a<-2147483648||a>i1?1:0}function
+HI(a){return a9(-BigInt(a))}function
+a8(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-G_(c,i,b,e){var
-f=bn(i);if(b<0||e<0||b>f.length-e)ab("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ab("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ab("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:iD+a);return a6(a===g?h:-h)}function
-G$(a){return a6(BigInt(a)-BigInt(1))}function
-pJ(b,a){if(a<0)ab("Z.shift_left: count argument must be positive");return a6(BigInt(b)<<BigInt(a))}function
-Hb(b,a){if(a<0)ab("Z.shift_right: count argument must be positive");return a6(BigInt(b)>>BigInt(a))}function
-P(a){return a<0?-1:a>0?1:0}function
-Hc(b){if(b<0)ab("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a6(a)}function
-pK(a,b){return a6(BigInt(a)-BigInt(b))}function
-Hd(a){return a6(BigInt(a)+BigInt(1))}function
-He(a){if(typeof
-a!=="number")jf(c$(oG));return a}function
-Hg(a,c){I.verale={greeting:bn(a),ask:function(a){return bn(bL(c,[b(a)]))}};return 0}function
-GA(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Gd(b){var
-a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&GA(b[1]))var
+HJ(c,i,b,e){var
+f=bt(i);if(b<0||e<0||b>f.length-e)ac("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ac("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ac("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:iS+a);return a9(a===g?h:-h)}function
+HK(a){return a9(BigInt(a)-BigInt(1))}function
+p4(b,a){if(a<0)ac("Z.shift_left: count argument must be positive");return a9(BigInt(b)<<BigInt(a))}function
+HM(b,a){if(a<0)ac("Z.shift_right: count argument must be positive");return a9(BigInt(b)>>BigInt(a))}function
+V(a){return a<0?-1:a>0?1:0}function
+HN(b){if(b<0)ac("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a8(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a9(a)}function
+p5(a,b){return a9(BigInt(a)-BigInt(b))}function
+HO(a){return a9(BigInt(a)+BigInt(1))}function
+HP(a){if(typeof
+a!=="number")ju(dc(o1));return a}function
+HR(a,c){J.verale={greeting:bt(a),ask:function(a){return bt(bP(c,[b(a)]))}};return 0}function
+G$(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+GO(b){var
+a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&G$(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=n$;var
+d=f;d<e.length;d++){if(d>f)a+=ou;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-b3)a+=ge+c.toString()+ge;else
+b6)a+=gm+c.toString()+gm;else
 if(typeof
-c=="string")a+=ge+c.toString()+ge;else
-a+=oL}a+=")"}else
-if(b[0]==ap)a+=b[1];return a}function
-pq(a){if(a
+c=="string")a+=gm+c.toString()+gm;else
+a+=o6}a+=")"}else
+if(b[0]==aq)a+=b[1];return a}function
+pL(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ap)){var
-c=c$(of);if(c)c(a,false);else{var
-d=Gd(a),b=c$(n_);if(b)b(0);I.console.error(iP+d+ok)}}else
+Array&&(a[0]==0||a[0]==aq)){var
+c=dc(oA);if(c)c(a,false);else{var
+d=GO(a),b=dc(ot);if(b)b(0);J.console.error(i4+d+oF)}}else
 throw a}function
-GR(){var
-a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pq(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pq(a.error)})}GR();function
-f(a,b){return a.length==1?a(b):bL(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bL(a,[b,c])}function
-aQ(a,b,c,d){return a.length==3?a(b,c,d):bL(a,[b,c,d])}function
-cD(a,b,c,d,e){return a.length==4?a(b,c,d,e):bL(a,[b,c,d,e])}function
-cC(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bL(a,[b,c,d,e,f])}function
-n7(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bL(a,[b,c,d,e,f,g])}function
-F1(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bL(a,[b,c,d,e,f,g,h])}Ge();var
-eS=[ap,b(o_),-1],jr=[ap,b(oh),-2],jp=[ap,b(iG),-3],jo=[ap,b(oJ),-4],gy=[ap,b(ol),-5],bN=[ap,b(oP),-7],jq=[ap,b(ou),-8],gx=[ap,b(oR),-9],ai=[ap,b(o5),-11],js=[ap,b(n9),-12],F0=[4,0,0,0,[12,45,[4,0,0,0,0]]],gQ=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(oy),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dn=[0,0,0],nn=[0,0,0],nq=[0,0,0],nC=[0,0,-1],ip=[0,0,0],ez=[0,0,1,0,0,0],c1=[0,58,62],eA=[0,96,c5],nK=[0,1,0,0],nV=[0,0,[0,64,0]];bB(11,js,n9);bB(10,ai,o5);bB(9,[ap,b(oF),-10],oF);bB(8,gx,oR);bB(7,jq,ou);bB(6,bN,oP);bB(5,[ap,b(oW),-6],oW);bB(4,gy,ol);bB(3,jo,oJ);bB(2,jp,iG);bB(1,jr,oh);bB(0,eS,o_);var
-p0=b("output_substring"),pW=b("%.12g"),pU=b(cF),pR=b("true"),pS=b("false"),pN=c_(0,0,oO),pO=c_(0,0,65520),pP=c_(1,0,oO),p4=b("option is None"),p$=b("\\\\"),qa=b("\\'"),qb=b("\\b"),qc=b("\\t"),qd=b("\\n"),qe=b("\\r"),p9=b("Char.chr"),qg=b("4.13.1"),qs=b("List.map2"),qu=b("List.fold_left2"),qw=b("List.exists2"),qA=b("List.combine"),qp=b("List.init"),qn=b(oj),ql=b("nth"),qm=b(oj),qk=b("tl"),qi=b("hd"),qG=b("String.blit / Bytes.blit_string"),qF=b("Bytes.blit"),qE=b("String.sub / Bytes.sub"),qT=b("String.contains_from / Bytes.contains_from"),qO=b(y),qK=b("String.concat"),q5=[0,b("array.ml"),322,4],q1=b("Array.map2: arrays must have the same length"),q0=b("Array.blit"),qZ=b("Array.fill"),qY=b("Array.sub"),qX=b("Array.init"),q4=b("Stdlib.Array.Bottom"),q8=b("Stdlib.Queue.Empty"),rc=b("CamlinternalLazy.Undefined"),rl=b("Buffer.add_substring/add_subbytes"),rj=b("Buffer.add: cannot grow buffer"),ri=[0,b(oV),93,2],rh=[0,b(oV),94,2],rw=b("%c"),rx=b("%s"),ry=b(n8),rz=b(ot),rA=b(oH),rB=b(ob),rC=b("%f"),rD=b("%B"),rE=b("%{"),rF=b("%}"),rG=b("%("),rH=b("%)"),rI=b("%a"),rJ=b("%t"),rK=b("%?"),rL=b("%r"),rM=b("%_r"),rN=[0,b(aE),850,23],rY=[0,b(aE),814,21],rQ=[0,b(aE),815,21],rZ=[0,b(aE),818,21],rR=[0,b(aE),819,21],r0=[0,b(aE),822,19],rS=[0,b(aE),823,19],r1=[0,b(aE),826,22],rT=[0,b(aE),827,22],r2=[0,b(aE),831,30],rU=[0,b(aE),832,30],rW=[0,b(aE),836,26],rO=[0,b(aE),837,26],rX=[0,b(aE),846,28],rP=[0,b(aE),847,28],rV=[0,b(aE),851,23],te=b(oE),tc=[0,b(aE),1558,4],td=b("Printf: bad conversion %["),tf=[0,b(aE),1626,39],tg=[0,b(aE),1649,31],th=[0,b(aE),1650,31],ti=b("Printf: bad conversion %_"),tj=b(oC),tk=b(oI),tl=b(oC),tm=b(oI),s9=b(iK),s7=b("neg_infinity"),s8=b(o9),s6=b(cF),s1=[0,oe],sP=b("%+nd"),sQ=b("% nd"),sS=b("%+ni"),sT=b("% ni"),sU=b("%nx"),sV=b("%#nx"),sW=b("%nX"),sX=b("%#nX"),sY=b("%no"),sZ=b("%#no"),sO=b("%nd"),sR=b(oH),s0=b("%nu"),sB=b("%+ld"),sC=b("% ld"),sE=b("%+li"),sF=b("% li"),sG=b("%lx"),sH=b("%#lx"),sI=b("%lX"),sJ=b("%#lX"),sK=b("%lo"),sL=b("%#lo"),sA=b("%ld"),sD=b(ot),sM=b("%lu"),sn=b("%+Ld"),so=b("% Ld"),sq=b("%+Li"),sr=b("% Li"),ss=b("%Lx"),st=b("%#Lx"),su=b("%LX"),sv=b("%#LX"),sw=b("%Lo"),sx=b("%#Lo"),sm=b("%Ld"),sp=b(ob),sy=b("%Lu"),r$=b("%+d"),sa=b("% d"),sc=b("%+i"),sd=b("% i"),se=b(cl),sf=b("%#x"),sg=b("%X"),sh=b("%#X"),si=b("%o"),sj=b("%#o"),r_=b(gc),sb=b(n8),sk=b(oE),ro=b("@]"),rp=b("@}"),rq=b("@?"),rr=b("@\n"),rs=b("@."),rt=b("@@"),ru=b("@%"),rv=b("@"),r3=b("CamlinternalFormat.Type_mismatch"),tt=b(y),tu=[0,[11,b(n$),[2,0,[2,0,0]]],b(", %s%s")],t1=[0,[11,b(iP),[2,0,[12,10,0]]],b(o2)],t2=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],t0=b("Fatal error: out of memory in uncaught exception handler"),tX=[0,[11,b(iP),[2,0,[12,10,0]]],b(o2)],tS=[0,[2,0,[12,10,0]],b("%s\n")],tT=[0,[11,b(ow),0],b(ow)],tJ=b("Raised at"),tK=b("Re-raised at"),tL=b("Raised by primitive operation at"),tM=b("Called from"),tN=b(" (inlined)"),tP=b(y),tO=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(oy),F0]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tQ=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tC=b("Out of memory"),tD=b("Stack overflow"),tE=b("Pattern matching failed"),tF=b("Assertion failed"),tG=b("Undefined recursive module"),tw=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tx=b(y),ty=b(y),tz=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],ts=[0,[4,0,0,0,0],b(gc)],tq=[0,[3,0,0],b("%S")],tr=b(oL),tU=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],t6=b("x"),ue=b("Hashtbl: unsupported hash table format"),FY=b("OCAMLRUNPARAM"),FW=b("CAMLRUNPARAM"),t$=b(y),uW=[3,0,3],uX=b(cF),uQ=b(pb),uR=b("<\/"),uS=b(y),uM=b(pb),uN=b("<"),uO=b(y),uK=b("\n"),uz=[0,b(y)],us=b(y),ut=b(y),uu=b(y),uv=b(y),uo=[0,b(y),0,b(y)],un=b(y),uj=b("Stdlib.Format.String_tag"),u4=b("Z.Overflow"),u5=b(oG),va=b("int_of_big_int"),vp=[0,0],vE=[0,0],x6=[0,0],xT=[0,0,0],Bv=b(oK),Bu=b("image"),Bs=b("expected a finite number"),Bq=b("a digit in base 16"),Bo=b(o$),Bj=b("joint"),Bk=b("nothing"),Bl=b(pd),Bm=b("nothing, prices or joint"),Bi=b(iW),Bh=b(pd),A_=b("activation"),A$=b("others"),Ba=b("patch"),Bb=b("sum"),Bd=b("a linear readout"),Be=b(iW),Bf=b("a patch"),Bc=b(o$),A9=b("a prototype"),A7=b("certificate"),A8=b(iW),A4=b(oU),A5=b("as many prototypes as coordinates"),A6=b("positive scales"),AZ=b(oA),A0=b("maximum"),A1=b("soft_tree"),A2=b("a readout"),AS=b("masked_max"),AT=b("max"),AU=b("max_minus_mean"),AV=b("max_minus_mean_distance"),AW=b("top_mean"),AX=b("a pooling"),AI=b("exp_distance"),AJ=b("exponential"),AK=b("identity"),AL=b("log_ratio"),AM=b("negated"),AN=b("quadratic"),AO=b("rectified"),AP=b("threshold"),AQ=b("a similarity"),AB=b("cosine"),AC=b("euclidean"),AD=b("inner_product"),AE=b("rooted_cosine"),AF=b("softmax"),AG=b("a geometry"),Ax=b("a child that is a node or a leaf of the tree"),Ay=b("a child that is a greater node"),Az=b("every node and every leaf in the tree"),Av=b("a row of 0 and 1 with a 1"),At=b("a number from 1"),As=b(oM),Ap=b(f_),Aq=b("some"),Ar=b("none or some"),Al=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],Am=[0,[4,6,0,0,0],b(cl)],An=b(" or "),Ao=b("a list of "),Aj=[0,[4,6,0,0,0],b(cl)],Ak=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],Ag=b(cl),Ah=b("a natural number"),Ai=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],Ae=b(cl),Af=b("a positive integer"),Ad=b(f_),Aa=b(y),Ab=b("an integer in base 16"),z_=b("expected the end of the line, found another item"),z9=b("at most 1025 bytes"),z8=b("expected another item, found the end of the line"),z5=[0,[11,b(oM),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],z3=b("Reader.Wrong"),z4=b("Reader.Too_large"),B$=b("picture"),Ca=b(oK),B_=b("a layer before this one"),B7=b(o7),B8=b("a positive std"),B9=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],BS=b(oA),BZ=b("add"),B0=b("avg_pool2d"),B1=b("concat"),B2=b("conv2d"),B3=b("flatten"),B4=b("leaky_relu"),BT=b("max_pool2d"),BU=b("relu"),BV=b("sigmoid"),BW=b("tanh"),BX=b("upsample_nearest"),BY=b("a layer of as many inputs as its kind has"),BQ=b("inputs with the same rows and columns"),BO=b("inputs of one shape"),BM=b("a slope from 0 to 1"),BI=b("a pooling without dilation"),BJ=[0,1,1],BK=b("a padding of at most half the kernel"),BH=b("a layer without rows and columns before a linear one"),BE=b("groups that divide the channels"),BF=b("groups that divide the rows of weights"),BC=b("a row of weights"),BB=b("windows that are no larger than what they slide over"),Bz=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],BA=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Bx=b("a layer is larger than 2^24"),Ce=[0,0],Cg=[0,1],Cf=[0,2],C1=[0,1],C2=[0,f6],CZ=b("a patch without views"),CX=[0,1],CY=[0,f6],C4=[0,0.03,[0,1.,0]],C9=[0,0],Dt=[0,40,[0,24,[0,12,0]]],DB=[0,1.],D6=[0,0,0],D4=[0,dL,[0,oc,[0,o3,[0,f8,[0,0.3,0]]]]],Er=[0,160,192],EF=[1,0],EB=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],EN=[0,0,[0,dN,[0,1152,0]]],E5=b("some "),E6=b(f_),E4=[0,[4,6,0,0,0],b(cl)],E3=b(cl),E8=b("unclaimed"),E9=b("at_least "),E_=b("at_most "),Fe=b(f_),Fx=b("minimal"),FG=b("entailment_hints"),FH=b("entails"),FI=b(oU),FJ=b("instance"),FK=b("instance_settings"),FL=b("latents"),FM=b(om),Fy=b("needed"),Fz=b(o7),FA=b("numbers"),FB=b("pictured"),FC=b("refuted"),FD=b("values"),FF=b(om),FE=b("a question: the head first, and only once; so the network before pictures"),Fk=b("proved"),Fl=b("not proved"),Fm=b("not covered: "),Fn=b(oY),Fo=b(oY),Fp=b("numbers: "),Fq=b("values: "),Fr=b("latents: "),FR=b("limit: "),FS=b("limit: there is no more memory"),FT=b("limit: a list is too long"),FU=b("the input ends within a line"),FP=b("error: "),FO=b("expected one line, found more"),FV=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-ak(a){if(typeof
+Hq(){var
+a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pL(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pL(a.error)})}Hq();function
+f(a,b){return a.length==1?a(b):bP(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bP(a,[b,c])}function
+aN(a,b,c,d){return a.length==3?a(b,c,d):bP(a,[b,c,d])}function
+cE(a,b,c,d,e){return a.length==4?a(b,c,d,e):bP(a,[b,c,d,e])}function
+b1(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bP(a,[b,c,d,e,f])}function
+oq(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bP(a,[b,c,d,e,f,g])}function
+GA(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bP(a,[b,c,d,e,f,g,h])}GP();var
+eX=[aq,b(pt),-1],jG=[aq,b(oC),-2],jE=[aq,b(iV),-3],jD=[aq,b(o4),-4],gG=[aq,b(oG),-5],bR=[aq,b(o_),-7],jF=[aq,b(oP),-8],gF=[aq,b(pa),-9],aj=[aq,b(po),-11],jH=[aq,b(os),-12],Gz=[4,0,0,0,[12,45,[4,0,0,0,0]]],gY=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(oT),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],nF=[0,0,0],nH=[0,0,0],nT=[0,0,-1],iD=[0,0,0],eD=[0,0,1,0,0,0],c4=[0,58,62],eE=[0,96,c8],iE=[0,0,0,0],n5=[0,1,0,0],oe=[0,0,[0,64,0]];bE(11,jH,os);bE(10,aj,po);bE(9,[aq,b(o0),-10],o0);bE(8,gF,pa);bE(7,jF,oP);bE(6,bR,o_);bE(5,[aq,b(pf),-6],pf);bE(4,gG,oG);bE(3,jD,o4);bE(2,jE,iV);bE(1,jG,oC);bE(0,eX,pt);var
+qj=b("output_substring"),qf=b("%.12g"),qd=b(cG),qa=b("true"),qb=b("false"),p8=db(0,0,o9),p9=db(0,0,65520),p_=db(1,0,o9),qn=b("option is None"),qu=b("\\\\"),qv=b("\\'"),qw=b("\\b"),qx=b("\\t"),qy=b("\\n"),qz=b("\\r"),qs=b("Char.chr"),qB=b("4.13.1"),qN=b("List.map2"),qP=b("List.fold_left2"),qR=b("List.exists2"),qV=b("List.combine"),qK=b("List.init"),qI=b(oE),qG=b("nth"),qH=b(oE),qF=b("tl"),qD=b("hd"),q1=b("String.blit / Bytes.blit_string"),q0=b("Bytes.blit"),qZ=b("String.sub / Bytes.sub"),rc=b("String.contains_from / Bytes.contains_from"),q9=b(y),q5=b("String.concat"),ro=[0,b("array.ml"),322,4],rk=b("Array.map2: arrays must have the same length"),rj=b("Array.blit"),ri=b("Array.fill"),rh=b("Array.sub"),rg=b("Array.init"),rn=b("Stdlib.Array.Bottom"),rr=b("Stdlib.Queue.Empty"),rx=b("CamlinternalLazy.Undefined"),rG=b("Buffer.add_substring/add_subbytes"),rE=b("Buffer.add: cannot grow buffer"),rD=[0,b(pe),93,2],rC=[0,b(pe),94,2],rR=b("%c"),rS=b("%s"),rT=b(or),rU=b(oO),rV=b(o2),rW=b(ow),rX=b("%f"),rY=b("%B"),rZ=b("%{"),r0=b("%}"),r1=b("%("),r2=b("%)"),r3=b("%a"),r4=b("%t"),r5=b("%?"),r6=b("%r"),r7=b("%_r"),r8=[0,b(aG),850,23],sh=[0,b(aG),814,21],r$=[0,b(aG),815,21],si=[0,b(aG),818,21],sa=[0,b(aG),819,21],sj=[0,b(aG),822,19],sb=[0,b(aG),823,19],sk=[0,b(aG),826,22],sc=[0,b(aG),827,22],sl=[0,b(aG),831,30],sd=[0,b(aG),832,30],sf=[0,b(aG),836,26],r9=[0,b(aG),837,26],sg=[0,b(aG),846,28],r_=[0,b(aG),847,28],se=[0,b(aG),851,23],tz=b(oZ),tx=[0,b(aG),1558,4],ty=b("Printf: bad conversion %["),tA=[0,b(aG),1626,39],tB=[0,b(aG),1649,31],tC=[0,b(aG),1650,31],tD=b("Printf: bad conversion %_"),tE=b(oX),tF=b(o3),tG=b(oX),tH=b(o3),ts=b(iZ),tq=b("neg_infinity"),tr=b(ps),tp=b(cG),tk=[0,oz],s_=b("%+nd"),s$=b("% nd"),tb=b("%+ni"),tc=b("% ni"),td=b("%nx"),te=b("%#nx"),tf=b("%nX"),tg=b("%#nX"),th=b("%no"),ti=b("%#no"),s9=b("%nd"),ta=b(o2),tj=b("%nu"),sW=b("%+ld"),sX=b("% ld"),sZ=b("%+li"),s0=b("% li"),s1=b("%lx"),s2=b("%#lx"),s3=b("%lX"),s4=b("%#lX"),s5=b("%lo"),s6=b("%#lo"),sV=b("%ld"),sY=b(oO),s7=b("%lu"),sI=b("%+Ld"),sJ=b("% Ld"),sL=b("%+Li"),sM=b("% Li"),sN=b("%Lx"),sO=b("%#Lx"),sP=b("%LX"),sQ=b("%#LX"),sR=b("%Lo"),sS=b("%#Lo"),sH=b("%Ld"),sK=b(ow),sT=b("%Lu"),su=b("%+d"),sv=b("% d"),sx=b("%+i"),sy=b("% i"),sz=b(cp),sA=b("%#x"),sB=b("%X"),sC=b("%#X"),sD=b("%o"),sE=b("%#o"),st=b(gk),sw=b(or),sF=b(oZ),rJ=b("@]"),rK=b("@}"),rL=b("@?"),rM=b("@\n"),rN=b("@."),rO=b("@@"),rP=b("@%"),rQ=b("@"),sm=b("CamlinternalFormat.Type_mismatch"),tO=b(y),tP=[0,[11,b(ou),[2,0,[2,0,0]]],b(", %s%s")],uk=[0,[11,b(i4),[2,0,[12,10,0]]],b(pl)],ul=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],uj=b("Fatal error: out of memory in uncaught exception handler"),ug=[0,[11,b(i4),[2,0,[12,10,0]]],b(pl)],ub=[0,[2,0,[12,10,0]],b("%s\n")],uc=[0,[11,b(oR),0],b(oR)],t4=b("Raised at"),t5=b("Re-raised at"),t6=b("Raised by primitive operation at"),t7=b("Called from"),t8=b(" (inlined)"),t_=b(y),t9=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(oT),Gz]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],t$=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tX=b("Out of memory"),tY=b("Stack overflow"),tZ=b("Pattern matching failed"),t0=b("Assertion failed"),t1=b("Undefined recursive module"),tR=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tS=b(y),tT=b(y),tU=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tN=[0,[4,0,0,0,0],b(gk)],tL=[0,[3,0,0],b("%S")],tM=b(o6),ud=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],up=b("x"),uz=b("Hashtbl: unsupported hash table format"),Gx=b("OCAMLRUNPARAM"),Gv=b("CAMLRUNPARAM"),uu=b(y),vf=[3,0,3],vg=b(cG),u$=b(pw),va=b("<\/"),vb=b(y),u7=b(pw),u8=b("<"),u9=b(y),u5=b("\n"),uU=[0,b(y)],uN=b(y),uO=b(y),uP=b(y),uQ=b(y),uJ=[0,b(y),0,b(y)],uI=b(y),uE=b("Stdlib.Format.String_tag"),vn=b("Z.Overflow"),vo=b(o1),vv=b("int_of_big_int"),vK=[0,0],vZ=[0,0],zq=[0,0],yp=[0,0],yc=[0,0,0],BY=b(o5),BX=b("image"),BV=b("expected a finite number"),BT=b("a digit in base 16"),BR=b(pu),BM=b("joint"),BN=b("nothing"),BO=b(py),BP=b("nothing, prices or joint"),BL=b(i$),BK=b(py),BB=b("activation"),BC=b("others"),BD=b("patch"),BE=b("sum"),BG=b("a linear readout"),BH=b(i$),BI=b("a patch"),BF=b(pu),BA=b("a prototype"),By=b("certificate"),Bz=b(i$),Bv=b(pd),Bw=b("as many prototypes as coordinates"),Bx=b("positive scales"),Bq=b(oV),Br=b("maximum"),Bs=b("soft_tree"),Bt=b("a readout"),Bj=b("masked_max"),Bk=b("max"),Bl=b("max_minus_mean"),Bm=b("max_minus_mean_distance"),Bn=b("top_mean"),Bo=b("a pooling"),A$=b("exp_distance"),Ba=b("exponential"),Bb=b("identity"),Bc=b("log_ratio"),Bd=b("negated"),Be=b("quadratic"),Bf=b("rectified"),Bg=b("threshold"),Bh=b("a similarity"),A4=b("cosine"),A5=b("euclidean"),A6=b("inner_product"),A7=b("rooted_cosine"),A8=b("softmax"),A9=b("a geometry"),A0=b("a child that is a node or a leaf of the tree"),A1=b("a child that is a greater node"),A2=b("every node and every leaf in the tree"),AY=b("a row of 0 and 1 with a 1"),AW=b("a number from 1"),AV=b(o7),AS=b(gg),AT=b("some"),AU=b("none or some"),AO=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],AP=[0,[4,6,0,0,0],b(cp)],AQ=b(" or "),AR=b("a list of "),AM=[0,[4,6,0,0,0],b(cp)],AN=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],AJ=b(cp),AK=b("a natural number"),AL=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],AH=b(cp),AI=b("a positive integer"),AG=b(gg),AD=b(y),AE=b("an integer in base 16"),AB=b("expected the end of the line, found another item"),AA=b("at most 1025 bytes"),Az=b("expected another item, found the end of the line"),Aw=[0,[11,b(o7),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],Au=b("Reader.Wrong"),Av=b("Reader.Too_large"),CC=b("picture"),CD=b(o5),CB=b("a layer before this one"),Cy=b(pq),Cz=b("a positive std"),CA=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Cj=b(oV),Cq=b("add"),Cr=b("avg_pool2d"),Cs=b("concat"),Ct=b("conv2d"),Cu=b("flatten"),Cv=b("leaky_relu"),Ck=b("max_pool2d"),Cl=b("relu"),Cm=b("sigmoid"),Cn=b("tanh"),Co=b("upsample_nearest"),Cp=b("a layer of as many inputs as its kind has"),Ch=b("inputs with the same rows and columns"),Cf=b("inputs of one shape"),Cd=b("a slope from 0 to 1"),B$=b("a pooling without dilation"),Ca=[0,1,1],Cb=b("a padding of at most half the kernel"),B_=b("a layer without rows and columns before a linear one"),B7=b("groups that divide the channels"),B8=b("groups that divide the rows of weights"),B5=b("a row of weights"),B4=b("windows that are no larger than what they slide over"),B2=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],B3=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],B0=b("a layer is larger than 2^24"),CH=[0,0],CJ=[0,1],CI=[0,2],Ds=[0,1],Dt=[0,gc],Dq=b("a patch without views"),Do=[0,1],Dp=[0,gc],Dv=[0,0.03,[0,1.,0]],DA=[0,0],DW=[0,40,[0,24,[0,12,0]]],D4=[0,1.],Ev=[0,0,0],Et=[0,dP,[0,ox,[0,pm,[0,ge,[0,0.3,0]]]]],ES=[0,160,192],E2=[0,1,0],EZ=[0,1,0],EW=[0,0,0],Fd=[1,0],E$=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Fl=[0,0,[0,dR,[0,1152,0]]],FE=b("some "),FF=b(gg),FD=[0,[4,6,0,0,0],b(cp)],FC=b(cp),FH=b("unclaimed"),FI=b("at_least "),FJ=b("at_most "),FP=b(gg),F8=b("minimal"),Gf=b("entailment_hints"),Gg=b("entails"),Gh=b(pd),Gi=b("instance"),Gj=b("instance_settings"),Gk=b("latents"),Gl=b(oH),F9=b("needed"),F_=b(pq),F$=b("numbers"),Ga=b("pictured"),Gb=b("refuted"),Gc=b("values"),Ge=b(oH),Gd=b("a question: the head first, and only once; so the network before pictures"),FV=b("proved"),FW=b("not proved"),FX=b("not covered: "),FY=b(ph),FZ=b(ph),F0=b("numbers: "),F1=b("values: "),F2=b("latents: "),Gq=b("limit: "),Gr=b("limit: there is no more memory"),Gs=b("limit: a list is too long"),Gt=b("the input ends within a line"),Go=b("error: "),Gn=b("expected one line, found more"),Gu=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+am(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ak(a[1])];case
-1:return[1,ak(a[1])];case
-2:return[2,ak(a[1])];case
-3:return[3,ak(a[1])];case
-4:return[4,ak(a[1])];case
-5:return[5,ak(a[1])];case
-6:return[6,ak(a[1])];case
-7:return[7,ak(a[1])];case
+0:return[0,am(a[1])];case
+1:return[1,am(a[1])];case
+2:return[2,am(a[1])];case
+3:return[3,am(a[1])];case
+4:return[4,am(a[1])];case
+5:return[5,am(a[1])];case
+6:return[6,am(a[1])];case
+7:return[7,am(a[1])];case
 8:var
-c=a[1];return[8,c,ak(a[2])];case
+c=a[1];return[8,c,am(a[2])];case
 9:var
-b=a[1];return[9,b,b,ak(a[3])];case
-10:return[10,ak(a[1])];case
-11:return[11,ak(a[1])];case
-12:return[12,ak(a[1])];case
-13:return[13,ak(a[1])];default:return[14,ak(a[1])]}}function
-a0(a,b){if(typeof
+b=a[1];return[9,b,b,am(a[3])];case
+10:return[10,am(a[1])];case
+11:return[11,am(a[1])];case
+12:return[12,am(a[1])];case
+13:return[13,am(a[1])];default:return[14,am(a[1])]}}function
+a1(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,a0(a[1],b)];case
-1:return[1,a0(a[1],b)];case
-2:return[2,a0(a[1],b)];case
-3:return[3,a0(a[1],b)];case
-4:return[4,a0(a[1],b)];case
-5:return[5,a0(a[1],b)];case
-6:return[6,a0(a[1],b)];case
-7:return[7,a0(a[1],b)];case
+0:return[0,a1(a[1],b)];case
+1:return[1,a1(a[1],b)];case
+2:return[2,a1(a[1],b)];case
+3:return[3,a1(a[1],b)];case
+4:return[4,a1(a[1],b)];case
+5:return[5,a1(a[1],b)];case
+6:return[6,a1(a[1],b)];case
+7:return[7,a1(a[1],b)];case
 8:var
-c=a[1];return[8,c,a0(a[2],b)];case
+c=a[1];return[8,c,a1(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,a0(a[3],b)];case
-10:return[10,a0(a[1],b)];case
-11:return[11,a0(a[1],b)];case
-12:return[12,a0(a[1],b)];case
-13:return[13,a0(a[1],b)];default:return[14,a0(a[1],b)]}}function
-ad(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,a1(a[3],b)];case
+10:return[10,a1(a[1],b)];case
+11:return[11,a1(a[1],b)];case
+12:return[12,a1(a[1],b)];case
+13:return[13,a1(a[1],b)];default:return[14,a1(a[1],b)]}}function
+af(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ad(a[1],b)];case
-1:return[1,ad(a[1],b)];case
+0:return[0,af(a[1],b)];case
+1:return[1,af(a[1],b)];case
 2:var
-c=a[1];return[2,c,ad(a[2],b)];case
+c=a[1];return[2,c,af(a[2],b)];case
 3:var
-d=a[1];return[3,d,ad(a[2],b)];case
+d=a[1];return[3,d,af(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,ad(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,af(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,ad(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,af(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,ad(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,af(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,ad(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,af(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,ad(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,af(a[4],b)];case
 9:var
-t=a[1];return[9,t,ad(a[2],b)];case
-10:return[10,ad(a[1],b)];case
+t=a[1];return[9,t,af(a[2],b)];case
+10:return[10,af(a[1],b)];case
 11:var
-u=a[1];return[11,u,ad(a[2],b)];case
+u=a[1];return[11,u,af(a[2],b)];case
 12:var
-v=a[1];return[12,v,ad(a[2],b)];case
+v=a[1];return[12,v,af(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,ad(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,af(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,ad(a[3],b)];case
-15:return[15,ad(a[1],b)];case
-16:return[16,ad(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,af(a[3],b)];case
+15:return[15,af(a[1],b)];case
+16:return[16,af(a[1],b)];case
 17:var
-A=a[1];return[17,A,ad(a[2],b)];case
+A=a[1];return[17,A,af(a[2],b)];case
 18:var
-B=a[1];return[18,B,ad(a[2],b)];case
-19:return[19,ad(a[1],b)];case
+B=a[1];return[18,B,af(a[2],b)];case
+19:return[19,af(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,ad(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,af(a[3],b)];case
 21:var
-E=a[1];return[21,E,ad(a[2],b)];case
-22:return[22,ad(a[1],b)];case
+E=a[1];return[21,E,af(a[2],b)];case
+22:return[22,af(a[1],b)];case
 23:var
-F=a[1];return[23,F,ad(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,ad(a[3],b)]}}function
-gv(a){return[0,a]}function
-gw(a){return a[1]}function
-jn(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dX(a){throw[0,jp,a]}function
-ah(a){throw[0,jo,a]}function
-db(b,a){return GB(b,a)?b:a}function
-aw(b,a){return Gg(b,a)?b:a}function
-eT(a){return 0<=a?a:-a|0}var
-K=dR(pN),Z=dR(pO),bC=dR(pP),pM=iM;function
-aG(d,c){var
-a=J(d),e=J(c),b=aA(a+e|0);bK(d,0,b,0,a);bK(c,0,b,a,e);return dU(b)}function
-pQ(a){return a?pR:pS}function
-pT(a){var
-e=J(a);return function(f){var
-b=f;for(;;){if(e<=b)return aG(a,pU);var
-c=aB(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,af(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,af(a[3],b)]}}function
+gD(a){return[0,a]}function
+gE(a){return a[1]}function
+jC(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+d1(a){throw[0,jE,a]}function
+ai(a){throw[0,jD,a]}function
+de(b,a){return Ha(b,a)?b:a}function
+ay(b,a){return GR(b,a)?b:a}function
+eY(a){return 0<=a?a:-a|0}var
+L=dV(p8),$=dV(p9),bF=dV(p_),p7=i1;function
+aJ(d,c){var
+a=K(d),e=K(c),b=aC(a+e|0);bO(d,0,b,0,a);bO(c,0,b,a,e);return dY(b)}function
+p$(a){return a?qa:qb}function
+qc(a){var
+e=K(a);return function(f){var
+b=f;for(;;){if(e<=b)return aJ(a,qd);var
+c=aD(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-pV(a){return pT(i7(pW,a))}function
-cn(a,b){if(a){var
-c=a[1];return[0,c,cn(a[2],b)]}return b}GH(0);var
-pX=pw(1),bO=pw(2);function
-pY(b){function
+qe(a){return qc(jk(qf,a))}function
+cr(a,b){if(a){var
+c=a[1];return[0,c,cr(a[2],b)]}return b}Hg(0);var
+qg=pR(1),bS=pR(2);function
+qh(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{gn(d)}catch(a){a=bM(a);if(a[1]!==jr)throw a;var
+c=a[2],d=a[1];try{gv(d)}catch(a){a=bQ(a);if(a[1]!==jG)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(GI(0))}function
-dY(b,a){return jd(b,a,0,J(a))}function
-pZ(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return jd(d,c,b,a);return ah(p0)}function
-jt(a){dY(bO,a);px(bO,10);return gn(bO)}var
-gz=gv(pY);function
-p1(c){for(;;){var
-d=gv(1),a=gw(gz),b=1-jn(gz,a,function(a,b){return function(d){if(jn(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gA(a){return f(gw(gz),0)}jh(b(n_),gA);function
-p2(b,a){return px(b,a)}function
-eU(a){return gn(a)}function
-dZ(a,b){return a?a[1]:b}function
-p3(a){return a?a[1]:ah(p4)}function
-ju(a,b){return a?f(b,a[1]):0}function
-p5(a){return a?a[1]:0}function
-bD(b,a){return a?[0,f(b,a[1])]:0}function
-p6(b,a){return a?f(b,a[1]):0}function
-jv(a){return a?1:0}function
-eV(a){return 0===a[0]?[0,a[1]]:0}function
-p7(a){return a}function
-p8(a){if(0<=a&&!(iH<a))return a;return ah(p9)}function
-p_(a){var
-c=0;if(40<=a){if(92===a)return p$;if(!(iN<=a))c=1}else
-if(32<=a){if(39<=a)return qa;c=1}else
+a=c;continue}return 0}}return a(Hh(0))}function
+d2(b,a){return js(b,a,0,K(a))}function
+qi(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return js(d,c,b,a);return ai(qj)}function
+jI(a){d2(bS,a);pS(bS,10);return gv(bS)}var
+gH=gD(qh);function
+qk(c){for(;;){var
+d=gD(1),a=gE(gH),b=1-jC(gH,a,function(a,b){return function(d){if(jC(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gI(a){return f(gE(gH),0)}jw(b(ot),gI);function
+ql(b,a){return pS(b,a)}function
+eZ(a){return gv(a)}function
+d3(a,b){return a?a[1]:b}function
+qm(a){return a?a[1]:ai(qn)}function
+e0(a,b){return a?f(b,a[1]):0}function
+qo(a){return a?a[1]:0}function
+bw(b,a){return a?[0,f(b,a[1])]:0}function
+qp(b,a){return a?f(b,a[1]):0}function
+jJ(a){return a?1:0}function
+e1(a){return 0===a[0]?[0,a[1]]:0}function
+qq(a){return a}function
+qr(a){if(0<=a&&!(iW<a))return a;return ai(qs)}function
+qt(a){var
+c=0;if(40<=a){if(92===a)return qu;if(!(i2<=a))c=1}else
+if(32<=a){if(39<=a)return qv;c=1}else
 if(!(14<=a))switch(a){case
-8:return qb;case
-9:return qc;case
-10:return qd;case
-13:return qe}if(c){var
-d=aA(1);at(d,0,a);return dU(d)}var
-b=aA(4);at(b,0,92);at(b,1,48+(a/c3|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return dU(b)}function
-qf(a){return 25<a+iR>>>0?a:a+o6|0}var
-gB=GV(0),d0=(4*gB|0)-1|0;function
-qh(d,c){var
+8:return qw;case
+9:return qx;case
+10:return qy;case
+13:return qz}if(c){var
+d=aC(1);au(d,0,a);return dY(d)}var
+b=aC(4);au(b,0,92);au(b,1,48+(a/c6|0)|0);au(b,2,48+((a/10|0)%10|0)|0);au(b,3,48+(a%10|0)|0);return dY(b)}function
+qA(a){return 25<a+i6>>>0?a:a+pp|0}var
+gJ=Hu(0),d4=(4*gJ|0)-1|0;function
+qC(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-al(a){return qh(0,a)}function
-jw(a){return a?a[1]:dX(qi)}function
-qj(a){return a?a[2]:dX(qk)}function
-bq(b,a){return 0<=a?function(d,c){var
+an(a){return qC(0,a)}function
+jK(a){return a?a[1]:d1(qD)}function
+qE(a){return a?a[2]:d1(qF)}function
+bx(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dX(ql)}}(b,a):ah(qm)}function
-gC(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return d1(qG)}}(b,a):ai(qH)}function
+gK(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ah(qn)}function
-dc(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(qI)}function
+df(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bj(a){return dc(a,0)}function
-qo(g,e,d,c){var
+bn(a){return df(a,0)}function
+qJ(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-jx(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,jx(a+1|0,c,b)]}function
-aK(a,b){return 0<=a?50<a?bj(qo(0,0,a,b)):jx(0,a,b):ah(qp)}function
+jL(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,jL(a+1|0,c,b)]}function
+aQ(a,b){return 0<=a?50<a?bn(qJ(0,0,a,b)):jL(0,a,b):ai(qK)}function
 H(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,H(b,c)]}return 0}function
-jy(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,jy(c+1|0,b,d)]}return 0}function
-co(b,a){return jy(0,b,a)}function
-qq(c,a){return function(e,d){var
+jM(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,jM(c+1|0,b,d)]}return 0}function
+cs(b,a){return jM(0,b,a)}function
+qL(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-aH(c,b){var
+ar(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-qr(e,d,c){var
+qM(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dd(b,a){return qr(0,b,a)}function
-am(e,d,c){var
+dg(b,a){return qM(0,b,a)}function
+ak(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-gD(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gD(c,e,d)]}}else
-if(!a)return 0;return ah(qs)}function
-qt(g,f,e,d){var
+gL(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gL(c,e,d)]}}else
+if(!a)return 0;return ai(qN)}function
+qO(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=aQ(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ah(qu)}}function
-bE(d,c){var
+h=a[2],i=b[2],c=aN(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(qP)}}function
+bG(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-de(d,c){var
+dh(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-qv(f,e,d){var
+qQ(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ah(qw)}}function
-eW(d,c){var
+if(!a)return 0;return ai(qR)}}function
+d5(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aY(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aZ(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-qx(d,c){var
+qS(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aY(b[1],d))return f;var
-a=e;continue}throw bN}}function
-jz(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===aZ(b[1],d))return f;var
+a=e;continue}throw bR}}function
+jN(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aY(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aZ(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-qy(d,c){var
+qT(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aY(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aZ(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-jA(b,a){if(a){var
-c=a[2],d=a[1];return 0===aY(d[1],b)?c:[0,d,jA(b,c)]}return 0}function
-eX(d,c){var
+jO(b,a){if(a){var
+c=a[2],d=a[1];return 0===aZ(d[1],b)?c:[0,d,jO(b,c)]}return 0}function
+e2(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aL(e){function
+aR(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bj(b)}}var
+a=c;continue}return bn(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bF(e,a){return function(h,g,f){var
+bH(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bj(b)}}(0,0,a)}function
-bP(e){function
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bn(b)}}(0,0,a)}function
+bT(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bj(b)}}var
+a=c;continue}return bn(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cK(b,a){return function(e,d,c){var
+cL(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=dc(f(e,a[1]),b),a=g;continue}return bj(b)}}(b,0,a)}function
-qz(g,a){return function(j,i,h){var
+g=a[2],b=df(f(e,a[1]),b),a=g;continue}return bn(b)}}(b,0,a)}function
+qU(g,a){return function(j,i,h){var
 c=j,b=i,a=h;for(;;){if(a){var
 e=a[2],d=a[1];if(f(g,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
-k=bj(b);return[0,bj(c),k]}}(0,0,a)}function
-jB(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],jB(b[2],a[2])]}}else
-if(!a)return 0;return ah(qA)}function
-eY(a,b){function
+k=bn(b);return[0,bn(c),k]}}(0,0,a)}function
+jP(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],jP(b[2],a[2])]}}else
+if(!a)return 0;return ai(qV)}function
+e3(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return dc(d,b)}return dc(c,b)}}function
+d=k,b=[0,f,b];continue}return df(d,b)}return df(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return dc(d,b)}return dc(c,b)}}function
+c=j,b=[0,e,b];continue}return df(d,b)}return df(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1139,31 +1139,31 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=al(b);return 2<=c?g(c,b)[1]:b}function
-qB(d,c){var
+c=an(b);return 2<=c?g(c,b)[1]:b}function
+qW(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eZ(d,c){var
+e4(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gE(b,a){return b<=a?b:a}function
-jC(b,a){return a<=b?b:a}function
-jD(a){return b(y+a)}function
-cL(a,c){var
-b=aA(a);Gc(b,0,a,c);return b}function
-jE(a){var
-b=bp(a),c=aA(b);cH(a,0,c,0,b);return c}function
-qC(a){return jE(cI(a))}function
-qD(c,b,a){if(0<=b&&0<=a&&!((bp(c)-a|0)<b)){var
-d=aA(a);cH(c,b,d,0,a);return d}return ah(qE)}function
-jF(c,b,a){return dU(qD(c,b,a))}function
-jG(e,c,d,b,a){if(0<=a&&0<=c&&!((bp(e)-a|0)<c)&&0<=b&&!((bp(d)-a|0)<b))return cH(e,c,d,b,a);return ah(qF)}function
-b6(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bp(d)-a|0)<b))return bK(e,c,d,b,a);return ah(qG)}function
-qH(e){var
-a=[0,0],m=bp(e)-1|0,o=0;if(!(m<0)){var
+gM(b,a){return b<=a?b:a}function
+jQ(b,a){return a<=b?b:a}function
+jR(a){return b(y+a)}function
+cM(a,c){var
+b=aC(a);GN(b,0,a,c);return b}function
+jS(a){var
+b=bv(a),c=aC(b);cI(a,0,c,0,b);return c}function
+qX(a){return jS(cJ(a))}function
+qY(c,b,a){if(0<=b&&0<=a&&!((bv(c)-a|0)<b)){var
+d=aC(a);cI(c,b,d,0,a);return d}return ai(qZ)}function
+jT(c,b,a){return dY(qY(c,b,a))}function
+jU(e,c,d,b,a){if(0<=a&&0<=c&&!((bv(e)-a|0)<c)&&0<=b&&!((bv(d)-a|0)<b))return cI(e,c,d,b,a);return ai(q0)}function
+b9(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((bv(d)-a|0)<b))return bO(e,c,d,b,a);return ai(q1)}function
+q2(e){var
+a=[0,0],m=bv(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eI(e,i),g=0;if(32<=f){var
+f=eN(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1174,166 +1174,166 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bp(e))return jE(e);var
-b=aA(a[1]);a[1]=0;var
-n=bp(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===bv(e))return jS(e);var
+b=aC(a[1]);a[1]=0;var
+n=bv(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eI(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(iN<=c)d=1;else
+c=eN(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(i2<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:at(b,a[1],92);a[1]++;at(b,a[1],98);break;case
-9:at(b,a[1],92);a[1]++;at(b,a[1],116);break;case
-10:at(b,a[1],92);a[1]++;at(b,a[1],110);break;case
-13:at(b,a[1],92);a[1]++;at(b,a[1],114);break;default:d=1}switch(d){case
-1:at(b,a[1],92);a[1]++;at(b,a[1],48+(c/c3|0)|0);a[1]++;at(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;at(b,a[1],48+(c%10|0)|0);break;case
-2:at(b,a[1],92);a[1]++;at(b,a[1],c);break;case
-3:at(b,a[1],c);break}a[1]++;var
+8:au(b,a[1],92);a[1]++;au(b,a[1],98);break;case
+9:au(b,a[1],92);a[1]++;au(b,a[1],116);break;case
+10:au(b,a[1],92);a[1]++;au(b,a[1],110);break;case
+13:au(b,a[1],92);a[1]++;au(b,a[1],114);break;default:d=1}switch(d){case
+1:au(b,a[1],92);a[1]++;au(b,a[1],48+(c/c6|0)|0);a[1]++;au(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;au(b,a[1],48+(c%10|0)|0);break;case
+2:au(b,a[1],92);a[1]++;au(b,a[1],c);break;case
+3:au(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jH(g,b){var
-c=bp(b);if(0===c)return b;var
-d=aA(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){at(d,a,f(g,eI(b,a)));var
+jV(g,b){var
+c=bv(b);if(0===c)return b;var
+d=aC(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){au(d,a,f(g,eN(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-qI(a){return jH(qf,a)}function
-gF(a){return cI(a)}function
-br(a){return dU(a)}function
-gG(b,a){return br(cL(b,a))}function
-qJ(a,b){return b<=a?a:ah(qK)}function
-qL(f,e,d){var
+q3(a){return jV(qA,a)}function
+gN(a){return cJ(a)}function
+by(a){return dY(a)}function
+gO(b,a){return by(cM(b,a))}function
+q4(a,b){return b<=a?a:ai(q5)}function
+q6(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=qJ((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
-qM(b,h,g,e,f){var
+g=a[2],b=q4((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
+q7(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bK(a,0,b,d,J(a));bK(g,0,b,d+J(a)|0,e);var
-d=(d+J(a)|0)+e|0,c=i;continue}bK(a,0,b,d,J(a));return b}return b}}function
-qN(b,a){if(a){var
-c=J(b);return br(qM(aA(qL(0,c,a)),0,b,c,a))}return qO}function
-qP(b,a){return br(jH(b,gF(a)))}function
-qQ(a){return function(b,f,e){var
+i=c[2];bO(a,0,b,d,K(a));bO(g,0,b,d+K(a)|0,e);var
+d=(d+K(a)|0)+e|0,c=i;continue}bO(a,0,b,d,K(a));return b}return b}}function
+q8(b,a){if(a){var
+c=K(b);return by(q7(aC(q6(0,c,a)),0,b,c,a))}return q9}function
+q_(b,a){return by(jV(b,gN(a)))}function
+q$(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eQ(b,a)+o6|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return br(qH(gF(b)));var
-a=a+1|0;continue}}(a,J(a),0)}function
-qR(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bN;if(eQ(e,a)===b)return a;var
+c=eV(b,a)+pp|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return by(q2(gN(b)));var
+a=a+1|0;continue}}(a,K(a),0)}function
+ra(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bR;if(eV(e,a)===b)return a;var
 a=a+1|0;continue}}function
-qS(b,a,d){var
-c=J(b);if(0<=a&&!(c<a))try{qR(b,c,a,d);var
-e=1;return e}catch(a){a=bM(a);if(a===bN)return 0;throw a}return ah(qT)}function
-qU(b,a){return qS(b,0,a)}function
-qV(a){return br(qI(gF(a)))}function
-qW(a){return 1-(typeof
+rb(b,a,d){var
+c=K(b);if(0<=a&&!(c<a))try{ra(b,c,a,d);var
+e=1;return e}catch(a){a=bQ(a);if(a===bR)return 0;throw a}return ai(rc)}function
+rd(b,a){return rb(b,0,a)}function
+re(a){return by(q3(gN(a)))}function
+rf(a){return 1-(typeof
 a==="number"?1:0)}function
-ax(b,c){if(0===b)return[0];if(0<=b){var
+av(b,c){if(0===b)return[0];if(0<=b){var
 d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ah(qX)}function
-jI(b,f,e){var
+a=h;continue}break}}return d}return ai(rg)}function
+jW(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bQ(a){var
-b=a.length-1;return 0===b?[0]:i2(a,0,b)}function
-cp(b,a){var
-c=b.length-1;return 0===c?bQ(a):0===a.length-1?i2(b,0,c):F3(b,a)}function
-e0(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return i2(c,b,a);return ah(qY)}function
-jJ(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return F5(c,b,a,d);return ah(qZ)}function
-jK(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return F4(e,c,d,b,a);return ah(q0)}function
-d1(d,b){var
+bU(a){var
+b=a.length-1;return 0===b?[0]:jf(a,0,b)}function
+ct(b,a){var
+c=b.length-1;return 0===c?bU(a):0===a.length-1?jf(b,0,c):GC(b,a)}function
+e5(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return jf(c,b,a);return ai(rh)}function
+jX(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return GE(c,b,a,d);return ai(ri)}function
+jY(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return GD(e,c,d,b,a);return ai(rj)}function
+d6(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-q(d,b){var
+r(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-d2(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ah(q1);if(0===b)return[0];var
+d7(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(rk);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-D(d,b){var
+B(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-Q(d,b){var
+W(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=p(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aM(c){return function(e,d){var
+az(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-q2(d,c){var
+rl(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-L(a){if(a){var
-b=a[2],d=a[1],c=p(q2(0,a),d);return function(e,d){var
+I(a){if(a){var
+b=a[2],d=a[1],c=p(rl(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-_(f,e,c){var
+aa(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-jL(c,b){var
+jZ(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cM(c,b){var
+cN(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gH=[ap,q4,cJ(0)];function
-q3(b){if(bm(b,[0]))return[0,[0],[0]];var
+gP=[aq,rn,cK(0)];function
+rm(b){if(bs(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jM(e,a){function
+j0(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gH,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gP,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bM(b);if(b[1]===gH){var
+g=l(f,b,d);return g}catch(b){b=bQ(b);if(b[1]===gP){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bM(a);if(a[1]===gH)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bQ(a);if(a[1]===gP)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ai,q5]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,aj,ro]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1347,15 +1347,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-q6(l,a){function
+rp(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jK(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jY(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jK(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jY(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1370,196 +1370,196 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-df(a){return a!=a?1:0}function
-a7(b,a){if(!(b<a)){var
-c=0;if(gq(a)||!gq(b))c=1;if(c)return df(b)?b:a}return df(a)?a:b}function
+di(a){return a!=a?1:0}function
+a_(b,a){if(!(b<a)){var
+c=0;if(gy(a)||!gy(b))c=1;if(c)return di(b)?b:a}return di(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(gq(a)||!gq(b))c=1;if(c)return df(a)?a:b}return df(b)?b:a}function
-d3(a){return[0,0,0]}function
-d4(a){a[1]=0;a[2]=0;return 0}function
-dg(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-dh(a){var
+c=0;if(gy(a)||!gy(b))c=1;if(c)return di(a)?a:b}return di(b)?b:a}function
+d8(a){return[0,0,0]}function
+d9(a){a[1]=0;a[2]=0;return 0}function
+dj(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+dk(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-di(b){var
+dl(b){var
 a=b[1];return a?[0,a[1]]:0}function
-q7(b,a){return aH(b,a[1])}var
-q9=[ap,q8,cJ(0)];function
-q_(a){return[0,0,0,0]}function
-gI(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jN(d,a){var
+rq(b,a){return ar(b,a[1])}var
+rs=[aq,rr,cK(0)];function
+rt(a){return[0,0,0,0]}function
+gQ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+j1(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-q$(b){var
+ru(b){var
 a=b[2];return a?[0,a[1]]:0}function
-ra(a){var
+rv(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gI(a);return c}throw q9}function
-rb(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gQ(a);return c}throw rs}function
+rw(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gI(a);return[0,c]}return 0}var
-rd=[ap,rc,cJ(0)];function
-re(a){throw rd}function
-bc(a){var
-c=a[1];a[1]=re;try{var
-b=f(c,0);GL(a,b);return b}catch(b){b=bM(b);a[1]=function(a){throw b};throw b}}function
-e1(a){var
-b=1<=a?a:1,c=d0<b?d0:b,d=aA(c);return[0,d,0,c,d]}function
-e2(a){return jF(a[1],0,a[2])}function
-rf(a){return a[2]}function
-rg(a){a[2]=0;return 0}function
-gJ(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d0<b[1])if((d+c|0)<=d0)b[1]=d0;else
-dX(rj);var
-e=aA(b[1]);jG(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ai,rh]}throw[0,ai,ri]}}function
-gK(a,c){var
-b=a[2];if(a[3]<=b)gJ(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
-rk(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gQ(a);return[0,c]}return 0}var
+ry=[aq,rx,cK(0)];function
+rz(a){throw ry}function
+a$(a){var
+c=a[1];a[1]=rz;try{var
+b=f(c,0);Hk(a,b);return b}catch(b){b=bQ(b);a[1]=function(a){throw b};throw b}}function
+e6(a){var
+b=1<=a?a:1,c=d4<b?d4:b,d=aC(c);return[0,d,0,c,d]}function
+e7(a){return jT(a[1],0,a[2])}function
+rA(a){return a[2]}function
+rB(a){a[2]=0;return 0}function
+gR(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d4<b[1])if((d+c|0)<=d4)b[1]=d4;else
+d1(rE);var
+e=aC(b[1]);jU(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,aj,rC]}throw[0,aj,rD]}}function
+gS(a,c){var
+b=a[2];if(a[3]<=b)gR(a,1);au(a[1],b,c);a[2]=b+1|0;return 0}function
+rF(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ah(rl);var
-g=a[2]+b|0;if(a[3]<g)gJ(a,b);bK(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cq(a,c){var
-b=J(c),d=a[2]+b|0;if(a[3]<d)gJ(a,b);bK(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gL(a){return 5===a[2]?12:-6}function
-jO(a){return[0,0,aA(a)]}function
-jP(a,g){var
-b=bp(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aA(jC(b*2|0,c));jG(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)ai(rG);var
+g=a[2]+b|0;if(a[3]<g)gR(a,b);bO(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cu(a,c){var
+b=K(c),d=a[2]+b|0;if(a[3]<d)gR(a,b);bO(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gT(a){return 5===a[2]?12:-6}function
+j2(a){return[0,0,aC(a)]}function
+j3(a,g){var
+b=bv(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aC(jQ(b*2|0,c));jU(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dj(a,b){jP(a,1);dP(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aN(a,c){var
-b=J(c);jP(a,b);b6(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jQ(a){return jF(a[2],0,a[1])}function
-rm(a,b){var
+dm(a,b){j3(a,1);dT(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aS(a,c){var
+b=K(c);j3(a,b);b9(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+j4(a){return jT(a[2],0,a[1])}function
+rH(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return oe;case
+3:return oz;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-rn(a,b){switch(b[1]){case
+rI(a,b){switch(b[1]){case
 0:break;case
-1:dj(a,43);break;default:dj(a,32)}return 8<=b[2]?dj(a,35):0}function
-jR(a){if(typeof
+1:dm(a,43);break;default:dm(a,32)}return 8<=b[2]?dm(a,35):0}function
+j5(a){if(typeof
 a==="number")switch(a){case
-0:return ro;case
-1:return rp;case
-2:return rq;case
-3:return rr;case
-4:return rs;case
-5:return rt;default:return ru}else
+0:return rJ;case
+1:return rK;case
+2:return rL;case
+3:return rM;case
+4:return rN;case
+5:return rO;default:return rP}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aG(rv,gG(1,a[1]))}}function
-gM(b,c){var
+1:return a[1];default:return aJ(rQ,gO(1,a[1]))}}function
+gU(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aN(b,rw);var
+d=a[1];aS(b,rR);var
 a=d;continue;case
 1:var
-e=a[1];aN(b,rx);var
+e=a[1];aS(b,rS);var
 a=e;continue;case
 2:var
-f=a[1];aN(b,ry);var
+f=a[1];aS(b,rT);var
 a=f;continue;case
 3:var
-g=a[1];aN(b,rz);var
+g=a[1];aS(b,rU);var
 a=g;continue;case
 4:var
-h=a[1];aN(b,rA);var
+h=a[1];aS(b,rV);var
 a=h;continue;case
 5:var
-i=a[1];aN(b,rB);var
+i=a[1];aS(b,rW);var
 a=i;continue;case
 6:var
-j=a[1];aN(b,rC);var
+j=a[1];aS(b,rX);var
 a=j;continue;case
 7:var
-k=a[1];aN(b,rD);var
+k=a[1];aS(b,rY);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aN(b,rE);gM(b,m);aN(b,rF);var
+l=a[2],m=a[1];aS(b,rZ);gU(b,m);aS(b,r0);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aN(b,rG);gM(b,o);aN(b,rH);var
+n=a[3],o=a[1];aS(b,r1);gU(b,o);aS(b,r2);var
 a=n;continue;case
 10:var
-p=a[1];aN(b,rI);var
+p=a[1];aS(b,r3);var
 a=p;continue;case
 11:var
-q=a[1];aN(b,rJ);var
+q=a[1];aS(b,r4);var
 a=q;continue;case
 12:var
-r=a[1];aN(b,rK);var
+r=a[1];aS(b,r5);var
 a=r;continue;case
 13:var
-s=a[1];aN(b,rL);var
+s=a[1];aS(b,r6);var
 a=s;continue;default:var
-t=a[1];aN(b,rM);var
+t=a[1];aS(b,r7);var
 a=t;continue}}function
-ay(a){if(typeof
+aA(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ay(a[1])];case
-1:return[1,ay(a[1])];case
-2:return[2,ay(a[1])];case
-3:return[3,ay(a[1])];case
-4:return[4,ay(a[1])];case
-5:return[5,ay(a[1])];case
-6:return[6,ay(a[1])];case
-7:return[7,ay(a[1])];case
+0:return[0,aA(a[1])];case
+1:return[1,aA(a[1])];case
+2:return[2,aA(a[1])];case
+3:return[3,aA(a[1])];case
+4:return[4,aA(a[1])];case
+5:return[5,aA(a[1])];case
+6:return[6,aA(a[1])];case
+7:return[7,aA(a[1])];case
 8:var
-b=a[1];return[8,b,ay(a[2])];case
+b=a[1];return[8,b,aA(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,ay(a[3])];case
-10:return[10,ay(a[1])];case
-11:return[11,ay(a[1])];case
-12:return[12,ay(a[1])];case
-13:return[13,ay(a[1])];default:return[14,ay(a[1])]}}function
-aO(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,aA(a[3])];case
+10:return[10,aA(a[1])];case
+11:return[11,aA(a[1])];case
+12:return[12,aA(a[1])];case
+13:return[13,aA(a[1])];default:return[14,aA(a[1])]}}function
+aT(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aO(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=aT(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=aO(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=aT(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=aO(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=aT(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=aO(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=aT(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-g=aO(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+g=aT(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=aO(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=aT(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=aO(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=aT(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
 7:var
-j=aO(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=aT(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
 8:var
-k=aO(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=aT(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aO(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aO(aC(ay(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){f(as,0);f(ao,0);return 0},ax=function(a){f(ap,0);f(at,0);return 0},az=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(av,0);return 0},az,ax,aw];case
+am=a[2],an=a[1],l=aT(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aT(aE(aA(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){f(as,0);f(ao,0);return 0},ax=function(a){f(ap,0);f(at,0);return 0},ay=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(av,0);return 0},ay,ax,aw];case
 10:var
-n=aO(a[1]),aA=n[4],aB=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aB,aA];case
+n=aT(a[1]),az=n[4],aB=n[3],aC=n[2],aD=n[1],aF=function(a){f(aC,0);return 0};return[0,function(a){f(aD,0);return 0},aF,aB,az];case
 11:var
-o=aO(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
+o=aT(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aO(a[1]),aL=p[4],aM=p[3],aN=p[2],aP=p[1],aQ=function(a){f(aN,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aM,aL];case
+p=aT(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){f(aN,0);return 0};return[0,function(a){f(aO,0);return 0},aP,aM,aL];case
 13:var
-q=aO(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=aO(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-aC(c,b){var
+q=aT(a[1]),aQ=q[4],aR=q[3],aS=q[2],aU=q[1],aV=function(a){f(aQ,0);return 0},aW=function(a){f(aR,0);return 0},aX=function(a){f(aS,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=aT(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+aE(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1570,12 +1570,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ai,rN]}else
+9:a=6;break;default:throw[0,aj,r8]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,aC(t,b[1])];case
+0:return[0,aE(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1586,7 +1586,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,aC(u,b[1])];case
+1:return[1,aE(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1598,7 +1598,7 @@ b!=="number")switch(b[0]){case
 g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,aC(v,b[1])];case
+2:return[2,aE(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1610,7 +1610,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,aC(w,b[1])];case
+3:return[3,aE(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1622,7 +1622,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,aC(x,b[1])];case
+4:return[4,aE(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1634,7 +1634,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,aC(y,b[1])];case
+5:return[5,aE(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1646,7 +1646,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,aC(z,b[1])];case
+6:return[6,aE(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1658,7 +1658,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,aC(A,b[1])];case
+7:return[7,aE(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1671,40 +1671,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=aC(B,b[2]);return[8,aC(C,D),E];case
+D=b[1],E=aE(B,b[2]);return[8,aE(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ai,rW];break;case
+14:a=4;break;default:m=1}if(m)throw[0,aj,sf];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aO(aC(ay(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aC(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aT(aE(aA(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aE(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ai,rX];break;case
+14:a=4;break;default:n=1}if(n)throw[0,aj,sg];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aC(M,b[1])];throw[0,ai,rY];case
+b!=="number"&&10===b[0])return[10,aE(M,b[1])];throw[0,aj,sh];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aC(N,b[1])];default:o=1}if(o)throw[0,ai,rZ];break;case
+11:return[11,aE(N,b[1])];default:o=1}if(o)throw[0,aj,si];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aC(O,b[1])];default:p=1}if(p)throw[0,ai,r0];break;case
+12:return[12,aE(O,b[1])];default:p=1}if(p)throw[0,aj,sj];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1712,7 +1712,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aC(P,b[1])];default:q=1}if(q)throw[0,ai,r1];break;default:var
+13:return[13,aE(P,b[1])];default:q=1}if(q)throw[0,aj,sk];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1720,319 +1720,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aC(Q,b[1])];default:r=1}if(r)throw[0,ai,r2]}switch(a){case
-0:throw[0,ai,rQ];case
-1:throw[0,ai,rR];case
-2:throw[0,ai,rS];case
-3:throw[0,ai,rT];case
-4:throw[0,ai,rU];case
-5:throw[0,ai,rO];case
-6:throw[0,ai,rP];default:throw[0,ai,rV]}}var
-aI=[ap,r3,cJ(0)];function
-e3(b,a){if(typeof
+14:return[14,aE(Q,b[1])];default:r=1}if(r)throw[0,aj,sl]}switch(a){case
+0:throw[0,aj,r$];case
+1:throw[0,aj,sa];case
+2:throw[0,aj,sb];case
+3:throw[0,aj,sc];case
+4:throw[0,aj,sd];case
+5:throw[0,aj,r9];case
+6:throw[0,aj,r_];default:throw[0,aj,se]}}var
+aK=[aq,sm,cK(0)];function
+e8(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aI}}function
-d5(e,b,d){var
-a=e3(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aK}}function
+d_(e,b,d){var
+a=e8(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aI}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a8(b,c,a){if(typeof
-b==="number")return[0,0,V(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aK}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+ba(b,c,a){if(typeof
+b==="number")return[0,0,_(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=a8(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=ba(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a8(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=ba(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a8(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=ba(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a8(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=ba(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a8(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=ba(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a8(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=ba(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a8(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=ba(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a8(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=ba(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eO([0,b[1]],[0,o]))throw aI;var
-p=a8(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eT([0,b[1]],[0,o]))throw aK;var
+p=ba(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ak(e)];if(eO([0,ak(B)],C))throw aI;var
-D=[0,ak(d)];if(eO([0,ak(A)],D))throw aI;var
-q=aO(aC(ay(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=a8(ak(z),c,y),F=r[2];return[0,[9,e,d,ay(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,am(e)];if(eT([0,am(B)],C))throw aK;var
+D=[0,am(d)];if(eT([0,am(A)],D))throw aK;var
+q=aT(aE(aA(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=ba(am(z),c,y),F=r[2];return[0,[9,e,d,aA(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a8(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=ba(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a8(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=ba(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a8(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=ba(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a8(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aI}function
-V(a,b){if(typeof
+v=ba(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aK}function
+_(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=V(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=_(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=V(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=_(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=e3(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=e8(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=V(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aI;case
+s=_(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aK;case
 3:var
-R=a[2],t=e3(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=e8(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=V(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aI;case
+u=_(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aK;case
 4:var
-T=a[4],U=a[1],e=d5(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+T=a[4],U=a[1],e=d_(a[2],a[3],b),f=e[3],V=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=V(T,f[1]);return[0,[4,U,W,X,v[1]],v[2]]}throw aI;case
+W=e[2],v=_(T,f[1]);return[0,[4,U,V,W,v[1]],v[2]]}throw aK;case
 5:var
-Y=a[4],Z=a[1],g=d5(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+X=a[4],Y=a[1],g=d_(a[2],a[3],b),h=g[3],Z=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=V(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aI;case
+$=g[2],w=_(X,h[1]);return[0,[5,Y,Z,$,w[1]],w[2]]}throw aK;case
 6:var
-aa=a[4],ab=a[1],i=d5(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=d_(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=V(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aI;case
+ad=i[2],x=_(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aK;case
 7:var
-ae=a[4],af=a[1],k=d5(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=d_(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ah=k[2],y=V(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aI;case
+ah=k[2],y=_(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aK;case
 8:var
-ai=a[4],aj=a[1],m=d5(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+ai=a[4],aj=a[1],m=d_(a[2],a[3],b),n=m[3],ak=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=V(ai,n[1]);return[0,[8,aj,al,am,z[1]],z[2]]}throw aI;case
+al=m[2],z=_(ai,n[1]);return[0,[8,aj,ak,al,z[1]],z[2]]}throw aK;case
 9:var
-an=a[2],A=e3(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=e8(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=V(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aI;case
+B=_(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aK;case
 10:var
-C=V(a[1],b);return[0,[10,C[1]],C[2]];case
+C=_(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=V(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+ap=a[1],D=_(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-aq=a[1],E=V(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+aq=a[1],E=_(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eO([0,a[2]],[0,F]))throw aI;var
-G=V(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eT([0,a[2]],[0,F]))throw aK;var
+G=_(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ak(H)];if(eO([0,ak(aw)],ay))throw aI;var
-I=V(av,ak(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,am(H)];if(eT([0,am(aw)],ay))throw aK;var
+I=_(av,am(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=V(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+J=_(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=V(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+K=_(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-az=a[1],L=V(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return r5(a[1],a[2],b);case
+az=a[1],L=_(a[2],b);return[0,[17,az,L[1]],L[2]];case
+18:return so(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=V(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+M=_(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aA=a[2],aB=a[1],N=V(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
+aA=a[2],aB=a[1],N=_(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aC=a[1],O=V(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
-23:return r6(a[1],a[2],b)}throw aI}function
-r5(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=V(d[1],b),k=e[1],f=V(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=V(g[1],b),m=h[1],i=V(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-r6(a,c,b){if(typeof
+aC=a[1],O=_(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
+23:return sp(a[1],a[2],b)}throw aK}function
+so(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=_(d[1],b),k=e[1],f=_(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=_(g[1],b),m=h[1],i=_(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+sp(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return bd(a,c,b);case
-1:return bd(a,c,b);case
+0:return bf(a,c,b);case
+1:return bf(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=V(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aI;default:return bd(a,c,b)}else
+d=_(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aK;default:return bf(a,c,b)}else
 switch(a[0]){case
-0:return bd(a,c,b);case
-1:return bd(a,c,b);case
-2:return bd(a,c,b);case
-3:return bd(a,c,b);case
-4:return bd(a,c,b);case
-5:return bd(a,c,b);case
-6:return bd(a,c,b);case
-7:return bd(a,c,b);case
-8:return bd([8,a[1],a[2]],c,b);case
+0:return bf(a,c,b);case
+1:return bf(a,c,b);case
+2:return bf(a,c,b);case
+3:return bf(a,c,b);case
+4:return bf(a,c,b);case
+5:return bf(a,c,b);case
+6:return bf(a,c,b);case
+7:return bf(a,c,b);case
+8:return bf([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=a8(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return bd(a,c,b);default:return bd(a,c,b)}}function
-bd(d,c,b){var
-a=V(c,b);return[0,[23,d,a[1]],a[2]]}function
-r4(c,b){var
-a=V(c,b);if(typeof
-a[2]==="number")return a[1];throw aI}function
-r7(b,a){return r4(b,ak(ay(a)))}function
-be(k,g,a){var
-b=J(a),h=0<=g?k:0,d=eT(g);if(d<=b)return a;var
-l=2===h?48:32,c=cL(d,l);switch(h){case
-0:b6(a,0,c,0,b);break;case
-1:b6(a,0,c,d-b|0,b);break;default:var
+g=a[1],e=ba(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return bf(a,c,b);default:return bf(a,c,b)}}function
+bf(d,c,b){var
+a=_(c,b);return[0,[23,d,a[1]],a[2]]}function
+sn(c,b){var
+a=_(c,b);if(typeof
+a[2]==="number")return a[1];throw aK}function
+sq(b,a){return sn(b,am(aA(a)))}function
+bg(k,g,a){var
+b=K(a),h=0<=g?k:0,d=eY(g);if(d<=b)return a;var
+l=2===h?48:32,c=cM(d,l);switch(h){case
+0:b9(a,0,c,0,b);break;case
+1:b9(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==aB(a,0)&&45!==aB(a,0)&&32!==aB(a,0)){e=1;i=1}if(!i){dP(c,0,aB(a,0));b6(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aD(a,0)&&45!==aD(a,0)&&32!==aD(a,0)){e=1;i=1}if(!i){dT(c,0,aD(a,0));b9(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===aB(a,0)){var
-j=0;if(f9!==aB(a,1)&&88!==aB(a,1)){f=1;j=1}if(!j){dP(c,1,aB(a,1));b6(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b6(a,0,c,d-b|0,b)}}return br(c)}function
-dk(k,b){var
-c=eT(k),a=J(b),d=aB(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iR>>>0))e=1}else
+f=0;if(1<b&&48===aD(a,0)){var
+j=0;if(gf!==aD(a,1)&&88!==aD(a,1)){f=1;j=1}if(!j){dT(c,1,aD(a,1));b9(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)b9(a,0,c,d-b|0,b)}}return by(c)}function
+dn(k,b){var
+c=eY(k),a=K(b),d=aD(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i6>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(f9===aB(b,1)||88===aB(b,1))j=1;if(j){var
-h=cL(c+2|0,48);dP(h,1,aB(b,1));b6(b,2,h,(c-a|0)+4|0,a-2|0);return br(h)}}e=1;f=1;break;case
+j=0;if(gf===aD(b,1)||88===aD(b,1))j=1;if(j){var
+h=cM(c+2|0,48);dT(h,1,aD(b,1));b9(b,2,h,(c-a|0)+4|0,a-2|0);return by(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cL(c+1|0,48);dP(g,0,d);b6(b,1,g,(c-a|0)+2|0,a-1|0);return br(g)}}if(e&&a<c){var
-i=cL(c,48);b6(b,0,i,c-a|0,a);return br(i)}return b}function
-r8(d){var
-a=qQ(d),b=J(a),c=cL(b+2|0,34);bK(a,0,c,1,b);return br(c)}function
-r9(a){switch(a){case
-1:return r$;case
-2:return sa;case
-4:return sc;case
-5:return sd;case
-6:return se;case
-7:return sf;case
-8:return sg;case
-9:return sh;case
-10:return si;case
-11:return sj;case
+g=cM(c+1|0,48);dT(g,0,d);b9(b,1,g,(c-a|0)+2|0,a-1|0);return by(g)}}if(e&&a<c){var
+i=cM(c,48);b9(b,0,i,c-a|0,a);return by(i)}return b}function
+sr(d){var
+a=q$(d),b=K(a),c=cM(b+2|0,34);bO(a,0,c,1,b);return by(c)}function
+ss(a){switch(a){case
+1:return su;case
+2:return sv;case
+4:return sx;case
+5:return sy;case
+6:return sz;case
+7:return sA;case
+8:return sB;case
+9:return sC;case
+10:return sD;case
+11:return sE;case
 0:case
-13:return r_;case
+13:return st;case
 3:case
-14:return sb;default:return sk}}function
-sl(a){switch(a){case
-1:return sn;case
-2:return so;case
-4:return sq;case
-5:return sr;case
-6:return ss;case
-7:return st;case
-8:return su;case
-9:return sv;case
-10:return sw;case
-11:return sx;case
+14:return sw;default:return sF}}function
+sG(a){switch(a){case
+1:return sI;case
+2:return sJ;case
+4:return sL;case
+5:return sM;case
+6:return sN;case
+7:return sO;case
+8:return sP;case
+9:return sQ;case
+10:return sR;case
+11:return sS;case
 0:case
-13:return sm;case
+13:return sH;case
 3:case
-14:return sp;default:return sy}}function
-sz(a){switch(a){case
-1:return sB;case
-2:return sC;case
-4:return sE;case
-5:return sF;case
-6:return sG;case
-7:return sH;case
-8:return sI;case
-9:return sJ;case
-10:return sK;case
-11:return sL;case
+14:return sK;default:return sT}}function
+sU(a){switch(a){case
+1:return sW;case
+2:return sX;case
+4:return sZ;case
+5:return s0;case
+6:return s1;case
+7:return s2;case
+8:return s3;case
+9:return s4;case
+10:return s5;case
+11:return s6;case
 0:case
-13:return sA;case
+13:return sV;case
 3:case
-14:return sD;default:return sM}}function
-sN(a){switch(a){case
-1:return sP;case
-2:return sQ;case
-4:return sS;case
-5:return sT;case
-6:return sU;case
-7:return sV;case
-8:return sW;case
-9:return sX;case
-10:return sY;case
-11:return sZ;case
+14:return sY;default:return s7}}function
+s8(a){switch(a){case
+1:return s_;case
+2:return s$;case
+4:return tb;case
+5:return tc;case
+6:return td;case
+7:return te;case
+8:return tf;case
+9:return tg;case
+10:return th;case
+11:return ti;case
 0:case
-13:return sO;case
+13:return s9;case
 3:case
-14:return sR;default:return s0}}function
-jS(b,c){var
-d=eT(c),e=rm(s1,b),a=jO(16);dj(a,37);rn(a,b);dj(a,46);aN(a,jD(d));dj(a,e);return jQ(a)}function
-e4(m,a){if(13<=m){var
-g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eQ(a,c)+iF>>>0))g[1]++;var
+14:return ta;default:return tj}}function
+j6(b,c){var
+d=eY(c),e=rH(tk,b),a=j2(16);dm(a,37);rI(a,b);dm(a,46);aS(a,jR(d));dm(a,e);return j4(a)}function
+e9(m,a){if(13<=m){var
+g=[0,0],h=K(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<eV(a,c)+iU>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=aA(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dP(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aC(K(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dT(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=K(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eQ(a,b);if(9<f+iF>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eV(a,b);if(9<f+iU>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return br(j)}return a}function
-s2(a,b){return e4(a,gk(r9(a),b))}function
-s3(a,b){return e4(a,gk(sz(a),b))}function
-s4(a,b){return e4(a,gk(sN(a),b))}function
-s5(a,b){return e4(a,Gq(sl(a),b))}function
-b7(b,c,a){function
+b=p;continue}break}}return by(j)}return a}function
+tl(a,b){return e9(a,gs(ss(a),b))}function
+tm(a,b){return e9(a,gs(sU(a),b))}function
+tn(a,b){return e9(a,gs(s8(a),b))}function
+to(a,b){return e9(a,G1(sG(a),b))}function
+b_(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Gm(a,c,d)}function
+d=32}return GX(a,c,d)}function
 f(a){var
-e=J(a);return function(f){var
+e=K(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=aB(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=aD(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aG(a,s6)}function
+b=b+1|0;continue}}(0)?a:aJ(a,tp)}function
 e(c){var
-b=F$(a);return 3===b?a<0.?s7:s8:4<=b?s9:c}switch(b[2]){case
-5:return e(f(i7(jS(b,c),a)));case
+b=GK(a);return 3===b?a<0.?tq:tr:4<=b?ts:c}switch(b[2]){case
+5:return e(f(jk(j6(b,c),a)));case
 6:return d(0);case
-7:return qV(d(0));case
-8:return e(d(0));default:return i7(jS(b,c),a)}}function
-s_(d){var
-a=p_(d),b=J(a),c=cL(b+2|0,39);bK(a,0,c,1,b);return br(c)}function
-s$(b){var
-a=jO(16);gM(a,b);return jQ(a)}function
-eE(d,o,m,l){var
+7:return re(d(0));case
+8:return e(d(0));default:return jk(j6(b,c),a)}}function
+tt(d){var
+a=qt(d),b=K(a),c=cM(b+2|0,39);bO(a,0,c,1,b);return by(c)}function
+tu(b){var
+a=j2(16);gU(a,b);return j4(a)}function
+eJ(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return M(c,[5,b,a],p)};case
+p=a[1];return function(a){return O(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,s_(a)],q)};case
+q=a[1];return function(a){return O(c,[4,b,tt(a)],q)};case
 2:var
-r=a[2],s=a[1];return gN(c,b,r,s,function(a){return a});case
-3:return gN(c,b,a[2],a[1],r8);case
-4:return e5(c,b,a[4],a[2],a[3],s2,a[1]);case
-5:return e5(c,b,a[4],a[2],a[3],s3,a[1]);case
-6:return e5(c,b,a[4],a[2],a[3],s4,a[1]);case
-7:return e5(c,b,a[4],a[2],a[3],s5,a[1]);case
-8:return ta(c,b,a[4],a[2],a[3],a[1]);case
-9:return gN(c,b,a[2],a[1],pQ);case
+r=a[2],s=a[1];return gV(c,b,r,s,function(a){return a});case
+3:return gV(c,b,a[2],a[1],sr);case
+4:return e_(c,b,a[4],a[2],a[3],tl,a[1]);case
+5:return e_(c,b,a[4],a[2],a[3],tm,a[1]);case
+6:return e_(c,b,a[4],a[2],a[3],tn,a[1]);case
+7:return e_(c,b,a[4],a[2],a[3],to,a[1]);case
+8:return tv(c,b,a[4],a[2],a[3],a[1]);case
+9:return gV(c,b,a[2],a[1],p$);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2040,249 +2040,249 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=s$(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=tu(a[2]);return function(a){return O(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,ad(r7(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return O(c,b,af(sq(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return O(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return M(c,[6,b,a],y)};case
+y=a[1];return function(a){return O(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ai,tc];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return O(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return O(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
+19:throw[0,aj,tx];case
 20:var
-F=a[3],G=[8,b,td];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,ty];return function(a){return O(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,gk(te,a)],H)};case
+H=a[2];return function(a){return O(c,[4,b,gs(tz,a)],H)};case
 22:var
-I=a[1];return function(a){return M(c,[5,b,a],I)};case
+I=a[1];return function(a){return O(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?n6(d+1|0,c,b,h,g):aF(n6,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?iz(d+1|0,c,b,i,j,k):aF(iz,[0,c,b,i,j,k])}}function
-n6(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?op(d+1|0,c,b,h,g):aI(op,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?iO(d+1|0,c,b,i,j,k):aI(iO,[0,c,b,i,j,k])}}function
+op(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-1:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-2:throw[0,ai,tf];default:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a])}else
+0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+1:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+2:throw[0,aj,tA];default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-1:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-2:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-3:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-4:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-5:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-6:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-7:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
-8:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);case
+0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+1:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+2:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+3:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+4:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+5:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+6:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+7:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
+8:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?iA(d+1|0,c,b,f,a):aF(iA,[0,c,b,f,a]);case
-10:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a]);default:return d<50?U(d+1|0,c,b,a):aF(U,[0,c,b,a])}}function
-iA(e,d,c,a,b){if(typeof
-a==="number")return e<50?U(e+1|0,d,c,b):aF(U,[0,d,c,b]);else
+f=e[2];return d<50?iP(d+1|0,c,b,f,a):aI(iP,[0,c,b,f,a]);case
+10:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}}function
+iP(e,d,c,a,b){if(typeof
+a==="number")return e<50?Z(e+1|0,d,c,b):aI(Z,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bk(d,c,f,b)};case
+f=a[1];return function(a){return bo(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bk(d,c,g,b)};case
+g=a[1];return function(a){return bo(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bk(d,c,h,b)};case
+h=a[1];return function(a){return bo(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bk(d,c,i,b)};case
+i=a[1];return function(a){return bo(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bk(d,c,j,b)};case
+j=a[1];return function(a){return bo(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bk(d,c,k,b)};case
+k=a[1];return function(a){return bo(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bk(d,c,l,b)};case
+l=a[1];return function(a){return bo(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bk(d,c,m,b)};case
+m=a[1];return function(a){return bo(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bk(d,c,n,b)};case
+n=a[2];return function(a){return bo(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aC(ay(a[1]),p);return function(a){return bk(d,c,a0(q,o),b)};case
+o=a[3],p=a[2],q=aE(aA(a[1]),p);return function(a){return bo(d,c,a1(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bk(d,c,r,b)};case
+r=a[1];return function(e,a){return bo(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bk(d,c,s,b)};case
+s=a[1];return function(a){return bo(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bk(d,c,t,b)};case
-13:throw[0,ai,tg];default:throw[0,ai,th]}}function
-U(d,b,e,a){var
-c=[8,e,ti];return d<50?eE(d+1|0,b,c,a):aF(eE,[0,b,c,a])}function
-iz(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return tb(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?eE(h+1|0,b,g,a):aF(eE,[0,b,g,a])}function
-M(a,b,c){return ji(eE(0,a,b,c))}function
-bk(a,b,c,d){return ji(iA(0,a,b,c,d))}function
-tb(a,b,c,d,e){return ji(iz(0,a,b,c,d,e))}function
-gN(e,d,c,a,b){if(typeof
-a==="number")return function(a){return M(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return M(e,[4,d,be(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return M(e,[4,d,be(i,g,f(b,a))],c)}}}function
-e5(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return bo(d,c,t,b)};case
+13:throw[0,aj,tB];default:throw[0,aj,tC]}}function
+Z(d,b,e,a){var
+c=[8,e,tD];return d<50?eJ(d+1|0,b,c,a):aI(eJ,[0,b,c,a])}function
+iO(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return tw(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?eJ(h+1|0,b,g,a):aI(eJ,[0,b,g,a])}function
+O(a,b,c){return jx(eJ(0,a,b,c))}function
+bo(a,b,c,d){return jx(iP(0,a,b,c,d))}function
+tw(a,b,c,d,e){return jx(iO(0,a,b,c,d,e))}function
+gV(e,d,c,a,b){if(typeof
+a==="number")return function(a){return O(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return O(e,[4,d,bg(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return O(e,[4,d,bg(i,g,f(b,a))],c)}}}function
+e_(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,dk(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return M(f,[4,e,dk(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return O(f,[4,e,dn(g,n(b,a,c))],d)}:function(c){return O(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return O(f,[4,e,dn(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,be(i,h,dk(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,be(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return M(f,[4,e,be(i,h,dk(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return O(f,[4,e,bg(i,h,dn(g,n(b,a,c)))],d)}:function(c){return O(f,[4,e,bg(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return O(f,[4,e,bg(i,h,dn(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return M(f,[4,e,be(j,h,dk(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,be(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return M(f,[4,e,be(j,g,dk(m,n(b,a,c)))],d)}}}function
-ta(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return O(f,[4,e,bg(j,h,dn(g,n(b,a,c)))],d)}:function(g,c){return O(f,[4,e,bg(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return O(f,[4,e,bg(j,g,dn(m,n(b,a,c)))],d)}}}function
+tv(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b7(a,f,b)],c)}:function(b){return M(e,[4,d,b7(a,gL(a),b)],c)};var
-j=b[1];return function(b){return M(e,[4,d,b7(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return O(e,[4,d,b_(a,f,b)],c)}:function(b){return O(e,[4,d,b_(a,gT(a),b)],c)};var
+j=b[1];return function(b){return O(e,[4,d,b_(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,be(h,g,b7(a,f,b))],c)}:function(b){return M(e,[4,d,be(h,g,b7(a,gL(a),b))],c)};var
-k=b[1];return function(b){return M(e,[4,d,be(h,g,b7(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return O(e,[4,d,bg(h,g,b_(a,f,b))],c)}:function(b){return O(e,[4,d,bg(h,g,b_(a,gT(a),b))],c)};var
+k=b[1];return function(b){return O(e,[4,d,bg(h,g,b_(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,be(i,g,b7(a,f,b))],c)}:function(f,b){return M(e,[4,d,be(i,f,b7(a,gL(a),b))],c)};var
-l=b[1];return function(f,b){return M(e,[4,d,be(i,f,b7(a,l,b))],c)}}}function
-b8(b,e){var
+b==="number")return b?function(g,f,b){return O(e,[4,d,bg(i,g,b_(a,f,b))],c)}:function(f,b){return O(e,[4,d,bg(i,f,b_(a,gT(a),b))],c)};var
+l=b[1];return function(f,b){return O(e,[4,d,bg(i,f,b_(a,l,b))],c)}}}function
+b$(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jR(a[2]);b8(b,g);return dY(b,h);case
+g=a[1],h=j5(a[2]);b$(b,g);return d2(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b8(b,d);dY(b,tj);var
+i=c[1];b$(b,d);d2(b,tE);var
 a=i;continue}var
-j=c[1];b8(b,d);dY(b,tk);var
+j=c[1];b$(b,d);d2(b,tF);var
 a=j;continue;case
 6:var
-m=a[2];b8(b,a[1]);return f(m,b);case
-7:b8(b,a[1]);return eU(b);case
+m=a[2];b$(b,a[1]);return f(m,b);case
+7:b$(b,a[1]);return eZ(b);case
 8:var
-n=a[2];b8(b,a[1]);return ah(n);case
+n=a[2];b$(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];b8(b,a[1]);return dY(b,k);default:var
-l=a[2];b8(b,a[1]);return p2(b,l)}}function
-cr(b,e){var
+k=a[2];b$(b,a[1]);return d2(b,k);default:var
+l=a[2];b$(b,a[1]);return ql(b,l)}}function
+cv(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=jR(a[2]);cr(b,g);return cq(b,h);case
+g=a[1],h=j5(a[2]);cv(b,g);return cu(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cr(b,d);cq(b,tl);var
+i=c[1];cv(b,d);cu(b,tG);var
 a=i;continue}var
-j=c[1];cr(b,d);cq(b,tm);var
+j=c[1];cv(b,d);cu(b,tH);var
 a=j;continue;case
 6:var
-m=a[2];cr(b,a[1]);return cq(b,f(m,0));case
+m=a[2];cv(b,a[1]);return cu(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cr(b,a[1]);return ah(n);case
+n=a[2];cv(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];cr(b,a[1]);return cq(b,k);default:var
-l=a[2];cr(b,a[1]);return gK(b,l)}}function
-tn(c,a,b){var
-d=b[1],e=0;return M(function(b){b8(a,b);return f(c,a)},e,d)}function
-gO(b,a){return tn(function(a){return 0},b,a)}function
-gP(a){return gO(bO,a)}function
-to(b,a){var
-c=a[1];return M(function(c){var
-a=e1(64);cr(a,c);return f(b,e2(a))},0,c)}function
-az(a){return to(function(a){return a},a)}var
-tp=gv(0);function
-gR(c,b){var
-a=c[1+b];return qW(a)?aS(a)===gf?f(az(tq),a):aS(a)===253?pV(a):tr:f(az(ts),a)}function
-jT(b,a){if(b.length-1<=a)return tt;var
-c=jT(b,a+1|0),d=gR(b,a);return n(az(tu),d,c)}function
-tv(a){var
+k=a[2];cv(b,a[1]);return cu(b,k);default:var
+l=a[2];cv(b,a[1]);return gS(b,l)}}function
+tI(c,a,b){var
+d=b[1],e=0;return O(function(b){b$(a,b);return f(c,a)},e,d)}function
+gW(b,a){return tI(function(a){return 0},b,a)}function
+gX(a){return gW(bS,a)}function
+tJ(b,a){var
+c=a[1];return O(function(c){var
+a=e6(64);cv(a,c);return f(b,e7(a))},0,c)}function
+aB(a){return tJ(function(a){return a},a)}var
+tK=gD(0);function
+gZ(c,b){var
+a=c[1+b];return rf(a)?aP(a)===gn?f(aB(tL),a):aP(a)===253?qe(a):tM:f(aB(tN),a)}function
+j7(b,a){if(b.length-1<=a)return tO;var
+c=j7(b,a+1|0),d=gZ(b,a);return n(aB(tP),d,c)}function
+tQ(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jT(a,2),d=gR(a,1);return n(az(tw),d,c)}switch(b){case
-0:return tx;case
-1:return ty;default:var
-e=gR(a,1);return f(az(tz),e)}}function
-tA(d){function
+c=j7(a,2),d=gZ(a,1);return n(aB(tR),d,c)}switch(b){case
+0:return tS;case
+1:return tT;default:var
+e=gZ(a,1);return f(aB(tU),e)}}function
+tV(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gw(tp))}function
-tB(a){if(a===eS)return tC;if(a===gx)return tD;if(a[1]===jq){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cC(az(gQ),i,h,e,e+5|0,tE)}if(a[1]===ai){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cC(az(gQ),k,j,f,f+6|0,tF)}if(a[1]===js){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cC(az(gQ),m,l,g,g+6|0,tG)}if(0===aS(a)){var
-n=a[1][1];return aG(n,tv(a))}return a[1]}function
-e6(a){var
-b=tA(a);return b?b[1]:tB(a)}function
-tH(a){var
-b=[0,Ga(a)];return b}function
-tI(b,a){function
-c(a){return a?0===b?tJ:tK:0===b?tL:tM}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?tN:tP,i=a[2],j=a[7],k=c(a[1]);return[0,F1(az(tO),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(az(tQ),l)]}function
-tR(d,b){if(b){var
+a=g;continue}return 0}}return a(gE(tK))}function
+tW(a){if(a===eX)return tX;if(a===gF)return tY;if(a[1]===jF){var
+b=a[2],e=b[3],h=b[2],i=b[1];return b1(aB(gY),i,h,e,e+5|0,tZ)}if(a[1]===aj){var
+c=a[2],f=c[3],j=c[2],k=c[1];return b1(aB(gY),k,j,f,f+6|0,t0)}if(a[1]===jH){var
+d=a[2],g=d[3],l=d[2],m=d[1];return b1(aB(gY),m,l,g,g+6|0,t1)}if(0===aP(a)){var
+n=a[1][1];return aJ(n,tQ(a))}return a[1]}function
+e$(a){var
+b=tV(a);return b?b[1]:tW(a)}function
+t2(a){var
+b=[0,GL(a)];return b}function
+t3(b,a){function
+c(a){return a?0===b?t4:t5:0===b?t6:t7}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?t8:t_,i=a[2],j=a[7],k=c(a[1]);return[0,GA(aB(t9),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(aB(t$),l)]}function
+ua(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=tI(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gO(d,tS),j)}var
+h=t3(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gW(d,ub),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gO(d,tT)}function
-gS(b,a){return tR(b,tH(a))}var
-tV=tU.slice();function
-tW(e,d){var
-g=e6(e);f(gP(tX),g);gS(bO,d);var
-a=GG(0);if(a<0){var
-b=eT(a);jt(c(tV,b)[1+b])}return eU(bO)}var
-tY=[0];function
-jU(b){var
-a=Gf(0);return a}function
-tZ(b,a){try{var
-c=a?tY:jU(0);try{gA(0)}catch(a){}try{var
-i=tW(b,c),d=i}catch(a){a=bM(a);var
-e=jU(0),g=e6(b);f(gP(t1),g);gS(bO,c);var
-h=e6(a);f(gP(t2),h);gS(bO,e);var
-d=eU(bO)}return d}catch(a){a=bM(a);if(a===eS)return jt(t0);throw a}}jh(b(of),function(b,a){try{var
-c=tZ(b,a);return c}catch(a){return 0}});function
-t3(a){return GF(a,0,J(a))}function
-t4(a){return[0,p(55,0),0]}function
-t5(d,g){function
-l(b,a){return t3(aG(b,jD(a)))}function
+a=k;continue}break}}return 0}return gW(d,uc)}function
+g0(b,a){return ua(b,t2(a))}var
+ue=ud.slice();function
+uf(e,d){var
+g=e$(e);f(gX(ug),g);g0(bS,d);var
+a=Hf(0);if(a<0){var
+b=eY(a);jI(c(ue,b)[1+b])}return eZ(bS)}var
+uh=[0];function
+j8(b){var
+a=GQ(0);return a}function
+ui(b,a){try{var
+c=a?uh:j8(0);try{gI(0)}catch(a){}try{var
+i=uf(b,c),d=i}catch(a){a=bQ(a);var
+e=j8(0),g=e$(b);f(gX(uk),g);g0(bS,c);var
+h=e$(a);f(gX(ul),h);g0(bS,e);var
+d=eZ(bS)}return d}catch(a){a=bQ(a);if(a===eX)return jI(uj);throw a}}jw(b(oA),function(b,a){try{var
+c=ui(b,a);return c}catch(a){return 0}});function
+um(a){return He(a,0,K(a))}function
+un(a){return[0,p(55,0),0]}function
+uo(d,g){function
+l(b,a){return um(aJ(b,jR(a)))}function
 m(a){var
-b=aB(a,3)<<24,c=aB(a,2)<<16,d=aB(a,1)<<8;return((aB(a,0)+d|0)+c|0)+b|0}var
+b=aD(a,3)<<24,c=aD(a,2)<<16,d=aD(a,1)<<8;return((aD(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,t6],j=54+jC(55,i)|0,n=0;if(!(j<0)){var
+f=[0,up],j=54+jQ(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=go(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oo;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=gw(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oJ;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-t7(b){var
-a=t4(0);t5(a,b);return a}function
-t8(a){return t7(GW(0))}function
-t9(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oo,g=a[2];c(a[1],g)[1+g]=f;return f}function
-t_(a){var
+uq(b){var
+a=un(0);uo(a,b);return a}function
+ur(a){return uq(Hv(0))}function
+us(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oJ,g=a[2];c(a[1],g)[1+g]=f;return f}function
+ut(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-FZ=pC(FY),jW=FZ}catch(a){a=bM(a);if(a!==bN)throw a;try{var
-FX=pC(FW),jV=FX}catch(a){a=bM(a);if(a!==bN)throw a;var
-jV=t$}var
-jW=jV}var
-ua=qU(jW,82),e7=[Y,function(a){return t8(0)}];function
-ub(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gB<(a*2|0))return a;var
+Gy=pX(Gx),j_=Gy}catch(a){a=bQ(a);if(a!==bR)throw a;try{var
+Gw=pX(Gv),j9=Gw}catch(a){a=bQ(a);if(a!==bR)throw a;var
+j9=uu}var
+j_=j9}var
+uv=rd(j_,82),fa=[U,function(a){return ur(0)}];function
+uw(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gJ<(a*2|0))return a;var
 a=a*2|0;continue}}function
-d6(a,e){var
-f=a?a[1]:ua,b=ub(16,e);if(f)var
-c=aS(e7),g=aX===c?e7[1]:Y===c?bc(e7):e7,d=t9(g);else
+cO(a,e){var
+f=a?a[1]:uv,b=uw(16,e);if(f)var
+c=aP(fa),g=aV===c?fa[1]:U===c?a$(fa):fa,d=us(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-uc(n,d,g,h){var
+ux(n,d,g,h){var
 i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2301,99 +2301,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jX(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gB?1:0;if(d){var
-e=p(c,0),h=1-t_(a);a[2]=e;return uc(f(g,a),h,b,e)}return d}function
-ud(c,b,a){return ps(c,b,0,a)}function
-cN(a,b){return 4<=a.length-1?ps(10,c3,a[3],b)&(a[2].length-1-1|0):ah(ue)}function
-jY(a,d,f){var
-b=cN(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jX(cN,a):e}function
-uf(c,b){var
+j$(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gJ?1:0;if(d){var
+e=p(c,0),h=1-ut(a);a[2]=e;return ux(f(g,a),h,b,e)}return d}function
+uy(c,b,a){return pN(c,b,0,a)}function
+cP(a,b){return 4<=a.length-1?pN(10,c6,a[3],b)&(a[2].length-1-1|0):ai(uz)}function
+fb(a,d,f){var
+b=cP(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?j$(cP,a):e}function
+uA(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aY(c,a[1]))return d;var
-a=e;continue}throw bN}}function
-ug(f,a){var
-g=cN(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aY(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aY(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aY(a,e[1])?j:uf(a,k)}throw bN}throw bN}throw bN}function
-uh(c,b){var
+d=a[2],e=a[3];if(0===aZ(c,a[1]))return d;var
+a=e;continue}throw bR}}function
+uB(f,a){var
+g=cP(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aZ(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aZ(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aZ(a,e[1])?j:uA(a,k)}throw bR}throw bR}throw bR}function
+uC(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aY(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aZ(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-gT(f,a){var
-g=cN(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aY(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aY(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aY(a,e[1])?[0,j]:uh(a,k)}return 0}return 0}return 0}function
-jZ(a,b){function
+d$(f,a){var
+g=cP(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aZ(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aZ(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aZ(a,e[1])?[0,j]:uC(a,k)}return 0}return 0}return 0}function
+ka(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aY(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aZ(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cN(a,b);return d(c(a[2],e)[1+e])}function
-ui(b,d,c){var
+e=cP(a,b);return d(c(a[2],e)[1+e])}function
+uD(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aY(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aZ(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-e8(a,d,e){var
-b=cN(a,d),f=c(a[2],b)[1+b],g=ui(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jX(cN,a);var
+fc(a,d,e){var
+b=cP(a,d),f=c(a[2],b)[1+b],g=uD(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return j$(cP,a);var
 i=h}else
 var
 i=g;return i}function
-cs(a){return a}var
-j0=0,j1=-1;function
-j2(a){return 0<=a?1:0}var
-j3=[ap,uj,cJ(0)];function
-e9(a,b){a[13]=a[13]+b[3]|0;return jN(b,a[28])}function
-uk(a){a[12]=1;a[13]=1;return gI(a[28])}var
-j4=1000000010;function
-gU(b,a){return aQ(b[17],a,0,J(a))}function
-e_(a){return f(a[19],0)}function
-ul(b,a){return f(b[20],a)}function
-um(b,a){return f(b[21],a)}function
-j5(a,c,b){a[9]=a[9]-c|0;gU(a,b);a[11]=0;return 0}function
-e$(c,a){var
-b=w(a,un);return b?j5(c,J(a),a):b}function
-cO(a,b,c){var
-d=b[3],e=b[2];e$(a,b[1]);e_(a);a[11]=1;a[10]=gE(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;um(a,a[10]);return e$(a,d)}function
-j6(b,a){return cO(b,uo,a)}function
-dl(a,b){var
-c=b[2],d=b[3];e$(a,b[1]);a[9]=a[9]-c|0;ul(a,c);return e$(a,d)}function
-up(a){var
-b=di(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:j6(a,d):e}return e_(a)}function
-uq(a){var
-b=rb(a[28]);if(b){var
+cw(a){return a}var
+kb=0,kc=-1;function
+kd(a){return 0<=a?1:0}var
+ke=[aq,uE,cK(0)];function
+fd(a,b){a[13]=a[13]+b[3]|0;return j1(b,a[28])}function
+uF(a){a[12]=1;a[13]=1;return gQ(a[28])}var
+kf=1000000010;function
+g1(b,a){return aN(b[17],a,0,K(a))}function
+fe(a){return f(a[19],0)}function
+uG(b,a){return f(b[20],a)}function
+uH(b,a){return f(b[21],a)}function
+kg(a,c,b){a[9]=a[9]-c|0;g1(a,b);a[11]=0;return 0}function
+ff(c,a){var
+b=w(a,uI);return b?kg(c,K(a),a):b}function
+cQ(a,b,c){var
+d=b[3],e=b[2];ff(a,b[1]);fe(a);a[11]=1;a[10]=gM(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uH(a,a[10]);return ff(a,d)}function
+kh(b,a){return cQ(b,uJ,a)}function
+dp(a,b){var
+c=b[2],d=b[3];ff(a,b[1]);a[9]=a[9]-c|0;uG(a,c);return ff(a,d)}function
+uK(a){var
+b=dl(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:kh(a,d):e}return fe(a)}function
+uL(a){var
+b=rw(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cs(d);a[9]=a[9]+e|0;return 0}return 0}function
-ur(a,g,b){if(typeof
+e=cw(d);a[9]=a[9]+e|0;return 0}return 0}function
+uM(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=di(a[3]);if(j){var
+j=dl(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return GC(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:dh(a[2]);return 0;case
-2:dh(a[3]);return 0;case
+c=a[1],d=a[2];return Hb(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:dk(a[2]);return 0;case
+2:dk(a[3]);return 0;case
 3:var
-m=di(a[2]);return m?j6(a,m[1][2]):e_(a);case
+m=dl(a[2]);return m?kh(a,m[1][2]):fe(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uq(a):n;default:var
-o=dh(a[5]);return o?gU(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uL(a):n;default:var
+o=dk(a[5]);return o?g1(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return j5(a,g,b[1]);case
+0:return kg(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=di(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=dl(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return dl(a,e);case
-1:return cO(a,c,d);case
-2:return cO(a,c,d);case
-3:return a[9]<(g+J(p)|0)?cO(a,c,d):dl(a,e);case
-4:return a[11]?dl(a,e):a[9]<(g+J(p)|0)?cO(a,c,d):((a[6]-d|0)+y|0)<a[10]?cO(a,c,d):dl(a,e);default:return dl(a,e)}}return 0;case
+0:return dp(a,e);case
+1:return cQ(a,c,d);case
+2:return cQ(a,c,d);case
+3:return a[9]<(g+K(p)|0)?cQ(a,c,d):dp(a,e);case
+4:return a[11]?dp(a,e):a[9]<(g+K(p)|0)?cQ(a,c,d):((a[6]-d|0)+y|0)<a[10]?cQ(a,c,d):dp(a,e);default:return dp(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=di(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=dl(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2401,508 +2401,508 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?dl(a,[0,ut,v+A|0,us]):cO(a,[0,uv,i+z|0,uu],a[6])}return 0;case
+v=i-h|0;return 0<=v?dp(a,[0,uO,v+A|0,uN]):cQ(a,[0,uQ,i+z|0,uP],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))up(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dg([0,F,E],a[2]);case
-4:return dg(b[1],a[3]);default:var
-x=b[1];gU(a,f(a[24],x));return dg(x,a[5])}}function
-j7(a){for(;;){var
-d=q$(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=j2(c),e=i||(a[9]<=h?1:0);if(e){ra(a[28]);var
-j=j2(c)?cs(c):j4;ur(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-uw(a,b){e9(a,b);return j7(a)}function
-ux(c,a,b){return uw(c,[0,a,[0,b],cs(a)])}function
-uy(b,a){return ux(b,cs(J(a)),a)}function
-gV(a){d4(a);return dg([0,-1,[0,j1,uz,0]],a)}function
-gW(a,c){var
-d=di(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cs(b[1]);if(i<a[12])return gV(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uK(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dj([0,F,E],a[2]);case
+4:return dj(b[1],a[3]);default:var
+x=b[1];g1(a,f(a[24],x));return dj(x,a[5])}}function
+ki(a){for(;;){var
+d=ru(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=kd(c),e=i||(a[9]<=h?1:0);if(e){rv(a[28]);var
+j=kd(c)?cw(c):kf;uM(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+uR(a,b){fd(a,b);return ki(a)}function
+uS(c,a,b){return uR(c,[0,a,[0,b],cw(a)])}function
+uT(b,a){return uS(b,cw(K(a)),a)}function
+g2(a){d9(a);return dj([0,-1,[0,kc,uU,0]],a)}function
+g3(a,c){var
+d=dl(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cw(b[1]);if(i<a[12])return g2(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cs(a[13]+f|0),dh(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cw(a[13]+f|0),dk(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cs(a[13]+f|0),dh(a[1]),0):c;return j}return 0}return 0}function
-uA(a,c,b){e9(a,b);if(c)gW(a,1);return dg([0,a[13],b],a[1])}function
-uB(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return uA(a,0,[0,cs(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?uy(a,a[16]):b}function
-uC(a){return uB(a,0,3)}function
-uD(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e9(a,[0,j0,1,0]);gW(a,1);gW(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cw(a[13]+f|0),dk(a[1]),0):c;return j}return 0}return 0}function
+uV(a,c,b){fd(a,b);if(c)g3(a,1);return dj([0,a[13],b],a[1])}function
+uW(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return uV(a,0,[0,cw(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?uT(a,a[16]):b}function
+uX(a){return uW(a,0,3)}function
+uY(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){fd(a,[0,kb,1,0]);g3(a,1);g3(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-uE(a,e){if(a[23])e9(a,[0,j0,5,0]);var
+uZ(a,e){if(a[23])fd(a,[0,kb,5,0]);var
 b=a[22];if(b){var
-c=dh(a[4]);if(c)return f(a[27],c[1]);var
+c=dk(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-uF(a,b){return uE(a,0)}function
-uG(a){uk(a);gV(a[1]);d4(a[2]);d4(a[3]);d4(a[4]);d4(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return uC(a)}function
-uH(a){var
-b=a[4];return q7(function(b){return uF(a,0)},b)}function
-uI(a,b){uH(a);for(;;){if(1<a[14]){uD(a,0);continue}a[13]=j4;j7(a);if(b)e_(a);return uG(a)}}function
-j8(a,b){uI(a,0);return f(a[18],0)}function
-uJ(a,b){return aQ(a[17],uK,0,1)}var
-j9=gG(80,32);function
-j_(b,d){var
+u0(a,b){return uZ(a,0)}function
+u1(a){uF(a);g2(a[1]);d9(a[2]);d9(a[3]);d9(a[4]);d9(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return uX(a)}function
+u2(a){var
+b=a[4];return rq(function(b){return u0(a,0)},b)}function
+u3(a,b){u2(a);for(;;){if(1<a[14]){uY(a,0);continue}a[13]=kf;ki(a);if(b)fe(a);return u1(a)}}function
+kj(a,b){u3(a,0);return f(a[18],0)}function
+u4(a,b){return aN(a[17],u5,0,1)}var
+kk=gO(80,32);function
+kl(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aQ(b[17],j9,0,80);var
-a=a-80|0;continue}return aQ(b[17],j9,0,a)}return c}}function
-uL(a){return a[1]===j3?aG(uN,aG(a[2],uM)):uO}function
-uP(a){return a[1]===j3?aG(uR,aG(a[2],uQ)):uS}function
-uT(a){return 0}function
-uU(a){return 0}function
-uV(h,g,f,e,d){var
-b=q_(0),c=[0,j1,uW,0];jN(c,b);var
-a=d3(0);gV(a);dg([0,1,c],a);var
-i=d3(0),j=d3(0),k=d3(0);return[0,a,d3(0),k,j,i,78,10,68,78,0,1,1,1,1,pM,uX,h,g,f,e,d,0,0,uL,uP,uT,uU,b]}function
-j$(c,b){function
+c=0<a?1:0;if(c){if(80<a){aN(b[17],kk,0,80);var
+a=a-80|0;continue}return aN(b[17],kk,0,a)}return c}}function
+u6(a){return a[1]===ke?aJ(u8,aJ(a[2],u7)):u9}function
+u_(a){return a[1]===ke?aJ(va,aJ(a[2],u$)):vb}function
+vc(a){return 0}function
+vd(a){return 0}function
+ve(h,g,f,e,d){var
+b=rt(0),c=[0,kc,vf,0];j1(c,b);var
+a=d8(0);g2(a);dj([0,1,c],a);var
+i=d8(0),j=d8(0),k=d8(0);return[0,a,d8(0),k,j,i,78,10,68,78,0,1,1,1,1,p7,vg,h,g,f,e,d,0,0,u6,u_,vc,vd,b]}function
+km(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=uV(c,b,function(a){return 0},e,d);a[19]=function(b){return uJ(a,b)};a[20]=function(b){return j_(a,b)};a[21]=function(b){return j_(a,b)};return a}function
-ka(a){function
-b(b){return eU(a)}return j$(function(b,c,d){return pZ(a,b,c,d)},b)}function
-uY(a){function
-b(a){return 0}return j$(function(b,c,d){return rk(a,b,c,d)},b)}var
-uZ=iE,u0=function(a){return e1(uZ)}(0),u1=ka(pX),u2=ka(bO);uY(u0);p1(function(a){j8(u1,0);return j8(u2,0)});function
-u3(b,a){var
-c=aS(a)===ap?a:a[1];return jh(b,c)}var
-kb=[ap,u4,cJ(0)];G6(0);u3(u5,kb);function
+a=ve(c,b,function(a){return 0},e,d);a[19]=function(b){return u4(a,b)};a[20]=function(b){return kl(a,b)};a[21]=function(b){return kl(a,b)};return a}function
+kn(a){function
+b(b){return eZ(a)}return km(function(b,c,d){return qi(a,b,c,d)},b)}function
+vh(a){function
+b(a){return 0}return km(function(b,c,d){return rF(a,b,c,d)},b)}var
+vi=iT,vj=function(a){return e6(vi)}(0),vk=kn(qg),vl=kn(bS);vh(vj);qk(function(a){kj(vk,0);return kj(vl,0)});function
+vm(b,a){var
+c=aP(a)===aq?a:a[1];return jw(b,c)}var
+ko=[aq,vn,cK(0)];HF(0);vm(vo,ko);function
 s(a){if(typeof
-a==="number"&&a!==i0)return-a|0;return G9(a)}function
+a==="number"&&a!==jd)return-a|0;return HI(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:pI(b,a)}return pI(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:p3(b,a)}return p3(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:pK(a,b)}return pK(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:p5(a,b)}return p5(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!G8(b,a))return aR(b,a);return G7(b,a)}function
-u6(b,a){return typeof
+a==="number"&&!HH(b,a))return aH(b,a);return HG(b,a)}function
+vp(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?gi(b,a):jk(b,a):jk(b,a)}function
+b==="number"?gq(b,a):jz(b,a):jz(b,a)}function
 x(a){if(typeof
-a==="number"&&a!==iM)return a+1|0;return Hd(a)}function
-u7(a){if(typeof
-a==="number"&&a!==i0)return a-1|0;return G$(a)}function
-b9(a){return typeof
-a==="number"?0<=a?a:a!==i0?-a|0:pH(a):pH(a)}function
-N(b,a){if(typeof
+a==="number"&&a!==i1)return a+1|0;return HO(a)}function
+vq(a){if(typeof
+a==="number"&&a!==jd)return a-1|0;return HK(a)}function
+ca(a){return typeof
+a==="number"?0<=a?a:a!==jd?-a|0:p2(a):p2(a)}function
+M(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:pJ(b,a)}return pJ(b,a)}function
-ct(b,a){if(typeof
+c=b<<a;return c>>a===b?c:p4(b,a)}return p4(b,a)}function
+cb(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return Hb(b,a)}function
-cP(a){return typeof
-a==="number"?a:He(a)}var
+c=a<32?a:31;return b>>c}return HM(b,a)}function
+cR(a){return typeof
+a==="number"?a:HP(a)}var
 d=0,j=1;function
-$(b,a){return 0<aq(b,a)?a:b}function
-r(b,a){return 0<=aq(b,a)?b:a}function
-kc(b,a){return aq(b,a)<=0?1:0}function
-u8(b,a){return 0<=aq(b,a)?1:0}function
-u9(b,a){return aq(b,a)<0?1:0}function
-gX(b,a){return 0<aq(b,a)?1:0}function
-u_(b,a){return G_(b,a,0,J(a))}function
-b_(e,a){var
-d=G4(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
-f=k(b,a);return[0,u7(c),f]}var
+R(b,a){return 0<N(b,a)?a:b}function
+q(b,a){return 0<=N(b,a)?b:a}function
+kp(b,a){return N(b,a)<=0?1:0}function
+vr(b,a){return 0<=N(b,a)?1:0}function
+vs(b,a){return N(b,a)<0?1:0}function
+g4(b,a){return 0<N(b,a)?1:0}function
+vt(b,a){return HJ(b,a,0,K(a))}function
+cc(e,a){var
+d=HD(e,a),b=d[2],c=d[1];if(0<=V(b))return[0,c,b];if(0<=V(a)){var
+f=k(b,a);return[0,vq(c),f]}var
 g=l(b,a);return[0,x(c),g]}function
 i(c,b){return a(c,b)}function
-u$(a){return Hc(a)}function
-d7(a){return P(a)}function
-B(b,a){return gt(b,a)}function
-o(b,a){return aq(b,a)<=0?1:0}function
-z(b,a){return aq(b,a)<0?1:0}function
-E(a){return a}function
-d8(a){try{var
-b=cP(a);return b}catch(a){a=bM(a);if(a===kb)return dX(va);throw a}}function
-vb(c,b,a){return G5(c,b,a)}function
-bs(a){return a?0:1}function
-R(b,a){var
+vu(a){return HN(a)}function
+ea(a){return V(a)}function
+C(b,a){return gB(b,a)}function
+o(b,a){return N(b,a)<=0?1:0}function
+z(b,a){return N(b,a)<0?1:0}function
+G(a){return a}function
+eb(a){try{var
+b=cR(a);return b}catch(a){a=bQ(a);if(a===ko)return d1(vv);throw a}}function
+vw(c,b,a){return HE(c,b,a)}function
+bb(a){return a?0:1}function
+S(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 g(a){return a[1]}function
 h(a){return a[2]}function
 u(a){var
 b=a?u(a[2])+1|0:a;return b}function
-bf(a,b){if(a){var
-c=bf(a[2],b);return[0,a[1],c]}return b}function
-vc(a){return aw(0,a-1|0)}function
-a1(b,a){return b+a|0}function
-an(b,a){return aR(b,a)}function
-cQ(b,a){return aw(0,b-a|0)}function
-vd(b,a){return b?a:a?0:1}function
-kd(b,a){function
-c(b){return kd(b,a)+1|0}function
+a2(a,b){if(a){var
+c=a2(a[2],b);return[0,a[1],c]}return b}function
+vx(a){return ay(0,a-1|0)}function
+a3(b,a){return b+a|0}function
+ao(b,a){return aH(b,a)}function
+cS(b,a){return ay(0,b-a|0)}function
+vy(b,a){return b?a:a?0:1}function
+kq(b,a){function
+c(b){return kq(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ke(b,a){function
-c(b){return kd(a,ke(b,a))}function
+kr(b,a){function
+c(b){return kq(a,kr(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cR(b,a){return b<=a?1:0}function
-S(b,a){return b<a?1:0}function
-gY(b,a){function
+cT(b,a){return b<=a?1:0}function
+X(b,a){return b<a?1:0}function
+g5(b,a){function
 c(b){function
-c(a){return gY(b,a)+1|0}function
+c(a){return g5(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-kf(b,a){function
-c(a){return ke(b,kf(b,a))}function
+ks(b,a){function
+c(a){return kr(b,ks(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bG(b,a){return 0===a?0:gi(b,a)}function
-gZ(b,a){return 0===a?b:go(b,a)}var
-fa=function
-c(a,b){return c.fun(a,b)};GX(fa,function(b,a){function
+bI(b,a){return 0===a?0:gq(b,a)}function
+g6(b,a){return 0===a?b:gw(b,a)}var
+fg=function
+c(a,b){return c.fun(a,b)};Hw(fg,function(b,a){function
 f(h){function
 e(a){return x(i(2,j))}function
 f(a){return i(2,x(a))}function
 g(a){return x(i(2,x(a)))}if(o(a,j))return e(0);var
-b=b_(a,E(2)),c=b[1];return B(b[2],d)?f(c):g(c)}function
+b=cc(a,G(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,x(b))}function
 g(a){return x(i(2,k(b,a)))}function
-h(a){return i(2,n(fa,b,a))}if(o(a,j))return f(0);var
-c=b_(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}function
+h(a){return i(2,n(fg,b,a))}if(o(a,j))return f(0);var
+c=cc(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return x(i(2,x(b)))}function
-g(a){return i(2,n(fa,b,a))}function
-h(a){return x(i(2,n(fa,b,a)))}if(o(a,j))return f(0);var
-c=b_(a,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=b_(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)});function
-d9(a,b,c){function
+g(a){return i(2,n(fg,b,a))}function
+h(a){return x(i(2,n(fg,b,a)))}if(o(a,j))return f(0);var
+c=cc(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=cc(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
+ec(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return d9(a,d9(a,b,c),c)}function
-k(c){return f(a,d9(a,d9(a,b,c),c))}if(o(c,j))return h(0);var
-e=b_(c,E(2)),g=e[1];return B(e[2],d)?i(g):k(g)}function
-kg(a){return E(a+1|0)}function
-ve(b){function
-c(c){return a(b,c)}return function(a){return d9(c,j,a)}}function
-bH(c,a){function
+i(c){return ec(a,ec(a,b,c),c)}function
+k(c){return f(a,ec(a,ec(a,b,c),c))}if(o(c,j))return h(0);var
+e=cc(c,G(2)),g=e[1];return C(e[2],d)?i(g):k(g)}function
+kt(a){return G(a+1|0)}function
+vz(b){function
+c(c){return a(b,c)}return function(a){return ec(c,j,a)}}function
+bJ(c,a){function
 e(a){return d}function
-g(a){return f(ve(c),a)}function
+g(a){return f(vz(c),a)}function
 h(a){return j}var
-b=d7(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
-bg(a){return 0<=d7(a)?d8(a):0}function
-v(b,a){return 0===d7(a)?d:da(b,a)}function
-bR(a){return 0<d7(a)?E(a5(a)-1|0):d}function
-bt(a){return 0<=d7(a)?u$(a):d}function
-a2(b,c){var
-a=d8(c);return 0<=a?N(b,a):ct(b,-a|0)}function
-a9(b,c){var
-a=d8(c);return 0<=a?ct(b,a):N(b,-a|0)}function
-bl(b,a){return a?a[1]:b}function
-dm(a){var
+b=ea(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+bh(a){return 0<=ea(a)?eb(a):0}function
+v(b,a){return 0===ea(a)?d:dd(b,a)}function
+bV(a){return 0<ea(a)?G(a8(a)-1|0):d}function
+bi(a){return 0<=ea(a)?vu(a):d}function
+a4(b,c){var
+a=eb(c);return 0<=a?M(b,a):cb(b,-a|0)}function
+bc(b,c){var
+a=eb(c);return 0<=a?cb(b,a):M(b,-a|0)}function
+bp(b,a){return a?a[1]:b}function
+dq(a){var
 b=a?a[2]:a;return b}function
-T(c,a,b){function
-d(c){return a?T(c,a[2],b):b}function
+P(c,a,b){function
+d(c){return a?P(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bS(a,b){function
-c(b){return a?bS(a[2],b):a}function
+bW(a,b){function
+c(b){return a?bW(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-vf(d,c){var
+vA(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-kh(a){if(a){var
-b=[0,a[1],0];return bf(kh(a[2]),b)}return a}function
+ku(a){if(a){var
+b=[0,a[1],0];return a2(ku(a[2]),b)}return a}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-bu(b,a){if(a){var
-c=bu(b,a[2]);return bf(f(b,a[1]),c)}return a}function
-bT(e,d,c){var
+bj(b,a){if(a){var
+c=bj(b,a[2]);return a2(f(b,a[1]),c)}return a}function
+bX(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-ao(c,b,a){if(a){var
-d=ao(c,b,a[2]);return n(c,a[1],d)}return b}function
-bv(e,d){var
+ap(c,b,a){if(a){var
+d=ap(c,b,a[2]);return n(c,a[1],d)}return b}function
+bk(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-G(d,c){var
+F(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cS(b,e){var
+cU(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cS(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cU(b,c)];var
 a=c;continue}return a}}function
-W(b,a){if(b)if(a)var
-d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+Y(b,a){if(b)if(a)var
+d=Y(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cu(b,a){function
+cx(b,a){function
 c(c){if(a)var
-d=cu(c,a[2]),b=[0,a[1],d];else
+d=cx(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-b$(b,a){function
-c(b){return a?b$(b,a[2]):a}function
+cd(b,a){function
+c(b){return a?cd(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ae(b,a){function
-c(a){return[0,b,ae(b+1|0,a)]}function
+ag(b,a){function
+c(a){return[0,b,ag(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bw(b,a){function
-c(a){return[0,b,bw(b,a)]}function
+bz(b,a){function
+c(a){return[0,b,bz(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-vg(a,b){return B(T(gY(b,cQ(u(a),1)),a,d),j)}function
-g0(a,b){if(a){var
-c=a[1],d=function(b,a){return bm(b,a)};return bv(function(a){return d(b,a)},c)}return 1}function
-af(c,b){if(c){if(b){var
-e=af(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
-ag(a){if(a){var
-b=ag(a[2]);return k(a[1],b)}return d}function
-g1(c,b,a){if(b){if(a){var
-d=g1(c,b[2],a[2]),e=a2(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a2(a,c)},a)}function
-ki(b,a){if(a){var
-c=ki(b,a[2]);return g1(b,a[1],c)}return a}function
-kj(c,a){if(a){var
+vB(a,b){return C(P(g5(b,cS(u(a),1)),a,d),j)}function
+g7(a,b){if(a){var
+c=a[1],d=function(b,a){return bs(b,a)};return bk(function(a){return d(b,a)},c)}return 1}function
+ad(c,b){if(c){if(b){var
+e=ad(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
+ah(a){if(a){var
+b=ah(a[2]);return k(a[1],b)}return d}function
+g8(c,b,a){if(b){if(a){var
+d=g8(c,b[2],a[2]),e=a4(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a4(a,c)},a)}function
+kv(b,a){if(a){var
+c=kv(b,a[2]);return g8(b,a[1],c)}return a}function
+kw(c,a){if(a){var
 b=a[2];if(b){var
-d=kj(c,b[2]);return[0,g1(c,a[1],b[1]),d]}return a}return a}function
-g2(d,c,b){if(b){if(b[2]){var
+d=kw(c,b[2]);return[0,g8(c,a[1],b[1]),d]}return a}return a}function
+g9(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=kj(c,b);return g2(d,a(i(2,j),c),e)},g=function(a){return ki(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=kw(c,b);return g9(d,a(i(2,j),c),e)},g=function(a){return kv(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-g3(c,b){if(b){var
-e=a(c,g3(c,b[2]));return k(b[1],e)}return d}function
-kk(c,b,a){var
-d=d8(a);return vb(c,d8(b),d)}function
-vh(a){var
-e=a2(j,l(a,j));function
+g_(c,b){if(b){var
+e=a(c,g_(c,b[2]));return k(b[1],e)}return d}function
+kx(c,b,a){var
+d=eb(a);return vw(c,eb(b),d)}function
+vC(a){var
+e=a4(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=a9(g,j),f=a9(c,a),h=b(e,a,f,d);return b(e,a,l(c,a2(f,a)),h)}function
+a=bc(g,j),f=bc(c,a),h=b(e,a,f,d);return b(e,a,l(c,a4(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-kl(g,f,e){var
+ky(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d_=kf(2,6),g4=6;function
-g5(b,a){function
+ed=ks(2,6),g$=6;function
+ha(b,a){function
 c(c){if(a)var
-d=g5(c,b$(d_,a)),b=[0,cu(d_,a),d];else
+d=ha(c,cd(ed,a)),b=[0,cx(ed,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fb(a){var
-c=a2(j,a),d=a2(j,l(a,j));return function(e,b){var
-f=g5(e,b);return m(function(b){var
-e=g2(g4,a,b);return[0,g3(c,bw(d,u(b))),e]},f)}}function
-fc(b,a){return m(function(b){return kl(d,a,h(b))},b)}function
-km(e,c,b){if(c)if(b)var
-f=km(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+fh(a){var
+c=a4(j,a),d=a4(j,l(a,j));return function(e,b){var
+f=ha(e,b);return m(function(b){var
+e=g9(g$,a,b);return[0,g_(c,bz(d,u(b))),e]},f)}}function
+fi(b,a){return m(function(b){return ky(d,a,h(b))},b)}function
+kz(e,c,b){if(c)if(b)var
+f=kz(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-fd(i,h,c){var
+fj(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-e=a[2],f=b[2],g=b[1];if(B(g,d)){var
+e=a[2],f=b[2],g=b[1];if(C(g,d)){var
 b=f,a=e;continue}var
-j=fd(f,e,c);return km(g,a[1],j)}return c}return c}}function
-kn(d,c,b,a){if(b){if(a){var
-f=kn(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cD(vh(d),g4,c,g,f)}var
+j=fj(f,e,c);return kz(g,a[1],j)}return c}return c}}function
+kA(d,c,b,a){if(b){if(a){var
+f=kA(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cE(vC(d),g$,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-g6(b,e,d,c){return cu(e,kn(b,a(b,E(d_)),d,c))}function
-fe(b,a){if(b)if(a)var
-d=fe(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+hb(b,e,d,c){return cx(e,kA(b,a(b,G(ed)),d,c))}function
+fk(b,a){if(b)if(a)var
+d=fk(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d$(b){var
-f=a2(j,l(b,j));return function(c,g){var
-h=E(d_),e=bg(v(E(c),h)),i=a(b,E(cQ(c,an(e,d_))));return m(function(a){return l(kk(T(e,a,d),i,b),f)},g)}}function
-ea(a){if(a){var
-b=ea(a[2]);return k(b9(a[1]),b)}return d}function
-g7(c,b){var
-e=i(2,j);return k(bR(a(b,ao(function(b,a){return r(ea(b),a)},d,c))),e)}function
-F(b,a){return s(v(s(b),a))}function
-bx(d,c,b){var
-e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
-by(b,a){var
+ee(b){var
+f=a4(j,l(b,j));return function(c,g){var
+h=G(ed),e=bh(v(G(c),h)),i=a(b,G(cS(c,ao(e,ed))));return m(function(a){return l(kx(P(e,a,d),i,b),f)},g)}}function
+ef(a){if(a){var
+b=ef(a[2]);return k(ca(a[1]),b)}return d}function
+hc(c,b){var
+e=i(2,j);return k(bV(a(b,ap(function(b,a){return q(ef(b),a)},d,c))),e)}function
+E(b,a){return s(v(s(b),a))}function
+bA(d,c,b){var
+e=E(a(d,c),b);return[0,v(a(d,c),b),e]}function
+bB(b,a){var
 c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
-vi(a){var
+vD(a){var
 b=s(g(a));return[0,s(h(a)),b]}function
-vj(b,a){var
+vE(b,a){var
 c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
-ff(b,c){if(o(d,b)){var
+fl(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,g(c)),e]}var
 f=a(b,g(c));return[0,a(b,h(c)),f]}function
-g8(d,c,b){var
-e=h(b),f=F(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
-vk(b,a){var
-c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-g9(b,c){var
-d=g(c),e=F(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
-fg(d,c,b){var
-e=F(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
-vl(b){var
+hd(d,c,b){var
+e=h(b),f=E(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
+vF(b,a){var
+c=h(a),d=q(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
+he(b,c){var
+d=g(c),e=E(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
+fm(d,c,b){var
+e=E(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
+vG(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-ko(a){var
+kB(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=vl(a);if(e){var
-f=a[16];return G(function(a){return o(d,a)},f)}return e}}else
+e=vG(a);if(e){var
+f=a[16];return F(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-kp(d,c,b){function
+kC(d,c,b){function
 e(b){var
-e=kp(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=kC(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-kq(e,c,b){if(b){var
-f=a9(a(c,kq(e,c,b[2])),e);return k(b[1],f)}return d}function
-kr(c,b){function
+kD(e,c,b){if(b){var
+f=bc(a(c,kD(e,c,b[2])),e);return k(b[1],f)}return d}function
+kE(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kr(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kE(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
 e(d){var
-b=bH(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-ks(b,h,g,f,e){var
-c=v(a2(f,b),e),l=kq(b,a9(a(c,c),b),h),d=a9(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-kt(g,f,e,d,c,b){function
+b=bJ(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+kF(b,h,g,f,e){var
+c=v(a4(f,b),e),l=kD(b,bc(a(c,c),b),h),d=bc(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+kG(g,f,e,d,c,b){function
 h(c){var
-h=by(b,ks(g,f,e,j,k(a(i(2,j),d),j)));return kt(g,f,e,k(d,j),c,h)}function
+h=bB(b,kF(g,f,e,j,k(a(i(2,j),d),j)));return kG(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-eb(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bR(h),l),b=bG(a1(g,3),4)+1|0,c=kp(bH(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kr(a,b),m),e=k(i(2,x(i(2,j))),n),o=bg(i(2,i(2,i(2,i(2,i(2,j)))))),f=kt(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,T(bg(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-vm(d,c,b){var
-e=s(a9(s(a(h(b),c)),d));return[0,a9(a(g(b),c),d),e]}function
-ku(q,b,p,n,f){var
+ds(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bV(h),l),b=bI(a3(g,3),4)+1|0,c=kC(bJ(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kE(a,b),m),e=k(i(2,x(i(2,j))),n),o=bh(i(2,i(2,i(2,i(2,i(2,j)))))),f=kG(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,P(bh(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+vH(d,c,b){var
+e=s(bc(s(a(h(b),c)),d));return[0,bc(a(g(b),c),d),e]}function
+kH(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=bg(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bS(b[4],r);else
+r=bh(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bW(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=ks(b[1],b[2],b[3],t,s),w=by(c[1],u),x=by(ff(p,b[5]),w),m=[0,vm(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=kF(b[1],b[2],b[3],t,s),w=bB(c[1],u),x=bB(fl(p,b[5]),w),m=[0,vH(b[1],q,x)];else
 var
 m=c;return m}function
-vn(c,b,a){return o(d,a)?[0,c,a2(b,a)]:[0,a2(c,s(a)),b]}function
-vo(m,k,e,c){var
+vI(c,b,a){return o(d,a)?[0,c,a4(b,a)]:[0,a4(c,s(a)),b]}function
+vJ(m,k,e,c){var
 n=z(d,e),p=n?z(d,c):n;if(p){var
-q=bR(c),f=l(bR(e),q),b=vn(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return ku(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return ku(m,k,l(f,j),v,t)}return p}function
-g_(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return vg(b,a)?[0,e,g_(b,a,d)]:g_(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-kv(b,a){if(b)if(a)var
-d=kv(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bV(c),f=l(bV(e),q),b=vI(e,c,f),r=g(b);if(o(h(b),r)){var
+s=h(b);return kH(m,k,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return kH(m,k,l(f,j),v,t)}return p}function
+hf(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return vB(b,a)?[0,e,hf(b,a,d)]:hf(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+kI(b,a){if(b)if(a)var
+d=kI(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-g$(b,a){var
-c=bw(0,b);return bT(function(b,a){return kv(a,b)},a,c)}function
-a_(a){if(a){var
+hg(b,a){var
+c=bz(0,b);return bX(function(b,a){return kI(a,b)},a,c)}function
+bd(a){if(a){var
 b=a[1];if(b)var
-c=a_(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bd(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return vp}function
-kw(f,a,e){if(a)var
+d=b;return d}return vK}function
+kJ(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-fh(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=kw(a,c,e);if(i){var
-m=fh(a,d,c,g,h);return[0,i[1],m]}var
-j=kw(a,g,e);if(j){var
-n=fh(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,fh(a,d,[0,[0,e,k]],c,h)]}else
+fn(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=kJ(a,c,e);if(i){var
+m=fn(a,d,c,g,h);return[0,i[1],m]}var
+j=kJ(a,g,e);if(j){var
+n=fn(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,fn(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-vq(c,b,a){return fh(c,b,0,0,a)}function
-kx(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
-vr(b,a){var
-d=g(a),c=kx(g(b),d);if(c){var
-e=h(a);return kx(h(b),e)}return c}function
-fi(b,a){if(b){var
-c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-dp(b,a){if(b){var
-c=b[1];return a?[0,$(c,a[1])]:[0,c]}return a}function
-dq(b,a){var
-c=h(a),d=dp(h(b),c),e=g(a);return[0,fi(g(b),e),d]}function
-ky(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,ky(a,b,d)]},g=function(a){return[0,dq(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-cT(c,b,e,d){var
-f=R(function(d){return F(a(b,d),c)},d);return[0,R(function(d){return v(a(b,d),c)},e),f]}function
-kz(e,d,a,c){if(a){var
-b=a[1],f=kz(e,d,a[2],c),i=h(h(b)),j=cT(e,d,g(h(b)),i);return ky(g(b),j,f)}return c}function
-vs(f,e){var
+vL(c,b,a){return fn(c,b,0,0,a)}function
+kK(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
+vM(b,a){var
+d=g(a),c=kK(g(b),d);if(c){var
+e=h(a);return kK(h(b),e)}return c}function
+fo(b,a){if(b){var
+c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
+dt(b,a){if(b){var
+c=b[1];return a?[0,R(c,a[1])]:[0,c]}return a}function
+du(b,a){var
+c=h(a),d=dt(h(b),c),e=g(a);return[0,fo(g(b),e),d]}function
+kL(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,kL(a,b,d)]},g=function(a){return[0,du(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cV(c,b,e,d){var
+f=S(function(d){return E(a(b,d),c)},d);return[0,S(function(d){return v(a(b,d),c)},e),f]}function
+kM(e,d,a,c){if(a){var
+b=a[1],f=kM(e,d,a[2],c),i=h(h(b)),j=cV(e,d,g(h(b)),i);return kL(g(b),j,f)}return c}function
+vN(f,e){var
 b=f,a=e;for(;;){if(a){var
-c=a[1],d=cR(b,g(c));if(d){var
+c=a[1],d=cT(b,g(c));if(d){var
 h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-ha(e,d,c,b,a){if(b){if(a){var
+hh(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=ha(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dq(cT(e,d,g(h(f)),l),j),k]}return[0,j,ha(e,d,c+1|0,b,i)]}return a}return a}function
-vt(d,c,a,b){return vs(0,a)?ha(d,c,0,a,b):kz(d,c,a,b)}function
-a$(c){var
-b=bt(c);return B(a(b,b),c)?b:k(b,j)}function
-vu(a){return o(a,d)?d:a2(j,k(a9(bR(a),j),j))}function
-vv(b,e,c){var
+k=hh(e,d,c+1|0,b[2],i),l=h(h(f));return[0,du(cV(e,d,g(h(f)),l),j),k]}return[0,j,hh(e,d,c+1|0,b,i)]}return a}return a}function
+vO(d,c,a,b){return vN(0,a)?hh(d,c,0,a,b):kM(d,c,a,b)}function
+be(c){var
+b=bi(c);return C(a(b,b),c)?b:k(b,j)}function
+vP(a){return o(a,d)?d:a4(j,k(bc(bV(a),j),j))}function
+vQ(b,e,c){var
 f=o(d,e),g=f?z(d,c):f;if(g)var
-i=a$(F(a(a(b,b),e),c)),h=[0,[0,bt(v(a(a(b,b),e),c)),i]];else
+i=be(E(a(a(b,b),e),c)),h=[0,[0,bi(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-fj(p,o,n,m){var
+fp(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,d)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(C(g,d)){var
 c=l,b=j;continue}var
 i=z(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-kA(m,l){var
+kN(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
-h=b[2],f=c[2],g=c[1];if(B(g,d)){var
+h=b[2],f=c[2],g=c[1];if(C(g,d)){var
 c=f,b=h;continue}var
-n=kA(f,h),o=af(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-vw(h,b,e,c){if(z(d,b)){var
+n=kN(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+vR(h,b,e,c){if(z(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
-f=B(b,d),g=f?B(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-vx(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=fj(d,n,a(b,l),p);if(c){var
-e=c[1],q=af(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vw(o,e[1],e[2],s)}return c}var
-vy=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vz=bH(i(2,j),vy);function
-X(a){return a[8]}function
-ec(b,a){return T(a,b[9],0)}function
-hb(b){var
+f=C(b,d),g=f?C(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
+vS(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=fp(d,n,a(b,l),p);if(c){var
+e=c[1],q=ad(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vR(o,e[1],e[2],s)}return c}var
+vT=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vU=bJ(i(2,j),vT);function
+T(a){return a[8]}function
+dv(b,a){return P(a,b[9],0)}function
+hi(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-hc(f,e,c){var
+hj(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-ed(b){var
+eg(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=X(b);return a(X(b),d)}}else
+d=T(b);return a(T(b),d)}}else
 if(2!==c[0]){var
-g=X(b);return a(s(i(2,j)),g)}var
-e=X(b),f=a(X(b),e);return a(s(i(2,j)),f)}function
-kB(b){var
+g=T(b);return a(s(i(2,j)),g)}var
+e=T(b),f=a(T(b),e);return a(s(i(2,j)),f)}function
+kO(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-hd(b){var
+hk(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-vA(a){var
+vV(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2910,243 +2910,243 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aT(b){var
+aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return vz;return j}function
-fk(c,b){var
-d=af(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return vU;return j}function
+fq(c,b){var
+d=ad(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aT(c),f=a(a(aT(c),g),d),h=a$(f),i=bt(f);return[0,d,ag(b),i,h]}return[0,d,ag(b),j,j]}function
-fl(a){var
-h=a[9],b=m(function(b){return fk(a,b)},h),f=kB(a);if(f)var
+g=aL(c),f=a(a(aL(c),g),d),h=be(f),i=bi(f);return[0,d,ah(b),i,h]}return[0,d,ah(b),j,j]}function
+fr(a){var
+h=a[9],b=m(function(b){return fq(a,b)},h),f=kO(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],e=G(function(b){var
+j=a[9],e=F(function(b){var
 c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
-g=e?G(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-he(b,e,d,a,f){if(a){var
-g=a[2],c=a[1];if(cR(d,c)){var
-h=b$(cQ(c,d),f),j=he(b,e,c,g,h);return[0,bl(b,h),j]}var
-k=he(b,e,d,g,f),i=[0,T(c,e,b),k]}else
+g=e?F(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
+hl(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(cT(d,c)){var
+h=cd(cS(c,d),f),j=hl(b,e,c,g,h);return[0,bp(b,h),j]}var
+k=hl(b,e,d,g,f),i=[0,P(c,e,b),k]}else
 var
 i=a;return i}function
-dr(c,b,a){return he(c,a,0,b,a)}function
-hf(e,c,b,a){if(c)if(b)if(a)var
-f=hf(e,c[2],b[2],a[2]),d=[0,aQ(e,c[1],b[1],a[1]),f];else
+dw(c,b,a){return hl(c,a,0,b,a)}function
+hm(e,c,b,a){if(c)if(b)if(a)var
+f=hm(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-hg=i(2,i(2,i(2,i(2,x(i(2,j))))));function
-vB(a){return k(bR(ao(function(b,a){return r(b[1],a)},d,a)),j)}function
-kC(a){return k(k(vB(a),hg),j)}function
-vC(a,b){var
-c=a[9],d=u(a[9]);return n(fb(kC(b)),d,c)}function
-vD(a){var
+hn=i(2,i(2,i(2,i(2,x(i(2,j))))));function
+vW(a){return k(bV(ap(function(b,a){return q(b[1],a)},d,a)),j)}function
+kP(a){return k(k(vW(a),hn),j)}function
+vX(a,b){var
+c=a[9],d=u(a[9]);return n(fh(kP(b)),d,c)}function
+vY(a){var
 b=a[9];return m(function(a){return 0},b)}function
-kD(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=kD(g,e,d+1|0,b[2],a[2]);if(h)var
+kQ(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=kQ(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?fc(g,b[1]):j;var
+j=f(e,d),i=j?fi(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fm(c,b){if(b)var
-e=b[1],f=fm(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fs(c,b){if(b)var
+e=b[1],f=fs(c,b[2]),d=[0,m(function(b){return a(a(G(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-hh(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=hh(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bf(n(d$(g),k,d),j),h]}return fm(c,b)}return fm(c,b)}return fm(c,b)}function
-kE(a){if(a){var
+ho(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=ho(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,a2(n(ee(g),k,d),j),h]}return fs(c,b)}return fs(c,b)}return fs(c,b)}function
+kR(a){if(a){var
 b=a[1];if(b)var
-c=kE(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=kR(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return vE}function
-kF(b,a){return kE(dr(0,a,b))}function
-kG(c,b){var
-d=v(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
-e=v(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kH(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:R(function(b){return a(e,b)},c)}var
+d=b;return d}return vZ}function
+kS(b,a){return kR(dw(0,a,b))}function
+kT(c,b){var
+d=v(b,c);if(C(b,a(c,d)))return[0,[0,b,d],j];var
+e=v(c,b);return C(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+kU(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:S(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
-ds(e,c,b){var
-f=aT(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-hi(c,b,a){return s(ds(c,b,s(a)))}function
-hj(f,c,b,e){var
-g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aT(f)),h)}function
-kI(b,l,e,c){var
-f=hc(b,l,e[1]);if(z(d,ed(b)))var
+dx(e,c,b){var
+f=aL(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
+hp(c,b,a){return s(dx(c,b,s(a)))}function
+hq(f,c,b,e){var
+g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aL(f)),h)}function
+kV(b,l,e,c){var
+f=hj(b,l,e[1]);if(z(d,eg(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
-o=R(function(c){return k(f,ds(b,e,a(s(ed(b)),c)))},j),p=R(function(c){return k(f,hi(b,e,a(s(ed(b)),c)))},i);return[0,hb(b),p,o]}function
-kJ(b,g){var
-e=hd(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=X(b),r=[0,s(a(a(g,a(X(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+o=S(function(c){return k(f,dx(b,e,a(s(eg(b)),c)))},j),p=S(function(c){return k(f,hp(b,e,a(s(eg(b)),c)))},i);return[0,hi(b),p,o]}function
+kW(b,g){var
+e=hk(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(g,a(T(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=vA(b);if(f)var
-l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
+f=vV(b);if(f)var
+l=f[1],m=l[2],n=l[1],t=G(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return bf(o,h)}function
-ca(d,e){var
+o=f;return a2(o,h)}function
+ce(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=ca(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=ce(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hk(b){var
+hr(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return X(b);var
-d=X(b);return a(X(b),d)}function
-vF(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return T(b);var
+d=T(b);return a(T(b),d)}function
+v0(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=X(c),q=a(X(c),p),t=a$(r(d,F(a(a(a(b,b),q),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-n=v(ds(c,e,s(a(a(b,hk(c)),i))),h);return[0,i,a$(e[1]),n]}var
+p=T(c),r=a(T(c),p),t=be(q(d,E(a(a(a(b,b),r),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
+n=v(dx(c,e,s(a(a(b,hr(c)),i))),h);return[0,i,be(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=X(c),y=a(X(c),x),z=bt(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=T(c),y=a(T(c),x),z=bi(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(ds(c,e,a(a(b,hk(c)),f)),h);return[1,f,a$(e[1]),w]}}function
-vG(f,b,e,c){var
-g=a(f,e);return a$(r(d,F(l(a(b,c),g),b)))}function
-vH(m,h,c,g,e,b,d){var
+w=v(dx(c,e,a(a(b,hr(c)),f)),h);return[1,f,be(e[1]),w]}}function
+v1(f,b,e,c){var
+g=a(f,e);return be(q(d,E(l(a(b,c),g),b)))}function
+v2(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-vI(n,m,c,h,e,b,d){var
+v3(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-vJ(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(vH(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fi([0,a[1]],k),j]}return b}if(vI(i,f,e,d,a[2],a[3],c)){var
-l=h(b),m=dp([0,a[1]],l);return[0,g(b),m]}return b}}function
-kK(d,c,b,a){if(c){if(b){if(a){var
-e=kK(d,c[2],b[2],a[2]);return[0,aQ(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kL(f,e,d,b,a){if(b)if(a)var
-g=kL(f,e,d,b[2],a[2]),c=[0,vF(f,e,d,b[1],a[1]),g];else
+v4(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(v2(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,fo([0,a[1]],k),j]}return b}if(v3(i,f,e,d,a[2],a[3],c)){var
+l=h(b),m=dt([0,a[1]],l);return[0,g(b),m]}return b}}function
+kX(d,c,b,a){if(c){if(b){if(a){var
+e=kX(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kY(f,e,d,b,a){if(b)if(a)var
+g=kY(f,e,d,b[2],a[2]),c=[0,v0(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-vK(b){return m(function(b){if(b)var
+v5(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-vL(a){return ao(function(b,a){return ao(function(b,a){return r(b9(b),a)},a,b)},d,a)}function
-kM(a,b){if(a)var
-e=dm(b),f=kM(a[2],e),c=[0,kl(d,a[1],b),f];else
+v6(a){return ap(function(b,a){return ap(function(b,a){return q(ca(b),a)},a,b)},d,a)}function
+kZ(a,b){if(a)var
+e=dq(b),f=kZ(a[2],e),c=[0,ky(d,a[1],b),f];else
 var
 c=a;return c}function
-vM(o,f,n,m,j,i,h){var
+v7(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kk(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kN(b,f,e,a,c){if(a)var
-h=a[2],i=kN(b,f,k(e,b),h,c),g=[0,vM(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kx(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+k0(b,f,e,a,c){if(a)var
+h=a[2],i=k0(b,f,k(e,b),h,c),g=[0,v7(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-vN(f,e,a){var
-b=g7(a,e),c=a2(j,l(b,j)),g=bw(c,u(a)),h=g3(a2(j,b),g),i=kM(f,g2(g4,b,a));return kN(b,c,d,a,m(function(a){return k(h,a)},i))}function
-kO(c,a){var
-b=vK(c),d=vL(b),e=g5(u(a),a);return bu(function(a){return vN(b,d,a)},e)}function
-kP(b,a){if(b){if(a){var
-c=kP(b[2],a[2]),d=a[1];return[0,k(b9(b[1]),d),c]}return a}return a}function
-kQ(a){if(a){var
+v8(f,e,a){var
+b=hc(a,e),c=a4(j,l(b,j)),g=bz(c,u(a)),h=g_(a4(j,b),g),i=kZ(f,g9(g$,b,a));return k0(b,c,d,a,m(function(a){return k(h,a)},i))}function
+k1(c,a){var
+b=v5(c),d=v6(b),e=ha(u(a),a);return bj(function(a){return v8(b,d,a)},e)}function
+k2(b,a){if(b){if(a){var
+c=k2(b[2],a[2]),d=a[1];return[0,k(ca(b[1]),d),c]}return a}return a}function
+k3(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kP(c,kQ(a[2])),g=ea(c),d=[0,k(b[1],g),f];else
+c=b[2],f=k2(c,k3(a[2])),g=ef(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-vO(a){return ao(r,d,kQ(a))}function
-vP(b,c){var
+v9(a){return ap(q,d,k3(a))}function
+v_(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-vQ(g,f,e,d,c,b){var
-h=a(d,vu(a(E(c),b)));return F(k(a$(a(f,e)),h),g)}function
-kR(g,f){var
-a=fj(f,g,d,d);if(a)var
-b=a[1],c=B(b[1],d),h=c?[0,b[2]]:c,e=h;else
+v$(g,f,e,d,c,b){var
+h=a(d,vP(a(G(c),b)));return E(k(be(a(f,e)),h),g)}function
+k4(g,f){var
+a=fp(f,g,d,d);if(a)var
+b=a[1],c=C(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-vR(b,h,g,f,e){var
-c=kR(g,f);if(c){var
-d=kR(g,m(s,f));if(d)var
-o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(r(l(a(a(i(2,j),b),e),t),q),o)];else
+wa(b,h,g,f,e){var
+c=k4(g,f);if(c){var
+d=k4(g,m(s,f));if(d)var
+o=a(i(2,j),b),p=a(a(i(2,j),b),e),r=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,E(q(l(a(a(i(2,j),b),e),t),r),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-kS(h,g,f,b,a){if(b){if(a){var
-c=vR(h,g,f,b[1],a[1]);if(c)var
-e=kS(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+k5(h,g,f,b,a){if(b){if(a){var
+c=wa(h,g,f,b[1],a[1]);if(c)var
+e=k5(h,g,f,b[2],a[2]),k=e?[0,q(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kT(b,a){if(b)if(a)var
-d=a[1],e=kT(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
+k6(b,a){if(b)if(a)var
+d=a[1],e=k6(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-vS(e,b,d){var
+wb(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-kU(e,c,b){if(c)if(b)var
-f=kU(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+k7(e,c,b){if(c)if(b)var
+f=k7(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vT(e,d,a,c){var
+wc(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return kU(d,a,c);return a}function
-vU(b,c,d,m,h){var
+b==="number"&&!b)return k7(d,a,c);return a}function
+wd(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=X(b),o=a(X(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,hk(b));return function(g,e,i,d){var
-h=[0,s(hj(b,g,a(c,l(s(e),d)),f))];return[0,[0,hj(b,g,a(c,l(e,d)),f)],h]}}function
-kV(a){var
+n=T(b),o=a(T(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+e=a(i(2,j),b),f=[0,E(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
+f=a(d,hr(b));return function(g,e,i,d){var
+h=[0,s(hq(b,g,a(c,l(s(e),d)),f))];return[0,[0,hq(b,g,a(c,l(e,d)),f)],h]}}function
+k8(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-kW(a){return bu(function(a){var
-b=kV(h(a)[2]);return bf(kV(h(a)[1]),b)},a)}function
-kX(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-hl(a,g){if(a)var
-b=a[1],c=b[2],d=kX(c[1],g),e=kX(c[2],d[2]),h=hl(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+k9(a){return bj(function(a){var
+b=k8(h(a)[2]);return a2(k8(h(a)[1]),b)},a)}function
+k_(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+hs(a,g){if(a)var
+b=a[1],c=b[2],d=k_(c[1],g),e=k_(c[2],d[2]),h=hs(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
-dt(b){var
+dy(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-kY(b,c){var
-d=ed(b);return a(c,a(dt(b),d))}function
-fn(b,h,s,r,q,e,p,c){if(c){var
+k$(b,c){var
+d=eg(b);return a(c,a(dy(b),d))}function
+ft(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
-t=j[2],u=a(a(q,dt(b)),f),v=e[1],w=hc(b,h,e[1]),x=hb(b),g=vx(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],y=a(a(l[2],f),s),m=[0,hj(b,e,l[1],y)];else
+t=j[2],u=a(a(q,dy(b)),f),v=e[1],w=hj(b,h,e[1]),x=hi(b),g=vS(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],y=a(a(l[2],f),s),m=[0,hq(b,e,l[1],y)];else
 var
 m=g;var
 n=m}else
@@ -3155,432 +3155,432 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-vV(k,i,e,d,r,q,p,b,o,c){var
+we(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=bf(f(q,o),w),x=h(c),y=dp(R(s,fn(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fi(fn(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=bf(f(q,o),B),C=h(c),D=dp(R(s,fn(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fi(fn(k,i,e,d,j,b,u,n),E),D]}return c}function
-hm(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=b$(b,n);if(d){var
-e=b$(b,a);if(e){var
-m=a1(o,b),p=hm(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vV(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bf(cu(b,a),q)}return a}return a}return a}var
-kZ=[0,d,d,j,j];function
-vW(a){var
-b=a[4];return bu(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-vX(f,e,a,c,b){var
-g=fd(c,b,m(function(a){return d},a));return g6(e,u(f[9]),a,g)}function
-k0(e,c,b){if(c)if(b)var
-f=k0(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+v=b[2],w=m(function(b){return a(v,b)},r),t=a2(f(q,o),w),x=h(c),y=dt(S(s,ft(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fo(ft(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=a2(f(q,o),B),C=h(c),D=dt(S(s,ft(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fo(ft(k,i,e,d,j,b,u,n),E),D]}return c}function
+ht(k,j,i,h,g,f,c,o,n,a){if(c){var
+l=c[1],b=l[1],d=cd(b,n);if(d){var
+e=cd(b,a);if(e){var
+m=a3(o,b),p=ht(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,we(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return a2(cx(b,a),q)}return a}return a}return a}var
+la=[0,d,d,j,j];function
+wf(a){var
+b=a[4];return bj(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+wg(f,e,a,c,b){var
+g=fj(c,b,m(function(a){return d},a));return hb(e,u(f[9]),a,g)}function
+lb(e,c,b){if(c)if(b)var
+f=lb(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vY(A,y,x,w,f,e,v,t,s,r,a){var
-g=cu(u(e),a),b=fj(a,t,d,d);if(b){var
-h=b[1],k=B(h[1],f),l=k?z(d,f):k;if(l)var
-C=bH(i(2,j),hg),c=o(ea(g),C);else
+wh(A,y,x,w,f,e,v,t,s,r,a){var
+g=cx(u(e),a),b=fp(a,t,d,d);if(b){var
+h=b[1],k=C(h[1],f),l=k?z(d,f):k;if(l)var
+B=bJ(i(2,j),hn),c=o(ef(g),B);else
 var
 c=l;if(c)var
-m=af(b$(u(e),a),r),n=vX(A,x,w,g,v),D=h[2],E=kA(a,s),F=B(m,d)?n:k0(m,y,n),p=[0,[0,F,E,D]];else
+m=ad(cd(u(e),a),r),n=wg(A,x,w,g,v),D=h[2],E=kN(a,s),F=C(m,d)?n:lb(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-vZ(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=vG(b,d,a[3],a[2]);return kK(function(a,c,d){return vJ(f,b,i,h,a,c,d)},e,g,c)}function
-v0(e,c,b){var
-f=a(e,b[3]);return r(d,F(l(a(c,b[2]),f),c))}function
-v1(c,b,i,h,g){var
-e=fj(m(s,g),h,d,d);if(e){var
-f=e[1],j=s(c);if(B(f[1],j)){var
+wi(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=v1(b,d,a[3],a[2]);return kX(function(a,c,d){return v4(f,b,i,h,a,c,d)},e,g,c)}function
+wj(e,c,b){var
+f=a(e,b[3]);return q(d,E(l(a(c,b[2]),f),c))}function
+wk(c,b,i,h,g){var
+e=fp(m(s,g),h,d,d);if(e){var
+f=e[1],j=s(c);if(C(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-k1(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=k1(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cC(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-v2(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
-c=f[3],k=f[2];if(z(d,k)&&G(function(a){var
-b=bH(i(2,j),hg);return o(ea(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return fe(p,fd(a,A,D))},c),E=m(function(a){return m(function(b){return bl(d,n(d$(q),b,[0,a,0]))},l)},r),F=dr(d,l,b[1]),s=m(function(a){return af(a,F)},c),t=kS(g,a,y,c,s);if(t){var
-H=t[1],I=vO(kT(c,E)),v=v0(a,g,b),J=v1(a,g,b,x,w),K=vS(h,a,b[2]),L=vP(k,I),M=vU(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=cu(j,r),b=vT(h,a,n(d$(q),i,l),s),e=af(b,b),f=n(K,d,c),m=u(b);return dq(cD(M,d,c,f,vQ(k,v,n(L,f,e),H,m,e)),g)};return k1(N,f[4],0,B,b[1],e)}return e}return e}function
-v3(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=vY(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=vZ(c,b,r,h,m,d);return a[4]?v2(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-v4(a,o,f,e,d,l,v,X,W,k,V,c){var
-w=o[3],i=ca(V,o[4]),b=m(g,i),x=G(function(b){return S(b,a[2])},b);if(x){var
-p=vt(o[3],f,i,k);if(c[1]){var
-q=kF(v,b);if(q)var
-y=q[1],z=kG(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dr(kZ,b,e),Z=function(d,c,b){return kI(a,j,c,kH(Y,B,h(d),b))},D=hf(Z,i,C,dr(dn,b,k)),E=kJ(a,j),F=bf(D,m(h,E)),r=m(g,E),H=m(function(a){return fe(l,a)},y),I=hh(a,d,b,m(function(a){return a[2]},C),H,r),_=v3(a,f,e,d,l,X,W,j,b,y,D,F,I,r,c,p),$=kO(I,kW(c[5])),aa=hl(c[5],$),ab=0,ac=function(a){return n(d$(d),a,H)},J=[0,hm(a,j,kY(a,B),F,r,ac,aa,ab,e,_)];else
+lc(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=lc(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b1(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+wl(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
+c=f[3],k=f[2];if(z(d,k)&&F(function(a){var
+b=bJ(i(2,j),hn);return o(ef(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return fk(p,fj(a,A,D))},c),E=m(function(a){return m(function(b){return bp(d,n(ee(q),b,[0,a,0]))},l)},r),G=dw(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=k5(g,a,y,c,s);if(t){var
+H=t[1],I=v9(k6(c,E)),v=wj(a,g,b),J=wk(a,g,b,x,w),K=wb(h,a,b[2]),L=v_(k,I),M=wd(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=cx(j,r),b=wc(h,a,n(ee(q),i,l),s),e=ad(b,b),f=n(K,d,c),m=u(b);return du(cE(M,d,c,f,v$(k,v,n(L,f,e),H,m,e)),g)};return lc(N,f[4],0,B,b[1],e)}return e}return e}function
+wm(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=wh(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=wi(c,b,r,h,m,d);return a[4]?wl(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+wn(a,o,f,e,d,l,v,W,V,k,U,c){var
+w=o[3],i=ce(U,o[4]),b=m(g,i),x=F(function(b){return X(b,a[2])},b);if(x){var
+p=vO(o[3],f,i,k);if(c[1]){var
+q=kS(v,b);if(q)var
+y=q[1],z=kT(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dw(la,b,e),Z=function(d,c,b){return kV(a,j,c,kU(Y,B,h(d),b))},D=hm(Z,i,C,dw(dr,b,k)),E=kW(a,j),G=a2(D,m(h,E)),r=m(g,E),H=m(function(a){return fk(l,a)},y),I=ho(a,d,b,m(function(a){return a[2]},C),H,r),_=wm(a,f,e,d,l,W,V,j,b,y,D,G,I,r,c,p),$=k1(I,k9(c[5])),aa=hs(c[5],$),ab=0,ac=function(a){return n(ee(d),a,H)},J=[0,ht(a,j,k$(a,B),G,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kF(v,b);if(t)var
-L=kG(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dr(kZ,b,e),ae=function(d,c,b){return kI(a,u,c,kH(ad,N,h(d),b))},af=hf(ae,i,O,dr(dn,b,k)),P=kJ(a,u),ag=bf(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fe(l,a)},ah),ai=hh(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hl(K,kO(ai,kW(K))),ak=0,al=function(a){return n(d$(d),a,R)},T=[0,hm(a,u,kY(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kS(v,b);if(t)var
+L=kT(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dw(la,b,e),ae=function(d,c,b){return kV(a,u,c,kU(ad,N,h(d),b))},af=hm(ae,i,O,dw(dr,b,k)),P=kW(a,u),ag=a2(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fk(l,a)},ah),ai=ho(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hs(K,k1(ai,k9(K))),ak=0,al=function(a){return n(ee(d),a,R)},S=[0,ht(a,u,k$(a,N),ag,Q,al,aj,ak,e,p)];else
 var
-T=t;return T}var
-U=[0,p]}else
+S=t;return S}var
+T=[0,p]}else
 var
-U=x;return U}function
-ee(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,ee(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-k2(d,c,b,a){if(a)var
-e=a[1],h=k2(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bv(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+T=x;return T}function
+eh(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,eh(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+ld(d,c,b,a){if(a)var
+e=a[1],h=ld(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bk(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-fo=[0,d,0];function
-k3(e,b,a){var
-f=dp([0,e],h(a)),i=dp(h(b),f),c=g(b);if(c)var
-j=c[1],d=r(g(a),j);else
+fu=[0,d,0];function
+le(e,b,a){var
+f=dt([0,e],h(a)),i=dt(h(b),f),c=g(b);if(c)var
+j=c[1],d=q(g(a),j);else
 var
 d=g(a);return[0,d,i]}function
-v5(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cT(e,c,a[3],a[4]);return ee(function(a){return k3(c,g,a)},f,b)}return b}return b}function
-v6(d,a,c,b){var
-e=bw(fo,c),f=a[4],g=a[3];return bT(function(a,c){return v5(d,g,b,a,c)},f,e)}function
-v7(b,a){return r(d,l(b,ag(m(g,a))))}function
-k4(b){var
+wo(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cV(e,c,a[3],a[4]);return eh(function(a){return le(c,g,a)},f,b)}return b}return b}function
+wp(d,a,c,b){var
+e=bz(fu,c),f=a[4],g=a[3];return bX(function(a,c){return wo(d,g,b,a,c)},f,e)}function
+wq(b,a){return q(d,l(b,ah(m(g,a))))}function
+lf(b){var
 a=h(b);return a?a[1]:d}function
-fp(a){return h(a)?0:1}function
-v8(a){return u(cS(fp,a))}function
-hn(b,a){var
+fv(a){return h(a)?0:1}function
+wr(a){return u(cU(fv,a))}function
+hu(b,a){var
 c=h(a);if(c){var
-d=k(g(a),b);return $(c[1],d)}return k(g(a),b)}function
-v9(h,f,e,d,a){var
-b=fp(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,k4(a))),c=r(g(a),j);else
+d=k(g(a),b);return R(c[1],d)}return k(g(a),b)}function
+ws(h,f,e,d,a){var
+b=fv(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,lf(a))),c=q(g(a),j);else
 var
-c=g(a);return[0,[0,c],[0,hn(f,a)]]}function
-du(a){var
+c=g(a);return[0,[0,c],[0,hu(f,a)]]}function
+dz(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-v_(b,a){var
-c=v8(a),d=ag(m(k4,a)),e=v7(b,a);return m(function(a){return v9(b,e,d,c,a)},a)}function
-k5(c,b){var
-e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-k6(e,d,b){var
-f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-ef(b){var
+wt(b,a){var
+c=wr(a),d=ah(m(lf,a)),e=wq(b,a);return m(function(a){return ws(b,e,d,c,a)},a)}function
+lg(c,b){var
+e=c[10],h=e?q(d,l(e[1],b)):d,f=c[11],i=f?q(d,l(b,f[1])):d,g=q(h,i);return a(g,g)}function
+lh(e,d,b){var
+f=l(d,b),c=q(l(b,e),f);return a(c,c)}function
+ei(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fq(b){var
+fw(b){var
 a=b[11];return a?o(a[1],d):a}function
-v$(b,a){var
-c=ef(b),e=c?z(a,d):c;if(e)var
+wu(b,a){var
+c=ei(b),e=c?z(a,d):c;if(e)var
 f=e;else{var
-g=fq(b);if(g)return z(d,a);var
+g=fw(b);if(g)return z(d,a);var
 f=g}return f}function
-fr(c,b){return ag(m(function(b){return v$(c,b)?d:a(b,b)},b))}function
-ho(b,a){return ef(b)?a:m(s,a)}function
-hp(a){return ao(r,bl(d,a),a)}function
-k7(a,c){var
-e=ef(a),b=e||fq(a);return b?z(hp(ho(a,c)),d):b}function
-wa(e,d,c,b){var
-f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
-k8(b,e,d,c){function
-f(a){return by([0,b,b],wa(b,e,c,k8(b,k(e,j),a,c)))}function
+fx(c,b){return ah(m(function(b){return wu(c,b)?d:a(b,b)},b))}function
+hv(b,a){return ei(b)?a:m(s,a)}function
+hw(a){return ap(q,bp(d,a),a)}function
+li(a,c){var
+e=ei(a),b=e||fw(a);return b?z(hw(hv(a,c)),d):b}function
+wv(e,d,c,b){var
+f=a(e,d),i=h(b),j=E(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
+lj(b,e,d,c){function
+f(a){return bB([0,b,b],wv(b,e,c,lj(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-k9(c,b,a){function
-d(b){return k9(c,b,g8(c,a,a))}function
+lk(c,b,a){function
+d(b){return lk(c,b,hd(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-wb(b,n,e,c,m){var
-p=a2(m,E(e)),f=bx(b,b9(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=k8(b,j,n,f),r=o(d,c)?k:g9(b,k),l=[0,k9(b,e,r)];else
+ww(b,n,e,c,m){var
+p=a4(m,G(e)),f=bA(b,ca(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=lj(b,j,n,f),r=o(d,c)?k:he(b,k),l=[0,lk(b,e,r)];else
 var
 l=g;return l}function
-wc(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,v(a(x(i(2,j)),e),p)),q=bR(c),f=r(d,k(l(bR(b9(e)),q),j)),g=k(k(bR(o),b),f),s=k(bt(g),j),t=bt(b),h=$(k(E(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bg(k(k(b,m),u)),y=bg(m);return[0,[0,bg(h),y],w]}function
-k_(a,h,d,c){var
-e=wc(a,h,d,c),f=e[1],g=a2(a,E(e[2])),b=wb(g,f[1],f[2],d,c),i=b?[0,fg(g,a,b[1])]:b;return i}var
-wd=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k$=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cv(g,f,c,b){if(o(b,d))return 0;if(z(a(wd,b),c))return 0;if(z(c,a(s(k$),b))){var
-e=k_(g,f,s(k$),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return k_(g,f,c,b)}function
-hq(f,e,d,c){var
-a=cv(f,e,g(c),d);if(a){var
-b=cv(f,e,h(c),d);if(b)var
+wx(o,n,e,c){var
+p=a(i(2,j),c),b=q(d,v(a(x(i(2,j)),e),p)),r=bV(c),f=q(d,k(l(bV(ca(e)),r),j)),g=k(k(bV(o),b),f),s=k(bi(g),j),t=bi(b),h=R(k(G(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bh(k(k(b,m),u)),y=bh(m);return[0,[0,bh(h),y],w]}function
+ll(a,h,d,c){var
+e=wx(a,h,d,c),f=e[1],g=a4(a,G(e[2])),b=ww(g,f[1],f[2],d,c),i=b?[0,fm(g,a,b[1])]:b;return i}var
+wy=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),lm=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cy(g,f,c,b){if(o(b,d))return 0;if(z(a(wy,b),c))return 0;if(z(c,a(s(lm),b))){var
+e=ll(g,f,s(lm),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ll(g,f,c,b)}function
+hx(f,e,d,c){var
+a=cy(f,e,g(c),d);if(a){var
+b=cy(f,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,g(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hr(a,h,f){var
+hy(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cv(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-we(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,hr(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hr(c,b,d),h);return[0,[0,v(a(b,hr(c,b,d)),i)],g]}function
-la(d,c){var
-e=X(d);return function(b,f){var
-g=a(b[2],e),h=fr(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
-lb(e,b,h,f,c){if(B(h[1],d)&&k7(e,c)){var
-g=hp(ho(e,c)),i=a(g,g);return s(bt(v(a(a(b,b),i),f)))}var
-j=fr(e,c);return a$(F(a(a(b,b),j),f))}function
-hs(a){return a?a[1][2]:j}function
-lc(b){var
-c=X(b);return function(b){return R(function(b){return a(b[1],c)},b)}}function
-ld(b,c){var
-e=hs(c);function
+i=a[8],e=cy(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
+wz(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(G(c[2]),j),f=k(b,a(e,hy(c,b,d))),g=[0,E(a(b,b),f)],h=a(e,b),i=k(hy(c,b,d),h);return[0,[0,v(a(b,hy(c,b,d)),i)],g]}function
+ln(d,c){var
+e=T(d);return function(b,f){var
+g=a(b[2],e),h=fx(d,f),i=a(b[1],b[1]);return E(be(a(a(a(c,c),i),h)),g)}}function
+lo(e,b,h,f,c){if(C(h[1],d)&&li(e,c)){var
+g=hw(hv(e,c)),i=a(g,g);return s(bi(v(a(a(b,b),i),f)))}var
+j=fx(e,c);return be(E(a(a(b,b),j),f))}function
+hz(a){return a?a[1][2]:j}function
+lp(b){var
+c=T(b);return function(b){return S(function(b){return a(b[1],c)},b)}}function
+lq(b,c){var
+e=hz(c);function
 g(b){return a(e,b)}function
-d(a){return R(g,a)}var
-h=f(lc(b),c),i=[0,R(s,f(lc(b),c)),h],j=d(b[11]);return dq([0,d(b[10]),j],i)}function
-le(c,b){var
-d=X(c);return function(f,e){var
-g=a(a(d,hs(f)),d),h=ld(c,f),i=h[1];if(i){var
+d(a){return S(g,a)}var
+h=f(lp(b),c),i=[0,S(s,f(lp(b),c)),h],j=d(b[11]);return du([0,d(b[10]),j],i)}function
+lr(c,b){var
+d=T(c);return function(f,e){var
+g=a(a(d,hz(f)),d),h=lq(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,F(a(b,ag(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ag(m(function(b){var
-c=a(k,b);return $(a(l,b),c)},e))),g)],n]}return dn}return dn}}function
-wf(b,f){var
-c=X(b);return function(g){var
+k=j[1],l=i[1],n=[0,E(a(b,ah(m(function(b){var
+c=a(k,b);return q(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ah(m(function(b){var
+c=a(k,b);return R(a(l,b),c)},e))),g)],n]}return dr}return dr}}function
+wA(b,f){var
+c=T(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ag(m(function(a){return k6(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,E(a(f,ah(m(function(a){return lh(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,ag(m(function(a){return k5(b,a)},g))),n)],i]}}function
-lf(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,ah(m(function(a){return lg(b,a)},g))),n)],i]}}function
+ls(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(wf(b,c),a):we(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(wA(b,c),a):wz(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(le(b,c),[0,e],a),o=[0,n(la(b,c),e,a)],p=m(s,a);return dq([0,[0,s(n(la(b,c),e,p))],o],l)}return n(le(b,c),0,a)}var
-g=d[1],h=af(a,a),k=[0,lb(b,c,g,h,a)];return[0,[0,s(lb(b,c,g,h,m(s,a)))],k]}}function
-wg(a,c,b){var
+e=i[1],l=n(lr(b,c),[0,e],a),o=[0,n(ln(b,c),e,a)],p=m(s,a);return du([0,[0,s(n(ln(b,c),e,p))],o],l)}return n(lr(b,c),0,a)}var
+g=d[1],h=ad(a,a),k=[0,lo(b,c,g,h,a)];return[0,[0,s(lo(b,c,g,h,m(s,a)))],k]}}function
+wB(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bw(lf(a,c,b,0),i)];else
+i=a[2],f=[0,bz(ls(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fl(a);if(g)var
-j=a[9],h=[0,m(function(d){return lf(a,c,b,d)},j)];else
+g=fr(a);if(g)var
+j=a[9],h=[0,m(function(d){return ls(a,c,b,d)},j)];else
 var
 h=g;return h}var
-wh=[0,0,j,0,0,0];function
-lg(d,c,b,a){function
+wC=[0,0,j,0,0,0];function
+lt(d,c,b,a){function
 e(b){var
-e=lg(d,c+1|0,b,dm(a));return[0,n(d,c,bl(wh,a)),e]}function
+e=lt(d,c+1|0,b,dq(a));return[0,n(d,c,bp(wC,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-wi(e,d,c,a,j,i,h,b,g,f){var
-k=kL(e,c,b,a,g),l=kC(a),m=d[2],n=0;return a_(lg(function(f,g){return v4(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-eg(a){return z(d,a[1])}function
-wj(a){return z(a[1],a[2])}function
-fs(c,b,d,a){function
+wD(e,d,c,a,j,i,h,b,g,f){var
+k=kY(e,c,b,a,g),l=kP(a),m=d[2],n=0;return bd(lt(function(f,g){return wn(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ej(a){return z(d,a[1])}function
+wE(a){return z(a[1],a[2])}function
+fy(c,b,d,a){function
 e(d){if(a){var
-e=fs(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fs(c,b,d,0)]}function
+e=fy(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fy(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bU(a){var
-b=fs(a[17],[0,d,j],a[2],a[18]);return W(fs(a[15],[0,j,j],a[2],a[16]),b)}function
-dv(b){var
+bq(a){var
+b=fy(a[17],[0,d,j],a[2],a[18]);return Y(fy(a[15],[0,j,j],a[2],a[16]),b)}function
+bK(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bV(b,c){var
+bL(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return eg(g(c))?0:2;case
-2:return eg(g(c))?dv(b)?0:1:2;case
+1:return ej(g(c))?0:2;case
+2:return ej(g(c))?bK(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dv(b)&&eg(g(c))&&eg(e)&&wj(e))return 0;return 2;case
-1:if(dv(b)&&o(d,a[1][1]))return 0;return 2;default:return eg(a[1])?1:2}}function
-wk(c){var
+e=a[1];if(bK(b)&&ej(g(c))&&ej(e)&&wE(e))return 0;return 2;case
+1:if(bK(b)&&o(d,a[1][1]))return 0;return 2;default:return ej(a[1])?1:2}}function
+wF(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-ft(c,i,b,h){var
-a=cv(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?$(f,c):f,g=[0,[0,e[1],j]];else
+fz(c,i,b,h){var
+a=cy(c,i,b,h);if(a)var
+e=a[1],f=e[2],j=o(b,d)?R(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-cw(u,c,b,j,B,t,e){var
+br(u,c,b,j,B,t,e){var
 h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bx(b,e,c)];case
+0:return[0,bA(b,e,c)];case
 1:var
-C=a(i,c);return[0,bx(b,s(a(h,e)),C)];case
-2:if(dv(u)){var
-D=a(i,c);return ft(b,j,s(a(h,e)),D)}var
-E=a(i,c);return ft(b,j,s(a(h,l(c,e))),E);case
-3:return 0;default:return[0,bx(b,r(d,e),c)]}else
+C=a(i,c);return[0,bA(b,s(a(h,e)),C)];case
+2:if(bK(u)){var
+D=a(i,c);return fz(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fz(b,j,s(a(h,l(c,e))),E);case
+3:return 0;default:return[0,bA(b,q(d,e),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vo(b,B,a(k(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vJ(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vv(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=ft(b,j,s(x[2]),b);if(p)var
-q=ft(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vQ(b,k(a(e,m[2]),K),J);if(n){var
+x=n[1],p=fz(b,j,s(x[2]),b);if(p)var
+r=fz(b,j,s(x[1]),b),L=r?[0,[0,p[1][1],r[1][2]]]:r,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bx(b,e,c)]:[0,[0,d,d]]}}function
-ht(b,a){var
+A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bA(b,e,c)]:[0,[0,d,d]]}}function
+hA(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-lh(b,j,i,h,f,e,a){if(a)return R(g,cw(b,j,i,h,f,e,a[1]));var
-c=wk(b),k=c?[0,d]:c;return k}function
-li(g,f,e,d,c,b,a){return a?R(h,cw(g,f,e,d,c,b,a[1])):a}function
-wl(f,e,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
-wm(b,m,g,f){var
+lu(b,j,i,h,f,e,a){if(a)return S(g,br(b,j,i,h,f,e,a[1]));var
+c=wF(b),k=c?[0,d]:c;return k}function
+lv(g,f,e,d,c,b,a){return a?S(h,br(g,f,e,d,c,b,a[1])):a}function
+wG(f,e,c,b){var
+g=a(b,b),h=q(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=E(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
+wH(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wl(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wG(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-wn(a){var
-c=h(a),e=R(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
-wo(b,a){return dv(b)?wn(a):a}function
-hu(b,e,d,i,f,a,c){switch(bV(b,a)){case
+wI(a){var
+c=h(a),e=S(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,[0,f],e]}function
+wJ(b,a){return bK(b)?wI(a):a}function
+hB(b,e,d,i,f,a,c){switch(bL(b,a)){case
 0:var
-k=li(b,e,d,i,f,a,g(c));return ht(lh(b,e,d,i,f,a,h(c)),k);case
+k=lv(b,e,d,i,f,a,g(c));return hA(lu(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=li(b,e,d,i,f,a,h(c));return ht(lh(b,e,d,i,f,a,g(c)),l);default:var
+l=lv(b,e,d,i,f,a,h(c));return hA(lu(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return wm(e,d,a,c);return 0}}function
-eh(a,f,e,d,c,b,p){var
-i=wo(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return wH(e,d,a,c);return 0}}function
+ek(a,f,e,d,c,b,p){var
+i=wJ(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(B(g,k)){var
+k=h[1];if(C(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cw(a,f,e,d,c,b,g)}return hu(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hu(a,f,e,d,c,b,[0,[0,g],0])}return hu(a,f,e,d,c,b,[0,0,h])}function
-lj(d,c){var
+n=1;if(n)return br(a,f,e,d,c,b,g)}return hB(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hB(a,f,e,d,c,b,[0,[0,g],0])}return hB(a,f,e,d,c,b,[0,0,h])}function
+lw(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bm(d,g(b)))return h(b);var
-a=a[2];continue}return fo}}function
-lk(c,a,b){if(b){var
-e=b[2],d=b[1];return bm(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lk(c,a,e)]}return[0,[0,a,f(c,fo)],0]}function
-wp(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&S(d,f)){var
-h=cT(g,c,a[3],a[4]);return lk(function(a){return k3(c,h,a)},d,b)}return b}return b}function
-wq(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bT(function(a,e){return wp(d,g,c,b,a,e)},f,e)}function
-wr(a){return g(h(a))}function
-ws(b,a){return r(d,l(b,ag(m(wr,a))))}function
-fu(a,b){var
-c=a[4];return bv(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-wt(a,e,d,c){var
-b=wq(a,e,d,c);return[0,ws(a,b),b]}function
-wu(c,b,a){return fp(b)?a:r(a,hn(c,b))}function
-wv(b,a){var
-c=h(a);return bT(function(c,b){var
-d=g(b),e=h(b),f=g(a);return ee(function(a){return wu(f,e,a)},d,c)},c,b)}function
-ww(f,a,b){var
-c=ae(0,a[2]),g=cS(function(b){return fu(a,b)},c),e=m(function(c){return wt(f,a,b,c)},g),h=bT(wv,e,bw(d,b));return[0,e,E(u(cS(function(b){return bs(fu(a,b))},c))),h]}function
-hv(b,a){if(b)if(a)var
-d=hv(b[2],a[2]),c=[0,dq(b[1],a[1]),d];else
+b=a[1];if(bs(d,g(b)))return h(b);var
+a=a[2];continue}return fu}}function
+lx(c,a,b){if(b){var
+e=b[2],d=b[1];return bs(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lx(c,a,e)]}return[0,[0,a,f(c,fu)],0]}function
+wK(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&X(d,f)){var
+h=cV(g,c,a[3],a[4]);return lx(function(a){return le(c,h,a)},d,b)}return b}return b}function
+wL(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bX(function(a,e){return wK(d,g,c,b,a,e)},f,e)}function
+wM(a){return g(h(a))}function
+wN(b,a){return q(d,l(b,ah(m(wM,a))))}function
+fA(a,b){var
+c=a[4];return bk(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+wO(a,e,d,c){var
+b=wL(a,e,d,c);return[0,wN(a,b),b]}function
+wP(c,b,a){return fv(b)?a:q(a,hu(c,b))}function
+wQ(b,a){var
+c=h(a);return bX(function(c,b){var
+d=g(b),e=h(b),f=g(a);return eh(function(a){return wP(f,e,a)},d,c)},c,b)}function
+wR(f,a,b){var
+c=ag(0,a[2]),g=cU(function(b){return fA(a,b)},c),e=m(function(c){return wO(f,a,b,c)},g),h=bX(wQ,e,bz(d,b));return[0,e,G(u(cU(function(b){return bb(fA(a,b))},c))),h]}function
+hC(b,a){if(b)if(a)var
+d=hC(b[2],a[2]),c=[0,du(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-wx(c,b,a,g){var
-d=du(b);if(d)var
-e=function(a){return hv(g,v_(c,a))},h=e(bw(fo,b[2])),i=function(d){return fu(a,d)?e(v6(c,a,b[2],d)):h},f=[0,m(i,ae(0,a[2]))];else
+wS(c,b,a,g){var
+d=dz(b);if(d)var
+e=function(a){return hC(g,wt(c,a))},h=e(bz(fu,b[2])),i=function(d){return fA(a,d)?e(wp(c,a,b[2],d)):h},f=[0,m(i,ag(0,a[2]))];else
 var
 f=d;return f}function
-ei(b,a){return bT(r,a,b)}function
-wy(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=ei(h(c),e),i=m(g,b),d=[0,[0,ei(g(c),i),f]];else
+el(b,a){return bX(q,a,b)}function
+wT(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),f=el(h(c),e),i=m(g,b),d=[0,[0,el(g(c),i),f]];else
 var
 d=a;return d}function
-ll(c,b,a){var
+ly(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-hw(d,b,a){if(b){var
+hD(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-wz(b,a){var
-c=h(a),d=hw($,h(b),c),e=g(a);return[0,ll($,g(b),e),d]}function
-wA(b,a){var
-c=h(a),d=ll(r,h(b),c),e=g(a);return[0,hw(r,g(b),e),d]}function
-hx(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,hx(b,c)):d}return dn}function
-wB(e,a,c){var
-b=lj(e,h(c)),d=hn(g(c),b);if(!z(h(a),d)){var
+wU(b,a){var
+c=h(a),d=hD(R,h(b),c),e=g(a);return[0,ly(R,g(b),e),d]}function
+wV(b,a){var
+c=h(a),d=ly(q,h(b),c),e=g(a);return[0,hD(q,g(b),e),d]}function
+hE(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,hE(b,c)):d}return dr}function
+wW(e,a,c){var
+b=lw(e,h(c)),d=hu(g(c),b);if(!z(h(a),d)){var
 j=g(b);if(!z(g(a),j))return a}var
-f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
-wC(e,a,c){var
-f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=bT(function(a,b){return wB(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-wD(b,a){var
-c=b[2];return S(a1(u(h(a)),1),c)}function
-wE(a){var
+f=q(h(a),d),i=g(b);return[0,q(g(a),i),f]}function
+wX(e,a,c){var
+f=C(a[2],d)?d:e,i=[0,d,f],j=a[1],b=bX(function(a,b){return wW(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+wY(b,a){var
+c=b[2];return X(a3(u(h(a)),1),c)}function
+wZ(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bU(a);return G(function(b){return 1===bV(a,b)?1:0},c)}return 0}function
-wF(a,j,i,c,f){var
-d=wE(a),e=d?S(1,a[2]):d;if(e)var
-k=c[1],b=G(function(b){return wD(a,b)},k);else
+c=bq(a);return F(function(b){return 1===bL(a,b)?1:0},c)}return 0}function
+w0(a,j,i,c,f){var
+d=wZ(a),e=d?X(1,a[2]):d;if(e)var
+k=c[1],b=F(function(b){return wY(a,b)},k);else
 var
 b=e;if(b){var
-l=ae(0,a[2]),o=hv(f,m(function(a){return wC(j,c,a)},l)),p=W(bU(a),o);return a_(m(function(a){var
+l=ag(0,a[2]),o=hC(f,m(function(a){return wX(j,c,a)},l)),p=Y(bq(a),o);return bd(m(function(a){var
 b=h(a);return n(i,g(a),b)},p))}return b}function
-cU(a){return a[12]}function
-au(b,a){return T(a,b[13],0)}function
-bW(b,a){return T(a,b[14],d)}function
-wG(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-fv(c,b,a){if(c){if(b){if(a){var
-e=fv(c[2],b[2],a[2]),f=a[1];return k(wG(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cx(b,a){var
+cW(a){return a[12]}function
+aw(b,a){return P(a,b[13],0)}function
+bY(b,a){return P(a,b[14],d)}function
+w1(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
+fB(c,b,a){if(c){if(b){if(a){var
+e=fB(c[2],b[2],a[2]),f=a[1];return k(w1(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cz(b,a){var
 c=b[2];return u(a)===c?1:0}function
-fw(b,i,h,d,c){var
-e=cx(b,au(b,d)),f=e?cx(b,au(b,c)):e;if(f)var
-j=bW(b,c),m=a(i,l(bW(b,d),j)),n=au(b,c),g=[0,k(fv(au(b,d),n,h),m)];else
+fC(b,i,h,d,c){var
+e=cz(b,aw(b,d)),f=e?cz(b,aw(b,c)):e;if(f)var
+j=bY(b,c),m=a(i,l(bY(b,d),j)),n=aw(b,c),g=[0,k(fB(aw(b,d),n,h),m)];else
 var
 g=f;return g}function
-hy(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,cU(f))),g)}return b}function
-lm(g,f){var
+hF(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,cW(f))),g)}return b}function
+lz(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lm(b+1|0,c)];var
+c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lz(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-wH(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fp(lj(g(b),f)))return e;return c}function
-wI(c,b,a){return bT(function(a,d){return wH(c,b,a,d)},a,d)}function
-wJ(a){var
+w2(d,f,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fv(lw(g(b),f)))return e;return c}function
+w3(c,b,a){return bX(function(a,d){return w2(c,b,a,d)},a,d)}function
+w4(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-wK(d,c,b,a){var
-e=W(d[3],c);return m(wJ,W(W(b,a),e))}function
-wL(a){return z(d,a[1])?a[3]:d}function
-ln(b,a){var
-c=h(a);return wI(g(a),c,b)}function
-wM(e,b,d){var
-c=lm(0,d),f=ln(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ag(m(function(a){return ln(c,a)},h)),g)}function
-wN(b,a){var
-c=b[3];return W(m(g,a),c)}function
-wO(f,b,e,i,h,d,c){var
-j=au(b,c),g=wK(e,h,au(b,d),j),n=wM(f,e,g),o=ag(m(wL,g)),p=bW(b,c),q=a(f,l(bW(b,d),p)),r=wN(e,i),s=au(b,c);return l(l(k(fv(au(b,d),s,r),q),o),n)}function
-wP(a){var
+w5(d,c,b,a){var
+e=Y(d[3],c);return m(w4,Y(Y(b,a),e))}function
+w6(a){return z(d,a[1])?a[3]:d}function
+lA(b,a){var
+c=h(a);return w3(g(a),c,b)}function
+w7(e,b,d){var
+c=lz(0,d),f=lA(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ah(m(function(a){return lA(c,a)},h)),g)}function
+w8(b,a){var
+c=b[3];return Y(m(g,a),c)}function
+w9(f,b,e,i,h,d,c){var
+j=aw(b,c),g=w5(e,h,aw(b,d),j),n=w7(f,e,g),o=ah(m(w6,g)),p=bY(b,c),q=a(f,l(bY(b,d),p)),r=w8(e,i),s=aw(b,c);return l(l(k(fB(aw(b,d),s,r),q),o),n)}function
+w_(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return du(a);return 0}return 0}return 0}function
-lo(m,a,l,k,b,e,c){var
-f=wP(a),g=f?cx(a,au(a,e)):f,h=g?cx(a,au(a,c)):g,i=h?cx(a,b):h,j=i?G(function(a){return o(d,a)},b):i,n=j?[0,wO(m,a,l,k,b,e,c)]:j;return n}function
-wQ(c,b,a,j,i,h,g,f,e){var
-d=S(0,b[2]);return d?hy(c,a,lo(a,c,j,i,h,b[1],g),f,e):d}function
-lp(b,a){var
+d==="number"&&!d)return dz(a);return 0}return 0}return 0}function
+lB(m,a,l,k,b,e,c){var
+f=w_(a),g=f?cz(a,aw(a,e)):f,h=g?cz(a,aw(a,c)):g,i=h?cz(a,b):h,j=i?F(function(a){return o(d,a)},b):i,n=j?[0,w9(m,a,l,k,b,e,c)]:j;return n}function
+w$(c,b,a,j,i,h,g,f,e){var
+d=X(0,b[2]);return d?hF(c,a,lB(a,c,j,i,h,b[1],g),f,e):d}function
+lC(b,a){var
 c=h(b);if(c)var
-i=c[1],d=$(h(a),i);else
+i=c[1],d=R(h(a),i);else
 var
 d=h(a);var
 e=g(b);if(e)var
-j=e[1],f=r(g(a),j);else
+j=e[1],f=q(g(a),j);else
 var
 f=g(a);return[0,f,d]}function
-wR(c,b,a){switch(a[0]){case
+xa(c,b,a){switch(a[0]){case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return ee(function(a){return lp(e,a)},d,b);case
+d=a[1],e=n(c,a[2],a[3]);return eh(function(a){return lC(e,a)},d,b);case
 2:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return k2(function(a){return lp(h,a)},g,f,b);default:return b}}function
-hz(c,b,a){return bT(function(a,b){return wR(c,a,b)},a,b)}function
-wS(g){function
+g=a[1],f=0,h=n(c,a[2],a[3]);return ld(function(a){return lC(h,a)},g,f,b);default:return b}}function
+hG(c,b,a){return bX(function(a,b){return xa(c,a,b)},a,b)}function
+xb(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3599,176 +3599,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bf(c[1],f)}var
+f=e(b);return a2(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-wT(b,a){return ao(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
-ej(a,b,f){if(f){var
+xc(b,a){return ap(function(c,a){return k(q(d,l(c,b)),a)},d,a)}function
+em(a,b,f){if(f){var
 c=f[2],e=f[1];if(z(a,e)){var
-g=ej(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
-i=function(f){if(B(e,a)){var
-d=ej(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return ej(a,b,c)},j=function(b){return ej(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-wU=wS([0,function(b,a){return o(a,b)}]);function
-lq(b,a){var
-c=f(wU[5],a);return T(vc(b),c,d)}function
-wV(b,a){return u(cS(function(a){return z(b,a)},a))}function
-wW(p,c){var
-b=gY(p,u(c)),d=m(g,c),e=m(h,c),f=lq(b,d),i=lq(b,e),j=ej(f,cQ(b,wV(f,d)),d),l=S(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=wT(i,e),s=F(k(a(E(b),i),r),q),t=E(b),o=[0,[0,v(j[1],t),s]];else
+g=em(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+i=function(f){if(C(e,a)){var
+d=em(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return em(a,b,c)},j=function(b){return em(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+xd=xb([0,function(b,a){return o(a,b)}]);function
+lD(b,a){var
+c=f(xd[5],a);return P(vx(b),c,d)}function
+xe(b,a){return u(cU(function(a){return z(b,a)},a))}function
+xf(p,c){var
+b=g5(p,u(c)),d=m(g,c),e=m(h,c),f=lD(b,d),i=lD(b,e),j=em(f,cS(b,xe(f,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=G(b),r=xc(i,e),s=E(k(a(G(b),i),r),q),t=G(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-lr(a){return ao(k,d,a)}function
-wX(b,a){return lr(m(function(a){return r(d,l(b,h(a)))},a))}function
-ls(c,b){var
+lE(a){return ap(k,d,a)}function
+xg(b,a){return lE(m(function(a){return q(d,l(b,h(a)))},a))}function
+lF(c,b){var
 d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
-wY(b,a){var
-c=E(u([0,b,a])),d=m(g,a),e=ei(g(b),d),f=m(function(a){return ls(c,a)},a),h=ei(ls(c,b),f),i=F(l(h,lr(m(g,[0,b,a]))),c);return[0,v(wX(e,[0,b,a]),c),i]}function
-wZ(a){var
-b=a?[0,wY(a[1],a[2])]:a;return b}function
-w0(a){var
-c=h(a),e=R(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
-w1(a){return ao(function(c,a){var
+xh(b,a){var
+c=G(u([0,b,a])),d=m(g,a),e=el(g(b),d),f=m(function(a){return lF(c,a)},a),h=el(lF(c,b),f),i=E(l(h,lE(m(g,[0,b,a]))),c);return[0,v(xg(e,[0,b,a]),c),i]}function
+xi(a){var
+b=a?[0,xh(a[1],a[2])]:a;return b}function
+xj(a){var
+c=h(a),e=S(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,f,e]}function
+xk(a){return ap(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-w2(a){var
-b=0;return ao(function(b,a){return h(b)?a:a+1|0},b,a)}function
-w3(b,a,d){var
+xl(a){var
+b=0;return ap(function(b,a){return h(b)?a:a+1|0},b,a)}function
+xm(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-w4(c,b,a){var
-d=w3(c,b,a),e=g(a),f=R(function(a){return k(e,a)},d);return[0,g(a),f]}function
-w5(a){var
-b=w2(a),c=w1(a);return m(function(a){return w4(c,b,a)},a)}function
-lt(c,b){var
+xn(c,b,a){var
+d=xm(c,b,a),e=g(a),f=S(function(a){return k(e,a)},d);return[0,g(a),f]}function
+xo(a){var
+b=xl(a),c=xk(a);return m(function(a){return xn(c,b,a)},a)}function
+lG(c,b){var
 i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-w6(e,d){var
+xp(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bv(function(b){return function(a){return lt(a,b)}}(c),a)?a:[0,c,cS(function(b){return function(a){return bs(lt(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-lu(i,h,g,f,e,d,c,b){return cw(i,a(h,E(c)),g,f,e,d,b)}function
-w7(j,i,f,e,d,c,o,b){var
-a=cw(j,i,f,e,d,c,g(b));if(a){var
+c=b[1],f=b[2],g=bk(function(b){return function(a){return lG(a,b)}}(c),a)?a:[0,c,cU(function(b){return function(a){return bb(lG(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+lH(i,h,g,f,e,d,c,b){return br(i,a(h,G(c)),g,f,e,d,b)}function
+xq(j,i,f,e,d,c,o,b){var
+a=br(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=lu(j,i,f,e,d,c,o,m[1]);return R(function(a){return l(k,g(a))},p)}var
+p=lH(j,i,f,e,d,c,o,m[1]);return S(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-w8(j,i,h,g,f,e,c){var
-k=w6(0,w5(c)),l=u(c),b=a_(m(function(a){return w7(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,ei(a[1],a[2])]:a,d=n;else
+xr(j,i,h,g,f,e,c){var
+k=xp(0,xo(c)),l=u(c),b=bd(m(function(a){return xq(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,el(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-w9(a){var
-b=0;return ao(function(b,a){return hw($,h(b),a)},b,a)}function
-w_(b,a){return ao(function(c,a){return k(r(g(c),b),a)},d,a)}function
-w$(j,i,h,g,f,e,a){var
-k=w9(a);if(k){var
-m=k[1],b=cw(j,i,h,g,f,e,m);if(b)var
-o=w_(m,a),c=lu(j,i,h,g,f,e,u(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+xs(a){var
+b=0;return ap(function(b,a){return hD(R,h(b),a)},b,a)}function
+xt(b,a){return ap(function(c,a){return k(q(g(c),b),a)},d,a)}function
+xu(j,i,h,g,f,e,a){var
+k=xs(a);if(k){var
+m=k[1],b=br(j,i,h,g,f,e,m);if(b)var
+o=xt(m,a),c=lH(j,i,h,g,f,e,u(a),o),p=c?[0,q(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-xa(a,f,e,d,c,b,i){var
+xv(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bV(a,b))return 0;var
-h=m(w0,i),j=w8(a,f,e,d,c,b,h);return ht(w$(a,f,e,d,c,b,h),j)}return 0}function
-hA(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hA(e,dm(d),g,f),i=a[1],j=b[1],c=[0,aQ(e,bl(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bL(a,b))return 0;var
+h=m(xj,i),j=xr(a,f,e,d,c,b,h);return hA(xu(a,f,e,d,c,b,h),j)}return 0}function
+hH(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hH(e,dq(d),g,f),i=a[1],j=b[1],c=[0,aN(e,bp(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hB(e,d,c,b,a){function
-f(f,g){return eh(e,d,c,b,a,f,g)}return function(b,a){return a_(vq(vr,function(a){return f(b,a)},a))}}function
-lv(c,h,g,f,e){function
-i(a,b){return eh(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bV(c,b)){case
-0:return i(b,hx(wz,a));case
-1:return i(b,hx(wA,a));default:var
-d=n(hB(c,h,g,f,e),b,a);return d?wy(d[1]):d}return a}}function
-lw(b,g,f,e,d,k,c,a){var
+hI(e,d,c,b,a){function
+f(f,g){return ek(e,d,c,b,a,f,g)}return function(b,a){return bd(vL(vM,function(a){return f(b,a)},a))}}function
+lI(c,h,g,f,e){function
+i(a,b){return ek(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
+0:return i(b,hE(wU,a));case
+1:return i(b,hE(wV,a));default:var
+d=n(hI(c,h,g,f,e),b,a);return d?wT(d[1]):d}return a}}function
+lJ(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(lv(b,g,f,e,d),c,a);case
+0:return n(lI(b,g,f,e,d),c,a);case
 1:var
-i=n(hB(b,g,f,e,d),c,a);return i?wZ(i[1]):i;default:return xa(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=g_(k,u(a),a);return n(lv(b,g,f,e,d),c,l)}var
-j=n(hB(b,g,f,e,d),c,a);return j?wW(h[1],j[1]):j}}function
-lx(a){if(typeof
+i=n(hI(b,g,f,e,d),c,a);return i?xi(i[1]):i;default:return xv(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=hf(k,u(a),a);return n(lI(b,g,f,e,d),c,l)}var
+j=n(hI(b,g,f,e,d),c,a);return j?xf(h[1],j[1]):j}}function
+lK(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hC(a,f,e,d,c,b){var
-g=g$(a[2],b),h=bU(a),i=lx(a[6]);return a_(hA(function(b,g,h){return lw(a,f,e,d,c,b,g,h)},i,h,g))}function
-ly(b,a){return r(d,$(b,a))}function
-xb(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=ly(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
-hD(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bg(l(s(j),a)))];function
+hJ(a,f,e,d,c,b){var
+g=hg(a[2],b),h=bq(a),i=lK(a[6]);return bd(hH(function(b,g,h){return lJ(a,f,e,d,c,b,g,h)},i,h,g))}function
+lL(b,a){return q(d,R(b,a))}function
+xw(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=lL(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
+hK(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bh(l(s(j),a)))];function
 c(o){var
-b=bg(a);function
-j(a){return hD(m,k,i,h,g,o,a)}var
-c=bS(m,b);if(c){var
-e=j(T(b,i,d));if(e)var
-f=j(T(b,h,d)),p=f?[0,aQ(k,c[1],e[1],f[1])]:f,l=p;else
+b=bh(a);function
+j(a){return hK(m,k,i,h,g,o,a)}var
+c=bW(m,b);if(c){var
+e=j(P(b,i,d));if(e)var
+f=j(P(b,h,d)),p=f?[0,aN(k,c[1],e[1],f[1])]:f,l=p;else
 var
 l=e;var
 n=l}else
 var
 n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-lz(c,g,f,e,b){var
-h=T(b,au(c,e),d);return a(g,l(T(b,au(c,f),d),h))}function
-xc(a,b,i,h,g,f,e){var
-c=ko(a);if(c){var
-j=a[2],k=function(c){return lz(a,b,f,e,c)};return hD(i,function(a,c,d){return xb(b,a,c,d)},h,g,k,j,d)}return c}function
-lA(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dm(h),l=lA(e,j,i,c[2],n,m),o=cU(e);if(B(c[1],o)){var
-p=a(j,bl(d,h)),q=cU(e);return[0,k(a(f(i,b[1]),q),p),l]}var
+lM(c,g,f,e,b){var
+h=P(b,aw(c,e),d);return a(g,l(P(b,aw(c,f),d),h))}function
+xx(a,b,i,h,g,f,e){var
+c=kB(a);if(c){var
+j=a[2],k=function(c){return lM(a,b,f,e,c)};return hK(i,function(a,c,d){return xw(b,a,c,d)},h,g,k,j,d)}return c}function
+lN(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dq(h),l=lN(e,j,i,c[2],n,m),o=cW(e);if(C(c[1],o)){var
+p=a(j,bp(d,h)),q=cW(e);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-xd(a){var
-b=a?[0,ao(r,a[1],a[2])]:a;return b}function
-lB(a,k,j,i,f){function
+xy(a){var
+b=a?[0,ap(q,a[1],a[2])]:a;return b}function
+lO(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return xd(lA(a,k,c,au(a,b),d,j))}var
+d=a[14];return xy(lN(a,k,c,aw(a,b),d,j))}var
 b=d(g,i);if(b)var
 c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-fx(a,f,e,d,c){var
+fD(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lB(a,f,e,d,c):fw(a,f,e,d,c):xc(a,f,e,b[1],b[2],d,c)}function
-lC(b,a,g,f,e,d,c){return hy(b,a,fx(b,a,g,f,e),d,c)}function
-dw(d,c,b){return a(b,l(a(d,b),c))}function
-xe(c,f,e,b){if(z(d,c)){if(f)var
+b==="number"?b?lO(a,f,e,d,c):fC(a,f,e,d,c):xx(a,f,e,b[1],b[2],d,c)}function
+lP(b,a,g,f,e,d,c){return hF(b,a,fD(b,a,g,f,e),d,c)}function
+dA(d,c,b){return a(b,l(a(d,b),c))}function
+xz(c,f,e,b){if(z(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 u=e[1],h=o(a(a(i(2,j),c),u),b);else
 var
-h=e;if(g)return R(function(a){return dw(c,b,a)},f);if(h)return R(function(a){return dw(c,b,a)},e);var
+h=e;if(g)return S(function(a){return dA(c,b,a)},f);if(h)return S(function(a){return dA(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=dw(c,b,e[1]);return[0,$(dw(c,b,k),x)]}var
-l=B(c,d),m=l?o(b,d):l,y=m?[0,dw(c,b,k)]:m;return y}if(e){var
-n=B(c,d),p=n?o(d,b):n,A=p?[0,dw(c,b,e[1])]:p;return A}var
-q=B(c,d),r=q?B(b,d):q,C=r?[0,d]:r;return C}function
-lD(g,f,e,a){if(a){var
-b=xe(g,f,e,a[1]);if(b)var
-c=lD(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+x=dA(c,b,e[1]);return[0,R(dA(c,b,k),x)]}var
+l=C(c,d),m=l?o(b,d):l,y=m?[0,dA(c,b,k)]:m;return y}if(e){var
+n=C(c,d),p=n?o(d,b):n,A=p?[0,dA(c,b,e[1])]:p;return A}var
+q=C(c,d),r=q?C(b,d):q,B=r?[0,d]:r;return B}function
+lQ(g,f,e,a){if(a){var
+b=xz(g,f,e,a[1]);if(b)var
+c=lQ(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-xf(a,d){var
+xA(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bS(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-xg(a,n){var
-g=n[2]===1?1:0,h=g?kB(a):g;if(h){var
+c=bW(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+xB(a,n){var
+g=n[2]===1?1:0,h=g?kO(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3781,7 +3781,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=S(0,b[1]);else
+d=X(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3792,46 +3792,46 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-xh(d,b){var
+xC(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-xi(a,d,c,b){var
-e=ae(0,a[2]),f=m(function(b){return xf(a,b)},e),g=au(a,b),h=W(W(au(a,c),g),f);return m(function(a){return xh(d,a)},h)}function
-lE(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=lE(f[2],e[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(B(b,d))return[0,[0,o,n]];var
+xD(a,d,c,b){var
+e=ag(0,a[2]),f=m(function(b){return xA(a,b)},e),g=aw(a,b),h=Y(Y(aw(a,c),g),f);return m(function(a){return xC(d,a)},h)}function
+lR(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=lR(f[2],e[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(C(b,d))return[0,[0,o,n]];var
 h=z(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ee(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,eh(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-xj(b,c,e){var
+xE(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aT(b)),k=c[3],g=v(a(f,aT(b)),k),m=l(hi(b,c,g),f);return[0,g,r(l(f,ds(b,c,g)),m)];case
+f=a(e,aL(b)),k=c[3],g=v(a(f,aL(b)),k),m=l(hp(b,c,g),f);return[0,g,q(l(f,dx(b,c,g)),m)];case
 1:var
-h=a(e,aT(b)),n=c[3],i=v(a(h,aT(b)),n),o=l(hi(b,c,i),h);return[0,i,r(l(h,ds(b,c,i)),o)]}return[0,e,d]}function
-lF(a){var
+h=a(e,aL(b)),n=c[3],i=v(a(h,aL(b)),n),o=l(hp(b,c,i),h);return[0,i,q(l(h,dx(b,c,i)),o)]}return[0,e,d]}function
+lS(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fq(a),f=c?[0,d]:c,e=ef(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-xk(b,d,c){var
-e=ag(d),f=hb(b);return k(a(a(dt(b),f),e),c)}function
-xl(b,c){var
-e=bw(d,b[1]),f=fd(c,b[9],e),g=dt(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-xm(b,d,c){var
-e=af(c,m(function(a){return hc(b,j,a[1])},d));return a(dt(b),e)}function
-xn(c){var
-a=hd(c);if(a){var
+c=fw(a),f=c?[0,d]:c,e=ei(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+xF(b,d,c){var
+e=ah(d),f=hi(b);return k(a(a(dy(b),f),e),c)}function
+xG(b,c){var
+e=bz(d,b[1]),f=fj(c,b[9],e),g=dy(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+xH(b,d,c){var
+e=ad(c,m(function(a){return hj(b,j,a[1])},d));return a(dy(b),e)}function
+xI(c){var
+a=hk(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lG(b,n,t,j,i,f){var
-e=n[3],o=f[1],u=ca(0,n[4]),v=hd(b)?r(d,f[3]):d,w=xg(b,n),x=w?cx(b,au(b,j)):w,y=x?cx(b,au(b,i)):x,z=y?G(function(a){var
-c=b[2];return S(g(a),c)},u):y;if(z){var
-K=xi(b,o,j,i),p=lE(u,f[2],K);if(p){var
-A=p[1],L=W(t,A[1]),B=m(function(a){return xj(b,a[1],a[2])},L),q=m(g,B),M=xl(b,q),N=h(lF(b)),O=g(lF(b)),s=lD(xk(b,q,v),O,N,M);if(s)var
-C=xn(b),c=C[2],D=C[1],E=X(b),P=ed(b),F=a(dt(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),T=a(c,c),U=xm(b,t,q),V=l(a(k(s[1],U),T),R),Y=a(ag(m(h,B)),e),Z=bW(b,i),_=l(bW(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aT(b),aa),Y),ac=b[15],ad=aT(b),ae=a(a(a(a(a(F,a(c,c)),e),ad),o),ac),af=a(ab,a(F,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
+lT(b,n,t,j,i,f){var
+e=n[3],o=f[1],u=ce(0,n[4]),v=hk(b)?q(d,f[3]):d,w=xB(b,n),x=w?cz(b,aw(b,j)):w,y=x?cz(b,aw(b,i)):x,z=y?F(function(a){var
+c=b[2];return X(g(a),c)},u):y;if(z){var
+K=xD(b,o,j,i),p=lR(u,f[2],K);if(p){var
+A=p[1],L=Y(t,A[1]),B=m(function(a){return xE(b,a[1],a[2])},L),r=m(g,B),M=xG(b,r),N=h(lS(b)),O=g(lS(b)),s=lQ(xF(b,r,v),O,N,M);if(s)var
+C=xI(b),c=C[2],D=C[1],E=T(b),P=eg(b),G=a(dy(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),U=xH(b,t,r),V=l(a(k(s[1],U),S),R),W=a(ah(m(h,B)),e),Z=bY(b,i),_=l(bY(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aL(b),aa),W),ac=b[15],ad=aL(b),ae=a(a(a(a(a(G,a(c,c)),e),ad),o),ac),af=a(ab,a(G,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
 var
 H=s;var
 I=H}else
@@ -3840,59 +3840,59 @@ I=p;var
 J=I}else
 var
 J=z;return J}function
-lH(c,k,j,i,h,g,f,e){var
-b=lG(c,k,j,i,h,g);if(b){var
-d=b[1],l=a(d[1],e),m=cU(c);return o(a(f,a(d[2],m)),l)}return b}function
-lI(a){var
-f=a[9],b=G(function(b){var
-c=a[1];return cR(u(b),c)},f),c=b?dv(a):b;if(c){var
+lU(c,k,j,i,h,g,f,e){var
+b=lT(c,k,j,i,h,g);if(b){var
+d=b[1],l=a(d[1],e),m=cW(c);return o(a(f,a(d[2],m)),l)}return b}function
+lV(a){var
+f=a[9],b=F(function(b){var
+c=a[1];return cT(u(b),c)},f),c=b?bK(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ek(c,i,h,g,f,b,a){if(bV(c,b))return 0;var
-e=o(d,a);return e?cw(c,i,h,g,f,b,a):e}function
-xo(o,n,m,l,k,c){var
+en(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
+e=o(d,a);return e?br(c,i,h,g,f,b,a):e}function
+xJ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xp(o,n,m,l,k,c){var
+xK(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hE(c,b){var
-d=af(b,b),e=af(c,b),f=a(i(2,j),e);return k(l(af(c,c),f),d)}function
-lJ(c,b,d){var
+hL(c,b){var
+d=ad(b,b),e=ad(c,b),f=a(i(2,j),e);return k(l(ad(c,c),f),d)}function
+lW(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dx(b,c){var
-d=X(b);return a(c,a(X(b),d))}function
-xq(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=T(j,o,0);if(k){var
-s=dx(c,k[1]),t=a(e,hE(n,ec(c,j)));if(lJ(dx(c,i),t,s)){var
-l=ek(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=$(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-xr(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=T(j,o,0);if(k){var
-t=dx(c,i),u=a(e,hE(n,ec(c,j)));if(lJ(dx(c,k[1]),u,t)){var
-l=ek(c,e,s,q,p,m,i);if(l){var
-v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
-el(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=el(e,d[2],c[2],b[2],a[2]);return[0,cD(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xs(a,f,e,d,c,i,h,b){if(lI(a)){var
-g=bU(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xo(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xp(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=el(function(b,g,h,i){return xq(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return el(function(b,g,h,i){return xr(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lK(b){var
+cX(b,c){var
+d=T(b);return a(c,a(T(b),d))}function
+xL(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
+s=cX(c,k[1]),t=a(e,hL(n,dv(c,j)));if(lW(cX(c,i),t,s)){var
+l=en(c,e,r,q,p,m,i);if(l){var
+u=h(l[1]),v=R(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
+xM(c,e,s,r,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
+t=cX(c,i),u=a(e,hL(n,dv(c,j)));if(lW(cX(c,k[1]),u,t)){var
+l=en(c,e,s,r,p,m,i);if(l){var
+v=h(b),w=g(l[1]);return[0,q(g(b),w),v]}return b}return b}return b}return b}function
+eo(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=eo(e,d[2],c[2],b[2],a[2]);return[0,cE(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+xN(a,f,e,d,c,i,h,b){if(lV(a)){var
+g=bq(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return xJ(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return xK(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=eo(function(b,g,h,i){return xL(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return eo(function(b,g,h,i){return xM(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lX(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3902,315 +3902,315 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-em(b,g,f,e,d,a,c){return 1===bV(b,a)?cw(b,g,f,e,d,a,c):0}function
-xt(o,n,m,l,k,c){var
+ep(b,g,f,e,d,a,c){return 1===bL(b,a)?br(b,g,f,e,d,a,c):0}function
+xO(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=em(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xu(o,n,m,l,k,c){var
+xP(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=em(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hF(g,f,e,c,b){var
-i=aT(g),h=a(aT(g),i);if(o(d,b)){var
+hM(g,f,e,c,b){var
+i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-lL(c,e,b,h){var
+lY(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-lM(b,a){return T(a,b,[0,d,d,j,j])}function
-xv(d,c,v,u,t,s,r,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=T(e,r,0);if(o){if(S(e,d[2])){var
-w=af(q,ec(d,e)),x=lM(s,e),y=hF(d,c,h(i),x,w),z=a(m,o[1]);if(lL(c,l(a(n,c),z),m,y)){var
-p=em(d,c,v,u,t,g(i),n);if(p){var
-A=h(p[1]),B=$(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-xw(d,c,w,v,u,t,s,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=T(e,s,0);if(o){if(S(e,d[2])){var
-x=af(q,ec(d,e)),y=lM(t,e),z=hF(d,c,h(i),y,x),A=a(n,c);if(lL(c,l(a(m,o[1]),A),m,z)){var
-p=em(d,c,w,v,u,g(i),n);if(p){var
-B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
-xx(a,f,e,d,c,g,j,i,b){if(lK(a)){var
-h=bU(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xt(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xu(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=el(function(b,h,i,j){return xv(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return el(function(b,h,i,j){return xw(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-lN(b,a){if(b)if(a)var
-d=lN(b[2],a[2]),c=[0,r(b[1],a[1]),d];else
+lZ(b,a){return P(a,b,[0,d,d,j,j])}function
+xQ(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,r,0);if(o){if(X(e,d[2])){var
+w=ad(q,dv(d,e)),x=lZ(s,e),y=hM(d,c,h(i),x,w),z=a(m,o[1]);if(lY(c,l(a(n,c),z),m,y)){var
+p=ep(d,c,v,u,t,g(i),n);if(p){var
+A=h(p[1]),B=R(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
+xR(d,c,w,v,u,t,s,r,i,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,s,0);if(o){if(X(e,d[2])){var
+x=ad(r,dv(d,e)),y=lZ(t,e),z=hM(d,c,h(i),y,x),A=a(n,c);if(lY(c,l(a(m,o[1]),A),m,z)){var
+p=ep(d,c,w,v,u,g(i),n);if(p){var
+B=h(b),C=g(p[1]);return[0,q(g(b),C),B]}return b}}return b}return b}return b}function
+xS(a,f,e,d,c,g,j,i,b){if(lX(a)){var
+h=bq(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return xO(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return xP(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=eo(function(b,h,i,j){return xQ(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return eo(function(b,h,i,j){return xR(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+l0(b,a){if(b)if(a)var
+d=l0(b[2],a[2]),c=[0,q(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-xy(b){var
-a=b[13];return a?bT(lN,a[2],a[1]):a}function
-lO(b,a){if(b)if(a)var
-d=lO(b[2],a[2]),c=[0,o(a[1],b[1]),d];else
+xT(b){var
+a=b[13];return a?bX(l0,a[2],a[1]):a}function
+l1(b,a){if(b)if(a)var
+d=l1(b[2],a[2]),c=[0,o(a[1],b[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-hG(a,c){var
+hN(a,c){var
 g=a[3],d=u(a[13])===g?1:0;if(d)var
-h=a[13],b=G(function(b){return cx(a,b)},h);else
+h=a[13],b=F(function(b){return cz(a,b)},h);else
 var
 b=d;var
-e=b?S(c,a[3]):b;if(e)var
-i=xy(a),f=[0,lO(au(a,c),i)];else
+e=b?X(c,a[3]):b;if(e)var
+i=xT(a),f=[0,l1(aw(a,c),i)];else
 var
 f=e;return f}function
-hH(e,b,a){if(b)if(a)var
-f=hH(e,b[2],a[2]),g=vd(b[1],e)?a[1]:d,c=[0,g,f];else
+hO(e,b,a){if(b)if(a)var
+f=hO(e,b[2],a[2]),g=vy(b[1],e)?a[1]:d,c=[0,g,f];else
 var
 c=a;else
 var
 c=b;return c}function
-hI(c,b,a,f,e,d){var
-g=hH(b,a,au(c,d));return fv(hH(b,a,au(c,e)),g,f)}function
-xz(b,e,i,h,g,f,d,c){var
-j=bW(b,c),m=a(e,l(bW(b,d),j)),n=cU(b),o=v(s(a(a(f,e),n)),h);return k(k(hI(b,1,g,i,d,c),o),m)}function
-fy(b,a){if(b){var
-c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-xA(i,h,g,f,e,a,d,c){var
-b=0;return ao(function(b,a){return 3===b[0]?g0(b[1],c)?fy([0,xz(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
-xB(b,k,j,i,h,g,f,d){var
-c=ae(0,b[3]);return G(function(c){var
-l=c===d?1:0,e=l||bs(g0(g,c));if(e)return e;var
-m=cU(b),n=a(a(f,k),m);return o(a(s(hI(b,0,h,j,d,c)),i),n)},c)}function
-xC(b){var
+hP(c,b,a,f,e,d){var
+g=hO(b,a,aw(c,d));return fB(hO(b,a,aw(c,e)),g,f)}function
+xU(b,e,i,h,g,f,d,c){var
+j=bY(b,c),m=a(e,l(bY(b,d),j)),n=cW(b),o=v(s(a(a(f,e),n)),h);return k(k(hP(b,1,g,i,d,c),o),m)}function
+fE(b,a){if(b){var
+c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
+xV(i,h,g,f,e,a,d,c){var
+b=0;return ap(function(b,a){return 3===b[0]?g7(b[1],c)?fE([0,xU(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
+xW(b,k,j,i,h,g,f,d){var
+c=ag(0,b[3]);return F(function(c){var
+l=c===d?1:0,e=l||bb(g7(g,c));if(e)return e;var
+m=cW(b),n=a(a(f,k),m);return o(a(s(hP(b,0,h,j,d,c)),i),n)},c)}function
+xX(b){var
 a=b[7];if(typeof
 a==="number"&&!a)return 1;return 0}function
-lP(a){return 3===a[0]?1:0}function
-lQ(b,a){var
-c=xC(b),d=c?bv(lP,a[4]):c;return d?hG(b,a[1]):d}function
-lR(f,b,a,e,d,c){return a?xA(f,e,d,b[3],a[1],b[4],b[1],c):a}function
-lS(c,a,g,f,e,d){var
-b=hG(c,a[1]);return b?xB(c,g,f,a[3],b[1],e,d,a[1]):b}function
-xD(b,a){var
-c=fl(b),d=vD(b),e=wg(b,a[1],a[3]),f=c?vC(b,c[1]):c;return[0,b,a,eb(a[2],a[3]),c,f,e,d]}function
-xE(a){var
-b=vW(a);return function(a){function
-c(b,a){return b===a?1:0}return bv(function(b){return c(a,b)},b)}}function
-xF(a,b){var
-c=a[7],d=a[1][9],e=xE(b),f=kD(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-fz(d,c){var
+l2(a){return 3===a[0]?1:0}function
+l3(b,a){var
+c=xX(b),d=c?bk(l2,a[4]):c;return d?hN(b,a[1]):d}function
+l4(f,b,a,e,d,c){return a?xV(f,e,d,b[3],a[1],b[4],b[1],c):a}function
+l5(c,a,g,f,e,d){var
+b=hN(c,a[1]);return b?xW(c,g,f,a[3],b[1],e,d,a[1]):b}function
+xY(b,a){var
+c=fr(b),d=vY(b),e=wB(b,a[1],a[3]),f=c?vX(b,c[1]):c;return[0,b,a,ds(a[2],a[3]),c,f,e,d]}function
+xZ(a){var
+b=wf(a);return function(a){function
+c(b,a){return b===a?1:0}return bk(function(b){return c(a,b)},b)}}function
+x0(a,b){var
+c=a[7],d=a[1][9],e=xZ(b),f=kQ(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+fF(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bm(b[1],d))return[0,b[2]];var
+b=a[1];if(bs(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-xG(a,g,b){var
+x1(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?wx(h,c,g,d[1]):d}var
+d=a[6];return d?wS(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return wi(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return wD(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-lT(a,d){var
-b=a[1],e=a[2][1],c=du(b),f=c?[0,ww(e,d,b[2])]:c;return f}function
-xH(a){var
+l6(a,d){var
+b=a[1],e=a[2][1],c=dz(b),f=c?[0,wR(e,d,b[2])]:c;return f}function
+x2(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return wF(d,e,function(a,b){return eh(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return w0(d,e,function(a,b){return ek(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-xI(a,b){var
+x3(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=xs(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xx(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-xJ(a,e,d){var
+f=a[2][3],g=xN(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xS(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+x4(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(xH(a),j);if(c)return[0,c[1]];var
-b=xG(a,e,d);return b?hC(g,h,i,a[2][3],a[3],b[1]):b}}function
-lU(b,a,c){var
+c=f(x2(a),j);if(c)return[0,c[1]];var
+b=x1(a,e,d);return b?hJ(g,h,i,a[2][3],a[3],b[1]):b}}function
+l7(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(xJ(b,a,c),e);return R(function(e){var
-g=a[4],h=a[3],i=hz(function(a,b){return cT(h,d,a,b)},e,g);return f(xI(b,c),i)},g)}}function
-xK(a,c,i){var
+g=f(x4(b,a,c),e);return S(function(e){var
+g=a[4],h=a[3],i=hG(function(a,b){return cV(h,d,a,b)},e,g);return f(x3(b,c),i)},g)}}function
+x5(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=fz(e,i[4]);if(b){var
-f=B(d,k);if(f)return wQ(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=fF(e,i[4]);if(b){var
+f=C(d,k);if(f)return w$(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-xL(d,a,g){var
+x6(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=fz(e,g[5]);if(c)return lH(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=fF(e,g[5]);if(c)return lU(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-xM(b,a){var
+x7(b,a){var
 c=b[1],d=b[2][2];return function(g,f,e,b){var
-h=a[5];return hy(c,d,lR(c,a,g,d,f,e),b,h)}}function
-xN(c,a,h){var
+h=a[5];return hF(c,d,l4(c,a,g,d,f,e),b,h)}}function
+x8(c,a,h){var
 l=c[1],m=c[2][2];return function(p,o,f,b){var
-e=T(b,a[6],d),i=b===a[1]?1:0;if(i)var
+e=P(b,a[6],d),i=b===a[1]?1:0;if(i)var
 g=i;else{var
 j=z(d,e);if(j){var
-q=lC(l,m,f,a[1],b,e,a[5]),r=q||cD(xM(c,a),o,f,b,e),k=r||cD(xK(c,a,h),p,f,b,e);if(!k)return n(xL(c,a,h),b,e);var
+q=lP(l,m,f,a[1],b,e,a[5]),r=q||cE(x7(c,a),o,f,b,e),k=r||cE(x5(c,a,h),p,f,b,e);if(!k)return n(x6(c,a,h),b,e);var
 g=k}else
 var
 g=j}return g}}function
-xO(b,a,d){var
-e=b[1],g=S(0,a[2]);if(g){var
-h=lT(b,a),c=f(lU(b,a,d),h);if(c)var
-k=c[1],l=lQ(e,a),m=ae(0,e[3]),i=[0,cS(function(c){return bs(cD(xN(b,a,d),h,l,k,c))},m)];else
+x9(b,a,d){var
+e=b[1],g=X(0,a[2]);if(g){var
+h=l6(b,a),c=f(l7(b,a,d),h);if(c)var
+k=c[1],l=l3(e,a),m=ag(0,e[3]),i=[0,cU(function(c){return bb(cE(x8(b,a,d),h,l,k,c))},m)];else
 var
 i=c;var
 j=i}else
 var
 j=g;return j}function
-lV(b,c){var
-d=a$(a(a(b,b),c));return[0,bt(a(a(b,b),c)),d]}function
-lW(h,g,a){var
-b=af(a,a),f=0,c=g[4];if(typeof
+l8(b,c){var
+d=be(a(a(b,b),c));return[0,bi(a(a(b,b),c)),d]}function
+l9(h,g,a){var
+b=ad(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=lV(h,b);f=1}if(!f)var
+e=l8(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hJ(a,b,c){if(B(a,d))return[0,[0,d,d]];var
+hQ(a,b,c){if(C(a,d))return[0,[0,d,d]];var
 e=z(d,b);if(e){if(z(d,a))var
-h=F(a,b),f=[0,v(a,c),h];else
+h=E(a,b),f=[0,v(a,c),h];else
 var
-i=F(a,c),f=[0,v(a,b),i];var
+i=E(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-lX(b,r,f,j){var
+l_(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bx(b,a(f,i[1]),s),m=[0,by(lV(b,j),t)];else
+s=i[2],t=bA(b,a(f,i[1]),s),m=[0,bB(l8(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bx(a(b,b),x,u),y=a$(h(p)),q=[0,[0,bt(g(p)),y]];else
+u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bA(a(b,b),x,u),y=be(h(p)),q=[0,[0,bi(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-xP(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hJ(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=$(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
+x_(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hQ(a(a(a(b,b),b),j),n,l);if(c)var
+f=c[1],o=R(b,h(f)),p=g(f),i=[0,[0,q(s(b),p),o]];else
 var
 i=c;return i}function
-lY(e,h,d,b,n,m,g){var
+l$(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
-o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bx(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bx(e,d,a(b,c))]:xP(e,d,g[3],m)}function
-xQ(g,f,e,d,c,b,a){return lY(g,f,af(e,a[1]),d,c,b,a)}function
-lZ(d,b){var
+o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bA(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
+return 2===f[0]?[0,bA(e,d,a(b,c))]:x_(e,d,g[3],m)}function
+x$(g,f,e,d,c,b,a){return l$(g,f,ad(e,a[1]),d,c,b,a)}function
+ma(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(S(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(X(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-xR(c,f,b){var
+ya(c,f,b){var
 d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hK(g,c,f,e,b,d){if(S(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=g8(a(g,c),d,k),m=hK(g,c,f,j,a1(b,i),l),n=hK(g,c,f,j,b,d);return[1,a1(b,i),n,m]}return xR(c,b,d)}function
-l0(g,f,e,c,b,d){function
+hR(g,c,f,e,b,d){if(X(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=hd(a(g,c),d,k),m=hR(g,c,f,j,a3(b,i),l),n=hR(g,c,f,j,b,d);return[1,a3(b,i),n,m]}return ya(c,b,d)}function
+mb(g,f,e,c,b,d){function
 h(e){var
-h=g8(a(g,f),b,b);return l0(g,f,e,a1(c,c),h,[0,[0,c,b],d])}function
+h=hd(a(g,f),b,b);return mb(g,f,e,a3(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-xS(c,b,h,g,f,e){var
-i=s(j),d=cv(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hK(c,b,g,l0(c,b,e,1,d[1],0),0,l)}return xT}function
-xU(n,m,i,b,h){var
-c=a9(h,b),u=E(n);if(o(s(c),u)){var
-e=l(h,a2(c,b)),f=lZ(m,bg(s(c)));if(f)var
-p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a9(a(p,k(e,a9(a(e,e),w))),v)]];else
+yb(c,b,h,g,f,e){var
+i=s(j),d=cy(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hR(c,b,g,mb(c,b,e,1,d[1],0),0,l)}return yc}function
+yd(n,m,i,b,h){var
+c=bc(h,b),u=G(n);if(o(s(c),u)){var
+e=l(h,a4(c,b)),f=ma(m,bh(s(c)));if(f)var
+p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,bc(a(p,k(e,bc(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=lZ(m,n);if(g)var
-r=B(g[1],d),t=r?[0,[0,d,d]]:r;else
+g=ma(m,n);if(g)var
+r=C(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-xV(u,t,s,r,q,p,n,m,j){var
+ye(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
-f=l(a9(a[1],q),p),g=o(f,d);if(g){var
-e=xU(u,t,s,r,f);if(e){var
+f=l(bc(a[1],q),p),g=o(f,d);if(g){var
+e=yd(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-xW(g,s,r,f,e,q,p,c){var
-b=xV(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bH(i(2,j),w),z=F(a(i(2,j),m),y),A=E(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
+yf(g,s,r,f,e,q,p,c){var
+b=ye(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=E(l,a(x(i(2,j)),t)),w=k(f,e),y=bJ(i(2,j),w),z=E(a(i(2,j),m),y),A=G(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-l1(a){return ao(r,bl(d,a),a)}function
-xX(e,d,c,b,a){return a_(m(function(a){return cv(e,d,l(a,b),c)},a))}function
-xY(b,d,c){var
-e=g(d),f=$(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
-l2(e,l,k,c){var
-a=xX(e,l,k,l1(c),c);if(a)var
-b=a[1],n=ag(m(h,b)),f=[0,ag(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return xY(e,f,a)},b)]:i,j=o;else
+mc(a){return ap(q,bp(d,a),a)}function
+yg(e,d,c,b,a){return bd(m(function(a){return cy(e,d,l(a,b),c)},a))}function
+yh(b,d,c){var
+e=g(d),f=R(b,E(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
+md(e,l,k,c){var
+a=yg(e,l,k,mc(c),c);if(a)var
+b=a[1],n=ah(m(h,b)),f=[0,ah(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return yh(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xZ=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hL=bH(i(2,j),xZ),x0=i(2,i(2,i(2,x(i(2,j))))),x1=bH(i(2,j),x0),fA=i(2,i(2,i(2,j))),hM=i(2,i(2,x(i(2,x(i(2,j)))))),hN=bH(i(2,j),fA),l3=bg(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hN)),x2=k(fA,hM),fB=bH(i(2,j),x2);function
-x3(b,a){return xS(hL,x1,hN,l3,b,a)}function
-x4(r,c,q,p){var
-t=k(fA,hM),b=l(bR(c),t),e=B(a9(c,b),fB),f=e?B(a9(fB,s(b)),c):e;if(f){var
-d=xW(hN,l3,r,fA,hM,b,a9(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fB)),n=[0,[0,l(m,F(m,fB)),u]];else
+yi=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hS=bJ(i(2,j),yi),yj=i(2,i(2,i(2,x(i(2,j))))),yk=bJ(i(2,j),yj),fG=i(2,i(2,i(2,j))),hT=i(2,i(2,x(i(2,x(i(2,j)))))),hU=bJ(i(2,j),fG),me=bh(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hU)),yl=k(fG,hT),fH=bJ(i(2,j),yl);function
+ym(b,a){return yb(hS,yk,hU,me,b,a)}function
+yn(r,c,q,p){var
+t=k(fG,hT),b=l(bV(c),t),e=C(bc(c,b),fH),f=e?C(bc(fH,s(b)),c):e;if(f){var
+d=yf(hU,me,r,fG,hT,b,bc(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,E(a(i(2,j),h),fH)),n=[0,[0,l(m,E(m,fH)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-x5(e,p,b,o,n,m){var
-c=cv(e,p,l(m,n),o);if(c){var
+yo(e,p,b,o,n,m){var
+c=cy(e,p,l(m,n),o);if(c){var
 f=c[1],i=z(d,g(b));if(i)var
-q=g(b),r=$(e,F(a(hL,h(f)),q)),s=h(b),j=[0,[0,v(a(hL,g(f)),s),r]];else
+q=g(b),r=R(e,E(a(hS,h(f)),q)),s=h(b),j=[0,[0,v(a(hS,g(f)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-en(a){var
+eq(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-l4(a,g){var
+mf(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=du(a),h=d?x6:d;return h}var
+d=dz(a),h=d?yp:d;return h}var
 i=a[2],e=u(a[9])===i?1:0;if(e)var
-j=a[9],b=G(function(b){var
-c=a[1];return cR(u(b),c)},j);else
+j=a[9],b=F(function(b){var
+c=a[1];return cT(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return lW(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return l9(g,a,b)},k)];else
 var
 f=b;return f}function
-x7(b,a){return ao(function(b,a){return r(b9(b),a)},a,b)}function
-x8(a){return ao(x7,d,a)}var
-x9=8;function
-x_(e,b){var
-a=e[9];if(cR(x9,u(b))){var
-c=g7(a,x8(b)),f=u(a),d=n(fb(c),f,a);return function(b){var
-e=fc(d,b);return g6(c,u(a),d,e)}}return function(b){return m(function(a){return af(b,a)},a)}}function
-x$(e,d,k,a,c,j){var
-i=af(a,a),b=lX(d,e,c,i);if(b){var
-l=b[1],n=W(f(k,a),j);return a_(m(function(a){var
-b=h(a);return lY(d,e,g(a),c,i,l,b)},n))}return b}function
-ya(b,d,j,i,h,a,g){var
-c=T(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
+yq(b,a){return ap(function(b,a){return q(ca(b),a)},a,b)}function
+yr(a){return ap(yq,d,a)}var
+ys=8;function
+yt(e,b){var
+a=e[9];if(cT(ys,u(b))){var
+c=hc(a,yr(b)),f=u(a),d=n(fh(c),f,a);return function(b){var
+e=fi(d,b);return hb(c,u(a),d,e)}}return function(b){return m(function(a){return ad(b,a)},a)}}function
+yu(e,d,k,a,c,j){var
+i=ad(a,a),b=l_(d,e,c,i);if(b){var
+l=b[1],n=Y(f(k,a),j);return bd(m(function(a){var
+b=h(a);return l$(d,e,g(a),c,i,l,b)},n))}return b}function
+yv(b,d,j,i,h,a,g){var
+c=P(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=l2(d,j,a[1],c);return R(function(a){return m(en,a)},l)}var
-n=x$(b,d,i,c,a[1],h);return R(function(a){return m(en,a)},n)}return e}function
-yb(b,d,e,a){var
-c=l4(b,d);if(c){var
-f=ae(0,u(a[2])),g=c[1],h=x_(b,a[2]);return a_(m(function(c){return ya(b,d,e,h,g,a,c)},f))}return c}function
-hO(b,d){var
+l=md(d,j,a[1],c);return S(function(a){return m(eq,a)},l)}var
+n=yu(b,d,i,c,a[1],h);return S(function(a){return m(eq,a)},n)}return e}function
+yw(b,d,e,a){var
+c=mf(b,d);if(c){var
+f=ag(0,u(a[2])),g=c[1],h=yt(b,a[2]);return bd(m(function(c){return yv(b,d,e,h,g,a,c)},f))}return c}function
+hV(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4221,345 +4221,354 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-yc(j,f,c){var
+yx(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
-g=bs(B(e[1][1],d));return g?g:z(d,af(c,c))}}function
-l5(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?G(hO(b,c),a):d;return e?yc(b,c,a):e}function
-yd(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ad(c,c),m),l)}return i}return 1}var
+g=bb(C(e[1][1],d));return g?g:z(d,ad(c,c))}}function
+mg(b,c,a){var
+f=b[1],d=u(a)===f?1:0,e=d?F(hV(b,c),a):d;return e?yx(b,c,a):e}function
+yy(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-ye(e,d,b,c){if(c){if(b){var
+yz(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hP(c,b,a,f,e){var
-d=yd(c,b,g(a),f);return d?ye(c,b,h(a),e):d}function
-l6(e,d,a,c,b){var
-f=[0,h(a)];return hP(d,e,[0,[0,g(a)],f],c,b)}function
-yf(j,i,h,g,f,e,d){var
+hW(c,b,a,f,e){var
+d=yy(c,b,g(a),f);return d?yz(c,b,h(a),e):d}function
+mh(e,d,a,c,b){var
+f=[0,h(a)];return hW(d,e,[0,[0,g(a)],f],c,b)}function
+yA(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bv(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||l6(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=bk(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mh(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-l7(k,j,g,f,b,i,a){switch(a[0]){case
+mi(k,j,g,f,b,i,a){switch(a[0]){case
 0:var
-c=bS(j,a[1]);if(c){var
-d=bS(c[1],a[2]);if(d)return hP(b,k,d[1],a[3],a[4]);var
+c=bW(j,a[1]);if(c){var
+d=bW(c[1],a[2]);if(d)return hW(b,k,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bS(f,a[1]);return e?l6(g,b,e[1],a[2],a[3]):e;case
-2:return yf(g,b,a[1],a[2],a[3],0,f);default:return n(i,a[1],a[2])}}function
-fC(a){return 0===a[0]?1:0}function
-l8(f,a,i,h,e,d,b){var
+e=bW(f,a[1]);return e?mh(g,b,e[1],a[2],a[3]):e;case
+2:return yA(g,b,a[1],a[2],a[3],0,f);default:return n(i,a[1],a[2])}}function
+fI(a){return 0===a[0]?1:0}function
+mj(f,a,i,h,e,d,b){var
 j=a[2],g=u(b[2])===j?1:0;if(g)var
-k=b[2],l=b[1],c=G(function(a){return l5(f,l,a)},k);else
+k=b[2],l=b[1],c=F(function(a){return mg(f,l,a)},k);else
 var
 c=g;if(c){var
-m=a[4],n=function(b,c){return lS(f,a,e,d,b,c)},o=a[3];return G(function(a){return l7(i,h,e,d,o,n,a)},m)}return c}var
-yg=x(i(2,x(i(2,i(2,j))))),yh=bH(i(2,j),yg),yi=bg(x(i(2,i(2,x(i(2,j))))));function
-hQ(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=en(a[1]);return hP(d[3],c,i,f,e)}return a}function
-yj(a,f,b,c){var
+m=a[4],n=function(b,c){return l5(f,a,e,d,b,c)},o=a[3];return F(function(a){return mi(i,h,e,d,o,n,a)},m)}return c}var
+yB=x(i(2,x(i(2,i(2,j))))),yC=bJ(i(2,j),yB),yD=bh(x(i(2,i(2,x(i(2,j))))));function
+hX(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=eq(a[1]);return hW(d[3],c,i,f,e)}return a}function
+yE(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=T(g(c),m,0),n=a[1],e=cR(u(d),n);if(e){var
-o=h(c);return hQ(f,b,xQ(b,a,l,i,k,j,lW(b,a,d)),o)}return e}}function
-yk(d,c,b,a){var
-e=h(a);return hQ(d,c,bS(b,g(a)),e)}function
-yl(k,d,j,b,a){var
+m=a[9],d=P(g(c),m,0),n=a[1],e=cT(u(d),n);if(e){var
+o=h(c);return hX(f,b,x$(b,a,l,i,k,j,l9(b,a,d)),o)}return e}}function
+yF(d,c,b,a){var
+e=h(a);return hX(d,c,bW(b,g(a)),e)}function
+yG(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=l1(b),c=x4(a[1],e,f,b);if(c){var
-m=c[1];return G(function(c){var
-a=bS(b,g(c));if(a){var
-i=h(c);return hQ(k,d,x5(d,j,m,e,f,a[1]),i)}return a},l)}var
+f=mc(b),c=yn(a[1],e,f,b);if(c){var
+m=c[1];return F(function(c){var
+a=bW(b,g(c));if(a){var
+i=h(c);return hX(k,d,yo(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-ym(d,c,a,k,e,r){var
+yH(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=ca(s,c[4]);if(f){var
+f=ce(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=du(d);if(o){var
-p=n(yl(c,a,k,e,r),b,g);if(p)var
+o=dz(d);if(o){var
+p=n(yG(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=l2(a,k,l,b);if(i){var
-t=i[1];return G(function(b){return yk(c,a,t,b)},g)}var
+i=md(a,k,l,b);if(i){var
+t=i[1];return F(function(b){return yF(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=lX(a,d,l,q);if(j){var
-u=j[1];return G(aQ(yj(d,c,a,e),b,q,u),g)}return j}return 1}}function
-yn(k,j,i,h,g,f,e,d){var
+q=ad(b,b),j=l_(a,d,l,q);if(j){var
+u=j[1];return F(aN(yE(d,c,a,e),b,q,u),g)}return j}return 1}}function
+yI(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(ym(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(yH(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-yo(b,a){return 0===a[0]?S(a[1],b):0}function
-yp(b,f,e){var
+yJ(b,a){return 0===a[0]?X(a[1],b):0}function
+yK(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(u(e[2])),d=o(yh,a(E(b[1]),g)),h=d?[0,x3(f,yi)]:d;return h}return 0}function
-yq(c,b,h,f,a){var
+g=G(u(e[2])),d=o(yC,a(G(b[1]),g)),h=d?[0,ym(f,yD)]:d;return h}return 0}function
+yL(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=G(function(a){return l5(c,i,a)},k);else
+k=a[2],d=F(function(a){return mg(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=u(a[2]),e=G(function(a){return yo(m,a)},l);else
+l=b[4],m=u(a[2]),e=F(function(a){return yJ(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return yn(c,b,h,f,a,yp(c,f,a),0,n)}return e}function
-yr(c,b,m,l,f,e,k,a){var
-g=l8(c,b,m,l,f,e,k),h=g?S(a,c[3]):g,i=h?bs(a===b[1]?1:0):h;return i?lC(c,f,e,a,b[1],d,j):i}function
-hR(c,a,b){return yb(c,a[1],a[3],b)}function
-hS(c,a){var
+n=a[2];return yI(c,b,h,f,a,yK(c,f,a),0,n)}return e}function
+yM(c,b,m,l,f,e,k,a){var
+g=mj(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?bb(a===b[1]?1:0):h;return i?lP(c,f,e,a,b[1],d,j):i}function
+hY(c,a,b){return yw(c,a[1],a[3],b)}function
+hZ(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=eb(b,a[3]);return hC(c,d,b,a[3],f,e)}}function
-l9(c,a,d,b){var
-h=a[1],m=a[2],i=S(0,u(b[2]));if(i){if(G(fC,d[4]))return yq(c,d,h,a[3],b);var
-e=hR(c,a,b);if(e){var
-j=e[1],g=f(hS(c,a),j);if(g)return l8(c,d,h,j,m,g[1],b);var
+f=ds(b,a[3]);return hJ(c,d,b,a[3],f,e)}}function
+mk(c,a,d,b){var
+h=a[1],m=a[2],i=X(0,u(b[2]));if(i){if(F(fI,d[4]))return yL(c,d,h,a[3],b);var
+e=hY(c,a,b);if(e){var
+j=e[1],g=f(hZ(c,a),j);if(g)return mj(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-ys(b,a,k,c){var
-l=a[1],m=a[2],g=S(0,u(c[2]));if(g){var
-d=hR(b,a,c);if(d){var
-h=d[1],e=f(hS(b,a),h);if(e){var
-n=ae(0,b[3]),o=e[1];return bv(function(a){return yr(b,k,l,h,m,o,c,a)},n)}var
+yN(b,a,k,c){var
+l=a[1],m=a[2],g=X(0,u(c[2]));if(g){var
+d=hY(b,a,c);if(d){var
+h=d[1],e=f(hZ(b,a),h);if(e){var
+n=ag(0,b[3]),o=e[1];return bk(function(a){return yM(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-yt(d,c,a){if(0===a[0]){var
+er(a){var
+d=a[6];if(typeof
+d==="number"&&!d){var
+c=0,b=a[4];if(typeof
+b==="number"){if(1!==b)c=1}else
+if(2!==b[0])c=1;if(c){var
+e=a[5];if(typeof
+e==="number"){var
+f=3!==e?1:0;if(!f)return f}return 1}return 0}return 0}function
+yO(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-eo(b,a){var
-c=a[6],d=a[5],e=b$(b+1|0,a[4]),f=bf(cu(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-yu(c,b){var
-d=X(c);return function(f){var
-l=a(d,d),e=F(a(b,ag(m(function(a){return k5(c,a)},f))),l),g=c[10];if(g){var
+dB(b,a){var
+c=a[6],d=a[5],e=cd(b+1|0,a[4]),f=a2(cx(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+yP(c,b){var
+d=T(c);return function(f){var
+l=a(d,d),e=E(a(b,ah(m(function(a){return lg(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,ag(m(function(a){return k6(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,ah(m(function(a){return lh(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-l_(e,b,h,f,c){if(B(h[1],d)&&k7(e,c)){var
-g=hp(ho(e,c)),i=a(g,g);return s(a$(F(a(a(b,b),i),f)))}var
-j=fr(e,c);return bt(v(a(a(b,b),j),f))}function
-yv(d,b,c,a){var
-e=af(a,a),f=$(b,l_(d,b,c,e,a)),g=s(l_(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-l$(d,c){var
-e=X(d);return function(b,f){var
-g=a(b[2],e),h=fr(d,f),i=a(b[1],b[1]);return v(bt(a(a(a(c,c),i),h)),g)}}function
-yw(e,d){var
-f=X(e);return function(h,g){var
-i=a(a(f,hs(h)),f),j=ld(e,h),b=j[1];if(b){var
+ml(e,b,h,f,c){if(C(h[1],d)&&li(e,c)){var
+g=hw(hv(e,c)),i=a(g,g);return s(be(E(a(a(b,b),i),f)))}var
+j=fx(e,c);return bi(v(a(a(b,b),j),f))}function
+yQ(d,b,c,a){var
+e=ad(a,a),f=R(b,ml(d,b,c,e,a)),g=s(ml(d,b,c,e,m(s,a)));return[0,q(s(b),g),f]}function
+mm(d,c){var
+e=T(d);return function(b,f){var
+g=a(b[2],e),h=fx(d,f),i=a(b[1],b[1]);return v(bi(a(a(a(c,c),i),h)),g)}}function
+yR(e,d){var
+f=T(e);return function(h,g){var
+i=a(a(f,hz(h)),f),j=lq(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=v(a(d,ag(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ag(m(function(b){var
-c=a(k,b);return $(a(l,b),c)},g))),i),p]];else
+k=c[1],l=b[1],p=v(a(d,ah(m(function(b){var
+c=a(k,b);return q(a(l,b),c)},g))),i),n=[0,[0,E(a(d,ah(m(function(b){var
+c=a(k,b);return R(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-yx(e,c,b,a){var
-f=n(yw(e,c),b,a);if(f){var
+yS(e,c,b,a){var
+f=n(yR(e,c),b,a);if(f){var
 i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(l$(e,c),j,a),t=$(h(i),q),u=m(s,a),v=s(n(l$(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
+r=n(mm(e,c),j,a),t=R(h(i),r),u=m(s,a),v=s(n(mm(e,c),j,u)),l=[0,[0,q(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=f;return p}function
-ma(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
-g=l(E(c[2]),j),h=c[10];if(h){var
+mn(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+g=l(G(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cv(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cy(b,m,l(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
-yy(a,c,e,d){var
+o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,E(a(b,e),q),p]]}function
+yT(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(yu(a,c),d)]:ma(a,c,e):2===b[0]?yx(a,c,b[1],d):[0,yv(a,c,b[1],d)]}function
-yz(a,c,b){var
+b==="number"?0===b?[0,f(yP(a,c),d)]:mn(a,c,e):2===b[0]?yS(a,c,b[1],d):[0,yQ(a,c,b[1],d)]}function
+mo(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bw(ma(a,c,b),e)}if(fl(a)){var
-f=a[9];return m(function(d){return yy(a,c,b,d)},f)}return bw(0,a[2])}function
-yA(a){var
-b=ef(a),c=b?fq(a):b;return bs(c)}function
-mb(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-hT(e,d,c,b){switch(bV(e,c)){case
+e=a[2];return bz(mn(a,c,b),e)}if(fr(a)){var
+f=a[9];return m(function(d){return yT(a,c,b,d)},f)}return bz(0,a[2])}function
+yU(a){var
+b=ei(a),c=b?fw(a):b;return bb(c)}function
+mp(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+h0(e,d,c,b){switch(bL(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
 f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-mc(e,d,c,b){switch(bV(e,c)){case
+mq(e,d,c,b){switch(bL(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
-f=h(c)[2];return mb(v(a(d,h(c)[1]),f),b)}}function
-yB(f,e,a){if(a){var
-b=a[2],c=a[1];if(bV(f,e))var
-i=h(g(c)),d=ao(function(a){var
-b=h(g(a));return function(a){return r(b,a)}},i,b);else
+f=h(c)[2];return mp(v(a(d,h(c)[1]),f),b)}}function
+yV(f,e,a){if(a){var
+b=a[2],c=a[1];if(bL(f,e))var
+i=h(g(c)),d=ap(function(a){var
+b=h(g(a));return function(a){return q(b,a)}},i,b);else
 var
-j=g(h(c)),d=ao(function(a){var
-b=g(h(a));return function(a){return $(b,a)}},j,b);return m(function(a){return mb(d,a)},a)}return a}function
-md(d,c,b,e,a){if(a){var
+j=g(h(c)),d=ap(function(a){var
+b=g(h(a));return function(a){return R(b,a)}},j,b);return m(function(a){return mp(d,a)},a)}return a}function
+mr(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=md(d,c,b,a,f);return[0,hT(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hT(d,c,b,a)},f);return[0,mc(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-yC(p,o,f,d,c){function
+e=mr(d,c,b,a,f);return[0,h0(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return h0(d,c,b,a)},f);return[0,mq(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+yW(p,o,f,d,c){function
 b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bV(p,o)){var
+e(a){return h(h(a))}if(bL(p,o)){var
 q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
 v=b(c),i=z(b(d),v);if(i)var
 m=i;else{var
-w=b(c),n=B(b(d),w);if(n){var
+w=b(c),n=C(b(d),w);if(n){var
 x=e(c);return z(e(d),x)}var
 m=n}return m}function
-yD(l,k,j,i,f,e){var
+yX(l,k,j,i,f,e){var
 c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=yC(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-yE(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return md(c,d,b,yD(c,b,E(u(a)),1,f,e),a)}return a}function
-yF(a,e,c,b){var
+d=a[1],m=a[2],n=yW(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+yY(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return mr(c,d,b,yX(c,b,G(u(a)),1,f,e),a)}return a}function
+yZ(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return yB(a,c,b);return m(function(b){return hT(a,e,c,b)},b)}function
-yG(a,d,c,b){var
+d==="number"&&d)return yV(a,c,b);return m(function(b){return h0(a,e,c,b)},b)}function
+y0(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return yE(a,d,c,b);return m(function(b){return mc(a,d,c,b)},b)}function
-yH(a,b){function
+e==="number"&&e)return yY(a,d,c,b);return m(function(b){return mq(a,d,c,b)},b)}function
+y1(a,b){function
 d(b){var
-d=g(b),c=B(g(a),d);if(c){var
-e=h(b);return B(h(a),e)}return c}var
+d=g(b),c=C(g(a),d);if(c){var
+e=h(b);return C(h(a),e)}return c}var
 j=d(g(b)),e=j||d(h(b));if(e)var
 f=e;else{var
-k=h(a),i=B(g(a),k);if(i)var
+k=h(a),i=C(g(a),k);if(i)var
 l=g(a),c=o(h(g(b)),l);else
 var
 c=i;if(c){var
 m=g(h(b));return o(g(a),m)}var
 f=c}return f}function
-yI(f,e){var
+y2(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=yH(b[1],a[1]);if(c){var
+c=y1(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-me(l,k,j,i,f,e,d,a,c){var
-b=yI(a,c);return b?lw(l,k,j,i,f,d,e,m(function(a){var
+ms(l,k,j,i,f,e,d,a,c){var
+b=y2(a,c);return b?lJ(l,k,j,i,f,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-yJ(d,c,j,i,h,b,g,a){var
-e=me(d,c,j,i,h,b,g,yF(d,c,b,a),a);if(e)var
-f=me(d,c,j,i,h,b,g,yG(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+y3(d,c,j,i,h,b,g,a){var
+e=ms(d,c,j,i,h,b,g,yZ(d,c,b,a),a);if(e)var
+f=ms(d,c,j,i,h,b,g,y0(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-yK(a){var
+y4(a){var
 d=h(a),b=o(g(a),d);if(b)var
 e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
-mf(c,b,e,d){var
-f=R(function(d){return v(a(b,d),c)},d);return[0,R(function(d){return F(a(b,d),c)},e),f]}function
-yL(b,a){var
-c=ca(a,b[4]);return m(function(a){var
+fJ(c,b,e,d){var
+f=S(function(d){return v(a(b,d),c)},d);return[0,S(function(d){return E(a(b,d),c)},e),f]}function
+y5(b,a){var
+c=ce(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-yM(e,b,a,c){var
-f=yL(b,c),g=bw([0,d,a],e[2]),h=b[3];return hz(function(b,c){return mf(h,a,b,c)},g,f)}function
-mg(b,a){var
-c=h(a),d=$(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-yN(b,d,c,a){var
-e=l(b,l(d,g(a)));return mg(a,[0,l(b,l(c,h(a))),e])}function
-yO(b,f,e,d,c){var
-a=yM(b,f,e,c);if(du(b)){var
-i=ca(c,f[4]);if(G(function(a){var
-c=b[2];return S(g(a),c)},i)&&G(function(a){var
+y6(e,b,a,c){var
+f=y5(b,c),g=bz([0,d,a],e[2]),h=b[3];return hG(function(b,c){return fJ(h,a,b,c)},g,f)}function
+mt(b,a){var
+c=h(a),d=R(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
+y7(b,d,c,a){var
+e=l(b,l(d,g(a)));return mt(a,[0,l(b,l(c,h(a))),e])}function
+y8(b,f,e,d,c){var
+a=y6(b,f,e,c);if(dz(b)){var
+i=ce(c,f[4]);if(F(function(a){var
+c=b[2];return X(g(a),c)},i)&&F(function(a){var
 b=h(a);return o(g(a),b)},a)){var
-j=ag(m(g,a)),k=ag(m(h,a)),l=W(d,a);return m(function(a){var
-b=g(a),c=yN(e,j,k,h(a));return R(function(a){return mg(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-yP(g){function
+j=ah(m(g,a)),k=ah(m(h,a)),l=Y(d,a);return m(function(a){var
+b=g(a),c=y7(e,j,k,h(a));return S(function(a){return mt(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+y9(g){function
 e(c,b){if(c){if(b){var
 h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
-mh(e,d,a,b){var
+mu(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2],g=a[1];return k(n(yP(d),g,b),f)}return af(a[1],b)}function
-fD(e,c){var
-b=X(e),d=e[4];if(typeof
+f=a[2],g=a[1];return k(n(y9(d),g,b),f)}return ad(a[1],b)}function
+fK(e,c){var
+b=T(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-yQ(e,h,c,b,g,f){var
-i=a(a(b,aT(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fD(e,h),j)),i)}function
-yR(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fD(e,h),i));return o(a(a(b,aT(e)),f),j)}function
-yS(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mh(b,a,m,g[1]),j=n[3],k=f?yQ(b,a,h,i,f[1],j):1;if(k){if(e)return yR(b,a,h,i,e[1],j);var
+y_(e,h,c,b,g,f){var
+i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fK(e,h),j)),i)}function
+y$(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fK(e,h),i));return o(a(a(b,aL(e)),f),j)}function
+za(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mu(b,a,m,g[1]),j=n[3],k=f?y_(b,a,h,i,f[1],j):1;if(k){if(e)return y$(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fE(b,c){var
-d=X(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
-mi(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(ag(m(function(f){var
+fL(b,c){var
+d=T(b);return function(b,e){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ad(e,e),i),h)}}function
+mv(f,d,c,b,e){var
+g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(G(f[1]),n),g);return o(ah(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-yT(c){var
-d=X(c);return function(b,f,e){var
-g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-yU(a,c,b){var
+zb(c){var
+d=T(c);return function(b,f,e){var
+g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(G(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
+zc(a,c,b){var
 s=a[1],i=u(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aQ(yT(a),f,m,q)){var
-v=b[1];return n(fE(a,c),f,v)}return mi(a,c,m,q,b[1])}var
-w=b[1];return n(fE(a,c),f,w)}var
-x=b[1];return n(fE(a,c),f,x)}var
+q=p[1];if(aN(zb(a),f,m,q)){var
+v=b[1];return n(fL(a,c),f,v)}return mv(a,c,m,q,b[1])}var
+w=b[1];return n(fL(a,c),f,w)}var
+x=b[1];return n(fL(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return mi(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return mv(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fE(a,c),[0,j,j],t)}}return i}function
-hU(e,c,b,a){var
-f=ca(a,c[4]);return m(function(a){var
-c=h(a),f=T(g(a),b,[0,d,d,j,j]);return[0,[0,ec(e,g(a)),f],c]},f)}function
-hV(c,f,b,e,a){var
-d=yU(c,b,a);return d?G(function(d){return yS(c,f,b,a,d)},e):d}function
-hW(b,g,f,c,i,h){var
-e=mh(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fD(b,f),j),l=aT(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fD(b,f),n),q=aT(b);return[0,v(a(a(g,e),q),p),m]}function
-yV(b,a,e){var
+t=b[1];return n(fL(a,c),[0,j,j],t)}}return i}function
+h1(e,c,b,a){var
+f=ce(a,c[4]);return m(function(a){var
+c=h(a),f=P(g(a),b,[0,d,d,j,j]);return[0,[0,dv(e,g(a)),f],c]},f)}function
+h2(c,f,b,e,a){var
+d=zc(c,b,a);return d?F(function(d){return za(c,f,b,a,d)},e):d}function
+h3(b,g,f,c,i,h){var
+e=mu(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fK(b,f),j),l=aL(b),m=E(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fK(b,f),n),q=aL(b);return[0,v(a(a(g,e),q),p),m]}function
+zd(b,a,e){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(g(b),j),k=g(e),d=o(c,$(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-yW(b,e,a){var
+j=h(a),c=q(g(b),j),k=g(e),d=o(c,R(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+ze(b,e,a){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=g(a),c=$(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-yX(f,e,d,c,a){return m(function(a){var
-b=hV(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-yY(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=T(s,i,0);if(b){var
-c=T(r,i,0);if(c)if(a){var
-t=a[1],d=hW(l,k,j,n,o,b[1]),u=s===r?d:hW(l,k,j,n,o,c[1]),e=yV(t,d,u);if(e)var
-f=yW(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+j=g(a),c=R(h(b),j),k=h(e),d=o(q(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+zf(f,e,d,c,a){return m(function(a){var
+b=h2(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+zg(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=P(s,i,0);if(b){var
+c=P(r,i,0);if(c)if(a){var
+t=a[1],d=h3(l,k,j,n,o,b[1]),u=s===r?d:h3(l,k,j,n,o,c[1]),e=zd(t,d,u);if(e)var
+f=ze(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4570,70 +4579,210 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-yZ(a,c,h,f,e,d,b){var
-i=hU(a,c,e,d),j=a[2];if(u(b[3])===j){var
-k=ca(d,c[4]);if(G(function(b){var
-c=a[2];return S(g(b),c)},k)){var
-l=yX(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return m(function(b){return yY(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
-y0(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=ly(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
-y1(a,c,b,g,f){var
+zh(a,c,h,f,e,d,b){var
+i=h1(a,c,e,d),j=a[2];if(u(b[3])===j){var
+k=ce(d,c[4]);if(F(function(b){var
+c=a[2];return X(g(b),c)},k)){var
+l=zf(a,c,b[1],i,b[2]),n=Y(a[9],e),o=Y(Y(f,b[3]),n),p=b[1];return m(function(b){return zg(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
+zi(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=lL(b,i),j=a(f,c);return E(k(a(l(b,f),d),j),b)}function
+zj(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?lB(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fw(a,c,b,g,f):i}var
+j=a[2],h=u(b)===j?1:0;return h?lO(a,c,b,g,f):h}var
+k=a[2],i=u(b)===k?1:0;return i?fC(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return lz(a,c,g,f,b)}var
-n=e[2],o=e[1];return hD(b,function(a,b,d){return y0(c,a,b,d)},o,n,m,l,d)}function
-y2(b,e,i,h,g,f,d,c){var
-j=bW(b,c),m=a(e,l(bW(b,d),j)),n=cU(b),o=F(s(a(a(f,e),n)),h);return k(k(hI(b,1,g,i,d,c),o),m)}function
-y3(j,i,h,b,a,e){var
-c=b[4];return G(function(c){if(3===c[0]){if(a){var
-f=bs(g0(c[1],e));if(!f)return o(y2(j,i,h,b[3],a[1],c[2],b[1],e),d);var
+m(b){return lM(a,c,g,f,b)}var
+n=e[2],o=e[1];return hK(b,function(a,b,d){return zi(c,a,b,d)},o,n,m,l,d)}function
+zk(b,e,i,h,g,f,d,c){var
+j=bY(b,c),m=a(e,l(bY(b,d),j)),n=cW(b),o=E(s(a(a(f,e),n)),h);return k(k(hP(b,1,g,i,d,c),o),m)}function
+zl(j,i,h,b,a,e){var
+c=b[4];return F(function(c){if(3===c[0]){if(a){var
+f=bb(g7(c[1],e));if(!f)return o(zk(j,i,h,b[3],a[1],c[2],b[1],e),d);var
 g=f}else
 var
 g=a;return g}return 1},c)}function
-mj(b,a){return v(a,b[3])}function
-hX(e,d,c,b){if(b){var
-f=b[1];return a(mj(e,d),f)}return c}function
-mk(c,b,e){var
-a=c[4];return r(d,l(b,ag(m(function(a){return 0===a[0]?a[1]===e?r(d,hX(c,b,d,a[3])):d:d},a))))}function
-y4(c,b,e){var
-a=c[4];return ao(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=mk(c,b,a[1]),g=k(r(d,hX(c,b,d,a[3])),f);return $(hX(c,b,b,a[4]),g)}return d}return d},a))}function
-y5(c,b,a){var
-d=ae(0,c[2]);return m(function(c){return y4(b,a,c)},d)}function
-ml(d){var
+zm(g,c,f,e,b){var
+j=aL(g),h=a(aL(g),j);if(o(d,b))var
+k=a(f[3],e[3]),i=E(a(a(c,b),h),k);else
+var
+l=a(f[4],e[4]),i=E(a(a(c,b),h),l);return R(c,i)}function
+zn(e,d,m,c,b){var
+f=ad(g(b),m);if(bK(e)){var
+n=c[1],o=a(i(2,j),f);return a(d,k(l(h(b)[1],o),n))}return zm(e,d,h(b),c,f)}function
+h4(a,e,c,b){var
+f=dv(a,b),g=P(b,c,[0,d,d,j,j]),h=Y(a[9],c);return m(function(b){return zn(a,e,f,g,b)},h)}function
+h5(f,e,n,c,b){if(bK(f)){var
+u=T(f),g=a(T(f),u),h=l(a(k(c,b),g),n),p=o(d,c),q=p?o(d,b):p;if(q){var
+r=o(h,d);if(!r){var
+v=a(b,g),w=a(c,g),x=a(a(i(2,i(2,j)),w),v);return o(a(h,h),x)}var
+s=r}else
+var
+s=q;return s}var
+y=a(c,b),m=l(a(n,e),y),t=o(m,d);if(t)return t;var
+z=a(b,b),A=l(a(e,e),z),B=a(c,c),C=a(l(a(e,e),B),A);return o(a(m,m),C)}function
+h6(a,b){var
+c=R(h(a),b);return q(g(a),c)}function
+mw(n,m,l,k,j,i,h){var
+c=j,b=i,a=h;for(;;){if(b){if(a){var
+e=a[1],f=c===l?1:0;if(f)var
+d=f;else
+var
+o=h6(k,e),d=h5(n,m,b[1],e,o);if(d){var
+c=c+1|0,b=b[2],a=a[2];continue}var
+g=d}else
+var
+g=a;return g}return a?0:1}}function
+mx(m,l,k,e,j,i,h){var
+c=j,b=i,a=h;for(;;){if(b){if(a){var
+f=c===k?1:0;if(f)var
+d=f;else
+var
+n=h6(a[1],e),d=h5(m,l,b[1],e,n);if(d){var
+c=c+1|0,b=b[2],a=a[2];continue}var
+g=d}else
+var
+g=a;return g}return a?0:1}}function
+fM(a,b){if(a){var
+c=a[1],d=o(g(c),b);if(d)return o(b,h(c));var
+e=d}else
+var
+e=a;return e}function
+my(l,k,j,i,b){var
+c=fJ(k,l,j,i),d=g(c);if(d)var
+m=g(b),a=o(d[1],m);else
+var
+a=1;if(a){var
+e=h(c);if(e){var
+n=e[1];return o(h(b),n)}var
+f=1}else
+var
+f=a;return f}function
+mz(e,d,a,c,b){return F(function(a){switch(a[0]){case
+1:var
+f=bb(a[1]===c?1:0);return f?f:my(e,d,a[2],a[3],b);case
+2:var
+h=a[1],i=function(b,a){return b===a?1:0},g=bk(function(a){return i(c,a)},h);return g?g:my(e,d,a[2],a[3],b);default:return 1}},a)}function
+zo(d,q,b,p,n,m,l,k,c,j,a){var
+y=h(a),r=o(g(a),y),s=r?fM(j,g(a)):r,t=s?fM(j,h(a)):s;if(t)var
+z=2<=bL(d,c)?0:1,e=z;else
+var
+e=t;if(e){var
+f=br(d,q,b,p,n,c,g(a));if(f){var
+i=br(d,q,b,p,n,c,h(a));if(i){var
+u=mz(b,m,l,k,f[1]);if(u)return mz(b,m,l,k,i[1]);var
+v=u}else
+var
+v=i;var
+w=v}else
+var
+w=f;var
+x=w}else
+var
+x=e;return x}function
+zp(s,r,q,p,o,n,m,l,k,j,i,h){var
+d=k,c=j,b=i,a=h;for(;;){if(c){if(b)if(a){var
+t=bb(f(l,d)),g=t||zo(s,r,q,p,o,n,m,d,c[1],b[1],a[1]);if(g){var
+d=d+1|0,c=c[2],b=b[2],a=a[2];continue}var
+e=g}else
+var
+e=a;else
+var
+e=b;return e}return 1}}function
+h7(a){return bj(function(a){return 1===a[0]?[0,a[1],0]:0},a)}function
+es(a,c){return bj(function(a){if(2===a[0]){var
+b=f(c,[0,a[2],a[3]]),d=b?a[1]:b;return d}return 0},a)}function
+mA(m,l,k,j,i,f,e,d,c,a){if(f){if(e)if(d)if(c)if(a){var
+r=a[1],s=c[1],t=d[1],u=e[1],v=f[1],w=fM(u,t),x=w?fM(u,s):w;if(x){var
+n=br(m,l,k,j,i,v,t);if(n){var
+o=br(m,l,k,j,i,v,s);if(o){var
+p=mA(m,l,k,j,i,f[2],e[2],d[2],c[2],a[2]);if(p)var
+C=p[1],D=g(o[1]),E=R(h(r),D),F=h(n[1]),y=[0,[0,[0,q(g(r),F),E],C]];else
+var
+y=p;var
+z=y}else
+var
+z=o;var
+A=z}else
+var
+A=n;var
+B=A}else
+var
+B=x;var
+b=B}else
+var
+b=a;else
+var
+b=c;else
+var
+b=d;else
+var
+b=e;return b}return a?0:zq}function
+zr(g,f,e,b,d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bm(b,a)},c=bs(bv(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+c=a[1];if(c[1]===b)return c[2];var
+a=a[2];continue}return h4(g,f,e,b)}}function
+zs(b,e,d,a){var
+c=er(b);if(c){var
+f=es(a,h),i=a2(es(a,g),f),j=a2(h7(a),i);return m(function(a){return[0,a,h4(b,e,d,a)]},j)}return c}function
+zt(a,c,t,s,r,q,B,p,o,b,n){var
+e=o[4],i=h7(e),j=es(e,g),k=es(e,h);if(!bb(er(a))){var
+A=0;if(0===u(i)&&0===u(j)&&0===u(k))A=1;if(!A){var
+C=function(a){if(0===u(j)&&0===u(k)){var
+b=function(b,a){return b===a?1:0};return bk(function(c){return b(a,c)},i)}return 1},v=function(a){return P(a,b[3],[0,d,d])},f=function(b){return zr(a,c,q,b,B)},D=a[2],w=u(a[9])===D?1:0;if(w)var
+E=a[2],l=u(q)===E?1:0;else
+var
+l=w;if(l)var
+G=b[3],H=bq(a),m=zp(a,c,t,s,r,o[3],e,C,0,H,p,G);else
+var
+m=l;var
+x=m?F(function(d){var
+g=b[1],h=f(d),e=mw(a,c,d,v(d),0,h,g);if(e){var
+i=b[2],j=f(d);return mw(a,c,d,v(d),0,j,i)}return e},i):m,y=x?F(function(e){var
+g=b[3],h=f(e);return mx(a,c,e,P(e,b[1],d),0,h,g)},j):x,z=y?F(function(e){var
+g=b[3],h=f(e);return mx(a,c,e,P(e,b[2],d),0,h,g)},k):y;if(z){var
+I=b[2],J=b[1];return mA(a,c,t,s,r,bq(a),p,J,I,n)}return z}}return[0,n]}function
+mB(b,a){return v(a,b[3])}function
+h8(e,d,c,b){if(b){var
+f=b[1];return a(mB(e,d),f)}return c}function
+mC(c,b,e){var
+a=c[4];return q(d,l(b,ah(m(function(a){return 0===a[0]?a[1]===e?q(d,h8(c,b,d,a[3])):d:d},a))))}function
+zu(c,b,e){var
+a=c[4];return ap(q,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=mC(c,b,a[1]),g=k(q(d,h8(c,b,d,a[3])),f);return R(h8(c,b,b,a[4]),g)}return d}return d},a))}function
+zv(c,b,a){var
+d=ag(0,c[2]);return m(function(c){return zu(b,a,c)},d)}function
+mD(d){var
+a=d;for(;;){if(a){var
+b=a[2],e=a[1],f=function(b,a){return bs(b,a)},c=bb(bk(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-y6(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=T(b,j,d),g=l(T(b,i,d),n),o=T(b,k,d),h=l(mk(e,m,f),o);if(z(d,g)&&z(d,h)){var
-p=e[4];if(bs(bv(function(a){return yt(f,b,a)},p)))return a(g,h)}return d}function
-y7(b,f,e,q,p,n,k,c){var
-x=mj(f,e),r=B(e,a(f[3],x));if(r)var
+zw(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=P(b,j,d),g=l(P(b,i,d),n),o=P(b,k,d),h=l(mC(e,m,f),o);if(z(d,g)&&z(d,h)){var
+p=e[4];if(bb(bk(function(a){return yO(f,b,a)},p)))return a(g,h)}return d}function
+zx(b,f,e,q,p,n,k,c){var
+x=mB(f,e),r=C(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
-s=i?G(function(a){var
-d=f[2],c=S(g(a),d);if(c){var
-e=b[2];return S(h(a),e)}return c},c):i,t=s?ml(m(g,c)):s,v=t?ml(m(h,c)):t;if(v){var
-j=fw(b,e,W(m(g,q),k),p,n);if(j){var
-z=au(b,n),A=au(b,p),C=ag(m(function(a){return y6(f,e,k,A,z,a)},c));return o(l(j[1],C),d)}var
+s=i?F(function(a){var
+d=f[2],c=X(g(a),d);if(c){var
+e=b[2];return X(h(a),e)}return c},c):i,t=s?mD(m(g,c)):s,v=t?mD(m(h,c)):t;if(v){var
+j=fC(b,e,Y(m(g,q),k),p,n);if(j){var
+z=aw(b,n),A=aw(b,p),B=ah(m(function(a){return zw(f,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
 w=j}else
 var
 w=v;return w}function
-y8(a){var
+zy(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-y9(a,c,j,i,f,b,e,d){var
-k=W(a[9],b),l=W(bU(a),k);return a_(m(function(b){var
-k=g(h(b)),l=y8(hW(a,c,e,h(h(b)),k,d));return eh(a,c,j,i,f,g(b),l)},l))}function
-y_(a,b,x,i,w,v,h,t,f){var
-j=f[2],k=f[1],y=ca(0,b[4]),l=G(function(b){var
-c=a[2];return S(g(b),c)},y),m=l?hV(a,b,k,hU(a,b,h,0),j):l;if(m){var
-c=y9(a,x,i,w,v,h,k,j);if(c){var
+zz(a,c,j,i,f,b,e,d){var
+k=Y(a[9],b),l=Y(bq(a),k);return bd(m(function(b){var
+k=g(h(b)),l=zy(h3(a,c,e,h(h(b)),k,d));return ek(a,c,j,i,f,g(b),l)},l))}function
+zA(a,b,x,i,w,v,h,t,f){var
+j=f[2],k=f[1],y=ce(0,b[4]),l=F(function(b){var
+c=a[2];return X(g(b),c)},y),m=l?h2(a,b,k,h1(a,b,h,0),j):l;if(m){var
+c=zz(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fw(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+e=fC(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4643,733 +4792,743 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-y$(a){return yz(a[1],a[2][1],a[2][3])}function
-za(a){return a?yK(a[1]):a}function
-mm(a){return m(za,a)}function
-mn(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fu(c,a)){var
+zB(a){return mo(a[1],a[2][1],a[2][3])}function
+zC(a){return a?y4(a[1]):a}function
+mE(a){return m(zC,a)}function
+mF(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fA(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return yZ(d,c,e,g,h[1],a,k)}return mm(yO(d,c,e,g,a))}return j}}function
-zb(a){var
+k=f(i,a);return zh(d,c,e,g,h[1],a,k)}return mE(y8(d,c,e,g,a))}return j}}function
+zD(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a_(g);return b?yJ(c,d,e,f,a[3],h,i,b[1]):b}}function
-mo(b){var
+b=bd(g);return b?y3(c,d,e,f,a[3],h,i,b[1]):b}}function
+mG(b){var
 a=b[1];return function(c){var
-d=G(function(b){var
+d=F(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=g$(a[2],c),f=bU(a),g=lx(a[6]);return a_(hA(zb(b),g,f,e))}return d}}function
-zc(a,k,f){var
+e=hg(a[2],c),f=bq(a),g=lK(a[6]);return bd(hH(zD(b),g,f,e))}return d}}function
+zE(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
-j=B(c,h);if(j){var
-p=n(f[4],i,b);return y7(g,d,c,m,d[1],b,o,p)}return j;default:var
+j=C(c,h);if(j){var
+p=n(f[4],i,b);return zx(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return y_(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-zd(c,n,m){var
+q=n(f[5],i,b);return zA(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+zF(c,n,m){var
 e=c[1],i=c[2][2];return function(b,r,q,p,f,a){var
-j=S(a,e[3]),k=j?bs(a===b[1]?1:0):j;if(k)var
-g=y1(e,i,f,b[1],a),s=g?o(g[1],d):g,h=s;else
+j=X(a,e[3]),k=j?bb(a===b[1]?1:0):j;if(k)var
+g=zj(e,i,f,b[1],a),s=g?o(g[1],d):g,h=s;else
 var
 h=k;var
-l=h?y3(e,i,f,b,q,a):h;return l?cC(zc(c,n,m),b,r,p,f,a):l}}function
-ze(b,e,d){var
-f=b[1],m=b[2][1],n=b[2][2];return function(a,p,c){if(c){var
-q=a[4],r=c[1],s=a[3],i=hz(function(a,b){return mf(s,n,a,b)},r,q),t=1===e?y5(f,a,m):0,j=bv(lP,a[4]),u=j?hG(f,a[1]):j,v=G(fC,a[4]),k=v||G(function(a){var
-b=h(a);return o(g(a),b)},i);if(k){var
-w=d[1];return bv(cC(zd(b,e,d),a,p,u,t,i),w)}var
-l=k}else
+l=h?zl(e,i,f,b,q,a):h;return l?b1(zE(c,n,m),b,r,p,f,a):l}}function
+zG(a,e){var
+b=a[1],g=a[2][1],h=a[2][2],i=a[2][3];return function(m,l,k,j,c){var
+d=a[4];if(d){var
+n=f(e[6],l);return zt(b,g,h,i,a[3],d[1],j,k,m,n,c)}return er(b)?0:[0,c]}}function
+zH(b,f,c){var
+i=b[1],q=b[2][1],r=b[2][2];return function(a,j,u,t,s){var
+d=S(function(b){var
+c=a[4],d=a[3];return hG(function(a,b){return fJ(d,r,a,b)},b,c)},s);if(d){var
+v=d[1],e=b1(zG(b,c),a,j,u,t,v);if(e){var
+k=e[1],w=1===f?zv(i,a,q):0,l=bk(l2,a[4]),x=l?hN(i,a[1]):l,y=F(fI,a[4]),m=y||F(function(a){var
+b=h(a);return o(g(a),b)},k);if(m){var
+z=c[1];return bk(b1(zF(b,f,c),a,j,x,w,k),z)}var
+n=m}else
 var
-l=c;return l}}function
-zf(c,a){if(a){var
+n=e;var
+p=n}else
+var
+p=d;return p}}function
+zI(c,a){if(a){var
 b=a[1];return 0===b[0]?b[1]===c?1:0:0}return a}function
-zg(a,q,d){var
-i=a[1];return function(b){var
-e=y$(a),j=mm(e),k=ae(0,b[2]),l=m(function(c){var
-f=d[2];return cC(mn(a),e,j,b,c,f)},k),r=G(fC,b[4])?0:f(mo(a),l),c=S(0,b[2]),n=c?yA(i):c;return function(c){var
-o=eo(c,b),i=bS(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,l),t=m(function(b){if(zf(g(b),i)){var
-k=f(d[3],c),l=g(b);return cC(mn(a),e,j,o,l,k)}return h(b)},s),p=f(mo(a),t);else
+zJ(a,q,e){var
+i=a[1],p=a[2][1];return function(b){var
+c=zB(a),j=mE(c),k=ag(0,b[2]),l=m(function(d){var
+f=e[2];return b1(mF(a),c,j,b,d,f)},k),r=F(fI,b[4])?0:f(mG(a),l),n=X(0,b[2]),o=n?yU(i):n,d=a[4],s=d?zs(i,p,d[1],b[4]):d;return function(d){var
+n=dB(d,b),i=bW(b[4],d);if(o){if(i&&0===i[1][0])var
+t=Y(k,l),u=m(function(b){if(zI(g(b),i)){var
+k=f(e[3],d),l=g(b);return b1(mF(a),c,j,n,l,k)}return h(b)},t),p=f(mG(a),u);else
 var
-p=r;return aQ(ze(a,q,d),o,c,p)}return n}}}function
-mp(e,d,c,b,a){var
-f=an(a,cQ(d,1));return a1(bG(cQ(cQ(a1(e,an(2,b)),f),1),c),1)}function
-hY(a,e,d,c,b){var
-f=E(h(a[3])),i=an(b,h(a[4])),j=l(E(a1(an(d,h(a[2])),i)),f),k=E(g(a[3])),m=an(c,g(a[4]));return[0,l(E(a1(an(e,g(a[2])),m)),k),j]}function
-mq(i,f,a){var
+p=r;return b1(zH(a,q,e),n,d,c,s,p)}return o}}}function
+mH(e,d,c,b,a){var
+f=ao(a,cS(d,1));return a3(bI(cS(cS(a3(e,ao(2,b)),f),1),c),1)}function
+h9(a,e,d,c,b){var
+f=G(h(a[3])),i=ao(b,h(a[4])),j=l(G(a3(ao(d,h(a[2])),i)),f),k=G(g(a[3])),m=ao(c,g(a[4]));return[0,l(G(a3(ao(e,g(a[2])),m)),k),j]}function
+mI(i,f,a){var
 c=o(d,g(a));if(c)var
-j=E(i),b=z(g(a),j);else
+j=G(i),b=z(g(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
-k=E(f);return z(h(a),k)}return e}function
-dy(b,a){function
+k=G(f);return z(h(a),k)}return e}function
+dC(b,a){function
 f(b){return a}function
-g(b){return i(2,dy(b,a))}function
-h(b){return x(i(2,dy(b,a)))}if(o(b,j))return f(0);var
-c=b_(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}var
-hZ=0;function
-fF(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fF(a,h)},l=function(a){return fF(a,f)};if(o(b,j))return i(0);var
-c=b_(b,E(2)),e=c[1];return B(c[2],d)?k(e):l(e)}return a}function
-ep(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ep(b,a,f),g,e]},p=function(b){return[0,f,g,ep(b,a,e)]};if(o(c,j))return m(0);var
-h=b_(c,E(2)),i=h[1];return B(h[2],d)?n(i):p(i)}function
+g(b){return i(2,dC(b,a))}function
+h(b){return x(i(2,dC(b,a)))}if(o(b,j))return f(0);var
+c=cc(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
+h_=0;function
+fN(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fN(a,h)},l=function(a){return fN(a,f)};if(o(b,j))return i(0);var
+c=cc(b,G(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
+et(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,et(b,a,f),g,e]},p=function(b){return[0,f,g,et(b,a,e)]};if(o(c,j))return m(0);var
+h=cc(c,G(2)),i=h[1];return C(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,ep(b,a,0),0,0]}function
-s(b){return[0,0,0,ep(b,a,0)]}if(o(c,j))return q(0);var
-k=b_(c,E(2)),l=k[1];return B(k[2],d)?r(l):s(l)}function
-h0(d,l,k,h){var
+r(b){return[0,et(b,a,0),0,0]}function
+s(b){return[0,0,0,et(b,a,0)]}if(o(c,j))return q(0);var
+k=cc(c,G(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
+h$(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=dy(a,x(i(2,j))),n=h0(d,g,c,dy(a,i(2,j))),b=e,c=aQ(d,a,f[1],n),a=m;continue}var
-o=dy(a,x(i(2,j))),b=e,c=h0(d,g,c,dy(a,i(2,j))),a=o;continue}return c}}var
-cb=[0,d,d],eq=[0,0,0,0,hZ];function
-zh(c,b,a){return h0(c,b,a,j)}function
-mr(f,e,d){var
+m=dC(a,x(i(2,j))),n=h$(d,g,c,dC(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
+o=dC(a,x(i(2,j))),b=e,c=h$(d,g,c,dC(a,i(2,j))),a=o;continue}return c}}var
+cf=[0,d,d],eu=[0,0,0,0,h_];function
+zK(c,b,a){return h$(c,b,a,j)}function
+mJ(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=ep(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
-cy(a,e,d,c){var
-f=a[4],g=a[1],b=fF(kg(a1(an(a1(an(d,a[3]),c),g),e)),f);return b?b[1]:cb}function
-fG(d,b,a,c){var
-e=ae(0,b);return[0,d,b,a,mr(j,bu(function(b){var
-d=ae(0,a);return bu(f(c,b),d)},e),hZ)]}function
-cV(a,d,c,b){return fG(a,d,c,function(d,c){var
-e=ae(0,a);return m(function(a){return aQ(b,a,d,c)},e)})}function
-h1(b,a){if(b){if(a){var
-c=h1(b[2],a[2]);return by(ff(b[1],a[1]),c)}return cb}return cb}function
-ms(b,a){var
-c=F(h(b),a);return[0,v(g(b),a),c]}function
-mt(a){var
+g=et(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
+cA(a,e,d,c){var
+f=a[4],g=a[1],b=fN(kt(a3(ao(a3(ao(d,a[3]),c),g),e)),f);return b?b[1]:cf}function
+fO(d,b,a,c){var
+e=ag(0,b);return[0,d,b,a,mJ(j,bj(function(b){var
+d=ag(0,a);return bj(f(c,b),d)},e),h_)]}function
+cY(a,d,c,b){return fO(a,d,c,function(d,c){var
+e=ag(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
+ia(b,a){if(b){if(a){var
+c=ia(b[2],a[2]);return bB(fl(b[1],a[1]),c)}return cf}return cf}function
+mK(b,a){var
+c=E(h(b),a);return[0,v(g(b),a),c]}function
+mL(a){var
 b=g(a);return l(h(a),b)}function
-zi(a){return m(function(a){return $(d,a)},a)}function
-mu(d,a){var
-b=u(a),c=g7(a,d),e=m(zi,a),f=n(fb(c),b,e);return[0,b,c,n(fb(c),b,a),f]}function
-zj(d,c,a,b){return c===1?fc(a,b):g6(d,c,a,fc(a,b))}function
-zk(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return ms([0,k(c,b),i],g)}function
-mv(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mv(h,g,dm(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zk(h,g,bl(d,f),o,n,m),l];else
+zL(a){return m(function(a){return R(d,a)},a)}function
+mM(d,a){var
+b=u(a),c=hc(a,d),e=m(zL,a),f=n(fh(c),b,e);return[0,b,c,n(fh(c),b,a),f]}function
+zM(d,c,a,b){return c===1?fi(a,b):hb(d,c,a,fi(a,b))}function
+zN(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return mK([0,k(c,b),i],g)}function
+mN(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=mN(h,g,dq(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zN(h,g,bp(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-mw(h,f,e,a,c){var
+mO(h,f,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return zj(j,i,a,b)}var
-d=m(mt,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mv(h,f,e,b(a[3],n),l,k)}function
-mx(a){var
-b=a[4];return zh(function(d,a,b){var
-c=b9(mt(a));return r(r(b9(g(a)),c),b)},b,d)}function
-fH(a){return ao(by,cb,a)}function
-my(a){if(a){var
-b=a[2],c=a[1];return b?vk(c,my(b)):c}return cb}function
-mz(c,b,a){var
-d=bg(h(a));return cy(c,b,bg(g(a)),d)}function
-zl(a,c,b){return mq(a[2],a[3],b)?mz(a,c,b):cb}function
-mA(a,e,d,c,b){var
-f=ae(0,g(a[1]));return bu(function(f){var
-g=ae(0,h(a[1]));return m(function(g){return zl(e,b,hY(a,d,c,f,g))},g)},f)}function
-zm(f,e,d,c,b,a){var
-g=ae(0,b);return bu(function(b){return mA(f,e,d,c,a1(a,b))},g)}function
-zn(a,b,d,c,i){var
-e=ae(0,g(a[1]));return bu(function(e){var
-f=ae(0,h(a[1]));return bu(function(f){var
-h=hY(a,d,c,e,f),g=mq(b[2],b[3],h),j=g?[0,mz(b,i,hY(a,d,c,e,f)),0]:g;return j},f)},e)}function
-h2(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mp(b[2],f,e,d,c)}function
-h3(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mp(b[3],f,e,d,c)}function
-zo(a){var
-b=r(d,h(a));return[0,r(d,g(a)),b]}function
-zp(c,b){if(o(d,h(b)))var
+b(a,b){return zM(j,i,a,b)}var
+d=m(mL,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mN(h,f,e,b(a[3],n),l,k)}function
+mP(a){var
+b=a[4];return zK(function(d,a,b){var
+c=ca(mL(a));return q(q(ca(g(a)),c),b)},b,d)}function
+fP(a){return ap(bB,cf,a)}function
+mQ(a){if(a){var
+b=a[2],c=a[1];return b?vF(c,mQ(b)):c}return cf}function
+mR(c,b,a){var
+d=bh(h(a));return cA(c,b,bh(g(a)),d)}function
+zO(a,c,b){return mI(a[2],a[3],b)?mR(a,c,b):cf}function
+mS(a,e,d,c,b){var
+f=ag(0,g(a[1]));return bj(function(f){var
+g=ag(0,h(a[1]));return m(function(g){return zO(e,b,h9(a,d,c,f,g))},g)},f)}function
+zP(f,e,d,c,b,a){var
+g=ag(0,b);return bj(function(b){return mS(f,e,d,c,a3(a,b))},g)}function
+zQ(a,b,d,c,i){var
+e=ag(0,g(a[1]));return bj(function(e){var
+f=ag(0,h(a[1]));return bj(function(f){var
+h=h9(a,d,c,e,f),g=mI(b[2],b[3],h),j=g?[0,mR(b,i,h9(a,d,c,e,f)),0]:g;return j},f)},e)}function
+ib(a,b){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mH(b[2],f,e,d,c)}function
+ic(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mH(b[3],f,e,d,c)}function
+zR(a){var
+b=q(d,h(a));return[0,q(d,g(a)),b]}function
+zS(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=F(a(h(b),l),k);if(o(d,g(b)))var
+k=c[2],l=c[1],e=E(a(h(b),l),k);if(o(d,g(b)))var
 f=g(b);else
 var
 i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
-zq(a,e,c){var
-b=hq(a,e,a,vi(c));return b?g9(a,by([0,a,a],b[1])):[0,d,a]}function
-zr(a,d,c){var
-b=hq(a,d,a,ff(i(2,j),c));if(b){var
-e=g9(a,by([0,a,a],b[1]));return vj([0,a,a],ff(i(2,j),e))}return[0,s(a),a]}function
-zs(k,d,c,j,b,i,a){var
-f=bG(a[1],c),e=bG(u(b),c),l=mx(a),n=ae(0,c),o=m(function(a){var
-c=mu(l,cu(e,b$(an(a,e),b))),d=[0,b$(an(a,e),i),c];return[0,an(a,f),d]},n);function
-p(e,c){return bu(function(b){var
-i=zm(d,a,e,c,f,g(b)),l=h(h(b));return mw(k,j,g(h(b)),l,i)},o)}var
-q=h3(d,a),r=h2(d,a);return fG(u(b),r,q,p)}function
-zt(e,d,b,c,a){var
-f=mu(mx(a),b);function
+zT(a,e,c){var
+b=hx(a,e,a,vD(c));return b?he(a,bB([0,a,a],b[1])):[0,d,a]}function
+zU(a,d,c){var
+b=hx(a,d,a,fl(i(2,j),c));if(b){var
+e=he(a,bB([0,a,a],b[1]));return vE([0,a,a],fl(i(2,j),e))}return[0,s(a),a]}function
+zV(k,d,c,j,b,i,a){var
+f=bI(a[1],c),e=bI(u(b),c),l=mP(a),n=ag(0,c),o=m(function(a){var
+c=mM(l,cx(e,cd(ao(a,e),b))),d=[0,cd(ao(a,e),i),c];return[0,ao(a,f),d]},n);function
+p(e,c){return bj(function(b){var
+i=zP(d,a,e,c,f,g(b)),l=h(h(b));return mO(k,j,g(h(b)),l,i)},o)}var
+q=ic(d,a),r=ib(d,a);return fO(u(b),r,q,p)}function
+zW(e,d,b,c,a){var
+f=mM(mP(a),b);function
 g(h,g){var
-b=ae(0,a[1]);return mw(e,d,c,f,m(function(b){return cy(a,b,0,0)},b))}return fG(u(b),1,1,g)}function
-zu(b){var
-a=bl(eq,b);function
-c(d,c,a){return fH(m(function(b){return cy(b,d,c,a)},b))}return cV(a[1],a[2],a[3],c)}function
-zv(a){var
-b=bl(eq,a);function
-c(c,b){return bu(function(a){var
-d=ae(0,a[1]);return m(function(d){return cy(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fG(ao(function(b,a){return a1(b[1],a)},f,a),e,d,c)}function
-fI(b,a){function
-c(e,d,c){return f(b,cy(a,e,d,c))}return cV(a[1],a[2],a[3],c)}function
-zw(b,a){function
-c(e,d,c){return my(zn(b,a,d,c,e))}var
-d=h3(b,a),e=h2(b,a);return cV(a[1],e,d,c)}function
-zx(a,b){var
-c=h(a[1]),d=E(an(g(a[1]),c));function
-e(f,e,c){return ms(fH(mA(a,b,e,c,f)),d)}var
-f=h3(a,b),i=h2(a,b);return cV(b[1],i,f,e)}function
-zy(a){function
+b=ag(0,a[1]);return mO(e,d,c,f,m(function(b){return cA(a,b,0,0)},b))}return fO(u(b),1,1,g)}function
+zX(b){var
+a=bp(eu,b);function
+c(d,c,a){return fP(m(function(b){return cA(b,d,c,a)},b))}return cY(a[1],a[2],a[3],c)}function
+zY(a){var
+b=bp(eu,a);function
+c(c,b){return bj(function(a){var
+d=ag(0,a[1]);return m(function(d){return cA(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fO(ap(function(b,a){return a3(b[1],a)},f,a),e,d,c)}function
+fQ(b,a){function
+c(e,d,c){return f(b,cA(a,e,d,c))}return cY(a[1],a[2],a[3],c)}function
+zZ(b,a){function
+c(e,d,c){return mQ(zQ(b,a,d,c,e))}var
+d=ic(b,a),e=ib(b,a);return cY(a[1],e,d,c)}function
+z0(a,b){var
+c=h(a[1]),d=G(ao(g(a[1]),c));function
+e(f,e,c){return mK(fP(mS(a,b,e,c,f)),d)}var
+f=ic(a,b),i=ib(a,b);return cY(b[1],i,f,e)}function
+z1(a){function
 b(b,h,g){var
-c=gZ(b,a[3]),d=a[2],e=gZ(bG(b,a[3]),d),f=a[2];return cy(a,bG(bG(b,a[3]),f),e,c)}var
-c=a[3];return cV(an(an(a[1],a[2]),c),1,1,b)}function
-zz(b,a){function
+c=g6(b,a[3]),d=a[2],e=g6(bI(b,a[3]),d),f=a[2];return cA(a,bI(bI(b,a[3]),f),e,c)}var
+c=a[3];return cY(ao(ao(a[1],a[2]),c),1,1,b)}function
+z2(b,a){function
 c(e,d,c){var
-f=bG(c,h(b));return cy(a,e,bG(d,g(b)),f)}var
-d=h(b),e=an(a[3],d),f=g(b),i=an(a[2],f);return cV(a[1],i,e,c)}function
-mB(b,a){var
+f=bI(c,h(b));return cA(a,e,bI(d,g(b)),f)}var
+d=h(b),e=ao(a[3],d),f=g(b),i=ao(a[2],f);return cY(a[1],i,e,c)}function
+mT(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-zA(b,a){var
-c=a[1]===b[1]?1:0;return c?mB(b,a):c}function
-dz(a,b){var
+z3(b,a){var
+c=a[1]===b[1]?1:0;return c?mT(b,a):c}function
+dD(a,b){var
 c=a?[0,b]:a;return c}function
-zB(e,k,a,c){var
-b=bl(eq,c);if(typeof
+z4(e,k,a,c){var
+b=bp(eu,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=zu(c);return dz(G(function(a){return zA(b,a)},c),q);case
+q=zX(c);return dD(F(function(a){return z3(b,a)},c),q);case
 1:var
-r=zv(c);return dz(G(function(a){return mB(b,a)},c),r);case
-2:return[0,fI(zo,b)];case
-3:return[0,fI(function(a){return zq(e,k,a)},b)];case
-4:return[0,fI(function(a){return zr(e,k,a)},b)];default:return[0,zy(b)]}else
+r=zY(c);return dD(F(function(a){return mT(b,a)},c),r);case
+2:return[0,fQ(zR,b)];case
+3:return[0,fQ(function(a){return zT(e,k,a)},b)];case
+4:return[0,fQ(function(a){return zU(e,k,a)},b)];default:return[0,z1(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],f=a[2],s=zs(e,a[1],f,a[3],i,a[5],b),l=S(0,f);if(l)var
-t=u(i),m=an(f,bG(u(i),f))===t?1:0;else
+i=a[4],f=a[2],s=zV(e,a[1],f,a[3],i,a[5],b),l=X(0,f);if(l)var
+t=u(i),m=ao(f,bI(u(i),f))===t?1:0;else
 var
-m=l;return dz(m,s);case
+m=l;return dD(m,s);case
 1:var
-v=zt(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dz(w,v);case
+v=zW(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dD(w,v);case
 2:var
-p=a[1],x=fI(function(a){return zp(p,a)},b);return dz(o(d,p[1]),x);case
-3:return[0,zw(a[1],b)];case
+p=a[1],x=fQ(function(a){return zS(p,a)},b);return dD(o(d,p[1]),x);case
+3:return[0,zZ(a[1],b)];case
 4:var
-j=a[1],y=zx(j,b),z=h(j[1]);return dz(S(0,an(g(j[1]),z)),y);default:return[0,zz(a[1],b)]}}function
-zC(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bx(e,a(l(a(d,b[2]),n),k),h)}function
-zD(a,b){var
-e=a[3],f=an(an(a[1],a[2]),e),c=u(b)===f?1:0;return c?G(function(a){var
+j=a[1],y=z0(j,b),z=h(j[1]);return dD(X(0,ao(g(j[1]),z)),y);default:return[0,z2(a[1],b)]}}function
+z5(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bA(e,a(l(a(d,b[2]),n),k),h)}function
+z6(a,b){var
+e=a[3],f=ao(ao(a[1],a[2]),e),c=u(b)===f?1:0;return c?F(function(a){var
 b=o(d,a);return b?o(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
-zE(a){var
-c=u(a[5]),b=cR(a[1],c);if(b){var
-e=a[5];return G(function(a){return z(d,a[1])},e)}return b}function
-zF(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=mr(j,m(function(a){return[0,a,a]},b),hZ);return cV(f,c,e,function(b,l,k){var
-f=fF(kg(a1(an(a1(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=T(b,a[5],[0,j,j]);return zC(h,T(b,a[4],[0,d,j]),n,m)})}function
-zG(h,g,f,e){var
+z7(a){var
+c=u(a[5]),b=cT(a[1],c);if(b){var
+e=a[5];return F(function(a){return z(d,a[1])},e)}return b}function
+z8(h,a,b){var
+c=a[2],e=a[3],f=a[1],i=mJ(j,m(function(a){return[0,a,a]},b),h_);return cY(f,c,e,function(b,l,k){var
+f=fN(kt(a3(ao(a3(ao(b,c),l),e),k)),i),m=f?g(f[1]):d,n=P(b,a[5],[0,j,j]);return z5(h,P(b,a[4],[0,d,j]),n,m)})}function
+z9(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return T(a,b,eq)}}(b),i),c=zB(h,g,d[2],j);if(c){var
-k=a[2],b=bf(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-mC(c,f,a,b){var
-d=zD(a,b),e=d?zE(a):d;if(e){var
-g=a[6],h=zG(c,f,[0,zF(c,a,b),0],g);return R(function(a){return vf(a,eq)},h)}return e}function
-mD(b){var
-f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-h4(a){return fH(m(mD,a))}function
-zH(d,b){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return P(a,b,eu)}}(b),i),c=z4(h,g,d[2],j);if(c){var
+k=a[2],b=a2(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+mU(c,f,a,b){var
+d=z6(a,b),e=d?z7(a):d;if(e){var
+g=a[6],h=z9(c,f,[0,z8(c,a,b),0],g);return S(function(a){return vA(a,eu)},h)}return e}function
+mV(b){var
+f=s(h(b)),c=q(d,q(g(b),f)),i=h(b),e=q(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
+id(a){return fP(m(mV,a))}function
+z_(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
-mE(e,c,b,a){if(a){var
-f=a[2],g=mE(e,c,dm(b),f),h=a[1],i=bl(d,b);return by(mD(n(zH(e,c),i,h)),g)}return cb}function
-zI(b,r,i,q){var
-s=a(b,b),j=fg(a(i,i),s,q);function
+mW(e,c,b,a){if(a){var
+f=a[2],g=mW(e,c,dq(b),f),h=a[1],i=bp(d,b);return bB(mV(n(z_(e,c),i,h)),g)}return cf}function
+z$(b,r,i,q){var
+s=a(b,b),j=fm(a(i,i),s,q);function
 k(a){var
-b=a$(h(a));return[0,bt(g(a)),b]}var
+b=be(h(a));return[0,bi(g(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bx(b,e[1],e[2]),m=[0,by(k(j),t)];else
+t=bA(b,e[1],e[2]),m=[0,bB(k(j),t)];else
 var
 m=l;return m;case
 1:var
 f=c[1],n=o(d,f[1]);if(n)var
-u=f[2],v=f[1],p=[0,k(by(j,bx(a(b,b),v,u)))];else
+u=f[2],v=f[1],p=[0,k(bB(j,bA(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,cb]}function
-zJ(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hJ(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hJ(a(a(a(b,b),b),p),i,j);if(l){var
-q=$(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-zK(e,d,b){var
+p=n;return p}return[0,cf]}function
+Aa(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hQ(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hQ(a(a(a(b,b),b),p),i,j);if(l){var
+r=R(b,h(l[1])),t=g(k[1]);return[0,q(s(b),t),r]}return[0,s(b),b]}return[0,s(b),b]}function
+Ab(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=mE(d,b,c[1],g),k=a(b,f);return[0,fg(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=h1(c[1],g);return[0,fg(a(b,f),e,m)]}var
-l=c[3];return[0,zJ(e,b,h1(c[1],g),l,i)]}}}function
-zL(e,d,c,a,b){return a_(m(function(b){var
-f=l(h(b),a);return hq(e,d,c,[0,l(g(b),a),f])},b))}function
-zM(c,e,b){var
-j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?$(c,F(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
-zN(c,g,f,a){var
-i=m(h,a),b=zL(c,g,f,ao(r,h(bl(cb,a)),i),a);if(b)var
-d=b[1],j=fH(d),e=[0,m(function(a){return zM(c,j,a)},d)];else
+j=mW(d,b,c[1],g),k=a(b,f);return[0,fm(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=ia(c[1],g);return[0,fm(a(b,f),e,m)]}var
+l=c[3];return[0,Aa(e,b,ia(c[1],g),l,i)]}}}function
+Ac(e,d,c,a,b){return bd(m(function(b){var
+f=l(h(b),a);return hx(e,d,c,[0,l(g(b),a),f])},b))}function
+Ad(c,e,b){var
+j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?R(c,E(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
+Ae(c,g,f,a){var
+i=m(h,a),b=Ac(c,g,f,ap(q,h(bp(cf,a)),i),a);if(b)var
+d=b[1],j=fP(d),e=[0,m(function(a){return Ad(c,j,a)},d)];else
 var
 e=b;return e}function
-zO(l,f,e){var
+Af(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(h4(e)),p),n)}return k}return 1}var
-i=bs(B(c[1][1],d));return i?i:z(d,g(h4(e)))}}function
-zP(b,a,c){var
-d=G(function(c){var
-e=g(c),d=f(hO(b,a),e);if(d){var
-i=h(c);return f(hO(b,a),i)}return d},c);return d?zO(b,a,c):d}function
-zQ(b,f,a){var
+m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(id(e)),p),n)}return k}return 1}var
+i=bb(C(c[1][1],d));return i?i:z(d,g(id(e)))}}function
+Ag(b,a,c){var
+d=F(function(c){var
+e=g(c),d=f(hV(b,a),e);if(d){var
+i=h(c);return f(hV(b,a),i)}return d},c);return d?Af(b,a,c):d}function
+Ah(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=zN(c,f[3],a,d);j=1}if(!j){var
-e=zI(c,b,a,h4(d));if(e)var
-l=e[1],i=a_(m(n(zK(c,b,a),d,l),k));else
+h=Ae(c,f[3],a,d);j=1}if(!j){var
+e=z$(c,b,a,id(d));if(e)var
+l=e[1],i=bd(m(n(Ab(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return R(function(a){return m(en,a)},h)}}function
-zR(c,b,d){var
+h=i}return S(function(a){return m(eq,a)},h)}}function
+Ai(c,b,d){var
 e=b[1];return function(g){var
-a=l4(c,e);if(a){var
-h=a[1];return a_(m(f(zQ(c,b,d),h),g))}return a}}function
-zS(f,b,a){var
-g=a[1],c=a[2];return function(h){if(G(fC,b[4]))var
+a=mf(c,e);if(a){var
+h=a[1];return bd(m(f(Ah(c,b,d),h),g))}return a}}function
+Aj(f,b,a){var
+g=a[1],c=a[2];return function(h){if(F(fI,b[4]))var
 d=0;else{var
-l=eb(c,a[3]),e=hC(f,g,c,a[3],l,h);if(!e)return e;var
+l=ds(c,a[3]),e=hJ(f,g,c,a[3],l,h);if(!e)return e;var
 d=e[1]}var
 i=b[4];function
-j(a,e){return lS(f,b,c,d,a,e)}var
-k=b[3];return G(function(a){return l7(g,h,c,d,k,j,a)},i)}}function
-zT(b,h,g,e,a){var
-i=S(0,u(a));if(i)var
+j(a,e){return l5(f,b,c,d,a,e)}var
+k=b[3];return F(function(a){return mi(g,h,c,d,k,j,a)},i)}}function
+Ak(b,h,g,e,a){var
+i=X(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
 var
 c=i;var
-j=c?G(function(a){return zP(b,e,a)},a):c;if(j){var
-d=f(zR(b,g,e),a);if(d){var
-m=d[1];return f(zS(b,h,g),m)}var
+j=c?F(function(a){return Ag(b,e,a)},a):c;if(j){var
+d=f(Ai(b,g,e),a);if(d){var
+m=d[1];return f(Aj(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-mF(a){var
-b=ae(0,an(a[2],a[3]));return m(function(b){var
-c=ae(0,a[1]);return m(function(c){var
-d=gZ(b,a[3]);return cy(a,c,bG(b,a[3]),d)},c)},b)}function
-zU(d,j,c,b,i,h){var
-a=mC(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return zT(d,j,c,b,mF(e));var
+mX(a){var
+b=ag(0,ao(a[2],a[3]));return m(function(b){var
+c=ag(0,a[1]);return m(function(c){var
+d=g6(b,a[3]);return cA(a,c,bI(b,a[3]),d)},c)},b)}function
+Al(d,j,c,b,i,h){var
+a=mU(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return Ak(d,j,c,b,mX(e));var
 g=f}else
 var
 g=a;return g}function
-zV(a,i,h){var
+Am(a,i,h){var
 c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
-b=fz(d,h[4]);if(b){var
-e=B(c,k);if(e)return lo(c,j,a[1],l,b[1],i[1],d);var
+b=fF(d,h[4]);if(b){var
+e=C(c,k);if(e)return lB(c,j,a[1],l,b[1],i[1],d);var
 f=e}else
 var
 f=b;var
 g=f}else
 var
 g=a;return g}}function
-zW(b,e,h){var
+An(b,e,h){var
 i=b[1],j=b[2][2];return function(f){var
 c=b[4];if(c){var
-d=fz(f,h[5]);if(d){var
-k=lG(i,e,c[1],e[1],f,d[1]);return R(function(b){var
+d=fF(f,h[5]);if(d){var
+k=lT(i,e,c[1],e[1],f,d[1]);return S(function(b){var
 c=b[2];return v(a(j,b[1]),c)},k)}var
 g=d}else
 var
 g=c;return g}}function
-zX(c,a,e){var
+Ao(c,a,e){var
 g=c[1],h=c[2][2];return function(j,i,d,b){if(b===a[1])return 0;var
-k=f(zW(c,a,e),b),l=fy(aQ(zV(c,a,e),j,d,b),k),m=lR(g,a,i,h,d,b);return fy(fy(fx(g,h,d,a[1],b),m),l)}}function
-mG(b,a,c){var
-d=b[1],e=S(0,a[2]);if(e){var
-g=lT(b,a),h=lQ(d,a),i=f(lU(b,a,c),g);return R(function(e){var
-f=ae(0,d[3]);return[0,e,m(aQ(zX(b,a,c),g,h,e),f)]},i)}return e}function
-zY(c,a){var
+k=f(An(c,a,e),b),l=fE(aN(Am(c,a,e),j,d,b),k),m=l4(g,a,i,h,d,b);return fE(fE(fD(g,h,d,a[1],b),m),l)}}function
+mY(b,a,c){var
+d=b[1],e=X(0,a[2]);if(e){var
+g=l6(b,a),h=l3(d,a),i=f(l7(b,a,c),g);return S(function(e){var
+f=ag(0,d[3]);return[0,e,m(aN(Ao(b,a,c),g,h,e),f)]},i)}return e}function
+Ap(c,a){var
 d=a[1],e=a[2];return function(h,g,f){var
-b=eh(c,d,e,a[3],h,g,f);return b?en(b[1]):dn}}function
-zZ(b,a){var
+b=ek(c,d,e,a[3],h,g,f);return b?eq(b[1]):dr}}function
+Aq(b,a){var
 c=a[2];return function(d){var
-e=eb(c,a[3]),f=g$(b[2],d),g=W(bU(b),f);return m(function(c){var
-d=kh(c[2]),f=c[1];return m(n(zY(b,a),e,f),d)},g)}}function
-z0(b,d,a){var
+e=ds(c,a[3]),f=hg(b[2],d),g=Y(bq(b),f);return m(function(c){var
+d=ku(c[2]),f=c[1];return m(n(Ap(b,a),e,f),d)},g)}}function
+Ar(b,d,a){var
 c=d[2];return function(e,d){var
-f=R(s,fx(b,c,e,d,a));return[0,fx(b,c,e,a,d),f]}}function
-z1(a,b,i,d){var
-e=S(0,u(d[2]));if(e){var
-c=hR(a,b,d);if(c){var
-g=c[1],j=f(hS(a,b),g);return R(function(c){var
-d=ae(0,a[3]),e=m(f(z0(a,b,i),c),d);return[0,f(zZ(a,b),g),c,e]},j)}var
+f=S(s,fD(b,c,e,d,a));return[0,fD(b,c,e,a,d),f]}}function
+As(a,b,i,d){var
+e=X(0,u(d[2]));if(e){var
+c=hY(a,b,d);if(c){var
+g=c[1],j=f(hZ(a,b),g);return S(function(c){var
+d=ag(0,a[3]),e=m(f(Ar(a,b,i),c),d);return[0,f(Aq(a,b),g),c,e]},j)}var
 h=c}else
 var
 h=e;return h}function
-z2(i,h,g,f,e){var
-a=mC(h,g,f,e);if(a)var
-b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mF(b)]:c,d=j;else
+At(i,h,g,f,e){var
+a=mU(h,g,f,e);if(a)var
+b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mX(b)]:c,d=j;else
 var
 d=a;return d}var
-cc=[ap,z3,cJ(0)],er=[ap,z4,cJ(0)];function
-aU(b,a){throw[0,cc,n(az(z5),b,a)]}function
-z6(a){var
-b=J(a),c=0,d=qC(a);return[0,function(a){return 0},d,c,b]}function
-z7(a){return[0,a,e1(64),0]}function
-fJ(c){var
+cg=[aq,Au,cK(0)],ev=[aq,Av,cK(0)];function
+aW(b,a){throw[0,cg,n(aB(Aw),b,a)]}function
+Ax(a){var
+b=K(a),c=0,d=qX(a);return[0,function(a){return 0},d,c,b]}function
+Ay(a){return[0,a,e6(64),0]}function
+fR(c){var
 a=c[1];if(a[3]===a[4]){var
-b=f(a[1],a[2]);if(0===b)throw gy;a[4]=b;a[3]=0}var
-d=gh(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fK(b){var
-a=b[3];if(a)throw[0,cc,z8];return a}function
-bz(a){fK(a);rg(a[2]);(function(d){for(;;){var
-b=fJ(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(rf(a[2])===1025)return aU(z9,e2(a[2]));gK(a[2],b);continue}return c}}(0));return e2(a[2])}function
-dA(a,d){var
-b=bz(d),c=w(b,a);return c?aU(a,b):c}function
-cz(b){var
-a=1-b[3];if(a)throw[0,cc,z_];return a}var
-h5=ax(dN,function(b){var
-a=p8(b);if(58<=a){if(!(5<a+iR>>>0))return a-87|0}else
-if(48<=a)return a+iF|0;return 16});function
-z$(a){return c(h5,a)[1+a]<16?1:0}function
-mH(a){var
-e=w(a,Aa),f=e?45===aB(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+b=f(a[1],a[2]);if(0===b)throw gG;a[4]=b;a[3]=0}var
+d=gp(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fS(b){var
+a=b[3];if(a)throw[0,cg,Az];return a}function
+bC(a){fS(a);rB(a[2]);(function(d){for(;;){var
+b=fR(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(rA(a[2])===1025)return aW(AA,e7(a[2]));gS(a[2],b);continue}return c}}(0));return e7(a[2])}function
+dE(a,d){var
+b=bC(d),c=w(b,a);return c?aW(a,b):c}function
+cB(b){var
+a=1-b[3];if(a)throw[0,cg,AB];return a}var
+ie=av(dR,function(b){var
+a=qr(b);if(58<=a){if(!(5<a+i6>>>0))return a-87|0}else
+if(48<=a)return a+iU|0;return 16});function
+AC(a){return c(ie,a)[1+a]<16?1:0}function
+mZ(a){var
+e=w(a,AD),f=e?45===aD(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==aB(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==aD(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===J(a)?1:0;if(c)var
+c=b===K(a)?1:0;if(c)var
 d=c;else{var
-e=z$(aB(a,b));if(e){var
+e=AC(aD(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dK?1:0,j=i?l(b):i;else
+i=c<=dO?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aU(Ab,a);return u_(16,a)}function
-Ac(b,a){return 0===b?a:k(N(b,28),a)}function
-aV(d){fK(d);var
+j=d;if(1-j)aW(AE,a);return vt(16,a)}function
+AF(b,a){return 0===b?a:k(M(b,28),a)}function
+aX(d){fS(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=gh(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==gh(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,Ac(f,b)]}}var
-i=c(h5,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=gp(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==gp(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,AF(f,b)]}}var
+i=c(ie,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mH(bz(d))}function
-dB(c){var
-a=bz(c),b=w(a,Ad);return b?[0,mH(a)]:b}function
-cd(b){var
-a=aV(b);if(P(a)<=0)aU(Af,jl(Ae,a));return a}var
-mI=1048576;function
-dC(b){var
-a=aV(b);if(P(a)<0)aU(Ah,jl(Ag,a));if(gX(a,mI))throw[0,er,f(az(Ai),mI)];return cP(a)}function
-cW(d,b,c){var
-a=dC(c);if(b<=a){var
-e=f(az(Aj),a);aU(n(az(Ak),d,b),e)}return a}function
-h6(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bj(a);var
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mZ(bC(d))}function
+dF(c){var
+a=bC(c),b=w(a,AG);return b?[0,mZ(a)]:b}function
+ch(b){var
+a=aX(b);if(V(a)<=0)aW(AI,jA(AH,a));return a}var
+m0=1048576;function
+dG(b){var
+a=aX(b);if(V(a)<0)aW(AK,jA(AJ,a));if(g4(a,m0))throw[0,ev,f(aB(AL),m0)];return cR(a)}function
+cZ(d,b,c){var
+a=dG(c);if(b<=a){var
+e=f(aB(AM),a);aW(n(aB(AN),d,b),e)}return a}function
+ig(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bn(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-ce(b,a){return h6(dC(a),b,a)}function
-bh(b,d,c){var
-a=ce(d,c);if(1-eW(al(a),b)){var
-e=al(a),g=f(az(Al),e);aU(aG(Ao,qN(An,H(az(Am),b))),g)}return a}function
-mJ(c,b,a){var
-d=[0,b,0];return bh(c,function(a){return bh(d,aV,a)},a)}function
-fL(e,b){var
-a=bz(b),c=w(a,Ap);if(c){if(w(a,Aq))return aU(Ar,a);var
+ci(b,a){return ig(dG(a),b,a)}function
+bl(b,d,c){var
+a=ci(d,c);if(1-d5(an(a),b)){var
+e=an(a),g=f(aB(AO),e);aW(aJ(AR,q8(AQ,H(aB(AP),b))),g)}return a}function
+m1(c,b,a){var
+d=[0,b,0];return bl(c,function(a){return bl(d,aX,a)},a)}function
+fT(e,b){var
+a=bC(b),c=w(a,AS);if(c){if(w(a,AT))return aW(AU,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cf(a){var
-b=aV(a);return[0,b,cd(a)]}function
-aD(c,b){var
-a=1-c;if(a)throw[0,cc,aG(As,b)];return a}function
-cg(b){var
-a=dC(b);aD(0<a?1:0,At);return a}function
-Au(e){var
-a=ce(aV,e);function
-b(b,a){return gt(a,b)}var
-c=bE(function(a){var
+cj(a){var
+b=aX(a);return[0,b,ch(a)]}function
+aF(c,b){var
+a=1-c;if(a)throw[0,cg,aJ(AV,b)];return a}function
+ck(b){var
+a=dG(b);aF(0<a?1:0,AW);return a}function
+AX(e){var
+a=ci(aX,e);function
+b(b,a){return gB(a,b)}var
+c=bG(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=de(function(a){return b(f,a)},a);else
+f=1,d=dh(function(a){return b(f,a)},a);else
 var
-d=c;aD(d,Av);return a}function
-Aw(b,f,e){var
+d=c;aF(d,AY);return a}function
+AZ(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=u8(e,-1-b|0),i=b-1|0,j=f?kc(e,i):f;aD(j,Ax);var
-a=cP(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,Ay);c(d,g)[1+g]=1;return 0}dd(a,f);dd(a,e);c(d,0)[1]=1;return aD(cM(function(a){return a},d),Az)}function
-AA(b){var
-a=bz(b);if(w(a,AB)){var
-c=w(a,AC);if(c){if(w(a,AD))return w(a,AE)?w(a,AF)?aU(AG,a):1:[1,cf(b)];var
-d=[2,fL(cf,b)]}else
+f=vr(e,-1-b|0),i=b-1|0,j=f?kp(e,i):f;aF(j,A0);var
+a=cR(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aF(l,A1);c(d,g)[1+g]=1;return 0}dg(a,f);dg(a,e);c(d,0)[1]=1;return aF(cN(function(a){return a},d),A2)}function
+A3(b){var
+a=bC(b);if(w(a,A4)){var
+c=w(a,A5);if(c){if(w(a,A6))return w(a,A7)?w(a,A8)?aW(A9,a):1:[1,cj(b)];var
+d=[2,fT(cj,b)]}else
 var
-d=c;return d}return[0,cf(b)]}function
-AH(b){var
-a=bz(b);if(w(a,AI)){if(w(a,AJ)){var
-c=w(a,AK);if(c){if(w(a,AL))return w(a,AM)?w(a,AN)?w(a,AO)?w(a,AP)?aU(AQ,a):[2,cf(b)]:4:3:1;var
-d=[0,cf(b)]}else
+d=c;return d}return[0,cj(b)]}function
+A_(b){var
+a=bC(b);if(w(a,A$)){if(w(a,Ba)){var
+c=w(a,Bb);if(c){if(w(a,Bc))return w(a,Bd)?w(a,Be)?w(a,Bf)?w(a,Bg)?aW(Bh,a):[2,cj(b)]:4:3:1;var
+d=[0,cj(b)]}else
 var
-d=c;return d}return 2}return[1,cf(b)]}function
-AR(e,b){var
-a=bz(b);if(w(a,AS)){var
-c=w(a,AT);if(c){if(w(a,AU))return w(a,AV)?w(a,AW)?aU(AX,a):[1,cg(b)]:2;var
+d=c;return d}return 2}return[1,cj(b)]}function
+Bi(e,b){var
+a=bC(b);if(w(a,Bj)){var
+c=w(a,Bk);if(c){if(w(a,Bl))return w(a,Bm)?w(a,Bn)?aW(Bo,a):[1,ck(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bh([0,e,0],Au,b)]}function
-AY(c,b){var
-a=bz(b),d=w(a,AZ);if(d){if(w(a,A0)){if(w(a,A1))return aU(A2,a);var
-e=bh([0,c,0],aV,b),f=bh([0,c,0],aV,b);Aw(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bl([0,e,0],AX,b)]}function
+Bp(c,b){var
+a=bC(b),d=w(a,Bq);if(d){if(w(a,Br)){if(w(a,Bs))return aW(Bt,a);var
+e=bl([0,c,0],aX,b),f=bl([0,c,0],aX,b);AZ(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-A3(a){dA(A4,a);var
-c=cg(a),b=cg(a),d=cg(a),e=AA(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,A5);var
-j=AH(a),k=AR(b,a),f=AY(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=cd(a),p=mJ([0,l,0],c,a),q=fL(aV,a),r=fL(aV,a),s=cd(a),t=mJ([0,d,0],m,a),u=bh([0,n,0],aV,a),v=cd(a),g=bh([0,0,[0,b,0]],aV,a);aD(bE(function(a){return 0<P(a)?1:0},g),A6);var
-w=cd(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bh([0,0,[0,b,0]],aV,a)]}function
-es(b,a){dA(A7,a);var
-c=cW(A8,b[3],a),e=dC(a);function
-d(a){return cW(A9,b[2],a)}function
+Bu(a){dE(Bv,a);var
+c=ck(a),b=ck(a),d=ck(a),e=A3(a),h=1!==e?1:0,i=h||(c===b?1:0);aF(i,Bw);var
+j=A_(a),k=Bi(b,a),f=Bp(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=ch(a),p=m1([0,l,0],c,a),q=fT(aX,a),r=fT(aX,a),s=ch(a),t=m1([0,d,0],m,a),u=bl([0,n,0],aX,a),v=ch(a),g=bl([0,0,[0,b,0]],aX,a);aF(bG(function(a){return 0<V(a)?1:0},g),Bx);var
+w=ch(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bl([0,0,[0,b,0]],aX,a)]}function
+ew(b,a){dE(By,a);var
+c=cZ(Bz,b[3],a),e=dG(a);function
+d(a){return cZ(BA,b[2],a)}function
 f(a){var
-c=bz(a);if(w(c,A_)){if(w(c,A$)){if(w(c,Ba)){if(w(c,Bb))return aU(Bc,c);aD(0===b[7]?1:0,Bd);var
-f=b[3],g=function(a){return cW(Be,f,a)},h=fL(function(a){return ce(g,a)},a);return[3,h,aV(a)]}var
-i=cW(Bf,e,a),j=d(a),k=dB(a);return[0,i,j,k,dB(a)]}var
-l=ce(d,a),m=dB(a);return[2,l,m,dB(a)]}var
-n=d(a),o=dB(a);return[1,n,o,dB(a)]}var
-g=cd(a),h=ce(f,a),i=cd(a);return[0,c,e,g,h,i,bh([0,b[3],0],aV,a)]}function
-Bg(b,a){dA(Bh,a);return ce(function(a){var
-c=cW(Bi,b[3],a),d=cd(a);return[0,c,d,bh([0,b[2],0],aV,a)]},a)}function
-mK(d){var
-a=bz(d);if(w(a,Bj)){var
-b=w(a,Bk);if(b){if(w(a,Bl))return aU(Bm,a);var
+c=bC(a);if(w(c,BB)){if(w(c,BC)){if(w(c,BD)){if(w(c,BE))return aW(BF,c);aF(0===b[7]?1:0,BG);var
+f=b[3],g=function(a){return cZ(BH,f,a)},h=fT(function(a){return ci(g,a)},a);return[3,h,aX(a)]}var
+i=cZ(BI,e,a),j=d(a),k=dF(a);return[0,i,j,k,dF(a)]}var
+l=ci(d,a),m=dF(a);return[2,l,m,dF(a)]}var
+n=d(a),o=dF(a);return[1,n,o,dF(a)]}var
+g=ch(a),h=ci(f,a),i=ch(a);return[0,c,e,g,h,i,bl([0,b[3],0],aX,a)]}function
+BJ(b,a){dE(BK,a);return ci(function(a){var
+c=cZ(BL,b[3],a),d=ch(a);return[0,c,d,bl([0,b[2],0],aX,a)]},a)}function
+m2(d){var
+a=bC(d);if(w(a,BM)){var
+b=w(a,BN);if(b){if(w(a,BO))return aW(BP,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-Bn(b,a){return cW(Bo,al(b[4]),a)}function
-Bp(d){var
-a=fJ(d),b=c(h5,a)[1+a];if(16===b)aU(Bq,gG(1,a));return b}function
-fM(e,d,c){var
+BQ(b,a){return cZ(BR,an(b[4]),a)}function
+BS(d){var
+a=fR(d),b=c(ie,a)[1+a];if(16===b)aW(BT,gO(1,a));return b}function
+fU(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|Bp(c);continue}}function
-h7(a){return 1===(a&1)?0:1+h7(a>>>1|0)|0}function
-Br(e){var
-g=fM(3,0,e),h=fM(6,0,e),a=fM(7,0,e),f=g&iB;if(iB===f)throw[0,cc,Bs];var
-b=0===f?h:h|oa;if(0===b&&0===a)return[0,d,0];var
-c=0===a?h7(b):h7(a),i=0===a?b>>>c|0:ct(k(N(b,28),a),c),j=0===a?28+c|0:c,l=(aw(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-Bt(d,a){dA(Bu,a);var
-b=ce(function(a){fK(a);var
-c=h6(d[1],Br,a),b=fJ(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,cc,Bv];return c},a),e=0;function
-f(b,a){return gE(b,a[2])}var
-c=am(function(a,b){return am(f,a,b)},e,b);function
-g(a){return N(a[1],a[2]-c|0)}var
-h=H(function(a){return H(g,a)},b);return[0,N(j,-c|0),h]}var
-Bw=oa;function
-cX(c){var
-b=am(function(c,b){return a(c,b)},j,c);if(gX(b,Bw))throw[0,er,Bx];return cP(b)}var
-By=c6;function
-et(d,c){var
-a=dC(c),b=dC(c),e=f(az(Bz),d);aD(d<=db(a,b)?1:0,e);if(c6<aw(a,b))throw[0,er,f(az(BA),By)];return[0,a,b]}function
-mL(a){var
-b=et(1,a),c=et(1,a),d=et(0,a);return[0,b,c,d,et(1,a)]}function
-mM(a,d,b){function
+b=b-1|0,a=a<<4|BS(c);continue}}function
+ih(a){return 1===(a&1)?0:1+ih(a>>>1|0)|0}function
+BU(e){var
+g=fU(3,0,e),h=fU(6,0,e),a=fU(7,0,e),f=g&iQ;if(iQ===f)throw[0,cg,BV];var
+b=0===f?h:h|ov;if(0===b&&0===a)return[0,d,0];var
+c=0===a?ih(b):ih(a),i=0===a?b>>>c|0:cb(k(M(b,28),a),c),j=0===a?28+c|0:c,l=(ay(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+BW(d,a){dE(BX,a);var
+b=ci(function(a){fS(a);var
+c=ig(d[1],BU,a),b=fR(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,cg,BY];return c},a),e=0;function
+f(b,a){return gM(b,a[2])}var
+c=ak(function(a,b){return ak(f,a,b)},e,b);function
+g(a){return M(a[1],a[2]-c|0)}var
+h=H(function(a){return H(g,a)},b);return[0,M(j,-c|0),h]}var
+BZ=ov;function
+c0(c){var
+b=ak(function(c,b){return a(c,b)},j,c);if(g4(b,BZ))throw[0,ev,B0];return cR(b)}var
+B1=c9;function
+ex(d,c){var
+a=dG(c),b=dG(c),e=f(aB(B2),d);aF(d<=de(a,b)?1:0,e);if(c9<ay(a,b))throw[0,ev,f(aB(B3),B1)];return[0,a,b]}function
+m3(a){var
+b=ex(1,a),c=ex(1,a),d=ex(0,a);return[0,b,c,d,ex(1,a)]}function
+m4(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aR(f(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,BB);return gi(c,f(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aH(f(b,a[4]),e-1|0)|0)-1|0;aF(0<=c?1:0,B4);return gq(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-mN(c,a){var
-d=cd(a),e=[0,c,0],b=ce(function(a){return bh(e,aV,a)},a);aD(0!==b?1:0,BC);return[0,d,b,bh([0,al(b),0],aV,a)]}function
-BD(f,c){var
-g=f[1],b=mL(c),a=cg(c);aD(0===go(g,a)?1:0,BE);var
-i=[0,b[1][1],[0,b[1][2],0]],d=mN(cX([0,gi(g,a),i]),c),h=d[2],e=al(h);aD(0===go(e,a)?1:0,BF);cX([0,e,[0,a,0]]);var
-j=mM(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-BG(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,BH);var
-b=mN(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-mO(b,e){var
-a=mL(e);aD(bm(a[4],BJ),BI);function
+m5(c,a){var
+d=ch(a),e=[0,c,0],b=ci(function(a){return bl(e,aX,a)},a);aF(0!==b?1:0,B5);return[0,d,b,bl([0,an(b),0],aX,a)]}function
+B6(f,c){var
+g=f[1],b=m3(c),a=ck(c);aF(0===gw(g,a)?1:0,B7);var
+i=[0,b[1][1],[0,b[1][2],0]],d=m5(c0([0,gq(g,a),i]),c),h=d[2],e=an(h);aF(0===gw(e,a)?1:0,B8);c0([0,e,[0,a,0]]);var
+j=m4(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+B9(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aF(f,B_);var
+b=m5(a[1],e),d=b[2],g=[0,an(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+m6(b,e){var
+a=m3(e);aF(bs(a[4],Ca),B$);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aD(g,BK);return[0,a,mM(a,b[1],b)]}function
-BL(c){var
-a=cf(c),b=0<=P(a[1])?1:0,d=b?kc(a[1],a[2]):b;aD(d,BM);return a}function
-BN(a){var
-b=jw(a);function
-c(b,a){return bm(b,a)}aD(bE(function(a){return c(b,a)},a),BO);return b}function
-BP(a){var
-b=jw(a),c=b[3],d=b[2];aD(bE(function(a){var
-b=bm(a[2],d),e=b?bm(a[3],c):b;return e},a),BQ);var
-e=0;return[0,am(function(b,a){return b+a[1]|0},e,a),d,c]}function
-BR(a,c){var
-b=bz(c),g=pB(b,BS);if(0<=g){if(0<g){if(w(b,BT)){if(w(b,BU)){if(w(b,BV)){if(w(b,BW)){if(!w(b,BX)&&a&&!a[2]){var
-d=a[1],e=et(1,c),j=cX([0,d[3],[0,e[2],0]]),k=cX([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aF(g,Cb);return[0,a,m4(a,b[1],b)]}function
+Cc(c){var
+a=cj(c),b=0<=V(a[1])?1:0,d=b?kp(a[1],a[2]):b;aF(d,Cd);return a}function
+Ce(a){var
+b=jK(a);function
+c(b,a){return bs(b,a)}aF(bG(function(a){return c(b,a)},a),Cf);return b}function
+Cg(a){var
+b=jK(a),c=b[3],d=b[2];aF(bG(function(a){var
+b=bs(a[2],d),e=b?bs(a[3],c):b;return e},a),Ch);var
+e=0;return[0,ak(function(b,a){return b+a[1]|0},e,a),d,c]}function
+Ci(a,c){var
+b=bC(c),g=pW(b,Cj);if(0<=g){if(0<g){if(w(b,Ck)){if(w(b,Cl)){if(w(b,Cm)){if(w(b,Cn)){if(!w(b,Co)&&a&&!a[2]){var
+d=a[1],e=ex(1,c),j=c0([0,d[3],[0,e[2],0]]),k=c0([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=mO(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return BG(a[1],c)}else
-if(w(b,BZ)){if(w(b,B0)){if(w(b,B1)){if(w(b,B2)){if(w(b,B3)){if(!w(b,B4)&&a&&!a[2]){var
-l=a[1];return[0,[2,BL(c)],l]}}else
+h=m6(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return B9(a[1],c)}else
+if(w(b,Cq)){if(w(b,Cr)){if(w(b,Cs)){if(w(b,Ct)){if(w(b,Cu)){if(!w(b,Cv)&&a&&!a[2]){var
+l=a[1];return[0,[2,Cc(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cX([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return BD(a[1],c)}else
-if(a&&a[2])return[0,1,BP(a)]}else
+f=a[1];return[0,5,[0,c0([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return B6(a[1],c)}else
+if(a&&a[2])return[0,1,Cg(a)]}else
 if(a&&!a[2]){var
-i=mO(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,BN(a)];return aU(BY,b)}var
-B5=c6;function
-B6(a){dA(B7,a);var
-b=cg(a),d=cg(a),e=cg(a);cX([0,b,[0,d,[0,e,0]]]);var
-j=bh([0,b,0],cf,a),h=bh([0,b,0],cf,a);aD(bE(function(a){return 0<P(a[1])?1:0},h),B8);var
-g=cg(a);if(c6<g)throw[0,er,f(az(B9),B5)];var
+i=m6(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,Ce(a)];return aW(Cp,b)}var
+Cw=c9;function
+Cx(a){dE(Cy,a);var
+b=ck(a),d=ck(a),e=ck(a);c0([0,b,[0,d,[0,e,0]]]);var
+j=bl([0,b,0],cj,a),h=bl([0,b,0],cj,a);aF(bG(function(a){return 0<V(a[1])?1:0},h),Cz);var
+g=ck(a);if(c9<g)throw[0,ev,f(aB(CA),Cw)];var
 i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(g<b)return bj(e);var
-f=ce(function(b){return function(a){return cW(B_,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=BR(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cX([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=k,e=j;for(;;){if(g<b)return bn(e);var
+f=ci(function(b){return function(a){return cZ(CB,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Ci(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];c0([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-mP(b,a){dA(B$,a);fK(a);function
-d(a){return fM(2,0,a)}var
-e=h6(aR(aR(b[1],b[2]),b[3]),d,a),c=fJ(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,cc,Ca];return e}var
-mQ=30;function
-h8(a){var
-c=a5(a);if(c<=30)return[0,cP(a),0];var
-d=0<=P(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:ct(d,b),f=ct(e,mQ),i=cP(l(e,N(f,mQ))),g=bo(cP(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
-ba(c,b){var
-a=h8(b);return bo(a[1],a[2]-c|0)}function
-a3(e,d,c){var
-a=h8(d),b=h8(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-bb(d,c){var
-a=bo(c,d),e=Math.abs(a);if(e<oD)return Math.floor(a+dM)|0;if(e<oD)return a|0;var
-f=i8(c),g=bo(f[1],27),h=Math.floor(g),i=k(N(h|0,26),bo(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?N(i,b):ct(i,-b|0)}function
-aP(a){return Math.abs(a)<K?1:0}function
-mR(b,a){return gE(b.length-1,a.length-1)-1|0}function
-O(c,b){var
-e=mR(c,b),d=0.,i=0;if(e<0)var
+m7(b,a){dE(CC,a);fS(a);function
+d(a){return fU(2,0,a)}var
+e=ig(aH(aH(b[1],b[2]),b[3]),d,a),c=fR(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,cg,CD];return e}var
+m8=30;function
+ii(a){var
+c=a8(a);if(c<=30)return[0,cR(a),0];var
+d=0<=V(a)?a:s(a),b=ay(0,c-60|0),e=0===b?d:cb(d,b),f=cb(e,m8),i=cR(l(e,M(f,m8))),g=bu(cR(f),30)+i,h=0<=V(a)?g:-g;return[0,h,b]}function
+a5(c,b){var
+a=ii(b);return bu(a[1],a[2]-c|0)}function
+aU(e,d,c){var
+a=ii(d),b=ii(c);return bu(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a6(d,c){var
+a=bu(c,d),e=Math.abs(a);if(e<oY)return Math.floor(a+dQ)|0;if(e<oY)return a|0;var
+f=jl(c),g=bu(f[1],27),h=Math.floor(g),i=k(M(h|0,26),bu(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?M(i,b):cb(i,-b|0)}function
+aM(a){return Math.abs(a)<L?1:0}function
+m9(b,a){return gM(b.length-1,a.length-1)-1|0}function
+Q(c,b){var
+e=m9(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-aW(b,e,c){var
-d=mR(b,c),f=0;if(!(d<0)){var
+aY(b,e,c){var
+d=m9(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cY(c,b){var
-a=[0,0.];d1(function(c){var
+c1(c,b){var
+a=[0,0.];d6(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dD(a){return a*a}function
-bX(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-Cb(a,d,b){var
-i=d?d[1]:3,f=bX(a,b);function
-g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+or):2.*e(f,b)-e(a[8],b)}function
+dH(a){return a*a}function
+bZ(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=r(function(a){return Q(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+CE(a,d,b){var
+i=d?d[1]:3,f=bZ(a,b);function
+g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+oM):2.*e(f,b)-e(a[8],b)}function
 j(a){return a}var
-k=aK(a[2],j),h=qz(function(d){var
-e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=eY(function(b,a){var
-c=g(b);return gj(g(a),c)},l),n=bF(function(a,b){return a<i?1:0},m);return cn(h[1],n)}function
-Cc(a){var
-b=d6(0,a.length-1);return Q(function(e,d){var
-f=ud(c3,c3,d),h=jZ(b,f),g=eX(function(b){return bm(c(a,b)[1+b],d)},h);return g?g[1]:(jY(b,f,e),e)},a)}function
-Cd(a){return typeof
-a==="number"?0===a?Ce:0:2===a[0]?Cg:Cf}function
-Ch(c,a){var
-b=p(c,0.),d=1./aw(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}d1(function(a){return D(f,a)},a);function
-g(c,a){return a-e(b,c)}return q(function(a){return Q(g,a)},a)}function
-Ci(c,b,a){var
-d=cY(a,function(a){return dD(A(a-c,b-a))});return[0,cY(a,function(a){return dD(A(0.,A(c-a,a-b)))}),d]}function
-mS(b,a,c){if(b!=Z&&a!=K){var
-d=cY(c,function(c){return A(b*c,a*c)});return[0,cY(c,function(c){return a7(b*c,a*c)}),d]}return[0,Z,K]}function
-h9(e,d,b){function
-a(c){return e*Math.sqrt(cY(b,function(a){switch(d){case
+k=aQ(a[2],j),h=qU(function(d){var
+e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=e3(function(b,a){var
+c=g(b);return gr(g(a),c)},l),n=bH(function(a,b){return a<i?1:0},m);return cr(h[1],n)}function
+CF(a){var
+b=cO(0,a.length-1);return W(function(e,d){var
+f=uy(c6,c6,d),h=ka(b,f),g=e2(function(b){return bs(c(a,b)[1+b],d)},h);return g?g[1]:(fb(b,f,e),e)},a)}function
+CG(a){return typeof
+a==="number"?0===a?CH:0:2===a[0]?CJ:CI}function
+CK(c,a){var
+b=p(c,0.),d=1./ay(1,a.length-1);function
+f(a,c){return t(b,a,e(b,a)+c*d)}d6(function(a){return B(f,a)},a);function
+g(c,a){return a-e(b,c)}return r(function(a){return W(g,a)},a)}function
+CL(c,b,a){var
+d=c1(a,function(a){return dH(A(a-c,b-a))});return[0,c1(a,function(a){return dH(A(0.,A(c-a,a-b)))}),d]}function
+m_(b,a,c){if(b!=$&&a!=L){var
+d=c1(c,function(c){return A(b*c,a*c)});return[0,c1(c,function(c){return a_(b*c,a*c)}),d]}return[0,$,L]}function
+ij(e,d,b){function
+a(c){return e*Math.sqrt(c1(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(c4),c]}function
-Cj(a,g,d){var
-b=_(a7,K,d),c=_(A,Z,d),h=h9(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(c7),c]}function
+CM(a,g,d){var
+b=aa(a_,L,d),c=aa(A,$,d),h=ij(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-Ck(d,b,v,n){var
+CN(d,b,v,n){var
 X=b[9],Y=0;function
-_(b,a){return aw(b,a5(a))}var
-f=am(function(a,b){return am(_,a,b)},Y,X),k=b[8],w=1,$=b[9],g=L(H(function(a){return L(H(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):Z,y=b[11],i=y?ba(f,y[1]):K,z=b[10],B=b[11],S=0;if(z&&0<=P(z[1]))var
+Z(b,a){return ay(b,a8(a))}var
+f=ak(function(a,b){return ak(Z,a,b)},Y,X),k=b[8],w=1,_=b[9],g=I(H(function(a){return I(H(function(a){return a5(f,a)},a))},_)),x=b[10],h=x?a5(f,x[1]):$,y=b[11],i=y?a5(f,y[1]):L,z=b[10],B=b[11],P=0;if(z&&0<=V(z[1]))var
 l=0;else
-S=1;if(S){var
-T=0;if(B&&!(0<P(B[1])))var
+P=1;if(P){var
+R=0;if(B&&!(0<V(B[1])))var
 l=1;else
-T=1;if(T)var
+R=1;if(R)var
 l=2}var
-C=q(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
+C=r(function(a){return 2===d?Math.sqrt(Q(a,a)):1.},g);switch(d){case
 0:var
-j=Ch(n,g);break;case
+j=CK(n,g);break;case
 1:var
 j=g;break;default:var
-j=Q(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
-U=0;if(2!==d&&h!=Z&&i!=K){var
-D=[0,[as,(h+i)/2.,n*dD((i-h)/2.),dM],0];U=1}if(!U)var
+j=W(function(b,a){return r(function(a){return a/e(C,b)},a)},g)}var
+S=0;if(2!==d&&h!=$&&i!=L){var
+D=[0,[at,(h+i)/2.,n*dH((i-h)/2.),dQ],0];S=1}if(!S)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
-R=o[1];if(R)var
-t=R[1],ap=t[2],aq=a3(f,a(k,t[1]),ap),ar=1./dD(ba(0,t[2])),at=[0,[as,0.,dD(aq),ar],0],m=at;else
+O=o[1];if(O)var
+t=O[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./dH(a5(0,t[2])),as=[0,[at,0.,dH(aq),ar],0],m=as;else
 u=1}else
 var
-m=[0,[as,0.,1.,a3(-f|0,w,k)],0];if(u)var
+m=[0,[at,0.,1.,aU(-f|0,w,k)],0];if(u)var
 m=0;var
-r=b[4],V=0;if(typeof
-r!=="number"&&2!==r[0]){var
-E=0===P(r[1][1])?1:0;V=1}if(!V)var
+q=b[4],T=0;if(typeof
+q!=="number"&&2!==q[0]){var
+E=0===V(q[1][1])?1:0;T=1}if(!T)var
 E=0;function
 aa(a){switch(d){case
-0:return Ci(h,i,a);case
+0:return CL(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a7(i,b),c=mS(A(h,-b),f,a),e=h9(b,l,a),g=a7(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mS(h,i,a);default:return E?Cj(1.,l,a):h9(1.,l,a)}}var
-ab=2===d?j:g,F=q(aa,ab),G=a(k,k),ac=L(b[9]);function
-ad(a){return 2===d?ba(0,a):a3(-2*f|0,a,G)}if(2===d)var
-ae=0,I=function(a,b){return a3(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=a_(i,b),c=m_(A(h,-b),f,a),e=ij(b,l,a),g=a_(c[2],e[2]);return[0,A(c[1],e[1]),g]}return m_(h,i,a);default:return E?CM(1.,l,a):ij(1.,l,a)}}var
+ab=2===d?j:g,F=r(aa,ab),G=a(k,k),ac=I(b[9]);function
+ad(a){return 2===d?a5(0,a):aU(-2*f|0,a,G)}if(2===d)var
+ae=0,J=function(a,b){return aU(ae,a,b)};else
 var
-I=function(c,b){return a3(2*f|0,a(c,G),b)};var
-af=2===d?0:2*(a5(k)-f|0)|0,s=b[4],W=0;if(typeof
+J=function(c,b){return aU(2*f|0,a(c,G),b)};var
+af=2===d?0:2*(a8(k)-f|0)|0,s=b[4],U=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
-N=M[1],ao=a(N[2],N[2]),J=ao;W=1}}if(!W)var
-J=w;var
-ag=0===d?0:cn(D,m),ah=Cc(g),ai=q(function(a){return a[2]},F),aj=q(function(a){return a[1]},F),ak=p(v,[0]),al=q(function(a){return cY(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
-Cl(a){var
-b=a[2],c=a[1],d=0===eZ(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bE(function(a){return 0===eZ(a,c)?1:0},g),e=Cd(a[4]);if(e&&f&&h)return[0,Ck(e[1],a,b,c)];return 0}function
-Cm(a,d){function
-b(b){return q(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
+N=M[1],ao=a(N[2],N[2]),K=ao;U=1}}if(!U)var
+K=w;var
+ag=0===d?0:cr(D,m),ah=CF(g),ai=r(function(a){return a[2]},F),aj=r(function(a){return a[1]},F),al=p(v,[0]),am=r(function(a){return c1(a,function(a){return a})},j),an=r(function(a){return Q(a,a)},j);return[0,d,v,n,f,function(a){return I(c(ac,a)[1+a])},j,C,an,am,al,aj,ai,ah,ag,K,af,J,ad]}function
+CO(a){var
+b=a[2],c=a[1],d=0===e4(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bG(function(a){return 0===e4(a,c)?1:0},g),e=CG(a[4]);if(e&&f&&h)return[0,CN(e[1],a,b,c)];return 0}function
+CP(a,d){function
+b(b){return r(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-mT(a){return 0<P(a[1])?1:0}function
-mU(e,b){var
+e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
+m$(a){return 0<V(a[1])?1:0}function
+na(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5377,60 +5536,60 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aq(d[1],d[2])<0?1:0;if(c&&b&&mT(d)&&f)return 0;return 2;case
-1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mT(a[1])?1:2}}function
-Cn(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=gC(a[13],i),h=0;if(typeof
+d=a[1],f=N(d[1],d[2])<0?1:0;if(c&&b&&m$(d)&&f)return 0;return 2;case
+1:if(c&&0<=V(a[1][1]))return 0;return 2;default:return m$(a[1])?1:2}}function
+CQ(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=gK(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aq(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=N(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aH(k,a[13]);h=1}if(!h){jJ(f,0,b,1);jJ(g,0,b,1)}return[0,f,g]}function
-Co(b,a){return p(b,[0,3,3,ax(a,function(a){return a})])}function
-mV(g,a,e,d){var
-h=g[2],i=g[1],m=a[16],j=L(H(function(a){return 0<P(a)?1:0},m)),n=mU(a,1),o=[0,mU(a,0),n];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};ar(k,a[13]);h=1}if(!h){jX(f,0,b,1);jX(g,0,b,1)}return[0,f,g]}function
+CR(b,a){return p(b,[0,3,3,av(a,function(a){return a})])}function
+nb(g,a,e,d){var
+h=g[2],i=g[1],m=a[16],j=I(H(function(a){return 0<V(a)?1:0},m)),n=na(a,1),o=[0,na(a,0),n];function
 k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
-l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=p7(m);switch(c(o,k)[1+k]){case
+l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=qq(m);switch(c(o,k)[1+k]){case
 0:return[0,e,g,b];case
 1:return[0,g,e,b];default:return[0,3,3,b]}}var
 b=a[6];if(typeof
 b==="number"){if(0===b){var
-p=ax(d,function(a){return a});return ax(e,function(a){return k(p,a)})}}else
+p=av(d,function(a){return a});return av(e,function(a){return k(p,a)})}}else
 if(0===b[0]){var
-l=L(b[1]);return ax(e,function(a){if(a<l.length-1)var
-b=L(c(l,a)[1+a]),g=function(f){var
+l=I(b[1]);return av(e,function(a){if(a<l.length-1)var
+b=I(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=db(f,b.length-1-1|0),e=gt(c(b,d)[1+d],1);else
+d=de(f,b.length-1-1|0),e=gB(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aK(d,function(a){return a}),e=L(f(aL(g),h));else
+e=a;return e},h=aQ(d,function(a){return a}),e=I(f(aR(g),h));else
 var
-e=[0];return k(e,a)})}return Co(e,d)}function
-Cp(b,d,a,c){return mV(Cn(b,d,a),b,a,c)}function
-Cq(c,a,b){return mV([0,p(a,1),p(a,1)],c,a,b)}function
-Cr(a,h,g){var
+e=[0];return k(e,a)})}return CR(e,d)}function
+CS(b,d,a,c){return nb(CQ(b,d,a),b,a,c)}function
+CT(c,a,b){return nb([0,p(a,1),p(a,1)],c,a,b)}function
+CU(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bq(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=P(d)?d:s(d),f=0<aq(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aH(function(b){return dd(j,gD(l,i,bq(a[13],b)))},g);var
-k=function(a){return a},e=ax(a[2],k);q6(function(d,a){var
-e=c(b,d)[1+d];return aq(c(b,a)[1+a],e)},e);var
-f=p(a[2],0);D(function(h,d){var
-e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-mW(a){return[0,-1,[0]]}function
-fN(a,g,b){var
-h=a[1],d=bX(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bX(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-ch(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-h_(a,b){var
-c=b1*a[17];return c<ch(a,b)?1:0}function
-Cs(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-Ct(a,b){var
-c=Cs(a,b);return(a[3]*a[15]-c)/2.}function
-Cu(a,b){var
-c=a[3]==0.?0.:ch(a,a[4]);return(ch(a,b)+c)/2.}function
-fO(r,q,g,o){var
+i=bx(a[13],h),b=p(a[2],0),j=function(a,d){var
+e=0<=V(d)?d:s(d),f=0<N(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};ar(function(b){return dg(j,gL(l,i,bx(a[13],b)))},g);var
+k=function(a){return a},e=av(a[2],k);rp(function(d,a){var
+e=c(b,d)[1+d];return N(c(b,a)[1+a],e)},e);var
+f=p(a[2],0);B(function(h,d){var
+e=h<=(a[2]/16|0)?1:0,g=e?0<V(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
+nc(a){return[0,-1,[0]]}function
+fV(a,g,b){var
+h=a[1],d=bZ(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bZ(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+cl(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+ik(a,b){var
+c=b4*a[17];return c<cl(a,b)?1:0}function
+CV(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+CW(a,b){var
+c=CV(a,b);return(a[3]*a[15]-c)/2.}function
+CX(a,b){var
+c=a[3]==0.?0.:cl(a,a[4]);return(cl(a,b)+c)/2.}function
+fW(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5441,13 +5600,13 @@ b=w,m=n;continue}var
 l=n;break}}t(f,a,l/e(g,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return f}function
-dE(b,f){var
+dI(b,f){var
 g=b[19];if(g[1]!==f){var
 i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
-l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,O(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fN(b,m,f),o=a-1|0,y=0;if(o<0)var
+l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,Q(l[1],w)-v)}else{var
+m=c(b[9],a)[1+a],n=fV(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5455,105 +5614,105 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-h$(c,b,a){var
-d=O(a,a);return A(0.,e(c[8],b)-d)}function
-ci(a,b){var
-d=bQ(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aW(d,1.,c(a[1][6],f)[1+f])}return d}function
-ia(c,a){var
-b=1;for(;;){aH(function(b){return aW(a,O(b,a),b)},c);var
+il(c,b,a){var
+d=Q(a,a);return A(0.,e(c[8],b)-d)}function
+cm(a,b){var
+d=bU(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];aY(d,1.,c(a[1][6],f)[1+f])}return d}function
+im(c,a){var
+b=1;for(;;){ar(function(b){return aY(a,Q(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-mX(a){var
-b=Math.sqrt(O(a,a));return q(function(a){return a/b},a)}function
-Cv(a){var
+nd(a){var
+b=Math.sqrt(Q(a,a));return r(function(a){return a/b},a)}function
+CY(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
-x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];D(function(b,e){var
+x=m.length-1,p=r(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+g=[0,0],h=[0,0],q=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=al(i[1]),c=al(g[1])-b|0,e=g[1],f=bj(bF(function(a,b){return a<c?1:0},e));aH(function(b){var
-c=i[1],e=ci(a,d(b));i[1]=[0,mX(ia(i[1],e)),c];return 0},f);return i[1]}function
+b=an(i[1]),c=an(g[1])-b|0,e=g[1],f=bn(bH(function(a,b){return a<c?1:0},e));ar(function(b){var
+c=i[1],e=cm(a,d(b));i[1]=[0,nd(im(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dL*u(b)<g)var
+g=e(p,b);if(dP*u(b)<g)var
 c=g;else
 var
-n=ci(a,d(b)),l=ia(y(0),n),c=O(l,l);var
-h=Cu(a,b),i=1e-22*u(b)<c?1:0;if(i)var
-j=cE<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=cm(a,d(b)),l=im(y(0),n),c=Q(l,l);var
+h=CX(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+j=cF<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=b1*a[17],k=[0,[0,ch(a,b)<=m?1:0,c,b]];else
+m=b4*a[17],k=[0,[0,cl(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bP(E),F);if(i){var
-w=am(aw,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bP(function(c){return function(b){var
+F=n[1],i=f(bT(E),F);if(i){var
+w=ak(ay,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bT(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dL*u(b)<z?1:0,I=o[1],J=h[1],K=Ct(a,b),L=qt(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=ax(x,function(c){return function(b){return fN(a,c,d(b))}}(b)),M=h[1];aH(function(b,c){return function(a){return aW(c,e(a,b),a)}}(b,A),M);var
-N=0,P=q(function(b){return function(a){return a/b}}(j),A),B=N,k=P}else{var
-Q=ci(a,G),m=mX(ia(y(0),Q));if(0.<a[3])var
-C=d(a[4]),v=O(m,c(l[6],C)[1+C]);else
+G=d(b),j=Math.sqrt(z),H=dP*u(b)<z?1:0,I=o[1],J=h[1],K=CW(a,b),L=qO(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=av(x,function(c){return function(b){return fV(a,c,d(b))}}(b)),M=h[1];ar(function(b,c){return function(a){return aY(c,e(a,b),a)}}(b,A),M);var
+N=0,O=r(function(b){return function(a){return a/b}}(j),A),C=N,k=O}else{var
+P=cm(a,G),m=nd(im(y(0),P));if(0.<a[3])var
+D=d(a[4]),v=Q(m,c(l[6],D)[1+D]);else
 var
 v=0.;var
-R=[0,[0,m,v]],S=ax(x,function(e,f){return function(b){var
-a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);D(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return L(bj(a))}var
-v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fO(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*ch(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
-F=ch(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=A(I,gb*(a[15]+J)+cE),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,K,P,N,M]}function
-mY(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cE,h=_(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=mW(0);return Cv([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eH*h<b[1]?1:0,n])}function
-Cw(a,b){var
-d=[0,0];D(function(g,f){var
+R=[0,[0,m,v]],S=av(x,function(e,f){return function(b){var
+a=d(b);return Q(e,c(l[6],a)[1+a])-f}}(m,v)),C=R,k=S}t(k,b,j);B(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];q[1]=[0,j,q[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return I(bn(a))}var
+v=j(g[1]),z=j(h[1]),C=j(q[1]),b=j(o[1]),D=fW(v,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*cl(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=cl(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=Q(b,b),J=a[15]-H+G,K=Q(b,b),L=A(J,gj*(a[15]+K)+cF),M=a[19],N=a[18],O=a[17],P=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,C,R,b,D,P,L,O,N,M]}function
+ne(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cF,h=aa(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
+n=nc(0);return CY([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eM*h<b[1]?1:0,n])}function
+CZ(a,b){var
+d=[0,0];B(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=bX(a,g);function
+i=d[1],g=c(b,i)[1+i][1],m=bZ(a,g);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dL*f<h)return h;var
-d=bQ(c(a[6],b)[1+b]);aW(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
-h=ax(a[2],n);t(h,g,0.);function
-j(c){return q(function(a){var
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dP*f<h)return h;var
+d=bU(c(a[6],b)[1+b]);aY(d,1.,c(a[6],g)[1+g]);return Q(d,d)}var
+h=av(a[2],n);t(h,g,0.);function
+j(c){return r(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mY(a,b,1.,d[1],-1,r,p,h,o)}function
-Cx(c,b,g,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return ne(a,b,1.,d[1],-1,q,p,h,o)}function
+C0(c,b,g,a){function
 d(g,d){var
-h=[as,d];return cp(q(function(b){var
-d=a[1]*e(c[9],b[1]);return ga*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mY(c,b,0.,b.length-1,g,d(function(a){return a[3]},Z),k,i,h)}function
-mZ(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Cw(a,b),0];var
-c=a[14];return co(function(c,d){return Cx(a,b,c,d)},c)}function
-ib(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bq(a[1][14],a[5]);return b/ga+d[1]*e(a[1][9],c)}function
-Cy(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bq(a[1][14],a[5]);return ga*(b-d[1]*e(a[1][9],c))}function
-Cz(a,d,b){var
-c=dE(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(h$(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cZ(a){return a[6].length-1}function
-CA(a,k,b,j){var
-f=dE(a,b),l=f.length-1;function
+h=[at,d];return ct(r(function(b){var
+d=a[1]*e(c[9],b[1]);return gi*(f(g,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return ne(c,b,0.,b.length-1,g,d(function(a){return a[3]},$),k,i,h)}function
+nf(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,CZ(a,b),0];var
+c=a[14];return cs(function(c,d){return C0(a,b,c,d)},c)}function
+io(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bx(a[1][14],a[5]);return b/gi+d[1]*e(a[1][9],c)}function
+C1(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bx(a[1][14],a[5]);return gi*(b-d[1]*e(a[1][9],c))}function
+C2(a,d,b){var
+c=dI(a,b),e=Q(a[13],c),f=a[16],g=2.*Math.sqrt(il(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+c2(a){return a[6].length-1}function
+C3(a,k,b,j){var
+f=dI(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
-d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-CB(a,d){if(d===a[9].length-1)return a;function
-b(a){return e0(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mW(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fO(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-m0(a,e,d){var
-b=ci(a,e);D(function(d,f){var
-e=c(a[9],d)[1+d];return aW(b,f,ci(a,c(a[2],e)[1+e][1]))},d);return b}function
-CC(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=m0(a,i,f),v=0;if(!(k<0)){var
+d=Q(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
+C4(a,d){if(d===a[9].length-1)return a;function
+b(a){return e5(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=Q(c,c),h=Q(a[13],a[13])-g,i=nc(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fW(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+ng(a,e,d){var
+b=cm(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return aY(b,f,cm(a,c(a[2],e)[1+e][1]))},d);return b}function
+C5(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=ng(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=O(u,ci(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=Q(u,cm(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5561,12 +5720,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fO(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(w,b)},f),m=m0(a,i,l);return[0,l,O(m,m)]}function
-fP(n,j,a,m,f){var
-F=n?n[1]:f$,G=j?j[1]:j,o=dE(a,f),q=fO(a[9],a[10],a[11],o),r=h$(a,f,o),E=0;if(!G&&r<iL*e(a[8],f)){var
-D=CC(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+w=fW(a[9],a[10],a[11],g),l=W(function(b,a){return a+e(w,b)},f),m=ng(a,i,l);return[0,l,Q(m,m)]}function
+fX(n,j,a,m,f){var
+F=n?n[1]:gh,G=j?j[1]:j,o=dI(a,f),q=fW(a[9],a[10],a[11],o),r=il(a,f,o),E=0;if(!G&&r<i0*e(a[8],f)){var
+D=C5(a,f,q),O=D[2],P=D[1],k=O,h=P;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],gd*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cE),i=p(cZ(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],gl*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cF),i=p(c2(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5586,27 +5745,27 @@ b=J;for(;;){var
 L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
-K=g*O(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-CD=48,CE=16,fQ=400000000;function
-CF(a){function
+K=g*Q(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
+C6=48,C7=16,fY=400000000;function
+C8(a){function
 d(a){return a}var
-b=ax(cZ(a),d);if(b.length-1<=48)return b;var
-c=q(function(b){var
+b=av(c2(a),d);if(b.length-1<=48)return b;var
+c=r(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!jL(function(a){return a===b?1:0},e)){var
-c=ch(a,b);d=1}}if(!d)var
-c=c4;return[0,c,b]},b);jM(function(b,a){return aY(b,a)},c);var
-e=e0(c,0,aw(CD,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-CG(a){var
-b=CF(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fN(a,e,c(a[2],b)[1+b][1]);return 0.}var
-g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-m1(b,a){var
-d=c(b[2],a)[1+a];return h_(b[1],d)}function
-CH(a,c){var
-d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fN(a[1],b,c)},b)}function
-m2(g,o,D,n,f,j){var
-k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
+e=a[9];if(!jZ(function(a){return a===b?1:0},e)){var
+c=cl(a,b);d=1}}if(!d)var
+c=c7;return[0,c,b]},b);j0(function(b,a){return aZ(b,a)},c);var
+e=e5(c,0,ay(C6,a[9].length-1+1|0));return r(function(a){return a[2]},e)}function
+C9(a){var
+b=C8(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fV(a,e,c(a[2],b)[1+b][1]);return 0.}var
+g=r(function(a){return r(function(b){return f(a,b)},b)},b),h=r(function(b){return e(a[7],b)},b),i=r(function(b){return e(a[6],b)},b);return[0,a,b,r(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
+nh(b,a){var
+d=c(b[2],a)[1+a];return ik(b[1],d)}function
+C_(a,c){var
+d=a[1][2].length-1,b=a[2];return r(function(b){return d<=b?0.:fV(a[1],b,c)},b)}function
+ni(g,o,D,n,f,j){var
+k=f.length-1,p=0.,h=r(function(a){return o*a},n),q=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
 i=e(f,a);if(i!=0.){var
@@ -5621,16 +5780,16 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 u=m;break}}var
 v=k-1|0,F=0;if(v<0)var
-w=r;else{var
-b=F,z=r;for(;;){var
+w=q;else{var
+b=F,z=q;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:Z,G=df(y)?Z:y;return[0,f,j,h,x,G]}function
-CI(j,i){var
+x=A(0.,w),y=0.<j?-u-x/j:$,G=di(y)?$:y;return[0,f,j,h,x,G]}function
+C$(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cE);var
+E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cF);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 q=d-1|0,G=0;if(!(q<0)){var
@@ -5656,44 +5815,44 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-m3(b,a){var
-i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
+nj(b,a){var
+i=b[5],j=b[4],d=b[3],l=b[2],q=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=iT*b[1][17],g=Q(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aK(l.length-1,function(a){return a}),h=L(f(aL(function(b){var
+m=a[4]/(a[2]*a[2]),n=i8*b[1][17],g=W(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aQ(l.length-1,function(a){return a}),h=I(f(aR(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
-f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
-p(b){return q(function(b){return e(g,b)*a[2]/2.},b)}function
+f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(q,a)[1+a],b)-j-h+f}function
+p(b){return r(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=p(b),c=CI(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aM(b),d=bF(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eZ(d,b.length-1))return[0,b,g,c];var
-b=L(d);continue}}var
-u=p(h),v=[0,h,g,d2(function(a,b){return b/(o(a,a)+cE)},h,u)];return[0,t(h),v]}function
-CJ(g,b,a,j){var
-k=a[3],l=a[2],c=bQ(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(m1(g,a)&&h*n<0.){var
+h=p(b),c=C$(r(function(b){return function(a){return r(function(b){return o(a,b)},b)}}(b),b),h),i=az(b),d=bH(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===e4(d,b.length-1))return[0,b,g,c];var
+b=I(d);continue}}var
+u=p(h),v=[0,h,g,d7(function(a,b){return b/(o(a,a)+cF)},h,u)];return[0,t(h),v]}function
+Da(g,b,a,j){var
+k=a[3],l=a[2],c=bU(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(nh(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-CK(j,i,b){var
-c=b[3],a=[0,1.],d=b[1];D(function(d,b){var
-f=e(i[1],b),g=m1(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-CL(a){var
-b=0.;return _(function(b,a){return b+Math.abs(a)},b,a)}function
-CM(a,c,h,g,f){var
-i=CH(a,g),d=a[2].length-1;c[1]=c[1]-aR(aR(d,d),10+(d/3|0)|0)|0;var
-u=iT*a[1][17];function
+Db(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
+f=e(i[1],b),g=nh(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a_(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+Dc(a){var
+b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
+Dd(a,c,h,g,f){var
+i=C_(a,g),d=a[2].length-1;c[1]=c[1]-aH(aH(d,d),10+(d/3|0)|0)|0;var
+u=i8*a[1][17];function
 k(b,j,f){var
-c=CJ(a,b,j,f),d=c[2],e=c[1],k=o4*CL(e);return A(0.02*b[2],k)<d?m2(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Z]}function
+c=Da(a,b,j,f),d=c[2],e=c[1],k=pn*Dc(e);return A(0.02*b[2],k)<d?ni(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],$]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=m3(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aR(aR(h,h),h+3|0)/3|0)|0)-aR(4*d|0,d)|0;var
-o=CK(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=nj(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
+o=Db(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5703,87 +5862,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(m2(a,h,g,i,q(function(a){return e(f[1],a)},r),o),CE),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=m3(a,b)[1],v=m[2],w=m[1],x=cM(function(b){return Math.abs(e(v,b))<=f6*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-CN=60;function
-CO(a,j,b,c){var
-d=dE(a,b),f=dE(a,c),g=O(a[13],f),h=h$(a,b,d);if(b1*e(a[8],b)<h)var
-k=ci(a,c),l=O(ci(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],q=a[2],b=n(ni(a,h,g,i,r(function(a){return e(f[1],a)},q),o),C7),j=p(f[1].length-1,0.),s=a[2];B(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=nj(a,b)[1],v=m[2],w=m[1],x=cN(function(b){return Math.abs(e(v,b))<=gc*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+De=60;function
+Df(a,j,b,c){var
+d=dI(a,b),f=dI(a,c),g=Q(a[13],f),h=il(a,b,d);if(b4*e(a[8],b)<h)var
+k=cm(a,c),l=Q(cm(a,b),k),m=l-Q(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return ib(a,c,a[3]*a[15]-2.*i)}function
-m4(a,u,h,s,b){var
-d=al(b);function
+i=g;return io(a,c,a[3]*a[15]-2.*i)}function
+nk(a,u,h,s,b){var
+d=an(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return h_(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return ik(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aK(a[2].length-1,w),o=f(aL(function(a){return 1-qy(a,b)}),x),y=[0,s,H(n,o)],z=L(cn(H(function(a){return n(a[1])},b),y)),A=Cm(a[1],z),B=mZ(A,L(co(v,b))),i=eX(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fP(0,0,j,h,d),k=p(cZ(a),0.),l=[0,0.],m=[0,0];dd(function(n,f){var
+x=aQ(a[2].length-1,w),o=f(aR(function(a){return 1-qT(a,b)}),x),y=[0,s,H(n,o)],z=I(cr(H(function(a){return n(a[1])},b),y)),A=CP(a[1],z),B=nf(A,I(cs(v,b))),i=e2(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=fX(0,0,j,h,d),k=p(c2(a),0.),l=[0,0.],m=[0,0];dg(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?h_(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ik(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*ch(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*cl(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(g[1],d);t(k,cZ(a)-1|0,C)}var
-q=u*ib(j,d,h*(g[3]-l[1])),D=co(function(i,b){var
-e=c(a[2],b)[1+b],f=CO(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bP(function(a){return a}),D),F=eY(function(b,a){return gj(a[1],b[1])},E),G=H(function(a){return a[2]},F),I=bF(function(a,b){return a<2?1:0},G);if(df(q))return 0;var
-r=[0,[0,b,k,g[2],q,m[1],I]]}else
+C=e(g[1],d);t(k,c2(a)-1|0,C)}var
+q=u*io(j,d,h*(g[3]-l[1])),D=cs(function(i,b){var
+e=c(a[2],b)[1+b],f=Df(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bT(function(a){return a}),D),F=e3(function(b,a){return gr(a[1],b[1])},E),G=H(function(a){return a[2]},F),J=bH(function(a,b){return a<2?1:0},G);if(di(q))return 0;var
+r=[0,[0,b,k,g[2],q,m[1],J]]}else
 var
 r=i;return r}function
-CP(a){function
+Dg(a){function
 b(b){var
-c=a[1];return f(aL(function(a){return a[1]!==b?1:0}),c)}var
-c=1<al(a[1])?1:0,d=c?H(b,a[5]):c;function
+c=a[1];return f(aR(function(a){return a[1]!==b?1:0}),c)}var
+c=1<an(a[1])?1:0,d=c?H(b,a[5]):c;function
 e(c){var
-d=a[1],e=H(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cn(d,cK(e,a[6]))}function
-m5(b,a){function
+d=a[1],e=H(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cr(d,cL(e,a[6]))}function
+nl(b,a){function
 c(a){return a}var
-d=aK(b[2].length-1,c),g=f(aL(function(b){return e(a,b)!=0.?1:0}),d);return H(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-CQ(a,d){function
+d=aQ(b[2].length-1,c),g=f(aR(function(b){return e(a,b)!=0.?1:0}),d);return H(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+Dh(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=m5(a,d),b=eY(function(b,a){var
-c=f(b);return gj(f(a),c)},g);function
+g=nl(a,d),b=e3(function(b,a){var
+c=f(b);return gr(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bF(function(a,b){return a<c?1:0},b)}return[0,b,aK(db(8,al(b)),h)]}function
-CR(a,k,j,e,i,d){var
+c=a+1|0;return bH(function(a,b){return a<c?1:0},b)}return[0,b,aQ(de(8,an(b)),h)]}function
+Di(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return am(function(b,f){var
-i=g+a[1][3]|0,l=aR(50*(1+al(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=m4(a,k,j,e,f);if(b&&c){var
+h(c,b){return ak(function(b,f){var
+i=g+a[1][3]|0,l=aH(50*(1+an(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=nk(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(CP(a),[0,a]);if(c){var
+c=h(Dg(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aK(g,function(a){return a}),n=f(aL(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cK(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cn(H(function(b){return CQ(a,b)},i),q),s=0;return am(function(a,d){var
-e=h(d,0),b=bD(function(a){return l(a,CN)},e);if(a){if(b){var
+b=a[1],m=aQ(g,function(a){return a}),n=f(aR(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cL(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cr(H(function(b){return Dh(a,b)},i),q),s=0;return ak(function(a,d){var
+e=h(d,0),b=bw(function(a){return l(a,De)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-eu=f9;function
-CS(a){var
-b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);D(function(b,h){var
-f=bQ(h),j=1;for(;;){var
+ey=gf;function
+Dj(a){var
+b=a.length-1,g=p(b,[0]),d=r(function(a){return p(b,0.)},a);B(function(b,h){var
+f=bU(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aW(f,n,g[1+a])}var
+n=Q(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aY(f,n,g[1+a])}var
 u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
-r=j+1|0;if(2!==j){var
-j=r;continue}var
-i=Math.sqrt(O(f,f)),k=eH*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
-o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
+q=j+1|0;if(2!==j){var
+j=q;continue}var
+i=Math.sqrt(Q(f,f)),k=eM*Math.sqrt(Q(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+o=r(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-CT(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=ax(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+Dk(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=av(f,function(a){return 0.<e(c(d,a)[1+a],a)?Q(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5793,213 +5952,213 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-CU(b,h,g,n){function
+Dl(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?d2(l,a,f(b[5],h[1])):a}var
-o=i(n),p=q(function(a){return N(a,eu)},o),j=q(i,g),r=b[4];function
-s(a){return ba(r,a)}var
-t=CS(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
-m=bQ(p);D(function(f){return function(b,d){var
-e=0!==P(d)?1:0;if(e){var
-g=c(j,b)[1+b];return D(function(b,e){var
+a=f(b[5],c);return h?d7(l,a,f(b[5],h[1])):a}var
+o=i(n),p=r(function(a){return M(a,ey)},o),j=r(i,g),q=b[4];function
+s(a){return a5(q,a)}var
+t=Dj(r(function(a){return r(s,a)},j)),d=r(function(a){return 0},g),e=1;for(;;){var
+m=bU(p);B(function(f){return function(b,d){var
+e=0!==V(d)?1:0;if(e){var
+g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+f9|0,v=CT(t,q(function(b){return function(a){return ba(b,a)}}(u),m));D(function(a,b){var
-e=aP(b);if(e){var
-g=bb(eu,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+gf|0,v=Dk(t,r(function(b){return function(a){return a5(b,a)}}(u),m));B(function(a,b){var
+e=aM(b);if(e){var
+g=a6(ey,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cA(a){return a?c4:1.}function
-bI(b,a){return 0.<b[3]?cA(a):-cA(a)}function
-fR(b,a,d,c){var
-e=ib(b,d,bI(b,a)*c);return cA(a)*e}function
-CV(b,a,d,c){var
-e=Cy(b,d,cA(a)*c);return bI(b,a)*e}function
-fS(b,a){return b[4]<a[4]?a:b}function
-fT(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-m6(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-ic(f,e,a,d,c){var
-g=bI(a[1],d),b=fP(f,e,a[1],g,c),h=fR(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-id(c,b,a){return 0<a[2].length-1?a:ic(0,0,a[1],c,b)}function
-CW(d,c,b){var
-a=d[1];return a[18]?ic(CY,CX,d,c,b):[0,d,[0],0.,fR(a,c,b,Cz(a,bI(a,c),b))]}function
-m7(j,f,e,a){var
+cC(a){return a?c7:1.}function
+bM(b,a){return 0.<b[3]?cC(a):-cC(a)}function
+fZ(b,a,d,c){var
+e=io(b,d,bM(b,a)*c);return cC(a)*e}function
+Dm(b,a,d,c){var
+e=C1(b,d,cC(a)*c);return bM(b,a)*e}function
+f0(b,a){return b[4]<a[4]?a:b}function
+f1(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+nm(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+ip(f,e,a,d,c){var
+g=bM(a[1],d),b=fX(f,e,a[1],g,c),h=fZ(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+iq(c,b,a){return 0<a[2].length-1?a:ip(0,0,a[1],c,b)}function
+Dn(d,c,b){var
+a=d[1];return a[18]?ip(Dp,Do,d,c,b):[0,d,[0],0.,fZ(a,c,b,C2(a,bM(a,c),b))]}function
+nn(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eG*d[17])return a;var
-i=p(cZ(d),0.);t(i,b,-bI(d,f));return[0,a[1],i,0.,h]}return a}function
-m8(c,b){var
-a=H(b,c[4]);return a?am(fS,a[1],a[2]):ah(CZ)}function
-ev(c,b,a){return m8(c,function(d){return m7(c,b,a,CW(d,b,a))})}function
-C0(k,c,b,f,e){var
-g=e[1],a=g[1],h=bI(a,c),d=fP(C2,C1,CB(a,CA(a,h,b,CV(a,c,b,f))),h,b),j=fR(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-C3(d,g,a){var
-b=a[1][1],h=m5(b,a[2]),i=bI(b,d),e=m4(b,cA(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eL*d[17])return a;var
+i=p(c2(d),0.);t(i,b,-bM(d,f));return[0,a[1],i,0.,h]}return a}function
+no(c,b){var
+a=H(b,c[4]);return a?ak(f0,a[1],a[2]):ai(Dq)}function
+ez(c,b,a){return no(c,function(d){return nn(c,b,a,Dn(d,b,a))})}function
+Dr(k,c,b,f,e){var
+g=e[1],a=g[1],h=bM(a,c),d=fX(Dt,Ds,C4(a,C3(a,h,b,Dm(a,c,b,f))),h,b),j=fZ(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Du(d,g,a){var
+b=a[1][1],h=nl(b,a[2]),i=bM(b,d),e=nk(b,cC(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-eG*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-C5(k,c,a,b){var
-e=b[1],h=bI(e,c),l=ic(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-eL*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+Dw(k,c,a,b){var
+e=b[1],h=bM(e,c),l=ip(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fP([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aS(g),u=aX===m?g[1]:Y===m?bc(g):g,n=CM(u,t,h,a,s),i=n[1],v=fR(e,c,a,i[3]),o=fS(d,[0,b,i[1],i[2],v]);if(n[2])return C3(c,a,o);var
+s=fX([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aV===m?g[1]:U===m?a$(g):g,n=Dd(u,t,h,a,s),i=n[1],v=fZ(e,c,a,i[3]),o=f0(d,[0,b,i[1],i[2],v]);if(n[2])return Du(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=CR(e,cA(c),h,a,x,w);if(p){var
-j=p[1];return fS(d,[0,b,j[2],j[3],j[4]])}return d}}(l,C4)}function
-m9(a){var
-b=a[4];return de(function(a){return a[1][18]},b)}function
-c0(a){var
-b=a[4],c=0.;return am(function(b,a){return A(b,a[1][17])},c,b)}function
-fU(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&m9(a))return fS(c,m8(a,function(c){return m7(a,d,b,C5(a,d,b,c))}));return c}function
-ew(a){return bq(a[1][14],a[5])}function
-m_(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cp(d,[as,c*ew(a)[3]]):d}function
-ie(e,d,h,a){var
-b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
-h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=Di(e,cC(c),h,a,x,w);if(p){var
+j=p[1];return f0(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Dv)}function
+np(a){var
+b=a[4];return dh(function(a){return a[1][18]},b)}function
+c3(a){var
+b=a[4],c=0.;return ak(function(b,a){return A(b,a[1][17])},c,b)}function
+f2(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&np(a))return f0(c,no(a,function(c){return nn(a,d,b,Dw(a,d,b,c))}));return c}function
+eA(a){return bx(a[1][14],a[5])}function
+nq(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=r(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ct(d,[at,c*eA(a)[3]]):d}function
+ir(e,d,h,a){var
+b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
+h=0.<d[3]?1:0,i=(0<V(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aM(b);return[0,[0,N(1,h),k]]}function
-m$(i,h,a,g,f,b){var
+k=az(b);return[0,[0,M(1,h),k]]}function
+nr(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,_(k,N(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,aa(k,M(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-C6(b,d,a){if(0<=b[5]){var
-h=N(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+Dx(b,d,a){if(0<=b[5]){var
+h=M(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=_(k,0,a),j=l(N(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fV(a){return Math.log(a)/0.693147180559945286}function
-C7(b,a,g,d){var
-c=a[2].length-1+1|0,h=fV(c*b[17]/(a[3]*d))/2.,i=b[18]?fV(c*b[17]/d):0.,j=fV(iS*c/a[3]),k=fV(_(a7,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aw(1,1+(e|0)|0)]:f;return l}function
-C8(l,k,j,i,a){var
-b=a[1][1],d=m_(b,j);function
-g(a){return cM(aP,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?C7(b,a,d,i):C9;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];m$(b,bI(b,k),o,c,n,h);return ie(l,b,c,h)}return f}return 0}function
-na(a,b){var
-c=A(a[15],gd*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-C_(i,y,h,n){var
+i=aa(k,0,a),j=l(M(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+f3(a){return Math.log(a)/0.693147180559945286}function
+Dy(b,a,g,d){var
+c=a[2].length-1+1|0,h=f3(c*b[17]/(a[3]*d))/2.,i=b[18]?f3(c*b[17]/d):0.,j=f3(i7*c/a[3]),k=f3(aa(a_,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ay(1,1+(e|0)|0)]:f;return l}function
+Dz(l,k,j,i,a){var
+b=a[1][1],d=nq(b,j);function
+g(a){return cN(aM,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?Dy(b,a,d,i):DA;if(f){var
+c=f[1],m=a[2],h=W(function(b,a){return a6(c,a*e(d,b))},m),n=a6(c,a[3]),o=b[4];nr(b,bM(b,k),o,c,n,h);return ir(l,b,c,h)}return f}return 0}function
+ns(a,b){var
+c=A(a[15],gl*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+DB(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aK(b,function(a){return a}),j=f(aL(function(a){return e(n[2],a)!=0.?1:0}),z),d=eW(a[4],j)?a[4]:am(db,b,j),k=L(f(aL(function(b){var
-c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aR(200*(k.length-1)|0,a[1][3])|0;var
-r=na(a,h)*bo(1.,-84);if(0<=a[5])var
-A=ew(a)[3],l=r*e(a[1][7],h)*A;else
+z=aQ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=d5(a[4],j)?a[4]:ak(de,b,j),k=I(f(aR(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
+q=ns(a,h)*bu(1.,-84);if(0<=a[5])var
+A=eA(a)[3],l=q*e(a[1][7],h)*A;else
 var
-l=r;var
-t=aP(l),m=t?bb(eu,l):t;if(0<P(m)){var
+l=q;var
+t=aM(l),m=t?a6(ey,l):t;if(0<V(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=CU(a[1],B,C,h),w=bI(a,y),g=p(cZ(a),0);D(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;m$(a,w,d,eu,m,g);return ie(i,a,eu,g)}}return 0}function
-ig(b,e,a,h,o){var
-d=id(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eG*na(i,a),k=d[3]<p?1:0,g=k?h<gb*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=r(o,k),v=Dl(a[1],C,D,h),w=bM(a,y),g=p(c2(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;nr(a,w,d,ey,m,g);return ir(i,a,ey,g)}}return 0}function
+is(b,e,a,h,o){var
+d=iq(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=eL*ns(i,a),k=d[3]<p?1:0,g=k?h<gj*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?C_(b,e,a,d):l,f=q||C8(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?DB(b,e,a,d):l,f=q||Dz(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-fW(b,a){return bq(b[4],a)}function
-nb(b){var
-a=m_(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-nc(a){var
-b=p(cZ(a),0.),d=a[14];D(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=_(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-nd(a){var
-b=[0,0.],f=nb(a),c=nc(a);D(function(c,g){var
+f4(b,a){return bx(b[4],a)}function
+nt(b){var
+a=nq(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return r(function(a){return a/c},a)}function
+nu(a){var
+b=p(c2(a),0.),d=a[14];B(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=aa(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
+nv(a){var
+b=[0,0.],f=nt(a),c=nu(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-C$(d,f,j,g){var
+DC(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=ew(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=eA(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-Da(f,j,r,i,d,q){var
-k=bo(4.,-f[1][4]|0),g=cA(q),c=p(j.length-1,0.);if(0.<f[3]){var
+DD(f,j,r,i,d,q){var
+k=bu(4.,-f[1][4]|0),g=cC(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
 m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=aS(d),x=aX===n?d[1]:Y===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+n=aP(d),x=aV===n?d[1]:U===n?a$(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-Db(h,d){var
-f=q(nd,d);jM(function(b,a){return gj(b,a)},f);var
-b=47-i8(A(e(f,((f.length-1)*9|0)/10|0),gd))[2]|0;if(10<=b&&!(60<b)){var
-g=N(1,b);if(0<=c(d,0)[1][5]){var
-l=ew(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dM){var
-i=N(g,1);k=1}if(!k)var
+DE(h,d){var
+f=r(nv,d);j0(function(b,a){return gr(b,a)},f);var
+b=47-jl(A(e(f,((f.length-1)*9|0)/10|0),gl))[2]|0;if(10<=b&&!(60<b)){var
+g=M(1,b);if(0<=c(d,0)[1][5]){var
+l=eA(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dQ){var
+i=M(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-Dc(i,x,U,T){var
-g=T[1],a=fW(x,U)[1];if(bo(1.,48-g|0)<=nd(a))return 0;var
-V=a[2].length-1,y=nb(a),W=nc(a),j=Q(function(b,a){return bb(g,a*e(y,b))},W);C6(a,g,j);var
-k=Q(function(b,a){var
-c=e(y,b);return ba(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,X=0;if(F<0)var
-J=E,I=C,H=B,G=z;else{var
-b=X,r=E,q=C,o=B,n=z;for(;;){var
+DF(i,x,T,S){var
+g=S[1],a=f4(x,T)[1];if(bu(1.,48-g|0)<=nv(a))return 0;var
+V=a[2].length-1,y=nt(a),X=nu(a),j=W(function(b,a){return a6(g,a*e(y,b))},X);Dx(a,g,j);var
+k=W(function(b,a){var
+c=e(y,b);return a5(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,C=0.,D=0.,E=0,Y=0;if(F<0)var
+J=E,I=D,H=C,G=z;else{var
+b=Y,r=E,q=D,o=C,n=z;for(;;){var
 f=e(k,b);if(f!=0.)var
 ab=0.<f?e(a[7],b):e(a[6],b),ac=o+f*ab,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ac;else
 var
 u=q,s=o;var
 P=b<V?1:0;if(P)var
-R=b!==a[4]?1:0,S=R?f!=0.?1:0:R;else
+Q=b!==a[4]?1:0,R=Q?f!=0.?1:0:Q;else
 var
-S=P;if(S){aW(d,-f,bX(i,c(a[2],b)[1+b][1]));var
+R=P;if(R){aY(d,-f,bZ(i,c(a[2],b)[1+b][1]));var
 ad=n+f,w=[0,b,r],v=ad}else
 var
 w=r,v=n;var
 ae=b+1|0;if(F!==b){var
 b=ae,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];aW(d,G,bX(i,L));var
-Z=e(d,L);D(function(b,a){return t(d,b,a-Z)},d)}var
-_=0.,h=am(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=ie(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[Y,function(b){return C$(a,d,h,m)}],N=function(b){return[Y,function(c){return Da(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
+K=a[4],L=c(a[2],K)[1+K][1];aY(d,G,bZ(i,L));var
+Z=e(d,L);B(function(b,a){return t(d,b,a-Z)},d)}var
+_=0.,h=ak(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=ir(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[U,function(b){return DC(a,d,h,m)}],N=function(b){return[U,function(c){return DD(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
 var
 O=l;return O}function
-Dd(d){var
+DG(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aW(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];aY(g,e(c(d[10],b)[1+b],j),s);var
 u=b+1|0;if(k!==b){var
 b=u;continue}break}}var
-o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
-r=a+1|0;if(i!==a){var
-a=r;continue}break}}return f}function
-De(b,a){if(0.<b[3]){var
-c=0.,d=-_(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-Df(a){var
-b=0.;return _(function(b,a){return b+Math.abs(a)},b,a)}function
-Dg(b,d,t,r){var
-h=fW(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Dd(a),j=q(function(b){return De(a,b)},u),v=0.,w=_(function(d,c){var
-b=[0,0.];D(function(d,c){var
-e=Math.abs(c)*ch(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=_(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+o=r(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
+q=a+1|0;if(i!==a){var
+a=q;continue}break}}return f}function
+DH(b,a){if(0.<b[3]){var
+c=0.,d=-aa(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
+DI(a){var
+b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
+DJ(b,d,t,q){var
+h=f4(d,q),a=h[1],i=a[2],f=r(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=DG(a),j=r(function(b){return DH(a,b)},u),v=0.,w=aa(function(d,c){var
+b=[0,0.];B(function(d,c){var
+e=Math.abs(c)*cl(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=aa(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return Q(y,a)},j),z=or,m=_(function(b,a){return A(b,Df(a))},z,l);if(m*Math.sqrt(x)<os){var
-n=47-i8(m)[2]|0,B=function(h){var
-b=q(function(a){return bb(n,a)},h);if(0.<a[3]){var
+l=r(function(a){return W(y,a)},j),z=oM,m=aa(function(b,a){return A(b,DI(a))},z,l);if(m*Math.sqrt(x)<oN){var
+n=47-jl(m)[2]|0,C=function(h){var
+b=r(function(a){return a6(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=s(_(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=p(d[1].length-1,0),j=d[5];D(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aM(g)},o=bb(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
-C=p(b[2],0);return[0,[0,o,H(B,aM(l)),w,C,h,t,0]]}return 0}return 0}function
-Dh(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dE(a,c),i=d[4];if(0.<a[3])var
+i=s(aa(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=p(d[1].length-1,0),j=d[5];B(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return az(g)},o=a6(2*(n+b[4]|0)|0,g*g);if(0<V(o)){var
+D=p(b[2],0);return[0,[0,o,H(C,az(l)),w,D,h,t,0]]}return 0}return 0}function
+DK(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dI(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -6008,41 +6167,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=ew(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=eA(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,gd*f<g?1:0]}}(0,f)}function
-ih(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,gl*f<g?1:0]}}(0,f)}function
+it(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
-o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
-g=Dh(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
+o=0;if(i==L&&a[5][1][18])o=1;if(!o){var
+g=DK(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=aS(b),s=aX===n?b[1]:Y===n?bc(b):b,h=a[5]===s?1:0;else
+n=aP(b),s=aV===n?b[1]:U===n?a$(b):b,h=a[5]===s?1:0;else
 var
 h=m}else
 var
 h=l;if(g[3]){var
 p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-Di(b,a){return iX*aR(b,a+1|0)}function
-Dj(a){return 3.+0.4*a}function
-Dk(a){return 4.+0.04*aR(a+1|0,a+1|0)}function
-Dl(a){var
-d=al(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aH(function(b){var
+DL(b,a){return ja*aH(b,a+1|0)}function
+DM(a){return 3.+0.4*a}function
+DN(a){return 4.+0.04*aH(a+1|0,a+1|0)}function
+DO(a){var
+d=an(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];ar(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
 b=q,j=o,g=n;for(;;){var
-s=Dj(b),t=Dk(k)-s,u=Di(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=DM(b),t=DN(k)-s,u=DL(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
-r=a[7];aH(function(d){var
+r=a[7];ar(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=aw(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-ne(c,b,a){var
+g=ay(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
+nw(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-nf(f,w,e,l,v){function
+nx(f,w,e,l,v){function
 m(a){var
-b=ne(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c3,a=iX,y=dM,x=0.;for(;;){if(0<n){var
+b=nw(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c6,a=ja,y=dQ,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -6050,47 +6209,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/iS:(g+j)/2.;var
-G=Math.abs(k-a)<=gb*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[as,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/i7:(g+j)/2.;var
+G=Math.abs(k-a)<=gj*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[at,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-ng(f,h,a,e){if(h==Z){var
-c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,ga*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c4/i]}function
-nh(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-Dm(e,f,c,b){var
-a=f[2],d=f[1];if(Z<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?nh(nf(e,-a,g,c,-b)):nf(e,d,g,c,b)}return a<K?nh(ng(e,-a,c,-b)):ng(e,d,c,b)}function
-Dn(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Z)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=ne(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c4/(b*(1./(e*e)+1./(f*f)))]}function
-ex(c,d,b){var
-a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
+ny(f,h,a,e){if(h==$){var
+c=e/(2.*a);return[at,-(e*c)/2.,c*c,-c,gi*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[at,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c7/i]}function
+nz(a){return[at,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+DP(e,f,c,b){var
+a=f[2],d=f[1];if($<d&&a<L){var
+g=a-d;return c*(d+a)-b<0.?nz(nx(e,-a,g,c,-b)):nx(e,d,g,c,b)}return a<L?nz(ny(e,-a,c,-b)):ny(e,d,c,b)}function
+DQ(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==$)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=nw(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c7/(b*(1./(e*e)+1./(f*f)))]}function
+eB(c,d,b){var
+a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
-ii(b,a){var
-c=bQ(b[2][2]),d=b[1];D(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?aW(c,e(a,b),f[2]):d},d);return c}function
-ni(a){var
-b=a[3][1]==Z?1:0,c=b||(a[3][2]==K?1:0);return c}function
-Do(a,c){var
-d=ex(a,c,function(a){return a[1]}),j=ii(a,c),g=a[3],h=g[2],i=g[1];function
+iu(b,a){var
+c=bU(b[2][2]),d=b[1];B(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?aY(c,e(a,b),f[2]):d},d);return c}function
+nA(a){var
+b=a[3][1]==$?1:0,c=b||(a[3][2]==L?1:0);return c}function
+DR(a,c){var
+d=eB(a,c,function(a){return a[1]}),j=iu(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,ex(a,c,function(a){return a[3]})];d1(function(c){if(0.<d)var
-e=f(c,A(i,a7(h,c/(2.*d))));else
-if(ni(a))var
-e=Z;else
+b=[0,eB(a,c,function(a){return a[3]})];d6(function(c){if(0.<d)var
+e=f(c,A(i,a_(h,c/(2.*d))));else
+if(nA(a))var
+e=$;else
 var
-g=f(c,h),e=a7(f(c,i),g);b[1]=b[1]+e;return 0},j);var
-k=a[1];D(function(i,h){var
+g=f(c,h),e=a_(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+k=a[1];B(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-nj(b,m,d){var
-j=d.length-1,n=ex(b,d,function(a){return a[1]}),f=ii(b,d);if(ni(b)&&n<=0.)return 0;var
-g=[0,ex(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jI(j,j,0.);D(function(o,s){var
-d=Dm(m,b[3],n,s);g[1]=g[1]+d[1];var
+nB(b,m,d){var
+j=d.length-1,n=eB(b,d,function(a){return a[1]}),f=iu(b,d);if(nA(b)&&n<=0.)return 0;var
+g=[0,eB(b,d,function(a){return a[3]})],k=b[1],h=r(function(a){return-a[3]},k),i=jW(j,j,0.);B(function(o,s){var
+d=DP(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -6101,12 +6260,12 @@ C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
-l=b[1];D(function(a,f){var
-b=Dn(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+l=b[1];B(function(a,f){var
+b=DQ(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
-a=aP(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-nk(o,n){var
-l=n.length-1,h=q(bQ,o),p=l-1|0,C=0;if(!(p<0)){var
+a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+nC(o,n){var
+l=n.length-1,h=r(bU,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -6116,12 +6275,12 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,o4*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,pn*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bQ(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bU(n),q=l-1|0,D=0;if(!(q<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6129,7 +6288,7 @@ M=e(g,j),N=e(c(h,b)[1+b],j)*M;t(g,b,e(g,b)-N);var
 O=j+1|0;if(w!==j){var
 j=O;continue}break}}var
 K=e(c(h,b)[1+b],b);t(g,b,e(g,b)/K);var
-L=b+1|0;if(r!==b){var
+L=b+1|0;if(q!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 d=s;for(;;){var
@@ -6141,27 +6300,27 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-Dp=12;function
-Dq(d,b,n,m){var
+DS=12;function
+DT(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:nj(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=nk(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<b1)return 0;var
-f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
-e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
-i=Z<e[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:nB(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=nC(g[3],i),k=Q(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<b4)return 0;var
+f=W(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=W(function(b,a){var
+e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
+i=$<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cM(function(a){return a},k),l=i+oc*a*o-gb*Math.abs(i),h=g?nj(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f8*b<k){var
+g=f;return g},f),g=cN(function(a){return a},k),l=i+ox*a*o-gj*Math.abs(i),h=g?nB(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(ge*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-Dr=3;function
-Ds(b,a){var
-g=a.length-1,d=0.,f=_(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return b1*f<Math.abs(a)?1:0},a);function
+DU=3;function
+DV(b,a){var
+g=a.length-1,d=0.,f=aa(function(b,a){return A(b,Math.abs(a))},d,a),i=r(function(a){return b4*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=ex(b,a,function(a){return a[1]}),h=jI(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=eB(b,a,function(a){return a[1]}),h=jW(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=a7(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=a_(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
 u=d*e(c(b[1],a)[1+a][2],h),v=d*d*c(b[1],a)[1+a][1]-u;t(n,a,e(n,a)-v);var
 w=0,l=d==j?a:-1;if(!(l<0)){var
@@ -6170,8 +6329,8 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);D(o,ii(b,a));var
-q=b[1];D(function(q,d,f){return function(a,h){var
+a=x;continue}break}}return 0}}(m,f,h,n);B(o,iu(b,a));var
+q=b[1];B(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
@@ -6181,25 +6340,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=nk(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),Dr)}function
-Du(b,a){var
-c=H(function(b){return q(function(a){return bo(GQ(bo(a,b)),-b|0)},a)},Dt);return[0,Ds(b,a),c]}function
-Dv(a,c){function
-d(a){return aP(a)?Math.abs(a):0.}function
+r=nC(h,f),a=W(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(W(function(a,b){return c(i,a)[1+a]?b:0.},a),DU)}function
+DX(b,a){var
+c=H(function(b){return r(function(a){return bu(Hp(bu(a,b)),-b|0)},a)},DW);return[0,DV(b,a),c]}function
+DY(a,c){function
+d(a){return aM(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,Z],i=_(g,A(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,$],i=aa(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=Do(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=DR(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=Dq(a,b*i,c,Dp);f(d);var
-e=iT<b?1:0;if(e){b/=10.;var
+d=DT(a,b*i,c,DS);f(d);var
+e=i8<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];D(function(d,c){var
-a=Math.abs(c)<dL?1:0;if(a){var
-e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-Dw=64;function
-Dx(a,j){var
+j=b[1];B(function(d,c){var
+a=Math.abs(c)<dP?1:0;if(a){var
+e=b[1];return f(W(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+DZ=64;function
+D0(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6213,203 +6372,203 @@ var
 d=b}else
 var
 d=f;return d}function
-Dy(a){var
-d=L(a[16]);return function(b){if(1===a[5]){var
+D1(a){var
+d=I(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-nl(a,b){var
+nD(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=q(function(a){return ba(h,a)},g),i=[as,0.,K],j=O(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
-k=[as,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
-Dz(b,a){function
-c(c,a){return a?ba(b[4],a[1]):c}var
-d=c(Z,a[10]),e=c(K,a[11]);if(2===b[1]){var
-f=e<=0.?0.:K,g=0.<=d?0.:Z;return[as,g,f]}return[as,d,e]}function
-DA(f,c){var
+g=f(a[5],b),h=a[4],d=r(function(a){return a5(h,a)},g),i=[at,0.,L],j=Q(d,d);return[0,1.,r(function(a){return 2.*a},d),j,i]}var
+k=[at,0.,L],l=0.;return[0,0.,r(function(a){return-a},e),l,k]}function
+D2(b,a){function
+c(c,a){return a?a5(b[4],a[1]):c}var
+d=c($,a[10]),e=c(L,a[11]);if(2===b[1]){var
+f=e<=0.?0.:L,g=0.<=d?0.:$;return[at,g,f]}return[at,d,e]}function
+D3(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return DB;var
+b!=="number"){if(2!==b[0])return D4;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dD(a3(f[4],h,g))]}}return 0}var
-nm=64;function
-DC(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dH(aU(f[4],h,g))]}}return 0}var
+nE=64;function
+D5(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
-DD(d,g,b){var
+b!=="number"&&2!==b[0])return 129-(a8(a[8])-1|0)|0;return 1}function
+D6(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=nl(d,c),f=e(K,a[4]),g=[as,e(Z,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=nD(d,c),f=e(L,a[4]),g=[at,e($,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aL(x),y),m=f(bP(w),q);if(Dx(g,b)&&0===qB(m,q)&&!(0<eZ(m,Dw))){var
-h=[Y,function(a){return dZ(fl(g),0)}],r=function(a,d){var
-e=b[5],f=bq(b[6],a),i=b[1],c=aS(h),j=aX===c?h[1]:Y===c?bc(h):h;return lH(g,b,j,i,a,d,f,e)},C=Dy(g),o=L(H(L,g[13])),t=b[1],D=c(o,t)[1+t],u=Dz(d,g),i=DA(d,g),z=function(a){return nl(d,a)},E=ax(d[2],z),j=i?[0,[0,c4,p(d[3],0.),i[1],[as,0.,K]]]:[0],k=cp(L(m),j),A=aK(o.length-1,function(a){return a});return f(bP(function(h){if(h===b[1])return 0;var
-q=Q(function(b,d){var
+y=b[4],q=f(aR(x),y),m=f(bT(w),q);if(D0(g,b)&&0===qW(m,q)&&!(0<e4(m,DZ))){var
+h=[U,function(a){return d3(fr(g),0)}],r=function(a,d){var
+e=b[5],f=bx(b[6],a),i=b[1],c=aP(h),j=aV===c?h[1]:U===c?a$(h):h;return lU(g,b,j,i,a,d,f,e)},C=D1(g),o=I(H(I,g[13])),t=b[1],D=c(o,t)[1+t],u=D2(d,g),i=D3(d,g),z=function(a){return nD(d,a)},E=av(d[2],z),j=i?[0,[0,c7,p(d[3],0.),i[1],[at,0.,L]]]:[0],k=ct(I(m),j),A=aQ(o.length-1,function(a){return a});return f(bT(function(h){if(h===b[1])return 0;var
+q=W(function(b,d){var
 e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
-t(a){return 0<=P(a)?a:s(a)}var
-v=_(function(b,a){return 0<aq(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=_(function(f,g){var
-a=f[2],d=f[1],b=a3(0,g,v),e=c(E,d)[1+d];if(b!=0.)aW(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],G=Q(function(c,b){var
+t(a){return 0<=V(a)?a:s(a)}var
+v=aa(function(b,a){return 0<N(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=aa(function(f,g){var
+a=f[2],d=f[1],b=aU(0,g,v),e=c(E,d)[1+d];if(b!=0.)aY(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],G=W(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dL}return 0.}return a[2]==K?f8:a[1]==Z?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(Q(m[2],m[2])/d)+dP}return 0.}return a[2]==L?ge:a[1]==$?-0.1:0.},k);function
 x(d,b){var
-c=aP(b);return c?a(bb(d,b),v):c}var
+c=aM(b);return c?a(a6(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+DC(g)|0,d);var
-c=aK(y,function(b){return x(nm,e(a,b))});return[0,N(1,nm),c,b]}var
-A=Dv(w,G),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+D5(g)|0,d);var
+c=aQ(y,function(b){return x(nE,e(a,b))});return[0,M(1,nE),c,b]}var
+A=DY(w,G),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=H(z,Du(w,A)),B=dZ(eX(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-DE(h,c,a){var
+I=H(z,DX(w,A)),B=d3(e2(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+iv(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:K}else
+2:return 0.<a?-Math.log(a)/c:L}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a3(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
+d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a3(0,f[1],f[2]);return bC}return bC}function
-no(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return bF}return bF}function
+nG(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aq(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(N(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=cT(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];aH(function(a){switch(a[0]){case
+b=cV(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];ar(function(a){switch(a[0]){case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));case
 2:var
-f=p(b,0),l=a[1];aH(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k;default:return 0}},k);return[0,d,e,g]}var
-ij=14;function
-np(c,e,a){function
+f=p(b,0),l=a[1];ar(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k;default:return 0}},k);return[0,d,e,g]}var
+iw=14;function
+ix(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=P(a)?a:s(a),b=ct(i,h),d=0<P(b)?b:1;function
+h=50,i=0<=V(a)?a:s(a),b=cb(i,h),d=0<V(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=N(b,2),a=a-1|0;continue}}function
+d=e,b=M(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=N(b,2),a=a-1|0;continue}return[0,d,e]}}function
+d=e,b=M(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=ct(k(d,e),1);if(0!==a&&0!==aq(b,d)&&0!==aq(b,e)){if(f(c,b)){var
+b=cb(k(d,e),1);if(0!==a&&0!==N(b,d)&&0!==N(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,ij)]:j(a,d,ij);return bD(function(a){return n(a[1],a[2],ij)},o)}function
-DF(h,g,i,K,J,d){var
-j=h[2],q=no(i,K,j,d),s=q[3],t=q[2],u=q[1],w=L(bU(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,iw)]:j(a,d,iw);return bw(function(a){return n(a[1],a[2],iw)},o)}function
+D7(h,g,i,L,K,d){var
+j=h[2],q=nG(i,L,j,d),s=q[3],t=q[2],u=q[1],w=I(bq(g)),r=i[1],O=n(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=a3(0,b[1],i[2]),d=c(w,a)[1+a][1];return DE(g,a3(0,d[1],d[2]),e)}return bC}var
-m=ax(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
-c=aP(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+e=aU(0,b[1],i[2]),d=c(w,a)[1+a][1];return iv(g,aU(0,d[1],d[2]),e)}return bF}var
+m=av(j,function(a){return Math.sqrt(x(a)*O)}),o=W(function(b,a){var
+c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aP(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oX?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aM(e(m,a)):h;if(i)var
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*pg?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
-z=j-1|0,O=0;if(!(z<0)){var
-b=O;for(;;){var
+z=j-1|0,P=0;if(!(z<0)){var
+b=P;for(;;){var
 R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=bX(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=bZ(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
-I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
-W=f+1|0;if(H!==f){var
-f=W;continue}break}}}var
+J=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,J);if(c(s,b)[1+b])y(b,f,J);var
+X=f+1|0;if(H!==f){var
+f=X;continue}break}}}var
 V=b+1|0;if(z!==b){var
 b=V;continue}break}}var
-B=p(j,0);D(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-C=Q(function(a,k){var
+C=p(j,0);B(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
+D=W(function(a,k){var
 b=c(u,a)[1+a];if(b){var
-f=b[1];if(k&&aP(e(m,a))){var
+f=b[1];if(k&&aM(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=ek(g,r,i[2],i[3],J,k,j);if(b){var
-e=b[1];if(d)return aq(e[2],f)<0?1:0;var
-h=0<aq(e[1],f)?1:0}else
+k=c(w,a)[1+a],b=en(g,r,i[2],i[3],K,k,j);if(b){var
+e=b[1];if(d)return N(e[2],f)<0?1:0;var
+h=0<N(e[1],f)?1:0}else
 var
-h=b;return h},n=ba(0,r),h=x(a)*n,j=aP(h);if(j){var
-o=bb(0,h),p=d?-1:1;return np(l,p,o)}return j}}return 0},B),E=L(g[9]),G=dx(g,1),P=aM(Q(function(e,o){var
-b=o[2],f=b===e?0:c(C,b)[1+b];if(f)var
-h=dx(g,f[1]),p=c(E,b)[1+b],i=a(r,hE(c(E,e)[1+e],p)),j=k(h,i),m=a$(N(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
+h=b;return h},n=a5(0,r),h=x(a)*n,j=aM(h);if(j){var
+o=a6(0,h),p=d?-1:1;return ix(l,p,o)}return j}}return 0},C),F=I(g[9]),G=cX(g,1),Q=az(W(function(e,o){var
+b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
+h=cX(g,f[1]),p=c(F,b)[1+b],i=a(r,hL(c(F,e)[1+e],p)),j=k(h,i),m=be(M(a(h,i),2)),q=d?E(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aM(C),P]}function
-DG(d,c,a){var
+n=f;return n},o));return[0,az(D),Q]}function
+iy(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bC;case
-4:return 0.<=a?a:bC}return bC}function
-nr(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bC,bC]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,bC,bC]}function
-DH(m,h,j,J,I,d){var
-i=m[2],r=no(j,J,i,d),t=r[3],u=r[2],w=r[1],x=L(bU(h)),f=j[1],n=ax(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bF;case
+4:return 0.<=a?a:bF}return bF}function
+nI(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bF,bF]:a<b?[0,a_(1.,b*a+c*d),b-a*c/d]:[0,bF,bF]}function
+D8(m,h,j,K,J,d){var
+i=m[2],q=nG(j,K,i,d),t=q[3],u=q[2],w=q[1],x=I(bq(h)),f=j[1],n=av(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a3(0,b[1],j[2]),d=c(x,a)[1+a][1];return DG(h,a3(0,d[1],d[2]),e)}return bC});function
+e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return iy(h,aU(0,d[1],d[2]),e)}return bF});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=ax(i,function(a){var
+o=av(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=nr(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eG<f?1:0:f<i-eG?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=nI(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eL<f?1:0:f<i-eL?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-A=i-1|0,K=0;if(!(A<0)){var
-b=K;for(;;){var
-P=c(u,b)[1+b],R=P||c(t,b)[1+b];if(R){var
-G=bX(m,b),H=i-1|0,S=0;if(!(H<0)){var
+A=i-1|0,L=0;if(!(A<0)){var
+b=L;for(;;){var
+Q=c(u,b)[1+b],R=Q||c(t,b)[1+b];if(R){var
+G=bZ(m,b),H=i-1|0,S=0;if(!(H<0)){var
 g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
-U=g+1|0;if(H!==g){var
-g=U;continue}break}}}var
+V=g+1|0;if(H!==g){var
+g=V;continue}break}}}var
 T=b+1|0;if(A!==b){var
 b=T;continue}break}}var
-B=p(i,0);D(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-C=Q(function(a,l){var
+C=p(i,0);B(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
+D=W(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=em(h,f,j[2],j[3],I,l,k);if(b){var
-e=b[1];if(d)return aq(e[2],g)<0?1:0;var
-i=0<aq(e[1],g)?1:0}else
+l=c(x,a)[1+a],b=ep(h,f,j[2],j[3],J,l,k);if(b){var
+e=b[1];if(d)return N(e[2],g)<0?1:0;var
+i=0<N(e[1],g)?1:0}else
 var
-i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aP(i);if(k){var
-p=bb(0,i),q=d?1:-1;return np(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[Y,function(b){return fk(h,a)}]},s);function
-E(b){var
-a=c(M,b)[1+b],d=aS(a);return aX===d?a[1]:Y===d?bc(a):a}var
-O=aM(Q(function(g,w){var
-b=w[2],j=b===g?0:c(C,b)[1+b];if(j){var
-x=e(n,b),y=nr(d,e(bX(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aP(o)&&0.<=o){var
-i=bb(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),D=E(b),G=hF(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,N(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+i=b;return i},o=a5(0,f),i=e(n,a)*o,k=aM(i);if(k){var
+p=a6(0,i),q=d?1:-1;return ix(m,q,p)}return k}return 0},C),s=I(h[9]),O=r(function(a){return[U,function(b){return fq(h,a)}]},s);function
+F(b){var
+a=c(O,b)[1+b],d=aP(a);return aV===d?a[1]:U===d?a$(a):a}var
+P=az(W(function(g,w){var
+b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
+x=e(n,b),y=nI(d,e(bZ(m,b),g),x),z=a5(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
+i=a6(0,o),A=c(s,b)[1+b],B=ad(c(s,g)[1+g],A),C=F(b),G=hM(h,f,F(g),C,B),p=a(f,f),H=a(i,i),q=be(a(p,k(l(p,M(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):E(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
-t=j;return t},o));return[0,aM(C),O]}function
-DI(a){var
-b=a[4];return de(function(a){return 0===a[0]?0:1},b)}function
-ns(d,a,c){var
-b=DI(c);if(b)switch(d[1]){case
-0:return lI(a);case
-1:return 0;default:return lK(a)}return b}var
-cB=[0,nn,nn,nq,nq];function
-DJ(b,d,a,c){if(ns(b,d,c)){var
-e=eb(a[2],a[3]),f=function(f){var
-g=n7(f,b,d,a,c,e,1);return[0,n7(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(DH);return[0,cB[1],cB[2],g[1],g[2]]}var
-h=f(DF);return[0,h[1],h[2],cB[3],cB[4]]}return cB}function
-nt(h){var
+t=j;return t},o));return[0,az(D),P]}function
+D9(a){var
+b=a[4];return dh(function(a){return 0===a[0]?0:1},b)}function
+nJ(d,a,c){var
+b=D9(c);if(b)switch(d[1]){case
+0:return lV(a);case
+1:return 0;default:return lX(a)}return b}var
+cD=[0,nF,nF,nH,nH];function
+D_(b,d,a,c){if(nJ(b,d,c)){var
+e=ds(a[2],a[3]),f=function(f){var
+g=oq(f,b,d,a,c,e,1);return[0,oq(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(D8);return[0,cD[1],cD[2],g[1],g[2]]}var
+h=f(D7);return[0,h[1],h[2],cD[3],cD[4]]}return cD}function
+nK(h){var
 i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
-a=r;for(;;){t(b,a,_(A,0.,c(h,a)[1+a]));var
+a=r;for(;;){t(b,a,aa(A,0.,c(h,a)[1+a]));var
 n=function(a,d){var
-f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=ax(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
+f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=av(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
 j=u;for(;;){var
 m=d-1|0,l=-1,v=0;if(m<0)var
 b=l;else{var
@@ -6428,7 +6587,7 @@ x=B(n,a),p=e(h,b)+x;if(p<e(h,a)){t(h,a,p);c(C,a)[1+a]=b}}var
 y=a+1|0;if(o!==a){var
 a=y;continue}break}}var
 j=[0,b,j];continue}return[0,b,j]}}}(n,k,o,v)(0),l=q[1],w=function(a,c){return function(b){return e(a,c)-e(a,b)}}(k,l);t(b,a,e(b,a)-e(k,l));var
-x=q[2];aH(function(d){return function(a){var
+x=q[2];ar(function(d){return function(a){var
 f=d(a),h=e(b,c(g,a)[1+a])-f;t(b,g[1+a],h);var
 i=d(a);return t(j,a,e(j,a)+i)}}(w),x);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
@@ -6436,28 +6595,28 @@ d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
 a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,o)(l));var
 y=a+1|0;if(m!==a){var
 a=y;continue}break}}var
-s=aM(g),u=co(function(b,a){return[0,a,b]},s);return f(aL(function(a){return 0<=a[1]?1:0}),u)}function
-DK(a){function
-b(b){return q(function(a){return c(a,b)[1+b]},a)}return ax(c(a,0)[1].length-1,b)}function
-DL(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nt(a);var
-b=nt(DK(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
-DM(n,e,b){var
-o=da(b,e[3]);function
+s=az(g),u=cs(function(b,a){return[0,a,b]},s);return f(aR(function(a){return 0<=a[1]?1:0}),u)}function
+D$(a){function
+b(b){return r(function(a){return c(a,b)[1+b]},a)}return av(c(a,0)[1].length-1,b)}function
+Ea(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nK(a);var
+b=nK(D$(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Eb(n,e,b){var
+o=dd(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
-i(a){return r(d,h(d,a))}var
+i(a){return q(d,h(d,a))}var
 f=p(e[2],b),g=p(n[2],0);function
 j(b){var
-a=e[4];return aH(function(a){return 0===a[0]?cD(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
+a=e[4];return ar(function(a){return 0===a[0]?cE(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
 d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
-m=q(function(a){return r(d,a)},f);j(function(d,a,f,e){var
-j=c(m,d)[1+d],l=k(i(f),j),n=$(h(b,e),l);g[1+a]=r(c(g,a)[1+a],n);return 0});return[0,m,g]}function
-DN(b,a,h,s){function
-j(a){return L(bq(b[13],a))}var
-t=j(a[1]),k=d2(l,j(s),t),m=DM(b,a,h),i=m[2],n=m[1];function
+m=r(function(a){return q(d,a)},f);j(function(d,a,f,e){var
+j=c(m,d)[1+d],l=k(i(f),j),n=R(h(b,e),l);g[1+a]=q(c(g,a)[1+a],n);return 0});return[0,m,g]}function
+Ec(b,a,h,s){function
+j(a){return I(bx(b[13],a))}var
+t=j(a[1]),k=d7(l,j(s),t),m=Eb(b,a,h),i=m[2],n=m[1];function
 u(a){var
-b=0<P(c(k,a)[1+a])?1:0;return b?u9(c(i,a)[1+a],h):b}function
+b=0<V(c(k,a)[1+a])?1:0;return b?vs(c(i,a)[1+a],h):b}function
 v(a){return a}var
-w=aK(b[2],v),d=L(f(aL(u),w)),g=p(a[2],0),x=a[4];aH(function(a){if(0===a[0]){var
+w=aQ(b[2],v),d=I(f(aR(u),w)),g=p(a[2],0),x=a[4];ar(function(a){if(0===a[0]){var
 b=a[1],d=c(g,b)[1+b];g[1+b]=[0,a[2],d];return 0}return 0},x);var
 o=[0,d.length-1];function
 y(a){var
@@ -6466,88 +6625,88 @@ d=b;else
 var
 e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
 z(a){return a}var
-A=aK(a[2],z),r=L(f(aL(y),A)),B=q(function(a){return ba(0,c(k,a)[1+a])},d),C=DL(q(function(a){var
-f=p(b[2],1),j=c(g,a)[1+a];aH(function(a){c(f,a)[1+a]=0;return 0},j);return Q(function(d,b){if(c(f,b)[1+b]){var
-g=c(i,b)[1+b];if(gX(c(n,a)[1+a],g)){var
-j=c(i,b)[1+b],k=a3(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},r));return H(function(a){var
-b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(r,e)[1+e],f]},C)}function
-ey(f,e){var
-b=[0,d];D(function(d,f){var
+A=aQ(a[2],z),q=I(f(aR(y),A)),B=r(function(a){return a5(0,c(k,a)[1+a])},d),C=Ea(r(function(a){var
+f=p(b[2],1),j=c(g,a)[1+a];ar(function(a){c(f,a)[1+a]=0;return 0},j);return W(function(d,b){if(c(f,b)[1+b]){var
+g=c(i,b)[1+b];if(g4(c(n,a)[1+a],g)){var
+j=c(i,b)[1+b],k=aU(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},q));return H(function(a){var
+b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(q,e)[1+e],f]},C)}function
+eC(f,e){var
+b=[0,d];B(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-DO(b){var
-f=b.length-1,e=Q(function(b,a){return cp(a,ax(f,function(c){var
+Ed(b){var
+f=b.length-1,e=W(function(b,a){return ct(a,av(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return e0(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===P(h))return[1,b];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,r(function(a){return e5(a,f,f)},e)]];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===V(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return da(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dd(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=W(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-DP(d){var
+Ee(d){var
 a=d;for(;;){var
-b=DO(q(function(b){return function(a){return q(function(b){return ey(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Ed(r(function(b){return function(a){return r(function(b){return eC(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aM(a),a=L(bF(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-DQ(b,k,q,e,p,d){var
-m=N(q,1),c=k[8];function
+e=b[1],f=az(a),a=I(bH(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+Ef(b,k,q,e,p,d){var
+m=M(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return ey(a,a)}function
-g(a){return da(N(a,e),m)}function
+a=f(b[5],c);return eC(a,a)}function
+g(a){return dd(M(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aT(k),i=da(g(a(e,a(c,f(p,h)))),j);else
+j=aL(k),i=dd(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=da(g(a(l(d[2],h[2]),o)),2),q=l(N(m,e-1|0),p),r=f(b[5],j);return[0,d2(l,f(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dd(g(a(l(d[2],h[2]),o)),2),q=l(M(m,e-1|0),p),r=f(b[5],j);return[0,d7(l,f(b[5],i),r),q]}if(b[1])var
 t=0,u=H(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=H(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=DP(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-ik(a){return N(a[2],a[5])}function
-DR(h,s,b,g,r){var
-t=b[1],u=q(function(a){var
-b=ey(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ey(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
-f=b[1];return D(function(b,f){var
+j=Ee(I(h));return[0,j[1],j[2],j[3],i,e,m]}function
+iz(a){return M(a[2],a[5])}function
+Eg(h,s,b,g,q){var
+t=b[1],u=r(function(a){var
+b=eC(g,a[1]);return l(a[2],b)},t),v=b[3],w=r(function(a){return eC(a,u)},v),x=b[2],d=r(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
+f=b[1];return B(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=ik(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=d2(function(c,b){return l(c,a(e,b))},d,z),A=ey(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(da(a(j[2],E),B),A);else
+e=iz(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=f(h[5],j[1]),n=d7(function(c,b){return l(c,a(e,b))},d,z),A=eC(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dd(a(j[2],E),C),A);else
 var
-o=a(r,a(b[2],b[2]));var
-p=0===h[1]?1:0,F=p?o:p;return[0,aM(d),F]}var
-DS=12;function
-nu(d,b){var
+o=a(q,a(b[2],b[2]));var
+p=0===h[1]?1:0,F=p?o:p;return[0,az(d),F]}var
+Eh=12;function
+nL(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-DT(c,b){var
-a=[0,0.];D(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-DU(d,b){var
+Ei(c,b){var
+a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
+Ej(d,b){var
 a=c(d[6],b)[1+b];if(d[1]){var
-e=function(b){return cp(a,[as,0.])};return[0,function(b){return DT(a,b)},e]}function
+e=function(b){return ct(a,[at,0.])};return[0,function(b){return Ei(a,b)},e]}function
 f(c){var
-b=q(function(a){return 2.*a},c);aW(b,2.,a);return b}return[0,function(b){return nu(a,b)},f]}function
-nv(a){var
-b=a[14],c=0;return am(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-DV(b,a){var
+b=r(function(a){return 2.*a},c);aY(b,2.,a);return b}return[0,function(b){return nL(a,b)},f]}function
+nM(a){var
+b=a[14],c=0;return ak(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+Ek(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nu(c,a)},e,Z,d]}function
-DW(b,g,c,o){function
+e(c){return W(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nL(c,a)},e,$,d]}function
+El(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bP(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=DU(b,c),j=i[2],k=i[1],d=h(Z,a[3]),e=h(K,a[4]),f=e-d<f6*g?1:0,l=(d+e)/2.,m=eH*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nv(b),i=a?[0,DV(b,a[1]),0]:a;return cn(e,i)}function
-DX(b,a){return a7(iX*(a[6]-a[5]),b1*b)}function
-nw(e,a,d){var
-b=f(a[3],d),c=DX(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-DY(f,h){var
+d=c[4],e=f(bT(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=Ej(b,c),j=i[2],k=i[1],d=h($,a[3]),e=h(L,a[4]),f=e-d<gc*g?1:0,l=(d+e)/2.,m=eM*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nM(b),i=a?[0,Ek(b,a[1]),0]:a;return cr(e,i)}function
+Em(b,a){return a_(ja*(a[6]-a[5]),b4*b)}function
+nN(e,a,d){var
+b=f(a[3],d),c=Em(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+En(f,h){var
 i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
 a=z;for(;;){var
 r=i-1|0,q=-1,B=0;if(r<0)var
@@ -6563,168 +6722,168 @@ l=w;var
 y=l?g:j,J=g+1|0;if(r!==g){var
 g=J,j=y;continue}var
 b=y;break}}var
-k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eH*_(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
+k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eM*aa(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
 u=i-1|0,F=0;if(!(u<0)){var
 d=F;for(;;){if(d!==b){var
-v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aW(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
+v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aY(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
 I=d+1|0;if(u!==d){var
 d=I;continue}break}}}var
 G=a+1|0;if(o!==a){var
-a=G;continue}break}}return Q(function(b,a){if(0<=a){var
+a=G;continue}break}}return W(function(b,a){if(0<=a){var
 d=e(c(f,a)[1+a],b);return e(h,a)/d}return 0.},m)}function
-DZ(g,a,i,b){var
-j=q(function(a){return f(a[3],b)},a);function
+Eo(g,a,i,b){var
+j=r(function(a){return f(a[3],b)},a);function
 d(d,b){var
 f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
-k=e(bX(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
-l=c(i,b)[1+b];return O(c(i,d)[1+d],l)}return Q(function(b,c){return ax(a.length-1,function(a){return d(b,a)})},a)}function
-nx(n,m,h,b,a){function
-d(r,p,o){var
-d=r,i=p,a=o;for(;;){var
-e=H(function(b){return function(a){return nw(h,a,b)!=0.?1:0}}(a),b);if(cM(aP,a)){if(eW(1,e)){if(0===d)return 0;var
-j=n?gD(function(b,a){var
-c=b||a;return c},i,e):e,s=jB(b,j),g=L(f(bP(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=q(function(b){return function(a){return f(a[4],b)}}(a),g),t=q(function(b){return function(a){return nw(h,a,b)}}(a),g),u=DZ(m,g,k,a),l=bQ(a),v=DY(u,t);D(function(d,e){return function(a,b){return aW(e,-b,c(d,a)[1+a])}}(k,l),v);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(DS,H(function(a){return 0},b),a)}function
-ny(d,c,b,a){var
-e=nx(1,d,c,b,a);return e?[0,e[1]]:nx(0,d,c,b,a)}function
-D0(d,k,j,i){var
-a=k[1][1],l=id(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
-h(b,a){return aW(f,-b,a)}function
-n(b){return ci(a,b)}if(0.<g){var
-s=n(i);h(bI(a,j)/g,s);var
-u=a[2];D(function(a,c){var
+k=e(bZ(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
+l=c(i,b)[1+b];return Q(c(i,d)[1+d],l)}return W(function(b,c){return av(a.length-1,function(a){return d(b,a)})},a)}function
+nO(n,m,h,b,a){function
+d(q,p,o){var
+d=q,i=p,a=o;for(;;){var
+e=H(function(b){return function(a){return nN(h,a,b)!=0.?1:0}}(a),b);if(cN(aM,a)){if(d5(1,e)){if(0===d)return 0;var
+j=n?gL(function(b,a){var
+c=b||a;return c},i,e):e,s=jP(b,j),g=I(f(bT(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=r(function(b){return function(a){return f(a[4],b)}}(a),g),t=r(function(b){return function(a){return nN(h,a,b)}}(a),g),u=Eo(m,g,k,a),l=bU(a),v=En(u,t);B(function(d,e){return function(a,b){return aY(e,-b,c(d,a)[1+a])}}(k,l),v);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Eh,H(function(a){return 0},b),a)}function
+nP(d,c,b,a){var
+e=nO(1,d,c,b,a);return e?[0,e[1]]:nO(0,d,c,b,a)}function
+Ep(d,k,j,i){var
+a=k[1][1],l=iq(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
+h(b,a){return aY(f,-b,a)}function
+n(b){return cm(a,b)}if(0.<g){var
+s=n(i);h(bM(a,j)/g,s);var
+u=a[2];B(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
-v=bq(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
+v=bx(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
 b=w;for(;;){t(f,b,e(f,b)+v);var
 x=b+1|0;if(o!==b){var
 b=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
-nz=bo(1.,60);function
-D1(c,e,b){if(0===c[1]){var
-a=am(function(c,a){var
-d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a7(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aP(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
-D2(f,k,a,i,d,b){var
-g=a[1][1],h=id(i,d,a)[2],j=1.,l=_(function(b,a){return A(b,Math.abs(a))},j,h);return H(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];D(function(j,g){var
+nQ=bu(1.,60);function
+Eq(c,e,b){if(0===c[1]){var
+a=ak(function(c,a){var
+d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a_(c,d-f(a[3],b))},L,e),d=0.<a?1:0,g=d?aM(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
+Er(f,k,a,i,d,b){var
+g=a[1][1],h=iq(i,d,a)[2],j=1.,l=aa(function(b,a){return A(b,Math.abs(a))},j,h);return H(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a7(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<iL*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Z?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-nA(b,e){function
-d(a){return O(a,a)}var
-a=p(b[3]+1|0,0.),c=[0,0.];aH(function(b){var
-e=b[2],f=b[1];aW(a,-f,e);var
+j=a_(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<i0*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==$?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+nR(b,e){function
+d(a){return Q(a,a)}var
+a=p(b[3]+1|0,0.),c=[0,0.];ar(function(b){var
+e=b[2],f=b[1];aY(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-D3=iL;function
-nB(k,a,b,d){if(2<=a[1])var
-l=(a5(k[8])-1|0)+b|0,g=function(a){return bb(l,a)};else
+Es=i0;function
+nS(k,a,b,d){if(2<=a[1])var
+l=(a8(k[8])-1|0)+b|0,g=function(a){return a6(l,a)};else
 var
-p=a[4]+b|0,g=function(a){return bb(p,a)};var
-h=e0(d,0,a[3]);if(a[1])var
+p=a[4]+b|0,g=function(a){return a6(p,a)};var
+h=e5(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},h);var
-j=e(d,a[3]),m=bb(2*(a[4]+b|0)|0,j*j);return[0,q(g,i),m]}function
-il(b,a,g,c,i){var
-d=c0(g),e=DW(a,d,c,i),p=g[1],q=0.,r=_(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bE(function(a){return a[6]==K?1:0},e):m,j=f(aL(function(a){return a[2]}),e),o=0===j?aw(0,80-a[4]|0):a5(c[3])+c5|0;function
-s(c){return fk(b,aM(f(a[5],c)))[3]}var
-u=c[4],v=f(bP(function(a){if(0===a[0]){var
+n=f(a[5],0),o=c(a[6],0)[1],i=W(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(a5(a[4],g)-f)},h);var
+j=e(d,a[3]),m=a6(2*(a[4]+b|0)|0,j*j);return[0,r(g,i),m]}function
+iA(b,a,g,c,i){var
+d=c3(g),e=El(a,d,c,i),p=g[1],q=0.,r=aa(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bG(function(a){return a[6]==L?1:0},e):m,j=f(aR(function(a){return a[2]}),e),o=0===j?ay(0,80-a[4]|0):a8(c[3])+c8|0;function
+s(c){return fq(b,az(f(a[5],c)))[3]}var
+u=c[4],v=f(bT(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&de(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=DQ(a,b,c[3],o,s,v),h=[Y,function(d){var
-a=b[9];return hU(b,c,H(function(a){return fk(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&dh(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Ef(a,b,c[3],o,s,v),h=[U,function(d){var
+a=b[9];return h1(b,c,H(function(a){return fq(b,a)},a),i)}];function
 w(d){var
-c=nB(b,a,o,d);return DR(a,b,l,c[1],c[2])}function
+c=nS(b,a,o,d);return Eg(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=ev(g,b,c),i=o3*d<r?fU(g,b,c,h):h,f=D1(a,e,D0(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nz*d));var
-k=ny(a,d,D2(a,d,i,b,c,e),f),m=k?[0,k[1]]:ny(a,d,e,f);return[0,f,m]}function
+h=ez(g,b,c),i=pm*d<r?f2(g,b,c,h):h,f=Eq(a,e,Ep(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nQ*d));var
+k=nP(a,d,Er(a,d,i,b,c,e),f),m=k?[0,k[1]]:nP(a,d,e,f);return[0,f,m]}function
 y(d){var
-a=aS(h),e=aX===a?h[1]:Y===a?bc(h):h;return hV(b,c,ik(l),e,d)}return[0,ik(l),n,x,w,0!==j?1:0,y]}function
-im(c,a,b){if(0===b)return function(a){return nC};var
-g=1./al(b),d=nA(c,H(function(a){return[0,g,a]},b));function
+a=aP(h),e=aV===a?h[1]:U===a?a$(h):h;return h2(b,c,iz(l),e,d)}return[0,iz(l),n,x,w,0!==j?1:0,y]}function
+iB(c,a,b){if(0===b)return function(a){return nT};var
+g=1./an(b),d=nR(c,H(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=nA(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=nR(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(D3,g):f(a[4],g)}var
-h=cM(aP,d),j=h?D4:h;return i(d,j)}}function
-io(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bP(function(a){return a[2]}),d)}function
-D5(k,b,j,i,h,e){var
-a=il(k,b,j,i,h);function
+g=c[1];return a[5]?e(Es,g):f(a[4],g)}var
+h=cN(aM,d),j=h?Et:h;return i(d,j)}}function
+iC(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bT(function(a){return a[2]}),d)}function
+Eu(k,b,j,i,h,e){var
+a=iA(k,b,j,i,h);function
 l(a){return a}var
-m=aK(b[2],l),o=f(aL(e),m),g=H(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=im(b,a,cK(function(b){return io(a,b)},g)),p=f(d,[0,[as,K],0]),c=[0,-1],q=cK(function(a){var
+m=aQ(b[2],l),o=f(aR(e),m),g=H(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=iB(b,a,cL(function(b){return iC(a,b)},g)),p=f(d,[0,[at,L],0]),c=[0,-1],q=cL(function(a){var
 b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):D6}var
-s=aK(b[2],r);return[0,a[1],[0,p,q],s]}function
-D7(m,d,l,k,j,c,a){var
-b=il(m,d,l,k,j);if(gt(b[1],a[1])){var
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Ev}var
+s=aQ(b[2],r);return[0,a[1],[0,p,q],s]}function
+Ew(m,d,l,k,j,c,a){var
+b=iA(m,d,l,k,j);if(gB(b[1],a[1])){var
 e=H(function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=im(d,b,cK(function(a){return io(b,a)},e)),o=cK(function(a){var
-b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=al(a[2]),i=d6(0,16);dd(function(a,b){return e8(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
-p=function(b,a){return dZ(gT(i,b),a)},q=co(p,a[3]),r=cn(a[2],o);return[0,a[1],r,q]}return a}function
-D8(a,g){var
-e=p(a[3],0.);D(function(d,b){var
-f=b!=0.?1:0;return f?aW(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=_(function(b,a){return b+a},k,g),l=0.,j=_(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=iB(d,b,cL(function(a){return iC(b,a)},e)),o=cL(function(a){var
+b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=an(a[2]),i=cO(0,16);dg(function(a,b){return fc(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return d3(d$(i,b),a)},q=cs(p,a[3]),r=cr(a[2],o);return[0,a[1],r,q]}return a}function
+Ex(a,g){var
+e=p(a[3],0.);B(function(d,b){var
+f=b!=0.?1:0;return f?aY(e,-b,c(a[6],d)[1+d]):f},g);var
+k=0.,h=aa(function(b,a){return b+a},k,g),l=0.,j=aa(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(b1*j<Math.abs(h))var
-G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
+if(b4*j<Math.abs(h))var
+G=0.<h?0:1,H=r(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=q(function(a){return os*a/(j+cE)},e),i=I,d=J;function
-b(b,a){return cp(b,[0,a])}function
+I=0,J=r(function(a){return oN*a/(j+cF)},e),i=I,d=J;function
+b(b,a){return ct(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],Z),y=p(a[2]+1|0,[0]),z=cY(d,function(a){return a}),A=b(a[9],z),B=O(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
-D9(a,g){var
+o=a[18],q=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],$),y=p(a[2]+1|0,[0]),z=c1(d,function(a){return a}),A=b(a[9],z),C=Q(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,q,o],i]}function
+Ey(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=nv(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+cE,i=oX*Math.sqrt(f[2]),j=[as,0.];return cp(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(nz);return cp(b,[as,k])}function
-D_(c,o,m,l,k){var
-d=D8(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=il(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aK(a[2]-1|0,q),s=f(im(a,b,cK(function(a){return io(b,a)},r)),p);return[0,b[1],s]}var
-h=aw(0,80-a[4]|0),i=nB(c,a,h,D9(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aM(i[1]),t];return[0,N(1,h),u]}function
-D$(i,e,h,g,d){var
-j=aM(d),a=L(f(aL(function(a){return jv(c(e,a)[1+a])}),j));function
+e=nM(a);if(e){var
+f=e[1],h=Math.sqrt(Q(b,b))+cF,i=pg*Math.sqrt(f[2]),j=[at,0.];return ct(r(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(nQ);return ct(b,[at,k])}function
+Ez(c,o,m,l,k){var
+d=Ex(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=iA(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(iB(a,b,cL(function(a){return iC(b,a)},r)),p);return[0,b[1],s]}var
+h=ay(0,80-a[4]|0),i=nS(c,a,h,Ey(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,az(i[1]),t];return[0,M(1,h),u]}function
+EA(i,e,h,g,d){var
+j=az(d),a=I(f(aR(function(a){return jJ(c(e,a)[1+a])}),j));function
 b(b,g){var
-j=[Y,function(a){return p(i[2],b)}];function
+j=[U,function(a){return p(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aS(a);return aX===e?a[1]:Y===e?bc(a):a}return[Y,function(b){return q(d,a)}]}var
-k=b(K,function(a){return a[8]}),l=b(Z,function(a){return a[7]}),m=b(Z,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
+d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aP(a);return aV===e?a[1]:U===e?a$(a):a}return[U,function(b){return r(d,a)}]}var
+k=b(L,function(a){return a[8]}),l=b($,function(a){return a[7]}),m=b($,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-r=q(function(a){return o(g,a)},a);return[0,q(function(a){return p3(c(e,a)[1+a])},a),r,n,m,l,k]}function
-Ea(j,e,i,b,a){function
+q=r(function(a){return o(g,a)},a);return[0,r(function(a){return qm(c(e,a)[1+a])},a),q,n,m,l,k]}function
+EB(j,e,i,b,a){function
 d(f,d){var
-g=ev(d,b,a),k=m6(d,b,a),l=A(fT(j,b,a),k),h=c0(d);function
+g=ez(d,b,a),k=nm(d,b,a),l=A(f1(j,b,a),k),h=c3(d);function
 m(f){var
-c=fU(d,b,a,g),e=l+f$*h<c[4]?1:0;return e?ig(d,b,a,i[2]*h,c):e}var
-n=[Y,function(a){return g[1]}];return ih(d,c(e[2],f)[1+f],b,a,n,K,m)}return D(d,e[1])}function
-nD(j,f,e,d){var
-g=fT(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+c=f2(d,b,a,g),e=l+gh*h<c[4]?1:0;return e?is(d,b,a,i[2]*h,c):e}var
+n=[U,function(a){return g[1]}];return it(d,c(e[2],f)[1+f],b,a,n,L,m)}return B(d,e[1])}function
+nU(j,f,e,d){var
+g=f1(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=m6(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=nm(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-Eb(d,f,b,a){function
-e(a){return bb(0,a*d[1])}var
+EC(d,f,b,a){function
+e(a){return a6(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-Ec(w,i,v,d,b){var
-N=fT(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=nD(w,i,d,b),m=d?i[5]:i[4],z=aS(m),B=aX===z?m[1]:Y===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+ED(w,i,v,d,b){var
+N=f1(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=nU(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aV===z?m[1]:U===z?a$(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
-M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
-V=h+1|0;if(C!==h){var
-h=V;continue}break}}var
+M=e(c(B,h)[1+h],b),V=e(l,h)<M?M:e(l,h);t(k,h,V);var
+W=h+1|0;if(C!==h){var
+h=W;continue}break}}var
 o=p(j,0),D=p(j,0),E=function(a,b){c(o,a)[1+a]=[0,b];return t(k,a,A(e(l,a),b[4]))},f=function(v){for(;;){var
 m=j-1|0,l=0,r=e(k,0),s=1;if(m<1)var
 a=l;else{var
@@ -6735,36 +6894,36 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&m9(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fU(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,ev(c(g,a)[1+a],d,b));continue}}(0),F=N+f$*c0(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&np(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,f2(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,ez(c(g,a)[1+a],d,b));continue}}(0),F=N+gh*c3(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=c0(n);if(f+b1*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=c3(n);if(f+b4*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
-L=[Y,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:ev(f,d,b)}}(a,n)],S=[Y,function(a){return function(d){var
-b=aS(a),c=aX===b?a[1]:Y===b?bc(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=aS(c),a=aX===g?c[1]:Y===g?bc(c):c,h=f+2e-09*e<a[4]?C0(j,d,b,f+f8*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return ig(j,d,b,k,h)}}(n,s,L);ih(n,c(i[2],a)[1+a],d,b,S,f+b1*s,T);var
+L=[U,function(e,f){return function(g){var
+a=c(o,e)[1+e];return a?a[1]:ez(f,d,b)}}(a,n)],S=[U,function(a){return function(d){var
+b=aP(a),c=aV===b?a[1]:U===b?a$(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=aP(c),a=aV===g?c[1]:U===g?a$(c):c,h=f+2e-09*e<a[4]?Dr(j,d,b,f+ge*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return is(j,d,b,k,h)}}(n,s,L);it(n,c(i[2],a)[1+a],d,b,S,f+b4*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return Eb(v,d,b,f+eH*c0(c(g,0)[1]));var
+q=u;break}}if(q)return EC(v,d,b,f+eM*c3(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-Ed=3;function
-Ee(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=nD(o,f,d,b),q=_(A,fT(o,d,b),G),r=p(h,0),j=f[6],s=aS(j),H=aX===s?j[1]:Y===s?bc(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+EE=3;function
+EF(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=nU(o,f,d,b),q=aa(A,f1(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aV===s?j[1]:U===s?a$(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
-C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
-N=b1*c0(C);t(i,a,cA(d)*D+N)}var
+C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<L?1:0:E;if(M){var
+N=b4*c3(C);t(i,a,cC(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6773,7 +6932,7 @@ l=function(u){var
 j=u;for(;;){var
 o=h-1|0,n=-1,x=0;if(o<0)var
 a=n;else{var
-f=x,l=Z,k=n;for(;;){var
+f=x,l=$,k=n;for(;;){var
 y=k<0?1:0,z=y||(l<e(i,f)?1:0);if(z)var
 t=e(i,f),m=f;else
 var
@@ -6782,272 +6941,371 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fU(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,ev(c(g,a)[1+a],d,b));continue}return 0}}(Ed);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c0(n),z=q+f$*y<m[4]?1:0;if(z){var
-J=function(a){return ig(n,d,b,F[2]*y,m)},L=[Y,function(a){return m[1]}];return ih(n,c(f[2],k)[1+k],d,b,L,K,J)}var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,f2(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,ez(c(g,a)[1+a],d,b));continue}return 0}}(EE);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c3(n),z=q+gh*y<m[4]?1:0;if(z){var
+J=function(a){return is(n,d,b,F[2]*y,m)},K=[U,function(a){return m[1]}];return it(n,c(f[2],k)[1+k],d,b,K,L,J)}var
 B=z}else
 var
 B=l;return B}function
-nE(e,d,c,b,a,f){switch(f){case
+nV(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return Ee(e,d,c,b,a);case
-2:return Ec(e,d,c,b,a);default:return Ea(e,d,c,b,a)}}function
-Ef(a){return[0,a,Cl(a)]}function
-Eg(a){return typeof
-a==="number"?fQ:40000000}function
-Eh(a){return typeof
+1:return EF(e,d,c,b,a);case
+2:return ED(e,d,c,b,a);default:return EB(e,d,c,b,a)}}function
+EG(a){return[0,a,CO(a)]}function
+EH(a){return typeof
+a==="number"?fY:40000000}function
+EI(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-Ei(a){var
-b=a?-72:-50;return bo(1.,b)}function
-nF(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-Ej(b,a){function
-c(a){return aP(a)?a:0.}function
+EJ(a){var
+b=a?-72:-50;return bu(1.,b)}function
+nW(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+EK(b,a){function
+c(a){return aM(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=_(d,_(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],iS*e];return a},a)}function
-fX(a,b){var
-g=b[3],d=p(b[2],0),e=b[4];aH(function(b){if(0===b[0]){var
+e=aa(d,aa(A,0.,b[8]),a);return r(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],i7*e];return a},a)}function
+f5(a,b){var
+g=b[3],d=p(b[2],0),e=b[4];ar(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=nF(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nF(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=nW(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nW(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return q(function(b){return Ej(a,L(bj(b)))},d)}function
-Ek(l,a){var
-d=d6(0,16),g=[0,0];D(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=gT(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=A(a[2],b[2]);return e8(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return e8(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return q3(L(qq(function(a){return ug(d,a)},b)))}function
-fY(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cM(function(a){var
-b=aP(a[2]);return b?aP(a[3]):b},b)){var
-h=Ek(a,b),i=h[1],d=p(a[2],Z),f=p(a[2],K);d1(function(a){var
+j=i;return j}return 0},e);return r(function(b){return EK(a,I(bn(b)))},d)}function
+EL(l,a){var
+d=cO(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=d$(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a_(a[3],b[3]),p=A(a[2],b[2]);return fc(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return fc(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return rm(I(qL(function(a){return uB(d,a)},b)))}function
+f6(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cN(function(a){var
+b=aM(a[2]);return b?aM(a[3]):b},b)){var
+h=EL(a,b),i=h[1],d=p(a[2],$),f=p(a[2],L);d6(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
-c=a7(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
-j=p(a[2],-1);D(function(f,e){var
+c=a_(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
+j=p(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[Y,function(b){return CG(a)}]]},g=mZ(a,i);if(g)var
-s=p(a[2],ip),u=h[2],k=[0,[0,b,d,f,H(r,g),u,o,l,m,s]];else
+n=a[13],o=r(function(a){return c(j,a)[1+a]},n),q=function(a){return[0,a,[U,function(b){return C9(a)}]]},g=nf(a,i);if(g)var
+s=p(a[2],iD),u=h[2],k=[0,[0,b,d,f,H(q,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-El(d,c){var
-g=aM(c),a=f(bP(function(a){return a}),g);if(a){var
+EM(d,c){var
+g=az(c),a=f(bT(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return am(function(c,a){return c+fW(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,aK(al(a[1][4]),i)),j=Db(d,L(H(function(a){return fW(a,b)[1]},a)));return bD(function(a){function
-e(c){return Dc(d,c,b,a)}function
-f(a){return bD(e,a)}var
-g=q(function(a){return p5(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-Em(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==ip){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===ip){var
+c=0.;return ak(function(c,a){return c+f4(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aQ(an(a[1][4]),i)),j=DE(d,I(H(function(a){return f4(a,b)[1]},a)));return bw(function(a){function
+e(c){return DF(d,c,b,a)}function
+f(a){return bw(e,a)}var
+g=r(function(a){return qo(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+EN(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==iD){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===iD){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-nG(x,w,d,v,k){var
+nX(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,Eg(d)],m=Eh(d),z=fX(a,k),b=q(f(fY([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,EH(d)],m=EI(d),z=f5(a,k),b=r(f(f6([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=El(a,b);if(h)var
-i=h[1],B=i[3],C=i[2],E=i[1],g=B,r=C,o=E;else
+h=EM(a,b);if(h)var
+i=h[1],C=i[3],D=i[2],E=i[1],g=C,q=D,o=E;else
 var
-H=q(function(a){return 0},b),I=0,J=1,g=H,r=I,o=J;var
-j=Q(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return Dg(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
+H=r(function(a){return 0},b),I=0,J=1,g=H,q=I,o=J;var
+j=W(function(d,b){var
+e=c(g,d)[1+d];if(b&&e)return DJ(a,b[1],e[1],q);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];B(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=D$(a,b,g,j,h);t[1]=[0,[0,h,p]];var
+p=EA(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,Ei(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
+n=[0,F,EJ(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
 o=1;r=1}if(!r)var
-o=c[2];nE(a,i,n,0,d,c[1]);return nE(a,i,n,1,d,o)},A);d1(function(a){return p6(Dl,a)},j);var
-G=aM(Q(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=Em(f[1][9]),e=[0,i,ez[2],ez[3],ez[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(jL(function(a){return 0<a?1:0},l)){var
-m=_(aw,0,a[4]),n=e[5],o=aM(a[4]),p=a[2],q=bF(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ez},b));return[0,o,aM(s),G]}function
-L(a){return ez}return[0,1,0,aK(k[2],L)]}function
-En(b,d,c,a){var
-e=a[1],f=b[1];return nG(function(a,b){return Cp(f,e,a,b)},b,d,c,a)}function
-Eo(a,d,c,b){var
-e=a[1];return nG(function(a,b){return Cq(e,a,b)},a,d,c,b)}function
-Ep(c,b){function
+o=c[2];nV(a,i,n,0,d,c[1]);return nV(a,i,n,1,d,o)},A);d6(function(a){return qp(DO,a)},j);var
+G=az(W(function(b,f){if(f){var
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=EN(f[1][9]),e=[0,i,eD[2],eD[3],eD[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(jZ(function(a){return 0<a?1:0},l)){var
+m=aa(ay,0,a[4]),n=e[5],o=az(a[4]),p=a[2],q=bH(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eD},b));return[0,o,az(s),G]}function
+K(a){return eD}return[0,1,0,aQ(k[2],K)]}function
+EO(b,d,c,a){var
+e=a[1],f=b[1];return nX(function(a,b){return CS(f,e,a,b)},b,d,c,a)}function
+EP(a,d,c,b){var
+e=a[1];return nX(function(a,b){return CT(e,a,b)},a,d,c,b)}function
+EQ(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=jv(c[2]);return a?de(d,b[4]):a}function
-nH(b,c){var
-a=b[2];return a?DD(a[1],b[1],c):a}function
-nI(a,d,c){var
-b=a[2];return b?DJ(b[1],a[1],d,c):cB}function
-nJ(b,c){var
-a=b[2];return a?ns(a[1],b[1],c):a}function
-Eq(a,e){var
-b=nJ(a,e);if(b){var
+a=jJ(c[2]);return a?dh(d,b[4]):a}function
+nY(b,c){var
+a=b[2];return a?D6(a[1],b[1],c):a}function
+nZ(a,d,c){var
+b=a[2];return b?D_(b[1],a[1],d,c):cD}function
+n0(b,c){var
+a=b[2];return a?nJ(a[1],b[1],c):a}function
+ER(a,e){var
+b=n0(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-Es(g,b,f){var
-c=f[3],a=g[2],d=a?aw(0,db(a[1][16],c6)):a,e=b[2]+d|0,h=N(1,e),i=a5(c);return[0,N(c,aw(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-Et(e,d,h,a){var
-f=e[2];if(f){var
-b=f[1],i=c(fX(b,d),a)[1+a],g=n(fY(0,b),[0,fQ],i);return g?D5(e[1],b,g[1],d,a,h):nK}return nK}function
-Eu(g,f,e,d,b){var
-h=eo(e,f),i=g[2],j=gC(f[4],e);if(i&&j){var
-k=j[1];if(0===k[0]){var
-a=i[1],m=c(fX(a,h),d)[1+d],l=n(fY(0,a),[0,fQ],m);if(l){var
-o=Cb(a,0,k[2]);return D7(g[1],a,l[1],h,d,o,b)}return b}}return b}function
-Ev(a,f,e){if(!(a[2]<=c3)&&0===a[7]){var
-b=function(b){return L(bq(a[13],b))},g=b(f),d=p(a[2],0);aH(function(a){var
-e=b(a);return D(function(a,e){var
-b=0!==aq(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
-h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-Ew(e,a,g){var
-f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bq(b[13],a[1])),j=L(bq(b[13],g)),h=function(a){var
-g=gC(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+ET(g,b,f){var
+c=f[3],a=g[2],d=a?ay(0,de(a[1][16],c9)):a,e=b[2]+d|0,h=M(1,e),i=a8(c);return[0,M(c,ay(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+EU(b,a,c){var
+d=mo(b,a[1],a[3]),e=cO(0,16),f=cO(0,16),g=I(bq(b)),h=I(d);return[0,b,a,ds(a[2],a[3]),c,h,g,f,e]}function
+n1(a,b){var
+c=d$(a[7],b);if(c)return c[1];var
+d=I(h4(a[1],a[2][1],a[4],b));fb(a[7],b,d);return d}function
+EV(l,e,d){function
+f(d,b,a){if(b){var
+c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}var
+a=e[4];return ak(function(g,a){var
+h=g[2],i=g[1],c=0;switch(a[0]){case
+1:if(a[1]===d){var
+b=[0,[0,a[2],a[3]]];c=1}break;case
+2:if(!d5(d,a[1])){var
+b=[0,[0,a[2],a[3]]];c=1}break}if(!c)var
+b=0;if(b){var
+j=b[1],k=fJ(e[3],l[2][2],j[1],j[2]),m=f(R,h,k[2]);return[0,f(q,i,k[1]),m]}return[0,i,h]},EW,a)}var
+EX=2000;function
+f7(d,b,a,g){if(f(d,a))return a;var
+c=N(a,b);function
+h(e){var
+g=0<=aH(N(e,b),c)?1:0,h=g?0<=aH(N(a,e),c)?1:0:g;return h?f(d,e):h}var
+e=e0(g,function(a){return ix(h,c,a)});return e?e[1]:function(i,h,g){var
+c=i,e=h,a=g;for(;;){var
+b=cb(k(c,e),1);if(0!==a&&0!==N(b,c)&&0!==N(b,e)){if(f(d,b)){var
+c=b,a=a-1|0;continue}var
+e=b,a=a-1|0;continue}return c}}(b,a,EX)}function
+EY(a,d,j){var
+e=j[2],f=j[1],b=a[2],k=c(a[6],d)[1+d],l=c(a[5],d)[1+d];if(l){var
+m=l[1],g=m[2],h=m[1],n=function(c){return br(a[1],b[1],b[2],b[3],a[3],k,c)},o=function(b){var
+a=n(b);if(f){var
+c=a?N(f[1],a[1][1])<=0?1:0:a;return c}return 1},p=function(b){var
+a=n(b);if(e){var
+c=a?N(a[1][2],e[1])<=0?1:0:a;return c}return 1},q=k[1],r=aU(0,q[1],q[2]),i=function(e,c){return e0(c,function(f){var
+g=aU(0,f,b[2]),h=aN(e,a[1],r,g),c=h*a5(0,b[1]),d=aM(c),i=d?[0,a6(0,c)]:d;return i})};if(bK(a[1])){var
+s=f7(o,h,g,i(iv,f));return[0,f7(p,g,h,i(iv,e)),s]}var
+t=f7(p,h,g,i(iy,e));return[0,f7(o,g,h,i(iy,f)),t]}return EZ}function
+n2(b,h,a){var
+e=EV(b,h,a),c=e[2],d=e[1],f=d$(b[8],[0,a,d,c]);if(f)return f[1];var
+g=EY(b,a,[0,d,c]);fb(b[8],[0,a,d,c],g);return g}function
+n3(f,b,h){var
+d=h[2],e=h[1],c=f[2][1];if(bK(f[1])){var
+g=cX(f[1],1),i=function(d){var
+c=a(d,g);return[0,c,bi(M(a(c,b),2))]},j=i(e),m=j[1],n=0<N(m,b)?1:0;if(n)var
+w=j[2],o=E(l(k(m,b),w),g);else
 var
-e=-a3(0,g[1],b[15]);else
+o=n;var
+p=i(d),x=p[2];return[0,o,v(k(k(p[1],b),x),g)]}var
+q=a(c,c);function
+r(c){var
+d=l(q,a(c,c));return bi(a(l(q,a(b,b)),d))}if(0<N(e,s(b)))var
+y=r(e),t=E(l(a(b,e),y),c);else
+var
+t=s(c);if(0<=N(d,b))var
+u=c;else
+var
+z=r(d),u=v(k(a(b,d),z),c);return[0,t,u]}var
+E0=60;function
+n4(d,g,f,a,e){return function(j,i,h){var
+a=j,b=i,c=h;for(;;){if(0!==c){var
+m=h6(f,a);if(!h5(d[1],d[2][1],g,a,m)){var
+n=c-1|0,o=M(b,1),p=0<e?k(a,b):l(a,b),a=p,b=o,c=n;continue}}return a}}(a,1,E0)}function
+E1(a,b){var
+e=h7(b[4]);function
+q(a){return es(b[4],a)}var
+g=q(function(a){return a[1]}),h=q(function(a){return a[2]});if(er(a[1])){var
+z=0;if(0===e&&0===g&&0===h)z=1;if(!z){var
+i=a[1][2],j=function(a){return a<i?1:0},A=0;if(0===g&&0===h){var
+s=p(i,E2);ar(function(d){var
+e=j(d);if(e){var
+g=n2(a,b,d);c(s,d)[1+d]=g;var
+f=0}else
+var
+f=e;return f},e);var
+d=s;A=1}if(!A)var
+d=av(i,function(c){return n2(a,b,c)});var
+t=function(b){var
+c=a[5];return r(function(a){return a?f(b,a[1]):a},c)},k=t(function(a){return a[1]}),l=t(function(a){return a[2]}),m=function(b,e,d){var
+f=n3(a,e,d)[1],g=0<N(f,c(k,b)[1+b])?1:0;if(g){var
+i=n4(a,e,d,f,1);c(k,b)[1+b]=i;var
+h=0}else
+var
+h=g;return h},n=function(b,e,d){var
+f=n3(a,e,d)[2],g=N(f,c(l,b)[1+b])<0?1:0;if(g){var
+i=n4(a,e,d,f,-1);c(l,b)[1+b]=i;var
+h=0}else
+var
+h=g;return h};ar(function(b){var
+e=j(b);if(e){var
+f=n1(a,b);return B(function(a,e){var
+f=a!==b?1:0;return f?(m(a,e,c(d,b)[1+b]),n(a,e,d[1+b])):f},f)}return e},e);var
+o=bK(a[1]),u=function(f,b){var
+e=j(b);if(e){var
+g=n1(a,b);return B(function(a,g){var
+e=b!==a?1:0;return e?aN(f,b,g,c(d,a)[1+a]):e},g)}return e},C=o?n:m;ar(function(a){return u(C,a)},g);var
+D=o?m:n;ar(function(a){return u(D,a)},h);var
+v=az(l),w=az(k);if(o)var
+y=w,x=v;else
+var
+y=v,x=w;return[0,x,y,az(d)]}}return iE}function
+E3(e,d,h,a){var
+f=e[2];if(f){var
+b=f[1],i=c(f5(b,d),a)[1+a],g=n(f6(0,b),[0,fY],i);return g?Eu(e[1],b,g[1],d,a,h):n5}return n5}function
+E4(g,f,e,d,b){var
+h=dB(e,f),i=g[2],j=gK(f[4],e);if(i&&j){var
+k=j[1];if(0===k[0]){var
+a=i[1],m=c(f5(a,h),d)[1+d],l=n(f6(0,a),[0,fY],m);if(l){var
+o=CE(a,0,k[2]);return Ew(g[1],a,l[1],h,d,o,b)}return b}}return b}function
+E5(a,f,e){if(!(a[2]<=c6)&&0===a[7]){var
+b=function(b){return I(bx(a[13],b))},g=b(f),d=p(a[2],0);ar(function(a){var
+e=b(a);return B(function(a,e){var
+b=0!==N(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
+E6(e,a,g){var
+f=e[2];if(f){var
+d=f[1],b=e[1],i=I(bx(b[13],a[1])),j=I(bx(b[13],g)),h=function(a){var
+g=gK(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+var
+e=-aU(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=c4;if(f)var
+e=c7;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return a3(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(fX(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(fY(0,b),[0,fQ],d)};return D_(b,d,k,a,ax(d[2],h))}return[0,1,nC]}function
-iq(b,a){return b?a[2]:a[1]}function
-Ex(h,g,f,c,a){var
+k=b[12],m=c(j,a)[1+a];return aU(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
+d=c(f5(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(f6(0,b),[0,fY],d)};return Ez(b,d,k,a,av(d[2],h))}return[0,1,nT]}function
+iF(b,a){return b?a[2]:a[1]}function
+E7(h,g,f,c,a){var
 b=0;switch(a[0]){case
 1:if(a[1]===c){var
 i=a[3],j=a[2],e=i,d=j;b=1}break;case
-2:if(!eW(c,a[1])){var
-k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iq(f,cT(g[3],h[2],d,e)):0}function
-ir(c,b,a){return c?aq(b,a)<0?1:0:0<aq(b,a)?1:0}function
-Ey(m,d,a,l,k){var
-n=d[4],e=co(function(b,a){return[0,b,a]},n),f=d6(0,16);aH(function(a){var
-b=a[2];return 0===b[0]?jY(f,b[2],a[1]):0},e);function
-g(c,f){return am(function(a,e){var
-b=Ex(m,d,c,f,e[2]);if(a&&b&&!ir(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
-b(a){return L(a)}function
+2:if(!d5(c,a[1])){var
+k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iF(f,cV(g[3],h[2],d,e)):0}function
+iG(c,b,a){return c?N(b,a)<0?1:0:0<N(b,a)?1:0}function
+E8(m,d,a,l,k){var
+n=d[4],e=cs(function(b,a){return[0,b,a]},n),f=cO(0,16);ar(function(a){var
+b=a[2];return 0===b[0]?fb(f,b[2],a[1]):0},e);function
+g(c,f){return ak(function(a,e){var
+b=E7(m,d,c,f,e[2]);if(a&&b&&!iG(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
+b(a){return I(a)}function
 h(c){var
 d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
 o=[0,[0,1,h(1)],0],p=[0,[0,0,h(0)],o],i=b(l);function
 j(b,a,o){var
-d=iq(b,o);if(a<i.length-1&&!ir(b,d,iq(b,c(i,a)[1+a])))return 0;var
+d=iF(b,o);if(a<i.length-1&&!iG(b,d,iF(b,c(i,a)[1+a])))return 0;var
 e=g(b,a);function
 q(a){return g(b,a)}var
-h=qx(b,p);function
+h=qS(b,p);function
 j(e,b){var
-d=a<b.length-1?1:0;return d?bD(e,c(b,a)[1+a]):d}var
+d=a<b.length-1?1:0;return d?bw(e,c(b,a)[1+a]):d}var
 r=h[1],k=j(function(a){return a[1]},r);if(k)var
 l=k;else
 var
 s=h[2],l=j(function(a){return a[1]},s);var
-m=ju(l,q);if(e){var
-n=e[1];if(!ir(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bj(jZ(f,a))}return co(function(b,a){var
+m=e0(l,q);if(e){var
+n=e[1];if(!iG(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bn(ka(f,a))}return cs(function(b,a){var
 c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
-Ez(a){return[0,a,Ef(a),0,0,0,0]}function
-eB(a){return N(j,(((aw(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fZ(c,b,a){return[0,c,b,aw(0,a)]}function
-f0(b,e,d){var
-a=Es(b[2],e,d),c=eB(a[2]),f=1===b[1][4]?c:eB(a[1]);return fZ(f,c,a[3])}function
-EA(a){function
-b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
-c=0;return am(function(a,c){return am(b,a,c)},c,a)}function
-f1(b,a,h){var
-c=jz(a,b[3]),g=0;if(c){var
-d=c[1];if(EA(d[7])<=134217728){var
+E9(a){return[0,a,EG(a),0,0,0,0]}function
+eF(a){return M(j,(((ay(0,a8(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+f8(c,b,a){return[0,c,b,ay(0,a)]}function
+f9(b,e,d){var
+a=ET(b[2],e,d),c=eF(a[2]),f=1===b[1][4]?c:eF(a[1]);return f8(f,c,a[3])}function
+E_(a){function
+b(b,a){return(b+32|0)+(a8(a)/8|0)|0}var
+c=0;return ak(function(a,c){return ak(b,a,c)},c,a)}function
+eG(b,a,h){var
+c=jN(a,b[3]),g=0;if(c){var
+d=c[1];if(E_(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=xD(b[1],a);var
-f=xF(e,h),i=jA(a,b[3]);b[3]=[0,[0,a,f],bF(function(a,b){return a<1?1:0},i)];return f}function
-nL(a){if(typeof
-a[7]!=="number"&&!ko(a))return EB;return 0}function
-eC(c,b){var
-a=nL(c);return a?[0,a[1]]:f(b,0)?0:1}function
-nM(c,b){var
-a=nL(c);return a?[0,a[1]]:dZ(f(b,0),1)}function
-EC(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=H(function(b){return G3(a(b,f),e)},g);return[0,b[1],h]}function
-ED(a){var
-c=a[5],b=bE(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bE(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-nN=aL(function(a){return 0<P(a[2][1])?1:0});function
-nO(a){return H(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-nP(a){var
-b=nO(a[2]);return[0,a[1],b]}function
-nQ(a){var
-b=nO(a[2]);return[0,a[1],b]}function
-nR(c){var
+e=xY(b[1],a);var
+f=x0(e,h),i=jO(a,b[3]);b[3]=[0,[0,a,f],bH(function(a,b){return a<1?1:0},i)];return f}function
+n6(a){if(typeof
+a[7]!=="number"&&!kB(a))return E$;return 0}function
+eH(c,b){var
+a=n6(c);return a?[0,a[1]]:f(b,0)?0:1}function
+n7(c,b){var
+a=n6(c);return a?[0,a[1]]:d3(f(b,0),1)}function
+Fa(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=H(function(b){return HC(a(b,f),e)},g);return[0,b[1],h]}function
+Fb(a){var
+c=a[5],b=bG(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bG(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+n8=aR(function(a){return 0<V(a[2][1])?1:0});function
+n9(a){return H(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+n_(a){var
+b=n9(a[2]);return[0,a[1],b]}function
+n$(a){var
+b=n9(a[2]);return[0,a[1],b]}function
+oa(c){var
 a=c;for(;;){if(a){var
 b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}var
-nS=[0,j,0,0];function
-is(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=f0(e,i,k),d=f(h,a),b=f(g,a),m=nQ(b[4]),n=nQ(b[3]),o=nP(b[2]),p=nP(b[1]),q=e[1],r=H(function(b){return EC(a,q,b)},j),s=H(ED,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
-EE(b,a,m){function
+ob=[0,j,0,0];function
+iH(e,k,j,c,i,h,g){var
+l=c?c[1]:c,a=f9(e,i,k),d=f(h,a),b=f(g,a),m=n$(b[4]),n=n$(b[3]),o=n_(b[2]),p=n_(b[1]),q=e[1],r=H(function(b){return Fa(a,q,b)},j),s=H(Fb,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+Fc(b,a,m){function
 e(k,j,i,h){var
-c=is(b,a,m,k,j,i,h),d=c[2],e=c[1],f=xO(f1(b,e,a),a,d);if(f){var
-g=f[1];return g?[1,g]:[0,[0,e,d]]}return EF}function
-n(a){return nS}function
-d(d,c){return En(b[2],d,c,a)}function
-g(a){return cB}function
-h(c){return nI(b[2],c,a)}function
+c=iH(b,a,m,k,j,i,h),d=c[2],e=c[1],f=x9(eG(b,e,a),a,d);if(f){var
+g=f[1];return g?[1,g]:[0,[0,e,d]]}return Fd}function
+n(a){return ob}function
+d(d,c){return EO(b[2],d,c,a)}function
+g(a){return cD}function
+h(c){return nZ(b[2],c,a)}function
 k(p){var
-i=f(nN,nH(b[2],a));function
-c(c,b,a){return eV(e([0,i],c,b,a))}var
+i=f(n8,nY(b[2],a));function
+c(c,b,a){return e1(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=Eq(b[2],a);if(c){var
-f=2;return eV(e(0,Er,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(eA,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=nJ(b[2],a);if(e){var
-f=1;return c(c1,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
-a=1;return c(c1,function(b){return d(a,b)},g)},m];return nR([0,function(a){return 0===i?0:c(c1,n,g)},o])}function
-i(a){return e(0,c1,function(b){return d(a,b)},g)}var
+c=ER(b[2],a);if(c){var
+f=2;return e1(e(0,ES,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(eE,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=n0(b[2],a);if(e){var
+f=1;return c(c4,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
+a=1;return c(c4,function(b){return d(a,b)},g)},m];return oa([0,function(a){return 0===i?0:c(c4,n,g)},o])}function
+i(a){return e(0,c4,function(b){return d(a,b)},g)}var
 j=i(0);if(0===j[0])return[0,j[1]];var
-l=j[1];if(Ep(b[2],a)){var
-o=Cr(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eV(i(1))},p];return nR([0,function(b){if(0===l)return 0;function
-a(b,a){return c(b,a)[1+a]}return eV(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
-it(a,c,b){var
-d=[0,c,b],e=jz(d,a[6]);if(e)return e[1];var
-f=EE(a,c,b),g=a[6];a[6]=[0,[0,d,f],bF(function(a,b){return a<1?1:0},g)];return f}function
-EG(a,c,b){function
-d(d){return 0!==it(a,c,b)?1:0}return eC(a[1],d)}function
-EH(a,c,b){function
+l=j[1];if(EQ(b[2],a)){var
+o=CU(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return e1(i(1))},p];return oa([0,function(b){if(0===l)return 0;function
+a(b,a){return c(b,a)[1+a]}return e1(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
+iI(a,c,b){var
+d=[0,c,b],e=jN(d,a[6]);if(e)return e[1];var
+f=Fc(a,c,b),g=a[6];a[6]=[0,[0,d,f],bH(function(a,b){return a<1?1:0},g)];return f}function
+Fe(a,c,b){function
+d(d){return 0!==iI(a,c,b)?1:0}return eH(a[1],d)}function
+Ff(a,c,b){function
 d(e){var
-d=it(a,c,b);return bD(function(a){return[1,a]},d)}return nM(a[1],d)}function
-EI(d,c,e,b){var
+d=iI(a,c,b);return bw(function(a){return[1,a]},d)}return n7(a[1],d)}function
+Fg(d,c,e,b){var
 i=a(c[2],d[1][12]);function
 f(l,k,j){var
 f=l,c=k,b=j;for(;;){if(c&&b){var
 g=c[1],h=f===e[1]?1:0;if(h)var
 d=h;else
 if(g)var
-m=a(b[1],i),d=0<=aq(a(g[1],e[5]),m)?1:0;else
+m=a(b[1],i),d=0<=N(a(g[1],e[5]),m)?1:0;else
 var
 d=g;if(d){var
 f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
-EJ(b,d,a){var
+Fh(b,d,a){var
 e=[0,d,a[2]],f=b[5];if(f){var
-g=f[1];if(bm(g[1],e))return[0,g[2]]}var
+g=f[1];if(bs(g[1],e))return[0,g[2]]}var
 c=[0,a[1],a[2],a[3],0,a[5],a[6]];function
-i(a){return cB}var
-j=is(b,c,0,0,c1,function(a){return nS},i)[2],k=mG(f1(b,d,c),c,j),h=bD(function(a){return a[1]},k);b[5]=bD(function(a){return[0,e,a]},h);return h}function
-EK(b,a,d){function
-l(c){return nI(b[2],c,a)}function
+i(a){return cD}var
+j=iH(b,c,0,0,c4,function(a){return ob},i)[2],k=mY(eG(b,d,c),c,j),h=bw(function(a){return a[1]},k);b[5]=bw(function(a){return[0,e,a]},h);return h}function
+Fi(b,a,d){function
+l(c){return nZ(b[2],c,a)}function
 e(c){var
-d=c[2],e=c[1],f=mG(f1(b,e,a),a,d);return bD(function(a){return[0,e,d,a]},f)}function
+d=c[2],e=c[1],f=mY(eG(b,e,a),a,d);return bw(function(a){return[0,e,d,a]},f)}function
 g(g,c){function
-h(d){return Eo(b[2],c,d,a)}return e(is(b,a,d,[0,f(nN,nH(b[2],a))],g,h,l))}var
-c=g(c1,1),k=0;if(c){var
-h=c[1];if(EI(b,h[1],a,h[3])){var
+h(d){return EP(b[2],c,d,a)}return e(iH(b,a,d,[0,f(n8,nY(b[2],a))],g,h,l))}var
+c=g(c4,1),k=0;if(c){var
+h=c[1];if(Fg(b,h[1],a,h[3])){var
 i=c;k=1}}if(!k)var
-j=it(b,a,d),n=j?e(j[1]):g(eA,2),i=n;var
-m=1;return dZ(ju(i,function(c){var
+j=iI(b,a,d),n=j?e(j[1]):g(eE,2),i=n;var
+m=1;return d3(e0(i,function(c){var
 e=c[3],d=c[1],f=c[2];function
-g(b){return[3,d,e,b,Ey(d,a,f,b,e[1])]}return bD(g,EJ(b,d,a))}),m)}var
-EL=40;function
-EM(a){var
-k=a5(a[3]);function
+g(b){return[3,d,e,b,E8(d,a,f,b,e[1])]}return bw(g,Fh(b,d,a))}),m)}var
+Fj=40;function
+Fk(a){var
+k=a8(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -7058,235 +7316,241 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<P(h)?aw(b,k-a5(h)|0):b}return b}return am(b,EL,a[4])+8|0}function
-nT(g,b){var
-a=f0(g,eA,b),c=a[3],d=a[2],e=a[1],h=EM(b);function
-f(a){return N(j,aw(0,db(a5(a)-1|0,h)))}var
-i=f(d),k=fZ(f(e),i,c);return[0,k,H(function(a){var
-b=N(d,a);return fZ(N(e,a),b,c+(a/3|0)|0)},EN)]}function
-iu(b,d,a,c){var
-e=nT(b,a);return eX(function(e){return cD(d,b[1],e,a,c)},e)}function
-EO(a,c,b){function
-d(d){return 0!==iu(a,l9,c,b)?1:0}return eC(a[1],d)}function
-EP(a,c,b){function
+h=l(g,f);return 0<V(h)?ay(b,k-a8(h)|0):b}return b}return ak(b,Fj,a[4])+8|0}function
+oc(g,b){var
+a=f9(g,eE,b),c=a[3],d=a[2],e=a[1],h=Fk(b);function
+f(a){return M(j,ay(0,de(a8(a)-1|0,h)))}var
+i=f(d),k=f8(f(e),i,c);return[0,k,H(function(a){var
+b=M(d,a);return f8(M(e,a),b,c+(a/3|0)|0)},Fl)]}function
+iJ(b,d,a,c){var
+e=oc(b,a);return e2(function(e){return cE(d,b[1],e,a,c)},e)}function
+Fm(a,c,b){function
+d(d){return 0!==iJ(a,mk,c,b)?1:0}return eH(a[1],d)}function
+Fn(a,c,b){function
 d(e){var
-d=iu(a,l9,c,b);return bD(function(a){return[2,a]},d)}return nM(a[1],d)}function
-EQ(b,a,e){var
-c=f0(b,eA,a),d=z1(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
-ER(a,c,b){function
-d(d){return 0!==iu(a,ys,c,b)?1:0}return eC(a[1],d)}function
-ES(f){var
+d=iJ(a,mk,c,b);return bw(function(a){return[2,a]},d)}return n7(a[1],d)}function
+Fo(b,a,e){var
+c=f9(b,eE,a),d=As(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+Fp(a,c,b){function
+d(d){return 0!==iJ(a,yN,c,b)?1:0}return eH(a[1],d)}function
+Fq(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return a5(al(f[1])-1|0)}else
+b==="number"){if(0===b)return a8(an(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,b9(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a5(u6(l,a(g,al(c))))}return 0}function
-nU(a){var
-b=p(al(a[6])+1|0,0);function
+j=function(b,a){return k(b,ca(a))},l=ak(function(a,b){return ak(j,a,b)},d,c);return a8(vp(l,a(g,an(c))))}return 0}function
+od(a){var
+b=p(an(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=am(function(d,a){return aw(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+ES(a)|0;c(b,d)[1+d]=i;return 0}dd(e,a[6]);var
-d=al(a[6]);return 48+c(b,d)[1+d]|0}function
-ET(a,c,b,d){function
+f=a[1],g=0,h=ak(function(d,a){return ay(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Fq(a)|0;c(b,d)[1+d]=i;return 0}dg(e,a[6]);var
+d=an(a[6]);return 48+c(b,d)[1+d]|0}function
+Fr(a,c,b,d){function
 e(h){var
-e=nU(c),f=qj(nT(a,b)),g=bF(function(a,b){return a<al(nV)?1:0},f);return qv(function(g,f){var
-h=N(j,e+f|0);return zU(a[1],b,g,h,c,d)},g,nV)}return eC(a[1],e)}function
-EU(f,a,e){var
-b=nU(a),c=N(j,b),d=z2(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
-EV(b,g,c){var
-d=f0(b,g,c),h=eB(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=od(c),f=qE(oc(a,b)),g=bH(function(a,b){return a<an(oe)?1:0},f);return qQ(function(g,f){var
+h=M(j,e+f|0);return Al(a[1],b,g,h,c,d)},g,oe)}return eH(a[1],e)}function
+Fs(f,a,e){var
+b=od(a),c=M(j,b),d=At(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
+Ft(b,g,c){var
+d=f9(b,g,c),h=eF(c[3]),e=q(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=eB(i),k=r(eB(c[3]),j),f=r(d[1],k);return fZ(f,e,d[3])}function
-EW(a){var
-b=a[6],c=co(function(b,a){return[0,a,b]},b),d=f(aL(function(b){return b[2]!==a[1]?1:0}),c),e=eY(function(b,a){return aY(b,a)},d);return H(function(a){return a[2]},e)}function
-nW(a){function
+j=eF(i),k=q(eF(c[3]),j),f=q(d[1],k);return f8(f,e,d[3])}function
+Fu(a){var
+b=a[6],c=cs(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=e3(function(b,a){return aZ(b,a)},d);return H(function(a){return a[2]},e)}function
+of(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bE(b,a[3]))return a;return[0,j,0,0]}function
-EX(e,d,c,b,a){var
-g=d[2],h=eo(b,c),i=DN(e[1],h,g,a);return f(aL(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<V(a[1])&&bG(b,a[3]))return a;return[0,j,0,0]}function
+Fv(e,d,c,b,a){var
+g=d[2],h=dB(b,c),i=Ec(e[1],h,g,a);return f(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-EY(f,e,d,c){var
-g=eo(d,e),a=Ew(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
-EZ(b,g,d,h,a){var
-i=Ev(b[1],a[1],d);function
-e(c,a){return Et(b[2],c,i,a)}function
-j(b){return[Y,function(c){return e(a,b)}]}var
-k=ax(a[2],j);function
-f(b){var
-a=c(k,b)[1+b],d=aS(a);return aX===d?a[1]:Y===d?bc(a):a}function
-l(c,d){return EY(b,a,c,d)}function
-m(c,d){return EX(b,g,a,c,d)}function
-n(d,c){if(h[1])var
-g=e(eo(d,a),c);else
+Fw(f,e,d,c){var
+g=dB(d,e),a=E6(f[2],g,c),b=a[1],h=a[2],i=0<V(b)?b:j;return[0,i,h]}function
+Fx(b,d,c){var
+a=[U,function(f){var
+a=eG(b,d,c)[4],e=b[1];return bw(function(a){return EU(e,d,a)},a)}];return function(f){if(er(b[1])){var
+d=aP(a),e=aV===d?a[1]:U===d?a$(a):a;if(e){var
+g=dB(f,c);return E1(e[1],g)}return iE}return iE}}function
+Fy(b,e,d,h,a){var
+i=E5(b[1],a[1],d);function
+f(c,a){return E3(b[2],c,i,a)}function
+j(b){return[U,function(c){return f(a,b)}]}var
+k=av(a[2],j);function
+g(b){var
+a=c(k,b)[1+b],d=aP(a);return aV===d?a[1]:U===d?a$(a):a}var
+l=Fx(b,e,a);function
+m(c,d){return Fw(b,a,c,d)}function
+n(c,d){return Fv(b,e,a,c,d)}function
+o(d,c){if(h[1])var
+e=f(dB(d,a),c);else
 var
-i=f(c),g=Eu(b[2],a,d,c,i);return nW(g)}return[0,d,function(a){return nW(f(a))},n,m,l]}function
-E0(b,i,a){var
-c=EW(a),d=[0,0];function
+i=g(c),e=E4(b[2],a,d,c,i);return of(e)}return[0,d,function(a){return of(g(a))},o,n,m,l]}function
+Fz(b,i,a){var
+c=Fu(a),d=[0,0];function
 e(c){var
-e=c[2],g=c[1];return[Y,function(j){var
-c=EV(b,g,a),h=EZ(b,c,e,d,a);return f(zg(f1(b,c,a),i,h),a)}]}var
-g=e([0,c1,bF(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eA,c])],0]]];function
+e=c[2],g=c[1];return[U,function(j){var
+c=Ft(b,g,a),h=Fy(b,c,e,d,a);return f(zJ(eG(b,c,a),i,h),a)}]}var
+g=e([0,c4,bH(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eE,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
-c=aS(a),g=aX===c?a[1]:Y===c?bc(a):a;return f(g,e)}var
-h=d6(0,64);return function(a){var
-b=gT(h,a);if(b)return b[1];var
-c=de(function(b){return k(a,b)},j);e8(h,a,c);return c}}function
-nX(a,c,b,i){function
+c=aP(a),g=aV===c?a[1]:U===c?a$(a):a;return f(g,e)}var
+h=cO(0,64);return function(a){var
+b=d$(h,a);if(b)return b[1];var
+c=dh(function(b){return k(a,b)},j);fc(h,a,c);return c}}function
+og(a,c,b,i){function
 d(k){var
 d=a[4],h=0;if(d){var
-e=d[1];if(bm(e[1],[0,c,b])){var
+e=d[1];if(bs(e[1],[0,c,b])){var
 j=e[2],f=j;h=1}}if(!h){var
-g=E0(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
-f=g}return bE(f,i)}return eC(a[1],d)}function
-E1(c,b,a){function
-d(a){return a}return nX(c,b,a,aK(al(a[4]),d))}function
-E2(d,c,b,a){return nX(d,c,b,[0,a,0])}function
-ar(b,a){return cq(b,jl(E3,a))}function
-bY(b,a){return cq(b,f(az(E4),a))}function
-dF(b,a){return cq(b,a)}function
-f2(a){return gK(a,32)}function
-ac(d,c,a,b){n(d,a,b[1]);f2(a);return n(c,a,b[2])}function
-aa(c,a,b){bY(a,al(b));return aH(function(b){f2(a);return n(c,a,b)},b)}function
-dG(c,a,b){return b?(dF(a,E5),n(c,a,b[1])):dF(a,E6)}function
-eD(c,b){var
-a=e1(c6);n(c,a,b);return e2(a)}function
-E7(a,b){return typeof
-b==="number"?dF(a,E8):0===b[0]?(dF(a,E9),ar(a,b[1])):(dF(a,E_),ar(a,b[1]))}function
-E$(a,b){return aa(ar,a,b)}function
-nY(a,b){return ac(ar,E$,a,b)}function
-Fa(b,a){var
+g=Fz(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
+f=g}return bG(f,i)}return eH(a[1],d)}function
+FA(c,b,a){function
+d(a){return a}return og(c,b,a,aQ(an(a[4]),d))}function
+FB(d,c,b,a){return og(d,c,b,[0,a,0])}function
+as(b,a){return cu(b,jA(FC,a))}function
+b0(b,a){return cu(b,f(aB(FD),a))}function
+dJ(b,a){return cu(b,a)}function
+f_(a){return gS(a,32)}function
+ae(d,c,a,b){n(d,a,b[1]);f_(a);return n(c,a,b[2])}function
+ab(c,a,b){b0(a,an(b));return ar(function(b){f_(a);return n(c,a,b)},b)}function
+dK(c,a,b){return b?(dJ(a,FE),n(c,a,b[1])):dJ(a,FF)}function
+eI(c,b){var
+a=e6(c9);n(c,a,b);return e7(a)}function
+FG(a,b){return typeof
+b==="number"?dJ(a,FH):0===b[0]?(dJ(a,FI),as(a,b[1])):(dJ(a,FJ),as(a,b[1]))}function
+FK(a,b){return ab(as,a,b)}function
+oh(a,b){return ae(as,FK,a,b)}function
+FL(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dG(nY,a,b)}return ac(function(a,b){return dG(nY,a,b)},d,b,c)}function
-Fb(b,a){var
+d(a,b){return dK(oh,a,b)}return ae(function(a,b){return dK(oh,a,b)},d,b,c)}function
+FM(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return ac(bY,Fa,a,b)}function
-e(a,b){return aa(d,a,b)}function
-f(a,b){return aa(bY,a,b)}function
-g(a,b){return ac(f,e,a,b)}function
-h(a,b){return aa(ar,a,b)}function
-i(a,b){return aa(h,a,b)}function
-j(a,b){return ac(i,g,a,b)}function
-k(a,b){return ac(ar,j,a,b)}return ac(function(a,b){return aa(ar,a,b)},k,b,c)}function
-Fc(c,b){var
+d(a,b){return ae(b0,FL,a,b)}function
+e(a,b){return ab(d,a,b)}function
+f(a,b){return ab(b0,a,b)}function
+g(a,b){return ae(f,e,a,b)}function
+h(a,b){return ab(as,a,b)}function
+i(a,b){return ab(h,a,b)}function
+j(a,b){return ae(i,g,a,b)}function
+k(a,b){return ae(as,j,a,b)}return ae(function(a,b){return ab(as,a,b)},k,b,c)}function
+FN(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aa(ar,a,b)}function
-f(a,b){return ac(e,ar,a,b)}return ac(bY,function(a,b){return ac(ar,f,a,b)},c,d)}function
-nZ(b,a){var
+e(a,b){return ab(as,a,b)}function
+f(a,b){return ae(e,as,a,b)}return ae(b0,function(a,b){return ae(as,f,a,b)},c,d)}function
+oi(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ac(bY,ar,a,b)}function
-e(a,b){return dG(d,a,b)}function
-f(a,b){return aa(e,a,b)}function
-g(a,b){return dG(ar,a,b)}return ac(function(a,b){return aa(g,a,b)},f,b,c)}function
-n0(b,a){var
+d(a,b){return ae(b0,as,a,b)}function
+e(a,b){return dK(d,a,b)}function
+f(a,b){return ab(e,a,b)}function
+g(a,b){return dK(as,a,b)}return ae(function(a,b){return ab(g,a,b)},f,b,c)}function
+oj(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ac(ar,ar,a,b)}function
-e(a,b){return ac(bY,d,a,b)}function
-f(a,b){return dG(e,a,b)}function
-g(a,b){return aa(f,a,b)}function
-h(a,b){return dG(ar,a,b)}return ac(function(a,b){return aa(h,a,b)},g,b,c)}function
-n1(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return ac(ar,function(a,b){return ac(ar,bY,a,b)},b,c)}function
-Fd(c,a){ar(c,a[1]);function
-b(b,a){f2(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aa(E7,a,b)},d);var
-e=a[3];b(function(a,b){return aa(Fb,a,b)},e);var
+d(a,b){return ae(as,as,a,b)}function
+e(a,b){return ae(b0,d,a,b)}function
+f(a,b){return dK(e,a,b)}function
+g(a,b){return ab(f,a,b)}function
+h(a,b){return dK(as,a,b)}return ae(function(a,b){return ab(h,a,b)},g,b,c)}function
+ok(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return ae(as,function(a,b){return ae(as,b0,a,b)},b,c)}function
+FO(c,a){as(c,a[1]);function
+b(b,a){f_(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return ab(FG,a,b)},d);var
+e=a[3];b(function(a,b){return ab(FM,a,b)},e);var
 f=a[4];function
-g(a,b){return aa(ar,a,b)}function
-h(a,b){return ac(bY,g,a,b)}b(function(a,b){return aa(h,a,b)},f);var
-i=a[5];b(function(a,b){return aa(Fc,a,b)},i);b(nZ,a[6]);b(nZ,a[7]);b(n0,a[8]);return b(n0,a[9])}function
-f3(a,b){return ac(ar,ar,a,b)}function
-iv(b,a){return a?ar(b,a[1]):dF(b,Fe)}function
-n2(a,b){return ac(iv,iv,a,b)}function
-f4(d,c,a,b){ar(a,d);f2(a);return n(c,a,b)}function
-n3(c,b){var
-d=a(c[2],b);return function(a,b,c){return f4(d,a,b,c)}}function
-Ff(b,e,a,d,c){function
-g(a,b){return aa(f3,a,b)}function
-h(a,b){return aa(f3,a,b)}function
-i(a,b){return ac(h,g,a,b)}var
+g(a,b){return ab(as,a,b)}function
+h(a,b){return ae(b0,g,a,b)}b(function(a,b){return ab(h,a,b)},f);var
+i=a[5];b(function(a,b){return ab(FN,a,b)},i);b(oi,a[6]);b(oi,a[7]);b(oj,a[8]);return b(oj,a[9])}function
+f$(a,b){return ae(as,as,a,b)}function
+iK(b,a){return a?as(b,a[1]):dJ(b,FP)}function
+ol(a,b){return ae(iK,iK,a,b)}function
+ga(d,c,a,b){as(a,d);f_(a);return n(c,a,b)}function
+om(c,b){var
+d=a(c[2],b);return function(a,b,c){return ga(d,a,b,c)}}function
+FQ(b,e,a,d,c){function
+g(a,b){return ab(f$,a,b)}function
+h(a,b){return ab(f$,a,b)}function
+i(a,b){return ae(h,g,a,b)}var
 j=b[2];function
-k(a,b){return f4(j,i,a,b)}function
-l(a,b){return aa(iv,a,b)}var
-m=f(n3(b,e),l);function
-n(a,b){return aa(bY,a,b)}function
-o(a,b){return aa(bY,a,b)}function
-p(a,b){return ac(o,n,a,b)}function
-q(a,b){return aa(p,a,b)}var
+k(a,b){return ga(j,i,a,b)}function
+l(a,b){return ab(iK,a,b)}var
+m=f(om(b,e),l);function
+n(a,b){return ab(b0,a,b)}function
+o(a,b){return ab(b0,a,b)}function
+p(a,b){return ae(o,n,a,b)}function
+q(a,b){return ab(p,a,b)}var
 r=[0,[0,a[1],d],[0,a[2],c]];function
-s(a,b){return ac(m,q,a,b)}return eD(function(a,b){return ac(k,s,a,b)},r)}function
-Fg(b,c,a){function
-d(a,b){return aa(n2,a,b)}function
-e(a,b){return aa(d,a,b)}var
+s(a,b){return ae(m,q,a,b)}return eI(function(a,b){return ae(k,s,a,b)},r)}function
+FR(b,c,a){function
+d(a,b){return ab(ol,a,b)}function
+e(a,b){return ab(d,a,b)}var
 g=b[2];function
-h(a,b){return f4(g,e,a,b)}function
-i(a,b){return aa(n2,a,b)}var
-j=f(n3(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
-l(a,b){return aa(f3,a,b)}function
-m(a,b){return ac(l,j,a,b)}return eD(function(a,b){return ac(h,m,a,b)},k)}function
-Fh(b,a){function
-c(a,b){return aa(f3,a,b)}function
-d(a,b){return aa(c,a,b)}return eD(function(a,c){return f4(b,d,a,c)},a)}function
-Fi(a){var
-b=A3(a);cz(a);return[0,b,Ez(b),0]}function
-Fj(b,a){var
-c=B6(a);cz(a);return[0,b[1],b[2],[0,c]]}function
-dH(a){var
+h(a,b){return ga(g,e,a,b)}function
+i(a,b){return ab(ol,a,b)}var
+j=f(om(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
+l(a,b){return ab(f$,a,b)}function
+m(a,b){return ae(l,j,a,b)}return eI(function(a,b){return ae(h,m,a,b)},k)}function
+FS(b,a){function
+c(a,b){return ab(f$,a,b)}function
+d(a,b){return ab(c,a,b)}return eI(function(a,c){return ga(b,d,a,c)},a)}function
+FT(a){var
+b=Bu(a);cB(a);return[0,b,E9(b),0]}function
+FU(b,a){var
+c=Cx(a);cB(a);return[0,b[1],b[2],[0,c]]}function
+dL(a){var
 b=a[1][12];return function(a){if(typeof
-a==="number")return 0===a?Fk:Fl;else
+a==="number")return 0===a?FV:FW;else
 switch(a[0]){case
-0:return aG(Fm,a[1]);case
+0:return aJ(FX,a[1]);case
 1:var
-e=a[1];return aG(Fn,eD(function(a,b){return ac(n1,Fd,a,b)},e));case
-2:return aG(Fo,eD(n1,a[1]));case
-3:return aG(Fp,Ff(a[1],b,a[2],a[3],a[4]));case
+e=a[1];return aJ(FY,eI(function(a,b){return ae(ok,FO,a,b)},e));case
+2:return aJ(FZ,eI(ok,a[1]));case
+3:return aJ(F0,FQ(a[1],b,a[2],a[3],a[4]));case
 4:var
-c=a[1];return aG(Fq,Fg(c[1],b,c[2]));default:var
-d=a[1];return aG(Fr,Fh(d[1],d[2]))}}}function
-iw(a,c,b){var
-d=es(a[1],b),e=Bg(a[1],b);cz(b);var
-g=aQ(c,a[2],d,e);return f(dH(a),g)}function
-Fs(b,a){var
-c=es(b[1],a),d=mK(a);cz(a);var
-e=E1(b[2],d,c);return f(dH(b),e)}function
-Ft(b,a){var
-c=es(b[1],a),d=mK(a),e=Bn(c,a);cz(a);var
-g=E2(b[2],d,c,e);return f(dH(b),g)}function
-f5(a,c,b){var
-d=es(a[1],b),e=Bt(a[1],b);cz(b);var
-g=aQ(c,a[2],d,e);return f(dH(a),g)}function
-Fu(b,c,a){var
-d=es(b[1],a),e=mP(c,a);cz(a);var
-g=ET(b[2],c,d,e);return f(dH(b),g)}function
-Fv(c,b,a){var
-d=mP(b,a);cz(a);var
-e=EU(c[2],b,d);return f(dH(c),e)}function
-Fw(a,b,c){var
-d=pB(b,Fx);if(0<=d){if(0<d){if(w(b,Fy)){if(w(b,Fz)){if(w(b,FA)){if(w(b,FB)){if(w(b,FC)){if(!w(b,FD)&&a)return[0,a,f5(a[1],EQ,c)]}else
-if(a)return[0,a,f5(a[1],ER,c)]}else
+c=a[1];return aJ(F1,FR(c[1],b,c[2]));default:var
+d=a[1];return aJ(F2,FS(d[1],d[2]))}}}function
+iL(a,c,b){var
+d=ew(a[1],b),e=BJ(a[1],b);cB(b);var
+g=aN(c,a[2],d,e);return f(dL(a),g)}function
+F3(b,a){var
+c=ew(b[1],a),d=m2(a);cB(a);var
+e=FA(b[2],d,c);return f(dL(b),e)}function
+F4(b,a){var
+c=ew(b[1],a),d=m2(a),e=BQ(c,a);cB(a);var
+g=FB(b[2],d,c,e);return f(dL(b),g)}function
+gb(a,c,b){var
+d=ew(a[1],b),e=BW(a[1],b);cB(b);var
+g=aN(c,a[2],d,e);return f(dL(a),g)}function
+F5(b,c,a){var
+d=ew(b[1],a),e=m7(c,a);cB(a);var
+g=Fr(b[2],c,d,e);return f(dL(b),g)}function
+F6(c,b,a){var
+d=m7(b,a);cB(a);var
+e=Fs(c[2],b,d);return f(dL(c),e)}function
+F7(a,b,c){var
+d=pW(b,F8);if(0<=d){if(0<d){if(w(b,F9)){if(w(b,F_)){if(w(b,F$)){if(w(b,Ga)){if(w(b,Gb)){if(!w(b,Gc)&&a)return[0,a,gb(a[1],Fo,c)]}else
+if(a)return[0,a,gb(a[1],Fp,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Fu(e,f[1],c)]}}else
-if(a)return[0,a,iw(a[1],EK,c)]}else
+e=a[1],f=e[3];if(f)return[0,a,F5(e,f[1],c)]}}else
+if(a)return[0,a,iL(a[1],Fi,c)]}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,Fj(g,c)],FF]}}else
-if(a)return[0,a,Ft(a[1],c)]}else
-if(a)return[0,a,Fs(a[1],c)]}else
-if(w(b,FG)){if(w(b,FH)){if(w(b,FI)){if(w(b,FJ)){if(w(b,FK)){if(!w(b,FL)&&a){var
-h=a[1],i=h[3];if(i)return[0,a,Fv(h,i[1],c)]}}else
-if(a)return[0,a,f5(a[1],EP,c)]}else
-if(a)return[0,a,f5(a[1],EO,c)]}else
-if(!a)return[0,[0,Fi(c)],FM]}else
-if(a)return[0,a,iw(a[1],EG,c)]}else
-if(a)return[0,a,iw(a[1],EH,c)];return aU(FE,b)}function
-ix(a){return qP(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-n4=[0,0],n5=[0,0];function
-FN(d){var
-a=z6(d),b=z7(a),e=bz(b),c=Fw(n4[1],e,b);if(a[3]<a[4])throw[0,cc,FO];n4[1]=c[1];return ix(c[2])}function
-iy(b){var
-a=aG(FP,ix(b));n5[1]=[0,a];return a}function
-FQ(b){var
-a=n5[1];if(a)return a[1];try{var
-c=FN(b);return c}catch(a){a=bM(a);return a[1]===er?aG(FR,ix(a[2])):a===eS?FS:a===gx?FT:a[1]===cc?iy(a[2]):a===gy?iy(FU):iy(e6(a))}}Hg(f(az(FV),qg),FQ);gA(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,FU(g,c)],Ge]}}else
+if(a)return[0,a,F4(a[1],c)]}else
+if(a)return[0,a,F3(a[1],c)]}else
+if(w(b,Gf)){if(w(b,Gg)){if(w(b,Gh)){if(w(b,Gi)){if(w(b,Gj)){if(!w(b,Gk)&&a){var
+h=a[1],i=h[3];if(i)return[0,a,F6(h,i[1],c)]}}else
+if(a)return[0,a,gb(a[1],Fn,c)]}else
+if(a)return[0,a,gb(a[1],Fm,c)]}else
+if(!a)return[0,[0,FT(c)],Gl]}else
+if(a)return[0,a,iL(a[1],Fe,c)]}else
+if(a)return[0,a,iL(a[1],Ff,c)];return aW(Gd,b)}function
+iM(a){return q_(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+on=[0,0],oo=[0,0];function
+Gm(d){var
+a=Ax(d),b=Ay(a),e=bC(b),c=F7(on[1],e,b);if(a[3]<a[4])throw[0,cg,Gn];on[1]=c[1];return iM(c[2])}function
+iN(b){var
+a=aJ(Go,iM(b));oo[1]=[0,a];return a}function
+Gp(b){var
+a=oo[1];if(a)return a[1];try{var
+c=Gm(b);return c}catch(a){a=bQ(a);return a[1]===ev?aJ(Gq,iM(a[2])):a===eX?Gr:a===gF?Gs:a[1]===cg?iN(a[2]):a===gG?iN(Gt):iN(e$(a))}}HR(f(aB(Gu),qB),Gp);gI(0);return}(globalThis));

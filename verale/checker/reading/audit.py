@@ -15,7 +15,6 @@ from ..errors import UnprovedError
 from ..network.enclosure import EnclosedLatents, Enclosure
 from ..numbers import Interval, Margins, Numbers, StatementAt
 from ..read.latents import Image
-from ..similarities import COSINES
 from ..subject import NO_PICTURE, Proof, Subject
 from .deployment import deployed_margins, require_deployed
 from .evaluation import Evaluation
@@ -176,17 +175,10 @@ class PlainAudit:
             return Assignment(self._space, self._certificate)
         return Joint(QuadraticRule(self._space), self._certificate) if self._certificate.paradigm == "joint" else None
 
-    @property
-    def _linked(self) -> bool:
-        """Whether the reading uses what activations say of each other: where one patch gives each of them."""
-        head, paradigm = self._space.head, self._certificate.paradigm
-        fits = head.geometry in ("euclidean", *COSINES) and head.pooling == "max" and not head.similarity.unimodal
-        return paradigm == "mixed" or (paradigm == "evidence" and fits)
-
     @cached_property
     def _activations(self) -> Activations:
         rule = (Simplex if self._space.head.geometry == "softmax" else QuadraticRule)(self._space)
-        return Activations(self._space, rule, self._linked)
+        return Activations(self._space, rule)
 
 
 def numbers_of(certificate: Certificate, box: Box, domain: Box, margins: Margins) -> Numbers:

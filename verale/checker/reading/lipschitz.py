@@ -22,16 +22,29 @@ of at least T - C > 0 from p_j. In the second, one u is at an angle of at most T
 from p_j. The cosines of T - C and T + C are what is written.
 
 Both are written for the *dissimilarity* y, x of distances and -x of cosines, so that every similarity falls with y.
+
+**Inward.** Minimality needs ends within the reference ranges, so every end of x_k is one where S_k is certainly as
+stated, D is exact, c is rounded up, and all that is computed of them is rounded to the other side. *Proof.* Each end of
+x_j above is monotone in t, and with a smaller angle C it moves inward. An end of x_k where S_k is certainly as stated
+lies within the range of x_k.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from ..dyadic import ceil_shift, dot, sqrt_ends
+from ..dyadic import ceil_shift, dot, quotient, sqrt_ends
 from .pooling import Pooling
 from .space import Box, Space
+
+Stated: TypeAlias = Sequence[tuple[int | None, int | None]]
+"""What is stated of each activation; None of a side of which nothing is."""
+
+
+class _NotShownError(Exception):
+    """No observable was found at which a similarity is certainly as stated."""
 
 
 class Lipschitz:
@@ -78,6 +91,80 @@ class Lipschitz:
         ]
         return replace(box, lower=lower, upper=upper)
 
+    def cut_inward(
+        self, box: Box, ends: Stated, stated: Collection[int], above: Collection[int], below: Collection[int]
+    ) -> Box | None:
+        """The same of ranges that certainly lie within the reference ranges; None where that is not shown.
+
+        Args:
+            ends: what is stated of each activation, rounded inward.
+        """
+        within = self._space.within
+        if within is None or not (stated or above or below):
+            return box if within is not None else None
+        count = self._space.head.count
+        highest: list[int | None] = [None] * count if within.upper is None else list(within.upper)
+        if self._distances:
+            least, most = within.lower.copy(), highest
+        else:
+            least, most = [-(end or 0) for end in highest], [-end for end in within.lower]
+        named = sorted({*stated, *above, *below})
+        every = range(count) if above or below else named
+        try:
+            near = {k: self._certain(k, least[k], most[k], ends[k][1], 1) for k in every}
+            far = {k: self._certain(k, most[k], least[k], ends[k][0], -1) for k in every}
+        except _NotShownError:
+            return None
+        for i in named:
+            self._space.arithmetic.clock.look()
+            for k, link in enumerate(self._links(i, inward=True)):
+                if i == k:
+                    continue
+                if i in stated:
+                    least[k] = self._raised_inward(least[k], near[i], link)
+                    most[k] = self._lowered_inward(most[k], far[i], link)
+                if i in above:
+                    least[i] = self._raised_inward(least[i], near[k], link)
+                if i in below:
+                    most[i] = self._lowered_inward(most[i], far[k], link)
+        upper = [min(high, self._at(y, j)[0]) for j, (high, y) in enumerate(zip(box.upper, least, strict=True))]
+        pairs = enumerate(zip(box.lower, most, strict=True))
+        lower = [low if y is None else max(low, self._at(y, j)[1]) for j, (low, y) in pairs]
+        return replace(box, lower=lower, upper=upper)
+
+    def _certain(self, k: int, first: int | None, last: int | None, end: int | None, towards: int) -> int | None:
+        """The first y_k on the way from one end of the domain to the other at which S_k is certainly as stated: at most
+        `end` on the way up, at least `end` on the way down; about the first. None is infinite.
+
+        Raises:
+            _NotShownError: none is found.
+        """
+
+        def holds(y: int | None) -> bool:
+            if y is None:
+                return end is None or end <= 0  # only similarities above 0 have a domain without an end
+            low, high = self._at(y, k)
+            return end is None or (high <= end if towards > 0 else low >= end)
+
+        if holds(first):
+            return first
+        if end is None:
+            raise _NotShownError
+        about = self._space.head.similarity.inverse(self._space.arithmetic, k, end, self._space.bits)
+        ends = sorted((each if self._distances else -each for each in about if each is not None), key=towards.__mul__)
+        if ends:
+            ends += [ends[-1] + (towards << step) for step in range(self._space.bits)]
+        for y in ends:
+            if first is not None and y * towards < first * towards:
+                continue
+            if last is not None and y * towards > last * towards:
+                break
+            if holds(y):
+                return y
+        if last is not None and holds(last):
+            return last
+        raise _NotShownError
+
     def _inverse(self, k: int, activation: int) -> tuple[int, int | None]:
         """A lower bound of y_k where a_k is at most this, and an upper one where it is at least this; None if there is
         none."""
@@ -92,8 +179,8 @@ class Lipschitz:
         """The similarity with prototype k where the dissimilarity is y."""
         return self._pooling.at(k, y if self._distances else -y)
 
-    def _links(self, i: int) -> Iterator[int]:
-        """For every prototype D, or c rounded down."""
+    def _links(self, i: int, inward: bool = False) -> Iterator[int]:
+        """For every prototype D, or c rounded down; inward, c rounded up."""
         space = self._space
         products = [dot(space.vectors[i], vector) for vector in space.vectors]
         if self._distances:
@@ -102,8 +189,12 @@ class Lipschitz:
         else:
             least, greatest = space.norms[i]
             for product, (low, high) in zip(products, space.norms, strict=True):
-                norms = greatest * high if product > 0 else least * low
-                yield max(-self._one, (product << 3 * space.bits) // norms)
+                if inward:
+                    norms = least * low if product > 0 else greatest * high
+                    yield min(self._one, quotient(product << 3 * space.bits, norms, True))
+                else:
+                    norms = greatest * high if product > 0 else least * low
+                    yield max(-self._one, (product << 3 * space.bits) // norms)
 
     def _raised(self, known: int, y: int, link: int) -> int:
         """A lower bound of y_j, given one of y_j and one of y_k."""
@@ -126,7 +217,29 @@ class Lipschitz:
             return known
         return new if known is None else min(known, new)
 
-    def _across(self, y: int, c: int) -> int:
-        """((1 - c^2)(1 - y^2))^(1/2), rounded up, in the unit of y c."""
+    def _raised_inward(self, known: int, y: int | None, link: int) -> int:
+        """The lower end of y_j, given one of y_j and one of y_k, rounded up."""
+        if y is None:
+            return known
+        if self._distances:
+            return known if y <= link else max(known, y + link - 2 * sqrt_ends(y * link)[0])
+        if y + link <= 0:
+            return known
+        return max(known, ceil_shift(y * link - self._across(y, link, up=False), -self._space.bits))
+
+    def _lowered_inward(self, known: int | None, y: int | None, link: int) -> int | None:
+        """The upper end of y_j, given one of y_j and one of y_k, rounded down."""
+        if y is None:
+            return known
+        if self._distances:
+            new = y + link + 2 * sqrt_ends(y * link)[0]
+        elif y < link:
+            new = y * link + self._across(y, link, up=False) >> self._space.bits
+        else:
+            return known
+        return new if known is None else min(known, new)
+
+    def _across(self, y: int, c: int, up: bool = True) -> int:
+        """((1 - c^2)(1 - y^2))^(1/2), rounded up or down, in the unit of y c."""
         square = self._one * self._one
-        return sqrt_ends((square - c * c) * (square - y * y))[1]
+        return sqrt_ends((square - c * c) * (square - y * y))[up]

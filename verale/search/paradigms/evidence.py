@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, TopK
-from verale.bounds.margin import belonging, kept
+from verale.bounds.margin import belonging
 from verale.certificate import ActivationStatement, Prices, Statement, SumStatement
 from verale.errors import UsageError
 from verale.head import Head, Linear
-from verale.rounding import Enclosure, down
+from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
 from verale.search.digits import FEW_DIGITS, fewest_digits, in_digits, least_unit
 from verale.search.linked import Linked
@@ -24,7 +24,6 @@ from verale.search.options import SearchOptions
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.prove import UNSETTLED
-from verale.search.stated import Stated
 
 __all__ = ["EvidenceSearch"]
 
@@ -43,8 +42,8 @@ class EvidenceSearch(OfActivations):
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
-        self._linked = Linked.of(head, patches)
-        self._alone = TopK.of(head, patches)
+        self._linked = Linked(head, patches)
+        self._range = TopK.of(head, patches).range
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
@@ -62,7 +61,7 @@ class EvidenceSearch(OfActivations):
         if problem.tolerance:
             sums = in_digits(sums, FEW_DIGITS, 0.0)
             most = max(each.upper for each in sums if isinstance(each, SumStatement))
-        candidates = (own & problem.prototypes_left & (observed.lower > self._alone.range.lower)).nonzero()[:, 0]
+        candidates = (own & problem.prototypes_left & (observed.lower > self._range.lower)).nonzero()[:, 0]
         table = self._table(observed, candidates, own)
         gains, need = self._programme(margins, own, most)
         chosen = _fewest(table, gains, need)
@@ -74,22 +73,13 @@ class EvidenceSearch(OfActivations):
         return self._shortest(problem, [*shown, *sums])
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`.
+        """See `ParadigmSearch`."""
+        return self._linked.proved(int(problem.margins.predicted[0]), statements)
 
-        Soundness: the difference of two logits is what the prototypes of the class give, at least the first term, less
-        what all others take back, which the sum bounds; and it is what all give. The greater bound counts.
-        """
-        margins = _linear(problem)
-        sums = [each for each in statements if isinstance(each, SumStatement)]
-        stated = Stated.of([each for each in statements if not isinstance(each, SumStatement)], self.head.size)
-        box = self._alone.box(stated.ends) if self._linked is None else self._linked.box(stated)
-        bound = margins.lower(box[None, None])[0, 0]
-        own = belonging(self.head, margins.predicted)[0]
-        by_own = margins.lower(kept(box, own)[None, None])[0, 0]
-        for each in sums:
-            about = slice(None) if each.rivals is None else list(each.rivals)
-            bound[about] = torch.maximum(bound[about], down(by_own[about] - each.upper))
-        return bound
+    def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
+        """See `OfActivations`."""
+        left, minimal = self._linked.shrunk(int(problem.margins.predicted[0]), found.statements)
+        return ActivationExplanation(left, self.prove(problem, left), minimal)
 
     def _shortest(self, problem: Problem, statements: list[Statement]) -> ActivationExplanation:
         """The statements in as few digits as prove the class."""
@@ -103,14 +93,9 @@ class EvidenceSearch(OfActivations):
 
     def _table(self, observed: Enclosure, candidates: Tensor, own: Tensor) -> Tensor:
         """(S, P) the lower ends that a statement about each of S candidates gives."""
-        every = self._alone.range
-        if self._linked is None or not len(candidates):
-            table = every.lower.repeat(len(candidates), 1)
-            table[torch.arange(len(candidates)), candidates] = observed.lower[candidates]
-            return table
         stated = torch.zeros_like(own)
         stated[candidates] = True
-        return self._linked.rows(Enclosure(observed.lower, every.upper), stated).lower
+        return self._linked.rows(Enclosure(observed.lower, self._range.upper), stated).lower
 
     def _programme(self, margins: LinearMargins, own: Tensor, most: float) -> tuple[Tensor, Tensor]:
         """(P, K) what a unit of each activation gives against each rival, of the class's own prototypes; and (K,) what

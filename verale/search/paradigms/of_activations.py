@@ -13,6 +13,7 @@ from verale.errors import UsageError
 from verale.head import Head
 from verale.search.activations import ActivationExplanation
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
+from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.priced import PricedActivations
@@ -65,8 +66,13 @@ class OfActivations(ParadigmSearch):
             except UnexplainedError as error:
                 reason = str(error)
                 continue
-            return found.statements, shortened(found.margins), found.minimal, ()
+            left = self.shrunk(each, found)
+            return left.statements, shortened(left.margins), left.minimal, ()
         return reason
+
+    def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
+        """The explanation without statements that the others make needless; itself where there is no such rule."""
+        return found
 
 
 class OfActivationsAlone(OfActivations):
@@ -74,7 +80,20 @@ class OfActivationsAlone(OfActivations):
 
     priced = PricedActivations
 
+    def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
+        super().__init__(head, patches, options)
+        self._linked = Linked.of(head, patches)
+
+    def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
+        """See `OfActivations`."""
+        if self._linked is None:
+            return found
+        left, minimal = self._linked.shrunk(int(problem.margins.predicted[0]), found.statements)
+        return ActivationExplanation(left, self.prove(problem, left), minimal)
+
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
+        if self._linked is not None:
+            return self._linked.proved(int(problem.margins.predicted[0]), statements)
         box = TopK.of(problem.head, problem.patches).box(Stated.of(statements, problem.head.size).ends)
         return problem.margins.lower(box[None, None])[0, 0]

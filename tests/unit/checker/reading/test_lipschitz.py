@@ -51,7 +51,7 @@ def mixed(parts: dict[str, Any], prototypes: list[list[float]], kernel: str = "a
     count = len(prototypes)
     data = files.head([[1.0] * count, [0.0] * count], prototypes, **parts)
     space = Space(read_head(data), load_arithmetic(kernel))
-    return Activations(space, QuadraticRule(space), mixed=True)
+    return Activations(space, QuadraticRule(space))
 
 
 def ranges(rule: Activations, *statements: Statement, patches: int = 4) -> list[tuple[float, float]]:
@@ -194,7 +194,7 @@ def test_a_certificate_is_proved_by_what_one_activation_says_of_others() -> None
     """Some patch is 1 away from 0, so 4 or less from 3; none is 4 or less from 7."""
     own, ceiling = files.activation_statement(0, -1.0, None), files.order_clause([0, 1], -16.5)
     assert verdict(DISTANCES, [own, ceiling]).status is Status.PROVED
-    assert verdict(DISTANCES, [own, ceiling], paradigm="top_k").reason == "entailment"
+    assert verdict(DISTANCES, [own, ceiling], paradigm="top_k").status is Status.PROVED
     assert verdict(DISTANCES, [own]).reason == "entailment"
     assert verdict(DISTANCES, [ceiling]).reason == "entailment"
     assert verdict(DISTANCES, [own, files.order_clause([0, 1], -16.0)]).reason == "entailment"
@@ -223,6 +223,40 @@ def test_a_limit_stops_many_statements() -> None:
     assert Auditor(data, kernel="arb", limit=1e-9).check(certificate).reason == "limit"
 
 
-def test_nothing_is_shown_to_be_needed() -> None:
-    statements = [ActivationStatement(0, Fraction(-4), Fraction(-4)), OrderStatement((), Fraction(0))]
-    assert list(mixed(DISTANCES, LINE).boxes_without(statements, 1)) == [(0, None), (1, None)]
+def inward(
+    parts: dict[str, Any], prototypes: list[list[float]], kernel: str, *statements: Statement
+) -> list[tuple[Fraction, Fraction] | None]:
+    """The ends within the reference ranges that are left of each activation without the last statement."""
+    rule = mixed(parts, prototypes, kernel)
+    (box,) = (box for index, box in rule.boxes_without(statements, 4) if index == len(statements) - 1)
+    if box is None:
+        return [None]
+    pairs = zip(box.lower, box.upper, strict=True)
+    return [(Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits)) for low, high in pairs]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rational_ends_of_neighbours_are_exact(kernel: str) -> None:
+    """The nearest patch to 0 is 2 to 8 away: that to 3 is 0 to 11 away, that to 7 is 0 to 15 away."""
+    kept, dropped = ActivationStatement(0, number(-64), number(-4)), ActivationStatement(1, number(-9), None)
+    assert inward(DISTANCES, LINE, kernel, kept, dropped) == [(-64, -4), (-121, 0), (-225, 0)]
+    ceiling, other = OrderStatement((1,), number(-64)), ActivationStatement(2, None, number(-64))
+    # None but 1 is nearer than 8 to a patch: the nearest to 3 is at least 5 away, though nothing is stated of it.
+    assert inward(DISTANCES, LINE, kernel, ceiling, other)[1] == (-225, -25)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", KINDS)
+def test_ends_within_lie_within_those_that_are_proved(kernel: str, name: str) -> None:
+    """And next to them: nothing of what a neighbour says is left out."""
+    points = LINE if KINDS[name]["geometry"]["kind"] == "euclidean" else [[1.0, 0.2], [0.9, 0.5], [-0.3, 1.0]]
+    rule = mixed(KINDS[name], points, kernel)
+    (low, _), (_, high), _ = ranges(rule)
+    middle = number((3 * low + high) / 4) if low > -1e3 else number(-20.0)
+    kept, dropped = ActivationStatement(0, middle, middle + Fraction(1, 64)), ActivationStatement(1, middle, None)
+    proved = rule.box([kept], 4)
+    within = inward(KINDS[name], points, kernel, kept, dropped)
+    for j, pair in enumerate(within):
+        assert pair is not None
+        least, most = Fraction(proved.lower[j], 1 << proved.bits), Fraction(proved.upper[j], 1 << proved.bits)
+        assert least <= pair[0] <= least + Fraction(1, 2**40) and most - Fraction(1, 2**40) <= pair[1] <= most
