@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image
 from pictures import SIZE, MissingError, fetched, run
+from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -132,7 +132,7 @@ def train(model: Photographs, features: Tensor, labels: Tensor, steps: int) -> T
         cosines = model.cosines(model.add_on(features[batch])).amax(1)
         drawn = cosines.masked_fill(~own[batch], -1).amax(1).mean()
         pushed = cosines.masked_fill(own[batch], -1).amax(1).mean()
-        loss = functional.cross_entropy(cosines @ model.weight.T, labels[batch]) - 0.8 * drawn + 0.08 * pushed
+        loss = functional.cross_entropy(cosines @ model.weight.T, labels[batch]) - 0.8 * drawn + 0.5 * pushed
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -11,7 +11,10 @@ from pathlib import Path
 
 from PIL import Image
 
-PACKAGES = {"tuxpaint-stamps-default": "usr/share/tuxpaint/stamps", "mate-backgrounds": "usr/share/backgrounds/mate/nature"}
+PACKAGES = {
+    "tuxpaint-stamps-default": "usr/share/tuxpaint/stamps",
+    "mate-backgrounds": "usr/share/backgrounds/mate/nature",
+}
 """Debian's packages, and what is used of each."""
 
 SIZE = 224
@@ -101,9 +104,9 @@ def compose(stamp: Image.Image, landscape: Image.Image, chance: random.Random) -
     if chance.random() < 0.5:
         thing = thing.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     scale = SIZE * chance.uniform(0.5, 0.9) / max(thing.size)
-    thing = thing.resize([max(1, round(length * scale)) for length in thing.size], Image.Resampling.LANCZOS)
-    place = [chance.randrange(SIZE - length + 1) for length in thing.size]
-    picture.paste(thing, (place[0], place[1]), thing)
+    width, height = (max(1, round(length * scale)) for length in thing.size)
+    thing = thing.resize((width, height), Image.Resampling.LANCZOS)
+    picture.paste(thing, (chance.randrange(SIZE - width + 1), chance.randrange(SIZE - height + 1)), thing)
     return picture
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 import safetensors.torch
 import torch
 from network import CHANNELS, EPSILON, Photographs, backbone, features, tensor, train
-from PIL import Image
 from pictures import CLASSES, SIZE, MissingError, packages, write
+from PIL import Image
 from torch import Tensor, nn
 
 import verale
@@ -67,7 +67,8 @@ def trained(work: Path, pictures: Path, network: nn.Module, channels: int, steps
     of = safetensors.torch.load_file(kept)
     timed(f"features of {sum(map(len, files.values()))} pictures", began)
 
-    model, kept, began = Photographs(network, channels, len(CLASSES)), work / "network.safetensors", time.process_time()
+    torch.manual_seed(0)
+    model, kept, began = Photographs(network, channels, len(CLASSES)), work / "trained.safetensors", time.process_time()
     if not kept.is_file():
         origins = train(model, of["train"], labels["train"], steps)
         parts = {name: value for name, value in model.state_dict().items() if not name.startswith("backbone.")}
@@ -140,7 +141,8 @@ def main(words: list[str] | None = None) -> int:
     work = given.work.resolve()
     began = time.process_time()
     try:
-        pictures = write(work, *packages(work).values(), COUNTS)
+        stamps, landscapes = packages(work).values()
+        pictures = write(work, stamps, landscapes, COUNTS)
         network = backbone(work)
     except MissingError as error:
         print(f"error: {error}", file=sys.stderr)
