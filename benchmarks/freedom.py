@@ -72,7 +72,8 @@ class Measured:
         sizes, read: statements, and numbers and names, image by image; of those that have an explanation.
         unexplained: images without explanation.
         unproved, wrong: why certificates were not proved, and images of another class that satisfy one.
-        free: satisfied explanations among pairs of one and another image: how many, of how many.
+        free: pairs of an explanation and another image: those where the image satisfies it, those where it has the
+            same class, all.
         kept, still: of each explanation the share of prototypes that is stated again; whether the nudged image
             satisfies it.
         explain_seconds, audit_seconds: processor seconds, all images together.
@@ -85,7 +86,7 @@ class Measured:
     unexplained: int = 0
     unproved: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    free: tuple[int, int] = (0, 0)
+    free: tuple[int, int, int] = (0, 0, 0)
     kept: list[float] = field(default_factory=list)
     still: list[bool] = field(default_factory=list)
     explain_seconds: float = 0.0
@@ -136,8 +137,10 @@ def measure(head: Head, latents: Tensor, images: int, right: float = 0.0) -> Mea
             for other in holds.nonzero()[:, 0].tolist()
             if int(predicted[other]) != certificate.predicted
         ]
-        satisfied, pairs = measured.free
-        measured.free = satisfied + int(holds.sum()) - int(holds[index]), pairs + len(latents) - 1
+        alike = predicted == certificate.predicted
+        counts = int(holds.sum()) - int(holds[index]), int(alike.sum()) - 1, len(latents) - 1
+        satisfied, of_class, pairs = map(sum, zip(measured.free, counts, strict=True))
+        measured.free = satisfied, of_class, pairs
         measured.still.append(bool(_satisfied(head, nudged[index : index + 1], certificate)[0]))
         measured.kept.append(_kept(certificate, again[index]))
     return measured
@@ -185,14 +188,15 @@ def page(measured: dict[str, Measured], facts: dict[str, str]) -> str:
         *listed(facts),
         "",
         "| head | right % | images | unexplained | kept of | statements | to read | at a glance % | free % |"
-        " prototypes kept % | still true % | explain s | audit s |",
-        "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        " of its class % | prototypes kept % | still true % | explain s | audit s |",
+        "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(_row(name, each) for name, each in measured.items()),
         "",
         "Right: test images that the head classifies rightly, as its maker says. Kept of: how many explanations each"
         " paradigm gave. Statements; numbers and names to read: mean (median, most). At a glance: explanations with"
         f" {READ_AT_A_GLANCE} or less to read, in % of all images. Free: of the head's other images, the share that"
-        " satisfies an explanation, proved; each of them has its class. Nudged: each number of the latents times 1 +"
+        " satisfies an explanation, proved; each of them has its class. Of its class: of the other images of that class"
+        " alone; `-` where there are none. Nudged: each number of the latents times 1 +"
         f" {NUDGE} r, r normal, rounded to float32, is explained again. Prototypes kept: of those stated the share that"
         " is stated again. Still true: nudged images that satisfy the first explanation. Seconds: processor seconds an"
         " image, one thread, start-up apart.",
@@ -215,7 +219,8 @@ def _row(name: str, each: Measured) -> str:
         ", ".join(f"{paradigm} {count}" for paradigm, count in each.kinds.most_common()),
         *(_spread(each.sizes), _spread(each.read)),
         f"{100 * glance / images:.0f}",
-        f"{100 * each.free[0] / max(1, each.free[1]):.2g}",
+        f"{100 * each.free[0] / max(1, each.free[2]):.2g}",
+        f"{100 * each.free[0] / each.free[1]:.2g}" if each.free[1] else "-",
         *(f"{100 * fmean(some):.0f}" if some else "-" for some in (each.kept, each.still)),
         f"{each.explain_seconds / images:.3f}",
         f"{each.audit_seconds / max(1, explained):.3f}",
