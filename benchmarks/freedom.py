@@ -8,8 +8,8 @@ audited. Then:
 
 - Freedom: the share of the head's other images that satisfy an explanation's statements, proved in outward-rounded
   floats. Every one of them must be of the explained class, or a proof is wrong.
-- Stability: the same latents with each number multiplied by 1 + 0.001 r, r drawn from a normal distribution and the
-  result rounded to float32, are explained again. Of the prototypes that were stated, the share that is stated again;
+- Stability: the same latents with each number multiplied by 1 + 0.001 r, r drawn from a normal distribution, moved
+  into the head's domain and rounded to float32, are explained again. Of the prototypes that were stated, the share that is stated again;
   and the share of nudged images that satisfy the first explanation.
 
 The exit code is 0 only if every certificate was proved and no image that satisfies one is of another class.
@@ -40,6 +40,7 @@ from verale.adapters.published.prototypedl import Autoencoder
 from verale.certificate import Certificate
 from verale.certificate.reach import to_read
 from verale.checker import Auditor, Status
+from verale.counterexample.demands import into_domain
 from verale.head import Head, as_patches
 from verale.paradigms import SMALLEST
 from verale.rules.coverage import coverage_of
@@ -118,7 +119,7 @@ def measure(head: Head, latents: Tensor, images: int, right: float = 0.0) -> Mea
     explanations = _explained(head, some)
     measured.explain_seconds = time.process_time() - start
     noise = torch.randn(some.shape, generator=torch.Generator().manual_seed(SEED))
-    nudged = (some.double() * (1 + NUDGE * noise)).float()
+    nudged = into_domain(head, some.double() * (1 + NUDGE * noise)).float()
     again = _explained(head, nudged)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": some.contiguous()}))
     predicted = head.logits(latents).argmax(1)
@@ -197,7 +198,7 @@ def page(measured: dict[str, Measured], facts: dict[str, str]) -> str:
         f" {READ_AT_A_GLANCE} or less to read, in % of all images. Free: of the head's other images, the share that"
         " satisfies an explanation, proved; each of them has its class. Of its class: of the other images of that class"
         " alone; `-` where there are none. Nudged: each number of the latents times 1 +"
-        f" {NUDGE} r, r normal, rounded to float32, is explained again. Prototypes kept: of those stated the share that"
+        f" {NUDGE} r, r normal, moved into the domain, in float32, is explained again. Prototypes kept: of those stated the share that"
         " is stated again. Still true: nudged images that satisfy the first explanation. Seconds: processor seconds an"
         " image, one thread, start-up apart.",
         "",
