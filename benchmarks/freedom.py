@@ -9,8 +9,8 @@ audited. Then:
 - Freedom: the share of the head's other images that satisfy an explanation's statements, proved in outward-rounded
   floats. Every one of them must be of the explained class, or a proof is wrong.
 - Stability: the same latents with each number multiplied by 1 + 0.001 r, r drawn from a normal distribution, moved
-  into the head's domain and rounded to float32, are explained again. Of the prototypes that were stated, the share that is stated again;
-  and the share of nudged images that satisfy the first explanation.
+  into the head's domain and rounded to float32, are explained again. Of the prototypes that were stated, the share that
+  is stated again; and the share of nudged images that satisfy the first explanation.
 
 The exit code is 0 only if every certificate was proved and no image that satisfies one is of another class.
 """
@@ -197,10 +197,10 @@ def page(measured: dict[str, Measured], facts: dict[str, str]) -> str:
         " paradigm gave. Statements; numbers and names to read: mean (median, most). At a glance: explanations with"
         f" {READ_AT_A_GLANCE} or less to read, in % of all images. Free: of the head's other images, the share that"
         " satisfies an explanation, proved; each of them has its class. Of its class: of the other images of that class"
-        " alone; `-` where there are none. Nudged: each number of the latents times 1 +"
-        f" {NUDGE} r, r normal, moved into the domain, in float32, is explained again. Prototypes kept: of those stated the share that"
-        " is stated again. Still true: nudged images that satisfy the first explanation. Seconds: processor seconds an"
-        " image, one thread, start-up apart.",
+        f" alone; `-` where there are none. Nudged: each number of the latents times 1 + {NUDGE} r, r normal, in the"
+        " domain and in float32, is explained again. Prototypes kept: of those stated the share that is stated again."
+        " Still true: nudged images that satisfy the first explanation. Seconds: processor seconds an image, one"
+        " thread, start-up apart.",
         "",
         *(f"- not proved: {name}, {line}" for name, each in measured.items() for line in each.unproved),
         *(f"- wrong: {name}, {line}" for name, each in measured.items() for line in each.wrong),
