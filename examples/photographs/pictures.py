@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -36,22 +35,22 @@ TEST_EVERY = 4
 
 
 class MissingError(Exception):
-    """Something that the network should have given, and how to get it."""
+    """Something that is not there and cannot be fetched or made, and what to do."""
 
 
 def fetched(folder: Path, fetch: Callable[[Path], None], remedy: str) -> Path:
-    """The folder, filled by `fetch` unless it is there; nothing half fetched ever has its name. Raises MissingError."""
+    """The folder, filled by `fetch` unless it is there; nothing half done ever has its name. Raises MissingError."""
     if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
-            try:
-                fetch(Path(unfinished))
-            except (OSError, subprocess.CalledProcessError) as error:
-                said = getattr(error, "stderr", None) or str(error)
-                last = (said.strip().splitlines() or ["no reason given"])[-1]
-                raise MissingError(f"{folder} is missing and cannot be fetched ({last}): {remedy}") from error
-            shutil.copytree(unfinished, folder.with_suffix(".part"), dirs_exist_ok=True)
-        folder.with_suffix(".part").rename(folder)
+        unfinished = folder.with_name(folder.name + ".part")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        try:
+            unfinished.mkdir(parents=True)
+            fetch(unfinished)
+        except (OSError, subprocess.CalledProcessError) as error:
+            said = getattr(error, "stderr", None) or str(error)
+            last = (said.strip().splitlines() or ["no reason given"])[-1]
+            raise MissingError(f"{folder} is missing and cannot be made ({last}): {remedy}") from error
+        unfinished.rename(folder)
     return folder
 
 
@@ -71,7 +70,7 @@ def packages(work: Path) -> dict[str, Path]:
         name: fetched(
             work / name,
             fetch(name),
-            f"needs apt's lists (`apt-get update`) and a network; or unpack the package yourself: "
+            f"it takes apt, its lists (`apt-get update`) and a network; or unpack the package yourself: "
             f"`dpkg-deb -x {name}_*.deb {work / name}`",
         )
         / within
@@ -91,7 +90,7 @@ def split(files: Iterable[Path], test: bool) -> list[Path]:
 
 def stamps_of(folder: Path, within: Iterable[str]) -> list[Path]:
     """The photographs of a class."""
-    return [file for each in within for file in sorted((folder / each).glob("*.png"))]
+    return [file for each in within for file in (folder / each).glob("*.png")]
 
 
 def compose(stamp: Image.Image, landscape: Image.Image, chance: random.Random) -> Image.Image:

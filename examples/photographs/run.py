@@ -19,7 +19,7 @@ from pathlib import Path
 
 import safetensors.torch
 import torch
-from network import CHANNELS, EPSILON, Photographs, backbone, features, tensor, train
+from network import CHANNELS, EPSILON, MEAN, STD, Photographs, backbone, features, tensor, train, without_clamps
 from pictures import CLASSES, SIZE, MissingError, packages, write
 from PIL import Image
 from torch import Tensor, nn
@@ -28,6 +28,12 @@ import verale
 
 COUNTS = {"train": 80, "test": 20}
 """Pictures a class."""
+
+STEPS = 200
+"""Of each of training's two parts."""
+
+EXPLAINED = 5
+"""Test pictures of each class that are explained."""
 
 AROUND = 1
 """Patches on each side that the picture of a prototype shows beside its own."""
@@ -42,6 +48,7 @@ class Trained:
         files: of `train` and `test`.
         labels: of the same.
         origins: (P, 2): of each prototype the picture of `train` and the patch.
+        side: patches a side of a picture.
         right: share of the test pictures that are rightly classified.
     """
 
@@ -49,6 +56,7 @@ class Trained:
     files: Mapping[str, list[Path]]
     labels: Mapping[str, Tensor]
     origins: Tensor
+    side: int
     right: float
 
 
@@ -56,11 +64,11 @@ def timed(what: str, started: float) -> None:
     print(f"{what}: {time.process_time() - started:.0f} s of processor time", flush=True)
 
 
-def trained(work: Path, pictures: Path, network: nn.Module, channels: int, steps: int = 200) -> Trained:
+def trained(work: Path, pictures: Path, network: nn.Module, channels: int) -> Trained:
     """The network trained on the pictures' features; both are kept in `work` for another run."""
     files = {part: [file for name in CLASSES for file in sorted((pictures / part / name).iterdir())] for part in COUNTS}
-    order = list(CLASSES)
-    labels = {part: torch.tensor([order.index(file.parent.name) for file in files[part]]) for part in COUNTS}
+    order = list(CLASSES).index
+    labels = {part: torch.tensor([order(file.parent.name) for file in files[part]]) for part in COUNTS}
     kept, began = work / "features.safetensors", time.process_time()
     if not kept.is_file():
         save(kept, {part: features(network, files[part]) for part in COUNTS})
@@ -70,17 +78,17 @@ def trained(work: Path, pictures: Path, network: nn.Module, channels: int, steps
     torch.manual_seed(0)
     model, kept, began = Photographs(network, channels, len(CLASSES)), work / "trained.safetensors", time.process_time()
     if not kept.is_file():
-        origins = train(model, of["train"], labels["train"], steps)
+        origins = train(model, of["train"], labels["train"], STEPS)
         parts = {name: value for name, value in model.state_dict().items() if not name.startswith("backbone.")}
         save(kept, {**parts, "origins": origins})
     parts = safetensors.torch.load_file(kept)
     origins = parts.pop("origins")
-    model.load_state_dict(parts, strict=False)
+    model.load_state_dict({**model.state_dict(), **parts})
     with torch.inference_mode():
         predicted = model.logits(model.add_on(of["test"])).argmax(1)
     right = float((predicted == labels["test"]).float().mean())
     timed(f"training, {100 * right:.0f} % of {len(predicted)} test pictures are rightly classified", began)
-    return Trained(model.eval(), files, labels, origins, right)
+    return Trained(model.eval(), files, labels, origins, of["train"].shape[-1], right)
 
 
 def save(path: Path, tensors: dict[str, Tensor]) -> None:
@@ -93,8 +101,7 @@ def save(path: Path, tensors: dict[str, Tensor]) -> None:
 def prototype_pictures(given: Trained, folder: Path) -> None:
     """Write each prototype's patch, and the patches around it, as `folder/0000.png` and so on."""
     folder.mkdir(parents=True, exist_ok=True)
-    side = round(given.model.add_on(given.model.backbone(torch.zeros(1, 3, SIZE, SIZE))).shape[-1])
-    step = SIZE // side
+    side, step = given.side, SIZE // given.side
     for number, (index, patch) in enumerate(given.origins.tolist()):
         row, column = divmod(patch, side)
         box = ((column - AROUND) * step, (row - AROUND) * step, (column + AROUND + 1) * step, (row + AROUND + 1) * step)
@@ -103,8 +110,8 @@ def prototype_pictures(given: Trained, folder: Path) -> None:
             picture.crop(inside).save(folder / f"{number:04d}.png")
 
 
-def explain(given: Trained, each: int, out: Path) -> None:
-    """Explain the first test pictures of each class, and print what became of them."""
+def explain(given: Trained, each: int, out: Path) -> verale.Head:
+    """Explain the first test pictures of each class, and print what became of them; the network's head."""
     model, labels = given.model, given.labels["test"]
     head = verale.Head(
         model.weight.detach(), verale.Cosine(EPSILON), verale.Identity(), prototypes=model.prototypes.detach()
@@ -123,23 +130,43 @@ def explain(given: Trained, each: int, out: Path) -> None:
         jobs=1,
     )
     print(explained)
+    return head
+
+
+def freeze(given: Trained, head: verale.Head, out: Path) -> None:
+    """Write the network from the picture to the latents as a file, compared with the module on a test picture."""
+    mean, std = [MEAN / 255] * 3, [STD / 255] * 3
+    model = without_clamps(given.model)
+    network = verale.export_network(model, "add_on", (3, SIZE, SIZE), mean, std)
+    with Image.open(given.files["test"][0]) as picture:
+        print(verale.check(head, model, "add_on", tensor(picture)[None], network=network))
+    network.save(out)
 
 
 def command(*words: str | Path) -> int:
-    """Run a command of verale, and print it and its time; its exit code."""
+    """Print and run a command of verale; its exit code."""
     print("$ verale", *words, flush=True)
     return subprocess.run([sys.executable, "-m", "verale", *map(str, words)], check=False).returncode
+
+
+def shown(work: Path, given: Trained, each: int) -> int:
+    """Explain, audit and report; the exit code of the first command that fails, else 0."""
+    out, pictures, began = work / "explained", work / "prototypes", time.process_time()
+    prototype_pictures(given, pictures)
+    head = explain(given, each, out)
+    timed("explanations", began)
+    if not (work / "network.safetensors").is_file():
+        began = time.process_time()
+        freeze(given, head, work / "network.safetensors")
+        timed("the network as a file", began)
+    allowed = ("--prototype-pictures", pictures, "--allow", work / "pictures", "--overwrite")
+    return command("audit", out) or command("summary", out) or command("report", out, *allowed)
 
 
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=Path(__file__).parent / "build", help="the folder of all files")
-    parser.add_argument("--images", type=int, default=5, help="test pictures of each class to explain (default 5)")
-    given = parser.parse_args(words)
-    if not 1 <= given.images <= COUNTS["test"]:
-        parser.error(f"--images {given.images}: expected 1 to {COUNTS['test']}")
-    work = given.work.resolve()
-    began = time.process_time()
+    work, began = parser.parse_args(words).work.resolve(), time.process_time()
     try:
         stamps, landscapes = packages(work).values()
         pictures = write(work, stamps, landscapes, COUNTS)
@@ -147,18 +174,8 @@ def main(words: list[str] | None = None) -> int:
     except MissingError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    timed("packages and pictures", began)
-    return explained(work, trained(work, pictures, network, CHANNELS), given.images)
-
-
-def explained(work: Path, network: Trained, each: int) -> int:
-    """Explain, audit and report; the exit code of the first command that fails, else 0."""
-    out, shown, began = work / "explained", work / "prototypes", time.process_time()
-    prototype_pictures(network, shown)
-    explain(network, each, out)
-    timed("explanations", began)
-    allowed = ("--prototype-pictures", shown, "--allow", work / "pictures", "--overwrite")
-    return command("audit", out) or command("summary", out) or command("report", out, *allowed)
+    timed("pictures", began)
+    return shown(work, trained(work, pictures, network, CHANNELS), EXPLAINED)
 
 
 if __name__ == "__main__":
