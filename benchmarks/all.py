@@ -79,6 +79,8 @@ PAGES = (
     ),
     Page("photographs.md", "benchmarks.audits {explained} --parent {parent} --out {out}"),
     Page("sizes.md", "benchmarks.sizes --data {data} --out {out}"),
+    Page("freedom.md", "benchmarks.freedom --data {data} --out {out}"),
+    Page("freedom-cifar100.md", f"benchmarks.freedom --data {{data}} --heads {TRAINED} --images 4 --out {{out}}"),
     Page(
         "digits.md",
         "benchmarks.sizes --data {data} --heads digits --paradigms "
