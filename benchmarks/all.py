@@ -86,10 +86,6 @@ PAGES = (
         "benchmarks.sizes --data {data} --heads digits --paradigms "
         "projection,triangle,hypersphere,top_k,mixed,smallest --digits fewest,exact --out {out}",
     ),
-    Page(
-        "cold.md",
-        f"benchmarks.cold --data {{data}} --heads demo,{TRAINED},cub-protopnet --paradigms default,smallest",
-    ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
     Page("report.md", "benchmarks.report --against f16520fa --out {out}"),
     Page("rules.md", "benchmarks.rules --data {data}/published --out {out}"),

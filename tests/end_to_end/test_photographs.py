@@ -91,7 +91,7 @@ def test_prototypes_are_patches_of_pictures_of_their_class(run: ModuleType) -> N
     assert torch.equal(model.prototypes, patches)
 
 
-def test_from_pictures_to_a_page_and_once_more(
+def test_from_pictures_to_a_page_and_training_once(
     run: ModuleType, packages: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(run, "COUNTS", {"train": 12, "test": 2})
@@ -108,6 +108,7 @@ def test_from_pictures_to_a_page_and_once_more(
 
     made = {path: path.stat().st_mtime_ns for name in ("pictures", "features.safetensors", "trained.safetensors")
             for path in (packages / name, *(packages / name).rglob("*"))}  # fmt: skip
+    monkeypatch.setattr(run, "shown", lambda work, given, each: 0)
     assert run.main(["--work", str(packages)]) == 0
     assert made == {path: path.stat().st_mtime_ns for path in made}, "what was there was used again"
 
