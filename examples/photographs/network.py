@@ -133,7 +133,7 @@ def features(backbone: nn.Module, files: Sequence[Path]) -> Tensor:
 def train(model: Photographs, features: Tensor, labels: Tensor, steps: int) -> Tensor:
     """Train add-on, prototypes and weights, with the prototypes put onto training patches between.
 
-    As ProtoPNet: cross entropy, with own prototypes drawn to a picture and others pushed off; then each prototype
+    As ProtoPNet: cross entropy, with all own prototypes drawn to a picture and others pushed off; then each prototype
     becomes the nearest patch of a picture of its class; then the weights alone are trained, sparse for other classes.
 
     Args:
@@ -153,9 +153,9 @@ def train(model: Photographs, features: Tensor, labels: Tensor, steps: int) -> T
     for _ in range(steps):
         batch = torch.randint(len(labels), (64,))
         cosines = model.cosines(model.add_on(features[batch])).amax(1)
-        drawn = cosines.masked_fill(~own[batch], -1).amax(1).mean()
+        drawn = (cosines * own[batch]).sum(1).mean() / PER_CLASS
         pushed = cosines.masked_fill(own[batch], -1).amax(1).mean()
-        loss = functional.cross_entropy(cosines @ model.weight.T, labels[batch]) - 0.8 * drawn + 0.5 * pushed
+        loss = functional.cross_entropy(cosines @ model.weight.T, labels[batch]) - 0.8 * drawn + pushed
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
