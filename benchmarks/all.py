@@ -79,14 +79,12 @@ PAGES = (
     ),
     Page("photographs.md", "benchmarks.audits {explained} --parent {parent} --out {out}"),
     Page("sizes.md", "benchmarks.sizes --data {data} --out {out}"),
+    Page("freedom.md", "benchmarks.freedom --data {data} --out {out}"),
+    Page("freedom-cifar100.md", f"benchmarks.freedom --data {{data}} --heads {TRAINED} --images 4 --out {{out}}"),
     Page(
         "digits.md",
         "benchmarks.sizes --data {data} --heads digits --paradigms "
-        "projection,triangle,hypersphere,top_k,mixed,smallest --digits fewest,exact --out {out}",
-    ),
-    Page(
-        "cold.md",
-        f"benchmarks.cold --data {{data}} --heads demo,{TRAINED},cub-protopnet --paradigms projection,readable",
+        "projection,triangle,hypersphere,top_k,mixed,readable --digits fewest,exact --out {out}",
     ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
     Page("report.md", "benchmarks.report --against f16520fa --out {out}"),
