@@ -71,7 +71,7 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
         lines.add(f"{_BULLET}and {len(telling.unsaid) - _STATEMENTS} more")
     lines.add(f"{telling.size[0].upper()}{telling.size[1:]}.")
     if item.status == "PROVED":
-        for subject, said in telling.points:
+        for subject, said in telling.points[:-1]:  # the lead follows, not rounded part by part
             lines.add(f"{printable(subject)}: {printable(said)}")
     for rival, margin in telling.margins[:1]:
         who = "Every other class" if len(telling.margins) > 1 else printable(rival)

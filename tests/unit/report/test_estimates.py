@@ -20,7 +20,7 @@ from verale.checker.certificate import (
 from verale.errors import LatentsError
 from verale.head import BankPooling, as_patches, evaluate
 from verale.head.evaluation import similarity
-from verale.report.estimates import estimates_of, favoured_classes
+from verale.report.estimates import estimates_of, favoured_classes, given_and_taken
 from verale.search.explain import explain
 
 
@@ -155,3 +155,15 @@ def test_prototypes_vote_for_a_class_where_they_do():
     assert favoured_classes(head) == [j % 3 for j in range(12)]
     assert favoured_classes(replace(head, weight=-head.weight.abs())) == [None] * 12
     assert set(favoured_classes(varied_head("tree"))) == {None}
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "softmax"])
+def test_what_is_given_less_what_is_taken_back_is_the_lead_of_the_image(name):
+    head = small_head(name)
+    image, certificate = explained(head)
+    estimates = estimates_of(certificate, head, image)
+    rivals = [c for c in range(head.classes) if c != certificate.predicted]
+    pairs = given_and_taken(head, estimates, certificate.predicted, rivals)
+    leads = [given - taken for given, taken in pairs]
+    assert leads == pytest.approx([estimates.ahead[c] for c in rivals], abs=1e-9)
+    assert estimates.logits == pytest.approx(evaluate(head, as_patches(image)).logits[0].tolist(), abs=1e-9)

@@ -13,7 +13,7 @@ from verale.checker.certificate import (
     OrderStatement,
     PatchStatement,
 )
-from verale.report.explanation import conditions, in_brief, named_prototypes, stated_prototypes
+from verale.report.explanation import conditions, in_brief, named_prototypes, stated_prototypes, too_long
 
 HALF = Fraction(1, 2)
 FIVE, TWO = ActivationStatement(5, HALF, None), ActivationStatement(2, None, HALF)
@@ -178,3 +178,15 @@ def test_more_than_a_few_are_named_and_many_are_counted():
     assert in_brief(certificate(*many[:4])) == "prototypes 0, 1, 2 and 3 are as active as stated"
     assert in_brief(certificate(*many)) == "9 prototypes are as active as stated"
     assert in_brief(certificate(*many), 20) == "9 of the 20 prototypes are as active as stated"
+
+
+def test_what_is_too_long_to_read_names_a_narrower_question():
+    """Fourteen numbers and names are read at a glance."""
+    seven = [ActivationStatement(j, HALF, None) for j in range(7)]
+    name = ("ant", "bee").__getitem__
+    assert too_long(certificate(*seven), 20, "a b.ale.json", name) is None
+    longer = certificate(*seven, ActivationStatement(7, HALF, None))
+    said = too_long(longer, 20, "a b.ale.json", name)
+    assert said is not None and "8 statements, with 16 numbers and names" in said.sentence
+    assert "class bee" in said.ask and said.command == "verale contrast 'a b.ale.json' --class 1"
+    assert too_long(longer, None, "a", name) is None, "of an unknown head nobody knows"

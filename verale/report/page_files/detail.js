@@ -151,7 +151,7 @@ function figure(row, detail, certificate, groups, uri) {
     if (at !== null && counts.size <= MARKED) marks.set(at, [...(marks.get(at) || []), one.prototype]);
   }
   const drawn = el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose, marks),
-    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match, single || !hot.length ? "" : plainness(detail, hot[0], "The strongest of them")));
+    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match, single || !hot.length || marks.has(hot[0]) ? "" : plainness(detail, hot[0], "The strongest of them")));
   return [drawn, heat.size ? patchByPatch(detail) : "", !single && counts.size ? fields(detail, [...counts.keys()]) : ""];
 }
 
