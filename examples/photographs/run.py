@@ -49,7 +49,6 @@ class Trained:
         labels: of the same.
         origins: (P, 2): of each prototype the picture of `train` and the patch.
         side: patches a side of a picture.
-        right: share of the test pictures that are rightly classified.
     """
 
     model: Photographs
@@ -57,10 +56,10 @@ class Trained:
     labels: Mapping[str, Tensor]
     origins: Tensor
     side: int
-    right: float
 
 
 def timed(what: str, started: float) -> None:
+    """Print what was done, and the processor time since it began."""
     print(f"{what}: {time.process_time() - started:.0f} s of processor time", flush=True)
 
 
@@ -88,7 +87,7 @@ def trained(work: Path, pictures: Path, network: nn.Module, channels: int) -> Tr
         predicted = model.logits(model.add_on(of["test"])).argmax(1)
     right = float((predicted == labels["test"]).float().mean())
     timed(f"training, {100 * right:.0f} % of {len(predicted)} test pictures are rightly classified", began)
-    return Trained(model.eval(), files, labels, origins, of["train"].shape[-1], right)
+    return Trained(model.eval(), files, labels, origins, of["train"].shape[-1])
 
 
 def save(path: Path, tensors: dict[str, Tensor]) -> None:

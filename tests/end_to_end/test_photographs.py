@@ -99,8 +99,9 @@ def test_from_pictures_to_a_page_and_training_once(
     monkeypatch.setattr(run, "STEPS", 40)
     monkeypatch.setattr(run, "CHANNELS", 8)
     monkeypatch.setattr(run, "backbone", lambda work: small_backbone())
-    assert run.main(["--work", str(packages)]) == 0
+    code = run.main(["--work", str(packages)])
     said = "".join(capfd.readouterr())
+    assert code == 0, said
     assert "7 of 7 images have a certificate" in said and "7 certificates, 7 PROVED" in said
     assert "test pictures are rightly classified" in said
     page, prototypes = packages / "explained" / "report.html", sorted((packages / "prototypes").iterdir())
