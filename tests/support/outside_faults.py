@@ -672,7 +672,7 @@ search/linked.py Linked.shrunk: minimality is claimed where a statement can be s
     unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
 search/linked.py Linked.shrunk: a statement that neighbours imply is kept
     float(least.amax()) > 0 => False
-    unit/search/test_linked.py::test_no_statement_can_be_dropped_and_every_checker_says_so[few-top_k-cosine]
+    unit/search/test_linked.py::test_no_statement_can_be_dropped_and_every_checker_says_so[few-cosine-top_k]
 rounding/directed.py root: square roots are only nearly right
     np.sqrt(values.numpy(), out=roots.numpy()) => np.exp(np.log(values.numpy()) / 2, out=roots.numpy())
     unit/rounding/test_directed.py::test_roots_are_correctly_rounded

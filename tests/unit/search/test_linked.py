@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from math import inf
 
 import pytest
@@ -28,6 +29,9 @@ from verale.search.several import several
 from verale.search.stated import Stated
 
 HEADS = ("euclidean", "cosine", "negated", "exponential", "rooted", "cosine exponential")
+PARADIGMS = ("top_k", "evidence")
+OPEN = {("negated", "evidence")}
+"""Nothing below 0 speaks for a class as much as a sum takes back: these images have no explanation."""
 
 
 def clustered(name: str, seed: int) -> Head:
@@ -63,11 +67,10 @@ def spare(head: Head, certificate: Certificate) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize(("name", "paradigm"), [case for case in product(HEADS, PARADIGMS) if case not in OPEN])
 @pytest.mark.parametrize(
     "seeds", [range(1, 3), pytest.param(range(3, 13), marks=pytest.mark.long)], ids=["few", "many"]
 )
-@pytest.mark.parametrize("paradigm", ["top_k", "evidence"])
 def test_no_statement_can_be_dropped_and_every_checker_says_so(
     name, paradigm, seeds, proved_checker, monkeypatch
 ) -> None:
