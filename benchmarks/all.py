@@ -98,8 +98,6 @@ PAGES = (
         "benchmarks.whole --mnist {data}/published --paradigm hypersphere --jobs 2 --scaling 10000 "
         "--rounds 1 --out {out}",
     ),
-    Page("limits.md", "benchmarks.limits"),
-    Page("demands.md", "benchmarks.demands"),
     Page("demands-of-pictures.md", "benchmarks.demands_of_pictures"),
     Page("agreement.md", "benchmarks.agreement --mutants-one-in 4 --emitted 10000 --out {out}"),
     Page("emitted.md", "benchmarks.emitted --count 100000 --jobs 2 --out {stem}"),
