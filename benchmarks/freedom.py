@@ -43,7 +43,7 @@ from verale.certificate.reach import to_read
 from verale.checker import Auditor, Status
 from verale.counterexample.demands import into_domain
 from verale.head import Head, as_patches
-from verale.paradigms import SMALLEST
+from verale.paradigms import READABLE
 from verale.rules.coverage import coverage_of
 from verale.search import Batches, SearchOptions
 
@@ -151,7 +151,7 @@ def measure(head: Head, latents: Tensor, images: int, right: float = 0.0) -> Mea
 
 
 def _explained(head: Head, latents: Tensor) -> list[Certificate | None]:
-    batches = Batches(head, latents, SearchOptions(SMALLEST))
+    batches = Batches(head, latents, SearchOptions(READABLE))
     found = [result.explanation for first in batches.starts for result in batches.explain(first)]
     return [each if isinstance(each, Certificate) else None for each in found]
 
@@ -185,7 +185,7 @@ def page(measured: dict[str, Measured], facts: dict[str, str]) -> str:
     lines = [
         "# What explanations ask of a reader, and what they leave free",
         "",
-        f"Default explanations (`{SMALLEST}`). **{proved:,} of {sum(len(each.sizes) for each in rows):,} certificates "
+        f"Default explanations (`{READABLE}`). **{proved:,} of {sum(len(each.sizes) for each in rows):,} certificates "
         f"proved; {sum(each.free[0] for each in rows):,} times another image satisfies one, "
         f"{sum(len(each.wrong) for each in rows)} times one of another class.**",
         "",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from verale.head import Geometry, Head, Pooling, Readout, Similarity, load_latents
-from verale.search.options import LEAST_TOLERANCE
+from verale.search.tolerance import LEAST_TOLERANCE
 from verale.soundness.combinations import TOLERANCES, Draw, draws, searches
 from verale.soundness.compare import Group, Question, emitted, explained, unproved
 from verale.soundness.corpus.cases import stored

@@ -25,7 +25,7 @@ def report(tmp_path_factory) -> Path:
     """Twelve images with classes of long names."""
     names = ("airplane", "hippopotamus", "Black-footed Albatross")
     folder = tmp_path_factory.mktemp("reasons") / "out"
-    folder_of(folder, report_head(labels=names), "smallest", names=[f"{n}.png" for n in range(12)])
+    folder_of(folder, report_head(labels=names), "readable", names=[f"{n}.png" for n in range(12)])
     (folder / "prototypes").mkdir()
     for number in range(report_head().size):
         Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
