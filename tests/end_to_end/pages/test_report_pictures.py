@@ -9,6 +9,7 @@ import pytest
 from support.seen import explain_pictures, write_pictures
 
 from verale.certificate.words import LABELS, not_proved
+from verale.checker.options import AuditOptions
 from verale.report.collect import Collection, collect
 from verale.report.page import page
 from verale.report.verdicts import audited
@@ -56,7 +57,7 @@ def test_of_a_picture_that_was_not_checked_nothing_is_guaranteed(explained, tabs
 
 def test_what_is_proved_for_float32_is_not_denied(explained, tabs, tmp_path) -> None:
     """A verdict on a deployed head comes from an audit log."""
-    collection = audited(collect(explained["float32"]), kernel="arb")
+    collection = audited(collect(explained["float32"]), AuditOptions("arb"))
 
     def deployed(item):
         deployment = {"formula": "direct", "log": 4, "exp": 4, "sqrt": 1}

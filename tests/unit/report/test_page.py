@@ -16,6 +16,7 @@ from support.reporting import folder_of, report_head
 from support.small import varied_head
 
 from verale.certificate.words import PROTOTYPES
+from verale.checker.options import AuditOptions
 from verale.head import BankPooling
 from verale.report import page_detail, page_full
 from verale.report.collect import collect
@@ -245,7 +246,7 @@ def test_equal_images_are_embedded_once(folder, monkeypatch):
 
 def test_what_is_told_is_what_the_checker_of_the_verdicts_proves(folder, monkeypatch):
     """No other is made, of perhaps another kernel and limit; what ran out of its limit is not tried again."""
-    collection = audited(collect(folder), kernel="arb")
+    collection = audited(collect(folder), AuditOptions("arb"))
     asked = []
     monkeypatch.setattr(arguments, "auditor_for", None)
     monkeypatch.setattr(collection.auditor, "numbers", asked.append)
