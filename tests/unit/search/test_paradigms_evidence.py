@@ -153,3 +153,23 @@ def test_says_why_there_is_none():
 def test_the_default_takes_it_where_there_is_least_to_read():
     head, images = clear_head(2, near=0.9)
     assert {each.paradigm for each in explain(head, images, "readable")} == {"evidence"}
+
+
+@pytest.mark.parametrize("digits", ["exact", "fewest"])
+def test_a_close_rival_that_others_do_not_favour_gets_a_sum_of_its_own(digits: str) -> None:
+    """Others take back 4 points for class 1, of which the class has 6 more, but none for class 2, of which it has 1
+    more: by one sum for both, class 2 would stay open."""
+    weight = torch.tensor([[1.0, 0.0, 0.0], [-5.0, 8.0, 0.0], [0.0, 0.0, 4.0]])
+    head = Head(weight, Cosine(0.0), Identity(), prototypes=torch.eye(3))
+    patches = torch.tensor([[1.0, 0.0, 0.0], [0.75**0.5, 0.5, 0.0]], dtype=torch.float64)
+    (found,) = explain(head, patches[None], "evidence", digits=digits)
+    assert isinstance(found, Certificate)
+    assert [(type(each), getattr(each, "rivals", ())) for each in found.statements] == [
+        (ActivationStatement, ()),
+        (SumStatement, None),
+        (SumStatement, (2,)),
+    ]
+    for kernel in ("arb", "mpmath"):
+        assert Auditor(head.to_bytes(), None, kernel).check(found.to_bytes(), entailment_only=True).status is (
+            Status.PROVED
+        )

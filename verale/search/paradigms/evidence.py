@@ -56,15 +56,18 @@ class EvidenceSearch(OfActivations):
         """See `OfActivations`."""
         stated, margins = problem.stated_activations(), _linear(problem)
         own, observed = belonging(self.head, margins.predicted)[0], stated[0]
-        most = max(0.0, float(margins.taken_back(stated, own[None]).amax()))
-        sums: list[Statement] = [SumStatement(None, most)]
-        if problem.tolerance:
-            sums = in_digits(sums, FEW_DIGITS, 0.0)
-            most = max(each.upper for each in sums if isinstance(each, SumStatement))
+        taken = margins.taken_back(stated, own[None])[0]
         candidates = (own & problem.prototypes_left & (observed.lower > self._range.lower)).nonzero()[:, 0]
         table = self._table(observed, candidates, own)
-        gains, need = self._programme(margins, own, most)
-        chosen = _fewest(table, gains, need)
+        gains, need = self._programme(margins, own)
+        sums = _sums(problem, taken, [])
+        chosen = _fewest(table, gains, need + _allowed(sums, taken))
+        if chosen is None:
+            # What others give the class that they favour most may be too much for one that is closer: it is named.
+            ahead = table.amax(0) @ gains if len(table) else torch.zeros_like(need)
+            close = (ahead <= need + _allowed(sums, taken)).nonzero()[:, 0].tolist()
+            sums = _sums(problem, taken, close)
+            chosen = _fewest(table, gains, need + _allowed(sums, taken))
         if chosen is None:
             raise UnexplainedError("the class stays open though all of its prototypes are stated")
         lower = observed.lower.tolist()
@@ -97,17 +100,35 @@ class EvidenceSearch(OfActivations):
         stated[candidates] = True
         return self._linked.rows(Enclosure(observed.lower, self._range.upper), stated).lower
 
-    def _programme(self, margins: LinearMargins, own: Tensor, most: float) -> tuple[Tensor, Tensor]:
-        """(P, K) what a unit of each activation gives against each rival, of the class's own prototypes; and (K,) what
-        all have to give together."""
+    def _programme(self, margins: LinearMargins, own: Tensor) -> tuple[Tensor, Tensor]:
+        """(P, C) what a unit of each activation gives against each rival, of the class's own prototypes; and (C,) what
+        all have to give together, besides what a sum allows others to take back."""
         gains = margins.positive[0] * own[:, None]
-        need = most - margins.bias[0] + margins.error[0]
+        need = margins.error[0] - margins.bias[0]
         return gains, need.nan_to_num(neginf=-math.inf)
 
 
 def _linear(problem: Problem) -> LinearMargins:
     """Its margins: the paradigm needs a linear readout, which has no others."""
     return cast(LinearMargins, problem.margins)
+
+
+def _sums(problem: Problem, taken: Tensor, close: list[int]) -> list[SumStatement]:
+    """One sum about all rivals, and one about close ones if there are any; `taken` (C,) is what others take back."""
+    rivals = [(None, taken), *([(tuple(close), taken[close])] if close else [])]
+    sums: list[Statement] = [SumStatement(about, max(0.0, float(each.amax()))) for about, each in rivals]
+    if problem.tolerance:
+        sums = in_digits(sums, FEW_DIGITS, 0.0)
+    return [each for each in sums if isinstance(each, SumStatement)]
+
+
+def _allowed(sums: Sequence[SumStatement], taken: Tensor) -> Tensor:
+    """(C,) the most that sums allow others to take back for each rival."""
+    allowed = torch.full_like(taken, math.inf)
+    for each in sums:
+        about = slice(None) if each.rivals is None else list(each.rivals)
+        allowed[about] = allowed[about].clamp(max=each.upper)
+    return allowed
 
 
 def _fewest(table: Tensor, gains: Tensor, need: Tensor) -> Tensor | None:
