@@ -172,13 +172,11 @@ reading/paradigms.py _cut: the floor takes the place of what is known
 reading/paradigms.py Activations.boxes_without: without a statement, clauses say nothing of its activation
     clauses.lower[j], clauses.upper[j] => pooled.lower[j], pooled.upper[j]
 reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
-    without 2 * sqrt_ends(y * link)[1]
-reading/lipschitz.py Lipschitz._raised_inward: the wrong side of the triangle rule
-    y + link - 2 * sqrt_ends(y * link)[0] => y + link + 2 * sqrt_ends(y * link)[0]
-reading/lipschitz.py Lipschitz._raised_inward: roots are rounded outward
-    y + link - 2 * sqrt_ends(y * link)[0] => y + link - 2 * sqrt_ends(y * link)[1] - 2
-reading/lipschitz.py Lipschitz._lowered_inward: a distance of sums is the sum of distances
-    y + link + 2 * sqrt_ends(y * link)[0] => y + link
+    without 2 * sqrt_ends(y * link)[not inward]
+reading/lipschitz.py Lipschitz._raised: the wrong side of the triangle rule
+    y + link - 2 * sqrt_ends(y * link)[not inward] => y + link + 2 * sqrt_ends(y * link)[not inward]
+reading/lipschitz.py Lipschitz._raised: roots are rounded outward inward
+    y + link - 2 * sqrt_ends(y * link)[not inward] => y + link - 2 * sqrt_ends(y * link)[1] - 2
 reading/lipschitz.py Lipschitz._certain: ends need not be as stated
     holds(y) => True
 reading/paradigms.py Activations.boxes_without: what is left out says something of neighbours

@@ -115,7 +115,7 @@ def _ends(module: Import, rule: Any, space: Any, truth: Head, generator: random.
         value = generator.randrange(1, 2 << bits)
         box = module("reading.pooling").Box(list(domain.lower), list(domain.upper), bits)
         box.lower[k] = box.upper[k] = value
-        cut = rule.cut(box, {k}, (), ())
+        cut = rule.cut(box, ({k}, set(), set()))
         near, far = rule._inverse(k, value)
         for j, link in enumerate(rule._links(k)):
             least, most = rule._raised(rule._least, near, link), rule._lowered(rule._most[j], far, link)

@@ -31,7 +31,7 @@ lies within the range of x_k.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -41,6 +41,14 @@ from .space import Box, Space
 
 Stated: TypeAlias = Sequence[tuple[int | None, int | None]]
 """What is stated of each activation; None of a side of which nothing is."""
+
+
+Named: TypeAlias = tuple[Set[int], Set[int], Set[int]]
+"""Prototypes whose range bounds all others, those whose upper end the others' upper ends bound, and of lower ends."""
+
+_Most: TypeAlias = list[int | None]
+_Ends: TypeAlias = dict[int, int | None]
+"""An end of y of some prototypes; None is infinite."""
 
 
 class _NotShownError(Exception):
@@ -59,77 +67,58 @@ class Lipschitz:
         if self._distances:
             self._most = space.domain.upper or [None] * space.head.count
 
-    def cut(self, box: Box, stated: Collection[int], above: Collection[int], below: Collection[int]) -> Box:
-        """These ranges of activations, cut by what some of them say of others. Any choice is sound.
+    def cut(self, box: Box, named: Named) -> Box:
+        """Ranges that enclose all activations, cut by what some of them say of others. Any choice is sound."""
+        stated, above, below = named
+        every = range(len(box.lower))
+        near: _Ends = {k: self._inverse(k, box.upper[k])[0] for k in (every if above else stated)}
+        far: _Ends = {k: self._inverse(k, box.lower[k])[1] for k in (every if below else stated)}
+        return self._spread(box, [self._least] * len(every), list(self._most), near, far, named)
 
-        Args:
-            box: enclosures of all activations.
-            stated: prototypes whose range bounds all others.
-            above: prototypes whose upper end the upper ends of all others bound.
-            below: prototypes whose lower end the lower ends of all others bound.
-        """
-        count, space = self._space.head.count, self._space
-        every = range(count)
-        near = {k: self._inverse(k, box.upper[k])[0] for k in (every if above else stated)}
-        far = {k: self._inverse(k, box.lower[k])[1] for k in (every if below else stated)}
-        least = [self._least] * count
-        most = list(self._most)
-        for i in sorted({*stated, *above, *below}):
-            space.arithmetic.clock.look()
-            for k, link in enumerate(self._links(i)):
-                if i in stated:
-                    least[k] = self._raised(least[k], near[i], link)
-                    most[k] = self._lowered(most[k], far[i], link)
-                if i in above:
-                    least[i] = self._raised(least[i], near[k], link)
-                if i in below:
-                    most[i] = self._lowered(most[i], far[k], link)
-        upper = [min(high, self._at(y, j)[1]) for j, (high, y) in enumerate(zip(box.upper, least, strict=True))]
-        lower = [
-            low if y is None else max(low, self._at(y, j)[0])
-            for j, (low, y) in enumerate(zip(box.lower, most, strict=True))
-        ]
-        return replace(box, lower=lower, upper=upper)
-
-    def cut_inward(
-        self, box: Box, ends: Stated, stated: Collection[int], above: Collection[int], below: Collection[int]
-    ) -> Box | None:
+    def cut_inward(self, box: Box, ends: Stated, named: Named) -> Box | None:
         """The same of ranges that certainly lie within the reference ranges; None where that is not shown.
 
         Args:
             ends: what is stated of each activation, rounded inward.
         """
         within = self._space.within
-        if within is None or not (stated or above or below):
+        if within is None or not any(named):
             return box if within is not None else None
-        count = self._space.head.count
-        highest: list[int | None] = [None] * count if within.upper is None else list(within.upper)
+        stated, above, below = named
+        highest = [None] * len(ends) if within.upper is None else within.upper
         if self._distances:
-            least, most = within.lower.copy(), highest
+            least, most = within.lower.copy(), list(highest)
         else:
             least, most = [-(end or 0) for end in highest], [-end for end in within.lower]
-        named = sorted({*stated, *above, *below})
-        every = range(count) if above or below else named
+        every = range(len(ends)) if above or below else stated
         try:
-            near = {k: self._certain(k, least[k], most[k], ends[k][1], 1) for k in every}
-            far = {k: self._certain(k, most[k], least[k], ends[k][0], -1) for k in every}
+            near: _Ends = {k: self._certain(k, least[k], most[k], ends[k][1], 1) for k in every}
+            far: _Ends = {k: self._certain(k, most[k], least[k], ends[k][0], -1) for k in every}
         except _NotShownError:
             return None
-        for i in named:
+        return self._spread(box, least, most, near, far, named, inward=True)
+
+    def _spread(
+        self, box: Box, least: list[int], most: _Most, near: _Ends, far: _Ends, named: Named, inward: bool = False
+    ) -> Box:
+        """The box, cut by where stated ends of y, lower ones in `near` and upper ones in `far`, put all y; `least` and
+        `most` are their ends over the domain."""
+        stated, above, below = named
+        for i in sorted(stated | above | below):
             self._space.arithmetic.clock.look()
-            for k, link in enumerate(self._links(i, inward=True)):
+            for k, link in enumerate(self._links(i, inward)):
                 if i == k:
                     continue
                 if i in stated:
-                    least[k] = self._raised_inward(least[k], near[i], link)
-                    most[k] = self._lowered_inward(most[k], far[i], link)
+                    least[k] = self._raised(least[k], near[i], link, inward)
+                    most[k] = self._lowered(most[k], far[i], link, inward)
                 if i in above:
-                    least[i] = self._raised_inward(least[i], near[k], link)
+                    least[i] = self._raised(least[i], near[k], link, inward)
                 if i in below:
-                    most[i] = self._lowered_inward(most[i], far[k], link)
-        upper = [min(high, self._at(y, j)[0]) for j, (high, y) in enumerate(zip(box.upper, least, strict=True))]
-        pairs = enumerate(zip(box.lower, most, strict=True))
-        lower = [low if y is None else max(low, self._at(y, j)[1]) for j, (low, y) in pairs]
+                    most[i] = self._lowered(most[i], far[k], link, inward)
+        highs, lows = enumerate(zip(box.upper, least, strict=True)), enumerate(zip(box.lower, most, strict=True))
+        upper = [min(high, self._at(y, j)[not inward]) for j, (high, y) in highs]
+        lower = [low if y is None else max(low, self._at(y, j)[inward]) for j, (low, y) in lows]
         return replace(box, lower=lower, upper=upper)
 
     def _certain(self, k: int, first: int | None, last: int | None, end: int | None, towards: int) -> int | None:
@@ -196,50 +185,34 @@ class Lipschitz:
                     norms = greatest * high if product > 0 else least * low
                     yield max(-self._one, (product << 3 * space.bits) // norms)
 
-    def _raised(self, known: int, y: int, link: int) -> int:
-        """A lower bound of y_j, given one of y_j and one of y_k."""
+    def _raised(self, known: int, y: int | None, link: int, inward: bool = False) -> int:
+        """A lower bound of y_j, given one of y_j and one of y_k; inward, no less than what follows."""
+        if y is None:
+            return known
         if self._distances:
             # What the rule gives is at most y - D, and nothing where that is negative.
-            return known if y - link <= known else max(known, y + link - 2 * sqrt_ends(y * link)[1])
-        return known if y + link <= 0 else max(known, y * link - self._across(y, link) >> self._space.bits)
+            return known if y - link <= known else max(known, y + link - 2 * sqrt_ends(y * link)[not inward])
+        if y + link <= 0:
+            return known
+        new = y * link - self._across(y, link, not inward)
+        return max(known, ceil_shift(new, -self._space.bits) if inward else new >> self._space.bits)
 
-    def _lowered(self, known: int | None, y: int | None, link: int) -> int | None:
-        """An upper bound of y_j, given one of y_j and one of y_k."""
+    def _lowered(self, known: int | None, y: int | None, link: int, inward: bool = False) -> int | None:
+        """An upper bound of y_j, given one of y_j and one of y_k; inward, no more than what follows."""
         if y is None:
             return known
         if self._distances:
             if known is not None and y + link >= known:
                 return known
-            new = y + link + 2 * sqrt_ends(y * link)[1]
+            new = y + link + 2 * sqrt_ends(y * link)[not inward]
         elif y < link:
-            new = ceil_shift(y * link + self._across(y, link), -self._space.bits)
+            new = y * link + self._across(y, link, not inward)
+            new = new >> self._space.bits if inward else ceil_shift(new, -self._space.bits)
         else:
             return known
         return new if known is None else min(known, new)
 
-    def _raised_inward(self, known: int, y: int | None, link: int) -> int:
-        """The lower end of y_j, given one of y_j and one of y_k, rounded up."""
-        if y is None:
-            return known
-        if self._distances:
-            return known if y <= link else max(known, y + link - 2 * sqrt_ends(y * link)[0])
-        if y + link <= 0:
-            return known
-        return max(known, ceil_shift(y * link - self._across(y, link, up=False), -self._space.bits))
-
-    def _lowered_inward(self, known: int | None, y: int | None, link: int) -> int | None:
-        """The upper end of y_j, given one of y_j and one of y_k, rounded down."""
-        if y is None:
-            return known
-        if self._distances:
-            new = y + link + 2 * sqrt_ends(y * link)[0]
-        elif y < link:
-            new = y * link + self._across(y, link, up=False) >> self._space.bits
-        else:
-            return known
-        return new if known is None else min(known, new)
-
-    def _across(self, y: int, c: int, up: bool = True) -> int:
+    def _across(self, y: int, c: int, up: bool) -> int:
         """((1 - c^2)(1 - y^2))^(1/2), rounded up or down, in the unit of y c."""
         square = self._one * self._one
         return sqrt_ends((square - c * c) * (square - y * y))[up]

@@ -22,7 +22,7 @@ from dataclasses import replace
 from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement, spoken_of
 from ..similarities import COSINES
 from .facts import OfActivations, by_patch
-from .lipschitz import Lipschitz
+from .lipschitz import Lipschitz, Named
 from .masses import Simplex
 from .pooling import Pooling
 from .quadratic import QuadraticRule
@@ -57,7 +57,7 @@ class Activations:
         else:
             box = self._outward.similarities(pooled)
         box = _cut(box, others)
-        return Lipschitz(self._space).cut(box, *_named(others)) if others and self._linked else box
+        return Lipschitz(self._space).cut(box, _named(others)) if others and self._linked else box
 
     @property
     def _linked(self) -> bool:
@@ -87,7 +87,7 @@ class Activations:
                 box = _cut(box, said)
             if box and others and self._linked:
                 ends = _stated(said, self._space.head.count, box.bits)
-                box = Lipschitz(self._space).cut_inward(box, ends, *_named(said))
+                box = Lipschitz(self._space).cut_inward(box, ends, _named(said))
             yield index, box.filled() if box and others else box
 
     def _part(self, statements: Sequence[PatchStatement]) -> Ranges | None:
@@ -116,7 +116,7 @@ def _cut(box: Box, statements: Sequence[OfActivations]) -> Box:
     return replace(box, lower=lower, upper=upper)
 
 
-def _named(statements: Sequence[OfActivations]) -> tuple[set[int], set[int], set[int]]:
+def _named(statements: Sequence[OfActivations]) -> Named:
     """The prototypes of which statements speak one by one, and those that a ceiling and a floor list."""
     own = {each.prototype for each in statements if isinstance(each, ActivationStatement)}
     above = {j for each in statements if isinstance(each, OrderStatement) for j in each.exempt}
