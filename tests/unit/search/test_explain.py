@@ -331,7 +331,7 @@ def test_a_certificate_does_not_depend_on_the_threads(name):
     latents = small_latents(head, images=6, patches=9)
 
     def explained(images, batch):
-        return [each for each in explain(head, images, best_paradigm(head), batch=batch)]
+        return list(explain(head, images, best_paradigm(head), batch=batch))
 
     def in_bytes(results):
         return [each.to_bytes() if isinstance(each, Certificate) else str(each) for each in results]
