@@ -29,6 +29,7 @@ from verale.certificate import Certificate
 from verale.checker import Auditor
 from verale.checker.proved.program import Program, find_executable
 from verale.head import save_latents
+from verale.search import best_paradigm
 from verale.search.explain import explain
 
 KERNELS = ("arb", "mpmath", "proved")
@@ -95,7 +96,7 @@ class Timed:
 def explained(name: str, data: Path, images: int, folder: Path) -> Files:
     """A head's certificates, written where `verale audit` finds them."""
     head, latents = subject(name, data, images)
-    found = [each for each in explain(head, latents, "projection") if isinstance(each, Certificate)]
+    found = [each for each in explain(head, latents, best_paradigm(head)) if isinstance(each, Certificate)]
     certificates, statements = [each.to_bytes() for each in found], sum(each.size for each in found) / len(found)
     (folder / "certificates").mkdir(parents=True)
     head.save(folder / "head")

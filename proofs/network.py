@@ -53,7 +53,7 @@ _POWER, _GREATER = z3.Reals("power greater")
 _POWERS = [_POWER >= 0, _POWER <= _GREATER]
 
 LEMMA = Lemma(
-    rules=("network", "picture"),
+    rules=("network", "picture", "origin"),
     code=(
         "verale/checker/network/binary32.py",
         "verale/checker/network/sums.py",

@@ -181,13 +181,14 @@ def _serve(line: Connection, head_file: Path, latents_file: Path, budget: float)
 
     from verale.checker import Auditor
     from verale.head import Head, as_patches, load_latents
+    from verale.search import best_paradigm
     from verale.search.explain import explain
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process
     torch.set_num_threads(1)
     head, latents = Head.load(head_file), as_patches(load_latents(latents_file))
-    explain(head, latents[:1], "projection")  # imports are paid by no image
+    explain(head, latents[:1], best_paradigm(head))  # imports are paid by no image
     auditor = Auditor(head_file.read_bytes(), latents_file.read_bytes())
     with suppress(EOFError):
         while True:

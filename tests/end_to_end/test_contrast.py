@@ -89,7 +89,8 @@ def test_how_small_an_explanation_can_be(two: Path) -> None:
     done = verale("gap", two, "--out", two.parent / "out")
     assert (done.returncode, done.stdout) == (
         0,
-        f"{two}: 2 statements under top_k; no explanation of this image under top_k has fewer than 1: proved by arb\n",
+        f"{two}: 2 statements under top_k; with activations taken one by one, no explanation of this image under top_k"
+        " has fewer than 1: proved by arb\n",
     )
     assert json.loads((two.parent / "out" / "000000.least.json").read_bytes())["least"] == 1
     assert json.loads(verale("gap", two, "--json").stdout) == {

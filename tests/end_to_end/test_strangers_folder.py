@@ -98,6 +98,10 @@ OTHERS = {
     "latents": ("latents", "--help"),
     "network": ("network", "show", "head.safetensors"),
     "necessity": ("necessity", FILE, "--seconds", 1),
+    "origins": (
+        *("origins", "--head", "head.safetensors", "--network", "head.safetensors"),
+        *("--images", ".", "--out", "../origins.json"),
+    ),
     "refute": ("refute", FILE, "--seconds", 1),
     "rules": ("rules", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../rules"),
     "show": ("show", FILE),
@@ -115,7 +119,7 @@ OTHERS = {
     ),
 }
 UNDONE = {
-    **dict.fromkeys(("summary", "compare", "network"), 9),
+    **dict.fromkeys(("summary", "compare", "network", "origins"), 9),
     **dict.fromkeys(("contrast", "necessity", "rules", "gap")),
     "refute": 11,
 }

@@ -16,7 +16,7 @@ datasets/footer.py open_parquet: types that unpickle are read
     unit/datasets/test_footer.py::test_a_column_of_pickles_is_refused[certificate-type]
 
 datasets/footer.py chunks_of: a footer may say less than there is
-    if [len(group) for group in chunks] != [footer.num_columns] * footer.num_row_groups: => if False:
+    never [len(group) for group in chunks] != [footer.num_columns] * footer.num_row_groups
     unit/datasets/test_footer.py::test_chunks_that_pyarrow_counts_otherwise_are_refused
 report/origins.py _sentence: an origin that is not proved is told as one that is
     never not judged.by

@@ -17,6 +17,7 @@ COMMAND_LINE = ("cli/", "checker/__main__.py", "soundness/", "report/page.py", "
 """Files that speak of the command line alone; a page, and `show`, are the same whoever writes them."""
 OF_A_COMMAND = {
     "report/collect.py": 1,  # stands on pages
+    "report/explanation.py": 1,
     "report/compare_page.py": 1,
     "report/page_check.py": 2,
     "search/batches.py": 1,  # a reason, which stands in the run's table

@@ -1,4 +1,4 @@
-"""A proof that no explanation of an image under `top_k` has fewer statements than a number.
+"""A proof that no explanation of an image under `top_k`, activations taken one by one, is smaller than a number.
 
 The document is a JSON object:
 
@@ -11,9 +11,9 @@ t. So the leaves together hold all explanations. A leaf `{"weights": [[c, y], ..
 for some rivals; the rule has to exclude less than k statements with it.
 
 An *explanation* states intervals of some activations, T, and perhaps a ceiling and a floor, each with a list of
-prototypes that it exempts; each of these counts 1. All that it states is true of one image, and all its reference
-margins (certificates/v1.md, `top_k`, linear readouts) for a class p are positive. How small can it be? What any checker
-proves is such an explanation, as no margin that the rules prove exceeds the reference margin.
+prototypes that it exempts; each of these counts 1. All that it states is true of one image, and all its margins for a
+class p are positive (linear readouts) where activations are taken one by one: each has its range over the domain, cut
+by what is stated of it. How small can it be? By what activations say of each other, a smaller one may be proved.
 
 A **cell** is a set of explanations: those whose ceiling u lies in [u1, u2] and whose floor v in [v1, v2], where an
 infinite u or v stands for none. Its *cost* is the number of clauses that all of them have: 1 if u2 is finite, and 1 if
@@ -27,14 +27,13 @@ with need_c > 0. If the sum of the t greatest of
     s_j = sum_c y_c min(gain_cj, need_c)    is less than    sum_c y_c need_c,
 then every explanation of the cell has more than t statements about activations: its size is at least t + 1 + cost.
 
-*Proof.* Take an explanation of the cell and a rival c. Each activation has a range, given what is
-stated (`reading/paradigms.py`):
+*Proof.* Take an explanation of the cell and a rival c. Each activation has a range, given what is stated:
 (a) of j in T it contains the image's a_j, because all that is stated is true. So the least D_j a over the range is at
     most worst_j + gain_j.
 (b) of any other j it contains [lo_j, hi_j], or its least D_j a is at most worst_j in any case: its upper end is H_j,
     unless the ceiling binds j. Then a_j <= u, as the ceiling is true; so l_j <= u <= u2, and the upper end is at least
     min(H_j, u) >= min(H_j, max(u1, l_j)) = hi_j. Likewise its lower end is at most lo_j.
-The reference margin is the sum of these least values and b_p - b_c, and it is positive. So sum over T of
+The margin is the sum of these least values and b_p - b_c, and it is positive. So sum over T of
 gain_cj > need_c. If need_c > 0, then sum over T of min(gain_cj, need_c) >= need_c: either one term is need_c, or no
 term is cut. Multiply by y_c and add: the sum of s_j over T is at least sum_c y_c need_c. If T had at most t members,
 that sum would be at most that of the t greatest s_j, as no s_j is negative: a contradiction. The clauses that every
@@ -133,7 +132,7 @@ def _need_and_gains(head: Head, predicted: int, rival: int, box: Box, image: Box
 
 
 def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "arb", limit: float = LIMIT) -> int:
-    """The number k of a document, if it proves that no explanation of its image has fewer than k statements.
+    """The number k of a document, if it proves that no explanation, activations taken one by one, has fewer than k.
 
     Args:
         document: the bytes of the document.

@@ -43,7 +43,7 @@ def command(
     audit: AuditOptions,
     as_json: bool,
 ) -> None:
-    """Prove that no explanation of an image under top_k has fewer than N statements, for the images of certificates.
+    """Prove that no explanation of an image under top_k, activations taken one by one, has fewer than N statements.
 
     The bound counts statements about activations, the ceiling and the floor. The checker proves it, and also that each
     certificate is proved and about its image. About explanations under other paradigms the bound says nothing.
@@ -83,8 +83,8 @@ def _line(file: str, gap: Gap) -> str:
     """The result for people."""
     paradigm = gap.certificate.paradigm
     line = (
-        f"{before_colon(file)}: {gap.certificate.size} statements under {paradigm}; no explanation of this image under"
-        f" top_k has fewer than {gap.least}: proved by {in_words(gap.by)}"
+        f"{before_colon(file)}: {gap.certificate.size} statements under {paradigm}; with activations taken one by one,"
+        f" no explanation of this image under top_k has fewer than {gap.least}: proved by {in_words(gap.by)}"
     )
     return line if gap.is_smallest is not None else f"{line}; of those under {paradigm} nothing is proved"
 

@@ -34,7 +34,7 @@ class Gap:
 
     Attributes:
         certificate: the explanation.
-        least: no explanation of the image under `top_k` has fewer statements.
+        least: no explanation of the image under `top_k`, its activations taken one by one, has fewer statements.
         by: what proves that: `arb`, `mpmath`, or `both` of them.
         document: the proof, which the checker reads (certificates/least-v1.md).
     """
@@ -46,8 +46,8 @@ class Gap:
 
     @property
     def is_smallest(self) -> bool | None:
-        """Whether there is no smaller one under `top_k`; None if it is under another paradigm, of which nothing is
-        proved."""
+        """Whether none under `top_k` is smaller whose activations are taken one by one; None if it is under another
+        paradigm, of which nothing is proved."""
         return self.certificate.size <= self.least if self.certificate.paradigm == PARADIGM else None
 
     def record(self) -> dict[str, Any]:

@@ -42,7 +42,8 @@ def inflate(head: Head, image: Tensor, certificate: Certificate) -> Certificate:
         certificate: the image's explanation.
 
     Returns:
-        The wider certificate; the given one where rounding leaves nothing to widen.
+        The wider certificate; the given one where rounding leaves nothing to widen, or where the class follows only by
+        what activations say of each other.
 
     Raises:
         UsageError: a paradigm or a readout whose margins have no prices.
