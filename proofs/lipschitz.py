@@ -59,7 +59,7 @@ ROOTS = [D >= 0, R_J >= 0, R_K >= 0]
 APART = R_J * R_J + R_K * R_K - D * D
 
 LEMMA = Lemma(
-    rules=("mixed", "top_k", "evidence"),
+    rules=("mixed", "minimality"),
     code=("verale/checker/reading/lipschitz.py", "verale/bounds/lipschitz.py"),
     cases=(
         Case("a. from an upper end", [*FALLS, S_T > HIGH, S_X <= HIGH], X > T),
