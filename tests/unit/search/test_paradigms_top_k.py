@@ -16,7 +16,7 @@ from verale.search import SearchOptions
 from verale.search.activations import Activations
 from verale.search.least import least_document
 from verale.search.paradigms.top_k import TopKSearch, explain_top_k, highest
-from verale.search.problem import Problem, UnexplainedError
+from verale.search.problem import GivenUpError, Problem, UnexplainedError
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -80,6 +80,14 @@ def test_with_a_tolerance_statements_are_wider_and_still_entail():
 def test_a_tie_gives_a_reason():
     with pytest.raises(UnexplainedError, match="stays open though every activation is stated"):
         explain_top_k(tied_problem())
+
+
+def test_where_far_fewer_statements_are_wanted_it_is_given_up() -> None:
+    one = small_problem("euclidean", 3).take([0])
+    size = len(explain_top_k(one).statements)
+    assert size > 2 and len(explain_top_k(one, most=size).statements) == size
+    with pytest.raises(GivenUpError, match="a smaller explanation is known"):
+        explain_top_k(one, most=0.25)
 
 
 def test_digits_reach_the_bound_of_all_explanations():

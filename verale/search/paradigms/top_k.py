@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 
 import torch
@@ -10,13 +11,17 @@ from verale.paradigms import HIGHEST
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
 from verale.search.paradigms.of_activations import OfActivationsAlone
-from verale.search.problem import Problem, UnexplainedError
+from verale.search.problem import GivenUpError, Problem, UnexplainedError, given_up
 from verale.search.stated import Stated
 
 __all__ = ["TopKSearch", "explain_top_k", "highest"]
 
+_NEIGHBOURS = 4
+"""Where a cover has more than so many times the statements that are wanted, the search is given up: what prototypes say
+of their neighbours seldom replaces half of them."""
 
-def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
+
+def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf) -> ActivationExplanation:
     """A subset-minimal top-k explanation of one image, the smaller of two.
 
     One states the highest activations (`highest`). The other, where the readout is linear, chooses ceiling, floor and
@@ -27,13 +32,17 @@ def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanatio
     Args:
         problem: of one image.
         fewest: whether to try the second one too.
+        most: how many statements are wanted at most.
 
     Raises:
+        GivenUpError: it would have many more.
         UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
     covers = activations.covers if fewest else None
     cover = None if covers is None else covers.best(activations.clauses)
+    if cover is not None and cover.size > _NEIGHBOURS * most:
+        raise GivenUpError(given_up(cover.size))
     try:
         first, stated = highest(activations)
     except UnexplainedError as error:
@@ -84,4 +93,4 @@ class TopKSearch(OfActivationsAlone):
 
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OfActivations`."""
-        return explain_top_k(problem, self.options.order != HIGHEST)
+        return explain_top_k(problem, self.options.order != HIGHEST, most)
