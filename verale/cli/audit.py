@@ -89,13 +89,11 @@ def command(
     from itertools import islice
 
     from verale.checker.verdict import most_severe
-    from verale.cli.inputs import folder_of, inputs_finder, print_found
-    from verale.cli.origins import audit_origins
+    from verale.cli.inputs import folder_of, inputs_finder, is_origins_file, print_found
     from verale.files import is_dataset
     from verale.runs.audit import audit_groups
     from verale.runs.auditor import AuditSetup, Stored
     from verale.runs.inputs import find_seen
-    from verale.runs.judged_origins import is_origins_file
 
     if audit.in_vain is not None:
         raise click.UsageError(f"--{audit.in_vain}")
@@ -108,6 +106,8 @@ def command(
         asked = {"--latents": given.latents, "--log": log, "--attest": attest, "--address": run.address}
         asked |= {f"--{name}": getattr(audit, name.replace("-", "_")) for name in _NOT_OF_ORIGINS}
         refused = next((name for name, value in asked.items() if value), None)
+        from verale.cli.origins import audit_origins
+
         sys.exit(audit_origins(certificates, given.head, network, images, audit, as_json, refused))
     codes: list[int] = []
     if run.with_ray and attest is not None:

@@ -13,24 +13,46 @@ from typing import TYPE_CHECKING, TypeVar
 from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.errors import InputError
-from verale.files import certificates_folder
+from verale.files import CERTIFICATE_SUFFIX, certificates_folder
 from verale.runs.folder import HEAD
 from verale.runs.inputs import Inputs, find_inputs
 
 if TYPE_CHECKING:
     from verale.runs.arguments import HeadFile
 
-__all__ = ["folder_of", "inputs_finder", "inputs_in", "inputs_reader", "print_found", "readable_images"]
+__all__ = [
+    "folder_of",
+    "inputs_finder",
+    "inputs_in",
+    "inputs_reader",
+    "is_origins_file",
+    "print_found",
+    "readable_images",
+]
 
 _log = logging.getLogger(__name__)
 
 Images = TypeVar("Images")
+
+_ORIGINS = b"urn:verale:origins:"
+"""How the type of an origins file begins, of every version. Who audits certificates need not load what reads it."""
 
 
 def folder_of(given: str) -> Path:
     """The folder in which head and latents of certificates are looked for: a dataset's is the one that it lies in."""
     path = Path(given)
     return certificates_folder(path) if path.is_dir() and path.suffix != ".parquet" else path.parent
+
+
+def is_origins_file(path: str) -> bool:
+    """Whether a file says at its beginning that it is one of origins."""
+    if path.endswith(CERTIFICATE_SUFFIX) or not Path(path).is_file():
+        return False
+    try:
+        with open(path, "rb") as stream:
+            return _ORIGINS in stream.read(4096)
+    except OSError:
+        return False
 
 
 def inputs_finder(given: Inputs, datasets: bool = False) -> Callable[[str], tuple[str, str | None]]:

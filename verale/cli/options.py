@@ -18,7 +18,6 @@ from verale.options import options_of
 from verale.runs.auditor import audit_options
 from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
-from verale.search.options import SearchOptions
 
 __all__ = [
     "allow", "audit", "choice", "fields_of", "head", "in_json", "inputs", "latents", "named", "names", "origins",
@@ -188,6 +187,8 @@ def audit(*only: str, **helps: str) -> Option:
 
 def search(*only: str, **helps: str) -> Option:
     """How an explanation is found, or some of it: the command's parameter `search`."""
+    from verale.search.options import SearchOptions  # no other command needs what it imports
+
     return fields_of(SearchOptions, "search", SearchOptions.of, *only, **helps)
 
 

@@ -7,24 +7,13 @@ from pathlib import Path
 from verale.checker import Auditor
 from verale.checker.certificate import LARGEST
 from verale.checker.errors import PictureError
-from verale.checker.origins import TYPE, JudgedOrigin, judge_origins
+from verale.checker.origins import JudgedOrigin, judge_origins
 from verale.errors import InputError
-from verale.files import CERTIFICATE_SUFFIX, read
+from verale.files import read
 from verale.runs.arguments import HeadFile
 from verale.runs.auditor import AuditOptions, AuditSetup, audit_options, auditor_of
 
-__all__ = ["is_origins_file", "judged_origins", "origins_auditor"]
-
-
-def is_origins_file(path: str) -> bool:
-    """Whether a file says at its beginning that it is one of origins."""
-    if path.endswith(CERTIFICATE_SUFFIX) or not Path(path).is_file():
-        return False
-    try:
-        with open(path, "rb") as stream:
-            return TYPE.rpartition(":")[0].encode() in stream.read(4096)
-    except OSError:
-        return False
+__all__ = ["judged_origins", "origins_auditor"]
 
 
 def origins_auditor(
