@@ -48,24 +48,19 @@ class TooLong:
     command: str
 
 
-def too_long(
-    certificate: Certificate,
-    count: int | None,
-    file: str,
-    name: Callable[[int], str],
-    rival: int | None = None,
-) -> TooLong | None:
+def too_long(certificate: Certificate, count: int | None, file: str, name: Callable[[int], str]) -> TooLong | None:
     """What is said of an explanation that is too long to be read; None of one that is not, or of an unknown head.
+
+    It asks about the class that is left with the least margin.
 
     Args:
         certificate: whose statements are meant.
         count: how many prototypes the head has, if that is known.
         file: the certificate's.
         name: gives that of a class.
-        rival: the runner-up, if that is known; otherwise the class with the least margin is asked about.
     """
     margins = {c: margin for c, margin in enumerate(certificate.margins) if margin is not None}
-    rival = min(margins, key=margins.__getitem__, default=None) if rival is None else rival
+    rival = min(margins, key=margins.__getitem__, default=None)
     read = 0 if count is None else to_read(certificate.statements, count, certificate.patches)
     if read <= READABLE or rival is None:
         return None

@@ -126,7 +126,7 @@ class Details:
             "now": [] if account is None else self._now(estimates, account),
             "scores": _scores(certificate.predicted, estimates),
             "maps": {} if account is None else _maps(estimates, account),
-            "long": self._too_long(item, certificate, estimates.second),
+            "long": self._too_long(item, certificate),
             "bounded": None if count is None else _bounded(certificate, count),
             "standing": self._standing(item, certificate),
             "plain": self._plain(shown.picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
@@ -155,10 +155,10 @@ class Details:
         pairs = given_and_taken(self.collection.head, estimates, account.predicted, [c.rival for c in account.closest])
         return [[about(given), about(taken)] for given, taken in pairs]
 
-    def _too_long(self, item: Item, certificate: Certificate, second: int | None) -> dict[str, str] | None:
+    def _too_long(self, item: Item, certificate: Certificate) -> dict[str, str] | None:
         file = item.name if item.path is None else str(item.path.relative_to(self.collection.folder))
         count, name = self.collection.prototypes_of(certificate), self.collection.name_of
-        said = too_long(certificate, count, file, name, second)
+        said = too_long(certificate, count, file, name)
         return None if said is None else asdict(said)
 
     def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
