@@ -243,6 +243,7 @@ def detected_by(fault: OCamlFault | None, tests: tuple[str, ...]) -> str | None:
             "/dev/null",
             "-o",
             "markers=long",
+            f"--basetemp={folder / 'tmp'}",  # the executable with the fault is built there, where nobody else looks
         ]
         command = [sys.executable, "-m", "pytest", *options, "-m", "not long", f"--rootdir={folder}", *tests]
         done = subprocess.run(
