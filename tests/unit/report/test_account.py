@@ -111,16 +111,16 @@ def two_classes(*statements: object, **changes: object) -> tuple[Head, Certifica
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_who_gives_and_who_takes_is_told_in_words(kernel: str):
-    head, certificate = two_classes(ActivationStatement(0, 2.0, INF), OrderStatement((0,), 2.0))
+    head, certificate = two_classes(ActivationStatement(0, 1.0, INF), OrderStatement((0,), 1.25))
     made = account(head, certificate, kernel)
-    assert [(line.prototype, line.statement, line.points) for line in made.stated] == [(0, 0, "4.0")]
-    assert (made.start, made.together, made.taken, made.total, made.lead) == ("30.0", "34.0", "5.0", None, "29.0")
+    assert [(line.prototype, line.statement, line.points) for line in made.stated] == [(0, 0, "2.0")]
+    assert (made.start, made.together, made.taken, made.total, made.lead) == ("30.0", "32.0", "3.2", None, "28.8")
     assert list(made.in_words({0: "ant", 1: "bee"}.__getitem__)) == [
-        ("prototype 0", "at least 2 x about 2 = 4.0"),
+        ("prototype 0", "at least 1 x about 2 = 2.0"),
         ("the class's head start (bias)", "30.0"),
-        ("together", "at least 34.0"),
-        ("all other prototypes together take back", "at most 5.0"),
-        ("so class ant leads every other class by", "at least 29.0"),
+        ("together", "at least 32.0"),
+        ("all other prototypes together take back", "at most 3.2"),
+        ("so class ant leads every other class by", "at least 28.8"),
     ]
 
 
