@@ -53,9 +53,8 @@ def on_the_grid(values: Tensor, bits: int, upward: bool) -> list[int]:
 def checkers(head: Head, box: Enclosure, stated: set[int], above: set[int]) -> tuple[list[Fraction], list[Fraction]]:
     rule = checked.Lipschitz(Space(read_head(head.to_bytes()), load_arithmetic("arb")))
     bits = rule._space.bits
-    cut = rule.cut(
-        Box(on_the_grid(box.lower, bits, False), on_the_grid(box.upper, bits, True), bits), stated, above, ()
-    )
+    exact = Box(on_the_grid(box.lower, bits, False), on_the_grid(box.upper, bits, True), bits)
+    cut = rule.cut(exact, (stated, above, set()))
     return [Fraction(low, 1 << bits) for low in cut.lower], [Fraction(high, 1 << bits) for high in cut.upper]
 
 
