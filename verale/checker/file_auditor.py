@@ -64,7 +64,8 @@ class FileAuditor:
     """Checks certificate files of one head file.
 
     Args:
-        options, fields: as of `Auditor`.
+        options: as of `Auditor`.
+        fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
         pictures: a tensor or PNG file, or a folder, of which all PNG files count; None where `network` is None.
         opener: opens all of these, and certificates; by default wherever links lead.
         head_data: the bytes of the head file, where they have been read.

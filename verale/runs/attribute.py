@@ -201,7 +201,8 @@ def attribute(
         paradigm: one of `verale.search.several.SEVERAL` that the head has.
         seed: of the orders in which statements are dropped.
         advance: called with 1 for each explanation.
-        options, fields: what proves, and how long it may take.
+        options: what proves, and how long it may take.
+        fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
         InputError: a file that cannot be used, or an image that has no explanation under the paradigm.

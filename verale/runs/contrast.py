@@ -167,7 +167,8 @@ def contrast(
         seconds: how long to search; what began may take some seconds more, and so may one search with all statements
             released, which there is in any case.
         model: a whole PrototypeDL model, whose decoder draws the witness.
-        options, fields: what proves, and how long it may take.
+        options: what proves, and how long it may take.
+        fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved, a

@@ -81,8 +81,9 @@ def gap(
         latents: file that holds the image's latents.
         out: a file for the proof (`verale.checker.least`), or None.
         seconds: how long to search for a better bound.
-        options, fields: what proves, and how long it may take: `arb`, `mpmath` or `both`; by default the certificate
-            is proved by what `audit` takes, and the bound by `arb`.
+        options: what proves, and how long it may take: `arb`, `mpmath` or `both`; by default the certificate is proved
+            by what `audit` takes, and the bound by `arb`.
+        fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
         InputError: a file that cannot be read or written, no latents, latents that do not fit, a certificate that is

@@ -118,7 +118,8 @@ def necessity(
         out: a folder for the witnesses, a file a statement, and for `necessity.json`; or None. Those of an earlier call
             are replaced, other files are not.
         seconds: how long to search for each statement; a step that began may take a second more.
-        options, fields: what proves, and how long it may take.
+        options: what proves, and how long it may take.
+        fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved.

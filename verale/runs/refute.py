@@ -56,7 +56,8 @@ def refute(
             of the certificate.
         out: where a witness goes: a latents file of one image (1, L, D) float64.
         seconds: how long to search; a step that began may take 5 seconds more.
-        options, fields: what decides, and how long it may take.
+        options: what decides, and how long it may take.
+        fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Returns:
         REFUTED: the search gave a witness, and the checker proved that it is one. NOT_REFUTED with the reason

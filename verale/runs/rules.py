@@ -199,7 +199,8 @@ def fit_rules(
         count: the most rules.
         paradigm: what statements are about; by default `joint` where the head has it, otherwise `top_k`.
         advance: called with 1 for each rule.
-        options, fields: what proves, and how long it may take.
+        options: what proves, and how long it may take.
+        fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
         InputError: a file that cannot be used, or images of which no rule can be proved.
