@@ -115,7 +115,7 @@ def test_without_a_head_nothing_is_proved(folder: Path) -> None:
     assert done.stdout.startswith("NOT AUDITED: class ") and "Claimed, and not audited here: " in done.stdout
     assert "stays behind, by at least (claimed, not proved here)\n" in done.stdout
     html = verale.show(Certificate.load(folder / FILE))._repr_html_()
-    assert "Margins (claimed, not proved here)" in html
+    assert "Leads (claimed, not proved here)" in html
     assert done.stdout.splitlines()[-1].endswith("without which nothing can be proved: give --head")
     proved = show(folder / FILE, "--head", folder / "h")
     assert proved.returncode == 0 and "stays behind, by at least\n" in proved.stdout

@@ -27,7 +27,7 @@ _FIRST = 20
 """The changed images that are listed without --all."""
 _NEEDS: dict[str, tuple[str, ...]] = {".html": ("jinja2", "PIL"), ".csv": ()}
 """By the suffix of an output, the modules that it needs."""
-_HEADINGS = ("image", "class", "true of B", "statements", "margin", "minimal", "paradigm", "first that is not")
+_HEADINGS = ("image", "class", "true of B", "statements", "lead", "minimal", "paradigm", "first that is not")
 _FAILING = 5
 """How many of the prototypes are named whose statements fail most often."""
 _NARROW = (
@@ -61,7 +61,7 @@ def command(
     everything: bool,
     as_json: bool,
 ) -> None:
-    """Compare two runs image by image: the classes, the reasons, sizes and margins.
+    """Compare two runs image by image: the classes, the reasons, sizes and leads.
 
     A and B are folders that `verale explain` wrote, of the same images: of a network before and after training, or of
     two networks. For each image the checker decides, exactly, which statements of A are true of B's latents: true,
@@ -69,7 +69,7 @@ def command(
     if its parts are of other kinds, only classes are compared. Narrow statements are true of hardly any other latents:
     explain A with --tolerance 10% or --inflate to ask whether reasons are kept more or less.
 
-    Classes, sizes, margins and minimality are what the certificates claim. `verale audit` proves them.
+    Classes, sizes, leads and minimality are what the certificates claim. `verale audit` proves them.
     """
     from verale.files import write_atomically
     from verale.runs.compare import compare

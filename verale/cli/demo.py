@@ -173,7 +173,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
     from verale.cli.tables import PLAIN, TextTable, print_table
 
     table = TextTable(title="Certified explanations of the packaged digits", **PLAIN)
-    for heading in ("image", "class", "paradigm", "size", "of all", "margin", "explain", "audit", "verdict"):
+    for heading in ("image", "class", "paradigm", "size", "of all", "lead", "explain", "audit", "verdict"):
         text = heading in ("image", "class", "paradigm", "verdict")
         table.add_column(heading, justify="left" if text else "right", no_wrap=True)
     for one, name in zip(explained, names, strict=True):

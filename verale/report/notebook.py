@@ -66,7 +66,7 @@ class Showing:
                 "".join(f"<p>{escape(line)}</p>" for line in shown.long),
                 _table(WHY, ("what", "points"), shown.points),
                 _table(shown.telling.size, ("of", "is"), *shown.statements()),
-                _table(f"Margins{as_claimed(shown.status)}", ("class", "behind by at least"), rivals, fewer),
+                _table(f"Leads{as_claimed(shown.status)}", ("class", "behind by at least"), rivals, fewer),
                 _table("Where the prototypes come from (nothing proves it)", ("prototype", "copied from"), origins),
                 *(f"<p><small>{escape(note)}</small></p>" for note in notes),
                 _table("Digests (SHA-256)", ("of the", "is"), list(shown.digests.items())),

@@ -263,9 +263,9 @@ def _margins(
     axes.set_yticks(range(len(shown)), named, fontsize=7, parse_math=False)
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)
-    rest = f", the {_RIVALS} closest of {len(stated)} rivals" if len(stated) > _RIVALS else ""
+    rest = f", the {_RIVALS} closest of {len(stated)} other classes" if len(stated) > _RIVALS else ""
     here = "; dashed: the lead of the image (float64)" if estimates.ahead else ""
-    axes.set_title(f"Margins{claimed}{rest}{here}", fontsize=8)
+    axes.set_title(f"Leads{claimed}{rest}{here}", fontsize=8)
     axes.tick_params(axis="x", labelsize=7)
 
 

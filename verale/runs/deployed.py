@@ -72,7 +72,7 @@ class Reserves:
                 break
             margins = tuple(None if m is None else _below(Fraction(m) + taken) for m in again.margins)
             kept = replace(again, head=certificate.head, minimal=False, margins=margins)
-        why = f"no statements are found that leave a margin of {above(reserve)}, which float32 may lose"
+        why = f"no statements are found that leave a lead of {above(reserve)}, which float32 may lose"
         return Unexplained(certificate.predicted, why)
 
 

@@ -69,7 +69,7 @@ def test_proved_is_said_of_a_verdict_only(folder, certificate):
     assert f"PROVED, instance not checked: class {certificate.predicted}" in said
     claimed = texts(verale.plot(certificate))
     assert f"NOT AUDITED: class {certificate.predicted}" in claimed
-    assert "Margins (claimed, not proved here)" in claimed and "claimed" not in "\n".join(said)
+    assert "Leads (claimed, not proved here)" in claimed and "claimed" not in "\n".join(said)
 
 
 def test_it_is_saved_like_any_figure(certificate, tmp_path):

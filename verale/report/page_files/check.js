@@ -131,7 +131,7 @@ function entailmentInWords(said, certificate, time) {
     return [el("b", {}, "Proved again, in " + time + ": "), "every latent tensor that satisfies the " + plural(certificate.statements.length, "statement") + " below is classified as ",
       ...(data.ownNames ? ["class " + certificate.predicted + ", which this page, not the head, names "] : []), named(certificate.predicted), least === undefined ? "." : ", every other class staying at least " + least + " below it, in real arithmetic."];
   }
-  if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "the checker does not prove that the statements below lead to the class with the stated margins. That may be false, or beyond what it can prove."];
+  if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "the checker does not prove that the statements below lead to the class with the stated leads. That may be false, or beyond what it can prove."];
   return [el("b", {}, "No verdict: "), el("bdi", {}, said)];
 }
 
@@ -177,7 +177,7 @@ function again(detail, certificate) {
   const questions = detail.questions;
   const answer = el("div", { role: "status", id: "answer" });
   const section = el("section", { "aria-labelledby": "again" }, el("h3", { id: "again", class: "hidden" }, "Prove it again"));
-  const why = questions.why || (asksAbout(questions, certificate) ? "" : "the checker would be asked about other statements or margins than this page shows, so somebody changed the page");
+  const why = questions.why || (asksAbout(questions, certificate) ? "" : "the checker would be asked about other statements or leads than this page shows, so somebody changed the page");
   const refuse = (because) => section.replaceChildren(section.firstChild, el("p", {}, el("b", {}, "This certificate cannot be proved again here: "), el("bdi", {}, because), "."));
   if (why) {
     refuse(why);
@@ -240,7 +240,7 @@ function meaning(ofPicture) {
   const digest = el("code", { id: "script-digest" }, "…");
   scriptDigest().then((own) => { digest.textContent = own; });
   return el("details", {}, el("summary", {}, "What this proves, and what it does not"),
-    el("p", {}, "“Proved again” says: of the head in this page, and of the statements and margins that it shows, the claim is a theorem. It is about real numbers, not about floats."),
+    el("p", {}, "“Proved again” says: of the head in this page, and of the statements and leads that it shows, the claim is a theorem. It is about real numbers, not about floats."),
     el("p", {}, "It does not say:"),
     el("ul", {},
       el("li", {}, "that head, " + (ofPicture ? "network" : "latents") + " and statements are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),

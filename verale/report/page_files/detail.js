@@ -194,10 +194,10 @@ function margins(row, detail, certificate) {
     fill(rivals);
     event.target.remove();
     body.querySelectorAll("th")[RIVALS].focus();
-  } } }, "Show all " + rivals.length + " rivals");
+  } } }, "Show all " + rivals.length + " other classes");
   const small = " A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class.";
   const open = "Solid: the lead over each class, in logits, " + (rows.status[row] === "PROVED" ? "that follows from the statements. " : "that the certificate claims; it is not proved here. ") + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.") + small;
-  return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class (margins)"), el("p", { class: "quiet" }, open),
+  return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class"), el("p", { class: "quiet" }, open),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
       el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "This image, about") : "")), body), rest);
 }
