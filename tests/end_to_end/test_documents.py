@@ -390,6 +390,21 @@ def test_links_lead_somewhere(page: str) -> None:
     assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).is_file()] == []
 
 
+def anchors(page: str) -> set[str]:
+    """The anchors of a page's headings, as MkDocs makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text_of(page), flags=re.DOTALL | re.MULTILINE), re.M)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def test_sections_that_messages_name_exist() -> None:
+    """A message ends with `docs/PAGE.md#SECTION`; MkDocs looks at links between pages alone."""
+    files = [path for folder in ("verale", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    texts = [re.sub(r'"\n\s*f?"', "", path.read_text(encoding="utf-8")) for path in files]
+    named = {found for text in texts for found in re.findall(r"\b((?:docs|certificates)/[\w/-]+\.md)#([\w-]+)", text)}
+    assert len(named) > 1
+    assert [name for name in sorted(named) if name[1] not in anchors(name[0])] == []
+
+
 def test_the_reference_has_every_public_name() -> None:
     pages = "".join(text_of(page) for page in PAGES if page.startswith("docs/api/"))
     documented = {name.split(".")[-1] for name in re.findall(r"^::: (\S+)$", pages, re.MULTILINE)}
