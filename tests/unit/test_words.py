@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -42,9 +42,8 @@ def prose(page: str) -> str:
 
 
 def seen(template: str) -> str:
-    """What a template shows: without tags, comments and expressions; of a script the texts in it."""
-    text = re.sub(r"<!--.*?-->|{[{%#].*?[}%#]}|<code>.*?</code>|<[^>]+>", " ", template, flags=re.DOTALL)
-    return text
+    """What a template shows: without tags, comments, code and expressions."""
+    return re.sub(r"<!--.*?-->|{[{%#].*?[}%#]}|<code>.*?</code>|<[^>]+>", " ", template, flags=re.DOTALL)
 
 
 def texts_of_script(script: str) -> str:
@@ -57,10 +56,10 @@ def messages(source: str) -> Iterator[str]:
     """The texts of a module that are sentences, without docstrings."""
     tree = ast.parse(source)
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
-            if re.search(r"^[A-Z][a-z]+$| ", node.value):
-                yield node.value
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in documented]
+    for node in texts:
+        if isinstance(node.value, str) and re.search(r"^[A-Z][a-z]+$| ", node.value):
+            yield node.value
 
 
 def helps(command: click.Command) -> Iterator[str]:
@@ -90,8 +89,11 @@ def shown() -> Iterator[tuple[str, str]]:
 
 def test_one_word_for_one_thing() -> None:
     unsaid = forbidden()
-    wrong = [(where, found[0], text[max(0, found.start() - 60) : found.end() + 40].replace("\n", " "))
-             for where, text in shown() for found in unsaid.finditer(text)]  # fmt: skip
+    wrong = [
+        (where, found[0], text[max(0, found.start() - 60) : found.end() + 40].replace("\n", " "))
+        for where, text in shown()
+        for found in unsaid.finditer(text)
+    ]
     assert wrong == [], "docs/words.md has the words to be used instead"
 
 
@@ -111,7 +113,7 @@ def test_no_word_is_both_said_and_not() -> None:
         (lambda source: "\n".join(messages(source)), 'raise E(f"the {name} has no rival")\n'),
     ],
 )
-def test_another_word_is_noticed(reader, text: str) -> None:
+def test_another_word_is_noticed(reader: Callable[[str], str], text: str) -> None:
     assert forbidden().search(reader(text))
 
 
