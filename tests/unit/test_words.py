@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import click
 import pytest
 
+from verale.certificate.words import percent
 from verale.cli import cli
 
 ROOT = Path(__file__).parents[2]
@@ -122,3 +124,20 @@ def test_what_is_no_sentence_does_not_count() -> None:
     assert not forbidden().search(seen("{{ one.margin }}<code>margin</code>"))
     assert not forbidden().search(texts_of_script('rows["margin"] + certificate.margins'))
     assert not forbidden().search("\n".join(messages('"""The margin."""\nx = {"margin": 1}\n')))
+
+
+def shares(source: str) -> list[str]:
+    """The texts of a module that write a number and a per cent sign."""
+    texts = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.JoinedStr)]
+    return [
+        ast.unparse(text)
+        for text in texts
+        for number, after in pairwise(text.values)
+        if isinstance(number, ast.FormattedValue) and isinstance(after, ast.Constant) and after.value.startswith(" %")
+    ]
+
+
+def test_one_function_writes_shares_so_all_are_rounded_alike() -> None:
+    places = [path.name for path in sorted((ROOT / "verale").rglob("*.py")) if shares(path.read_text(encoding="utf-8"))]
+    assert places == ["words.py"] and percent(999, 1000) == "99.9 %" and percent(56_666, 100_000) == "56.6 %"
+    assert shares('print(f"{100 * share:.1f} %")') and not shares('f"{number}%nat"')
