@@ -225,6 +225,39 @@ reading/audit.py PlainAudit.prove_picture: nothing is evaluated
 auditor.py Auditor.pictured: the claim is not asked for
     side.prove_picture() => None
 
+# Receptive fields.
+receptive.py _windows: windows have no padding
+    number * settings.stride[axis] - settings.padding[axis] => number * settings.stride[axis]
+receptive.py _windows: dilation is left out
+    range(first, first + kernel * dilation, dilation) => range(first, first + kernel)
+receptive.py _windows: rows have the kernel's columns
+    settings.kernel[axis] => settings.kernel[1]
+receptive.py _windows: windows lie side by side
+    number * settings.stride[axis] => number
+receptive.py _of_layer: a sum sees what its first term sees
+    zip(*read, strict=True) => zip(read[0], strict=True)
+receptive.py _of_layer: a row is read where it lies after upsampling
+    range(layer.settings.scale[axis]) => range(1)
+receptive.py _of_layer: what is flattened sees the first row
+    chain.from_iterable(read) => [read[0][0]]
+receptive.py _hull: windows in the padding see the first pixel
+    [(first, after) for first, after in intervals if first < after] => list(intervals)
+receptive.py _hull: the last pixel is left out
+    max((after for _, after in present)) => 1 + max((first for first, _ in present))
+receptive.py _along: the picture's rows are seen as one
+    (at, at + 1) => (0, network.shape[1 + axis])
+receptive.py receptive_fields: rows and columns are exchanged
+    ReceptiveFields(_along(network, 0), _along(network, 1), network.shape[1:])
+    => ReceptiveFields(_along(network, 1), _along(network, 0), network.shape[1:])
+receptive.py receptive_fields: windows may be as large as they like
+    never steps > _MOST_STEPS
+receptive.py ReceptiveFields.whole: a patch that sees all rows sees all
+    set(self.rows) == {(0, height)} and set(self.columns) == {(0, width)} => set(self.rows) == {(0, height)}
+receptive.py _alone: what two patches see is seen alone
+    seen[pixel] == 1 => seen[pixel] <= 2
+receptive.py _alone: it is not only of the own square
+    max(0, min((pixel + 1) * count, end) - max(pixel * count, start)) => count
+
 # Pictures and networks.
 read/pictures.py _plus_nearest: c is preferred to b
     up <= corner => up < corner

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from verale.adapters.cabrnet import load_head
 from verale.adapters.float32 import float32_logits
-from verale.demo.network import IMAGES, RUN, Digits, DigitsNetwork, load_images, load_network
+from verale.checker.read.network_file import read_network
+from verale.checker.receptive import receptive_fields
+from verale.demo.network import IMAGES, RUN, Digits, DigitsNetwork, freeze_network, load_images, load_network
 from verale.errors import InputError, UsageError
 from verale.head import as_patches
 
@@ -128,8 +130,8 @@ def test_images_of_another_kind_are_rejected(network: DigitsNetwork, images: Ten
 
 
 def test_nothing_outside_of_its_receptive_field_moves_a_patch(network: DigitsNetwork, digits: Digits) -> None:
-    """And some pixel of the field's outermost ring does: the field of a corner is no smaller."""
-    fields = network.receptive_fields()
+    """And some pixel of the field's outermost ring does: the field of a corner is no smaller. The checker's answer."""
+    fields = receptive_fields(read_network(freeze_network().to_bytes()))
     images = digits.images[:5].clone().requires_grad_()
     latents = network.latents(images).sum(1)
     reached = torch.zeros(8, 8, 32, 32, dtype=torch.bool)
@@ -137,9 +139,9 @@ def test_nothing_outside_of_its_receptive_field_moves_a_patch(network: DigitsNet
         for column in range(8):
             (gradient,) = torch.autograd.grad(latents[:, row, column].sum(), images, retain_graph=True)
             reached[row, column] = (gradient != 0).any(1).any(0)
-            left, top, right, bottom = fields.box(row, column)
+            (top, bottom), (left, right) = fields.rows[row], fields.columns[column]
             outside = reached[row, column].clone()
             outside[top:bottom, left:right] = False
             assert not outside.any(), (row, column)
-    assert not fields.whole and fields.unknown == ()
+    assert not fields.whole
     assert reached[0, 0, fields.rows[0][1] - 1].any() and reached[0, 0, :, fields.columns[0][1] - 1].any()

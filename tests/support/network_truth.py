@@ -20,7 +20,7 @@ from support import files
 from support.editing import entries, split
 from support.networks import layer, network_file
 
-__all__ = ["Drawn", "balls", "drawn", "given", "network_of", "true_latents"]
+__all__ = ["FRACTIONS", "Drawn", "Numbers", "balls", "drawn", "given", "network_of", "pixels_seen", "true_latents"]
 
 Place = tuple[int, ...]
 Shape = tuple[int, ...]
@@ -94,6 +94,38 @@ def given(network: Drawn, picture: Sequence[int], numbers: Numbers) -> dict[str,
         at: numbers.of((Fraction(v, 255) - Fraction(network.mean[at[0]])) / Fraction(network.std[at[0]]))
         for at, v in zip(places, picture, strict=True)
     }
+    return _given_of(network, start, numbers)
+
+
+class _Seen(frozenset[tuple[int, int]]):
+    """Pixels, (row, column), as if they were a number that is computed from them."""
+
+    def __add__(self, other: _Seen) -> _Seen:
+        return _Seen(self | other)
+
+    __mul__ = __add__
+
+
+def pixels_seen(network: Drawn) -> dict[str, dict[tuple[int, int], frozenset[tuple[int, int]]]]:
+    """The pixels, rows and columns, that the entries of each layer are computed from, whatever the weights are.
+
+    Returns:
+        By layer, and by row and column of what it gives.
+    """
+    start = {at: _Seen([at[1:]]) for at in product(*map(range, network.shape))}
+    numbers = Numbers(lambda value: _Seen(), lambda seen: _Seen().union(*seen), dict.fromkeys(_SMOOTH, _Seen))
+    layers: dict[str, dict[tuple[int, int], frozenset[tuple[int, int]]]] = {}
+    for name, (shape, values) in _given_of(network, start, numbers).items():
+        places = product(*map(range, shape[1:])) if len(shape) == 3 else [()]
+        channels = range(shape[0])
+        layers[name] = {at or (0, 0): frozenset().union(*(values[c, *at] for c in channels)) for at in places}
+    return layers
+
+
+_SMOOTH = ("sigmoid", "tanh")
+
+
+def _given_of(network: Drawn, start: dict[Place, Any], numbers: Numbers) -> dict[str, tuple[Shape, dict[Place, Any]]]:
     known: dict[str, tuple[Shape, dict[Place, Any]]] = {"picture": (network.shape, start)}
     for each in network.layers:
         read = [known[name] for name in each["inputs"]]

@@ -18,6 +18,12 @@ datasets/footer.py open_parquet: types that unpickle are read
 datasets/footer.py chunks_of: a footer may say less than there is
     never [len(group) for group in chunks] != [footer.num_columns] * footer.num_row_groups
     unit/datasets/test_footer.py::test_chunks_that_pyarrow_counts_otherwise_are_refused
+report/collect.py Collection._network_named: the fields of whatever network lies beside are those of the named one
+    beside.sha256 == network => True
+    unit/report/test_fields.py::test_another_network_beside_does_not_count
+report/vocabulary.py of_fields: what source.json notes is told as the checker's
+    fields is not None and fields.by_checker => fields is not None
+    unit/report/test_vocabulary.py::test_fields_that_the_checker_computed_are_told_from_those_that_are_noted
 report/origins.py _sentence: an origin that is not proved is told as one that is
     never not judged.by
     unit/report/test_origins.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]

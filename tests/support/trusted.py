@@ -28,8 +28,9 @@ SIDES = {
         "series.py",
         "deployment.py",
         "least.py",
+        "receptive.py",
     ),
-    "right where only the reading's is": ("proved/",),
+    "right where only the reading's is": ("proved/", "receptive.py"),
 }
 """What of the files has to be right, in words, and how the names begin of those that are left out."""
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}

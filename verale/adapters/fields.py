@@ -23,12 +23,14 @@ class ReceptiveFields:
             last.
         size: (H, W) of the image, in pixels of the network's input.
         unknown: the modules and functions whose every output is taken to depend on the whole image.
+        by_checker: whether the checker computed them, of the network's file.
     """
 
     rows: Axis
     columns: Axis
     size: tuple[int, int]
     unknown: tuple[str, ...]
+    by_checker: bool = False
 
     def box(self, row: int, column: int) -> tuple[int, int, int, int]:
         """Of a patch: left, top, right, bottom, the latter two outside."""

@@ -48,6 +48,7 @@ __all__ = [
     "pictures_of",
     "prototypes_named",
     "proved_claims",
+    "seen_alone",
     "subjects",
     "upper_end",
     "where_wrong",
@@ -333,6 +334,14 @@ def percent(part: int, whole: int) -> str:
     """A share of what is more than nothing, rounded down: it is 100 % only if it is all."""
     tenths = 1000 * part // whole
     return f"{tenths // 10}.{tenths % 10} %"
+
+
+def seen_alone(least: Fraction, most: Fraction) -> str:
+    """Of the shares of their squares that patches see alone, the least and the greatest, which are proved at least."""
+    if not most:
+        return "no part of a patch's square is seen by it alone"
+    one, other = (percent(share.numerator, share.denominator) for share in (least, most))
+    return f"of its square a patch sees alone at least {one}" + ("" if one == other else f", the best one {other}")
 
 
 def part_of(part: int, whole: int) -> str:

@@ -57,7 +57,7 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     certificate, from the PNG files.
     """
     from verale.adapters.cabrnet import load_head
-    from verale.demo.network import IMAGES, RUN, freeze_network, load_images, load_network
+    from verale.demo.network import IMAGES, RUN, freeze_network, load_images
     from verale.demo.source import source_of
     from verale.head import labelled_file
     from verale.runs.device import device_named
@@ -70,12 +70,12 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     directory, certificates = Path(out), folder_in(Path(out), "certificates")
     digits = load_images()
     head = load_head(RUN).as_compared()  # with CaBRNet, on all packaged images: tests/end_to_end/test_demo_network.py
-    network, frozen = load_network(), freeze_network()
+    frozen = freeze_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
     device_named(search.device)
     latents = seen.latents(None if overwrite else certificates)
     source = source_of(digits).noting(head_sha256=head.digest).of_latents(latents)
-    source = source.noting(image_pictures=seen.digests, receptive_fields=network.receptive_fields().record())
+    source = source.noting(image_pictures=seen.digests)
     beside = {SOURCE: source.to_bytes(), **seen.files}
     files = {HEAD: head.to_bytes(), LATENTS: labelled_file(latents, digits.labels), NETWORK: frozen.to_bytes()}
     head_path, latents_path, network_path = (directory / name for name in files)

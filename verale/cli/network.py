@@ -17,6 +17,7 @@ from verale.errors import InputError, NetworkError, naming
 
 if TYPE_CHECKING:
     from verale.checker.read.network_file import Network
+    from verale.checker.receptive import ReceptiveFields
     from verale.network import FrozenNetwork
 
 __all__ = ["command"]
@@ -48,7 +49,8 @@ def show(network_path: str, as_json: bool) -> None:
             for layer in network.layers
         ]
         record = {"network": network_path, "sha256": network.sha256, "pictures": network.shape}
-        print_record("network", {**record, "mean": mean, "std": std, "layers": layers})
+        fields = _fields_as_data(_fields_of(network))
+        print_record("network", {**record, "mean": mean, "std": std, "layers": layers, "receptive_fields": fields})
         return
     print_line(f"{network_path}, sha256 {network.sha256}")
     print_line(f"pictures {_shape(network.shape)}, mean {mean}, std {std}")
@@ -58,8 +60,47 @@ def show(network_path: str, as_json: bool) -> None:
     for layer in network.layers:
         table.add_row(layer.name, layer.kind, ", ".join(layer.inputs), _shape(layer.shape))
     print_table(table)
+    print_line(_fields_in_words(_fields_of(network)))
     for line in _excluded_in_binary32(network):
         print_line(line)
+
+
+def _fields_of(network: Network) -> ReceptiveFields | None:
+    """What patches depend on; None where that takes too long to find out."""
+    from verale.checker.errors import UnprovedError
+    from verale.checker.receptive import receptive_fields
+
+    try:
+        return receptive_fields(network)
+    except UnprovedError:
+        return None
+
+
+def _fields_in_words(fields: ReceptiveFields | None) -> str:
+    from verale.certificate.words import seen_alone
+
+    if fields is None:
+        return "which pixels patches depend on is not computed: windows are too large"
+    rows, columns = fields.alone()
+    size, count = _shape(fields.size), len(rows) * len(columns)
+    if fields.whole:
+        seen = f"can depend on the whole picture of {size} pixels"
+    else:
+        most = (max(after - first for first, after in axis) for axis in (fields.rows, fields.columns))
+        seen = f"depends on at most {_shape(tuple(most))} of {size} pixels"
+    if count == 1:
+        return f"the only patch {seen}"
+    alone = seen_alone(min(rows) * min(columns), max(rows) * max(columns))
+    return f"each of {_shape((len(rows), len(columns)))} patches {seen}; {alone}"
+
+
+def _fields_as_data(fields: ReceptiveFields | None) -> dict[str, object] | None:
+    """The same for programs."""
+    if fields is None:
+        return None
+    rows, columns = (list(map(float, shares)) for shares in fields.alone())
+    alone = {"rows": rows, "columns": columns}
+    return {"rows": fields.rows, "columns": fields.columns, "whole": fields.whole, "alone": alone}
 
 
 def _excluded_in_binary32(network: Network) -> list[str]:

@@ -14,9 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from verale.adapters.cabrnet.configuration import load_yaml
-from verale.adapters.fields import ReceptiveFields
 from verale.adapters.freezing import export_network
-from verale.adapters.receptive_field import receptive_fields
 from verale.adapters.state import load_state
 from verale.errors import InputError, UsageError
 from verale.network import FrozenNetwork
@@ -98,10 +96,6 @@ class DigitsNetwork(nn.Module):
                 "preprocess them with load_images"
             )
         return self.forward(images)
-
-    def receptive_fields(self) -> ReceptiveFields:
-        """The receptive field of every patch."""
-        return receptive_fields(self, (IMAGE_SHAPE[1], IMAGE_SHAPE[2]), IMAGE_SHAPE[0])
 
 
 class _Grey(nn.Module):

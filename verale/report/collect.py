@@ -33,7 +33,7 @@ from verale.checker.verdict import EXIT_UNUSABLE, claim_in_words
 from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
-from verale.report.grid import Grid, grid_of_image, shape_by_network
+from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
@@ -44,6 +44,7 @@ from verale.runs.table import TABLE, Explained, read_table
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.adapters.fields import ReceptiveFields
     from verale.checker import Auditor
     from verale.head import Head
     from verale.runs.arguments import HeadFile
@@ -281,13 +282,24 @@ class Collection:
         )
 
     @cached_property
-    def _shape(self) -> tuple[str, tuple[int, int]] | None:
-        return shape_by_network(self.folder)
+    def _network(self) -> NetworkBeside | None:
+        return NetworkBeside.of(self.folder)
+
+    def _network_named(self, network: str | None) -> NetworkBeside | None:
+        """The network in the folder, if it is the one that a certificate names."""
+        beside = None if network is None else self._network
+        return beside if beside is not None and beside.sha256 == network else None
 
     def grid_of(self, patches: int, network: str | None) -> Grid | None:
         """The grid of the patches of a certificate, which may name a network."""
-        shape = None if network is None or self._shape is None or self._shape[0] != network else self._shape[1]
-        return grid_of_image(patches, self.head, self.latents, shape)
+        beside = self._network_named(network)
+        return grid_of_image(patches, self.head, self.latents, None if beside is None else beside.shape)
+
+    def fields_of(self, grid: Grid | None, network: str | None) -> ReceptiveFields | None:
+        """The receptive fields of the patches of a certificate: those of the network that it names, as the checker
+        computes them, where that lies in the folder; of others those that the source notes."""
+        beside = self._network_named(network)
+        return fields_of_grid(self.source.fields if beside is None else beside.fields, grid)
 
     @property
     def paths(self) -> list[str]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verale.adapters.fields import ReceptiveFields
 from verale.checker import CheckerError
+from verale.checker.errors import UnprovedError
 from verale.checker.read.network_file import LARGEST, read_network
+from verale.checker.receptive import ReceptiveFields as Checked
+from verale.checker.receptive import receptive_fields
 from verale.errors import InputError
 from verale.files import SentFile, read
 from verale.runs.folder import NETWORK
@@ -16,10 +21,9 @@ from verale.runs.folder import NETWORK
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
 
-__all__ = ["Grid", "fields_of_grid", "grid_of", "grid_of_image", "shape_by_network"]
+__all__ = ["Grid", "NetworkBeside", "fields_of_grid", "grid_of", "grid_of_image", "seen_alone"]
 
 _LARGEST_SIDE = 64
 """The most cells a side that are drawn."""
@@ -64,15 +68,40 @@ def grid_of(patches: int, tokens: int = 0, shape: tuple[int, int] | None = None)
     return Grid(side, side, tokens, assumed=True) if side * side == cells and 1 <= side <= _LARGEST_SIDE else None
 
 
-def shape_by_network(folder: Path) -> tuple[str, tuple[int, int]] | None:
-    """The digest of the network in a run's folder, and (H, W) of the latents that it gives for a picture; None where
-    there is none that can be read."""
-    try:
-        network = read_network(read(SentFile(folder / NETWORK), "a network file (safetensors)", most=LARGEST))
-    except (InputError, CheckerError):
-        return None
-    rows, columns = network.layers[-1].shape[1:] or (1, 1)
-    return network.sha256, (rows, columns)
+@dataclass(frozen=True)
+class NetworkBeside:
+    """The network in a run's folder, as far as pages draw it.
+
+    Attributes:
+        sha256: digest of its file.
+        shape: (H, W) of the latents that it gives for a picture.
+        fields: the receptive fields of its patches, as the checker computes them; None where windows are too large.
+    """
+
+    sha256: str
+    shape: tuple[int, int]
+    fields: ReceptiveFields | None
+
+    @classmethod
+    def of(cls, folder: Path) -> NetworkBeside | None:
+        """That of a folder; None where there is none that can be read."""
+        try:
+            network = read_network(read(SentFile(folder / NETWORK), "a network file (safetensors)", most=LARGEST))
+        except (InputError, CheckerError):
+            return None
+        rows, columns = network.layers[-1].shape[1:] or (1, 1)
+        try:
+            found = receptive_fields(network)
+        except UnprovedError:
+            return cls(network.sha256, (rows, columns), None)
+        fields = ReceptiveFields(found.rows, found.columns, found.size, (), by_checker=True)
+        return cls(network.sha256, (rows, columns), fields)
+
+
+def seen_alone(fields: ReceptiveFields) -> tuple[Fraction, Fraction]:
+    """The least and the greatest share of its square that a patch sees alone."""
+    rows, columns = Checked(fields.rows, fields.columns, fields.size).alone()
+    return min(rows) * min(columns), max(rows) * max(columns)
 
 
 def grid_of_image(

@@ -189,7 +189,7 @@ def _drawn(
     from verale.head import Head, load_latents
     from verale.report.collect import own_latents
     from verale.report.estimates import estimates_of
-    from verale.report.grid import grid_of_image, shape_by_network
+    from verale.report.grid import NetworkBeside, grid_of_image
     from verale.report.outlined import marks_of, outline
 
     given = read_certificate(data)
@@ -200,8 +200,8 @@ def _drawn(
     figure = Figure(figsize=(_INCHES, _INCHES), dpi=110)
     axes = figure.add_axes((0, 0, 1, 1))
     marks = marks_of(given, count, partial(estimates_of, head=head, image=own))
-    known = None if folder is None or given.network is None else shape_by_network(folder)
-    shape = known[1] if known is not None and known[0] == given.network else None
+    known = None if folder is None or given.network is None else NetworkBeside.of(folder)
+    shape = known.shape if known is not None and known.sha256 == given.network else None
     outline(axes, given, pixels, grid_of_image(given.patches, head, latents, shape), marks, None)
     stream = io.BytesIO()
     figure.savefig(stream, format="png")

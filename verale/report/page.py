@@ -23,7 +23,7 @@ from verale.checker.certificate import ARITHMETICS
 from verale.errors import InputError
 from verale.report import vocabulary
 from verale.report.collect import Collection, Item
-from verale.report.grid import Grid, fields_of_grid
+from verale.report.grid import Grid
 from verale.report.images import BY_ORDER, GONE, OTHER
 from verale.report.page_check import Checking, Deflated, csp_digest
 from verale.report.page_detail import Details
@@ -86,9 +86,9 @@ def page(
     rows.add(b"{")
     for name, values in columns_of(collection):
         rows.add(f'"{name}":{_compact(values)},'.encode())
-    grid = _common_grid(collection)
-    fields = fields_of_grid(collection.source.fields, grid)
-    if fields is None and collection.source.fields is not None:
+    grid, network = _common_grid(collection)
+    fields = collection.fields_of(grid, network)
+    if fields is None and network is None and collection.source.fields is not None:
         notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
     left = limits.size - sum(map(len, training.values())) - rows.size - _REST
     if checking is not None:
@@ -120,6 +120,7 @@ def page(
             "activations": vocabulary.of_activations(collection.head),
             "observables": vocabulary.of_observables(collection.head),
             "squares": vocabulary.of_squares(fields),
+            "fields": vocabulary.of_fields(fields),
         },
         "grid": None if grid is None else asdict(grid),
         "fields": None if fields is None or fields.whole else fields.record(),
@@ -177,11 +178,11 @@ def _observable(collection: Collection) -> str:
     return "Comparison" if collection.head is None else OBSERVABLES[collection.head.geometry.kind].capitalize()
 
 
-def _common_grid(collection: Collection) -> Grid | None:
-    """The grid of the images' patches, if they all have the same."""
+def _common_grid(collection: Collection) -> tuple[Grid | None, str | None]:
+    """The grid of the images' patches, and the network that certificates name, if they all have the same."""
     said = {(item.summary.patches, item.summary.network) for item in collection.items if item.summary is not None}
-    grids = {collection.grid_of(*each) for each in said}
-    return grids.pop() if len(grids) == 1 else None
+    grids, networks = {collection.grid_of(*each) for each in said}, {network for _, network in said}
+    return (grids.pop() if len(grids) == 1 else None), (networks.pop() if len(networks) == 1 else None)
 
 
 def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) -> dict[Path, str]:

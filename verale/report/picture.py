@@ -33,7 +33,7 @@ from verale.checker.verdict import printable
 from verale.errors import InputError
 from verale.report.collect import CertificateSummary, Collection, own_latents, read_item
 from verale.report.estimates import Estimates, estimates_of, estimates_of_item
-from verale.report.grid import Grid, fields_of_grid, grid_of_image
+from verale.report.grid import Grid, grid_of_image
 from verale.report.outlined import (
     MOST,
     marks_of,
@@ -177,7 +177,7 @@ def picture(collection: Collection, kind: str) -> bytes:
     )
     grid = collection.grid_of(given.patches, given.network)
     estimates = estimates_of_item(collection, item, given)
-    fields = fields_of_grid(collection.source.fields, grid)
+    fields = collection.fields_of(grid, given.network)
     marks = marks_of_item(collection, item, given)
     classes, count = collection.classes, collection.prototypes_of(given)
     return saved(lambda: _draw(data, given, count, pixels, grid, classes, estimates, marks, words, fields), kind)

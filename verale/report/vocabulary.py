@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from verale.certificate.words import PROTOTYPES, about
+from verale.certificate.words import PROTOTYPES, about, seen_alone
 from verale.checker.choices import CHOICES, PROVED
 from verale.checker.verdict import printable
 from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
 from verale.head.evaluation import similarity
+from verale.report.grid import seen_alone as shares_alone
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
@@ -21,6 +22,7 @@ __all__ = [
     "copy_of",
     "meaning_of_prototypes",
     "of_activations",
+    "of_fields",
     "of_kernel",
     "of_observables",
     "of_prototypes",
@@ -98,16 +100,30 @@ def of_squares(fields: ReceptiveFields | None) -> str:
             "A square is the cell of a patch in the latent grid. The patch may depend on more of the image than that;"
             f" this page does not know on how much (its receptive field). {_FROM_0}"
         )
+    by = "which the checker computes from the network's file" if fields.by_checker else "as source.json says"
+    alone = (
+        f" And {seen_alone(*shares_alone(fields))}."
+        if fields.by_checker and len(fields.rows + fields.columns) > 2
+        else ""
+    )
     if not fields.whole:
         return (
-            "Solid: the cell of a patch in the latent grid. Dashed: its receptive field, as source.json says, all of"
-            f" the image that the patch can depend on. {_FROM_0}"
+            f"Solid: the cell of a patch in the latent grid. Dashed: its receptive field, {by}, all of"
+            f" the image that the patch can depend on.{alone} {_FROM_0}"
         )
     lies = "A square is the cell of a patch in the latent grid, and only says where the patch lies: it"
     if not fields.unknown:
-        return f"{lies} can depend on the whole image (its receptive field). {_FROM_0}"
+        field = f"its receptive field, {by}" if fields.by_checker else "its receptive field"
+        return f"{lies} can depend on the whole image ({field}).{alone} {_FROM_0}"
     names = ", ".join(fields.unknown[:_NAMED]) + (", ..." if len(fields.unknown) > _NAMED else "")
     return f"{lies} may depend on the whole image, since it is not known how far {printable(names)} reaches. {_FROM_0}"
+
+
+def of_fields(fields: ReceptiveFields | None) -> str:
+    """Who says what the receptive fields are."""
+    if fields is not None and fields.by_checker:
+        return "Computed by the checker from the network's file."
+    return "As source.json says; not part of the proof."
 
 
 def copy_of(head: Head) -> float | None:

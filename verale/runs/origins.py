@@ -5,7 +5,7 @@ memory does not grow with the number of PNG files. Then the network is enclosed 
 the end of the observable's range is rounded outward. Nothing rests on the search: another patch is only a worse origin.
 
 A search that was interrupted goes on where it ended: beside the file that is to be written it keeps what it has found,
-of which pictures, by their digests.
+of which pictures, by their digests, and what it states of the prototypes whose pictures are enclosed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import hashlib
 import json
 import logging
 import math
+import operator
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, partial
@@ -98,12 +99,14 @@ class _Nearest:
     Attributes:
         pictures: how many were looked at.
         seen: SHA-256 (hex) of their digests, in order.
+        stated: of prototypes at these places, what is stated.
     """
 
     turned: Tensor
     places: Tensor
     pictures: int = 0
     seen: str = ""
+    stated: Mapping[int, FoundOrigin | Unstated] = field(default_factory=dict)
 
     @classmethod
     def nothing(cls, count: int) -> _Nearest:
@@ -117,6 +120,7 @@ class _Nearest:
         better = best < self.turned
         return replace(
             self,
+            stated={prototype: each for prototype, each in self.stated.items() if not better[prototype]},
             turned=torch.where(better, best, self.turned),
             places=torch.where(better[:, None], found, self.places),
         )
@@ -162,6 +166,7 @@ class OriginSearch:
             inputs = (self._file.path, network, *self._paths)
             require_output(path, inputs, overwrite or path is self._partial, _BY)
         self._refused: list[UnreadFile] = []
+        self._noted = time.monotonic()
 
     @cached_property
     def total(self) -> int:
@@ -173,7 +178,7 @@ class OriginSearch:
         Args:
             advance: called with the number of pictures done since the last call.
         """
-        nearest, noted = self._resumed(), time.monotonic()
+        nearest = self._resumed()
         advance(nearest.pictures)
         seen = self._seen_of(nearest.pictures)[1]
         for places, pictures in self._batches(nearest.pictures):
@@ -181,9 +186,7 @@ class OriginSearch:
             for picture in pictures:
                 seen.update(picture_digest(picture).encode())
             nearest = replace(nearest, pictures=nearest.pictures + len(pictures), seen=seen.hexdigest())
-            if time.monotonic() - noted >= _SECONDS:
-                write_atomically(self._partial, self._noting(nearest))
-                noted = time.monotonic()
+            self._note(nearest)
             advance(len(pictures))
         self._tell_refused(nearest.pictures)
         found = self._stated(nearest)
@@ -258,12 +261,19 @@ class OriginSearch:
 
     # What was found before
 
-    def _noting(self, nearest: _Nearest) -> bytes:
+    def _note(self, nearest: _Nearest) -> None:
+        """Write what is found so far, where that was not done just now."""
+        if time.monotonic() - self._noted < _SECONDS:
+            return
         found = {"turned": nearest.turned.tolist(), "places": nearest.places.tolist()}
         of = {"head": self._file.sha256, "network": self._network.digest}
-        return json.dumps(
-            {"_type": _SEARCH, **of, "pictures": nearest.pictures, "seen": nearest.seen, **found}
-        ).encode()
+        stated = [
+            {**each.record(), "name": each.name} if isinstance(each, FoundOrigin) else asdict(each)
+            for each in nearest.stated.values()
+        ]
+        noted = {"_type": _SEARCH, **of, "pictures": nearest.pictures, "seen": nearest.seen, **found, "stated": stated}
+        write_atomically(self._partial, json.dumps(noted).encode())
+        self._noted = time.monotonic()
 
     def _resumed(self) -> _Nearest:
         """What a search that was interrupted has found, if it was of the same head, network and pictures. Raises
@@ -283,7 +293,9 @@ class OriginSearch:
                 torch.tensor(document["places"]),
                 document["pictures"],
                 document["seen"],
+                {each["prototype"]: _stated_as(each) for each in document["stated"]},
             )
+            same = same and found.stated.keys() <= set(range(self._head.size))
             same = same and found.turned.shape == nothing.turned.shape and found.places.shape == nothing.places.shape
             same = same and self._seen_of(found.pictures)[0] == found.pictures
             same = same and self._seen_of(found.pictures)[1].hexdigest() == found.seen
@@ -312,24 +324,26 @@ class OriginSearch:
 
     def _stated(self, nearest: _Nearest) -> list[FoundOrigin | Unstated]:
         """Of each prototype; each picture is read again and its latents are enclosed once."""
-        found: list[FoundOrigin | Unstated] = []
+        found = dict(nearest.stated)
         last: tuple[int, StoredPictures] | None = None
         by_picture: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for prototype, (file, row, patch) in enumerate(nearest.places.tolist()):
-            by_picture.setdefault((file, row), []).append((prototype, patch))
+            if prototype not in found:
+                by_picture.setdefault((file, row), []).append((prototype, patch))
         for (file, row), pairs in sorted(by_picture.items()):
             if file < 0:
-                found += [
-                    Unstated(prototype, "no patch has a distance to it that is a number") for prototype, _ in pairs
-                ]
+                why = "no patch has a distance to it that is a number"
+                found |= {prototype: Unstated(prototype, why) for prototype, _ in pairs}
                 continue
             if last is None or last[0] != file:
                 last = file, self._used(next(self._opening([self._paths[file]])))
             if row >= len(last[1]):
                 raise InputError(self._paths[file], "was changed meanwhile; start again")
             name = str(self._paths[file]) + ("" if last[1].size is not None else f", picture {row}")
-            found += self._of_picture(self._picture(last[1], row), name, pairs)
-        return sorted(found, key=lambda each: each.prototype)
+            stated = self._of_picture(self._picture(last[1], row), name, pairs)
+            found |= {each.prototype: each for each in stated}
+            self._note(replace(nearest, stated=found))
+        return [found[prototype] for prototype in sorted(found)]
 
     def _of_picture(self, picture: Tensor, name: str, pairs: list[tuple[int, int]]) -> Iterator[FoundOrigin | Unstated]:
         """What is stated of prototypes and patches of one picture."""
@@ -350,6 +364,16 @@ class OriginSearch:
                 if self._head.geometry.is_distance
                 else replace(found, cosine=_cosine(least))
             )
+
+
+def _stated_as(noted: Mapping[str, Any]) -> FoundOrigin | Unstated:
+    """What was noted. Raises KeyError, TypeError, ValueError."""
+    prototype = operator.index(noted["prototype"])
+    if "why" in noted:
+        return Unstated(prototype, str(noted["why"]))
+    distance, cosine = (float.fromhex(noted[name]) if name in noted else None for name in ("distance", "cosine"))
+    where = str(noted["picture"]), operator.index(noted["patch"]), str(noted["name"])
+    return FoundOrigin(prototype, *where, distance, cosine)
 
 
 def _read(path: Path, most: int) -> bytes:

@@ -39,6 +39,7 @@ from checker_mutants.attacks.pictures import (
 from checker_mutants.attacks.proved import dialogues, forks, proved_verdicts, scripts, texts_differ, threads
 from checker_mutants.attacks.proved_pictures import pictured_verdicts, texts_of_networks_differ
 from checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
+from checker_mutants.attacks.receptive import fields_are_frames
 from checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
 from checker_mutants.attacks.within import ranges_lie_within
 from checker_mutants.faults import Fault
@@ -103,11 +104,14 @@ OF_LEAST: tuple[tuple[str, Attack], ...] = (("least sizes", least_sizes),)
 OF_ORIGINS: tuple[tuple[str, Attack], ...] = (("origins", origins_differ),)
 """On what proves which patch a prototype is, which no verdict needs."""
 
+OF_RECEPTIVE: tuple[tuple[str, Attack], ...] = (("receptive fields", fields_are_frames),)
+"""On what says which pixels a patch depends on, which no verdict needs."""
+
 OF_FILES = ATTACKS[: [name for name, _ in ATTACKS].index("next to the grid")]
 """On what no rule computes with: readers, records, lines and codes."""
 
 _OF_RULES = ("certificate.py", "deployment.py", "dyadic.py", "head.py", "similarities.py")
-_EVERY = (*ATTACKS, *OF_PROVED, *OF_LEAST)
+_EVERY = (*ATTACKS, *OF_PROVED, *OF_LEAST, *OF_RECEPTIVE)
 _SLOW = ("containment", "within")
 _SECONDS = 60
 """Of processor time, so that no busy machine counts: an attack on a copy that loops for ever ends. On others it takes a
@@ -167,6 +171,8 @@ def _attacks_on(file: str) -> Sequence[tuple[str, Attack]]:
         return OF_LEAST
     if file == "origins.py":
         return OF_ORIGINS
+    if file == "receptive.py":
+        return OF_RECEPTIVE
     if file.startswith("read/"):
         return OF_FILES
     if file in (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from support.commands import in_process
+from support.networks import layer, network_file
 from support.prototypedl import save_whole, small
 from support.seen import explain_pictures, write_pictures
 from torch import nn
@@ -33,6 +35,34 @@ def test_a_prototypedl_becomes_a_network_file(model: Path, tmp_path: Path) -> No
     torch.testing.assert_close(network.latents(pictures, torch.float32), own, rtol=1e-5, atol=1e-6)
     shown = in_process("network", "show", tmp_path / "n.safetensors")
     assert shown.returncode == 0 and network.digest in shown.stdout and "flatten" in shown.stdout
+
+
+def test_what_patches_depend_on_is_shown(tmp_path: Path) -> None:
+    pool = layer("a", "avg_pool2d", "picture", kernel=[3, 2], stride=[2, 2], padding=[1, 0])
+    for name, layers, said in (
+        ("pool", [pool], "each of 2 x 2 patches depends on at most 3 x 2 of 4 x 4 pixels; of its square a patch sees"),
+        ("flat", [layer("a", "flatten", "picture")], "the only patch can depend on the whole picture of 4 x 4 pixels"),
+    ):
+        (tmp_path / name).write_bytes(network_file(layers, {}, (1, 4, 4)))
+        shown = in_process("network", "show", tmp_path / name)
+        assert shown.returncode == 0 and said in " ".join(shown.stdout.split())
+    assert "alone at least 50.0 %, the best one 100.0 %" in " ".join(
+        in_process("network", "show", tmp_path / "pool").stdout.split()
+    )
+    record = json.loads(in_process("network", "show", "--json", tmp_path / "pool").stdout)
+    assert record["receptive_fields"] == {
+        "rows": [[0, 2], [1, 4]],
+        "columns": [[0, 2], [2, 4]],
+        "whole": False,
+        "alone": {"rows": [0.5, 1.0], "columns": [1.0, 1.0]},
+    }
+
+
+def test_windows_that_are_too_large_are_told(tmp_path: Path) -> None:
+    pool = layer("a", "max_pool2d", "picture", kernel=[4096, 1], stride=[1, 1], padding=[0, 0])
+    (tmp_path / "n").write_bytes(network_file([pool], {}, (1, 9000, 1)))
+    assert "which pixels patches depend on is not computed" in in_process("network", "show", tmp_path / "n").stdout
+    assert json.loads(in_process("network", "show", "--json", tmp_path / "n").stdout)["receptive_fields"] is None
 
 
 def test_a_file_of_which_nothing_is_claimed_in_float32_is_told_so(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from support.small import varied_head
 from verale.adapters.fields import ReceptiveFields
 from verale.head import FocalPooling, LogRatio, TopMeanPooling
 from verale.report.collect import Collection, collect
-from verale.report.vocabulary import of_activations, of_kernel, of_observables, of_prototypes, of_squares
+from verale.report.vocabulary import of_activations, of_fields, of_kernel, of_observables, of_prototypes, of_squares
 
 
 def test_prototypes_are_patches_of_training_images_where_the_source_says_so(tmp_path):
@@ -52,6 +52,22 @@ def test_squares_are_told_from_receptive_fields():
     assert "it can depend on the whole image (its receptive field)." in said[2]
     assert all(each.endswith("Rows, columns and patches count from 0.") for each in said)
     assert "it is not known how far a, b, c\\n, ... reaches." in said[3]
+
+
+def test_fields_that_the_checker_computed_are_told_from_those_that_are_noted():
+    apart = ReceptiveFields(((0, 2), (2, 4)), ((0, 4),), (4, 4), (), by_checker=True)
+    over = replace(apart, rows=((0, 3), (2, 4)))
+    whole = replace(apart, rows=((0, 4),) * 2)
+    assert all("which the checker computes from the network's file" in of_squares(each) for each in (apart, whole))
+    assert "source.json" not in of_squares(apart) + of_fields(apart)
+    assert "And of its square a patch sees alone at least 100.0 %." in of_squares(apart)
+    assert "And of its square a patch sees alone at least 50.0 %, the best one 100.0 %." in of_squares(over)
+    assert "And of its square a patch sees alone at least 50.0 %." in of_squares(replace(over, rows=((0, 3), (1, 4))))
+    assert "And no part of a patch's square is seen by it alone." in of_squares(whole)
+    assert "alone" not in of_squares(replace(whole, rows=((0, 4),)))
+    noted = replace(apart, by_checker=False)
+    assert of_fields(noted) == "As source.json says; not part of the proof."
+    assert "as source.json says" in of_squares(noted) and "alone" not in of_squares(noted)
 
 
 def test_kernels_are_told_by_what_they_are():

@@ -101,6 +101,58 @@ def test_what_was_interrupted_goes_on_with_the_same_result(folder: Path, monkeyp
     assert (folder / "origins.json").read_bytes() == expected
 
 
+def test_pictures_that_were_enclosed_are_not_enclosed_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of prototypes that later pictures come nearer to, what was stated is forgotten."""
+    monkeypatch.setattr(origins, "_SECONDS", 0.0)
+    whole = search(folder).run()
+    expected = (folder / "origins.json").read_bytes()
+    (folder / "origins.json").unlink()
+    enclosed: list[object] = []
+    of_picture = OriginSearch._of_picture
+
+    def counted(self: OriginSearch, *given: object) -> object:
+        if len(enclosed) == 1 and (folder / "stop").exists():
+            raise KeyboardInterrupt
+        enclosed.append(given)
+        return of_picture(self, *given)
+
+    monkeypatch.setattr(OriginSearch, "_of_picture", counted)
+    names = {each.name for each in whole}
+    assert len(names) > 1
+    (folder / "stop").write_bytes(b"")
+    with pytest.raises(KeyboardInterrupt):
+        search(folder).run()
+    assert json.loads((folder / "origins.json.partial").read_bytes())["stated"]
+    (folder / "stop").unlink()
+    assert search(folder).run() == whole
+    assert len(enclosed) == len(names) and (folder / "origins.json").read_bytes() == expected
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_what_was_stated_before_a_nearer_picture_came_is_not_taken(
+    folder: Path, last: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(origins, "_SECONDS", 0.0)
+    nearest = search(folder).run()[0]
+    (folder / "origins.json").unlink()
+    near = Path(nearest.name).read_bytes()
+    Path(nearest.name).unlink()
+
+    def stop(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(origins, "write_output", lambda *given: stop(given[0]))
+        search(folder).run()
+    assert len(json.loads((folder / "origins.json.partial").read_bytes())["stated"]) == 3
+    (folder / "images" / ("z.png" if last else "+.png")).write_bytes(near)
+    found = search(folder).run()[0]
+    assert (found.picture, found.patch, found.distance, found.cosine) == (
+        *(nearest.picture, nearest.patch),
+        *(nearest.distance, nearest.cosine),
+    )
+
+
 @pytest.mark.parametrize("change", ["picture", "fewer", "head"])
 def test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken(
     folder: Path, change: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -163,7 +163,7 @@ function fields(detail, patches) {
   const cells = patches.sort((a, b) => a - b).map((patch) => cellOf(detail.grid, patch)).filter(Boolean);
   const share = (cell) => { const box = fieldOf(cell); return box ? Math.ceil((100 * box.width * box.height) / UNIT ** 2) + " %" : "0 %"; };
   return el("details", {}, el("summary", {}, "What a square is, and what each patch can depend on"), squares,
-    el("p", { class: "quiet" }, "The receptive field of each patch named here, in pixels of the image as the network gets it (" + width + " by " + height + "). Nothing outside of it changes what the network computes for the patch. As source.json says; not part of the proof."),
+    el("p", { class: "quiet" }, "The receptive field of each patch named here, in pixels of the image as the network gets it (" + width + " by " + height + "). Nothing outside of it changes what the network computes for the patch. " + data.words.fields),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Patch"), el("th", { scope: "col" }, "Receptive field"), el("th", { scope: "col", class: "number" }, "Of the image"))),
       el("tbody", {}, cells.map((cell) => el("tr", {}, el("th", { scope: "row" }, cellName(cell)), el("td", {}, fieldName(cell)), el("td", { class: "number" }, share(cell)))))));
 }

@@ -1,0 +1,135 @@
+"""Receptive fields: what lies outside never moves a bit of a patch, and every side of the frame moves some."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from checker_mutants.attacks.receptive import fields_are_frames, frames
+from support.network_truth import FRACTIONS, Drawn, Numbers, drawn, given
+from support.networks import layer, network_file
+
+from verale.checker.errors import UnprovedError
+from verale.checker.read import network_file as files
+from verale.checker.read.network_file import read_network
+from verale.checker.receptive import ReceptiveFields, receptive_fields
+
+FLOATS = Numbers(float, max, {"sigmoid": lambda x: (1 + math.tanh(x / 2)) / 2, "tanh": math.tanh})
+SEEDS = range(24)
+KINDS = {"conv2d", "linear", "add", "concat", "relu", "leaky_relu", "sigmoid", "tanh", "max_pool2d", "avg_pool2d"} | {
+    "flatten",
+    "upsample_nearest",
+}
+
+
+def fields_of(network: Drawn) -> ReceptiveFields:
+    return receptive_fields(read_network(network.file()))
+
+
+def latents(network: Drawn, picture: list[int], numbers: Numbers = FRACTIONS) -> dict[tuple[int, ...], Any]:
+    """By channel, row and column."""
+    return given(network, picture, numbers)[network.layers[-1]["name"]][1]
+
+
+def inside(fields: ReceptiveFields, row: int, column: int, pixel: tuple[int, int]) -> bool:
+    (top, bottom), (left, right) = fields.rows[row], fields.columns[column]
+    return top <= pixel[0] < bottom and left <= pixel[1] < right
+
+
+def patches(fields: ReceptiveFields) -> list[tuple[int, int]]:
+    return list(product(range(len(fields.rows)), range(len(fields.columns))))
+
+
+def test_every_kind_is_drawn() -> None:
+    assert {each["kind"] for seed in SEEDS for each in drawn(seed).layers} == KINDS == set(files._KINDS)
+
+
+def test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from() -> None:
+    assert fields_are_frames(lambda name: __import__(f"verale.checker.{name}", fromlist=["checker"]), "arb") == ""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pixels_outside_never_move_a_bit(seed: int) -> None:
+    """Of floats, whose sums are rounded in the order of the formulas, and of exact numbers where there are some."""
+    network, source = drawn(seed), random.Random(seed)
+    fields, places = fields_of(network), list(product(*map(range, network.shape)))
+    smooth = any(each["kind"] in ("sigmoid", "tanh") for each in network.layers)
+    picture = [source.randrange(256) for _ in places]
+    for numbers in [FLOATS] if smooth else [FLOATS, FRACTIONS]:
+        known = latents(network, picture, numbers)
+        for row, column in patches(fields):
+            other = [
+                value if inside(fields, row, column, at[1:]) else source.randrange(256)
+                for at, value in zip(places, picture, strict=True)
+            ]
+            moved = latents(network, other, numbers)
+            assert _of_patch(moved, row, column) == _of_patch(known, row, column)
+
+
+def _of_patch(entries: dict[tuple[int, ...], Any], row: int, column: int) -> dict[int, Any]:
+    return {at[0]: value for at, value in entries.items() if at[1:] in ((), (row, column))}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_side_of_a_frame_moves_the_patch(seed: int) -> None:
+    """With random weights that are positive, and no bias: of a black picture with one white pixel exactly those patches
+    are not 0 that are computed from it."""
+    source = random.Random(seed)
+    network = drawn(seed, smooth=False)
+
+    def positive(values: Any) -> Any:
+        return [positive(each) for each in values] if isinstance(values, list) else source.randrange(1, 9) / 8
+
+    weights = {name: positive(values) for name, values in network.tensors.items() if name.endswith("weight")}
+    network = replace(network, tensors=weights, mean=[0.0] * network.shape[0])
+    fields = fields_of(network)
+    moved: dict[tuple[int, int], list[tuple[int, int]]] = {at: [] for at in patches(fields)}
+    for pixel in product(*map(range, network.shape[1:])):
+        picture = [255 * (at[1:] == pixel) for at in product(*map(range, network.shape))]
+        entries = latents(network, picture)
+        for at in moved:
+            if any(_of_patch(entries, *at).values()):
+                moved[at].append(pixel)
+    for (row, column), pixels in moved.items():
+        assert all(inside(fields, row, column, pixel) for pixel in pixels)
+        if pixels:
+            rows, columns = zip(*pixels, strict=True)
+            assert (min(rows), max(rows) + 1) == fields.rows[row]
+            assert (min(columns), max(columns) + 1) == fields.columns[column]
+        else:
+            assert frames(network)[row, column] is None
+
+
+def test_of_windows_that_do_not_overlap_each_patch_sees_its_square_alone() -> None:
+    pool = layer("a", "avg_pool2d", "picture", kernel=[2, 4], stride=[2, 4], padding=[0, 0])
+    fields = receptive_fields(read_network(network_file([pool], {}, (1, 4, 8))))
+    assert fields == ReceptiveFields(((0, 2), (2, 4)), ((0, 4), (4, 8)), (4, 8))
+    assert fields.alone() == ((1, 1), (1, 1)) and not fields.whole
+
+
+def test_what_is_flattened_sees_the_whole_picture_and_what_others_see_is_seen_by_none_alone() -> None:
+    flat = [layer("a", "relu", "picture"), layer("b", "flatten", "a")]
+    one = receptive_fields(read_network(network_file(flat, {}, (3, 4, 8))))
+    assert one.whole and one.alone() == ((1,), (1,))
+    wide = layer("a", "max_pool2d", "picture", kernel=[7, 7], stride=[1, 1], padding=[3, 3])
+    every = receptive_fields(read_network(network_file([wide], {}, (1, 4, 4))))
+    assert every.whole and every.alone() == ((0,) * 4, (0,) * 4)
+
+
+def test_a_share_is_of_the_square_where_pixels_are_cut() -> None:
+    """Three cells of 8 / 3 pixels: the first patch sees the pixels 0 to 3, the others 3 to 6 and 6 to 7."""
+    pool = layer("a", "max_pool2d", "picture", kernel=[4, 1], stride=[3, 1], padding=[1, 0])
+    fields = receptive_fields(read_network(network_file([pool], {}, (1, 8, 1))))
+    assert fields.rows == ((0, 3), (2, 6), (5, 8))
+    assert fields.alone()[0] == (Fraction(2 * 3, 8), Fraction(15 - 9, 8), Fraction(2 * 3, 8))
+
+
+def test_windows_without_end_are_refused() -> None:
+    large = layer("a", "max_pool2d", "picture", kernel=[4096, 1], stride=[1, 1], padding=[0, 0])
+    with pytest.raises(UnprovedError, match="receptive fields of"):
+        receptive_fields(read_network(network_file([large], {}, (1, 9000, 1))))
