@@ -74,7 +74,7 @@ _NEEDS = {
     "--image-size", type=click.IntRange(8), default=224, show_default=True, metavar="PIXELS",
     help="The largest width and height of an image; larger ones are scaled down.",
 )  # fmt: skip
-@click.option("--compact", is_flag=True, help="Of pdf, svg, png: a small figure, 3.3 inches wide, for a paper.")
+@click.option("--compact", is_flag=True, help="Of pdf, svg, png: as wide as a column of a paper, 3.3 inches.")
 @options.overwrite()
 @click.option(
     "--same-as", metavar="PAGE", type=click.Path(),
@@ -168,10 +168,9 @@ def command(
         with progress("writing", len(collection.items)) as advance:
             data = page(collection, heading, limits, advance, provable)
     elif kind in PICTURES:
-        from verale.report import compact as small
-        from verale.report import picture
+        from verale.report.picture import picture
 
-        data = small.compact(collection, kind) if compact else picture.picture(collection, kind)
+        data = picture(collection, kind, compact)
     else:
         from verale.report.table import encode
 

@@ -35,6 +35,7 @@ from verale.files import SentFile, certificate_index, certificates_folder, certi
 from verale.report.explanation import in_brief, named_prototypes
 from verale.report.grid import Grid, grid_of_image, shape_by_network
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
+from verale.runs.explained_run import HeadOfRun
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
 from verale.runs.listed import Listing, differences
@@ -279,6 +280,11 @@ class Collection:
             f"images that {SOURCE}, or a link, names outside of {self.folder}, in {named}, are not shown; if you mean"
             f" these folders, say {options}"
         )
+
+    @cached_property
+    def read_head(self) -> HeadOfRun | None:
+        """The head as the checker reads it; None without one. Raises InputError."""
+        return None if self.head_file is None else HeadOfRun.of(self.head_file.path, self.head_file.data)
 
     @cached_property
     def _shape(self) -> tuple[str, tuple[int, int]] | None:

@@ -34,7 +34,6 @@ from verale.checker.read.pictures import Pictures
 from verale.errors import InputError, naming, option
 from verale.files import LARGEST_LATENTS, opener_of, read
 from verale.report.collect import Collection
-from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import find_seen
 
 __all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "Deflated", "csp_digest", "deflated"]
@@ -117,13 +116,12 @@ class Checking:
         Raises:
             InputError: no head, or a head or latents file that the checker cannot use.
         """
-        file = collection.head_file
-        if file is None:
+        if collection.read_head is None:
             raise InputError(
                 collection.folder,
                 f"has no head, without which {option('provable')} can prove nothing: say {option('head')}",
             )
-        head = HeadOfRun.of(file.path, file.data).head
+        head = collection.read_head.head
         text = b"head " + head_text(head)
         if not _fits(text, "(--provable): the head", notes):
             return None
