@@ -786,9 +786,13 @@ report/page_files/check.js: another picture is proved again
 report/telling.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
-report/compact.py _drawn: a figure says PROVED of anything
-    f'{item.verdict}: class {predicted}{wrong}' => f'PROVED: class {predicted}{wrong}'
-    unit/report/test_compact.py::test_what_is_not_audited_is_not_called_proved[top_k]
+report/picture.py _Content.heading: a figure says PROVED of anything
+    f'{self.status}: class {self.telling.predicted}{self.wrong}'
+    => f'PROVED: class {self.telling.predicted}{self.wrong}'
+    unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
+report/picture.py _Content.points: a figure shows points that nobody proved
+    self.telling.points if self.status == 'PROVED' else () => self.telling.points
+    unit/report/test_picture.py::test_the_points_are_those_of_show[top_k]
 report/notebook.py _of_object: a notebook says PROVED of anything
     status.replace('_', ' ') => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now

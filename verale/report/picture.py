@@ -282,7 +282,13 @@ def _drawn(content: _Content, layout: _Layout) -> Picture:
     def write(texts: Sequence[str], x: float, top: float, bold: int = 0, align: str = "left") -> float:
         for number, line in enumerate(texts):
             place, weight = (top - number * _LINE) / height, "bold" if number < bold else "normal"
-            style = {"fontsize": _SIZE, "fontweight": weight, "va": "top", "ha": align, "parse_math": False}
+            style: dict[str, Any] = {
+                "fontsize": _SIZE,
+                "fontweight": weight,
+                "va": "top",
+                "ha": align,
+                "parse_math": False,
+            }
             figure.text(x / layout.width, place, line, **style)
         return top - len(texts) * _LINE
 
