@@ -251,6 +251,7 @@ class Collection:
         audited: where verdicts come from, for people; empty without verdicts.
         auditor: the checker that gave them now; None where it did not.
         origins: of each prototype a sentence that says which patch of which picture it is, as it was proved now.
+        embeds: whether pictures may be shown: images and those of prototypes.
         differences: in what the folder is not what its run's record lists, one sentence each.
     """
 
@@ -266,13 +267,14 @@ class Collection:
     differences: tuple[str, ...] = ()
     auditor: Auditor | None = None
     origins: Mapping[int, str] = field(default_factory=dict)
+    embeds: bool = True
 
     @cached_property
     def outside(self) -> str:
         """Where images are that are not shown because nobody has allowed it, and what shows them; empty without any."""
         outside = [item.file for item in self.items if item.file is not None and item.image_note == OUTSIDE]
         folders = replace(self.source, files=tuple(outside)).outside(*self.pictures.values())
-        if not folders:
+        if not folders or not self.embeds:
             return ""
         named = ", ".join(map(str, folders[:_LISTED])) + (", ..." if len(folders) > _LISTED else "")
         options = " ".join(f"--allow {quote(str(each))}" for each in folders[:_LISTED])
@@ -335,6 +337,10 @@ class Collection:
     def name_of(self, predicted: int | None) -> str:
         """A class for people: its name, or its number where it has none."""
         return "" if predicted is None else class_name(predicted, self.classes, _LONGEST_NAME)
+
+    def without_pictures(self) -> Collection:
+        """The same, of which neither images nor pictures of prototypes are shown: their files are not opened again."""
+        return replace(self, source=self.source.within(), pictures={}, embeds=False)
 
     def with_records(
         self, record_of: Callable[[Item], Mapping[str, Any] | None], audited: str, auditor: Auditor | None = None
