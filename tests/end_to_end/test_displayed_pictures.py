@@ -403,12 +403,12 @@ def test_an_image_that_is_given_is_compared_too(explained: Path, tmp_path: Path)
     picture = random_pictures(COUNT)[0]
     upright = picture.permute(1, 2, 0).numpy()
     for given in (place(folder, 0), str(place(folder, 0)), picture, upright, Image.fromarray(upright)):
-        assert f"the image is {NAMED_PICTURE}" in texts(verale.plot(certificate, given))
+        assert f"The image is {NAMED_PICTURE}" in texts(verale.plot(certificate, given))
     assert "picture that the certificate names" in str(verale.show(folder / "000000.ale.json", image=picture)).replace(
         PROVED_PICTURE, NAMED_PICTURE
     )
     Image.fromarray(upright).save(tmp_path / "a.bmp")
     for given in (place(folder, 1), tmp_path / "a.bmp", upright[:, ::-1], picture / 255, upright[:, :, 0]):
-        assert f"the image is {AS_GIVEN}" in texts(verale.plot(certificate, given))
+        assert f"The image is {AS_GIVEN}" in texts(verale.plot(certificate, given))
         shown = verale.show(folder / "000000.ale.json", image=given)
         assert AS_GIVEN in str(shown) and PROVED_PICTURE not in str(shown)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from fractions import Fraction
 from html import unescape
 from pathlib import Path
-from types import ModuleType
 from unittest.mock import patch
 
 import pytest
@@ -27,11 +26,8 @@ import verale
 from verale.certificate import Certificate, FloorStatement, Statement
 from verale.certificate.words import below
 from verale.head import Head, Negated, image_digests, load_latents, save_latents
-from verale.report import compact as compact_module
 from verale.report import picture as picture_module
-from verale.report.collect import Collection, collect
-from verale.report.compact import compact
-from verale.report.picture import picture
+from verale.report.collect import collect
 from verale.report.verdicts import audited
 from verale.rules.words import conditions
 from verale.runs.explained_run import HeadOfRun
@@ -229,11 +225,11 @@ def plotted(folder: Path) -> str:
     return texts_of(verale.plot(certificate, None, head))
 
 
-def drawn(module: ModuleType, draw: Callable[[Collection, str], bytes]) -> Callable[[Path], str]:
+def drawn(compact: bool) -> Callable[[Path], str]:
     def figure(folder: Path) -> str:
         figures: list[Figure] = []
-        with patch.object(module, "saved", lambda made, kind: figures.append(made()) or b""):
-            draw(audited(collect(folder / "000000.ale.json")), "svg")
+        with patch.object(picture_module, "saved", lambda made, kind: figures.append(made()) or b""):
+            picture_module.picture(audited(collect(folder / "000000.ale.json")), "svg", compact)
         return texts_of(figures[0])
 
     return figure
@@ -255,8 +251,8 @@ OUTPUTS = {
     "contrast": contrasted,
     "compare": compared,
     "plot": plotted,
-    "figure": drawn(picture_module, picture),
-    "compact": drawn(compact_module, compact),
+    "figure": drawn(False),
+    "compact": drawn(True),
     "notebook": notebook,
     "rule": as_rule,
 }

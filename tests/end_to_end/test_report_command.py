@@ -81,7 +81,7 @@ def test_verdicts_of_an_audit(folder, tmp_path):
     audit = [sys.executable, "-m", "verale", "audit", folder, "--head", folder / "head.safetensors", "--log"]
     subprocess.run([*audit, tmp_path / "R.json"], check=True, capture_output=True, timeout=300)
     said = report(folder, "-o", tmp_path / "r.html", "--log", tmp_path / "R.json")
-    assert f"4 PROVED (read from {tmp_path / 'R.json'})" in said
+    assert "4 PROVED (read from R.json)" in said
 
 
 @pytest.mark.parametrize(

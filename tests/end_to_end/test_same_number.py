@@ -66,4 +66,4 @@ def test_the_lead_is_the_same_everywhere(folder: Path, kernel: str) -> None:
         shown = in_process("show", file, "--kernel", kernel).stdout
         assert f": {lead}\n" in shown and set(re.findall(r"margin >= (\S+)", shown)) == {lead}
         figure = verale.plot(Certificate.load(file), None, report_head(), report_latents(report_head()))
-        assert f"\nat least {lead}" in "\n".join(text.get_text() for text in figure.findobj(Text))
+        assert f": at least {lead}" in " ".join(text.get_text() for text in figure.findobj(Text))

@@ -742,9 +742,6 @@ report/table.py frame: no column says so
 report/picture.py picture: a figure hides a mistake
     where_wrong(collection.name_of(item.label), item.correct) => ''
     end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[figure]
-report/compact.py _drawn: a small figure hides a mistake
-    where_wrong(collection.name_of(item.label), item.correct) => ''
-    end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[compact]
 report/shown.py Shown.heading: a notebook hides a mistake
     f'{verdict}: class {self.telling.predicted}{where_wrong(self.label, self.correct)}'
     => f'{verdict}: class {self.telling.predicted}'
@@ -795,9 +792,13 @@ report/page_files/check.js: another picture is proved again
 report/telling.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
-report/compact.py _drawn: a figure says PROVED of anything
-    f'{item.verdict}: class {predicted}{wrong}' => f'PROVED: class {predicted}{wrong}'
-    unit/report/test_compact.py::test_what_is_not_audited_is_not_called_proved[top_k]
+report/picture.py _Content.heading: a figure says PROVED of anything
+    f'{self.status}: class {self.telling.predicted}{self.wrong}'
+    => f'PROVED: class {self.telling.predicted}{self.wrong}'
+    unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
+report/picture.py _Content.points: a figure shows points that nobody proved
+    self.telling.points if self.status == 'PROVED' else () => self.telling.points
+    unit/report/test_picture.py::test_the_points_are_those_of_show[top_k]
 report/notebook.py _of_object: a notebook says PROVED of anything
     status.replace('_', ' ') => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
@@ -828,8 +829,8 @@ certificate/words.py prototypes_named: a list is cut
 certificate/words.py meant_by: a clause is told by those that it does not speak of
     never len(meant) < len(exempt)
     unit/certificate/test_words.py::test_a_clause_is_told_by_those_that_it_speaks_of_where_they_are_fewer
-report/picture.py _entries: a figure does not know how many prototypes there are
-    each.in_words(count) => each.in_words(None)
+report/telling.py Telling.of: a figure does not know how many prototypes there are
+    statement.in_words(count)[0] => statement.in_words(None)[0]
     end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-figure]
 cli/necessity.py _lines: two prototypes are told as all but the other ones
     result.prototypes => None

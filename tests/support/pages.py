@@ -40,6 +40,14 @@ class Page(HTMLParser):
         (text,) = [text for attributes, text in self.blocks if attributes.get("id") == name]
         return text
 
+    @property
+    def everything(self) -> str:
+        """All that the page says or holds, inflated."""
+        deflated = ["rows", *(f"d{number}" for number in range(len(self.data["blocks"])))]
+        known = {str(attributes.get("id")) for attributes, _ in self.blocks}
+        deflated += [name for name in ("head-text", "network-text") if name in known]
+        return "\n".join([self.text, *(zlib.decompress(b64decode(self.element(name))).decode() for name in deflated)])
+
     def inflated(self, name: str) -> dict[str, Any]:
         """An object that is deflated in the page."""
         inflated: dict[str, Any] = json.loads(zlib.decompress(b64decode(self.element(name))))

@@ -69,7 +69,7 @@ def command(
     attribution.csv, attribution.json and attribution.html. `verale audit FOLDER --minimality` proves them again.
     """
     from verale.report.attribution_page import attribution_page
-    from verale.report.rules_page import pictures_in
+    from verale.report.rules_page import pictures_beside, pictures_in
     from verale.runs.arguments import HeadFile
     from verale.runs.attribute import ATTRIBUTION, attribute
     from verale.runs.folder import HEAD, require_room, write_results
@@ -77,7 +77,7 @@ def command(
     directory, file = Path(out), HeadFile.of(head)
     inputs = [Path(head), Path(latents)]
     require_room(directory, ATTRIBUTION, {HEAD: file.data}, overwrite, inputs)
-    shown = {} if prototype_pictures is None else pictures_in(Path(prototype_pictures))
+    shown = pictures_beside(latents) if prototype_pictures is None else pictures_in(Path(prototype_pictures))
     unwritten = f"nothing is written to {directory}"
     with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
         found = attribute(file, latents, image, count, paradigm, seed, advance, audit)

@@ -44,6 +44,7 @@ _NARROW = (
 )
 @options.out("Also write a page (.html) or a table (.csv); may be repeated.", "FILE", "outputs", multiple=True)
 @options.allow
+@click.option("--no-pictures", is_flag=True, help="Of pages: leave out the images.")
 @options.overwrite("Replace existing files.")
 @click.option(
     "--all", "everything", is_flag=True, help=f"List every image, not only {_FIRST} that changed, another class first."
@@ -57,6 +58,7 @@ def command(
     given: Inputs,
     outputs: tuple[str, ...],
     allow: tuple[str, ...],
+    no_pictures: bool,
     overwrite: bool,
     everything: bool,
     as_json: bool,
@@ -101,7 +103,7 @@ def command(
     else:
         _print(comparison, counts, rows, everything)
     for output in outputs:
-        write_atomically(output, _written(output, comparison, counts, rows, everything, allow))
+        write_atomically(output, _written(output, comparison, counts, rows, everything, allow, not no_pictures))
         print_line(f"{output} is written", sys.stderr)
 
 
@@ -126,6 +128,7 @@ def _written(
     rows: list[ComparedImage],
     everything: bool,
     allow: tuple[str, ...],
+    embeds: bool,
 ) -> bytes:
     """The bytes of an output."""
     if Path(output).suffix.lower() == ".csv":
@@ -135,7 +138,7 @@ def _written(
     from verale.report.compare_page import page
     from verale.runs.compared_words import changed_first
 
-    return page(comparison, counts, rows if everything else changed_first(rows), allow)
+    return page(comparison, counts, rows if everything else changed_first(rows), allow, embeds)
 
 
 def _summary(comparison: RunComparison, counts: Counts) -> dict[str, object]:

@@ -92,7 +92,7 @@ def seconds(default: float, what: str) -> Option:
     return click.option("--seconds", default=default, show_default=True, metavar="SECONDS", help=what)
 
 
-def prototype_pictures(what: str = "Pictures of prototypes, FOLDER/0000.png and so on.") -> Option:
+def prototype_pictures(what: str = "Pictures of prototypes, 0000.png ...; by default those beside LATENTS.") -> Option:
     """The option `--prototype-pictures`."""
     return click.option("--prototype-pictures", metavar="FOLDER", type=click.Path(), help=what)
 

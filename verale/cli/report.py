@@ -74,7 +74,10 @@ _NEEDS = {
     "--image-size", type=click.IntRange(8), default=224, show_default=True, metavar="PIXELS",
     help="The largest width and height of an image; larger ones are scaled down.",
 )  # fmt: skip
-@click.option("--compact", is_flag=True, help="Of pdf, svg, png: a small figure, 3.3 inches wide, for a paper.")
+@click.option("--compact", is_flag=True, help="Of pdf, svg, png: as wide as a column of a paper, 3.3 inches.")
+@click.option(
+    "--no-pictures", is_flag=True, help="Leave out the images and the pictures of prototypes; frames and numbers stay."
+)
 @options.overwrite()
 @click.option(
     "--same-as", metavar="PAGE", type=click.Path(),
@@ -102,6 +105,7 @@ def command(
     max_size: float,
     image_size: int,
     compact: bool,
+    no_pictures: bool,
     overwrite: bool,
     same_as: str | None,
     as_json: bool,
@@ -136,6 +140,8 @@ def command(
         raise UsageError("--origins is for pages, which say what is proved now: leave it out, or --no-audit")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
+    if no_pictures and kind in TABLES:
+        raise UsageError(f"--no-pictures is for pages and figures, and {target} is a table: leave it out")
     beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
     read_here = [certificates, beside, given.head, given.latents, log, origins, origin_images]
     if same_as is None:
@@ -160,6 +166,8 @@ def command(
     collection = _judge(collection, log, no_audit, audit, run.jobs or 1)
     if origins is not None and origin_images is not None:
         collection = _with_origins(collection, origins, origin_images, audit)
+    if no_pictures:
+        collection = collection.without_pictures()
     if kind == "html":
         from verale.report.page import Limits, page
 
@@ -168,10 +176,9 @@ def command(
         with progress("writing", len(collection.items)) as advance:
             data = page(collection, heading, limits, advance, provable)
     elif kind in PICTURES:
-        from verale.report import compact as small
-        from verale.report import picture
+        from verale.report.picture import picture
 
-        data = small.compact(collection, kind) if compact else picture.picture(collection, kind)
+        data = picture(collection, kind, compact)
     else:
         from verale.report.table import encode
 

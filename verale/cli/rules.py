@@ -55,7 +55,7 @@ def command(
     rule, which names no image, the head, rules.csv, rules.json and rules.html. `verale audit FOLDER
     --entailment-only` proves them again, `verale cover FOLDER --latents LATENTS` says which images they prove.
     """
-    from verale.report.rules_page import page, pictures_in
+    from verale.report.rules_page import page, pictures_beside, pictures_in
     from verale.runs.arguments import HeadFile
     from verale.runs.folder import HEAD, require_room, write_results
     from verale.runs.rules import RULES, fit_rules
@@ -63,7 +63,7 @@ def command(
     directory, file = Path(out), HeadFile.of(head)
     inputs = [Path(given) for given in (head, latents, held_out) if given is not None]
     require_room(directory, RULES, {HEAD: file.data}, overwrite, inputs)
-    shown = {} if prototype_pictures is None else pictures_in(Path(prototype_pictures))
+    shown = pictures_beside(latents) if prototype_pictures is None else pictures_in(Path(prototype_pictures))
     unwritten = f"nothing is written to {directory}"
     with progress("fitting", count, unit="rules", interrupted=lambda: unwritten) as advance:
         rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from verale.certificate.words import PROTOTYPES, below, not_proved, part_of
 from verale.report.grid import grid_of_image
-from verale.report.templates import rendered
+from verale.report.templates import last_names, rendered
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -66,6 +66,7 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
         "attribution.html",
         _STYLES,
         found=found,
+        file=last_names(found.file),
         total=len(found.explanations),
         proved=sum(each.status == "PROVED" for each in found.explanations),
         minimal=sum(each.minimal for each in found.explanations),

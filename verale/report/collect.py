@@ -35,6 +35,7 @@ from verale.files import SentFile, certificate_index, certificates_folder, certi
 from verale.report.explanation import in_brief, named_prototypes
 from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
+from verale.runs.explained_run import HeadOfRun
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
 from verale.runs.listed import Listing, differences
@@ -251,6 +252,7 @@ class Collection:
         audited: where verdicts come from, for people; empty without verdicts.
         auditor: the checker that gave them now; None where it did not.
         origins: of each prototype a sentence that says which patch of which picture it is, as it was proved now.
+        embeds: whether pictures may be shown: images and those of prototypes.
         differences: in what the folder is not what its run's record lists, one sentence each.
     """
 
@@ -266,13 +268,14 @@ class Collection:
     differences: tuple[str, ...] = ()
     auditor: Auditor | None = None
     origins: Mapping[int, str] = field(default_factory=dict)
+    embeds: bool = True
 
     @cached_property
     def outside(self) -> str:
         """Where images are that are not shown because nobody has allowed it, and what shows them; empty without any."""
         outside = [item.file for item in self.items if item.file is not None and item.image_note == OUTSIDE]
         folders = replace(self.source, files=tuple(outside)).outside(*self.pictures.values())
-        if not folders:
+        if not folders or not self.embeds:
             return ""
         named = ", ".join(map(str, folders[:_LISTED])) + (", ..." if len(folders) > _LISTED else "")
         options = " ".join(f"--allow {quote(str(each))}" for each in folders[:_LISTED])
@@ -280,6 +283,11 @@ class Collection:
             f"images that {SOURCE}, or a link, names outside of {self.folder}, in {named}, are not shown; if you mean"
             f" these folders, say {options}"
         )
+
+    @cached_property
+    def read_head(self) -> HeadOfRun | None:
+        """The head as the checker reads it; None without one. Raises InputError."""
+        return None if self.head_file is None else HeadOfRun.of(self.head_file.path, self.head_file.data)
 
     @cached_property
     def _network(self) -> NetworkBeside | None:
@@ -341,6 +349,10 @@ class Collection:
     def name_of(self, predicted: int | None) -> str:
         """A class for people: its name, or its number where it has none."""
         return "" if predicted is None else class_name(predicted, self.classes, _LONGEST_NAME)
+
+    def without_pictures(self) -> Collection:
+        """The same, of which neither images nor pictures of prototypes are shown: their files are not opened again."""
+        return replace(self, source=self.source.within(), pictures={}, embeds=False)
 
     def with_records(
         self, record_of: Callable[[Item], Mapping[str, Any] | None], audited: str, auditor: Auditor | None = None

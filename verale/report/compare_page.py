@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from verale.certificate.words import LABELS, NAMED_PICTURE, percent
+from verale.certificate.words import LABELS, NAMED_PICTURE, class_name, percent
 from verale.errors import InputError
 from verale.report.images import AS_NOTED, OUTSIDE, Matcher
-from verale.report.templates import rendered
+from verale.report.templates import last_names, rendered
 from verale.report.thumbnails import Thumbnails, to_draw
 from verale.runs.compare import RunComparison
 from verale.runs.compared import ComparedImage, Counts
@@ -45,7 +45,9 @@ class _Row:
 
     one: ComparedImage
     picture: str | None
+    change: tuple[str, str] | None
     classes: str
+    label: str
     held: str
     sizes: str
     bounded: str
@@ -55,7 +57,11 @@ class _Row:
 
 
 def page(
-    comparison: RunComparison, counts: Counts, listed: Sequence[ComparedImage], allow: Sequence[str] = ()
+    comparison: RunComparison,
+    counts: Counts,
+    listed: Sequence[ComparedImage],
+    allow: Sequence[str] = (),
+    embeds: bool = True,
 ) -> bytes:
     """The bytes of the page's file, UTF-8 HTML.
 
@@ -64,9 +70,10 @@ def page(
         counts: what that came to.
         listed: the images that are listed.
         allow: folders of which images may be shown that `source.json` names, beside the run's own.
+        embeds: whether images are shown.
     """
     shown = listed[:_MOST]
-    pictures = _pictures(comparison, shown, allow)
+    pictures = _pictures(comparison, shown, allow) if embeds else {}
     return rendered(
         "compare.html",
         _STYLES,
@@ -78,7 +85,9 @@ def page(
         sides=about_sides(comparison, counts),
         bars=[_bar(*each) for each in counts.fails_most[:_FAILING]],
         more_bars=max(0, len(counts.failing) - _FAILING),
-        rows=[_row(one, pictures.get(one.a.index)) for one in shown],
+        folders=[last_names(run.folder.resolve()) for run in (comparison.a, comparison.b)],
+        labelled=any(one.a.label is not None for one in shown),
+        rows=[_row(one, pictures.get(one.a.index), comparison.a.names) for one in shown],
         pictured=bool(pictures),
         of_images=_of_images(shown, pictures),
         unlisted=len(listed) - len(shown),
@@ -116,11 +125,26 @@ def _bar(subject: str, number: int, stated: int) -> _Bar:
     return _Bar(subject, round(100 * number / stated, 2), f"{number} of {stated}")
 
 
-def _row(one: ComparedImage, picture: str | None) -> _Row:
+def _change(one: ComparedImage) -> tuple[str, str] | None:
+    """What a change of class is, for the style and in words; None where the class stays. The sign goes before words:
+    colour alone tells nobody anything."""
+    if one.same_class is not False:
+        return None
+    right = one.a.correct, one.b.correct
+    if right == (False, True):
+        return "corrected", "✓ B is right, A was wrong"
+    if right == (True, False):
+        return "lost", "✗ B is wrong, A was right"
+    return "changed", "≠ both are wrong" if right == (False, False) else "≠ another class"
+
+
+def _row(one: ComparedImage, picture: str | None, classes: Sequence[str] | None) -> _Row:
     a, b = one.a, one.b
+    label = "-" if a.label is None else class_name(a.label, classes)
     reach = [None if side.bounded is None else side.bounded.prototypes for side in (a, b)]
     return _Row(
-        *(one, picture, two(class_of(a), class_of(b)), held(one), two(a.size, b.size), two(*reach)),
+        *(one, picture, _change(one), two(class_of(a), class_of(b)), label),
+        *(held(one), two(a.size, b.size), two(*reach)),
         *(two(a.margin, b.margin), two(a.minimal, b.minimal), two(a.paradigm, b.paradigm)),
     )
 

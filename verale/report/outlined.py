@@ -52,11 +52,11 @@ def pixels_of_item(collection: Collection, item: Item) -> tuple[Any, str]:
     """An item's image in a form that matplotlib draws, and what is known of it; None where it is not shown."""
     file = to_draw(collection.source, item.image)
     if file is None:
-        return None, item.image_is
+        return None, item.image_is if collection.embeds else "not shown: the figure was made without pictures"
     try:
         return pixels_of(file), item.image_is
     except InputError as error:
-        return None, f"not shown: {error}"
+        return None, f"not shown: {Path(file.path).name}: {error.problem}"
 
 
 def pixels_of(file: ImageFile) -> object:

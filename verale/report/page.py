@@ -15,6 +15,7 @@ from verale.certificate.words import (
     LABELS,
     NOT_COMPARED,
     PROTOTYPES,
+    enumerated,
     how_computed,
     not_proved,
     pictures_of,
@@ -33,6 +34,7 @@ from verale.report.page_overview import overview
 from verale.report.templates import joined, rendered
 from verale.report.thumbnails import ImageFile, Thumbnails, Window, window_of
 from verale.runs.explained_run import OBSERVABLES
+from verale.runs.folder import SOURCE
 from verale.version import __version__
 
 __all__ = ["Limits", "page"]
@@ -153,8 +155,29 @@ def page(
         of_images=_of_images(collection),
         labels=LABELS if any(item.label is not None for item in collection.items) else "",
         own_names=collection.own_names,
+        contents=_contents(collection, len(full.images), len(training), full.count, checking),
         **overview(collection),
     )
+
+
+def _contents(collection: Collection, images: int, training: int, certificates: int, checking: Checking | None) -> str:
+    """What the page's file holds, for whoever sends it on."""
+
+    def number(of: int, noun: str) -> str:
+        return f"{of or 'no'} {noun}{'' if of == 1 else 's'}"
+
+    held = [number(certificates, "certificate"), number(images, "image")]
+    held.append(f"{number(training, 'picture')} of prototypes")
+    if any(item.file is not None for item in collection.items):
+        held.append("the names of the images' files")
+    if any(item.label is not None for item in collection.items):
+        held.append("their true classes, as labelled")
+    if checking is not None:
+        held.append("the head")
+        held += [] if checking.seen is None else ["the network, and the bytes of the pictures"]
+        of_latents = any(item.summary is not None and item.summary.picture is None for item in collection.items)
+        held += ["the latents of the images"] if of_latents and collection.latents is not None else []
+    return f"This file holds {enumerated(held)}."
 
 
 def _compact(value: object) -> str:
@@ -207,7 +230,7 @@ def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) 
             left_out += 1
             continue
         uris[file], size = uri, size + len(uri)
-    if not shown and collection.head is not None:
+    if not shown and collection.head is not None and collection.embeds:
         notes.append(
             "The prototypes have no pictures. Put them into the folder prototypes beside the certificates (0000.png,"
             " 0001.png, ...), or say in source.json which patches of which training images they are (docs/report.md)."
@@ -261,13 +284,13 @@ def _in_full(
         )
     if full.unread:
         notes.append(f"{len(full.unread)} images are not shown; the first: {full.unread[0]}")
-    if by_order := sum(item.image_note == BY_ORDER for item in collection.items):
+    if (by_order := sum(item.image_note == BY_ORDER for item in collection.items)) and collection.embeds:
         notes.append(
             f"{by_order} images are {BY_ORDER}: nothing binds them to their certificates but the order of their names"
             " (docs/report.md)."
         )
-    if collection.outside:
-        notes.append(f"{collection.outside[0].upper()}{collection.outside[1:]}.")
+    if collection.outside:  # which names folders of this machine
+        notes.append(f"Images that {SOURCE}, or a link, names outside of the folder are not shown (--allow).")
     for note in (GONE, OTHER):
         if left_out := sum(item.image_note == note for item in collection.items):
             notes.append(f"{left_out} images are {note}.")
@@ -276,7 +299,9 @@ def _in_full(
             f"Of {contradicted} certificates, source.json names other pictures than they do. What it says of these is"
             " left out, their true classes too; pictures that are shown were found by their digests."
         )
-    if not any(item.image is not None for item in collection.items):
+    if not collection.embeds:
+        notes.append("The page was written without pictures (--no-pictures): frames lie where the image would be.")
+    elif not any(item.image is not None for item in collection.items):
         notes.append("The images are unknown, so the page draws only their grids (--images).")
     elif window.unknown:
         names = reprlib.repr(", ".join(window.unknown))[1:-1]
@@ -301,7 +326,7 @@ def _not_proved(collection: Collection) -> str:
 def _of_images(collection: Collection) -> str:
     """What is known of the images, by how many there are of each kind."""
     kinds = Counter(item.image_is for item in collection.items if item.image is not None and item.image.is_shown)
-    if not kinds:
+    if not kinds or not collection.embeds:
         return ""
     if len(kinds) == 1:
         return f"Each image is {next(iter(kinds))}."

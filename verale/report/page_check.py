@@ -34,7 +34,6 @@ from verale.checker.read.pictures import Pictures
 from verale.errors import InputError, naming, option
 from verale.files import LARGEST_LATENTS, opener_of, read
 from verale.report.collect import Collection
-from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import find_seen
 
 __all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "Deflated", "csp_digest", "deflated"]
@@ -117,13 +116,12 @@ class Checking:
         Raises:
             InputError: no head, or a head or latents file that the checker cannot use.
         """
-        file = collection.head_file
-        if file is None:
+        if collection.read_head is None:
             raise InputError(
                 collection.folder,
                 f"has no head, without which {option('provable')} can prove nothing: say {option('head')}",
             )
-        head = HeadOfRun.of(file.path, file.data).head
+        head = collection.read_head.head
         text = b"head " + head_text(head)
         if not _fits(text, "(--provable): the head", notes):
             return None
@@ -131,7 +129,7 @@ class Checking:
         latents = None if collection.latents_path is None else _read_latents(collection.latents_path, head)
         digests = hashlib.sha256(script).hexdigest(), csp_digest(script)
         begins_there = any(item.summary is not None and item.summary.picture is not None for item in collection.items)
-        seen = SeenInPage.beside(collection.folder, notes) if begins_there else None
+        seen = SeenInPage.beside(collection.folder, notes) if begins_there and collection.embeds else None
         return cls(deflated(script), *digests, deflated(text), seen, head, latents)
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 
 from verale.errors import InputError
 from verale.report.collect import Item, read_item
@@ -111,7 +112,7 @@ class Full:
         try:
             return self._thumbnails.uri(file)
         except InputError as error:
-            self.unread.append(str(error))
+            self.unread.append(f"{Path(file.path).name}: {error.problem}")
             return ""
 
     def _size_of_images(self, shown: list[InFull]) -> int:

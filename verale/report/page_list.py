@@ -26,6 +26,7 @@ def columns_of(collection: Collection) -> Iterator[tuple[str, list[Any]]]:
         "run": lambda item: None if item.record is None else runs.index(_run(item.record)),
         "known": lambda item: words.index(item.image_is),
         "unproved": lambda item: sentences.index(item.not_proved),
+        "message": lambda item: _message(item).replace(f"{collection.folder}/", ""),
     }
     for name, of in columns.items():
         yield name, [of(item) for item in collection.items]
@@ -60,7 +61,6 @@ _COLUMNS: dict[str, Callable[[Item], Any]] = {
     "audit": _of_record(lambda record: _rounded(record.get("seconds"))),
     "status": lambda item: item.status,
     "caveat": lambda item: item.caveat,
-    "message": _message,
     "claims": _of_record(_claims, []),
     "pictured": lambda item: item.summary.arithmetic if item.summary is not None and item.proves_picture else None,
     "why": _of_summary(lambda summary: summary.brief, ""),

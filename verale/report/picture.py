@@ -1,27 +1,33 @@
-"""One certificate as a picture: the image with outlined patches, the margins, and the statements."""
+"""One certificate as a figure: image, prototypes, the sentence, the points, what is proved, and the statements.
+
+It tells what the page tells, in the words of `Telling`. A compact figure is as wide as a column of a paper, and lists
+only the statements whose numbers the sentence leaves out.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from textwrap import fill, shorten, wrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context, rcdefaults, rcParams
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import Rectangle
 
 from verale.certificate import Certificate
 from verale.certificate.words import (
     NAMED_PICTURE,
+    PROTOTYPES,
     PROVED_PICTURE,
-    about,
     as_claimed,
-    below,
     caveat,
-    class_name,
     from_picture,
     not_proved,
     proved_claims,
@@ -31,68 +37,101 @@ from verale.checker import Verdict
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
 from verale.errors import InputError
-from verale.report.collect import CertificateSummary, Collection, own_latents, read_item
-from verale.report.estimates import Estimates, estimates_of, estimates_of_item
+from verale.report.collect import Collection, own_latents, read_item
+from verale.report.estimates import estimates_of
 from verale.report.grid import Grid, grid_of_image
-from verale.report.outlined import (
-    MOST,
-    marks_of,
-    marks_of_item,
-    outline,
-    pixels_of_given,
-    pixels_of_item,
-    stated_prototypes,
-)
+from verale.report.outlined import MOST, marks_of, marks_of_item, outline, pixels_of, pixels_of_given, pixels_of_item
+from verale.report.telling import Telling
+from verale.report.thumbnails import ImageFile, Window, window_of
+from verale.runs.arguments import HeadFile, auditor_for
+from verale.runs.explained_run import HeadOfRun
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
 
 __all__ = ["Picture", "picture", "plot", "saved"]
 
-_RIVALS = 12
-_COLUMNS = 3
-"""Of the list of statements."""
-_WIDE = 150
-"""The most characters of a line of the heading."""
-_WIDE_NOTE = 230
-"""The same of the notes below."""
-_LINE = 0.125
-"""The height of a listed line in inches."""
-_LETTERS = 64
-"""The most characters of a line in a column of the list."""
-_LONGEST = 26
-"""The most characters of a class's name beside its bar."""
-_BAR = "#2a6fb5"
+_EDGE, _LINE, _SIZE = 0.06, 0.115, 6.5
+"""The margin of the figure and the height of a line in inches, and the size of letters in points."""
+_PICTURES, _PICTURED = 6, 1.0
+"""The most prototypes that are pictured, and the height of their pictures where points stand below them."""
+_BULLET, _INDENT = "\N{BULLET} ", "   "
+_YELLOW = "#ffd84d"
+_SQUARES = "Numbers in squares: prototypes."
 
 
 @dataclass(frozen=True)
-class _Words:
-    """What is said around a drawing.
+class _Layout:
+    """How much room there is: width and height of the image in inches, the most statements and rivals that are listed,
+    and the columns of the list."""
+
+    width: float
+    image: float
+    statements: int
+    rivals: int
+    columns: int
+
+
+_COMPACT, _WHOLE = _Layout(3.3, 1.5, 8, 1, 1), _Layout(7.0, 2.6, MOST, 12, 2)
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a figure shows.
 
     Attributes:
-        status: the verdict.
+        telling: the certificate in words.
+        certificate: the same as the checker reads it.
+        status: the verdict, and what goes with it.
         wrong: what follows the class where it is wrong.
-        name: of the certificate.
-        image: what is known of the image, or why none is shown.
         begun: what is claimed of the picture.
+        pixels: the image; None where none is shown.
+        known: what is known of the image, or why none is shown.
         notes: what the verdict does not say, and what nothing checks.
+        grid, marks, fields: where patches lie, the prototypes to name in them, and what they depend on.
+        prototypes: by number a picture, and the cell that the prototype is where that is a whole training image.
     """
 
+    telling: Telling
+    certificate: checked.Certificate
     status: str
-    wrong: str = ""
-    name: str = ""
-    image: str = ""
-    begun: str = ""
-    notes: str = ""
+    wrong: str
+    begun: str
+    pixels: Any
+    known: str
+    notes: Sequence[str]
+    grid: Grid | None
+    marks: Mapping[int, Sequence[int]]
+    fields: ReceptiveFields | None = None
+    prototypes: Mapping[int, tuple[Any, tuple[int, int] | None]] | None = None
+
+    def heading(self) -> str:
+        """The verdict and the class, and whether it is wrong."""
+        return printable(f"{self.status}: class {self.telling.predicted}{self.wrong}")
 
     @property
-    def about(self) -> str:
-        """Of the certificate and its image, in brackets."""
-        said = "; ".join(filter(None, (self.name, f"the image is {self.image}" if self.image else "")))
-        return f" ({said})" if said else ""
+    def points(self) -> tuple[tuple[str, str], ...]:
+        """Why the class is ahead, line by line; none unless it is PROVED."""
+        return self.telling.points if self.status == "PROVED" else ()
+
+    def below(self, layout: _Layout, outlined: str) -> Iterator[str]:
+        """What stands below the image and the points: what is proved, and what is not."""
+        telling = self.telling
+        rivals, claimed = telling.margins[: layout.rivals], as_claimed(self.status)
+        if layout is _COMPACT and rivals and not self.points:
+            who = "Every other class" if len(telling.margins) > 1 else rivals[0][0]
+            yield f"{who} stays at least {rivals[0][1]} below {telling.predicted}{claimed}."
+        elif layout is _WHOLE and rivals:
+            said = [f"{name}: at least {margin}" for name, margin in rivals]
+            more = len(telling.margins) - len(rivals)
+            said += [f"{more} more classes"] if more else []
+            yield f"Leads, how far other classes stay below {telling.predicted}{claimed}: {'; '.join(said)}."
+        if self.begun:
+            yield self.begun
+        shown = f"The image is {self.known}." if self.known else ""
+        notes = [_SQUARES, outlined, shown, *self.notes, PROTOTYPES if self.prototypes else ""]
+        yield " ".join(filter(None, notes))
 
 
 class Picture(Figure):
@@ -119,9 +158,9 @@ def plot(
         image: what the network received: a file, a PIL image, or an array or tensor (H, W), (H, W, 3) or (3, H, W),
             bytes or floats. Without it the grid of patches is drawn. Whether it is the picture that the certificate
             names is said where it names one.
-        head: gives class names, and similarities (float64, for people).
+        head: gives class names, and with a verdict the points that the statements prove.
         latents: (N, D, H, W) or (N, L, D), the certificate's image among them; gives the shape of the grid, and with
-            the head how far the class is ahead.
+            the head the patches where prototypes are most active.
         verdict: the result of `verale.audit`. Without it nothing is called proved.
         classes: the names of the classes, if the head has none.
 
@@ -135,52 +174,72 @@ def plot(
     data = certificate.to_bytes()
     given = checked.read_certificate(data)
     own = None if latents is None else own_latents(given, latents)
-    names = (head.labels if head is not None else None) or classes
     status, unchecked, proved = "NOT AUDITED", "", frozenset[str]()
     if verdict is not None:
         unchecked = caveat(verdict.status.value, verdict.claims)
         status = ", ".join(filter(None, (verdict.status.value, unchecked))).replace("_", " ")
         proved = proved_claims(verdict.status.value, verdict.claims)
     pixels, known = (None, "") if image is None else pixels_of_given(image, given.picture)
-    words = _Words(
-        status,
-        image=PROVED_PICTURE if "picture" in proved and known == NAMED_PICTURE else known,
-        begun=from_picture(given.arithmetic) if given.picture is not None and not unchecked else "",
-        notes=not_proved(proved),
-    )
-    grid = grid_of_image(given.patches, head, latents)
+    facts = None if head is None else _read_head(head)
+    numbers = None
+    if facts is not None and head is not None and status == "PROVED":
+        numbers = auditor_for(HeadFile.of(head)).numbers
     count = head.size if head is not None and head.digest == given.head else None
-    marks = marks_of(given, count, partial(estimates_of, head=head, image=own))
-    return _draw(data, given, count, pixels, grid, names, estimates_of(given, head, own), marks, words)
+    content = _Content(
+        Telling.of(data, facts, (head.labels if head is not None else None) or classes, numbers),
+        given,
+        status,
+        "",
+        from_picture(given.arithmetic) if given.picture is not None and not unchecked else "",
+        pixels,
+        PROVED_PICTURE if "picture" in proved and known == NAMED_PICTURE else known,
+        [not_proved(proved)],
+        grid_of_image(given.patches, head, latents),
+        marks_of(given, count, partial(estimates_of, head=head, image=own)),
+    )
+    return _drawn(content, _WHOLE)
 
 
-def picture(collection: Collection, kind: str) -> bytes:
+def _read_head(head: Head) -> HeadOfRun | None:
+    """A head as the checker reads it; None where it is from a file with other bytes than `Head.save` writes."""
+    data = head.to_bytes()
+    return HeadOfRun.of("head", data) if hashlib.sha256(data).hexdigest() == head.digest else None
+
+
+def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
     """The one certificate of a collection as a `pdf`, `svg` or `png` file.
 
     If the image cannot be read, the picture says so and shows the grid.
 
     Raises:
-        InputError: the certificate cannot be read.
+        InputError: the certificate cannot be read; latents that do not fit the head.
     """
     (item,) = collection.items
     if item.summary is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
     data, given = read_item(item)
+    numbers = (
+        None if collection.head_file is None else (collection.auditor or auditor_for(collection.head_file)).numbers
+    )
+    telling = Telling.of(data, collection.read_head, collection.classes, numbers)
     pixels, known = pixels_of_item(collection, item)
-    words = _Words(
+    grid = collection.grid_of(given.patches, given.network)
+    shown = ((j, _prototype(collection, j)) for j in telling.prototypes)
+    content = _Content(
+        telling,
+        given,
         item.verdict,
         where_wrong(collection.name_of(item.label), item.correct),
-        item.name,
-        known,
         item.begun,
-        " ".join(collection.notes_on(item)),
+        pixels,
+        known,
+        collection.notes_on(item),
+        grid,
+        marks_of_item(collection, item, given),
+        collection.fields_of(grid, given.network),
+        dict([(j, drawn) for j, drawn in shown if drawn is not None][:_PICTURES]),
     )
-    grid = collection.grid_of(given.patches, given.network)
-    estimates = estimates_of_item(collection, item, given)
-    fields = collection.fields_of(grid, given.network)
-    marks = marks_of_item(collection, item, given)
-    classes, count = collection.classes, collection.prototypes_of(given)
-    return saved(lambda: _draw(data, given, count, pixels, grid, classes, estimates, marks, words, fields), kind)
+    return saved(lambda: _drawn(content, _COMPACT if compact else _WHOLE), kind)
 
 
 def saved(draw: Callable[[], Figure], kind: str) -> bytes:
@@ -196,107 +255,159 @@ def saved(draw: Callable[[], Figure], kind: str) -> bytes:
     return stream.getvalue()
 
 
-def _draw(
-    data: bytes,
-    certificate: checked.Certificate,
-    count: int | None,
-    pixels: object,
-    grid: Grid | None,
-    classes: tuple[str, ...] | None,
-    estimates: Estimates,
-    marks: Mapping[int, Sequence[int]],
-    words: _Words,
-    fields: ReceptiveFields | None = None,
-) -> Picture:
-    columns = _columns(_entries(data, certificate, count, estimates))
-    rows = max(map(len, columns))
-    figure = Picture(figsize=(11, 6.2 + rows * _LINE), dpi=150, layout="constrained")
-    panels: Any = figure.subfigures(2, 1, height_ratios=[6.2, max(rows * _LINE, 0.3)])
-    top, listing = panels
-    left, right = top.subplots(1, 2, width_ratios=[1, 1.3])
-    left.set_title(outline(left, certificate, pixels, grid, marks, fields), fontsize=8)
-    _margins(right, certificate, classes, estimates, as_claimed(words.status))
-    predicted = printable(class_name(certificate.predicted, classes))
-    heading = f"{words.status}: class {predicted}{words.wrong}{words.about}"
-    claim = f"{CertificateSummary.of(certificate).claim(predicted)} {words.begun}".strip()
-    # Lines are wrapped here, since matplotlib reads mathematics in those that it wraps itself.
-    wrapped = "\n".join(fill(printable(line), _WIDE) for line in (heading, claim))
-    top.suptitle(wrapped, fontsize=9, parse_math=False)
-    for column, lines in enumerate(columns):
-        x = (column + 0.02) / _COLUMNS
-        listing.text(x, 1, "\n".join(lines), fontsize=6, family="monospace", va="top", parse_math=False)
-    figure.supxlabel(fill(printable(words.notes), _WIDE_NOTE), fontsize=6, parse_math=False)
+def _drawn(content: _Content, layout: _Layout) -> Picture:
+    """The figure: text, the image with prototypes and points beside or below it, text, and the list of statements."""
+    figure = Picture(dpi=300)
+    lines = _Lines(figure)
+    wide, beside = layout.width - 2 * _EDGE, layout is _WHOLE
+    above = lines.of(content.heading(), wide, "bold")
+    bold = len(above)
+    above += lines.of(printable(content.telling.sentence), wide)
+    # The image is drawn first in a corner: what is said of it is part of the text that decides the figure's height.
+    image: Any = figure.add_axes((0, 0, 0.1, 0.1))
+    said = outline(image, content.certificate, content.pixels, content.grid, content.marks, content.fields, size=5)
+    outlined = f"In the image: {said}.".replace("\n", "; ") if said and beside else ""
+    below = [line for text in content.below(layout, outlined) for line in lines.of(printable(text), wide)]
+    columns = _columns(_statements(content.telling, layout, lines), layout.columns)
+    start = layout.image + 2 * _EDGE
+    room = layout.width - start - _EDGE
+    points = [row for pair in content.points for row in _row(pair, lines, room if beside else wide)]
+    shown = content.prototypes or {}
+    pictured = _PICTURED if beside and points and shown else layout.image
+    panel = max(layout.image, (pictured if shown else 0) + _EDGE + len(points) * _LINE) if beside else layout.image
+    rows = len(above) + len(below) + max(map(len, columns)) + (0 if beside else len(points))
+    height = rows * _LINE + panel + 5 * _EDGE
+    figure.set_size_inches(layout.width, height)
+
+    def write(texts: Sequence[str], x: float, top: float, bold: int = 0, align: str = "left") -> float:
+        for number, line in enumerate(texts):
+            place, weight = (top - number * _LINE) / height, "bold" if number < bold else "normal"
+            style: dict[str, Any] = {
+                "fontsize": _SIZE,
+                "fontweight": weight,
+                "va": "top",
+                "ha": align,
+                "parse_math": False,
+            }
+            figure.text(x / layout.width, place, line, **style)
+        return top - len(texts) * _LINE
+
+    top = write(above, _EDGE, height - _EDGE, bold) - _EDGE / 2
+    high = layout.image / height
+    image.set_position((_EDGE / layout.width, top / height - high, layout.image / layout.width, high))
+    _prototypes(figure, shown, content.grid, (start, room, pictured, top))
+    from_top = top - (pictured if shown else 0) - _EDGE if beside else top - panel - _EDGE
+    write([left for left, _ in points], start if beside else _EDGE, from_top)
+    end = write([right for _, right in points], layout.width - _EDGE, from_top, align="right")
+    top = write(below, _EDGE, top - panel - 2 * _EDGE if beside else end - _EDGE / 2)
+    for number, column in enumerate(columns):
+        write(column, _EDGE + number * wide / layout.columns, top - _EDGE / 2)
     return figure
 
 
-def _shortened(name: str) -> str:
-    """A name that fits beside a bar, cut between words where it has some."""
-    return shorten(name, _LONGEST, placeholder="...") if " " in name.strip() else name[:_LONGEST]
+def _row(pair: tuple[str, str], lines: _Lines, room: float) -> list[tuple[str, str]]:
+    """What gives or takes points at the left, and how many at the right; below each other where both do not fit."""
+    left, right = map(printable, pair)
+    both = lines.of(f"{left}:   {right}", room)
+    if len(both) == 1:
+        return [(f"{left}:", right)]
+    return [*((line, "") for line in lines.of(f"{left}:", room)), *(("", line) for line in lines.of(right, room))]
 
 
-def _margins(
-    axes: Axes,
-    certificate: checked.Certificate,
-    classes: tuple[str, ...] | None,
-    estimates: Estimates,
-    claimed: str,
-) -> None:
-    """The closest rivals: the stated margins, and the leads of the image itself."""
-    stated = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
-    shown = stated[:_RIVALS]
-    for row, (margin, rival) in enumerate(shown):
-        stated_margin = float(margin)
-        axes.barh(row, stated_margin, color=_BAR, height=0.6)
-        if estimates.ahead and estimates.ahead[rival] > stated_margin:
-            axes.barh(
-                row,
-                estimates.ahead[rival] - stated_margin,
-                left=stated_margin,
-                height=0.6,
-                fill=False,
-                edgecolor=_BAR,
-                linestyle="--",
-            )
-    named = [
-        f"{_shortened(printable(class_name(rival, classes)))}\nat least {below(margin)}" for margin, rival in shown
-    ]
-    axes.set_yticks(range(len(shown)), named, fontsize=7, parse_math=False)
-    axes.invert_yaxis()
-    axes.spines[["top", "right"]].set_visible(False)
-    rest = f", the {_RIVALS} closest of {len(stated)} other classes" if len(stated) > _RIVALS else ""
-    here = "; dashed: the lead of the image (float64)" if estimates.ahead else ""
-    axes.set_title(f"Leads{claimed}{rest}{here}", fontsize=8)
-    axes.tick_params(axis="x", labelsize=7)
+def _statements(telling: Telling, layout: _Layout, lines: _Lines) -> list[list[str]]:
+    """The size, and the statements that are listed, each as lines that fit a column."""
+    listed = telling.unsaid if layout is _COMPACT else telling.statements
+    texts = [f"{telling.size[0].upper()}{telling.size[1:]}."]
+    texts += [f"{_BULLET}{subject}: {bounds}" for subject, bounds in listed[: layout.statements]]
+    if len(listed) > layout.statements:
+        texts.append(f"{_BULLET}and {len(listed) - layout.statements} more")
+    wide = (layout.width - 2 * _EDGE) / layout.columns - (_EDGE if layout.columns > 1 else 0)
+    return [lines.of(text, wide) for text in texts]
 
 
-def _entries(data: bytes, certificate: checked.Certificate, count: int | None, estimates: Estimates) -> list[list[str]]:
-    """The statements, patch by patch: of each its lines, which are no longer than a column is wide."""
-    words = [each.in_words(count) for each in Certificate.from_bytes(data).statements]
-    numbered = list(enumerate(certificate.statements))
-    numbered.sort(key=lambda one: one[1].patch if isinstance(one[1], checked.PatchStatement) else -1)
-    lines = [_line(statement, words[number], estimates, number) for number, statement in numbered[:MOST]]
-    spatial = "patch - prototype, similarity (about), interval:" if stated_prototypes(certificate) else ""
-    more = f"and {len(numbered) - MOST} more" if len(numbered) > MOST else ""
-    return [wrap(line, _LETTERS, subsequent_indent="  ") for line in (spatial, *lines, more) if line]
-
-
-def _columns(entries: Sequence[list[str]]) -> list[list[str]]:
+def _columns(entries: Sequence[list[str]], most: int) -> list[list[str]]:
     """Entries in columns of about the same height, each entry in one of them."""
-    height = -(-sum(map(len, entries)) // _COLUMNS)
+    height = -(-sum(map(len, entries)) // most)
     while True:
         columns: list[list[str]] = [[]]
         for entry in entries:
             if len(columns[-1]) + len(entry) > height:
                 columns.append([])
             columns[-1] += entry
-        if len(columns) <= _COLUMNS:
+        if len(columns) <= most:
             return columns
         height += 1
 
 
-def _line(statement: checked.Statement, words: tuple[str, str], estimates: Estimates, number: int) -> str:
-    if not isinstance(statement, checked.PatchStatement):
-        return ": ".join(words)
-    similar = estimates.similarity[number] if estimates.similarity else None
-    near = "" if similar is None else f" ~{about(similar)}"
-    return f"{statement.patch} - {statement.prototype}{near} {words[1]}"
+class _Lines:
+    """Lines of text that are no wider than there is room."""
+
+    def __init__(self, figure: Figure) -> None:
+        self._dpi = figure.dpi
+        self._renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+
+    def of(self, text: str, inches: float, weight: str = "normal") -> list[str]:
+        """The lines of a text, broken between words where it has to be, and within those that are too long."""
+        font, most = FontProperties(size=_SIZE, weight=weight), inches * self._dpi
+
+        def is_wide(line: str) -> bool:
+            return bool(self._renderer.get_text_width_height_descent(line, font, False)[0] > most)
+
+        if not is_wide(text):
+            return [text]
+        indent, rows = _INDENT if text.startswith(_BULLET) else "", [""]
+        for number, word in enumerate(text.split(" ")):
+            line = f"{rows[-1]} {word}" if number else word
+            if number and is_wide(line):
+                line = f"{indent}{word}"
+                rows.append(line)
+            while is_wide(line):
+                fits = next(n for n in range(len(line), 0, -1) if n == 1 or not is_wide(line[:n]))
+                rows[-1] = line[:fits]
+                line = line[fits:]
+                rows.append(line)
+            rows[-1] = line
+        return rows
+
+
+def _prototypes(
+    figure: Figure,
+    shown: Mapping[int, tuple[Any, tuple[int, int] | None]],
+    grid: Grid | None,
+    place: tuple[float, float, float, float],
+) -> None:
+    """The pictures of prototypes, each with its number; `place` is left, width, height and top in inches."""
+    start, room, high, top = place
+    width, height = figure.get_size_inches()
+    most = max(1, int(room / (high - _LINE)))
+    columns = len(shown) if len(shown) <= most else 2 if len(shown) <= 4 else 3
+    rows = max(1, -(-len(shown) // max(1, columns)))
+    side = min(room / max(1, columns) - 2 * _EDGE, high / rows - _LINE)
+    for number, (prototype, (pixels, cell)) in enumerate(shown.items()):
+        row, column = divmod(number, columns)
+        x, y = start + column * (side + 2 * _EDGE), top - (row + 1) * (side + _LINE)
+        axes = figure.add_axes((x / width, y / height, side / width, side / height))
+        axes.imshow(pixels, cmap="gray")
+        axes.set(xticks=[], yticks=[])
+        axes.set_title(f"prototype {prototype}", fontsize=5.5, pad=1.5)
+        if cell is None or grid is None:
+            continue
+        tall, wide = pixels.shape[0] / grid.rows, pixels.shape[1] / grid.columns
+        corner = (cell[1] * wide - 0.5, cell[0] * tall - 0.5)
+        for colour, line in (("black", 1.6), (_YELLOW, 0.8)):
+            axes.add_patch(Rectangle(corner, wide, tall, fill=False, edgecolor=colour, linewidth=line, clip_on=False))
+
+
+def _prototype(collection: Collection, prototype: int) -> tuple[Any, tuple[int, int] | None] | None:
+    """A prototype's picture, and the cell that it is where that is a whole training image; None without one."""
+    drawn, origin = collection.pictures.get(prototype), collection.source.origins.get(prototype)
+    known: list[tuple[Path | None, Window, tuple[int, int] | None]] = [(drawn, Window(), None)]
+    if origin is not None:
+        known.append((origin.file, window_of(collection.source.preprocessing), (origin.row, origin.column)))
+    for file, window, cell in known:
+        if file is not None and (admitted := collection.source.admitted(file)) is not None:
+            try:
+                return pixels_of(ImageFile(admitted, window)), cell
+            except InputError:
+                continue
+    return None

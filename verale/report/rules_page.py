@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.certificate.words import PROTOTYPES, below, not_proved, percent
 from verale.report.images import prototype_pictures
-from verale.report.templates import rendered
-from verale.report.thumbnails import ImageFile, thumbnail
+from verale.report.templates import last_names, rendered
+from verale.report.thumbnails import ImageFile, thumbnail, window_of
 from verale.rules.words import bounds_in_words
+from verale.runs.folder import SOURCE
+from verale.runs.source import load_source
 
 if TYPE_CHECKING:
+    from verale.adapters.origins import Origin
     from verale.runs.rules import Rule, RuleList, RuleSet
+    from verale.runs.source import Source
 
-__all__ = ["page", "pictures_in"]
+__all__ = ["page", "pictures_beside", "pictures_in"]
 
 _STYLES = ("page.css", "rules.css")
 _SIDE = 64
@@ -44,6 +48,34 @@ def pictures_in(folder: Path) -> dict[int, str]:
     return {number: thumbnail(ImageFile(path), _SIDE)[0] for number, path in pictures.items()}
 
 
+def pictures_beside(latents: str | Path) -> dict[int, str]:
+    """The same of what lies beside a latents file: the folder `prototypes`, or else, of the training images that
+    `source.json` names in that folder, what each prototype's patch can depend on, as `source.json` says."""
+    folder = Path(latents).parent
+    source = load_source(folder / SOURCE).within(folder)
+    shown = {}
+    for number, path in prototype_pictures(folder).items():
+        if (admitted := source.admitted(path)) is not None:
+            shown[number] = thumbnail(ImageFile(admitted), _SIDE)[0]
+    for number, origin in source.origins.items():
+        admitted = None if origin.file is None else source.admitted(origin.file)
+        if admitted is not None and number not in shown:
+            shown[number] = thumbnail(
+                ImageFile(admitted, window_of(source.preprocessing)), _SIDE, _part(source, origin)
+            )[0]
+    return shown
+
+
+def _part(source: Source, origin: Origin) -> tuple[float, float, float, float] | None:
+    """Left, top, right, bottom of what a patch of a training image can depend on, as shares; None where not known."""
+    fields = source.fields
+    if fields is None or origin.row >= len(fields.rows) or origin.column >= len(fields.columns):
+        return None
+    left, top, right, bottom = fields.box(origin.row, origin.column)
+    high, wide = fields.size
+    return left / wide, top / high, right / wide, bottom / high
+
+
 def page(rules: RuleList, pictures: dict[int, str]) -> bytes:
     """The bytes of the page's file, UTF-8 HTML.
 
@@ -58,7 +90,7 @@ def page(rules: RuleList, pictures: dict[int, str]) -> bytes:
         rules=shown,
         proved=sum(rule.status == "PROVED" for rule in rules.rules),
         list=rules,
-        sets=[(name, each, *_numbers(each)) for name, each in sets],
+        sets=[(f"{name}: {last_names(each.file)}", each, *_numbers(each)) for name, each in sets],
         labelled=rules.fitted.correct is not None,
         not_proved=not_proved(),
         pictured=PROTOTYPES if pictures else "",

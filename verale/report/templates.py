@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from verale.report.page_check import csp_digest
 from verale.version import __version__
 
-__all__ = ["joined", "rendered"]
+__all__ = ["joined", "last_names", "rendered"]
 
 _FOLDER = "page_files"
 
@@ -33,6 +34,11 @@ def rendered(name: str, styles: tuple[str, ...], **values: object) -> bytes:
         **values,
     )
     return text.encode("utf-8", "replace")
+
+
+def last_names(path: str | Path, most: int = 2) -> str:
+    """The last names of a path: a page that is sent on does not name the folders of the machine that wrote it."""
+    return "/".join(part for part in Path(path).parts[-most:] if part != Path(path).anchor)
 
 
 @cache

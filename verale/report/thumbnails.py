@@ -39,6 +39,8 @@ _COLOURS = (
 _LARGEST = 2**20
 """The most pixels a side of a preprocessing step."""
 _MOST_STEPS = 100
+_WHOLE = 1024
+"""Pixels a side of an image of which a part is drawn."""
 _TINY = 64
 """Images with at most so many pixels a side are stored as PNG: JPEG would blur them."""
 
@@ -205,9 +207,17 @@ class Thumbnails:
         return made
 
 
-def thumbnail(file: ImageFile, bound: int) -> tuple[str, int, int]:
-    """An image as a data URI, with its width and height. Raises InputError, as `open_image` does."""
-    return _encoded(open_image(file, bound))
+def thumbnail(
+    file: ImageFile, bound: int, part: tuple[float, float, float, float] | None = None
+) -> tuple[str, int, int]:
+    """An image as a data URI, with its width and height, or a part of it: left, top, right, bottom as shares of its
+    sides. Raises InputError, as `open_image` does."""
+    if part is None:
+        return _encoded(open_image(file, bound))
+    image = open_image(file, _WHOLE)
+    left, right = _pixels(part[0], part[2], image.width)
+    top, bottom = _pixels(part[1], part[3], image.height)
+    return _encoded(_reduced(image.crop((left, top, right, bottom)), bound))
 
 
 def _encoded(image: Image.Image) -> tuple[str, int, int]:

@@ -88,8 +88,8 @@ def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collect
             *(audit_log, left_out, option("head"), option("latents")),
         )
     earlier = any(record["run"]["checker"]["sha256"] != checker_digest() for record in weakest.values())
-    which = ", by another version of the checker" if earlier else ""
-    return collection.with_records(lambda item: weakest.get(item.sha256 or ""), f"read from {audit_log}{which}")
+    said = f"read from {Path(audit_log).name}{', by another version of the checker' if earlier else ''}"
+    return collection.with_records(lambda item: weakest.get(item.sha256 or ""), said)
 
 
 _CHECKED_WITH = ("latents", "network", "pictures")

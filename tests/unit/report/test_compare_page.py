@@ -106,3 +106,17 @@ def test_statements_that_fail_are_told_in_their_own_numbers(tmp_path) -> None:
     text = page(other, counts, rows).decode()
     assert "Images that changed" in page(other, counts, []).decode() and other.pairs.by == BY_LATENTS
     assert list(other.pairs.pairs) == [(0, 3), (1, 2), (2, 1), (3, 0)] and "in B about" not in text
+
+
+def test_corrections_and_losses_are_told_by_words_too(runs) -> None:
+    """Not by colour alone, and beside the true class."""
+    comparison, counts, rows = compared(*runs)
+    one = replace(rows[0], same_class=False)
+    said = {(0, 1): "✓ B is right, A was wrong", (1, 0): "✗ B is wrong, A was right", (2, 2): "≠ both are wrong"}
+    for (a, b), words in said.items():
+        sides = [replace(one.a, predicted=predicted, label=label) for predicted, label in ((a, 1), (b, 1))]
+        text = page(comparison, counts, [replace(one, a=sides[0], b=sides[1])]).decode()
+        assert words in text and 'data-title="True class"><bdi>bee</bdi>' in text
+    unknown = [replace(side, label=None) for side in (one.a, one.b)]
+    text = page(comparison, counts, [replace(one, a=unknown[0], b=unknown[1])]).decode()
+    assert "≠ another class" in text and "True class" not in text

@@ -172,6 +172,30 @@ def test_pictures_of_prototypes_come_before_their_training_images(folder, tmp_pa
     assert {*shown.data["pictures"]} == {"0", "99"} and "1 pictures of prototypes were moved" in shown.text
 
 
+@pytest.mark.parametrize("provable", [False, True])
+def test_without_pictures_there_is_none_in_its_bytes(folder, provable):
+    """Neither an image nor a picture of a prototype, not even in what is deflated; frames, numbers and names stay."""
+    collection = audited(collect(folder))
+    shown = page_of(collection, provable=provable)
+    without = page_of(collection.without_pictures(), provable=provable)
+    assert "data:image" in shown.everything and "4 images, 1 picture of prototypes" in unescape(shown.text)
+    for mark in ("data:image", "iVBORw0KGgo", "/9j/", "\x89PNG"):
+        assert mark not in without.everything
+    assert without.rows["shown"] == [-1] * 4 and without.data["training"] == [] and without.data["pictures"] == {}
+    assert "4 certificates, 0 images, 0 pictures of prototypes" in unescape(without.text).replace("no ", "0 ")
+    assert "--no-pictures" in without.text and "Put them into the folder" not in without.text
+    assert without.data["prototypes"][0] == [0, 7, 1, 2, None], "where the prototype comes from is told"
+    same = ("text", "grid", "attained", "account", "similarity", "conditions")
+    for one, other in zip(shown.details, without.details, strict=True):
+        assert [one[name] for name in same] == [other[name] for name in same]
+
+
+def test_what_a_page_holds_is_said(folder):
+    said = unescape(page_of(audited(collect(folder)), provable=True).text)
+    assert "This file holds 4 certificates, 4 images, 1 picture of prototypes, the names of the images' files" in said
+    assert "as labelled, the head and the latents of the images." in said
+
+
 def test_what_does_not_fit_is_left_out_and_the_page_says_so(folder):
     collection = audited(collect(folder))
     counts = []

@@ -6,6 +6,7 @@ import io
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,14 +15,17 @@ import torch
 from matplotlib import rc_context
 from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from PIL import Image
+from support.commands import in_process
 from support.reporting import folder_of, report_head, report_latents
 from support.small import small_head, small_latents
 from support.told import statement
 
 import verale
-from verale.certificate import Certificate
+from verale.certificate import Certificate, Statement
 from verale.errors import InputError, LatentsError
+from verale.report import picture as module
 from verale.report.collect import collect
 from verale.report.picture import picture
 from verale.report.verdicts import audited
@@ -38,13 +42,22 @@ def certificate(folder) -> Certificate:
 
 
 def texts(figure: Figure) -> str:
-    from matplotlib.text import Text
+    return " ".join(" ".join(text.get_text() for text in figure.findobj(Text)).split())
 
-    return "\n".join(text.get_text() for text in figure.findobj(Text))
+
+def listed(figure: Figure, prototypes: int = 0) -> list[Statement]:
+    """The statements that a figure lists, read back."""
+    lines: list[str] = []
+    for text in (text.get_text() for text in figure.texts):
+        if text.startswith("\N{BULLET} "):
+            lines.append(text.removeprefix("\N{BULLET} "))
+        elif text.startswith("   "):
+            lines[-1] += f" {text.strip()}"
+    return [statement(*line.split(": "), prototypes=prototypes) for line in lines if not line.startswith("and ")]
 
 
 def outlined(figure: Figure) -> set[tuple[float, float]]:
-    axes = figure.subfigs[0].axes[0]
+    axes = figure.axes[0]
     squares = [collection for collection in axes.collections if isinstance(collection, PatchCollection)]
     return {tuple(path.get_extents().min) for collection in squares for path in collection.get_paths()}
 
@@ -58,18 +71,19 @@ def test_patches_statements_and_margins_are_drawn(folder, certificate):
     assert outlined(figure) == {(patch % 3, patch // 3) for patch in patches}
     assert f"NOT AUDITED: class {head.labels[certificate.predicted]}" in said
     for name in set(head.labels) - {head.labels[certificate.predicted]}:
-        assert f"{name}\nat least " in said
-    assert said.count(" ~") == certificate.size and "similarity (about)" in said
+        assert f"{name}: at least " in said
+    assert said.count("\N{BULLET} patch ") == certificate.size
     assert "Not proved: anything about the network" in said
 
 
 def test_proved_is_said_of_a_verdict_only(folder, certificate):
     verdict = verale.audit(folder / "000001.ale.json", folder / "head.safetensors")
-    said = texts(verale.plot(certificate, verdict=verdict)).splitlines()
+    said = texts(verale.plot(certificate, verdict=verdict))
     assert f"PROVED, instance not checked: class {certificate.predicted}" in said
     claimed = texts(verale.plot(certificate))
     assert f"NOT AUDITED: class {certificate.predicted}" in claimed
-    assert "Leads (claimed, not proved here)" in claimed and "claimed" not in "\n".join(said)
+    below = f"stay below {certificate.predicted}"
+    assert f"{below} (claimed, not proved here): " in claimed and f"{below}: " in said
 
 
 def test_it_is_saved_like_any_figure(certificate, tmp_path):
@@ -101,7 +115,7 @@ def test_flat_float_images_are_drawn(certificate):
 
 def test_without_anything_else_the_grid_is_unknown(certificate):
     figure = verale.plot(certificate)
-    assert "6 patches" in texts(figure) and " ~" not in texts(figure) and outlined(figure) == set()
+    assert "6 patches" in texts(figure) and outlined(figure) == set()
 
 
 def test_activations(tmp_path):
@@ -122,7 +136,7 @@ def test_statements_with_a_bound_on_one_side(certificate):
     )
     said = texts(verale.plot(replace(certificate, statements=statements, minimal=False)))
     for line in (
-        "0 - 1 at most 0.5",
+        "patch 0, prototype 1: at most 0.5",
         "activation of prototype 2: at least 0.5",
         "every prototype except prototype 2: at most 1.5",
         "every prototype: at least -1.5",
@@ -157,26 +171,20 @@ def test_statements_end_before_the_next_column_and_the_edge(certificate, long):
         statements = (*statements, *clauses, verale.certificate.FloorStatement(tuple(range(8)), -1 / 3))
     figure = verale.plot(replace(certificate, statements=statements, minimal=False), None, head)
     figure.draw_without_rendering()
-    columns = sorted(text.get_window_extent().extents[[0, 2]].tolist() for text in figure.subfigs[1].texts)
-    ends = [left for left, _ in columns[1:]] + [figure.bbox.width]
-    assert all(right < end for (_, right), end in zip(columns, ends, strict=True))
-    lines = [line for text in figure.subfigs[1].texts for line in text.get_text().splitlines()]
-    assert len(lines) >= len(statements)
+    middle = figure.bbox.width / 2
+    for text in figure.texts:
+        box = text.get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= figure.bbox.width + 1 and box.y0 >= 0, text
+    listed = [text for text in figure.texts if text.get_text().startswith(("\N{BULLET}", "   "))]
+    left = [text.get_window_extent() for text in listed if text.get_window_extent().x0 < middle / 2]
+    assert len(listed) >= len(statements) and all(box.x1 < middle for box in left)
 
 
 @pytest.mark.parametrize("paradigm", ["top_k", "projection"])
 def test_statements_are_drawn_in_their_own_numbers(tmp_path, paradigm):
     folder = folder_of(tmp_path / "out", paradigm=paradigm)
     certificate, head = Certificate.load(folder / "000000.ale.json"), report_head()
-    figure = verale.plot(certificate, None, head)
-    drawn = "\n".join(text.get_text() for text in figure.subfigs[1].texts).replace("\n  ", " ").splitlines()
-    told = []
-    for line in drawn:
-        if line.startswith("patch - prototype"):
-            continue
-        spatial = re.match(r"(\d+) - (\d+) ~\S+ (.*)", line)
-        words = (f"patch {spatial[1]}, prototype {spatial[2]}", spatial[3]) if spatial else line.split(": ")
-        told.append(statement(*words, prototypes=head.size))
+    told = listed(verale.plot(certificate, None, head), head.size)
     assert sorted(map(repr, told)) == sorted(map(repr, certificate.statements))
 
 
@@ -185,7 +193,7 @@ def test_patches_have_the_numbers_of_their_prototypes(folder, certificate):
     stated: dict[int, list[int]] = {}
     for each in certificate.statements:
         stated.setdefault(each.patch, []).append(each.prototype)
-    marks = {tuple(text.get_position()): text.get_text() for text in figure.subfigs[0].axes[0].texts}
+    marks = {tuple(text.get_position()): text.get_text() for text in figure.axes[0].texts}
     for patch, prototypes in stated.items():
         more = f"\n+{len(prototypes) - 2}" if len(prototypes) > 2 else ""
         assert marks[patch % 3 + 0.5, patch // 3 + 0.5] == ", ".join(map(str, prototypes[:2])) + more
@@ -273,4 +281,92 @@ def test_receptive_fields_of_a_few_patches_are_dashed(fields, paradigm, said, tm
     assert bool(re.search(r"stroke-dasharray: [^;]*; stroke-dashoffset: 0; stroke: #ffffff", drawn)) == (
         "dashed" in said
     )
-    assert f"{said} -->" in drawn
+    assert said in " ".join(re.findall(r"<!-- (.*?) -->", drawn))
+
+
+WORDY = ("Yellow-bellied Flycatcher of the far north of a country", "W" * 90, r"$\frac{ b \N{BULLET}")
+
+
+@pytest.fixture(scope="module", params=["top_k", "projection"])
+def wordy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    head = replace(report_head(), labels=WORDY)
+    return folder_of(tmp_path_factory.mktemp("compact") / "out", head, request.param)
+
+
+def compact_figure(file: Path, monkeypatch: pytest.MonkeyPatch, judged: bool = True) -> Figure:
+    figures: list[Figure] = []
+    monkeypatch.setattr(module, "saved", lambda draw, kind: figures.append(draw()))
+    collection = collect(file)
+    picture(audited(collection) if judged else collection, "svg", compact=True)
+    return figures[0]
+
+
+def rows(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.texts]
+
+
+def test_nothing_is_wider_than_a_column_or_outside(wordy, monkeypatch):
+    for index in range(2):
+        figure = compact_figure(wordy / f"{index:06d}.ale.json", monkeypatch)
+        assert figure.get_figwidth() == pytest.approx(3.3)
+        figure.draw_without_rendering()
+        for text in figure.findobj(Text):
+            box = text.get_window_extent()
+            assert not text.get_text() or (box.x0 >= 0 and box.x1 <= figure.bbox.width + 1 and box.y0 >= 0), text
+
+
+def test_it_tells_what_show_tells(wordy, monkeypatch):
+    file = wordy / "000001.ale.json"
+    certificate = Certificate.load(file)
+    figure = compact_figure(file, monkeypatch)
+    said = " ".join(rows(figure)).replace("  ", " ")
+    shown = in_process("show", file).stdout.splitlines()
+    assert said.startswith("PROVED: class ")
+    if " " in WORDY[certificate.predicted]:
+        assert shown[2].removeprefix("Proved: ") in said
+    told = listed(figure, report_head().size)
+    assert told and len(told) <= 8 and all(each in certificate.statements for each in told)
+
+
+def test_the_points_are_those_of_show(wordy, monkeypatch):
+    """In a small figure and a large one, if and only if they are proved."""
+    file = wordy / "000000.ale.json"
+    points = [" ".join(line.split()) for line in in_process("show", file).stdout.splitlines() if " = " in line]
+    for compact in (True, False):
+        for judged in (True, False):
+            figures: list[Figure] = []
+            monkeypatch.setattr(module, "saved", lambda draw, kind, figures=figures: figures.append(draw()))
+            picture(audited(collect(file)) if judged else collect(file), "svg", compact)
+            ends = {line for line in rows(figures[0]) if " = " in line}
+            assert ends == ({line.split(": ")[-1] for line in points} if judged else set())
+
+
+def test_what_is_not_audited_is_not_called_proved(wordy, monkeypatch):
+    said = rows(compact_figure(wordy / "000000.ale.json", monkeypatch, judged=False))
+    assert said[0].startswith("NOT AUDITED: class") and "PROVED" not in "".join(said).replace("NOT PROVED", "")
+    assert re.search(r"stays at least \S+ below .* \(claimed, not proved here\)\.", " ".join(" ".join(said).split()))
+
+
+@pytest.mark.parametrize("wordy", ["top_k"], indirect=True)
+def test_how_a_deployed_head_computes_is_told(wordy, monkeypatch):
+    def deployed(item):
+        how = {"formula": "cdist", "log": 2, "exp": 4, "sqrt": 1}
+        return item.record | {"claims": item.record["claims"] | {"deployment": "proved"}, "run": {"deployment": how}}
+
+    figures: list[Figure] = []
+    monkeypatch.setattr(module, "saved", lambda draw, kind: figures.append(draw()))
+    collection = audited(collect(wordy / "000000.ale.json"))
+    for shown in (collection, collection.with_records(deployed, "read from a log")):
+        picture(shown, "svg", compact=True)
+    without, told = (" ".join(rows(each)) for each in figures)
+    assert "Proved too: deployment (cdist, log=2,exp=4,sqrt=1), the class of the head in float32." in told
+    assert "rounds to the same class" in without and "rounds to the same class" not in told
+    assert "Proved too" not in without
+
+
+def test_compact_is_for_pictures_of_one_certificate(folder, tmp_path):
+    for output, problem in (("r.html", "--compact is for pictures"), ("r.csv", "--compact is for pictures")):
+        done = in_process("report", folder, "-o", tmp_path / output, "--compact")
+        assert done.returncode == 9 and problem in done.stderr
+    done = in_process("report", folder / "000000.ale.json", "-o", tmp_path / "r.svg", "--compact")
+    assert done.returncode == 0 and (tmp_path / "r.svg").read_bytes().startswith(b"<?xml")

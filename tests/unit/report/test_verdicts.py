@@ -256,8 +256,8 @@ def test_a_log_that_contradicts_itself_is_refused(folder):
 
 def test_verdicts_of_another_version_are_told_as_such(folder):
     log = audit_log_of(folder)
-    assert with_verdicts_from(collect(folder), log).audited == f"read from {log}"
+    assert with_verdicts_from(collect(folder), log).audited == f"read from {log.name}"
     log.write_text(log.read_text().replace(records_of(log)[0]["run"]["checker"]["sha256"], "0" * 64))
     collection = with_verdicts_from(collect(folder), log)
-    assert collection.audited == f"read from {log}, by another version of the checker"
+    assert collection.audited == f"read from {log.name}, by another version of the checker"
     assert b"by another version of the checker" in page(collection, "")
