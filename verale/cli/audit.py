@@ -15,6 +15,7 @@ from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files
+from verale.cli.terminal import AuditTable, print_wrapped
 from verale.errors import InputError, UsageError
 from verale.runs.auditor import AuditOptions
 from verale.runs.inputs import Inputs
@@ -117,8 +118,8 @@ def command(
 
     def tell_seen(used: AuditSetup, digest: str | None) -> None:
         if used.network != network:
-            print_line(f"network {used.network}, sha256 {digest}", sys.stderr)
-            print_line(f"images {used.pictures}", sys.stderr)
+            print_wrapped(f"network {used.network}, sha256 {digest}", sys.stderr)
+            print_wrapped(f"images {used.pictures}", sys.stderr)
 
     if run.with_ray:
         from verale.cli import ray_engine
@@ -219,9 +220,9 @@ def _tell_differences(folder: Path, digests: Mapping[str, str | None], is_found:
     of_folder = {Path(path).name: digest for path, digest in digests.items() if Path(path).parent == folder}
     said = differences(folder, of_folder)
     for difference in said:
-        print_line(f"error: {folder} {difference}", sys.stderr)
+        print_wrapped(f"error: {folder} {difference}", sys.stderr)
     if of_folder and is_found and not has_record(folder):
-        print_line(f"{folder} {UNLISTED}", sys.stderr)
+        print_wrapped(f"{folder} {UNLISTED}", sys.stderr)
     return bool(said)
 
 
@@ -244,7 +245,7 @@ def _tell(
         kept: gets the outcomes, where they are needed later.
     """
     codes: list[int] = []
-    reused = 0
+    reused, table = 0, AuditTable()
 
     def done() -> str:
         rest = "" if again is None else f"; {again} audits the rest"
@@ -256,8 +257,12 @@ def _tell(
             if kept is not None:
                 kept.append(outcome)
             reused += outcome.reused
-            print_outcome(outcome, as_json)
+            if as_json:
+                print_outcome(outcome, as_json)
+            else:
+                table.add(outcome)
             advance(1)
+    table.print_total()
     if reused:
         print_line(f"{reused} of {total} verdicts are taken from {log}", sys.stderr)
     return codes

@@ -19,6 +19,7 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
+from verale.cli.terminal import coloured, print_wrapped
 from verale.errors import UsageError, VeraleError
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.runs.auditor import AuditOptions
@@ -168,6 +169,8 @@ def _possible(one: Explained) -> int:
 
 
 def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]], names: list[str]) -> None:
+    from rich.text import Text
+
     from verale.certificate.words import below, percent
     from verale.checker.choices import in_words, program_in_words
     from verale.cli.tables import PLAIN, TextTable, print_table
@@ -186,7 +189,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
         table.add_row(
             *(name, f"{one.predicted}{mark}", str(one.paradigm), str(one.size)),
             *(percent(one.size or 0, _possible(one)), below(one.margin or 0), f"{one.seconds:.2f} s"),
-            *(f"{record['seconds']:.2f} s", str(record["status"])),
+            *(f"{record['seconds']:.2f} s", Text.from_ansi(coloured(str(record["status"])))),
         )
     print_table(table)
     proved = sum(record["exit_code"] == 0 for record in audited.values())
@@ -198,7 +201,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
         }
     )
     sizes = [one.size for one in explained if one.size is not None]
-    print_line(
+    print_wrapped(
         f"{len(explained)} images, {len(sizes)} certificates, {proved} proved by {' and '.join(by) or 'nobody'}; "
         f"mean {sum(sizes) / max(1, len(sizes)):.1f} statements, "
         f"{sum(one.seconds or 0 for one in explained) / len(explained):.2f} s to explain, "

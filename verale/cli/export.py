@@ -15,6 +15,7 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, print_record, require_distinct
+from verale.cli.terminal import print_verdict
 from verale.errors import InputError, UsageError
 from verale.files import CERTIFICATE_SUFFIX
 from verale.runs.auditor import AuditOptions
@@ -139,7 +140,7 @@ def rocq(
             if as_json:
                 print_record("exported", {"certificate": file, **verdict.record()})
             elif verdict.exit_code:
-                print_line(verdict.line(file))
+                print_verdict(verdict.line(file))
             advance(1)
     if any(codes):
         print_line(f"{out} is not written: {sum(map(bool, codes))} of {len(files)} are not proved", sys.stderr)

@@ -64,7 +64,7 @@ def show(head_path: str, as_json: bool) -> None:
         print_record("head", {"head": head_path, **named, "labels": head.labels, "compared": head.compared})
         return
     print_line(head_path)
-    table = TextTable("field", pad_edge=False, **PLAIN)
+    table = TextTable("field", **PLAIN)
     table.add_column("value", overflow="fold")
     for name, value in fields.items():
         table.add_row(name, str(value))

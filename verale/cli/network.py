@@ -52,7 +52,7 @@ def show(network_path: str, as_json: bool) -> None:
         return
     print_line(f"{network_path}, sha256 {network.sha256}")
     print_line(f"pictures {_shape(network.shape)}, mean {mean}, std {std}")
-    table = TextTable(pad_edge=False, **PLAIN)
+    table = TextTable(**PLAIN)
     for heading in ("layer", "kind", "reads", "gives"):
         table.add_column(heading, overflow="fold")
     for layer in network.layers:

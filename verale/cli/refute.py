@@ -7,10 +7,10 @@ from time import perf_counter
 
 import click
 
-from verale.checker.output import print_line
 from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.shared import one_certificate, print_record
+from verale.cli.terminal import print_verdict
 from verale.runs.auditor import PROVING, AuditOptions
 from verale.runs.inputs import Inputs
 
@@ -47,5 +47,5 @@ def command(
         record = {"certificate": certificate, "seconds": perf_counter() - start, **verdict.record()}
         print_record("refutation", record)
     else:
-        print_line(verdict.line(certificate))
+        print_verdict(verdict.line(certificate))
     sys.exit(verdict.exit_code)

@@ -6,16 +6,16 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
 
-from verale.checker.output import print_line, print_outcome
-from verale.checker.verdict import printable
+from verale.checker.file_auditor import UNUSABLE
+from verale.checker.output import print_outcome
 from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.shared import certificate_files, print_record
+from verale.cli.terminal import print_verdict, print_wrapped
 from verale.errors import InputError, UsageError
 from verale.files import (
     CERTIFICATE_SUFFIX,
@@ -29,8 +29,6 @@ from verale.runs.auditor import AuditOptions
 from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from verale.report.single import Single
 
 __all__ = ["command"]
@@ -89,12 +87,15 @@ def command(
         sys.exit(code)
     if result.shown is not None:
         for line in result.shown.lines(whole):
-            for part in _wrapped(line):
-                print_line(part)
+            print_wrapped(line)
     if result.outcome is None:
-        print_line(f"NOT AUDITED: there is no {HEAD} beside {path}, without which nothing can be proved: give --head")
-    else:
+        print_wrapped(
+            f"NOT AUDITED: there is no {HEAD} beside {path}, without which nothing can be proved: give --head"
+        )
+    elif result.outcome.record["status"] == UNUSABLE:
         print_outcome(result.outcome, as_json=False)
+    else:
+        print_verdict(result.outcome.line)
     sys.exit(code)
 
 
@@ -116,20 +117,6 @@ def _with_origins(
         return result
     said = origin_sentences(origins, file, seen[0], images, audit)
     return replace(result, shown=replace(result.shown, judged_origins=said))
-
-
-def _wrapped(line: str) -> Iterator[str]:
-    """A line of text as lines of a terminal; piped, it stays one."""
-    if not sys.stdout.isatty():
-        yield line
-        return
-    from shutil import get_terminal_size
-
-    line = printable(line)
-    indent = " " * (len(line) - len(line.lstrip()) + 2)
-    width = max(40, get_terminal_size().columns)
-    parts = wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    yield from parts or [""]
 
 
 def _file(path: str, image: str | None) -> str:
