@@ -21,7 +21,7 @@ from verale.cli.exits import Exit
 from verale.cli.former import now
 from verale.cli.shared import EXTRA_OF, log_to_stderr
 from verale.errors import VeraleError, nearest, on_the_command_line
-from verale.version import __version__
+from verale.version import __version__, installing
 
 __all__ = ["cli", "main"]
 
@@ -145,7 +145,7 @@ def _run() -> NoReturn:
         extra = EXTRA_OF.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        _exit(f"error: this command needs {error.name}: pip install 'verale[{extra}]'")
+        _exit(f"error: this command needs {error.name}: {installing(extra)}")
     except Exception as error:
         library = _imported_in(error)
         if library is None:

@@ -24,6 +24,7 @@ from verale.errors import UsageError, VeraleError
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.runs.auditor import AuditOptions
 from verale.search.options import SearchOptions
+from verale.version import installing
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
@@ -150,7 +151,7 @@ def _report(
 ) -> str:
     """Write the page with these verdicts, if the extra `report` is installed; return its path, or why there is none."""
     if find_spec("jinja2") is None:
-        return "not written; pip install 'verale[report]'"
+        return f"not written; {installing('report')}"
     from verale.demo.network import IMAGES
     from verale.demo.source import PROJECTION
     from verale.report.collect import collect

@@ -14,6 +14,7 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.shared import print_record
 from verale.errors import InputError, NetworkError, naming
+from verale.version import installing
 
 if TYPE_CHECKING:
     from verale.checker.read.network_file import Network
@@ -67,7 +68,7 @@ def _excluded_in_binary32(network: Network) -> list[str]:
     try:
         from verale.network import FrozenNetwork, require_binary32
     except ImportError:
-        return ["whether it excludes float32 is not known without torch: pip install 'verale[explain]'"]
+        return [f"whether it excludes float32 is not known without torch: {installing('explain')}"]
     try:
         require_binary32(FrozenNetwork.of(network))
     except NetworkError as error:

@@ -19,6 +19,7 @@ from verale.cli.options import names, one_of
 from verale.cli.shared import EXTRA_OF, certificate_files
 from verale.errors import InputError, nearest
 from verale.head import Head, save_latents
+from verale.version import installing
 
 
 def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
@@ -52,7 +53,7 @@ def test_a_missing_module_is_an_extra_to_install(monkeypatch, capsys) -> None:
     monkeypatch.setattr(cli.cli, "main", lambda **options: needs_torch())
     code, out, err = run(monkeypatch, capsys)
     assert (code, out) == (9, "")
-    assert err == "error: this command needs torch.nn: pip install 'verale[explain]'\n"
+    assert err == f"error: this command needs torch.nn: {installing('explain')}\n"
     assert EXTRA_OF["ray"] == "ray"
 
 
