@@ -1,4 +1,4 @@
-"""The command line: one module a command. Commands load what they need when they run."""
+"""The command line. Commands load what they need when they run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ _GROUPS = {
     "Files": ("export", "certificates"),
     "This installation": ("doctor", "completion"),
 }
-"""The commands, in the groups of the help. Each is a module of this room."""
+"""The commands, in the groups of the help. Each is a module of this room, or stands in one with others."""
+_TOGETHER = {
+    "patterns": ("attribute", "cover", "rules"),
+    "questions": ("refute", "contrast", "necessity", "gap"),
+}
 _COMMANDS = tuple(sorted(name for group in _GROUPS.values() for name in group))
 
 _READ_AT_IMPORT = (
@@ -59,7 +63,10 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"verale.cli.{cmd_name}").command
+        module = next((module for module, names in _TOGETHER.items() if cmd_name in names), cmd_name)
+        command: click.Command = getattr(
+            import_module(f"verale.cli.{module}"), cmd_name if module in _TOGETHER else "command"
+        )
         return command
 
     def resolve_command(

@@ -37,14 +37,11 @@ _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
 @click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE|PARQUET...", type=click.Path())
 @options.inputs()
-@click.option(
-    "--network", metavar="NETWORK", type=click.Path(), help="The network file, where certificates claim a picture."
-)
-@click.option(
+@options.path("--network", "NETWORK", "The network file, where certificates claim a picture.")
+@options.path(
     "--images",
-    metavar="IMAGES",
-    type=click.Path(),
-    help="The network's images: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
+    "IMAGES",
+    "The network's images: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
 )
 @options.audit()
 @options.run("jobs", "engine", "address", jobs="Number of processes; 1, or with ray one for each core.")
@@ -56,12 +53,7 @@ _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
     type=click.Path(),
     help="Write a JSON object for each certificate to an audit log; certificates in it are not audited again.",
 )
-@click.option(
-    "--attest",
-    metavar="FILE",
-    type=click.Path(),
-    help="Write an in-toto statement, ready to be signed, if this run has proved everything.",
-)
+@options.path("--attest", "FILE", "Write an in-toto statement, ready to be signed, if this run has proved everything.")
 @options.verbose
 @exits(Exit.INCOMPLETE, verdicts=True, done="everything proved")
 def command(

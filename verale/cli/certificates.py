@@ -41,7 +41,7 @@ def command() -> None:
 
 
 @command.command(name="pack")
-@click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE...", type=click.Path())
+@options.files()
 @options.out("The Parquet file; a path, or a URI such as s3://...", "PARQUET", required=True)
 @options.overwrite()
 @exits(done="written")

@@ -25,7 +25,7 @@ __all__ = ["command"]
 
 _BY = "export vnnlib"
 
-_certificates = click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE...", type=click.Path())
+_certificates = options.files()
 
 
 @click.group(name="export", short_help="Write certificates for other tools: VNN-LIB, Rocq.")

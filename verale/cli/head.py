@@ -83,11 +83,10 @@ def show(head_path: str, as_json: bool) -> None:
     help="What the tensors do not say, such as domain=0:1 (lower:upper, either may be left out); repeatable."
     " docs/architectures.md lists each network's options and their defaults; so does the error for an unknown one.",
 )
-@click.option(
+@options.path(
     "--positions",
-    metavar="FILE",
-    type=click.Path(),
-    help='Where prototypes look at some patches only: JSON, {"patches": 40, "positions": [0, [1, 2], ...]}, for each'
+    "FILE",
+    'Where prototypes look at some patches only: JSON, {"patches": 40, "positions": [0, [1, 2], ...]}, for each'
     " prototype a patch or a list of patches, which count from 0.",
 )
 @exits(done="written")

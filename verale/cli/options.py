@@ -20,8 +20,8 @@ from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 
 __all__ = [
-    "allow", "audit", "choice", "fields_of", "head", "in_json", "inputs", "latents", "named", "names", "origins",
-    "out", "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
+    "Option", "allow", "audit", "choice", "fields_of", "files", "head", "in_json", "inputs", "latents", "named",
+    "names", "origins", "out", "path", "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
 ]  # fmt: skip
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -57,14 +57,24 @@ def named(option: str, what: str, *known: str, **settings: Any) -> Option:
     return click.option(option, metavar="NAME", help=what, **one_of(*known), **settings)
 
 
+def path(option: str, metavar: str, what: str, **settings: Any) -> Option:
+    """An option that is a file or a folder."""
+    return click.option(option, metavar=metavar, type=click.Path(), help=what, **settings)
+
+
+def files(metavar: str = "FOLDER|FILE...", name: str = "certificates") -> Option:
+    """The argument of a command about any number of certificates."""
+    return click.argument(name, nargs=-1, required=True, metavar=metavar, type=click.Path())
+
+
 def head(what: str, **settings: Any) -> Option:
     """The option `--head`."""
-    return click.option("--head", metavar="HEAD", type=click.Path(), help=what, **settings)
+    return path("--head", "HEAD", what, **settings)
 
 
 def latents(what: str, **settings: Any) -> Option:
     """The option `--latents`."""
-    return click.option("--latents", metavar="LATENTS", type=click.Path(), help=what, **settings)
+    return path("--latents", "LATENTS", what, **settings)
 
 
 def out(what: str, metavar: str = "FOLDER", name: str = "out", **settings: Any) -> Option:

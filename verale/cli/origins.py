@@ -25,13 +25,12 @@ __all__ = ["audit_origins", "command"]
 
 @click.command(name="origins", short_help="Find the training patch that each prototype is.")
 @options.head("The head file.", required=True)
-@click.option("--network", metavar="NETWORK", required=True, type=click.Path(), help="Its network's file.")
-@click.option(
+@options.path("--network", "NETWORK", "Its network's file.", required=True)
+@options.path(
     "--images",
-    metavar="IMAGES",
+    "IMAGES",
+    "The training pictures, as the network sees them: a tensor file, a PNG file or a folder of them.",
     required=True,
-    type=click.Path(),
-    help="The training pictures, as the network sees them: a tensor file, a PNG file or a folder of them.",
 )
 @options.out("The origins file to write.", "FILE", required=True)
 @options.overwrite()

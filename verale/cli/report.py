@@ -54,13 +54,11 @@ _NEEDS = {
     **options.choice(*FORMATS),
 )
 @options.inputs()
-@click.option(
-    "--images", metavar="IMAGES", type=click.Path(), help="The images; by default the folder that source.json names."
-)
+@options.path("--images", "IMAGES", "The images; by default the folder that source.json names.")
 @options.prototype_pictures("Pictures of prototypes; by default those in prototypes/ beside the certificates.")
 @options.origins
 @options.allow
-@click.option("--log", metavar="FILE", type=click.Path(), help="An audit log, which verale audit --log has written.")
+@options.path("--log", "FILE", "An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @options.audit("kernel", "minimality")
 @click.option("--provable", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
@@ -76,10 +74,9 @@ _NEEDS = {
 )  # fmt: skip
 @click.option("--compact", is_flag=True, help="Of pdf, svg, png: a small figure, 3.3 inches wide, for a paper.")
 @options.overwrite()
-@click.option(
-    "--same-as", metavar="PAGE", type=click.Path(),
-    help="Write nothing: say whether PAGE is the page that would be written, but for its times.",
-)  # fmt: skip
+@options.path(
+    "--same-as", "PAGE", "Write nothing: say whether PAGE is the page that would be written, but for its times."
+)
 @options.in_json("one object")
 @options.verbose
 @exits(Exit.UNEXPLAINED, verdicts=True, done="written, and all that it shows is proved, or --no-audit is given")
