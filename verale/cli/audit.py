@@ -14,10 +14,10 @@ from verale.checker.output import print_line, print_outcome
 from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files
 from verale.cli.terminal import AuditTable, print_wrapped
 from verale.errors import InputError, UsageError
 from verale.runs.auditor import AuditOptions
+from verale.runs.chosen import certificate_files
 from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 

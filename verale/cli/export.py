@@ -14,11 +14,12 @@ from verale.checker.output import print_line
 from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, print_record, require_distinct
+from verale.cli.shared import print_record
 from verale.cli.terminal import print_verdict
 from verale.errors import InputError, UsageError
 from verale.files import CERTIFICATE_SUFFIX
 from verale.runs.auditor import AuditOptions
+from verale.runs.chosen import certificate_files, require_distinct
 from verale.runs.inputs import Inputs
 
 __all__ = ["command"]

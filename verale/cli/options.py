@@ -104,7 +104,7 @@ def seconds(default: float, what: str) -> Option:
 
 def prototype_pictures(what: str = "Pictures of prototypes, FOLDER/0000.png and so on.") -> Option:
     """The option `--prototype-pictures`."""
-    return click.option("--prototype-pictures", metavar="FOLDER", type=click.Path(), help=what)
+    return path("--prototype-pictures", "FOLDER", what)
 
 
 def fields_of(kind: type, name: str, make: Callable[[Mapping[str, Any]], object], *only: str, **helps: str) -> Option:
@@ -210,15 +210,21 @@ def run(*only: str, **helps: str) -> Option:
 def allow(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option `--allow`."""
     what = "Also show images in this folder that source.json names; may be repeated."
-    return click.option("--allow", multiple=True, metavar="FOLDER", type=click.Path(), help=what)(command)
+    return path("--allow", "FOLDER", what, multiple=True)(command)
 
 
 def origins(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options `--origins` and `--origin-images`."""
+    """Give a command the options `--origins` and `--origin-images`: its parameter `origins`, both or None."""
+
+    @wraps(command)
+    def paired(*, origins: str | None, origin_images: str | None, **values: Any) -> Any:
+        if (origins is None) != (origin_images is None):
+            raise UsageError("--origins and --origin-images belong together: give both, or neither")
+        return command(origins=None if origins is None else (origins, origin_images), **values)
+
     what = "An origins file (verale origins), proved now: which training patch each prototype is."
     images = "The pictures that the origins file names: a tensor file, a PNG file or a folder of them."
-    command = click.option("--origin-images", metavar="IMAGES", type=click.Path(), help=images)(command)
-    return click.option("--origins", metavar="FILE", type=click.Path(), help=what)(command)
+    return path("--origins", "FILE", what)(path("--origin-images", "IMAGES", images)(paired))
 
 
 def verbose(command: Callable[..., Any]) -> Callable[..., Any]:

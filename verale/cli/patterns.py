@@ -13,9 +13,10 @@ from verale.checker.verdict import before_colon
 from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, print_record
+from verale.cli.shared import print_record
 from verale.paradigms import PARADIGMS
 from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.chosen import certificate_files
 from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:

@@ -18,10 +18,11 @@ from verale.checker.verdict import before_colon
 from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, one_certificate, print_record, require_distinct
+from verale.cli.shared import print_record
 from verale.cli.terminal import print_verdict
 from verale.files import CERTIFICATE_SUFFIX, require_writable
 from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.chosen import certificate_files, one_certificate, require_distinct
 from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,8 +88,7 @@ def command(
     given: Inputs,
     images: str | None,
     prototype_pictures: str | None,
-    origins: str | None,
-    origin_images: str | None,
+    origins: tuple[str, str] | None,
     allow: tuple[str, ...],
     log: str | None,
     no_audit: bool,
@@ -127,19 +127,18 @@ def command(
         raise UsageError("--log has the verdicts of an audit: leave out --no-audit, --minimality and --kernel")
     if provable and kind != "html":
         raise UsageError(f"--provable is for pages, and {target} is no page: say --format html, or leave it out")
-    if (origins is None) != (origin_images is None):
-        raise UsageError("--origins and --origin-images belong together: give both, or neither")
     if origins is not None and (kind != "html" or no_audit):
         raise UsageError("--origins is for pages, which say what is proved now: leave it out, or --no-audit")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
     beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
-    read_here = [certificates, beside, given.head, given.latents, log, origins, origin_images]
+    read_here = [certificates, beside, given.head, given.latents, log, *(origins or ())]
     if same_as is None:
         require_output(target, read_here, overwrite, _BY)
     for module in _NEEDS[kind]:
         import_module(module)
     from verale.report.collect import collect
+    from verale.report.origins import sentences_beside
 
     count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:
@@ -155,8 +154,9 @@ def command(
     if same_as is None:
         require_output(target, [*read_here, *collection.files], by=_BY)
     collection = _judge(collection, log, no_audit, audit, run.jobs or 1)
-    if origins is not None and origin_images is not None:
-        collection = _with_origins(collection, origins, origin_images, audit)
+    if origins is not None:
+        said = sentences_beside(collection.folder, collection.head_file, origins, audit)
+        collection = replace(collection, origins=said)
     if kind == "html":
         from verale.report.page import Limits, page
 
@@ -208,20 +208,6 @@ def command(
     if collection.outside:
         _log.warning("%s", collection.outside)
     sys.exit(code)
-
-
-def _with_origins(collection: Collection, origins: str, images: str, audit: AuditOptions) -> Collection:
-    """With what is proved now of the head's prototypes, by the network beside the certificates."""
-    from dataclasses import replace
-
-    from verale.report.origins import origin_sentences
-    from verale.runs.inputs import find_seen
-
-    seen = find_seen(collection.folder)
-    if seen is None or collection.head_file is None:
-        raise InputError(collection.folder, "has no network and pictures, or no head, and origins are about them")
-    said = origin_sentences(origins, collection.head_file, seen[0], images, audit)
-    return replace(collection, origins=said)
 
 
 def _judge(collection: Collection, log: str | None, no_audit: bool, audit: AuditOptions, jobs: int) -> Collection:
