@@ -74,10 +74,15 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 
-# The stamps are named after the extras.
+# The stamps are named after an extra, and groups of developers' packages (pip 25.1 or later); tests need every extra.
 $(VENV)/report $(VENV)/test $(VENV)/docs $(VENV)/fuzz: $(VENV)/bin/python pyproject.toml
-	$(VENV)/bin/python -m pip install --quiet --editable '.[$(@F)]'
+	$(VENV)/bin/python -m pip install --quiet $(INSTALLED_$(@F))
 	touch $@
+
+INSTALLED_report := --editable '.[report]'
+INSTALLED_test := --editable '.[all]' --group test
+INSTALLED_docs := --editable . --group docs
+INSTALLED_fuzz := --editable . --group fuzz
 
 # Never $(VENV), which may be somebody's own.
 clean:

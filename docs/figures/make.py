@@ -1,7 +1,7 @@
 """Draw the figures of docs/theory.md: `python docs/figures/make.py`.
 
 It computes the numbers (`computed.py`), writes them to `numbers.json`, and draws one SVG a figure from them. With one
-version of matplotlib, the same numbers give the same bytes. It needs the extra `test`.
+version of matplotlib, the same numbers give the same bytes. It needs the group `test`.
 """
 
 from __future__ import annotations

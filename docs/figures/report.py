@@ -1,7 +1,7 @@
 """Draw figures/report.png: the first screen of one explanation, as a browser shows it.
 
 `PYTHONPATH=tests python docs/figures/report.py FILE [--allow FOLDER]`, of a certificate's file, such as the first of
-`make demo`. It needs the extra `test` and a Chromium.
+`make demo`. It needs the group `test` and a Chromium.
 """
 
 from __future__ import annotations

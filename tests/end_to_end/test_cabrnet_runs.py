@@ -30,6 +30,7 @@ from verale.errors import InputError, NetworkError, UsageError
 from verale.head import Head, as_patches, evaluate, load_labels, load_latents
 from verale.runs.source import load_source
 from verale.runs.table import read_table
+from verale.version import installing
 
 FILES = sorted(IMAGES.glob("*/*.png"))
 QUICKLY = ("--paradigm", "projection")
@@ -658,7 +659,7 @@ def test_without_cabrnet_the_remedy_is_named(monkeypatch, capsys, tmp_path):
     with pytest.raises(SystemExit) as exit_:
         main()
     assert exit_.value.code == 9
-    assert "pip install 'verale[cabrnet]'" in capsys.readouterr().err
+    assert installing("cabrnet") in capsys.readouterr().err
 
 
 def test_only_isotropic_gaussians_can_be_trained():

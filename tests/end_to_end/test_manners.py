@@ -340,7 +340,7 @@ def test_at_a_terminal_there_are_rate_and_times(folder, given) -> None:
     os.close(theirs)
     err = read_to_the_end(ours)
     assert process.wait(600) == 0
-    assert len(re.findall(r"PROVED      out/\d{6}\.ale\.json [^\r\n]* proved[^\r\n]*\r\n", err)) == 10
+    assert len(re.findall(r"PROVED(?:\x1b\[0m)?     \d{6}  class [^\r\n]* margin >= [^\r\n]*\r\n", err)) == 10
     assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
 
 

@@ -16,6 +16,7 @@ from support.reporting import folder_of
 from verale.cli import demo
 from verale.cli.report import command
 from verale.errors import InputError, UsageError, VeraleError
+from verale.version import installing
 
 ROOT = Path(__file__).parents[2]
 
@@ -120,7 +121,7 @@ def test_what_is_not_installed_is_named_before_the_work(folder, tmp_path, kind, 
     arguments = ["report", str(folder), "-o", str(tmp_path / "r"), "--format", kind]
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300)
     assert done.returncode == 9
-    assert done.stderr == f"error: this command needs {module}: pip install 'verale[report]'\n"
+    assert done.stderr == f"error: this command needs {module}: {installing('report')}\n"
 
 
 @pytest.mark.long  # a Jupyter kernel
@@ -142,5 +143,5 @@ def test_the_example_notebook_runs_and_shows_a_certificate(tmp_path):
 def test_a_demo_without_the_extra_says_what_is_missing(folder, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     files = (folder / "head.safetensors", folder / "latents.safetensors")
-    assert demo._report(tmp_path / "r.html", folder, *files, {}) == "not written; pip install 'verale[report]'"
+    assert demo._report(tmp_path / "r.html", folder, *files, {}) == f"not written; {installing('report')}"
     assert not (tmp_path / "r.html").exists()

@@ -22,7 +22,7 @@ from support.small import small_head
 import verale
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement
 from verale.checker.options import AuditOptions
-from verale.cli.show import _wrapped
+from verale.cli.terminal import wrapped
 from verale.report.collect import collect
 from verale.report.page import page
 from verale.report.shown import WHY
@@ -223,15 +223,15 @@ def test_digests_are_whole_where_it_is_piped(folder: Path) -> None:
 def test_lines_are_broken_between_words_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     line, name = f"  {'word ' * 60}end", "x\nPROVED"
     monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
-    assert [*_wrapped(line)] == [line]
+    assert [*wrapped(line)] == [line]
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "60")
-    parts = [*_wrapped(line)]
+    parts = [*wrapped(line)]
     assert max(map(len, parts)) <= 60 and all(part.startswith("    ") for part in parts[1:])
     assert " ".join("".join(f"{part.strip()} " for part in parts).split()) == line.strip()
-    assert [*_wrapped(name)] == ["x\\nPROVED"] and [*_wrapped("")] == [""]
+    assert [*wrapped(name)] == ["x\\nPROVED"] and [*wrapped("")] == [""]
     digest = "a" * 64
-    assert [*_wrapped(f"sha256 of the head {digest}")][-1].strip().endswith(digest)
+    assert [*wrapped(f"sha256 of the head {digest}")][-1].strip().endswith(digest)
 
 
 @pytest.mark.parametrize("kernel", ["arb", "mpmath"])

@@ -84,12 +84,17 @@ def test_every_import_is_of_the_core_or_of_the_extra_that_the_command_line_names
 
 def test_nothing_is_required_that_is_not_imported() -> None:
     used = {requirement(module) for module in imported()} | FOR_OTHERS
-    extras = set(PROJECT["optional-dependencies"]) - {"all", "docs", "fuzz", "test"}
+    extras = set(PROJECT["optional-dependencies"]) - {"all"}
     assert brought(None) <= used
     for extra in extras:
         assert brought(extra) <= used, extra
     assert brought("all") == set().union(*map(brought, extras))
 
 
-def test_a_development_environment_has_every_extra() -> None:
-    assert brought("all") <= brought("test")
+def test_what_developers_need_is_no_extra_and_make_installs_it() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+    assert set(groups) == {"docs", "fuzz", "test"} and not set(groups) & set(PROJECT["optional-dependencies"])
+    make = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for group in groups:
+        assert f"--group {group}\n" in make
+    assert "INSTALLED_test := --editable '.[all]' --group test\n" in make

@@ -45,8 +45,8 @@ cli/origins.py audit_origins: an origin that is not proved changes no code
 cli/origins.py audit_origins: a file about another head is passed over
     codes.append(whole.exit_code) => codes.append(0)
     unit/cli/test_origins.py::test_about_another_head_nothing_is_proved
-cli/show.py _with_origins: origins of another head than the certificate's are told
-    file.sha256 != result.shown.telling.head => False
+report/origins.py sentences_beside: origins of another head than the certificate's are told
+    never named not in (None, head.sha256)
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
 runs/origins.py OriginSearch._resumed: what was found for another head or network is taken
     same = (document['head'], document['network']) == (self._file.sha256, self._network.digest) => same = True

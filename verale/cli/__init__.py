@@ -1,4 +1,4 @@
-"""The command line: one module a command. Commands load what they need when they run."""
+"""The command line. Commands load what they need when they run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from verale.cli.exits import Exit
 from verale.cli.former import now
 from verale.cli.shared import EXTRA_OF, log_to_stderr
 from verale.errors import VeraleError, nearest, on_the_command_line
-from verale.version import __version__
+from verale.version import __version__, installing
 
 __all__ = ["cli", "main"]
 
@@ -33,7 +33,11 @@ _GROUPS = {
     "Files": ("export", "certificates"),
     "This installation": ("doctor", "completion"),
 }
-"""The commands, in the groups of the help. Each is a module of this room."""
+"""The commands, in the groups of the help. Each is a module of this room, or stands in one with others."""
+_TOGETHER = {
+    "patterns": ("attribute", "cover", "rules"),
+    "questions": ("refute", "contrast", "necessity", "gap"),
+}
 _COMMANDS = tuple(sorted(name for group in _GROUPS.values() for name in group))
 
 _READ_AT_IMPORT = (
@@ -59,7 +63,10 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"verale.cli.{cmd_name}").command
+        module = next((module for module, names in _TOGETHER.items() if cmd_name in names), cmd_name)
+        command: click.Command = getattr(
+            import_module(f"verale.cli.{module}"), cmd_name if module in _TOGETHER else "command"
+        )
         return command
 
     def resolve_command(
@@ -145,7 +152,7 @@ def _run() -> NoReturn:
         extra = EXTRA_OF.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        _exit(f"error: this command needs {error.name}: pip install 'verale[{extra}]'")
+        _exit(f"error: this command needs {error.name}: {installing(extra)}")
     except Exception as error:
         library = _imported_in(error)
         if library is None:

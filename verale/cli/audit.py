@@ -14,9 +14,10 @@ from verale.checker.output import print_line, print_outcome
 from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files
+from verale.cli.terminal import AuditTable, print_wrapped
 from verale.errors import InputError, UsageError
 from verale.runs.auditor import AuditOptions
+from verale.runs.chosen import certificate_files
 from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 
@@ -36,14 +37,11 @@ _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
 @click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE|PARQUET...", type=click.Path())
 @options.inputs()
-@click.option(
-    "--network", metavar="NETWORK", type=click.Path(), help="The network file, where certificates claim a picture."
-)
-@click.option(
+@options.path("--network", "NETWORK", "The network file, where certificates claim a picture.")
+@options.path(
     "--images",
-    metavar="IMAGES",
-    type=click.Path(),
-    help="The network's images: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
+    "IMAGES",
+    "The network's images: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
 )
 @options.audit()
 @options.run("jobs", "engine", "address", jobs="Number of processes; 1, or with ray one for each core.")
@@ -55,12 +53,7 @@ _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
     type=click.Path(),
     help="Write a JSON object for each certificate to an audit log; certificates in it are not audited again.",
 )
-@click.option(
-    "--attest",
-    metavar="FILE",
-    type=click.Path(),
-    help="Write an in-toto statement, ready to be signed, if this run has proved everything.",
-)
+@options.path("--attest", "FILE", "Write an in-toto statement, ready to be signed, if this run has proved everything.")
 @options.verbose
 @exits(Exit.INCOMPLETE, verdicts=True, done="everything proved")
 def command(
@@ -117,8 +110,8 @@ def command(
 
     def tell_seen(used: AuditSetup, digest: str | None) -> None:
         if used.network != network:
-            print_line(f"network {used.network}, sha256 {digest}", sys.stderr)
-            print_line(f"images {used.pictures}", sys.stderr)
+            print_wrapped(f"network {used.network}, sha256 {digest}", sys.stderr)
+            print_wrapped(f"images {used.pictures}", sys.stderr)
 
     if run.with_ray:
         from verale.cli import ray_engine
@@ -219,9 +212,9 @@ def _tell_differences(folder: Path, digests: Mapping[str, str | None], is_found:
     of_folder = {Path(path).name: digest for path, digest in digests.items() if Path(path).parent == folder}
     said = differences(folder, of_folder)
     for difference in said:
-        print_line(f"error: {folder} {difference}", sys.stderr)
+        print_wrapped(f"error: {folder} {difference}", sys.stderr)
     if of_folder and is_found and not has_record(folder):
-        print_line(f"{folder} {UNLISTED}", sys.stderr)
+        print_wrapped(f"{folder} {UNLISTED}", sys.stderr)
     return bool(said)
 
 
@@ -244,7 +237,7 @@ def _tell(
         kept: gets the outcomes, where they are needed later.
     """
     codes: list[int] = []
-    reused = 0
+    reused, table = 0, AuditTable()
 
     def done() -> str:
         rest = "" if again is None else f"; {again} audits the rest"
@@ -256,8 +249,12 @@ def _tell(
             if kept is not None:
                 kept.append(outcome)
             reused += outcome.reused
-            print_outcome(outcome, as_json)
+            if as_json:
+                print_outcome(outcome, as_json)
+            else:
+                table.add(outcome)
             advance(1)
+    table.print_total()
     if reused:
         print_line(f"{reused} of {total} verdicts are taken from {log}", sys.stderr)
     return codes

@@ -19,10 +19,12 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
+from verale.cli.terminal import coloured, print_wrapped
 from verale.errors import UsageError, VeraleError
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.runs.auditor import AuditOptions
 from verale.search.options import SearchOptions
+from verale.version import installing
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
@@ -149,7 +151,7 @@ def _report(
 ) -> str:
     """Write the page with these verdicts, if the extra `report` is installed; return its path, or why there is none."""
     if find_spec("jinja2") is None:
-        return "not written; pip install 'verale[report]'"
+        return f"not written; {installing('report')}"
     from verale.demo.network import IMAGES
     from verale.demo.source import PROJECTION
     from verale.report.collect import collect
@@ -168,6 +170,8 @@ def _possible(one: Explained) -> int:
 
 
 def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]], names: list[str]) -> None:
+    from rich.text import Text
+
     from verale.certificate.words import below, percent
     from verale.checker.choices import in_words, program_in_words
     from verale.cli.tables import PLAIN, TextTable, print_table
@@ -186,7 +190,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
         table.add_row(
             *(name, f"{one.predicted}{mark}", str(one.paradigm), str(one.size)),
             *(percent(one.size or 0, _possible(one)), below(one.margin or 0), f"{one.seconds:.2f} s"),
-            *(f"{record['seconds']:.2f} s", str(record["status"])),
+            *(f"{record['seconds']:.2f} s", Text.from_ansi(coloured(str(record["status"])))),
         )
     print_table(table)
     proved = sum(record["exit_code"] == 0 for record in audited.values())
@@ -198,7 +202,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
         }
     )
     sizes = [one.size for one in explained if one.size is not None]
-    print_line(
+    print_wrapped(
         f"{len(explained)} images, {len(sizes)} certificates, {proved} proved by {' and '.join(by) or 'nobody'}; "
         f"mean {sum(sizes) / max(1, len(sizes)):.1f} statements, "
         f"{sum(one.seconds or 0 for one in explained) / len(explained):.2f} s to explain, "

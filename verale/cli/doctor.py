@@ -38,6 +38,7 @@ def command(as_json: bool) -> None:
 
 
 def _print(diagnosis: Diagnosis) -> None:
+    print_line("certificates can be audited" if diagnosis.works else "certificates cannot be audited here")
     print_line(f"verale {diagnosis.verale} in {diagnosis.place}")
     print_line(f"python {diagnosis.python}, {diagnosis.system}")
     _heading("checker")
@@ -52,15 +53,12 @@ def _print(diagnosis: Diagnosis) -> None:
         print_line(f"  {_mark(not extra.missing)} {extra.name}{extra.gives and f': {extra.gives}'}")
         if extra.missing:
             print_line(f"     without {', '.join(extra.missing)}; to install it: {extra.remedy}")
-    packages = {package.name: package for extra in diagnosis.extras for package in extra.packages}
-    packages |= {package.name: package for package in diagnosis.core}
-    if packages:
-        _heading("packages")
-    for name in sorted(packages):
-        print_line(f"  {_package(packages[name])}")
+    if diagnosis.core:
+        _heading("packages of the core")
+    for package in diagnosis.core:
+        print_line(f"  {_package(package)}")
     if not diagnosis.core:
-        _heading("verale is not installed as a distribution, so its extras are unknown: pip install verale")
-    _heading("certificates can be audited" if diagnosis.works else "certificates cannot be audited here")
+        _heading("verale is not installed as a distribution, so its extras are unknown")
 
 
 def _heading(line: str) -> None:

@@ -41,12 +41,11 @@ __all__ = ["command"]
 @click.command(name="explain", short_help="Explain images, one certificate each.")
 @click.option("--head", "head_path", metavar="HEAD", type=click.Path(), help="The head file.")
 @click.option("--latents", "latents_path", metavar="LATENTS", type=click.Path(), help="The images' latents.")
-@click.option("--checkpoint-dir", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run, RUN/final.")
-@click.option(
+@options.path("--checkpoint-dir", "RUN", "Instead: a CaBRNet run, RUN/final.")
+@options.path(
     "--images",
-    metavar="IMAGES",
-    type=click.Path(),
-    help="The images to explain, in one subfolder for each class if known: of --checkpoint-dir any images; of --network"
+    "IMAGES",
+    "The images to explain, in one subfolder for each class if known: of --checkpoint-dir any images; of --network"
     " PNG files, or a safetensors file.",
 )
 @click.option(

@@ -14,17 +14,19 @@ from verale.checker.output import print_line
 from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, print_record, require_distinct
+from verale.cli.shared import print_record
+from verale.cli.terminal import print_verdict
 from verale.errors import InputError, UsageError
 from verale.files import CERTIFICATE_SUFFIX
 from verale.runs.auditor import AuditOptions
+from verale.runs.chosen import certificate_files, require_distinct
 from verale.runs.inputs import Inputs
 
 __all__ = ["command"]
 
 _BY = "export vnnlib"
 
-_certificates = click.argument("certificates", nargs=-1, required=True, metavar="FOLDER|FILE...", type=click.Path())
+_certificates = options.files()
 
 
 @click.group(name="export", short_help="Write certificates for other tools: VNN-LIB, Rocq.")
@@ -139,7 +141,7 @@ def rocq(
             if as_json:
                 print_record("exported", {"certificate": file, **verdict.record()})
             elif verdict.exit_code:
-                print_line(verdict.line(file))
+                print_verdict(verdict.line(file))
             advance(1)
     if any(codes):
         print_line(f"{out} is not written: {sum(map(bool, codes))} of {len(files)} are not proved", sys.stderr)

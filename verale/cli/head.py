@@ -64,7 +64,7 @@ def show(head_path: str, as_json: bool) -> None:
         print_record("head", {"head": head_path, **named, "labels": head.labels, "compared": head.compared})
         return
     print_line(head_path)
-    table = TextTable("field", pad_edge=False, **PLAIN)
+    table = TextTable("field", **PLAIN)
     table.add_column("value", overflow="fold")
     for name, value in fields.items():
         table.add_row(name, str(value))
@@ -83,11 +83,10 @@ def show(head_path: str, as_json: bool) -> None:
     help="What the tensors do not say, such as domain=0:1 (lower:upper, either may be left out); repeatable."
     " docs/architectures.md lists each network's options and their defaults; so does the error for an unknown one.",
 )
-@click.option(
+@options.path(
     "--positions",
-    metavar="FILE",
-    type=click.Path(),
-    help='Where prototypes look at some patches only: JSON, {"patches": 40, "positions": [0, [1, 2], ...]}, for each'
+    "FILE",
+    'Where prototypes look at some patches only: JSON, {"patches": 40, "positions": [0, [1, 2], ...]}, for each'
     " prototype a patch or a list of patches, which count from 0.",
 )
 @exits(done="written")

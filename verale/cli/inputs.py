@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from verale.checker.output import print_line
 from verale.cli.progress import progress
+from verale.cli.terminal import print_wrapped
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, certificates_folder
 from verale.runs.folder import HEAD
@@ -128,9 +128,9 @@ def print_found(used: Inputs, given: Inputs, sha256: str) -> None:
         sha256: of the head's bytes that are used. Its file is not read here: it may hold others by now.
     """
     if used.head != given.head:
-        print_line(f"head {used.head}, sha256 {sha256}", sys.stderr)
+        print_wrapped(f"head {used.head}, sha256 {sha256}", sys.stderr)
     if used.latents not in (None, given.latents):
-        print_line(f"latents {used.latents}", sys.stderr)
+        print_wrapped(f"latents {used.latents}", sys.stderr)
 
 
 def readable_images(

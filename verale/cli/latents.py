@@ -36,7 +36,7 @@ _NETWORKS = ("prototypedl",)
     type=click.Path(),
     help="A folder of images, or of one subfolder for each class; or an IDX file such as MNIST's, perhaps .gz.",
 )
-@click.option("--labels", metavar="IDX", type=click.Path(), help="The true classes, where the images are an IDX file.")
+@options.path("--labels", "IDX", "The true classes, where the images are an IDX file.")
 @options.named(
     "--level",
     "Which prototypes of a hierarchical network --prototype-pictures decodes: super (the default) or sub.",

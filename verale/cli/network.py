@@ -14,6 +14,7 @@ from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.shared import print_record
 from verale.errors import InputError, NetworkError, naming
+from verale.version import installing
 
 if TYPE_CHECKING:
     from verale.checker.read.network_file import Network
@@ -54,7 +55,7 @@ def show(network_path: str, as_json: bool) -> None:
         return
     print_line(f"{network_path}, sha256 {network.sha256}")
     print_line(f"pictures {_shape(network.shape)}, mean {mean}, std {std}")
-    table = TextTable(pad_edge=False, **PLAIN)
+    table = TextTable(**PLAIN)
     for heading in ("layer", "kind", "reads", "gives"):
         table.add_column(heading, overflow="fold")
     for layer in network.layers:
@@ -108,7 +109,7 @@ def _excluded_in_binary32(network: Network) -> list[str]:
     try:
         from verale.network import FrozenNetwork, require_binary32
     except ImportError:
-        return ["whether it excludes float32 is not known without torch: pip install 'verale[explain]'"]
+        return [f"whether it excludes float32 is not known without torch: {installing('explain')}"]
     try:
         require_binary32(FrozenNetwork.of(network))
     except NetworkError as error:

@@ -20,8 +20,8 @@ from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 
 __all__ = [
-    "allow", "audit", "choice", "fields_of", "head", "in_json", "inputs", "latents", "named", "names", "origins",
-    "out", "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
+    "Option", "allow", "audit", "choice", "fields_of", "files", "head", "in_json", "inputs", "latents", "named",
+    "names", "origins", "out", "path", "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
 ]  # fmt: skip
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -57,14 +57,24 @@ def named(option: str, what: str, *known: str, **settings: Any) -> Option:
     return click.option(option, metavar="NAME", help=what, **one_of(*known), **settings)
 
 
+def path(option: str, metavar: str, what: str, **settings: Any) -> Option:
+    """An option that is a file or a folder."""
+    return click.option(option, metavar=metavar, type=click.Path(), help=what, **settings)
+
+
+def files(metavar: str = "FOLDER|FILE...", name: str = "certificates") -> Option:
+    """The argument of a command about any number of certificates."""
+    return click.argument(name, nargs=-1, required=True, metavar=metavar, type=click.Path())
+
+
 def head(what: str, **settings: Any) -> Option:
     """The option `--head`."""
-    return click.option("--head", metavar="HEAD", type=click.Path(), help=what, **settings)
+    return path("--head", "HEAD", what, **settings)
 
 
 def latents(what: str, **settings: Any) -> Option:
     """The option `--latents`."""
-    return click.option("--latents", metavar="LATENTS", type=click.Path(), help=what, **settings)
+    return path("--latents", "LATENTS", what, **settings)
 
 
 def out(what: str, metavar: str = "FOLDER", name: str = "out", **settings: Any) -> Option:
@@ -94,7 +104,7 @@ def seconds(default: float, what: str) -> Option:
 
 def prototype_pictures(what: str = "Pictures of prototypes, 0000.png ...; by default those beside LATENTS.") -> Option:
     """The option `--prototype-pictures`."""
-    return click.option("--prototype-pictures", metavar="FOLDER", type=click.Path(), help=what)
+    return path("--prototype-pictures", "FOLDER", what)
 
 
 def fields_of(kind: type, name: str, make: Callable[[Mapping[str, Any]], object], *only: str, **helps: str) -> Option:
@@ -200,15 +210,21 @@ def run(*only: str, **helps: str) -> Option:
 def allow(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option `--allow`."""
     what = "Also show images in this folder that source.json names; may be repeated."
-    return click.option("--allow", multiple=True, metavar="FOLDER", type=click.Path(), help=what)(command)
+    return path("--allow", "FOLDER", what, multiple=True)(command)
 
 
 def origins(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options `--origins` and `--origin-images`."""
+    """Give a command the options `--origins` and `--origin-images`: its parameter `origins`, both or None."""
+
+    @wraps(command)
+    def paired(*, origins: str | None, origin_images: str | None, **values: Any) -> Any:
+        if (origins is None) != (origin_images is None):
+            raise UsageError("--origins and --origin-images belong together: give both, or neither")
+        return command(origins=None if origins is None else (origins, origin_images), **values)
+
     what = "An origins file (verale origins), proved now: which training patch each prototype is."
     images = "The pictures that the origins file names: a tensor file, a PNG file or a folder of them."
-    command = click.option("--origin-images", metavar="IMAGES", type=click.Path(), help=images)(command)
-    return click.option("--origins", metavar="FILE", type=click.Path(), help=what)(command)
+    return path("--origins", "FILE", what)(path("--origin-images", "IMAGES", images)(paired))
 
 
 def verbose(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
 from verale.cli.shared import print_record
+from verale.cli.terminal import print_verdict
 from verale.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,13 +25,12 @@ __all__ = ["audit_origins", "command"]
 
 @click.command(name="origins", short_help="Find the training patch that each prototype is.")
 @options.head("The head file.", required=True)
-@click.option("--network", metavar="NETWORK", required=True, type=click.Path(), help="Its network's file.")
-@click.option(
+@options.path("--network", "NETWORK", "Its network's file.", required=True)
+@options.path(
     "--images",
-    metavar="IMAGES",
+    "IMAGES",
+    "The training pictures, as the network sees them: a tensor file, a PNG file or a folder of them.",
     required=True,
-    type=click.Path(),
-    help="The training pictures, as the network sees them: a tensor file, a PNG file or a folder of them.",
 )
 @options.out("The origins file to write.", "FILE", required=True)
 @options.overwrite()
@@ -130,7 +130,7 @@ def audit_origins(
             said = {"status": whole.status.value, "reason": whole.reason, "message": whole.message}
             print_record("judged-origin", {"file": file, "prototype": None, **said, "exit_code": whole.exit_code})
         else:
-            print_line(f"{whole.status.value:<10}  {one_field(file)}  {whole.reason}: {whole.message}")
+            print_verdict(f"{whole.status.value:<10}  {one_field(file)}  {whole.reason}: {whole.message}")
     return most_severe(codes)
 
 
@@ -152,4 +152,4 @@ def _print_judged(file: str, judged: JudgedOrigin, as_json: bool) -> None:
     program = "" if judged.program is None else program_in_words(judged.program.named)
     said = f"by {in_words(judged.by, program)}" if judged.by else f"{judged.reason}: {judged.message}"
     about_patch = f"prototype {origin.prototype}: patch {origin.patch} of picture {origin.picture[:16]}..."
-    print_line(f"{judged.status.value:<10}  {one_field(file)}  {about_patch}, {near}  {said}")
+    print_verdict(f"{judged.status.value:<10}  {one_field(file)}  {about_patch}, {near}  {said}")

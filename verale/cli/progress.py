@@ -58,6 +58,7 @@ def _bar(label: str, total: int, done: int, unit: str) -> Iterator[Callable[[int
         TextColumn,
         TimeElapsedColumn,
     )
+    from rich.table import Column
     from rich.text import Text
 
     class Pace(ProgressColumn):
@@ -70,9 +71,14 @@ def _bar(label: str, total: int, done: int, unit: str) -> Iterator[Callable[[int
             left = timedelta(seconds=round(elapsed / new * (total - task.completed)))
             return Text(f"{new / elapsed:.3g} {unit}/s, {left} left")
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), Pace())
+    whole = Column(no_wrap=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(None, table_column=Column(min_width=4, max_width=40, ratio=1)),  # gets what the others leave
+        *(MofNCompleteColumn(), TimeElapsedColumn(), Pace(table_column=whole)),
+    )
     console = Console(stderr=True, soft_wrap=True)  # lines that are printed meanwhile are not broken
     # By default, rich would redirect stdout to stderr, wherever it goes.
-    with Progress(*columns, console=console, redirect_stdout=sys.stdout.isatty()) as bar:
+    with Progress(*columns, console=console, redirect_stdout=sys.stdout.isatty(), expand=True) as bar:
         task = bar.add_task(label, total=total, completed=done)
         yield lambda more: bar.advance(task, more)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,13 +55,11 @@ _NEEDS = {
     **options.choice(*FORMATS),
 )
 @options.inputs()
-@click.option(
-    "--images", metavar="IMAGES", type=click.Path(), help="The images; by default the folder that source.json names."
-)
+@options.path("--images", "IMAGES", "The images; by default the folder that source.json names.")
 @options.prototype_pictures("Pictures of prototypes; by default those in prototypes/ beside the certificates.")
 @options.origins
 @options.allow
-@click.option("--log", metavar="FILE", type=click.Path(), help="An audit log, which verale audit --log has written.")
+@options.path("--log", "FILE", "An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @options.audit("kernel", "minimality")
 @click.option("--provable", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
@@ -79,10 +78,9 @@ _NEEDS = {
     "--no-pictures", is_flag=True, help="Leave out the images and the pictures of prototypes; frames and numbers stay."
 )
 @options.overwrite()
-@click.option(
-    "--same-as", metavar="PAGE", type=click.Path(),
-    help="Write nothing: say whether PAGE is the page that would be written, but for its times.",
-)  # fmt: skip
+@options.path(
+    "--same-as", "PAGE", "Write nothing: say whether PAGE is the page that would be written, but for its times."
+)
 @options.in_json("one object")
 @options.verbose
 @exits(Exit.UNEXPLAINED, verdicts=True, done="written, and all that it shows is proved, or --no-audit is given")
@@ -93,8 +91,7 @@ def command(
     given: Inputs,
     images: str | None,
     prototype_pictures: str | None,
-    origins: str | None,
-    origin_images: str | None,
+    origins: tuple[str, str] | None,
     allow: tuple[str, ...],
     log: str | None,
     no_audit: bool,
@@ -134,8 +131,6 @@ def command(
         raise UsageError("--log has the verdicts of an audit: leave out --no-audit, --minimality and --kernel")
     if provable and kind != "html":
         raise UsageError(f"--provable is for pages, and {target} is no page: say --format html, or leave it out")
-    if (origins is None) != (origin_images is None):
-        raise UsageError("--origins and --origin-images belong together: give both, or neither")
     if origins is not None and (kind != "html" or no_audit):
         raise UsageError("--origins is for pages, which say what is proved now: leave it out, or --no-audit")
     if compact and kind not in PICTURES:
@@ -143,12 +138,13 @@ def command(
     if no_pictures and kind in TABLES:
         raise UsageError(f"--no-pictures is for pages and figures, and {target} is a table: leave it out")
     beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
-    read_here = [certificates, beside, given.head, given.latents, log, origins, origin_images]
+    read_here = [certificates, beside, given.head, given.latents, log, *(origins or ())]
     if same_as is None:
         require_output(target, read_here, overwrite, _BY)
     for module in _NEEDS[kind]:
         import_module(module)
     from verale.report.collect import collect
+    from verale.report.origins import sentences_beside
 
     count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:
@@ -164,8 +160,9 @@ def command(
     if same_as is None:
         require_output(target, [*read_here, *collection.files], by=_BY)
     collection = _judge(collection, log, no_audit, audit, run.jobs or 1)
-    if origins is not None and origin_images is not None:
-        collection = _with_origins(collection, origins, origin_images, audit)
+    if origins is not None:
+        said = sentences_beside(collection.folder, collection.head_file, origins, audit)
+        collection = replace(collection, origins=said)
     if no_pictures:
         collection = collection.without_pictures()
     if kind == "html":
@@ -218,20 +215,6 @@ def command(
     if collection.outside:
         _log.warning("%s", collection.outside)
     sys.exit(code)
-
-
-def _with_origins(collection: Collection, origins: str, images: str, audit: AuditOptions) -> Collection:
-    """With what is proved now of the head's prototypes, by the network beside the certificates."""
-    from dataclasses import replace
-
-    from verale.report.origins import origin_sentences
-    from verale.runs.inputs import find_seen
-
-    seen = find_seen(collection.folder)
-    if seen is None or collection.head_file is None:
-        raise InputError(collection.folder, "has no network and pictures, or no head, and origins are about them")
-    said = origin_sentences(origins, collection.head_file, seen[0], images, audit)
-    return replace(collection, origins=said)
 
 
 def _judge(collection: Collection, log: str | None, no_audit: bool, audit: AuditOptions, jobs: int) -> Collection:

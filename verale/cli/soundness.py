@@ -12,11 +12,9 @@ from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.shared import EXTRA_OF, print_record
 from verale.soundness.suite import SECTIONS, Result
-from verale.version import __version__
+from verale.version import __version__, installing
 
 __all__ = ["command"]
-
-"""Something is wrong."""
 
 
 @click.command(name="soundness", short_help="Run the soundness suite.")
@@ -74,9 +72,7 @@ def _require_extras(names: tuple[str, ...]) -> None:
     if missing:
         rest = [s.name for s in SECTIONS if s.name in names and not set(s.needs) & set(missing)]
         instead = f", or choose --only {','.join(rest)}" if rest else ""
-        raise UsageError(
-            f"section {next(iter(missing.values()))} lacks extras: pip install 'verale[{','.join(missing)}]'{instead}"
-        )
+        raise UsageError(f"section {next(iter(missing.values()))} lacks extras: {installing(*missing)}{instead}")
 
 
 def _table(results: list[Result]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +15,7 @@ from verale.checker.verdict import printable
 from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.shared import print_record
+from verale.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:
     from verale.runs.summary import RunSummary, Spread
@@ -54,11 +57,13 @@ def command(sources: tuple[str, ...], by: str | None, form: str, as_json: bool) 
     kinds: dict[str | None, Callable[[str], Sequence[RunSummary | ClassSummary | PrototypeSummary]]]
     kinds = {None: summarize, "class": by_class, "prototype": by_prototype}
     columns, left, cells = _COLUMNS[by]
-    found = [summary for source in sources for summary in kinds[by](source)]
+    found: list[Any] = [summary for source in sources for summary in kinds[by](source)]
     table = ("folder", *columns), list(map(cells, found)), left
     if as_json:
         for each in found:
             print_record("summary", asdict(each))
+    elif form == "text" and sys.stdout.isatty():
+        _print_blocks(found, by)
     elif form == "text":
         print_rows(*table)
     elif form == "csv":
@@ -68,6 +73,38 @@ def command(sources: tuple[str, ...], by: str | None, form: str, as_json: bool) 
     else:
         for line in {"markdown": markdown_lines, "latex": latex_lines}[form](*table):
             print_line(line)
+
+
+def _print_blocks(found: Sequence[Any], by: str | None) -> None:
+    """Print, for a terminal, a table for each folder, without a column for its name, and a total."""
+    from verale.cli.tables import print_rows
+
+    columns, left, cells = _COLUMNS[by]
+    for (source, paradigm), group in groupby(found, lambda each: (each.source, getattr(each, "paradigm", None))):
+        print_wrapped(f"{source}{f', paradigm {paradigm}' if paradigm else ''}")
+        if by is None:  # a column for the correct ones, the incorrect ones and, at the end, all
+            several = [cells(each) for each in sorted(group, key=lambda each: each.predictions == "all")]
+            rows = list(zip(columns[2:], *(each[3:] for each in several), strict=True))
+            print_rows(("", *(each[2] for each in several)), rows, 1)
+        else:
+            print_rows(columns, [cells(each)[1:] for each in group], left - 1)
+    print_line(_total(found, by))
+
+
+def _total(found: Sequence[Any], by: str | None) -> str:
+    """How much all of it is about."""
+    if by == "prototype":
+        return f"{len(found)} prototypes, {sum(each.bounded > 0 for each in found)} of them bounded in an explanation"
+    if by == "class":
+        found = [each for each in found if each.kind == "predicted"]
+        images, explained = sum(each.images for each in found), sum(each.explained for each in found)
+    else:
+        found = [each for each in found if each.predictions == "all"]
+        explained = sum(each.images for each in found)
+        images = explained + sum(each.without for each in found)
+    right, labelled = sum(getattr(s, "right", getattr(s, "correct", 0)) for s in found), sum(s.labelled for s in found)
+    rest = f"; {_right(right, labelled)} right" if labelled else ""
+    return f"{images} images, {explained} with an explanation{rest}"
 
 
 def _run_cells(summary: RunSummary) -> tuple[str, ...]:

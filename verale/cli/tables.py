@@ -25,7 +25,7 @@ __all__ = [
     "print_table",
 ]
 
-PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
+PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0), "show_edge": False, "pad_edge": False}
 """A table without frame."""
 _WIDEST = 2**16
 """The most characters of a line of a table that is piped."""
@@ -52,8 +52,8 @@ class TextTable(Table):
     """A table whose cells are one line each, and look like one cell: what is not so is escaped."""
 
     def add_row(self, *cells: Any, **options: Any) -> None:
-        """Add a row; every cell is a string."""
-        super().add_row(*map(one_field, cells), **options)
+        """Add a row. Cells are strings, or texts of rich with their colours."""
+        super().add_row(*(one_field(cell) if isinstance(cell, str) else cell for cell in cells), **options)
 
 
 def print_table(table: TextTable, width: int | None = None) -> None:

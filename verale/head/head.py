@@ -98,6 +98,11 @@ class Head:
         if self.labels is not None and len(self.labels) != self.classes:
             raise HeadError("labels", f"has {len(self.labels)} names, expected {self.classes}, one a class")
 
+    def __repr__(self) -> str:
+        """One line: sizes and parts, no numbers of tensors."""
+        parts = ", ".join(map(repr, (self.geometry, self.similarity, self.pooling, self.readout)))
+        return f"Head({self.classes} classes, {self.size} prototypes, {self.depth} channels, {parts})"
+
     def _check_parts(self) -> None:
         """The parts fit each other."""
         for name, kinds in _PARTS.items():

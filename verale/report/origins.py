@@ -17,9 +17,10 @@ from verale.checker.options import AuditOptions
 from verale.checker.origins import JudgedOrigin, Origin
 from verale.errors import InputError
 from verale.runs.arguments import HeadFile
+from verale.runs.inputs import find_seen
 from verale.runs.judged_origins import judged_origins, origins_auditor
 
-__all__ = ["origin_sentences"]
+__all__ = ["origin_sentences", "sentences_beside"]
 
 _NEAR = 100
 """A prototype is a patch to within this part of its length."""
@@ -56,6 +57,29 @@ def origin_sentences(
     return {
         prototype: said.get(prototype, f"prototype {prototype}: {_NONE}") for prototype in range(auditor.head.count)
     }
+
+
+def sentences_beside(
+    folder: Path, head: HeadFile | None, origins: tuple[str, str], options: AuditOptions, named: str | None = None
+) -> dict[int, str]:
+    """What is said of each prototype, by the network beside the certificates of a folder; nothing of another head.
+
+    Args:
+        folder: where the certificates lie.
+        head: the head's file.
+        origins: the origins file, and the pictures that it names.
+        options: who proves, and how long that may take.
+        named: the digest of the head that is meant; by default it is this one.
+
+    Raises:
+        InputError: there is no network or no head; otherwise as `origin_sentences`.
+    """
+    seen = find_seen(folder)
+    if seen is None or head is None:
+        raise InputError(folder, "has no network and pictures, or no head, and origins are about them")
+    if named not in (None, head.sha256):
+        return {}
+    return origin_sentences(origins[0], head, seen[0], origins[1], options)
 
 
 def _sentence(judged: JudgedOrigin, head: Head, columns: int) -> str:

@@ -96,10 +96,12 @@ class Telling:
         parts = conditions(read, _OBSERVABLE if head is None else head.observable, count)
         predicted = class_name(certificate.predicted, classes)
         sentence, account = _sentence(predicted, parts), _account(data, read, head, numbers)
-        told = [
-            (statement, (statement.in_words(count)[0], bounds_in_words(statement)))
-            for statement in sorted(certificate.statements, key=_rank)
-        ]
+        order = {} if account is None else {j: place for place, j in enumerate(account.adding)}
+        ranked = sorted(
+            certificate.statements,
+            key=lambda each: (_rank(each), order.get(getattr(each, "prototype", -1), len(order))),
+        )  # those first that give most points
+        told = [(statement, (statement.in_words(count)[0], bounds_in_words(statement))) for statement in ranked]
         proved = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
         return cls(
             predicted,

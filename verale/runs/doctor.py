@@ -14,7 +14,7 @@ from time import perf_counter
 
 from verale.errors import VeraleError, first_line
 from verale.files import read
-from verale.version import __version__
+from verale.version import __version__, installing
 
 __all__ = ["SAMPLE", "Device", "Diagnosis", "Extra", "KernelCheck", "Package", "diagnose"]
 
@@ -24,13 +24,11 @@ SAMPLE = Path(__file__).parent / "sample"
 _GIVES = {
     "all": "everything that users need",
     "cabrnet": "from images to certificates: verale explain --checkpoint-dir",
-    "docs": "the documentation: make docs",
     "explain": "certificates from heads and latents: verale explain, refute, demo, head",
-    "fuzz": "fuzzing of the checker: make fuzz",
     "ray": "many machines: --engine ray",
     "report": "pages and figures: verale report",
     "soundness": "lemmas: verale soundness",
-    "test": "the test suite: make test",
+    "vnnlib": "questions to other tools: verale export vnnlib",
 }
 """What each extra is for. Which extras exist, and what they need, is read from the installed distribution."""
 
@@ -124,8 +122,8 @@ def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
     return tuple(packages.pop("")), tuple(
         Extra(
             *(name, _GIVES.get(name, ""), tuple(needed)),
-            missing=tuple(package.name for package in needed if package.version is None),
-            remedy=f"pip install 'verale[{name}]'",
+            missing=tuple(dict.fromkeys(package.name for package in needed if package.version is None)),
+            remedy=installing(name),
         )
         for name, needed in sorted(packages.items())
     )

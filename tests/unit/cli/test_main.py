@@ -16,9 +16,11 @@ from verale.cli import main
 from verale.cli.exits import Exit
 from verale.cli.former import FORMER
 from verale.cli.options import names, one_of
-from verale.cli.shared import EXTRA_OF, certificate_files
+from verale.cli.shared import EXTRA_OF
 from verale.errors import InputError, nearest
 from verale.head import Head, save_latents
+from verale.runs.chosen import certificate_files
+from verale.version import installing
 
 
 def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
@@ -52,7 +54,7 @@ def test_a_missing_module_is_an_extra_to_install(monkeypatch, capsys) -> None:
     monkeypatch.setattr(cli.cli, "main", lambda **options: needs_torch())
     code, out, err = run(monkeypatch, capsys)
     assert (code, out) == (9, "")
-    assert err == "error: this command needs torch.nn: pip install 'verale[explain]'\n"
+    assert err == f"error: this command needs torch.nn: {installing('explain')}\n"
     assert EXTRA_OF["ray"] == "ray"
 
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[3] / "verale"
 PRINTS = {
     "checker/output.py": "print_line itself",
     "cli/tables.py": "print_table itself",
+    "cli/terminal.py": "print_verdict itself",
     "cli/__init__.py": "the help of click, for a group without a command",
     "checker/proved/script_host.py": "answers into a pipe, which whoever asked reads strictly",
     "cli/completion.py": "a script that click makes, of several lines",

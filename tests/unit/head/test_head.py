@@ -128,3 +128,9 @@ def test_the_logits_are_those_of_the_reference_evaluation():
 def test_the_logits_of_other_latents_are_refused():
     with pytest.raises(LatentsError, match=r"5 channels in shape .*, expected the head.s 6"):
         small_head("euclidean").logits(torch.rand(1, 5, 2, 2))
+
+
+def test_what_python_shows_of_a_head_is_one_line_of_sizes_and_parts() -> None:
+    head = Head(WEIGHT, Euclidean(), LogRatio(), POINTS)
+    shown = "Head(2 classes, 3 prototypes, 4 channels, Euclidean(), LogRatio(epsilon=0.0001), MaxPooling(), Linear())"
+    assert repr(head) == shown

@@ -1,0 +1,91 @@
+"""What people see at a terminal of 80 columns: lines fit, verdicts have colours, and a total stands at the end."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import shutil
+import struct
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from support.reporting import folder_of
+
+COLUMNS = 80
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("terminal") / "out", paradigm="top_k")
+
+
+@pytest.fixture(scope="module")
+def damaged(folder: Path) -> Path:
+    made = Path(shutil.copytree(folder, folder.parent / "damaged"))
+    (made / "000000.ale.json").write_bytes((made / "000000.ale.json").read_bytes().replace(b'"top_k"', b'"topless"', 1))
+    return made
+
+
+def at_terminal(*arguments: object, cwd: Path, **environment: str) -> str:
+    """What a command writes to a terminal of 80 columns; its exit code does not matter."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(cwd)
+        variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+        command = [sys.executable, "-P", "-m", "verale", *map(str, arguments)]
+        os.execve(sys.executable, command, {**variables, "TERM": "xterm", **environment})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+    written = b""
+    try:
+        while block := os.read(terminal, 65536):
+            written += block
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return written.decode()
+
+
+def lines_of(written: str) -> list[str]:
+    """The lines that a terminal shows one after the other, bars included, without colours."""
+    return [line for line in re.split(r"[\r\n]+", ESCAPE.sub("", written)) if line.strip()]
+
+
+@pytest.mark.parametrize(
+    ("command", "total"),
+    [
+        ("audit .", r"of the PROVED: entailment proved, .*"),
+        ("summary .", r"\d+ images, \d+ with an explanation.*"),
+        ("summary . --by class", r"\d+ images, \d+ with an explanation.*"),
+        ("summary . --by prototype", r"\d+ prototypes, \d+ of them bounded in an explanation"),
+        ("show . 1", r"PROVED .*"),
+        ("head show head.safetensors", r"labels .*"),
+    ],
+)
+def test_lines_fit_and_a_total_ends_them(folder: Path, command: str, total: str) -> None:
+    lines = lines_of(at_terminal(*command.split(), cwd=folder))
+    assert max(map(len, lines)) <= COLUMNS, max(lines, key=len)
+    starts = [number for number, line in enumerate(lines) if not line.startswith("  ")]
+    assert re.fullmatch(total, " ".join(map(str.strip, lines[starts[-1] :])))
+
+
+def test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them(damaged: Path) -> None:
+    written = at_terminal("audit", ".", cwd=damaged)
+    assert any(re.fullmatch(r"\d+ certificates: 1 MALFORMED \(.+\), \d+ PROVED", line) for line in lines_of(written))
+    assert "\x1b[32mPROVED\x1b[0m" in written and "\x1b[31mMALFORMED\x1b[0m" in written
+    plain = at_terminal("audit", ".", cwd=damaged, NO_COLOR="1")
+    assert "[32m" not in plain and "[31m" not in plain and "PROVED" in plain
+
+
+def test_the_bar_is_one_line(folder: Path, tmp_path: Path) -> None:
+    for name in ("head.safetensors", "latents.safetensors"):
+        shutil.copy(folder / name, tmp_path)
+    explain = "explain --head head.safetensors --latents latents.safetensors --paradigm top_k -o out"
+    lines = lines_of(at_terminal(*explain.split(), cwd=tmp_path))
+    bars = [line for line in lines if line.startswith("explaining")]
+    assert bars and max(map(len, bars)) <= COLUMNS and all("images/s" in line for line in bars)

@@ -1,0 +1,277 @@
+"""What holds of several explanations or images: `verale attribute`, `cover`, `rules`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.checker.output import print_line
+from verale.checker.verdict import before_colon
+from verale.cli import options
+from verale.cli.exits import exits
+from verale.cli.progress import progress
+from verale.cli.shared import print_record
+from verale.paradigms import PARADIGMS
+from verale.runs.auditor import PROVING, AuditOptions
+from verale.runs.chosen import certificate_files
+from verale.runs.inputs import Inputs
+
+if TYPE_CHECKING:
+    from verale.runs.attribute import Attribution
+    from verale.runs.cover import Covered
+    from verale.runs.rules import RuleList, RuleSet
+
+__all__ = ["attribute", "cover", "rules"]
+
+
+_OF_ATTRIBUTE = tuple(name for name, each in PARADIGMS.items() if each.several)
+_SPATIAL = tuple(name for name in _OF_ATTRIBUTE if PARADIGMS[name].spatial)
+
+_MOST = 10
+"""The most prototypes, and patches, that are printed for people."""
+
+
+@click.command(name="attribute", short_help="Find several explanations of an image and count what is in them.")
+@options.head("The head file.", required=True)
+@options.latents("The images' latents.", required=True)
+@click.option("--image", default=0, show_default=True, metavar="NUMBER", help="The image's number in the latents.")
+@options.out("The folder for the explanations.", required=True)
+@click.option("--count", default=20, show_default=True, metavar="NUMBER", help="The most explanations.")
+@options.named(
+    "--paradigm",
+    f"{', '.join(_OF_ATTRIBUTE)}; patches are counted under {' and '.join(_SPATIAL)}.",
+    *_OF_ATTRIBUTE,
+    default="top_k",
+    show_default=True,
+)
+@click.option("--seed", default=0, show_default=True, metavar="NUMBER", help="The same seed, the same explanations.")
+@options.prototype_pictures()
+@options.overwrite("Remove what an earlier command noted in the folder.")
+@options.audit(*PROVING)
+@options.in_json("one object")
+@options.verbose
+@exits(verdicts=True, done="the checker has proved every explanation")
+def attribute(
+    head: str,
+    latents: str,
+    image: int,
+    out: str,
+    count: int,
+    paradigm: str,
+    seed: int,
+    prototype_pictures: str | None,
+    overwrite: bool,
+    audit: AuditOptions,
+    as_json: bool,
+) -> None:
+    """Find different explanations of one image, from which nothing can be dropped by the reference ranges, and count
+    what stands in them.
+
+    The share of a prototype or a patch is the share of these explanations that state something about it. They are a
+    sample of all explanations, and a share is not a probability. Writes a certificate for each, the head, the latents,
+    attribution.csv, attribution.json and attribution.html. `verale audit FOLDER --minimality` proves them again.
+    """
+    from verale.report.attribution_page import attribution_page
+    from verale.report.rules_page import pictures_beside, pictures_in
+    from verale.runs.arguments import HeadFile
+    from verale.runs.attribute import ATTRIBUTION, attribute
+    from verale.runs.folder import HEAD, require_room, write_results
+
+    directory, file = Path(out), HeadFile.of(head)
+    inputs = [Path(head), Path(latents)]
+    require_room(directory, ATTRIBUTION, {HEAD: file.data}, overwrite, inputs)
+    shown = pictures_beside(latents) if prototype_pictures is None else pictures_in(Path(prototype_pictures))
+    unwritten = f"nothing is written to {directory}"
+    with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
+        found = attribute(file, latents, image, count, paradigm, seed, advance, audit)
+    files = found.files(file, attribution_page(found, file.head, shown))
+    write_results(directory, ATTRIBUTION, files, overwrite, inputs)
+    if as_json:
+        print_record("attribution", found.record())
+    else:
+        _attribute_print(found)
+    print_line(f"the explanations are in {directory}", sys.stderr)
+    sys.exit(found.exit_code)
+
+
+def _attribute_print(found: Attribution) -> None:
+    from verale.certificate.words import part_of
+
+    total = len(found.explanations)
+    proved = sum(each.status == "PROVED" for each in found.explanations)
+    sizes = sorted(each.size for each in found.explanations)
+    print_line(
+        f"image {found.image}: class {found.name}, {total} different explanation{'' if total == 1 else 's'} under"
+        f" {found.paradigm} in {found.orders} orders, {sizes[0]} to {sizes[-1]} statements, {proved} of them PROVED"
+    )
+    if not found.complete:
+        print_line("fewer than asked for: the last orders gave nothing new")
+    for kind in ("prototype", "patch", "ceiling", "floor"):
+        shares = found.of(kind)
+        for each in shares[:_MOST]:
+            subject = kind if each.number is None else f"{kind} {each.number}"
+            line = f"{subject}: in {part_of(each.count, total)}"
+            print_line(f"{line}, {each.statements:.1f} statements" if found.of("patch") else line)
+        if len(shares) > _MOST:
+            print_line(f"{len(shares) - _MOST} more of this kind")
+
+
+@click.command(name="cover", short_help="Say which images certificates prove.")
+@options.files()
+@options.latents("The latents of the images.", required=True)
+@options.inputs("head")
+@options.audit(*PROVING)
+@options.out("Write a table: a line for each certificate and image.", "CSV")
+@options.in_json()
+@options.verbose
+@exits(verdicts=True, done="every certificate's entailment is proved, whatever it covers")
+def cover(
+    certificates: tuple[str, ...], latents: str, given: Inputs, audit: AuditOptions, out: str | None, as_json: bool
+) -> None:
+    """Say which images satisfy the statements of certificates, and so have their class by the same proof.
+
+    An image counts if the checker proves the certificate of it: that the statements entail the class, and that they are
+    true of the image. Wide statements (verale explain --inflate, verale rules) cover many images, exact ones their own.
+    """
+    from verale.checker import most_severe
+    from verale.cli.inputs import inputs_reader
+    from verale.files import write_atomically
+    from verale.runs.cover import CoveringAudits, csv_rows
+    from verale.runs.outputs import require_output
+
+    files = certificate_files(certificates)
+    file = inputs_reader(Inputs(None, latents))(certificates[0])[0] if given.head is None else given.head
+    if out is not None:
+        require_output(out, [*certificates, *files, latents, file if isinstance(file, str) else file.path])
+    covering = CoveringAudits(file, latents, audit)
+    covered: list[Covered] = []
+
+    def done() -> str:
+        return f"{len(covered)} of {len(files)} certificates are done"
+
+    with progress("covering", len(files), unit="certificates", interrupted=done) as advance:
+        for path in files:
+            covered.append(covering.of(path))
+            if as_json:
+                print_record("covered", _cover_record(covered[-1]))
+            else:
+                print_line(_cover_line(covered[-1], covering.total))
+            advance(1)
+    if out is not None:
+        write_atomically(out, "".join(f"{line}\n" for line in csv_rows(covered, covering)).encode())
+    union = {index for each in covered for index in each.images}
+    print_line(
+        f"{len(union)} of {covering.total} images are covered ({_cover_share(len(union), covering.total)})", sys.stderr
+    )
+    sys.exit(most_severe([each.verdict.exit_code for each in covered]))
+
+
+def _cover_line(covered: Covered, total: int) -> str:
+    if covered.predicted is None:
+        return covered.verdict.line(covered.certificate)
+    count = len(covered.images)
+    name = before_colon(covered.certificate)
+    line = f"{name}: class {covered.predicted}, {count} of {total} images ({_cover_share(count, total)})"
+    if covered.correct is not None:
+        line += f", {covered.correct} of them of this class as labelled"
+    if covered.unproved:
+        line += f"; not proved of {len(covered.unproved)} more"
+    return line
+
+
+def _cover_record(covered: Covered) -> dict[str, object]:
+    return {
+        "certificate": covered.certificate,
+        **covered.verdict.record(),
+        "covered": len(covered.images),
+        "images": list(covered.images),
+        "true_classes": covered.labels,
+        "unproved": covered.unproved,
+    }
+
+
+def _cover_share(count: int, total: int) -> str:
+    from verale.certificate.words import percent
+
+    return percent(count, total) if total else "-"
+
+
+_OF_RULES = tuple(name for name, each in PARADIGMS.items() if each.priced)
+
+
+@click.command(name="rules", short_help="Fit certified rules to a data set.")
+@options.head("The head file.", required=True)
+@options.latents("The latents that rules are fitted to.", required=True)
+@options.path("--held-out", "LATENTS", "Other latents, on which they are measured too.")
+@options.out("The folder for the rules.", required=True)
+@click.option("--count", default=10, show_default=True, metavar="NUMBER", help="The most rules.")
+@options.named(
+    "--paradigm", f"{', '.join(_OF_RULES)}; by default joint where the head has it, otherwise top_k.", *_OF_RULES
+)
+@options.prototype_pictures()
+@options.overwrite("Remove what an earlier command noted in the folder.")
+@options.audit(*PROVING)
+@options.in_json("one object")
+@options.verbose
+@exits(verdicts=True, done="the checker has proved every rule")
+def rules(
+    head: str,
+    latents: str,
+    held_out: str | None,
+    out: str,
+    count: int,
+    paradigm: str | None,
+    prototype_pictures: str | None,
+    overwrite: bool,
+    audit: AuditOptions,
+    as_json: bool,
+) -> None:
+    """Fit a list of rules: each proves one class of every image that satisfies its statements.
+
+    The first rule covers most images, each further one most of those that are left. Writes a certificate for each
+    rule, which names no image, the head, rules.csv, rules.json and rules.html. `verale audit FOLDER
+    --entailment-only` proves them again, `verale cover FOLDER --latents LATENTS` says which images they prove.
+    """
+    from verale.report.rules_page import page, pictures_beside, pictures_in
+    from verale.runs.arguments import HeadFile
+    from verale.runs.folder import HEAD, require_room, write_results
+    from verale.runs.rules import RULES, fit_rules
+
+    directory, file = Path(out), HeadFile.of(head)
+    inputs = [Path(given) for given in (head, latents, held_out) if given is not None]
+    require_room(directory, RULES, {HEAD: file.data}, overwrite, inputs)
+    shown = pictures_beside(latents) if prototype_pictures is None else pictures_in(Path(prototype_pictures))
+    unwritten = f"nothing is written to {directory}"
+    with progress("fitting", count, unit="rules", interrupted=lambda: unwritten) as advance:
+        rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit)
+    write_results(directory, RULES, rules.files(file, page(rules, shown)), overwrite, inputs)
+    if as_json:
+        print_record("rules", rules.record())
+    else:
+        _rules_print(rules)
+    print_line(f"{len(rules.rules)} rules are in {directory}", sys.stderr)
+    sys.exit(rules.exit_code)
+
+
+def _rules_print(rules: RuleList) -> None:
+    for number, rule in enumerate(rules.rules):
+        seen = f"covers {rule.fitted.images}"
+        if rule.held_out is not None:
+            seen += f", held out {rule.held_out.images}"
+        print_line(f"{rule.status} {number}. {rule.words}: class {rule.name} ({seen})")
+    print_line(f"fitted: {_rules_set(rules.fitted)}")
+    if rules.held_out is not None:
+        print_line(f"held out: {_rules_set(rules.held_out)}")
+
+
+def _rules_set(each: RuleSet) -> str:
+    from verale.certificate.words import percent
+
+    line = f"{each.covered} of {each.images} images are covered ({percent(each.covered, each.images)})"
+    if each.correct is None or each.head_correct is None:
+        return line
+    line = f"{line}, {each.correct} of them correctly as labelled"
+    return f"{line}; the head classifies {each.head_correct} of all correctly"

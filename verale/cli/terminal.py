@@ -1,0 +1,127 @@
+"""What a terminal gets: lines that fit it, verdicts in colour, and a total. A pipe gets each line whole and plain."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import PurePath
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, TextIO
+
+from verale.checker.file_auditor import UNUSABLE
+from verale.checker.output import print_line, print_outcome
+from verale.checker.verdict import one_field, printable
+from verale.files import CERTIFICATE_SUFFIX
+
+if TYPE_CHECKING:
+    from verale.checker.file_auditor import Outcome
+
+__all__ = ["AuditTable", "print_verdict", "print_wrapped", "wrapped"]
+
+_NARROWEST = 40
+"""Columns below which no line is broken further."""
+_STATUS = 11
+"""Columns of a verdict's first word."""
+_RED, _COLOURS = "31", {"PROVED": "32", "NOT_PROVED": "33"}
+"""The colours of verdicts, as terminals number them: green is proved, and nothing else is."""
+
+
+def coloured(status: str) -> str:
+    """A verdict's first word for a terminal, in its colour unless NO_COLOR is set."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or sys.platform == "win32":
+        return status
+    return f"\x1b[{_COLOURS.get(status, _RED)}m{status}\x1b[0m"
+
+
+def wrapped(line: str, stream: TextIO | None = None, indent: int = 2) -> list[str]:
+    """A line as lines of a terminal, broken between words; piped, it stays one.
+
+    Args:
+        line: the text; what is not printable is escaped at a terminal.
+        stream: where it goes; by default stdout.
+        indent: of further lines, beyond that of the first.
+    """
+    if not (stream or sys.stdout).isatty():
+        return [line]
+    line = printable(line)
+    width = max(_NARROWEST, get_terminal_size().columns)
+    further = " " * (len(line) - len(line.lstrip()) + indent)
+    return wrap(line, width, subsequent_indent=further, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def print_wrapped(line: str, stream: TextIO | None = None, indent: int = 2) -> None:
+    """Print a line, broken between words at a terminal."""
+    for part in wrapped(line, stream, indent):
+        print_line(part, stream)
+
+
+def print_verdict(line: str) -> None:
+    """Print a line that begins with a verdict on stdout; at a terminal it is broken between words, and in colour unless
+    NO_COLOR is set."""
+    if not sys.stdout.isatty():
+        print_line(line)
+        return
+    status, first, *more = line.split(" ", 1)[0], *wrapped(line, indent=_STATUS)
+    print(coloured(status) + first.removeprefix(status), flush=True)
+    for part in more:
+        print_line(part)
+
+
+class AuditTable:
+    """The outcomes of an audit: at a terminal rows that fit it, with a total at the end; a pipe gets one verdict line
+    each, and a total only if stderr is a terminal."""
+
+    def __init__(self) -> None:
+        self._folder: str | None = None
+        self._statuses: Counter[str] = Counter()
+        self._claims: Counter[str] = Counter()
+        self._provers: Counter[str] = Counter()
+
+    def add(self, outcome: Outcome) -> None:
+        """Print an outcome, and count it."""
+        record = outcome.record
+        self._count(record)
+        if not sys.stdout.isatty() or record["status"] == UNUSABLE:
+            print_outcome(outcome, as_json=False)
+            return
+        if record["predicted"] is None:
+            print_verdict(outcome.line)
+            return
+        path = PurePath(record["certificate"])
+        if str(path.parent) != self._folder:
+            self._folder = str(path.parent)
+            print_wrapped(f"in {self._folder}")
+        name = one_field(path.name.removesuffix(CERTIFICATE_SUFFIX))
+        row = f"{record['status']:<{_STATUS}}{name}  class {record['predicted']}  {record['paradigm']:<10}"
+        row += f" {record['statements']:>3} statements"
+        if record["status"] == "PROVED":
+            print_verdict(f"{row}  margin >= {record['margin']}{'  (log)' * outcome.reused}")
+        else:
+            print_verdict(row)
+            print_wrapped(f"{' ' * _STATUS}{record['reason']}: {record['message']}", indent=0)
+
+    def _count(self, record: dict[str, Any]) -> None:
+        from verale.checker.choices import in_words, program_in_words
+        from verale.checker.verdict import claim_in_words
+
+        proved = record["status"] == "PROVED"
+        status, reason = record["status"], record.get("reason")
+        self._statuses[f"{status} ({reason})" if reason and not proved else status] += 1
+        if proved:
+            self._claims.update(f"{claim_in_words(claim, record)} {said}" for claim, said in record["claims"].items())
+            program = program_in_words(record["run"]["checker"])
+            self._provers.update({in_words(kernel, program) for kernel in record.get("by", {}).values()})
+
+    def print_total(self) -> None:
+        """Print how many there are of each verdict, what is proved of the proved ones, and by whom."""
+        stream = next((stream for stream in (sys.stdout, sys.stderr) if stream.isatty()), None)
+        if stream is None or not self._statuses:
+            return
+        proved = self._statuses["PROVED"]
+        counts = ", ".join(f"{count} {status}" for status, count in self._statuses.items() if count)
+        print_wrapped(f"{self._statuses.total()} certificates: {counts}", stream)
+        if proved:
+            claims = (said if count == proved else f"{said} for {count}" for said, count in self._claims.items())
+            print_wrapped(f"of the PROVED: {', '.join(claims)}; by {' and '.join(sorted(self._provers))}", stream)

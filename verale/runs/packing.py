@@ -1,0 +1,153 @@
+"""Certificates in Parquet: many as rows of one file, and back again, byte for byte."""
+
+from __future__ import annotations
+
+import reprlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+from verale.checker.certificate import LARGEST
+from verale.datasets import storage
+from verale.datasets.certificates import packed_certificates, row_of, write_rows
+from verale.datasets.latents import images_in, latents_in
+from verale.errors import InputError, LatentsError, naming
+from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_folder, is_certificate_name, read
+from verale.runs.arguments import HeadFile
+from verale.runs.folder import HEAD, LATENTS, PATIENCE, SOURCE, locked
+from verale.runs.outputs import require_output
+from verale.runs.source import SourceFile
+from verale.runs.written import RequiredFile, WrittenFiles, overwritten
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.datasets.certificates import PackedCertificate
+
+__all__ = ["pack", "unpack"]
+
+_NAMED = {HEAD: "head", LATENTS: "latents"}
+"""What is said of files beside certificates."""
+_FORM = f"expected the plain name of a file, short and printable, that ends in {CERTIFICATE_SUFFIX}"
+
+
+def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool) -> int:
+    """Write certificates as rows of a Parquet file; return how many.
+
+    Args:
+        files: the certificates.
+        out: the file, perhaps of another file system.
+        inputs: files and folders that it may not replace.
+        overwrite: whether it may replace a file.
+
+    Raises:
+        InputError: a name that nobody can unpack, or two that are alike; a file in the way.
+    """
+    names = [Path(file).name for file in files]
+    times = Counter(map(_alike, names))
+    for file, name in zip(files, names, strict=True):
+        if not is_certificate_name(name):
+            raise InputError(file, f"has a name that nobody can unpack: {_FORM}; rename it")
+        if times[_alike(name)] > 1:
+            raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")
+    if not overwrite and storage.exists(out):
+        raise InputError(out, f"already exists; {overwritten()}")
+    if "://" not in out:
+        require_output(out, [*inputs, *files])
+    rows = (row_of(name, read(file, "a certificate", LARGEST + 1)) for file, name in zip(files, names, strict=True))
+    return write_rows(out, rows)
+
+
+def unpack(parquet: str, out: str, overwrite: bool) -> str:
+    """Write the certificates of a Parquet file to files, with what belongs to them; return what was written, in words.
+
+    Raises:
+        InputError: it holds none, or one whose name is not that of a certificate file; a file in the way.
+    """
+    packed, without = packed_certificates(parquet)
+    if not packed:
+        raise InputError(parquet, f"holds no certificate in {without} rows")
+    _require_names(parquet, [one.short for one in packed])
+    directory, beside = Path(out), _beside(parquet)
+    _require_room(WrittenFiles(directory), packed, beside, overwrite)
+    with locked(directory, PATIENCE) as held:
+        written = WrittenFiles(directory, held)
+        _require_room(written, packed, beside, overwrite)
+        for one in packed:
+            written.write(one.short, one.read())
+        for name, data in beside.items():
+            written.write(name, data)
+    rest = f"; {without} rows have none" if without else ""
+    rest += "".join(f"; their {kind} in {name}" for name, kind in _NAMED.items() if name in beside)
+    return f"{len(packed)} certificates in {directory}{rest}"
+
+
+def _require_names(parquet: str, names: list[str]) -> None:
+    """Raise InputError unless each is the name of a certificate file, and each of another file on every system."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if not is_certificate_name(name):
+            raise InputError(parquet, f"has a certificate called {reprlib.repr(name)}, {_FORM}; rename it there")
+        alike = _alike(name)
+        if alike in seen:
+            both = repr(name) if seen[alike] == name else f"{seen[alike]!r} and {name!r}"
+            raise InputError(parquet, f"has several certificates called {both}, which would replace each other")
+        seen[alike] = name
+
+
+def _alike(name: str) -> str:
+    """The same for names that some file systems take for one: they ignore case, or how letters are composed."""
+    return normalize("NFKC", name).casefold()
+
+
+def _require_room(
+    written: WrittenFiles, packed: list[PackedCertificate], beside: Mapping[str, bytes], overwrite: bool
+) -> None:
+    """Raise InputError for a file that is in the way of one to write."""
+
+    def is_there(one: PackedCertificate) -> bool:
+        return overwrite and written.holds(one.short, one.read())
+
+    needed = {one.short: RequiredFile(partial(is_there, one), "already exists") for one in packed}
+    for name, data in beside.items():
+        needed[name] = RequiredFile(partial(written.holds, name, data), "already exists")
+    written.require_free(needed, overwrite=overwrite)
+
+
+def _beside(parquet: str) -> dict[str, bytes]:
+    """The files that belong to the certificates, by name: head, latents and `source.json`, as far as there are any."""
+    files: dict[str, bytes] = {}
+    beside = None if "://" in parquet else _folder_of(Path(parquet)) / HEAD
+    head = HeadFile.of(SentFile(beside)) if beside is not None and beside.is_file() else None
+    if head is not None:
+        files[HEAD] = head.data
+    latents = latents_in(parquet)
+    if latents is None:
+        return files
+    from verale.head import latents_file, latents_tensor
+
+    with naming(parquet, LatentsError):
+        files[LATENTS] = latents_file(latents_tensor(latents))
+    if beside is not None and beside.with_name(SOURCE).is_file():
+        files |= _source(beside.with_name(SOURCE), head, parquet, latents)
+    return files
+
+
+def _source(beside: Path, head: HeadFile | None, parquet: str, latents: Tensor) -> dict[str, bytes]:
+    """`source.json` with the images that the rows name, bound to their latents by digest, where all are known."""
+    images = images_in(parquet)
+    if images is None:
+        return {}
+    source = SourceFile.read(SentFile(beside), "remove it").noting(
+        images=[{"file": file, "label": label, "sha256": sha256} for file, label, sha256 in images],
+        head_sha256=None if head is None else head.sha256,
+    )
+    return {SOURCE: source.of_latents(latents).to_bytes()}
+
+
+def _folder_of(parquet: Path) -> Path:
+    """Where what belongs to a file lies, or to a directory of such files."""
+    return certificates_folder(parquet) if parquet.is_dir() and parquet.suffix != ".parquet" else parquet.parent
