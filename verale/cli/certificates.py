@@ -17,21 +17,17 @@ from verale.checker.output import print_line
 from verale.cli import options
 from verale.cli.exits import exits
 from verale.cli.shared import certificate_files
-from verale.errors import InputError, LatentsError, naming
+from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, SentFile, is_certificate_name, read
-from verale.runs.folder import HEAD, LATENTS, PATIENCE, SOURCE, locked
+from verale.runs.arguments import HeadFile
+from verale.runs.folder import HEAD, PATIENCE, locked
 from verale.runs.written import RequiredFile, WrittenFiles, overwritten
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from verale.datasets.certificates import PackedCertificate
-    from verale.runs.arguments import HeadFile
 
 __all__ = ["command"]
 
-_NAMED = {HEAD: "head", LATENTS: "latents"}
-"""What is said of files beside certificates."""
 _FORM = f"expected the plain name of a file, short and printable, that ends in {CERTIFICATE_SUFFIX}"
 
 
@@ -79,9 +75,7 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
 def unpack(parquet: str, out: str, overwrite: bool) -> None:
     """Write the certificates of a Parquet file, or of a directory of such files, to files, byte for byte.
 
-    If it has latents, they go to latents.safetensors. A head beside it goes there too, and so does source.json, with
-    the images that the rows name. Then the folder is one as `verale explain` writes it. Nothing is written if some name
-    is not that of a certificate file.
+    A head beside it goes there too. Nothing is written if some name is not that of a certificate file.
     """
     from verale.datasets.certificates import packed_certificates
 
@@ -99,7 +93,7 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
         for name, data in beside.items():
             written.write(name, data)
     rest = f"; {without} rows have none" if without else ""
-    rest += "".join(f"; their {kind} in {name}" for name, kind in _NAMED.items() if name in beside)
+    rest += "".join(f"; their head in {name}" for name in beside)
     print_line(f"{len(packed)} certificates in {directory}{rest}", sys.stderr)
 
 
@@ -136,38 +130,8 @@ def _require_room(
 
 
 def _beside(parquet: str) -> dict[str, bytes]:
-    """The files that belong to the certificates, by name: head, latents and `source.json`, as far as there are any."""
+    """The head that lies beside the certificates, by its name, if there is one."""
     from verale.cli.inputs import folder_of
-    from verale.datasets.latents import latents_in
-    from verale.runs.arguments import HeadFile
 
-    files: dict[str, bytes] = {}
     beside = None if "://" in parquet else folder_of(parquet) / HEAD
-    head = HeadFile.of(SentFile(beside)) if beside is not None and beside.is_file() else None
-    if head is not None:
-        files[HEAD] = head.data
-    latents = latents_in(parquet)
-    if latents is None:
-        return files
-    from verale.head import latents_file, latents_tensor
-
-    with naming(parquet, LatentsError):
-        files[LATENTS] = latents_file(latents_tensor(latents))
-    if beside is not None and beside.with_name(SOURCE).is_file():
-        files |= _source(beside.with_name(SOURCE), head, parquet, latents)
-    return files
-
-
-def _source(beside: Path, head: HeadFile | None, parquet: str, latents: Tensor) -> dict[str, bytes]:
-    """`source.json` with the images that the rows name, bound to their latents by digest, where all are known."""
-    from verale.datasets.latents import images_in
-    from verale.runs.source import SourceFile
-
-    images = images_in(parquet)
-    if images is None:
-        return {}
-    source = SourceFile.read(SentFile(beside), "remove it").noting(
-        images=[{"file": file, "label": label, "sha256": sha256} for file, label, sha256 in images],
-        head_sha256=None if head is None else head.sha256,
-    )
-    return {SOURCE: source.of_latents(latents).to_bytes()}
+    return {} if beside is None or not beside.is_file() else {HEAD: HeadFile.of(SentFile(beside)).data}

@@ -26,7 +26,7 @@ from verale.files import (
     certificates_in,
 )
 from verale.runs.auditor import AuditOptions
-from verale.runs.inputs import Inputs
+from verale.runs.inputs import Inputs, find_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,14 +66,14 @@ def command(
     The checker proves the certificate now, as verale audit does, with the head and the latents beside it. Its numbers
     are those that are shown: no number of a statement is rounded. Without a head it is NOT AUDITED.
     """
-    from verale.cli.inputs import folder_of, inputs_in, print_found
+    from verale.cli.inputs import folder_of, print_found
     from verale.report.single import single
     from verale.runs.folder import HEAD
 
     if (origins is None) != (origin_images is None):
         raise UsageError("--origins and --origin-images belong together: give both, or neither")
     path = _file(certificate, image)
-    inputs = inputs_in(folder_of(path), given)
+    inputs = find_inputs(folder_of(path), given.head, given.latents)
     result = single(path, inputs, audit)
     if origins is not None and origin_images is not None:
         result = _with_origins(result, inputs.head, folder_of(path), origins, origin_images, audit)

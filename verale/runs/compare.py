@@ -212,10 +212,6 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
             f"has no {LATENTS}, at which A's statements would be decided; give {option('latents')}, or put the file"
             " there",
         )
-    if Path(inputs.latents).suffix == ".parquet" or Path(inputs.latents).is_dir():
-        raise InputError(
-            inputs.latents, f"is Parquet, expected latents in one safetensors file; give {option('latents')}"
-        )
     auditor = auditor_of(AuditSetup(second.head.path, inputs.latents))
     if auditor.run["head"] != second.head.sha256:
         raise InputError(second.head.path, "changed while it was read; compare again")

@@ -1,7 +1,7 @@
 """A run: what is asked of many images, the store that has the results, and the workers that do what is left.
 
-Whether a store is a folder of certificates or a dataset in Parquet, and the workers are processes of this machine or of
-a Ray cluster: what is done is taken over, what is left is cut into parts, and parts are told in the images' order.
+Whether the workers are processes of this machine or of a Ray cluster: what is done is taken over, what is left is cut
+into parts, and parts are told in the images' order.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from verale.runs.table import Explained
 
-__all__ = ["ExplainRun", "Finished", "Range", "Store", "cut", "gaps", "in_order"]
+if TYPE_CHECKING:
+    from verale.runs.store import RunFolder
+
+__all__ = ["ExplainRun", "Finished", "Range", "cut", "gaps", "in_order"]
 
 Range = tuple[int, int]
 """Rows, or images: from the first up to, but not including, the second."""
@@ -29,47 +32,11 @@ class Finished(Generic[Result]):
     Attributes:
         start, stop: its rows.
         result: what came of them.
-        seconds: the worker's processor time, where a cluster tells it.
     """
 
     start: int
     stop: int
     result: Result
-    seconds: float = 0.0
-
-
-class Store(Protocol):
-    """Where a run's results are. An interrupted run leaves only what counts."""
-
-    @property
-    def place(self) -> str:
-        """The results, once the run has ended."""
-
-    @property
-    def unfinished(self) -> str:
-        """Where they are until then."""
-        return self.place
-
-    @property
-    def table(self) -> str:
-        """Where the rows are, once the run has ended."""
-        return self.place
-
-    @property
-    def done(self) -> list[Range]:
-        """The images whose results are there, until the run has ended."""
-
-    def rows(self) -> Iterator[Explained]:
-        """What is there, in the images' order."""
-
-    def path(self, certificate: str) -> str:
-        """The path of a certificate, once the run has ended."""
-
-    def certificates(self) -> Iterator[bytes]:
-        """All certificates of a run that has ended."""
-
-    def finish(self, total: int) -> None:
-        """Say that all images are done. Raises InputError: some are not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +52,7 @@ class ExplainRun:
         compared: whether the head's file says that its logits were compared with the network's.
     """
 
-    store: Store
+    store: RunFolder
     total: int
     work: Callable[[list[Range]], Iterator[Finished[list[Explained]]]]
     compared: bool = True

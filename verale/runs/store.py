@@ -20,14 +20,14 @@ from verale.files import certificate_name, certificates_in, read
 from verale.runs.folder import RUN_FILE, certificate_names
 from verale.runs.inputs import sha256_of
 from verale.runs.rows import reach_of
-from verale.runs.run import Range, Store, cut
+from verale.runs.run import Range, cut
 from verale.runs.table import COLUMNS, TABLE, Explained, csv_line, csv_lines, read_table
 from verale.runs.written import RequiredFile, WrittenFiles, moved
 
 __all__ = ["RunFolder"]
 
 
-class RunFolder(Store):
+class RunFolder:
     """The folder of a run of `images` images, explained `batch` at a time. It is only looked at until `begin`.
 
     Args:
@@ -100,23 +100,29 @@ class RunFolder(Store):
 
     @property
     def place(self) -> str:
+        """The folder."""
         return str(self._directory)
 
     @property
     def table(self) -> str:
+        """Where the rows are."""
         return str(self._table)
 
     @property
     def done(self) -> list[Range]:
+        """The images whose results are there."""
         return [(index, index + 1) for index in sorted(self.by_index)]
 
     def rows(self) -> Iterator[Explained]:
+        """What is there, in the images' order."""
         return (self.by_index[index] for index in sorted(self.by_index))
 
     def path(self, certificate: str) -> str:
+        """The path of a certificate."""
         return str(self._directory / certificate)
 
     def certificates(self) -> Iterator[bytes]:
+        """All certificates."""
         return (read(path, "a certificate") for path in certificates_in(self._directory))
 
     def finish(self, total: int) -> None:
