@@ -29,9 +29,8 @@ from verale.search.options import SearchOptions
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.capture import CapturedImages
-    from verale.runs.run import ExplainRun
+    from verale.runs.run import ExplainRun, RunFolder
     from verale.runs.seen import SeenPictures
-    from verale.runs.store import RunFolder
     from verale.runs.table import Explained
     from verale.search import Costs
 

@@ -16,9 +16,8 @@ from verale.errors import InputError
 from verale.runs.folder import RUN_FILE, SOURCE, certificate_names, locked, pictures_in
 from verale.runs.inputs import keep_inputs, link_of, needed_inputs
 from verale.runs.parts import Explainer, explain_in_processes
-from verale.runs.run import ExplainRun, Finished, Range
+from verale.runs.run import ExplainRun, Finished, Range, RunFolder
 from verale.runs.source import SourceFile
-from verale.runs.store import RunFolder
 from verale.runs.table import TABLE, Explained
 from verale.runs.workers.local import Start, require_jobs
 from verale.runs.written import RequiredFile, WrittenFiles
