@@ -23,6 +23,7 @@ From a module to a folder:
     export_network  a module from the picture to the latents, as a file that needs no torch
     check           whether a head computes a network's own logits
 Files:
+    frame           the table of a run, as a pandas frame
     load_latents, save_latents, Head.load, Head.save, Certificate.load, Certificate.save
 Results and errors:
     Certificate, Unexplained, Verdict, VeraleError
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from verale.runs.explain_model import explain_model
     from verale.runs.necessity import necessity
     from verale.runs.refute import refute
+    from verale.runs.table import frame
     from verale.search import Unexplained
     from verale.search.explain import explain
     from verale.version import __version__
@@ -122,6 +124,7 @@ __all__ = [
     "explain",
     "explain_model",
     "export_network",
+    "frame",
     "load_latents",
     "merge_slots",
     "necessity",
@@ -143,6 +146,7 @@ _HOME = dict.fromkeys(__all__, "verale.head") | {
     "explain": "verale.search.explain",
     "explain_model": "verale.runs.explain_model",
     "export_network": "verale.adapters.freezing",
+    "frame": "verale.runs.table",
     "necessity": "verale.runs.necessity",
     "plot": "verale.report.picture",
     "refute": "verale.runs.refute",

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
@@ -29,7 +29,6 @@ __all__ = [
     "certificate_name",
     "certificates_folder",
     "certificates_in",
-    "checksums",
     "followed",
     "in_one_line",
     "is_certificate_name",
@@ -66,21 +65,6 @@ _DEVICE = re.compile(r"CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9\u00b9\u00b
 """Names of Windows for devices, with whatever comes after a dot."""
 _LONGEST_NAME = 200
 """Bytes of a name that a stranger chose: file systems allow some 255, of which temporary files need a few more."""
-
-
-def checksums(digests: Mapping[str, str]) -> bytes:
-    """What `sha256sum` prints for files, sorted by the bytes of their names (`LC_ALL=C sort`).
-
-    Args:
-        digests: SHA-256 of each file, by its name.
-
-    Soundness: a name with a line feed cannot look like several files, so other files give other bytes.
-    """
-    lines = []
-    for name, digest in sorted((os.fsencode(name), digest) for name, digest in digests.items()):
-        escaped = in_one_line(name)
-        lines.append(b"\\" * (escaped != name) + digest.encode("ascii") + b"  " + escaped + b"\n")
-    return b"".join(lines)
 
 
 def in_one_line(name: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """An audit taken up again: a verdict from the log belongs to the bytes that it was given for, whatever they are called.
 
-The attacks that turned REFUTED into PROVED, in both engines. `without_ray` processes the parts in this process.
+The attacks that turned REFUTED into PROVED.
 """
 
 from __future__ import annotations

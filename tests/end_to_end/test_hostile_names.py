@@ -84,7 +84,6 @@ def folder(made: Path, tmp_path: Path) -> Path:
         ("audit", f"-{NAME}", "--head", "head"),
         ("audit", "good.ale.json", "--head", "head", "--kernel", NAME),
         ("audit", "good.ale.json", "--head", "head", "--limit", NAME),
-        ("audit", "good.ale.json", "--head", "head", "--engine", "ray", "--log", NAME, "--jobs", "1", NAME),
         ("completion", NAME),
         ("completion", "bash", NAME),
         ("certificates", NAME),

@@ -111,7 +111,7 @@ OTHERS = {
     "completion": ("completion", "bash"),
     "audit on Ray": (
         *("audit", "../packed.parquet", "--head", "head.safetensors", "--latents", "latents.safetensors"),
-        *("--engine", "ray", "--jobs", 1, "--log", "../log.parquet"),
+        *("--engine", "ray", "--jobs", 1, "--log", "../log.json"),
     ),
     "explain on Ray": (
         *("explain", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../by-ray"),

@@ -91,9 +91,6 @@ runs/records.py read_records: a report reads a log that contradicts itself
 runs/audit_log.py AuditLog.known: a record that was put in another's place counts
     never subject_of(record['sha256'], record['run']) != subject
     unit/runs/test_audit_log.py::test_a_record_in_the_place_of_another_is_not_known
-runs/audit_dataset.py _is_still_true: rows of the same bytes may have two verdicts
-    without not verdicts.agree(record)
-    unit/ray/test_resume.py::test_a_part_with_another_verdict_on_the_same_bytes_is_audited_again
 runs/audit_log.py AuditLog.known: a taken verdict looks new
     {'certificate': name_of(path), 'reused': True} => {'certificate': name_of(path)}
     unit/runs/test_audit_log.py::test_a_known_certificate_may_have_moved
@@ -136,9 +133,6 @@ runs/capture.py classes_of_trained: numbers of folders are those of classes, tho
 runs/images.py readable: images that cannot be read are left out unasked
     never unreadable and not (skip and taken)
     end_to_end/test_cabrnet_runs.py::test_all_images_that_cannot_be_read_are_named_before_the_first_is_explained
-cli/ray_engine.py _prepared: workers meet images that cannot be read
-    readable_images(len(folder_of_images.names), folder_of_images.readable, request.skipped) => folder_of_images
-    unit/ray/test_images.py::test_all_images_are_read_before_the_workers_start[folder]
 pictures.py opened: grey of 16 bits is clipped to white
     never image.mode[0] in 'IF'
     end_to_end/test_cabrnet_runs.py::test_all_images_that_cannot_be_read_are_named_before_the_first_is_explained
@@ -158,10 +152,10 @@ runs/auditor.py outcome_of: what cannot be read is proved
 runs/auditor.py outcome_of: a stored certificate is read as a file
     without data
     unit/runs/test_processes.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
-runs/processes.py _known: a head may change meanwhile
+runs/audit.py _known: a head may change meanwhile
     never outcome.record['run'] != run
     unit/runs/test_processes.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
-runs/processes.py _alone: what killed a process is proved
+runs/audit.py _alone: what killed a process is proved
     unusable(name_of(path), DIED, run)
     => __import__('verale').checker.file_auditor.Outcome(unusable(name_of(path), DIED, run).record | {'exit_code': 0})
     unit/runs/test_processes.py::test_a_process_that_dies_costs_one_certificate
@@ -379,10 +373,10 @@ runs/explain.py open_run: pictures are copied among themselves
 runs/explain.py open_run: a run goes on with another head
     without written.require_kept(needed)
     unit/runs/test_inputs.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
-runs/store/folder.py RunFolder.__init__: a certificate that was changed is explained again
+runs/run.py RunFolder.__init__: a certificate that was changed is explained again
     never not files.is_ours(name)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[False-000003.ale.json-<lambda>0]
-runs/store/folder.py RunFolder.__init__: a table that was changed is replaced
+runs/run.py RunFolder.__init__: a table that was changed is replaced
     never files.exists(TABLE) and not (is_older or files.is_ours(TABLE))
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[False-explanations.csv-<lambda>1]
 runs/capture.py captured_before: latents that were changed are captured again
@@ -403,27 +397,6 @@ runs/outputs.py _require_no_part_of_run: a file becomes one of a run's
 runs/audit_log.py AuditLog.__init__: a log becomes a file of a run
     without require_output(path, inputs)
     end_to_end/test_nothing_is_lost.py::test_no_output_replaces_what_is_needed[audit two --log run/source.json-]
-runs/store/noted.py DatasetFiles.is_ours: a part that was changed is still ours
-    hashlib.sha256(self._read(name)).hexdigest() in self.digests[name] => True
-    unit/ray/test_nothing_is_lost.py::test_a_part_that_was_changed_is_not_replaced[disk-]
-runs/store/noted.py DatasetFiles.is_ours: everything in a dataset is ours
-    return _is_passing(name) or (name == LISTED and bool(self._of_list())) => return True
-    unit/ray/test_nothing_is_lost.py::test_a_dataset_with_something_else_in_it_is_not_replaced[disk--notes.txt]
-runs/store/noted.py DatasetFiles._walked: a dataset may be a link
-    root.is_symlink() or not root.is_dir() => not root.is_dir()
-    unit/ray/test_nothing_is_lost.py::test_links_in_a_dataset_are_not_followed
-runs/store/noted.py DatasetFiles.remove: what says which files are ours goes first
-    (name != SUCCESS, name == LISTED or bool(_NOTE.fullmatch(name))) => name
-    unit/ray/test_nothing_is_lost.py::test_an_interruption_at_any_step_is_gone_on_with[disk-2]
-runs/store/noted.py write_noted: a worker replaces what is not noted
-    without raise InputError(file, 'was not written by verale, or was changed since: move it away')
-    unit/ray/test_nothing_is_lost.py::test_a_worker_replaces_no_part_that_is_not_noted[disk]
-runs/store/parquet.py StagedDataset.require_free: any folder is a dataset to replace
-    without there.require_ours()
-    unit/ray/test_nothing_is_lost.py::test_a_dataset_with_something_else_in_it_is_not_replaced[disk--notes.txt]
-runs/store/parquet.py StagedDataset.keep: a part that was changed is done again
-    without there.require_ours((part_name(*each) for each in ranges))
-    unit/ray/test_resume.py::test_a_part_that_verale_did_not_write_as_it_is_stays
 cli/shared.py require_distinct: results of two certificates have one name
     never name in seen and Path(seen[name]).resolve() != Path(file).resolve()
     end_to_end/test_nothing_is_lost.py::test_two_certificates_of_one_name_do_not_replace_each_other
@@ -431,25 +404,12 @@ runs/source.py Source.admitted: every file may be read
     SentFile(real, around[0]) if around and real is not None else None => file
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-csv]
 
-runs/audit_dataset.py _is_still_true: records need not be of this run
-    without record['run'] != run
-    unit/ray/test_resume.py::test_a_part_that_lies_is_audited_again[checker]
-runs/audit_dataset.py _is_still_true: records belong to names
-    [(record['certificate'], record['sha256']) for record in records] != now
-    => [record['certificate'] for record in records] != [name for name, _ in now]
-    unit/ray/test_resume.py::test_two_certificates_that_change_places_are_audited
-runs/audit_dataset.py _unless_changed: the latents may change meanwhile
-    never latents is not None and latents.digest() != run['latents']
-    unit/ray/test_resume.py::test_latents_that_change_while_certificates_are_audited
 runs/workers/guard.py GuardedWorker.__init__: workers import any verale
     always found is not None and sources_digest(found) == sha256
     unit/ray/test_guard.py::test_a_worker_that_would_import_other_sources_imports_none
 runs/workers/guard.py sources_digest: the name of a module may be another module
     b'%d %d\n%b%b' % (len(name), len(source), name, source) => name + b' %d\n' % len(source) + source
     unit/ray/test_guard.py::test_the_name_of_a_module_is_no_other_module
-files.py in_one_line: a name may look like several files
-    name.replace(b'\\', b'\\\\').replace(b'\n', b'\\n').replace(b'\r', b'\\r') => name
-    unit/datasets/test_latents.py::test_digests_are_those_of_sha256sum
 runs/explain_model.py _digest_of_state: the name of a tensor may be another tensor
     in_one_line(name.encode()) => name.encode()
     end_to_end/test_own_module.py::test_the_name_of_a_tensor_is_no_other_tensor
@@ -508,20 +468,13 @@ runs/written.py WrittenFiles._unlink: files are removed where the path leads by 
 runs/written.py HeldFolder.require_there: files that were removed are said to be elsewhere
     never own.st_nlink == 0
     unit/runs/test_moved_folder.py::test_a_run_whose_folder_is_removed_ends_and_makes_no_other[2]
-runs/store/parquet.py StagedDataset.write: a part that was written into another folder counts
-    write_noted(self.partial, part_name(start, stop), parquet)
-    self.require_there() => write_noted(self.partial, part_name(start, stop), parquet)
-    unit/runs/test_parquet.py::test_a_folder_that_is_moved_while_a_part_is_written_is_missed
-runs/store/parquet.py StagedDataset.require_there: workers write into any folder of the name
-    never local is None or identity_of(local) != self.place[1:]
-    unit/runs/test_parquet.py::test_workers_write_into_no_other_folder_than_the_run_began_in[replaced]
-runs/store/folder.py RunFolder.finish: a run need not be described at its end
+runs/run.py RunFolder.finish: a run need not be described at its end
     without self._require_described()
     unit/runs/test_moved_folder.py::test_a_description_that_is_removed_is_missed_and_written_again[6]
-runs/store/folder.py RunFolder._is_other: certificates that were replaced are counted
+runs/run.py RunFolder._is_other: certificates that were replaced are counted
     not self._files.has(name, digest) => not self._files.exists(name)
     unit/runs/test_moved_folder.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
-runs/store/folder.py RunFolder.finish: certificates that were removed are counted
+runs/run.py RunFolder.finish: certificates that were removed are counted
     never gone or len(self.by_index) != total
     unit/runs/test_moved_folder.py::test_certificates_that_are_removed_are_missed_and_written_again[6]
 runs/folder.py locked: a folder that took the place of another is locked
@@ -890,9 +843,6 @@ cli/audit.py command.announce: the digest is that of what the file holds by now
         __import__('verale.runs.inputs').runs.inputs.sha256_of(used.head),
     )
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[audit]
-cli/ray_engine.py audited: the digest is that of what the file holds by now
-    run.head => __import__('verale.runs.inputs').runs.inputs.sha256_of(found_head)
-    unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[ray]
 cli/inputs.py print_found: the digest is that of what the file holds by now
     sha256 => HeadFile.of(str(used.head)).sha256
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[cover]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.small import small_latents, varied_head
@@ -16,8 +18,8 @@ from support.small import small_latents, varied_head
 from verale.certificate import Certificate
 from verale.datasets.certificates import write_rows
 from verale.head import save_latents
-from verale.runs.run import Finished
 from verale.runs.workers import ray as pipeline
+from verale.runs.workers.local import Job
 from verale.search.explain import explain
 
 
@@ -53,24 +55,47 @@ class Killed(BaseException):
     """Replaces SIGKILL where there is no process to kill."""
 
 
+class Here:
+    """A cluster of so many workers, each a thread of this process; one that is killed dies alone."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def process(self) -> HereProcess:
+        return HereProcess()
+
+
+class HereProcess:
+    """A worker of `Here`."""
+
+    def begin(self, job: Job, level: int) -> None:
+        self._job: Job = pickle.loads(pickle.dumps(job))
+        self._work: Any = None
+
+    def ask(self, message: tuple[Any, ...]) -> object:
+        try:
+            self._work = self._work or self._job[0](*self._job[1])
+            return self._work(*pickle.loads(pickle.dumps(message)))
+        except Killed as killed:
+            raise EOFError from killed
+        except Exception:
+            return None
+
+    def kill(self) -> None:
+        pass
+
+    close = kill
+
+
 @pytest.fixture
 def without_ray(monkeypatch: pytest.MonkeyPatch) -> type[Killed]:
-    """Parts are processed here, one after the other; a worker that was killed is replaced by another."""
+    """`--engine ray` has workers in this process; raising what this gives kills one."""
 
-    def here(
-        create_job: Callable[[], pipeline.Job], staged: object, parts: list[tuple[int, int]], workers: object
-    ) -> Iterator[Finished[pipeline.Summary | None]]:
-        worker = pipeline._Worker(create_job, staged)
-        for start, stop in parts:
-            while True:
-                try:
-                    row = worker({"start": [start], "stop": [stop]})
-                    break
-                except Killed:
-                    worker = pipeline._Worker(create_job, staged)
-            yield pipeline._finished({name: value for name, (value,) in row.items()})
+    @contextmanager
+    def start(workers: int | None = None, address: str | None = None) -> Iterator[Here]:
+        yield Here(workers or 2)
 
-    monkeypatch.setattr(pipeline, "_through_ray", here)
+    monkeypatch.setattr(pipeline, "start_ray", start)
     return Killed
 
 
@@ -90,12 +115,3 @@ def ray_itself() -> Iterator[None]:
             warnings.simplefilter("ignore", ResourceWarning)  # Ray forgets its processes while they end
             ray.shutdown()
             gc.collect()
-
-
-@pytest.fixture
-def workers(ray_itself: None) -> Iterator[pipeline.Workers]:
-    with warnings.catch_warnings():
-        # Ray Data reads settings of its own that it has deprecated.
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ray\.")
-        with pipeline.start_ray(2) as workers:
-            yield workers

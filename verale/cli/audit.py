@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
     from verale.datasets.certificates import PackedCertificate
 
-__all__ = ["UNATTESTED", "command"]
-
-UNATTESTED = "an attestation names the bytes that were checked, and workers read latents in parts"
-"""Why --attest is not for Ray."""
+__all__ = ["command"]
 
 _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
 """Options that say what is to be proved of certificates."""
@@ -103,8 +99,6 @@ def command(
 
         sys.exit(audit_origins(certificates, given.head, network, images, audit, as_json, refused))
     codes: list[int] = []
-    if run.with_ray and attest is not None:
-        raise UsageError(f"--attest is for --engine local: {UNATTESTED}")
     if (network is None) != (images is None):
         raise UsageError("--network and --images belong together: give both, or neither")
 
@@ -113,17 +107,6 @@ def command(
             print_wrapped(f"network {used.network}, sha256 {digest}", sys.stderr)
             print_wrapped(f"images {used.pictures}", sys.stderr)
 
-    if run.with_ray:
-        from verale.cli import ray_engine
-
-        given_or_found = certificates, given, setup_of
-        with ray_engine.audited(*given_or_found, log, run, tell_seen) as opened:
-            again = f"{opened.staged.partial} has their verdicts, and the same command"
-            codes += _tell(chain.from_iterable(part.result for part in opened.parts), opened.total, as_json, log, again)
-            opened.staged.publish(opened.total)
-        if not codes:
-            raise InputError(certificates[0], "holds no certificate, so nothing is proved")
-        sys.exit(most_severe(codes))
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
     inputs = [*certificates, *map(folder_of, certificates), given.head, given.latents, network, images]
@@ -170,7 +153,7 @@ def command(
     outcomes: list[Outcome] = []
 
     digests: dict[str, str | None] = {}
-    audited = _noting(audit_groups(groups, run.jobs or 1, audit_log, announce, refuse), digests)
+    audited = _noting(audit_groups(groups, run.jobs or 1, audit_log, announce, refuse, run.start_cluster), digests)
     same = "the same command" if attest is None else "the same command without --attest"
     rest = None if log is None else f"{log} has their verdicts, and {same}"
     codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)

@@ -44,9 +44,7 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
 def unpack(parquet: str, out: str, overwrite: bool) -> None:
     """Write the certificates of a Parquet file, or of a directory of such files, to files, byte for byte.
 
-    If it has latents, they go to latents.safetensors. A head beside it goes there too, and so does source.json, with
-    the images that the rows name. Then the folder is one as `verale explain` writes it. Nothing is written if some name
-    is not that of a certificate file.
+    A head beside it goes there too. Nothing is written if some name is not that of a certificate file.
     """
     from verale.runs.packing import unpack
 

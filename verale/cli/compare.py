@@ -18,8 +18,7 @@ from verale.cli.shared import print_record
 from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
-    from verale.runs.compare import RunComparison
-    from verale.runs.compared import ComparedImage, Counts
+    from verale.runs.compare import ComparedImage, Counts, RunComparison
 
 __all__ = ["command"]
 
@@ -74,8 +73,7 @@ def command(
     Classes, sizes, leads and minimality are what the certificates claim. `verale audit` proves them.
     """
     from verale.files import write_atomically
-    from verale.runs.compare import compare
-    from verale.runs.compared import Counts
+    from verale.runs.compare import Counts, compare
 
     _require_outputs(outputs, overwrite, [a, b, given.head, given.latents])
     comparison = compare(a, b, given.head, given.latents)
@@ -132,11 +130,11 @@ def _written(
 ) -> bytes:
     """The bytes of an output."""
     if Path(output).suffix.lower() == ".csv":
-        from verale.runs.compared_words import csv_lines
+        from verale.runs.compare import csv_lines
 
         return "".join(f"{line}\n" for line in csv_lines(rows)).encode("utf-8", "backslashreplace")
     from verale.report.compare_page import page
-    from verale.runs.compared_words import changed_first
+    from verale.runs.compare import changed_first
 
     return page(comparison, counts, rows if everything else changed_first(rows), allow, embeds)
 
@@ -151,7 +149,7 @@ def _summary(comparison: RunComparison, counts: Counts) -> dict[str, object]:
 def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage], everything: bool) -> None:
     """The counts, then the images, for people."""
     from verale.cli.tables import print_rows
-    from verale.runs.compared_words import about_sides, changed_first, matched, sentences
+    from verale.runs.compare import about_sides, changed_first, matched, sentences
 
     for sentence in (matched(comparison), *sentences(comparison, counts), comparison.how):
         print_line(printable(sentence))
@@ -172,7 +170,7 @@ def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage],
 
 
 def _cells(one: ComparedImage) -> tuple[str, ...]:
-    from verale.runs.compared_words import class_of, held, two
+    from verale.runs.compare import class_of, held, two
 
     a, b = one.a, one.b
     return (

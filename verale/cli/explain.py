@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.cli import options, ray_engine
+from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.inputs import readable_images
 from verale.cli.progress import progress
-from verale.cli.ray_engine import EXPECTED, Given, Request
 from verale.cli.shared import print_record
 from verale.errors import LatentsError, UsageError, naming
 from verale.runs.auditor import AuditOptions, audit_options
@@ -30,12 +29,39 @@ from verale.search.options import SearchOptions
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.capture import CapturedImages
-    from verale.runs.run import ExplainRun, Store
+    from verale.runs.run import ExplainRun, RunFolder
     from verale.runs.seen import SeenPictures
     from verale.runs.table import Explained
     from verale.search import Costs
 
 __all__ = ["command"]
+
+_EXPECTED = "give --head and --latents, or --checkpoint-dir and --images, or --head, --network and --images"
+
+_Given = tuple[str | None, str | None, str | None, str | None]
+"""Head and latents, or a CaBRNet run and images: what `verale explain` is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """What `verale explain` is asked for.
+
+    Attributes:
+        given: head and latents, or a CaBRNet run and images, or a head alone.
+        out: the folder.
+        search, deployment: how an explanation is found, and for which float32 too.
+        run: how it runs.
+        seen: the pictures that are explained with a network.
+        skipped: gets the images that cannot be read; None where these are an error.
+    """
+
+    given: _Given
+    out: str
+    search: SearchOptions
+    deployment: Deployment | None
+    run: RunOptions
+    seen: SeenPictures | None
+    skipped: list[str] | None
 
 
 @click.command(name="explain", short_help="Explain images, one certificate each.")
@@ -97,8 +123,7 @@ def command(
     from verale.runs.table import reasons
 
     directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
-    if not run.with_ray:
-        device_named(search.device)
+    device_named(search.device)
     given = head_path, latents_path, checkpoint_dir, None if network_path else images
     of_pictures = _seen(given, network_path, images, arithmetic)
     refused = [] if of_pictures is None else list(map(str, of_pictures.refused))
@@ -107,9 +132,8 @@ def command(
     skipped = refused if run.skip_unreadable else None
     for each in refused:
         print_line(f"error: {each}; it is left out", sys.stderr)
-    request = Request(given, out, search, deployed, run, of_pictures, skipped)
-    run_of = ray_engine.opened(request) if run.with_ray else _opened(request)
-    with naming(latents_name, LatentsError), run_of as opened:
+    request = _Request(given, out, search, deployed, run, of_pictures, skipped)
+    with naming(latents_name, LatentsError), _opened(request) as opened:
         told = _explain(opened, as_json)
     store = opened.store
     print_line(f"{len(told.certificates)} of {told.images} images have a certificate in {store.place}", sys.stderr)
@@ -119,7 +143,7 @@ def command(
         print_line(line, sys.stderr)
     if told.certificates and not opened.compared:
         print_line("the head was not compared with the network (verale head compare)", sys.stderr)
-    if not run.with_ray and told.certificates:
+    if told.certificates:
         if allowed := allowing(directory):
             print_line(f"next: verale report {directory}{allowed}", sys.stderr)
         if lexists(directory / LINK):
@@ -136,12 +160,12 @@ def command(
 
 
 @contextmanager
-def _opened(request: Request) -> Iterator[ExplainRun]:
-    """A run into a folder, by processes of this machine."""
+def _opened(request: _Request) -> Iterator[ExplainRun]:
+    """A run into a folder."""
     from verale.head import Head, load_labelled
     from verale.runs.explain import open_run
 
-    files: tuple[str, str] | None = None
+    files: tuple[str, str | None] | None = None
     beside: Mapping[str, bytes] | None = None
     inputs: list[Path] = []
     directory, seen, overwrite = Path(request.out), request.seen, request.run.overwrite
@@ -153,18 +177,24 @@ def _opened(request: Request) -> Iterator[ExplainRun]:
             inputs = [Path(head_path)]
         case (str(head_path), str(latents_path), None, None):
             head, files = Head.load(head_path), (head_path, latents_path)
-            latents, labels = load_labelled(latents_path)
+            if latents_path.endswith(".parquet") or Path(latents_path).is_dir():
+                from verale.datasets.latents import load_parquet
+
+                latents, labels = load_parquet(latents_path)
+                files, inputs = (head_path, None), [Path(latents_path)]
+            else:
+                latents, labels = load_labelled(latents_path)
         case (None, None, str(run), str(images)):
             captured, inputs = _capture(directory, Path(run), Path(images), overwrite, request.skipped)
             head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
-            raise UsageError(EXPECTED)
+            raise UsageError(_EXPECTED)
     made = head, latents, request.search, labels, overwrite, files, request.run.jobs, request.deployment, seen
-    with open_run(directory, *made, beside=beside, inputs=inputs) as opened:
+    with open_run(directory, *made, beside, inputs, request.run.start_cluster) as opened:
         yield replace(opened, compared=head.compared)
 
 
-def _seen(given: Given, network: str | None, images: str | None, arithmetic: str | None) -> SeenPictures | None:
+def _seen(given: _Given, network: str | None, images: str | None, arithmetic: str | None) -> SeenPictures | None:
     """The pictures and their network; None without a network. Raises UsageError, InputError."""
     if network is None:
         if arithmetic is not None:
@@ -232,7 +262,7 @@ def _explain(run: ExplainRun, as_json: bool) -> _Told:
     if begun:
         left = run.total - begun
         rest = f"{left} are left" if left else "nothing is left to do"
-        print_line(f"{begun} of {run.total} images are explained in {store.unfinished} already: {rest}", sys.stderr)
+        print_line(f"{begun} of {run.total} images are explained in {store.place} already: {rest}", sys.stderr)
 
     def done() -> str:
         return f"{run.done} of {run.total} images are explained; the same command continues"
@@ -250,7 +280,7 @@ def _explain(run: ExplainRun, as_json: bool) -> _Told:
     return told
 
 
-def _print_costs(store: Store, costs: Costs) -> None:
+def _print_costs(store: RunFolder, costs: Costs) -> None:
     """Say what explanations cost."""
     from verale.certificate import Certificate
     from verale.certificate.words import about

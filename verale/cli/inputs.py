@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -23,14 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "folder_of",
     "inputs_finder",
-    "inputs_in",
     "inputs_reader",
     "is_origins_file",
     "print_found",
     "readable_images",
 ]
-
-_log = logging.getLogger(__name__)
 
 Images = TypeVar("Images")
 
@@ -55,12 +51,11 @@ def is_origins_file(path: str) -> bool:
         return False
 
 
-def inputs_finder(given: Inputs, datasets: bool = False) -> Callable[[str], tuple[str, str | None]]:
+def inputs_finder(given: Inputs) -> Callable[[str], tuple[str, str | None]]:
     """A function that finds head and latents for an argument.
 
     Args:
         given: the files given as options, which count.
-        datasets: whether latents may be Parquet.
 
     Raises:
         InputError: (the function) nothing at the argument's path, no head, or as `find_inputs`.
@@ -68,7 +63,7 @@ def inputs_finder(given: Inputs, datasets: bool = False) -> Callable[[str], tupl
 
     @cache
     def in_folder(folder: Path) -> Inputs:
-        return inputs_in(folder, given, datasets)
+        return find_inputs(folder, given.head, given.latents)
 
     def find(path: str) -> tuple[str, str | None]:
         inputs = given if "://" in path else in_folder(folder_of(path))
@@ -79,22 +74,6 @@ def inputs_finder(given: Inputs, datasets: bool = False) -> Callable[[str], tupl
         return inputs.head, inputs.latents
 
     return find
-
-
-def inputs_in(folder: Path, given: Inputs, datasets: bool = False) -> Inputs:
-    """Head and latents of the certificates in a folder, where there are some; arguments as `inputs_finder`.
-
-    Raises:
-        InputError: as `find_inputs`.
-    """
-    inputs = find_inputs(folder, given.head, given.latents)
-    if inputs.latents is None or inputs.latents == given.latents:
-        return inputs
-    path = Path(inputs.latents)
-    if not datasets and ("://" in inputs.latents or path.suffix == ".parquet" or path.is_dir()):
-        _log.warning("%s: no instance is checked without --engine ray", inputs.latents)
-        return Inputs(inputs.head, given.latents)
-    return inputs
 
 
 def inputs_reader(given: Inputs) -> Callable[[str], tuple[HeadFile, str | None]]:

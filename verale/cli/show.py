@@ -14,7 +14,7 @@ from verale.cli.exits import Exit, exits
 from verale.cli.shared import print_record
 from verale.cli.terminal import print_verdict, print_wrapped
 from verale.runs.auditor import AuditOptions
-from verale.runs.inputs import Inputs
+from verale.runs.inputs import Inputs, find_inputs
 
 __all__ = ["command"]
 
@@ -45,7 +45,7 @@ def command(
     The checker proves the certificate now, as verale audit does, with the head and the latents beside it. Its numbers
     are those that are shown: no number of a statement is rounded. Without a head it is NOT AUDITED.
     """
-    from verale.cli.inputs import folder_of, inputs_in, print_found
+    from verale.cli.inputs import folder_of, print_found
     from verale.report.origins import sentences_beside
     from verale.report.single import single
     from verale.runs.arguments import HeadFile
@@ -53,7 +53,7 @@ def command(
     from verale.runs.folder import HEAD
 
     path = certificate_of(certificate, image)
-    inputs = inputs_in(folder_of(path), given)
+    inputs = find_inputs(folder_of(path), given.head, given.latents)
     result = single(path, inputs, audit)
     if origins is not None:
         file, named = inputs.head and HeadFile.of(inputs.head), result.shown and result.shown.telling.head

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,12 +21,10 @@ from verale.errors import InputError
 from verale.files import SentFile, certificate_index, certificate_name, followed
 
 if TYPE_CHECKING:
-    from pyarrow import Array, NativeFile, Schema, Table
+    from pyarrow import NativeFile, Schema, Table
 
 __all__ = [
     "GROUP",
-    "MANIFEST",
-    "SUCCESS",
     "PackedCertificate",
     "ParquetRows",
     "RowNames",
@@ -35,7 +32,6 @@ __all__ = [
     "certificates_schema",
     "packed_certificates",
     "row_of",
-    "to_parquet",
     "to_table",
     "write_rows",
 ]
@@ -48,9 +44,6 @@ _KINDS = {"certificate": _BINARY, "name": _TEXT, "index": (*_WHOLE, *(f"u{kind}"
 """The types that columns of a dataset of certificates may have where they exist; of nulls only they may have none."""
 _READERS = 16
 """How many files are read at once for their rows' names: if they are far away, this is mostly waiting."""
-
-MANIFEST, SUCCESS = "_verale.json", "_SUCCESS"
-"""Files of a dataset that verale writes: what its rows depend on; and a mark that it is complete."""
 
 
 def certificates_schema() -> Schema:
@@ -95,35 +88,12 @@ def row_of(name: str, data: bytes) -> dict[str, object]:
     return row | values
 
 
-def to_table(rows: Sequence[dict[str, Any]], schema: Schema, columns: Mapping[str, Array] | None = None) -> Table:
-    """A table of rows.
-
-    Args:
-        rows: values by column; a missing value becomes null.
-        schema: the columns.
-        columns: whole columns, taken as they are.
-    """
+def to_table(rows: Sequence[dict[str, Any]], schema: Schema) -> Table:
+    """A table of rows, values by column; a missing value becomes null."""
     import pyarrow as pa
 
-    arrays = {
-        field.name: (columns or {}).get(field.name)
-        or (
-            pa.ExtensionArray.from_storage(field.type, pa.nulls(len(rows), field.type.storage_type))
-            if isinstance(field.type, pa.BaseExtensionType)
-            else pa.array([row.get(field.name) for row in rows], field.type)
-        )
-        for field in schema
-    }
+    arrays = {field.name: pa.array([row.get(field.name) for row in rows], field.type) for field in schema}
     return pa.table(arrays, schema=schema)
-
-
-def to_parquet(table: Table) -> bytes:
-    """The bytes of a Parquet file."""
-    import pyarrow.parquet as pq
-
-    stream = io.BytesIO()
-    pq.write_table(table, stream, compression="zstd", row_group_size=GROUP)
-    return stream.getvalue()
 
 
 def write_rows(path: str, rows: Iterable[dict[str, Any]]) -> int:
@@ -155,13 +125,11 @@ class ParquetRows:
 
     @classmethod
     def open(cls, path: str, column: str) -> ParquetRows:
-        """Raises InputError: no Parquet file, one without that column or of other types, or an unfinished dataset;
-        a part that a link leads to, out of its folder (`SentFile`)."""
+        """Raises InputError: no Parquet file, or one without that column or of other types; a part that a link leads
+        to, out of its folder (`SentFile`)."""
         from pyarrow import ArrowException
 
         infos = storage.files_under(path, ".parquet")
-        if storage.exists(storage.join(path, MANIFEST)) and not storage.exists(storage.join(path, SUCCESS)):
-            raise InputError(path, "is not finished; run the command that began it again")
         files, root = storage.resolve(path)
         local = storage.local_path(path)
         folder = root.folder if isinstance(root, SentFile) else local and followed(local)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, first_line
-from verale.files import SentFile, open_regular, require_size
+from verale.files import SentFile, open_regular
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 __all__ = [
     "exists",
     "files_under",
-    "is_folder",
     "join",
     "local_path",
     "open_file",
-    "open_input",
     "open_output",
-    "read_bytes",
     "reason",
     "resolve",
-    "write_bytes",
 ]
 
 
@@ -90,11 +86,6 @@ def exists(path: str) -> bool:
     return bool(_info(path).type.name != "NotFound")
 
 
-def is_folder(path: str) -> bool:
-    """Whether a path is a directory."""
-    return bool(_info(path).type.name == "Directory")
-
-
 def files_under(path: str, suffix: str | tuple[str, ...]) -> list[FileInfo]:
     """A file itself, or the files with a suffix in a directory, at any depth, sorted by path.
 
@@ -128,14 +119,6 @@ def files_under(path: str, suffix: str | tuple[str, ...]) -> list[FileInfo]:
     return sorted(matches, key=lambda one: str(one.path))
 
 
-def open_input(path: str) -> NativeFile:
-    """A file opened for reading at any offset. Raises InputError."""
-    try:
-        return open_file(*resolve(path))
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({reason(error)})") from error
-
-
 def open_file(files: FileSystem, inner: str) -> NativeFile:
     """A file of a file system opened for reading; on this machine only a regular one. Raises OSError."""
     from pyarrow import PythonFile
@@ -149,26 +132,6 @@ def open_file(files: FileSystem, inner: str) -> NativeFile:
 def reason(error: Exception) -> str:
     """Why a file cannot be read, on one line: the system's reason where it gives one."""
     return getattr(error, "strerror", None) or first_line(error)
-
-
-def read_bytes(path: str, kind: str, most: int | None = None) -> bytes:
-    """The bytes of a file. Raises InputError, which says which `kind` of file was expected; also for more than `most`
-    bytes, None for `LARGEST`."""
-    try:
-        with open_input(path) as stream:
-            require_size(path, stream.size(), kind, most)
-            data: bytes = stream.read()
-            return data
-    except MemoryError:
-        raise InputError(path, f"takes more memory than there is; expected {kind}") from None
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({first_line(error)}); expected {kind}") from error
-
-
-def write_bytes(path: str, data: bytes) -> None:
-    """Write a file as `open_output` does."""
-    with open_output(path) as stream:
-        stream.write(data)
 
 
 @contextmanager

@@ -13,9 +13,17 @@ from verale.errors import InputError
 from verale.report.images import AS_NOTED, OUTSIDE, Matcher
 from verale.report.templates import last_names, rendered
 from verale.report.thumbnails import Thumbnails, to_draw
-from verale.runs.compare import RunComparison
-from verale.runs.compared import ComparedImage, Counts
-from verale.runs.compared_words import about_sides, class_of, held, matched, sentences, two
+from verale.runs.compare import (
+    ComparedImage,
+    Counts,
+    RunComparison,
+    about_sides,
+    class_of,
+    held,
+    matched,
+    sentences,
+    two,
+)
 
 __all__ = ["page"]
 

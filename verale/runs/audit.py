@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.checker import LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
-from verale.checker.file_auditor import FileAuditor, Outcome, picture_files
+from verale.checker.file_auditor import FileAuditor, Outcome, picture_files, unusable
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
-from verale.errors import InputError, UsageError
+from verale.errors import InputError, UsageError, option
 from verale.files import read
 from verale.options import keywords
-from verale.runs.auditor import AuditOptions, AuditSetup, Stored, audit_options, auditor_of, outcome_of
+from verale.runs.auditor import AuditOptions, AuditSetup, Stored, audit_options, auditor_of, name_of, outcome_of
+from verale.runs.workers.local import Cluster, Done, Processes, Start
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
     from verale.runs.audit_log import AuditLog
 
-__all__ = ["audit", "audit_files", "audit_groups", "audited_by"]
+__all__ = ["DIED", "audit", "audit_files", "audit_groups", "audited_by", "in_processes"]
 
 _log = logging.getLogger(__name__)
+
+DIED = "the process that audited it died, perhaps because memory ran out"
+"""The message for a certificate that killed the process that audited it."""
 
 
 @keywords(AuditOptions)
@@ -123,6 +129,7 @@ def audit_groups(
     log: AuditLog | None = None,
     announce: Callable[[AuditSetup, dict[str, Any]], object] = lambda setup, run: None,
     refuse: Callable[[InputError], object] | None = None,
+    start_cluster: Start | None = None,
 ) -> Iterator[Outcome]:
     """Audit certificates of several heads or latents, group by group, each as `audit_files` does, into one log.
 
@@ -141,7 +148,7 @@ def audit_groups(
             refused = True
             continue
         announce(setup, auditor.run)
-        for outcome in audited_by(auditor, paths, setup, jobs, log):
+        for outcome in audited_by(auditor, paths, setup, jobs, log, start_cluster):
             outcomes.append(outcome)
             yield outcome
     if log is not None and not refused:
@@ -154,21 +161,95 @@ def audited_by(
     setup: AuditSetup,
     jobs: int = 1,
     log: AuditLog | None = None,
+    start_cluster: Start | None = None,
 ) -> Iterator[Outcome]:
-    """The same by the auditor of this setup, if it is there already. Other processes make their own."""
+    """The same by the auditor of this setup, if it is there already. Other processes make their own; those of a cluster
+    that is started here, if any certificate is new, or else so many of this machine."""
     known = [None if log is None else log.known(path, auditor.run) for path in paths]
     new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
-    audited: Iterator[Outcome]
-    if jobs == 1:
-        audited = (outcome_of(auditor, path) for path in new)
-    else:
-        from verale.runs.processes import in_processes
+    with ExitStack() as stack:
+        audited: Iterator[Outcome]
+        if start_cluster is not None and new:
+            cluster = stack.enter_context(start_cluster())
+            audited = in_processes(new, setup, cluster.size, auditor.run, cluster)
+        elif jobs == 1:
+            audited = (outcome_of(auditor, path) for path in new)
+        else:
+            audited = in_processes(new, setup, jobs, auditor.run)
+        for outcome in known:
+            if outcome is None:
+                outcome = next(audited)
+                if log is not None:
+                    log.add(outcome)
+            yield outcome
 
-        audited = in_processes(new, setup, jobs, auditor.run)
-    for outcome in known:
-        if outcome is None:
-            outcome = next(audited)
-            if log is not None:
-                log.add(outcome)
-        yield outcome
+
+_Task = tuple[int, str | Stored]
+"""A certificate and its place among all."""
+
+
+def in_processes(
+    paths: Sequence[str | Stored], setup: AuditSetup, jobs: int, run: dict[str, Any], cluster: Cluster | None = None
+) -> Iterator[Outcome]:
+    """The outcomes, in the order of the paths. A certificate whose process dies is audited once more, alone.
+
+    Args:
+        paths: the certificates.
+        setup: what to audit them with.
+        jobs: the number of processes.
+        run: `FileAuditor.run` of this process.
+        cluster: where the processes are; by default on this machine.
+
+    Raises:
+        InputError: the head or the latents file changes meanwhile; each process reads them when it starts.
+    """
+    waiting: dict[int, Outcome] = {}
+    todo: deque[_Task] = deque(enumerate(paths))
+    with _started(min(jobs, len(paths)), setup, todo, cluster) as processes:
+        for number in range(len(paths)):
+            while number not in waiting:
+                done = processes.awaited()
+                if done.died:
+                    _log.warning("a process died; %s is audited alone", name_of(done.task[1]))
+                    _start(processes, 1 if todo else 0)
+                outcome = _alone(done.task[1], setup, run, cluster) if done.died else _known(done, setup, run)
+                waiting[done.task[0]] = outcome
+            yield waiting.pop(number)
+
+
+def _started(number: int, setup: AuditSetup, todo: deque[_Task], cluster: Cluster | None) -> Processes[_Task]:
+    processes = Processes(_auditing, (setup,), todo, lambda task: task[1:], cluster)
+    _start(processes, number)
+    processes.begin()
+    return processes
+
+
+def _start(processes: Processes[_Task], number: int) -> None:
+    if not processes.start(number):
+        raise UsageError(
+            f"a process cannot be started, expected one that audits: use {option('jobs', 1)}, or end other programs"
+        )
+
+
+def _auditing(setup: AuditSetup) -> Callable[[str | Stored], Outcome]:
+    """The job of a process. Where head or latents cannot be used any more, its outcomes are about no run."""
+    try:
+        auditor = auditor_of(setup)
+    except InputError:
+        return lambda path: unusable(name_of(path), "", {})
+    return lambda path: outcome_of(auditor, path)
+
+
+def _known(done: Done[_Task], setup: AuditSetup, run: dict[str, Any]) -> Outcome:
+    """The outcome. Raises InputError: it is about another head or other latents than this process has read."""
+    outcome: Outcome = done.result or outcome_of(auditor_of(setup), done.task[1])
+    if outcome.record["run"] != run:
+        raise InputError(setup.head, "or the latents changed while certificates were audited; run the command again")
+    return outcome
+
+
+def _alone(path: str | Stored, setup: AuditSetup, run: dict[str, Any], cluster: Cluster | None = None) -> Outcome:
+    with _started(1, setup, deque([(0, path)]), cluster) as processes:
+        done = processes.awaited()
+    return unusable(name_of(path), DIED, run) if done.died else _known(done, setup, run)

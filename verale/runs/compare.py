@@ -1,50 +1,316 @@
-"""Compare two runs image by image: the classes, and which statements of the first are true of the second's latents."""
+"""Compare two runs image by image: the classes, and which statements of the first are true of the second's latents.
+
+Of each image what both runs say of it, what that comes to over all images, and both in words and as rows of a table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os.path import lexists
 from pathlib import Path
+from typing import Any
 
 from verale.certificate import Certificate as Written
+from verale.certificate.reach import Bounded, bounded
 from verale.certificate.words import about
 from verale.checker import Auditor
-from verale.checker.certificate import FloorStatement, OrderStatement, Statement, SumStatement
+from verale.checker.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+    SumStatement,
+)
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
 from verale.errors import CertificateError, InputError, naming, option
 from verale.files import certificates_folder
 from verale.runs.auditor import AuditSetup, auditor_of
-from verale.runs.compared import ComparedImage, Side
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
 from verale.runs.folder import LATENTS
 from verale.runs.inputs import find_inputs, run_of
-from verale.runs.paired import Pairs, paired
+from verale.runs.table import csv_line
 
-__all__ = ["RunComparison", "compare", "differences"]
+__all__ = [
+    "BY_FILES",
+    "BY_LATENTS",
+    "BY_ORDER",
+    "ComparedImage",
+    "Counts",
+    "RunComparison",
+    "Side",
+    "about_sides",
+    "changed_first",
+    "class_of",
+    "compare",
+    "csv_lines",
+    "held",
+    "matched",
+    "sentences",
+    "two",
+]
 
-NOT_ASKED = "reasons cannot be compared"
+BY_FILES = "the SHA-256 of their files, as source.json notes them"
+BY_LATENTS = "the digests of their latents"
+BY_ORDER = "their order, which nothing verifies"
+"""What tells which images are the same."""
+
+_NOT_ASKED = "reasons cannot be compared"
 """The note of images, where `RunComparison.why_not` says why."""
 _TOLD = 3
 """The most statements of an image that are told in words."""
+_LONGEST = 200
+"""The most characters of a reason."""
+_MOST = 5
+"""The most notes that are told."""
+_NAMING = PatchStatement | ActivationStatement
 
 
-def differences(a: HeadOfRun, b: HeadOfRun) -> list[str]:
-    """What makes statements about one head meaningless for another one: not the numbers of its prototypes and weights,
-    but how many prototypes there are, and how images are compared with them."""
-    first, second = a.head, b.head
-    each = {
-        "prototypes": (first.count, second.count),
-        "the geometry": (first.geometry, second.geometry),
-        "epsilon": (float(first.epsilon), float(second.epsilon)) if first.geometry == second.geometry else (0, 0),
-        "the similarity": (first.similarity.name, second.similarity.name),
-        "the pooling": (first.pooling, second.pooling),
-        "the pooling's k": (first.k, second.k),
-    }
-    found = [f"{name}: {one} in A, {other} in B" for name, (one, other) in each.items() if one != other]
-    return [*found, *([] if first.mask == second.mask else ["the pooling's mask"])]
+@dataclass(frozen=True)
+class Pairs:
+    """Which image of one run is which of the other.
+
+    Attributes:
+        pairs: their indices.
+        by: what tells so.
+        only_a, only_b: how many images there are in one of the runs only.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    by: str
+    only_a: int = 0
+    only_b: int = 0
+
+
+@dataclass(frozen=True)
+class Side:
+    """An image in one of the runs.
+
+    Attributes:
+        index: among the run's latents.
+        predicted: its class; without a certificate an estimate, or None.
+        name: that class for people; empty where it is not known.
+        label: its true class, where known.
+        size: how many statements its certificate has; None without one, as all that follows.
+        margin: the least margin that it claims, rounded down.
+        minimal: whether it claims that every statement is needed.
+        paradigm: its paradigm.
+        bounded: what its statements bound.
+        named: the prototypes that it names, but for those that a clause exempts.
+        reason: why there is no certificate.
+        picture: the digest of the picture that its certificate names; None where it names none.
+    """
+
+    index: int
+    predicted: int | None
+    name: str
+    label: int | None
+    size: int | None = None
+    margin: str | None = None
+    minimal: bool | None = None
+    paradigm: str | None = None
+    bounded: Bounded | None = None
+    named: frozenset[int] = frozenset()
+    reason: str | None = None
+    picture: str | None = None
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether its class is the true one, where that is known."""
+        return None if None in (self.label, self.predicted) else self.label == self.predicted
+
+    @classmethod
+    def of(cls, run: ExplainedRun, index: int, stated: CertificateFile | None) -> Side:
+        """An image of a run, and its certificate."""
+        row, label = run.rows[index], run.label(index)
+        if stated is None:
+            why = (row.reason or "the table gives no reason")[:_LONGEST]
+            name = "" if row.predicted is None else run.name_of(row.predicted)
+            return cls(index, row.predicted, name, label, reason=why)
+        certificate = stated.certificate
+        return cls(
+            *(index, certificate.predicted, run.name_of(certificate.predicted), label),
+            *(len(certificate.statements), stated.margin, "minimality" in certificate.claims, certificate.paradigm),
+            bounded(certificate.statements, run.head.prototypes, certificate.patches),
+            frozenset(each.prototype for each in certificate.statements if isinstance(each, _NAMING)),
+            picture=certificate.picture,
+        )
+
+    def record(self) -> dict[str, Any]:
+        """Plain data for JSON and for a row of a table."""
+        reach = self.bounded
+        return {
+            **{name: getattr(self, name) for name in ("index", "predicted", "name", "label", "correct", "size")},
+            "bounded_prototypes": None if reach is None else reach.prototypes,
+            "bounded_pairs": None if reach is None else reach.pairs,
+            "named": None if reach is None else len(self.named),
+            **{name: getattr(self, name) for name in ("margin", "minimal", "paradigm", "reason")},
+        }
+
+
+@dataclass(frozen=True)
+class ComparedImage:
+    """One image in both runs.
+
+    Attributes:
+        image: the name of its file, or its number.
+        a, b: what the runs say.
+        same_class: whether they give it the same class; None where one of them knows none.
+        answers: of each statement of A, whether it is true of B's latents, None where that is not decided; None if they
+            cannot be asked.
+        note: why not.
+        told: the first statements that are not true, or not decided, in words.
+        subjects, failing: what A's statements are about, each once, and what the false ones are about: prototypes, or
+            clauses.
+    """
+
+    image: str
+    a: Side
+    b: Side
+    same_class: bool | None
+    answers: tuple[bool | None, ...] | None
+    note: str = ""
+    told: tuple[str, ...] = ()
+    subjects: frozenset[str] = frozenset()
+    failing: frozenset[str] = frozenset()
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether every statement of A is true of B's latents; None if that is not decided, or cannot be asked."""
+        if self.answers is None or (None in self.answers and False not in self.answers):
+            return None
+        return all(self.answers)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is not as it was: the class, a statement, or that there is an explanation."""
+        asked = self.answers is not None and not self.kept
+        return self.same_class is False or asked or (self.a.size is None) != (self.b.size is None)
+
+    @property
+    def untold(self) -> int:
+        """How many statements that are not true are not told."""
+        answers = self.answers or ()
+        return len(answers) - answers.count(True) - len(self.told)
+
+    def record(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        answers = self.answers
+        return {
+            "image": self.image,
+            "a": self.a.record(),
+            "b": self.b.record(),
+            "same_class": self.same_class,
+            "kept": self.kept,
+            "true": None if answers is None else answers.count(True),
+            "false": None if answers is None else [n for n, each in enumerate(answers) if each is False],
+            "undecided": None if answers is None else [n for n, each in enumerate(answers) if each is None],
+            "named_in_both": len(self.a.named & self.b.named),
+            "note": self.note,
+        }
+
+
+class Counts:
+    """What comparing images comes to.
+
+    Attributes:
+        images, changed: how many were compared, and are not as they were (`ComparedImage.changed`).
+        outcomes: how many have the same class or not (first: `ComparedImage.same_class`), and kept their statements
+            (second: `ComparedImage.kept`).
+        answers: of all statements of A, how many are true of B's latents, false, or not decided.
+        subjects, failing: what statements are about: in how many of A's explanations, and in how many of these they
+            fail.
+        named, named_in_both: of images that have both explanations, the prototypes that A's names, added up, and those
+            that B's names too.
+        notes: why statements could not be asked, and of how many images.
+        a, b: what the runs say for themselves.
+    """
+
+    def __init__(self) -> None:
+        self.images = self.changed = self.named = self.named_in_both = 0
+        self.outcomes: Counter[tuple[bool | None, bool | None]] = Counter()
+        self.answers: Counter[bool | None] = Counter()
+        self.subjects: Counter[str] = Counter()
+        self.failing: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
+        self.a, self.b = SideCounts(), SideCounts()
+
+    def add(self, one: ComparedImage) -> None:
+        """Count an image."""
+        self.images += 1
+        self.changed += one.changed
+        self.outcomes[one.same_class, one.kept] += 1
+        self.answers.update(one.answers or ())
+        self.subjects.update(one.subjects)
+        self.failing.update(one.failing)
+        if one.note:
+            self.notes[one.note] += 1
+        if one.a.size is not None and one.b.size is not None:
+            self.named += len(one.a.named)
+            self.named_in_both += len(one.a.named & one.b.named)
+        self.a.add(one.a)
+        self.b.add(one.b)
+
+    def of(self, same_class: bool | None) -> int:
+        """How many images have the same class, or another one, or one that a run does not know."""
+        return sum(number for (same, _), number in self.outcomes.items() if same == same_class)
+
+    @property
+    def fails_most(self) -> list[tuple[str, int, int]]:
+        """What fails, what does so in most explanations first: in how many it fails, and in how many it stands."""
+        found = [(name, number, self.subjects[name]) for name, number in self.failing.items()]
+        return sorted(found, key=lambda each: (-each[1], each[2], len(each[0]), each[0]))
+
+    def record(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        outcomes = {
+            f"{which}_class": {
+                name: self.outcomes[same, kept] for name, kept in (("kept", True), ("not_kept", False), ("open", None))
+            }
+            for which, same in (("same", True), ("other", False), ("unknown", None))
+        }
+        return {
+            "images": self.images,
+            "changed": self.changed,
+            **outcomes,
+            "statements": {
+                name: self.answers[key] for name, key in (("true", True), ("false", False), ("undecided", None))
+            },
+            "named": self.named,
+            "named_in_both": self.named_in_both,
+            "fails_most": list(map(list, self.fails_most)),
+            "not_asked": dict(self.notes),
+            "a": vars(self.a),
+            "b": vars(self.b),
+        }
+
+
+class SideCounts:
+    """What one of the runs comes to, over the images that are compared.
+
+    Attributes:
+        labelled, correct: of how many the true class is known, and has been given.
+        explained, minimal: how many have a certificate, and one that claims minimality.
+        statements: of all certificates.
+        bounded_prototypes: the prototypes that each bounds, added up.
+    """
+
+    def __init__(self) -> None:
+        self.labelled = self.correct = self.explained = self.minimal = self.statements = self.bounded_prototypes = 0
+
+    def add(self, side: Side) -> None:
+        """Count an image."""
+        self.labelled += side.correct is not None
+        self.correct += side.correct is True
+        if side.size is not None:
+            self.explained += 1
+            self.minimal += side.minimal is True
+            self.statements += side.size
+            self.bounded_prototypes += 0 if side.bounded is None else side.bounded.prototypes
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +385,7 @@ class RunComparison:
         if one is None:
             return ComparedImage(name, a, b, same, None, f"A has no explanation: {a.reason}")
         if self._auditor is None:
-            return ComparedImage(name, a, b, same, None, NOT_ASKED)
+            return ComparedImage(name, a, b, same, None, _NOT_ASKED)
         digest = self.b.latents(second) if other is None else other.certificate.latents or self.b.latents(second)
         statements = one.certificate.statements
         try:
@@ -202,8 +468,8 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     same = first.head.sha256 == second.head.sha256
     if same:  # then digests of latents may tell which image is which
         first = first.with_latents()
-    why = "; ".join([] if same else differences(first.head, second.head))
-    pairs = paired(first, second, same)
+    why = "; ".join([] if same else _differences(first.head, second.head))
+    pairs = _paired(first, second, same)
     if why:
         return RunComparison(first, second, pairs, why, None, inputs.latents)
     if inputs.latents is None:
@@ -212,11 +478,181 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
             f"has no {LATENTS}, at which A's statements would be decided; give {option('latents')}, or put the file"
             " there",
         )
-    if Path(inputs.latents).suffix == ".parquet" or Path(inputs.latents).is_dir():
-        raise InputError(
-            inputs.latents, f"is Parquet, expected latents in one safetensors file; give {option('latents')}"
-        )
     auditor = auditor_of(AuditSetup(second.head.path, inputs.latents))
     if auditor.run["head"] != second.head.sha256:
         raise InputError(second.head.path, "changed while it was read; compare again")
     return RunComparison(first, second, pairs, "", auditor.auditor, inputs.latents)
+
+
+def _differences(a: HeadOfRun, b: HeadOfRun) -> list[str]:
+    """What makes statements about one head meaningless for another one: not the numbers of its prototypes and weights,
+    but how many prototypes there are, and how images are compared with them."""
+    first, second = a.head, b.head
+    each = {
+        "prototypes": (first.count, second.count),
+        "the geometry": (first.geometry, second.geometry),
+        "epsilon": (float(first.epsilon), float(second.epsilon)) if first.geometry == second.geometry else (0, 0),
+        "the similarity": (first.similarity.name, second.similarity.name),
+        "the pooling": (first.pooling, second.pooling),
+        "the pooling's k": (first.k, second.k),
+    }
+    found = [f"{name}: {one} in A, {other} in B" for name, (one, other) in each.items() if one != other]
+    return [*found, *([] if first.mask == second.mask else ["the pooling's mask"])]
+
+
+def _paired(a: ExplainedRun, b: ExplainedRun, same_head: bool) -> Pairs:
+    """Which image is which: by their files, else by their latents if both runs have one head, else by their order.
+
+    Raises:
+        InputError: no image is in both; or, by order, the runs have other images, or other true classes.
+    """
+    if a.files is not None and b.files is not None:
+        found = _by_digest(a.files, b.files, BY_FILES)
+        if not found.pairs:
+            raise InputError(b.given, f"has no image of {a.given}, by {BY_FILES}; explain the same images")
+        return found
+    if same_head and a.all_latents is not None and b.all_latents is not None:
+        found = _by_digest(a.all_latents, b.all_latents, BY_LATENTS)
+        if not found.only_a or not found.only_b:
+            return found
+    if a.rows.keys() != b.rows.keys():
+        raise InputError(
+            b.given,
+            f"has {len(b.rows)} images, and {a.given} has {len(a.rows)}, or others; no digests say which are the same:"
+            " explain the same images, in the same order",
+        )
+    for index in sorted(a.rows):
+        labels = a.label(index), b.label(index)
+        if None not in labels and labels[0] != labels[1]:
+            raise InputError(
+                b.given,
+                f"image {index} has the true class {labels[1]}, and {labels[0]} in {a.given}: these are not the same"
+                " images in the same order; explain the same images",
+            )
+    return Pairs(tuple((index, index) for index in sorted(a.rows)), BY_ORDER)
+
+
+def _by_digest(a: Mapping[int, str], b: Mapping[int, str], by: str) -> Pairs:
+    """Equal digests belong together, several of them in their order."""
+    there: dict[str, list[int]] = defaultdict(list)
+    for index in sorted(b, reverse=True):
+        there[b[index]].append(index)
+    pairs = [(index, there[a[index]].pop()) for index in sorted(a) if there[a[index]]]
+    return Pairs(tuple(pairs), by, len(a) - len(pairs), len(b) - len(pairs))
+
+
+_TRUTH = {True: "yes", False: "no"}
+
+
+def csv_lines(compared: Iterable[ComparedImage]) -> Iterator[str]:
+    """The lines of a table with all images, without line ends: the entries of `ComparedImage.record` in columns of
+    their names, those of a run with its letter after them, and numbers of statements as how many there are."""
+    columns: list[str] = []
+    for one in compared:
+        row: dict[str, Any] = {
+            name: len(value) if isinstance(value, list) else value for name, value in one.record().items()
+        }
+        for run in ("a", "b"):
+            row |= {f"{name}_{run}": value for name, value in row.pop(run).items()}
+        if not columns:
+            columns = list(row)
+            yield csv_line(columns)
+        yield csv_line(row.values())
+
+
+def changed_first(compared: Iterable[ComparedImage]) -> list[ComparedImage]:
+    """The images that changed, those with another class first."""
+    return sorted((one for one in compared if one.changed), key=lambda one: one.same_class is not False)
+
+
+def matched(comparison: RunComparison) -> str:
+    """How many images both runs have, and what tells which is which."""
+    pairs = comparison.pairs
+    only = [f"{number:,} only in {run}" for run, number in (("A", pairs.only_a), ("B", pairs.only_b)) if number]
+    return "; ".join([f"{_images(len(comparison))} in both, matched by {pairs.by}", *only]) + "."
+
+
+def sentences(comparison: RunComparison, counts: Counts) -> list[str]:
+    """What the comparison comes to, the counts of images first."""
+    same, other = counts.of(True), counts.of(False)
+    asked = not comparison.why_not
+    keep = "keeps its class" if same == 1 else "keep their class"
+    told = [f"{same:,} of {_images(counts.images)} {keep}{_of_these(counts, True) if asked and same else ''}."]
+    if other:
+        gets = "gets" if other == 1 else "get"
+        told.append(f"{other:,} {gets} another class{_of_these(counts, False) if asked else ''}.")
+    if unknown := counts.of(None):
+        told.append(f"Of {_images(unknown)}, A or B does not know the class.")
+    if comparison.same_head and counts.outcomes[False, True]:
+        told.append(
+            f"All statements of A are true under the same head, and yet the class is another, for"
+            f" {_images(counts.outcomes[False, True])}: one of the runs is wrong; audit both."
+        )
+    total = sum(counts.answers.values())
+    if total:
+        undecided = f", {counts.answers[None]:,} not decided" if counts.answers[None] else ""
+        told.append(
+            f"Of {total:,} statements of A, {counts.answers[True]:,} are true of B's latents,"
+            f" {counts.answers[False]:,} false{undecided}."
+        )
+    if asked:
+        told += [f"Not asked for {_images(number)}: {note}." for note, number in counts.notes.most_common(_MOST)]
+    if counts.named and asked:
+        told.append(
+            f"A's explanations name {counts.named:,} prototypes, counted image by image; B's explanations of the same"
+            f" images name {counts.named_in_both:,} of these too."
+        )
+    return told
+
+
+def _of_these(counts: Counts, same_class: bool) -> str:
+    """What became of the statements of A, of the images with the same class, or another one."""
+    kept, not_kept, left = (counts.outcomes[same_class, kept] for kept in (True, False, None))
+    parts = [f"{kept:,} satisfy all statements of A", f"{not_kept:,} do not"] if kept + not_kept else []
+    return f"; of these, {', '.join([*parts, *([f'{left:,} are open'] if left else [])])}"
+
+
+def about_sides(comparison: RunComparison, counts: Counts) -> list[tuple[str, str, str]]:
+    """What each run says for itself: a name, and a text for A and for B."""
+    a, b = counts.a, counts.b
+    rows = [("explained", f"{a.explained:,} of {counts.images:,}", f"{b.explained:,} of {counts.images:,}")]
+    if a.labelled or b.labelled:
+        rows.append(("true class given, as labelled", _right(a), _right(b)))
+    rows.append(("statements, mean", _mean(a.statements, a), _mean(b.statements, b)))
+    bounds = [
+        f"{_mean(side.bounded_prototypes, side)} of {run.head.prototypes}"
+        for side, run in ((a, comparison.a), (b, comparison.b))
+    ]
+    rows.append(("prototypes bounded, mean", bounds[0], bounds[1]))
+    return [*rows, ("claim minimality", f"{a.minimal:,} of {a.explained:,}", f"{b.minimal:,} of {b.explained:,}")]
+
+
+def held(one: ComparedImage) -> str:
+    """How many statements are true of B's latents."""
+    if one.answers is None:
+        return "-"
+    undecided = one.answers.count(None)
+    return f"{one.answers.count(True)} of {len(one.answers)}" + (f", {undecided} undecided" if undecided else "")
+
+
+def class_of(side: Side) -> str:
+    """A class, and whether there is no certificate for it."""
+    return side.name if side.size is not None else f"{side.name or '-'} (unexplained)"
+
+
+def two(first: object, second: object) -> str:
+    """A value of A and of B, once where they are the same."""
+    words = ["-" if each is None else _TRUTH[each] if isinstance(each, bool) else str(each) for each in (first, second)]
+    return words[0] if words[0] == words[1] else " → ".join(words)
+
+
+def _images(number: int) -> str:
+    return f"{number:,} image{'' if number == 1 else 's'}"
+
+
+def _right(side: SideCounts) -> str:
+    return f"{side.correct:,} of {side.labelled:,}" if side.labelled else "-"
+
+
+def _mean(total: int, side: SideCounts) -> str:
+    return f"{total / side.explained:.1f}" if side.explained else "-"

@@ -16,11 +16,10 @@ from verale.errors import InputError
 from verale.runs.folder import RUN_FILE, SOURCE, certificate_names, locked, pictures_in
 from verale.runs.inputs import keep_inputs, link_of, needed_inputs
 from verale.runs.parts import Explainer, explain_in_processes
-from verale.runs.run import ExplainRun, Finished, Range
+from verale.runs.run import ExplainRun, Finished, Range, RunFolder
 from verale.runs.source import SourceFile
-from verale.runs.store.folder import RunFolder
 from verale.runs.table import TABLE, Explained
-from verale.runs.workers.local import require_jobs
+from verale.runs.workers.local import Start, require_jobs
 from verale.runs.written import RequiredFile, WrittenFiles
 from verale.version import __version__
 
@@ -47,12 +46,13 @@ def open_run(
     options: SearchOptions,
     labels: Sequence[int] | None = None,
     overwrite: bool = False,
-    files: tuple[str, str] | None = None,
+    files: tuple[str, str | None] | None = None,
     jobs: int | None = None,
     deployment: Deployment | None = None,
     seen: SeenPictures | None = None,
     beside: Mapping[str, bytes] | None = None,
     inputs: Iterable[Path] = (),
+    start_cluster: Start | None = None,
 ) -> Iterator[ExplainRun]:
     """Begin a run in a folder, or resume it.
 
@@ -69,13 +69,15 @@ def open_run(
         options: how to explain.
         labels: N true classes, if they are known.
         overwrite: remove what an earlier run noted in the folder, even if it is of the same run.
-        files: the paths from which head and latents were read, where they were.
+        files: the paths from which head and latents were read, where they were; None for latents of another form.
         jobs: how many processes explain, this one among them; by default one for each core, where the images take
             seconds. On another device than the CPU, this process alone. The bytes do not depend on it.
         deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
         seen: pictures and their network. Then certificates are about these, and the latents are for pages alone.
         beside: other files that the folder gets first, by name; by default those of `seen`.
         inputs: the files that were read, beside `files` and those of `seen`. They stay.
+        start_cluster: starts the cluster whose workers explain, once all else is known to be right and there is work
+            left; by default processes of this machine do. The bytes do not depend on it.
 
     Raises:
         LatentsError: latents or labels that do not fit this head.
@@ -96,7 +98,7 @@ def open_run(
         beside = {} if seen is None else seen.beside(head, latents, labels)
     if seen is not None:
         seen.require_apart(directory)
-    inputs = [*inputs, *map(Path, files or ()), *(() if seen is None else seen.paths)]
+    inputs = [*inputs, *map(Path, filter(None, files or ())), *(() if seen is None else seen.paths)]
     link = link_of(directory, None if files is None else files[1])
     with locked(directory) as held:
         written = WrittenFiles(directory, held)
@@ -121,7 +123,7 @@ def open_run(
 
         def work(left: list[Range]) -> Iterator[Finished[list[Explained]]]:
             _log.info("%d of %d images are explained", len(folder.by_index), len(batches.images))
-            for part in explain_in_processes(batches, left, labels, jobs, explainer):
+            for part in explain_in_processes(batches, left, labels, jobs, explainer, start_cluster):
                 rows, certificates = part.result
                 folder.add(certificates, rows)
                 spent = sum(row.seconds or 0 for row in rows)

@@ -19,8 +19,8 @@ from verale.errors import InputError, LatentsError, naming, option
 from verale.files import SentFile, is_certificate_name, read
 from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
-from verale.runs.summary import rows_of, table_of
-from verale.runs.table import Explained
+from verale.runs.summary import rows_of
+from verale.runs.table import Explained, table_of
 
 __all__ = ["OBSERVABLES", "CertificateFile", "ExplainedRun", "HeadOfRun"]
 

@@ -16,7 +16,7 @@ from functools import partial
 from os.path import lexists
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verale.errors import InputError, option
 from verale.files import LARGEST_LATENTS, SentFile, lies_in, open_regular, read, require_inside, require_size
@@ -37,7 +37,6 @@ __all__ = [
     "images_of_run",
     "keep_inputs",
     "link_of",
-    "link_to",
     "needed_inputs",
     "run_of",
     "sha256_of",
@@ -120,21 +119,6 @@ def images_of_run(folder: Path) -> int:
     return images if type(images) is int else 0
 
 
-def link_to(path: str, sha256: str, folder: Path | None) -> bytes:
-    """The bytes of `latents.link.json`.
-
-    Args:
-        path: the latents' path, or their URI.
-        sha256: of the file; of several Parquet files as `verale.datasets.latents` says.
-        folder: the folder of the link, where both are on this machine.
-    """
-    link: dict[str, Any] = {"_type": _TYPE, "file": path, "absolute": None, "sha256": sha256}
-    if folder is not None:
-        absolute = os.path.abspath(path)
-        link |= {"file": os.path.relpath(absolute, folder.resolve()), "absolute": absolute}
-    return f"{json.dumps(link, indent=1)}\n".encode()
-
-
 def needed_inputs(
     files: WrittenFiles, head: str, latents: str, labels: Sequence[int] | None, link: bytes | None
 ) -> dict[str, RequiredFile]:
@@ -162,10 +146,13 @@ def needed_inputs(
 
 
 def link_of(folder: Path, file: str | None) -> bytes | None:
-    """The link to a latents file that is too large for a copy; None where it is not. Raises InputError."""
+    """The bytes of a folder's link to a latents file that is too large for a copy; None where it is not. Raises
+    InputError."""
     if file is None or os.stat(file).st_size <= LARGEST_COPY:
         return None
-    return link_to(file, sha256_of(file), folder)
+    absolute = os.path.abspath(file)
+    link = {"_type": _TYPE, "file": os.path.relpath(absolute, folder.resolve()), "absolute": absolute}
+    return f"{json.dumps(link | {'sha256': sha256_of(file)}, indent=1)}\n".encode()
 
 
 def keep_inputs(
@@ -174,7 +161,7 @@ def keep_inputs(
     latents: Tensor,
     digest: str,
     labels: Sequence[int] | None,
-    files: tuple[str, str] | None,
+    files: tuple[str, str | None] | None,
     link: bytes | None,
 ) -> None:
     """Write what a run's folder lacks of head and latents.
@@ -317,6 +304,6 @@ def _followed(link: Path) -> str | None:
         )
     if not path.exists():
         raise InputError(link, f"leads to {file}, and there is no such file; put it there, or {remedy}")
-    if not path.is_dir() and path.suffix != ".parquet" and sha256_of(sent) != sha256:  # datasets have another digest
+    if sha256_of(sent) != sha256:
         raise InputError(link, f"has another digest than {path}, which changed since; {remedy}")
     return sent

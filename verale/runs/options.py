@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verale.errors import UsageError, option
+from verale.runs.workers.local import Start
 
 __all__ = ["RunOptions"]
 
@@ -71,3 +72,12 @@ class RunOptions:
     def with_ray(self) -> bool:
         """Whether Ray's workers do it."""
         return self.engine == "ray"
+
+    @property
+    def start_cluster(self) -> Start | None:
+        """What starts the cluster whose workers do it; None where processes of this machine do."""
+        if not self.with_ray:
+            return None
+        from verale.runs.workers import ray
+
+        return lambda: ray.start_ray(self.jobs, self.address)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from os.path import lexists
 from pathlib import Path
 
-from verale.datasets.certificates import MANIFEST
 from verale.errors import InputError, option
 from verale.files import certificates_folder, require_writable, write_atomically
 from verale.runs.folder import PATIENCE, is_of_run, locked
@@ -47,8 +46,6 @@ def require_output(
         raise InputError(path, f"is one of the files that verale wrote into {noted[0]}; {_ANOTHER}")
     if (folder_around := run_around(path)) is not None:
         _require_no_part_of_run(path, folder_around)
-    if (path.parent / MANIFEST).exists():
-        raise InputError(path, f"would be taken for a part of the dataset {path.parent}; {_ANOTHER}")
     require_writable(path)
 
 

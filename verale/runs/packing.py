@@ -13,24 +13,18 @@ from unicodedata import normalize
 from verale.checker.certificate import LARGEST
 from verale.datasets import storage
 from verale.datasets.certificates import packed_certificates, row_of, write_rows
-from verale.datasets.latents import images_in, latents_in
-from verale.errors import InputError, LatentsError, naming
+from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_folder, is_certificate_name, read
 from verale.runs.arguments import HeadFile
-from verale.runs.folder import HEAD, LATENTS, PATIENCE, SOURCE, locked
+from verale.runs.folder import HEAD, PATIENCE, locked
 from verale.runs.outputs import require_output
-from verale.runs.source import SourceFile
 from verale.runs.written import RequiredFile, WrittenFiles, overwritten
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from verale.datasets.certificates import PackedCertificate
 
 __all__ = ["pack", "unpack"]
 
-_NAMED = {HEAD: "head", LATENTS: "latents"}
-"""What is said of files beside certificates."""
 _FORM = f"expected the plain name of a file, short and printable, that ends in {CERTIFICATE_SUFFIX}"
 
 
@@ -62,7 +56,7 @@ def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool)
 
 
 def unpack(parquet: str, out: str, overwrite: bool) -> str:
-    """Write the certificates of a Parquet file to files, with what belongs to them; return what was written, in words.
+    """Write the certificates of a Parquet file to files, with the head beside it; return what was written, in words.
 
     Raises:
         InputError: it holds none, or one whose name is not that of a certificate file; a file in the way.
@@ -81,7 +75,7 @@ def unpack(parquet: str, out: str, overwrite: bool) -> str:
         for name, data in beside.items():
             written.write(name, data)
     rest = f"; {without} rows have none" if without else ""
-    rest += "".join(f"; their {kind} in {name}" for name, kind in _NAMED.items() if name in beside)
+    rest += "".join(f"; their head in {name}" for name in beside)
     return f"{len(packed)} certificates in {directory}{rest}"
 
 
@@ -118,34 +112,9 @@ def _require_room(
 
 
 def _beside(parquet: str) -> dict[str, bytes]:
-    """The files that belong to the certificates, by name: head, latents and `source.json`, as far as there are any."""
-    files: dict[str, bytes] = {}
+    """The head that lies beside the certificates, by its name, if there is one."""
     beside = None if "://" in parquet else _folder_of(Path(parquet)) / HEAD
-    head = HeadFile.of(SentFile(beside)) if beside is not None and beside.is_file() else None
-    if head is not None:
-        files[HEAD] = head.data
-    latents = latents_in(parquet)
-    if latents is None:
-        return files
-    from verale.head import latents_file, latents_tensor
-
-    with naming(parquet, LatentsError):
-        files[LATENTS] = latents_file(latents_tensor(latents))
-    if beside is not None and beside.with_name(SOURCE).is_file():
-        files |= _source(beside.with_name(SOURCE), head, parquet, latents)
-    return files
-
-
-def _source(beside: Path, head: HeadFile | None, parquet: str, latents: Tensor) -> dict[str, bytes]:
-    """`source.json` with the images that the rows name, bound to their latents by digest, where all are known."""
-    images = images_in(parquet)
-    if images is None:
-        return {}
-    source = SourceFile.read(SentFile(beside), "remove it").noting(
-        images=[{"file": file, "label": label, "sha256": sha256} for file, label, sha256 in images],
-        head_sha256=None if head is None else head.sha256,
-    )
-    return {SOURCE: source.of_latents(latents).to_bytes()}
+    return {} if beside is None or not beside.is_file() else {HEAD: HeadFile.of(SentFile(beside)).data}
 
 
 def _folder_of(parquet: Path) -> Path:

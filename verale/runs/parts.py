@@ -1,26 +1,27 @@
-"""A run's images in parts: what explaining a part gives, and several processes of this machine that explain parts.
+"""A run's images in parts: what explaining a part gives, and several processes that explain parts.
 
-This process explains too. The others come when it has explained the first images: forks of this process have then
-imported what they need. What fails in one of them is done again here, where its error is raised.
+On this machine, this process explains too. The others come when it has explained the first images: forks of this
+process have then imported what they need. On a cluster the workers explain, and what they find comes here. What fails
+in one of them is done again here, where its error is raised.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import UsageError, option
+from verale.errors import UsageError, VeraleError, option
 from verale.runs.rows import rows_and_certificates
 from verale.runs.run import Finished, Range, cut
 from verale.runs.table import Explained
 from verale.runs.workers.forked import can_fork
-from verale.runs.workers.local import Done, Processes, cores, popped
+from verale.runs.workers.local import Cluster, Done, Processes, Start, cores, popped
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,6 +44,12 @@ _WORTH_STARTING = 5.0
 
 _SHARES = 8
 """Into how many parts a process's share of the images is cut, so that all processes end together."""
+
+_ATTEMPTS = 2
+"""How often a part is begun on a cluster before it is split. A machine that is taken away is not the part's fault, but
+the same part seldom loses two."""
+
+_DIED = f"{_ATTEMPTS} workers died of this image, perhaps because memory ran out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +110,12 @@ class Explainer:
 
 
 def explain_in_processes(
-    batches: Batches, left: Sequence[Range], labels: Sequence[int] | None, jobs: int | None, explainer: Explainer
+    batches: Batches,
+    left: Sequence[Range],
+    labels: Sequence[int] | None,
+    jobs: int | None,
+    explainer: Explainer,
+    start_cluster: Start | None = None,
 ) -> Iterator[Finished[Part]]:
     """Explain images, part by part, in the order in which the parts are done.
 
@@ -114,12 +126,13 @@ def explain_in_processes(
         jobs: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
             and this one alone on another device than the CPU. None for one a core, if the images take seconds.
         explainer: explains a part.
+        start_cluster: where processes explain; by default on this machine.
     """
     from verale.search.threads import one_thread
 
     def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
         start, stop = part
-        return batches.images[start:stop].contiguous(), start, None if labels is None else labels[start:stop]
+        return batches.images[start:stop].clone(), start, None if labels is None else labels[start:stop]
 
     def here(part: Range) -> Finished[Part]:
         return Finished(*part, explainer.part(batches, *message(part)))
@@ -132,6 +145,10 @@ def explain_in_processes(
             )
         return here(done.task) if done.result is None else Finished(start, stop, done.result)
 
+    if start_cluster is not None and left:
+        with one_thread(), start_cluster() as cluster:
+            yield from _explained_on(cluster, batches, left, explainer, message, here)
+        return
     most = min(_processes(batches, jobs), len(cut(left, 1 if batches.are_alone else batches.size)))
     if most <= 1:
         yield from map(here, cut(left, batches.size))
@@ -154,6 +171,62 @@ def explain_in_processes(
             done = others.finished() if todo else others.awaited()
             own = popped(todo) if done is None else None
             yield here(own) if own is not None else known(done or others.awaited())
+
+
+def _explained_on(
+    cluster: Cluster,
+    batches: Batches,
+    left: Sequence[Range],
+    explainer: Explainer,
+    message: Callable[[Range], tuple[Tensor, int, Sequence[int] | None]],
+    here: Callable[[Range], Finished[Part]],
+) -> Iterator[Finished[Part]]:
+    """The parts, explained on a cluster. One that kills its workers is split, down to single images, and such an image
+    has no certificate; alone, it may have another one than in its batch.
+
+    Raises:
+        VeraleError: all parts kill their workers.
+    """
+    whole = cut(left, _part_size(batches, sum(stop - start for start, stop in left), cluster.size))
+    todo, unfinished, deaths = deque(whole), len(whole), Counter[Range]()
+    fatal: set[Range] | None = set()
+    with Processes(_explaining, (explainer, batches.images[:0]), todo, message, cluster) as workers:
+        workers.start(min(cluster.size, unfinished))
+        workers.begin()
+        while unfinished:
+            done = workers.awaited()
+            start, stop = part = done.task
+            unfinished -= 1
+            if not done.died:
+                fatal = None
+                yield here(part) if done.result is None else Finished(start, stop, done.result)
+                continue
+            deaths[part] += 1
+            again = [part] if deaths[part] < _ATTEMPTS else _smaller(batches, part)
+            what = "begun again" if again else "left out"
+            _log.warning("a worker died at images %d to %d, which are %s", start, stop - 1, what)
+            if deaths[part] == _ATTEMPTS and fatal is not None:
+                fatal.add(part)
+                if len(fatal.intersection(whole)) > cluster.size:
+                    raise VeraleError(
+                        f"workers died at every part they began, {len(fatal)} so far, perhaps because memory ran out:"
+                        f" use fewer {option('jobs')}, or a smaller {option('batch')}"
+                    )
+            if not again:
+                labels = message(part)[2]
+                yield Finished(
+                    start, stop, ([Explained(start, label=None if labels is None else labels[0], reason=_DIED)], [])
+                )
+            todo.extend(again)
+            unfinished += len(again)
+            if unfinished:
+                workers.start(1)
+
+
+def _smaller(batches: Batches, part: Range) -> list[Range]:
+    """The batches of a part, or the images of a batch; nothing of a single image."""
+    parts = cut([part], batches.size)
+    return parts if len(parts) > 1 else cut([part], 1) if part[1] - part[0] > 1 else []
 
 
 def _explaining(explainer: Explainer, none: Tensor) -> Callable[[Tensor, int, Sequence[int] | None], Part]:

@@ -1,20 +1,35 @@
-"""A run: what is asked of many images, the store that has the results, and the workers that do what is left.
+"""A run: what is asked of many images, the folder that has the results, and the workers that do what is left.
 
-Whether a store is a folder of certificates or a dataset in Parquet, and the workers are processes of this machine or of
-a Ray cluster: what is done is taken over, what is left is cut into parts, and parts are told in the images' order.
+Whether the workers are processes of this machine or of a Ray cluster: what is done is taken over, what is left is cut
+into parts, and parts are told in the images' order.
+
+The folder holds the certificates and the table of one run, never of two, whatever interrupted it. `run.json` says which
+run it is: everything that the results depend on. A certificate gets its name only when it is complete, and counts once
+the table has its line, which holds its digest. So after an interruption, be it Ctrl-C, kill -9 or a full disk, it is
+known what is there, and the rest can be explained as if nothing had happened. What the run wrote and does not count is
+removed; what it did not write is named, and stays (`verale.runs.written`).
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-from verale.runs.table import Explained
+from verale.certificate import Certificate
+from verale.errors import CertificateError, InputError, option
+from verale.files import certificate_name, certificates_in, read
+from verale.runs.folder import RUN_FILE, certificate_names
+from verale.runs.inputs import sha256_of
+from verale.runs.rows import reach_of
+from verale.runs.table import COLUMNS, TABLE, Explained, csv_line, csv_lines, read_table
+from verale.runs.written import RequiredFile, WrittenFiles, moved
 
-__all__ = ["ExplainRun", "Finished", "Range", "Store", "cut", "gaps", "in_order"]
+__all__ = ["ExplainRun", "Finished", "Range", "RunFolder", "cut", "gaps", "in_order"]
 
 Range = tuple[int, int]
 """Rows, or images: from the first up to, but not including, the second."""
@@ -29,47 +44,11 @@ class Finished(Generic[Result]):
     Attributes:
         start, stop: its rows.
         result: what came of them.
-        seconds: the worker's processor time, where a cluster tells it.
     """
 
     start: int
     stop: int
     result: Result
-    seconds: float = 0.0
-
-
-class Store(Protocol):
-    """Where a run's results are. An interrupted run leaves only what counts."""
-
-    @property
-    def place(self) -> str:
-        """The results, once the run has ended."""
-
-    @property
-    def unfinished(self) -> str:
-        """Where they are until then."""
-        return self.place
-
-    @property
-    def table(self) -> str:
-        """Where the rows are, once the run has ended."""
-        return self.place
-
-    @property
-    def done(self) -> list[Range]:
-        """The images whose results are there, until the run has ended."""
-
-    def rows(self) -> Iterator[Explained]:
-        """What is there, in the images' order."""
-
-    def path(self, certificate: str) -> str:
-        """The path of a certificate, once the run has ended."""
-
-    def certificates(self) -> Iterator[bytes]:
-        """All certificates of a run that has ended."""
-
-    def finish(self, total: int) -> None:
-        """Say that all images are done. Raises InputError: some are not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +64,7 @@ class ExplainRun:
         compared: whether the head's file says that its logits were compared with the network's.
     """
 
-    store: Store
+    store: RunFolder
     total: int
     work: Callable[[list[Range]], Iterator[Finished[list[Explained]]]]
     compared: bool = True
@@ -140,3 +119,210 @@ def in_order(parts: Iterable[Finished[Result]], left: Iterable[Range]) -> Iterat
             if first.stop < stop:
                 todo.appendleft((first.stop, stop))
             yield first
+
+
+class RunFolder:
+    """The folder of a run of `images` images, explained `batch` at a time. It is only looked at until `begin`.
+
+    Args:
+        files: the files of the folder.
+        run: what the run's results depend on, as plain data.
+        images, batch: how many images the run has, and how many a batch.
+        overwrite: whether another run begins, whatever the folder holds.
+        prototypes: P of the head, for rows of older versions, which do not say how much statements bound.
+
+    Attributes:
+        is_begun: whether the folder holds this run already.
+        by_index: the rows of images whose batch is complete.
+
+    Raises:
+        InputError: the folder holds another run, or a file that the run did not write has the name of one of its own.
+    """
+
+    def __init__(
+        self,
+        files: WrittenFiles,
+        run: dict[str, Any],
+        images: int,
+        batch: int,
+        overwrite: bool = False,
+        prototypes: int | None = None,
+    ) -> None:
+        self._files, self._run, self._prototypes = files, run, prototypes
+        self._directory, self._table = files.directory, files.directory / TABLE
+        self.is_begun = not overwrite and files.exists(RUN_FILE)
+        self.by_index: dict[int, Explained] = {}
+        self._adopted: dict[str, str] = {}
+        self._stamps: dict[str, tuple[int, ...] | None] = {}
+        """Of the files that the end looks for, when they were written, or before they were read."""
+        self._described = b""
+        if self.is_begun:
+            self._require_same(run, images)
+            is_older = files.is_new and files.exists(TABLE) and self._has_our_columns()
+            if files.exists(TABLE) and not (is_older or files.is_ours(TABLE)):
+                raise self._changed(TABLE)
+            self.by_index = self._complete_batches(images, batch)
+            if is_older:
+                counted = {str(row.certificate): str(row.sha256) for row in self.by_index.values() if row.certificate}
+                self._adopted = {name: sha256_of(self._directory / name) for name in (RUN_FILE, TABLE)} | counted
+            for name in self._uncounted():
+                if not files.is_ours(name):
+                    raise self._changed(name)
+
+    @property
+    def needed(self) -> dict[str, RequiredFile]:
+        """The files that a run begins without."""
+        return {name: RequiredFile(problem="is there already") for name in (TABLE, RUN_FILE)}
+
+    def begin(self) -> None:
+        """Begin the run, or remove what an interruption left that does not count. Raises InputError."""
+        self._files.note(self._adopted)
+        if not self.is_begun:
+            self._described = (json.dumps(self._run, indent=1) + "\n").encode()
+            self._stamps[RUN_FILE] = self._files.write(RUN_FILE, self._described)
+        self._files.remove_temporaries()
+        for name in self._uncounted():
+            self._files.remove(name)
+        self._write_table()
+
+    def add(self, certificates: Sequence[tuple[str, bytes]], rows: Sequence[Explained]) -> None:
+        """Write a batch's certificates (name, bytes), then its rows, which make them count. Raises InputError."""
+        for name, data in certificates:
+            self._stamps[name] = self._files.write(name, data)
+        self._files.append(TABLE, csv_lines(rows).encode())
+        self.by_index |= {row.index: row for row in rows}
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return str(self._directory)
+
+    @property
+    def table(self) -> str:
+        """Where the rows are."""
+        return str(self._table)
+
+    @property
+    def done(self) -> list[Range]:
+        """The images whose results are there."""
+        return [(index, index + 1) for index in sorted(self.by_index)]
+
+    def rows(self) -> Iterator[Explained]:
+        """What is there, in the images' order."""
+        return (self.by_index[index] for index in sorted(self.by_index))
+
+    def path(self, certificate: str) -> str:
+        """The path of a certificate."""
+        return str(self._directory / certificate)
+
+    def certificates(self) -> Iterator[bytes]:
+        """All certificates."""
+        return (read(path, "a certificate") for path in certificates_in(self._directory))
+
+    def finish(self, total: int) -> None:
+        """Sort the rows of the table, and the names of the files.
+
+        Raises:
+            InputError: the folder is not where it was, or lacks files that the run wrote, or has others in their place.
+        """
+        self._files.require_there()
+        self._require_described()
+        digests = {row.certificate: str(row.sha256) for row in self.rows() if row.certificate}
+        other = [name for name, digest in digests.items() if self._is_other(name, digest)]
+        gone = [name for name in other if not self._files.exists(name)]
+        if len(gone) < len(other):
+            raise self._changed(next(name for name in other if name not in gone))
+        if gone or len(self.by_index) != total:
+            raise InputError(
+                self._directory,
+                f"lacks {len(gone) or total - len(self.by_index)} of the certificates that this run wrote"
+                f" ({', '.join(gone[:1])}): they were removed meanwhile. The same command writes them again",
+            )
+        self._write_table()
+        self._files.settle()
+        self._files.require_there()
+
+    def _require_described(self) -> None:
+        """Raise InputError if `run.json` is another file by now, or was removed: then it is written again."""
+        if not self._is_other(RUN_FILE, hashlib.sha256(self._described).hexdigest()):
+            return
+        path = self._directory / RUN_FILE
+        if self._files.exists(RUN_FILE):
+            remedy = f"move it away, and say {option('overwrite', True)}"
+            raise InputError(path, f"was replaced while this command wrote here, by a file of something else; {remedy}")
+        self._files.write(RUN_FILE, self._described)
+        raise InputError(path, "was removed while this command wrote here, and is there again: run the command again")
+
+    def _is_other(self, name: str, digest: str) -> bool:
+        """Whether a file is gone, or another than the one with this digest. It is read only where its stamp differs."""
+        stamp = self._files.stamp(name)
+        return (stamp is None or stamp != self._stamps.get(name)) and not self._files.has(name, digest)
+
+    def _require_same(self, run: dict[str, Any], images: int) -> None:
+        path = self._directory / RUN_FILE
+        try:
+            self._stamps[RUN_FILE] = self._files.stamp(RUN_FILE)
+            self._described = read(path, "the description of a run")
+            there = json.loads(self._described)
+            different = [key for key in run | there if run.get(key) != there.get(key)]
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(
+                path, f"is not what verale explain writes ({error}); {self._files.remedy(RUN_FILE)}"
+            ) from error
+        if different:
+            both = ", ".join(f"{key} {_brief(there.get(key))} there, {_brief(run.get(key))} here" for key in different)
+            remedy = self._files.remedy(RUN_FILE)
+            raise InputError(self._directory, f"holds certificates of another run ({both}); {remedy}")
+        own = {certificate_name(index) for index in range(images)}
+        foreign = [name for name in certificate_names(self._directory) if name not in own]
+        if foreign:
+            raise InputError(self._directory, f"holds {foreign[0]}, which is not of this run; {moved()}")
+
+    def _uncounted(self) -> list[str]:
+        """The certificates that do not count."""
+        counted = {row.certificate for row in self.by_index.values()}
+        return [name for name in certificate_names(self._directory) if name not in counted]
+
+    def _has_our_columns(self) -> bool:
+        """Whether the table has ours, or those of an older version, which noted no files: then it is taken for ours."""
+        columns = csv_line(COLUMNS)
+        heading = read(self._table, "a table (explanations.csv)", len(columns) + 1).split(b"\n")[0]
+        return columns.startswith(heading.decode("utf-8", "replace"))
+
+    def _changed(self, name: str) -> InputError:
+        return InputError(
+            self._directory / name,
+            "is not as this run left it, so it stays: move it away, then the same command does what is missing",
+        )
+
+    def _complete_batches(self, images: int, batch: int) -> dict[int, Explained]:
+        rows = read_table(self._table, whole=False) if self._table.exists() else []
+        usable = {row.index: row for row in map(self._usable, rows) if row is not None}
+        batches = [range(*part) for part in cut([(0, images)], batch)]
+        return {index: usable[index] for part in batches if all(index in usable for index in part) for index in part}
+
+    def _usable(self, row: Explained) -> Explained | None:
+        """The row if its image is explained: its certificate has the digest noted, or a reason says why it has none."""
+        if row.certificate is None:
+            return None if row.reason is None else row
+        if row.certificate != certificate_name(row.index):
+            return None
+        try:
+            self._stamps[row.certificate] = self._files.stamp(row.certificate)
+            data = read(self._directory / row.certificate, "a certificate")
+            if hashlib.sha256(data).hexdigest() != row.sha256:
+                return None
+            if row.prototypes is None and self._prototypes is not None:
+                row = replace(row, **reach_of(Certificate.from_bytes(data), self._prototypes))
+        except (InputError, CertificateError):
+            return None
+        return row
+
+    def _write_table(self) -> None:
+        lines = csv_lines(self.rows(), heading=True).encode()
+        self._files.write(TABLE, lines)
+
+
+def _brief(value: object) -> str:
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= 16 else f"{text[:12]}..."

@@ -9,14 +9,13 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from verale.errors import InputError
-from verale.files import SentFile, certificates_folder
 from verale.paradigms import READABLE
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run, run_of
 from verale.runs.listed import Listing, differences
-from verale.runs.table import TABLE, Explained, read_table, reasons
+from verale.runs.table import TABLE, Explained, read_table, reasons, table_of
 
-__all__ = ["RunSummary", "Spread", "rows_of", "summarize", "table_of"]
+__all__ = ["RunSummary", "Spread", "rows_of", "summarize"]
 
 _log = logging.getLogger(__name__)
 
@@ -74,16 +73,6 @@ class RunSummary:
     pairs: int | None = None
     labelled: int = 0
     right: int = 0
-
-
-def table_of(source: str) -> str:
-    """The table of a folder, or the table itself. Raises InputError."""
-    if not Path(source).is_dir():
-        return source
-    path = certificates_folder(Path(source)) / TABLE
-    if not path.exists():
-        raise InputError(source, f"holds no {TABLE}; expected a folder that verale explain wrote, or a table")
-    return SentFile(path)
 
 
 def summarize(source: str) -> list[RunSummary]:

@@ -12,8 +12,8 @@ from verale.checker.certificate import ActivationStatement, PatchStatement, SumS
 from verale.errors import InputError
 from verale.runs.explained_run import ExplainedRun
 from verale.runs.folder import HEAD
-from verale.runs.summary import Spread, rows_of, table_of
-from verale.runs.table import Explained
+from verale.runs.summary import Spread, rows_of
+from verale.runs.table import Explained, table_of
 
 __all__ = ["ClassSummary", "PrototypeSummary", "by_class", "by_prototype"]
 

@@ -12,14 +12,28 @@ import re
 import reprlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from os import fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from verale.errors import InputError, option
-from verale.files import LARGEST_LATENTS, read
+from verale.errors import InputError, UsageError, option
+from verale.files import LARGEST_LATENTS, SentFile, certificates_folder, read
 
-__all__ = ["COLUMNS", "TABLE", "Explained", "csv_line", "csv_lines", "read_table", "reasons"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = [
+    "COLUMNS",
+    "TABLE",
+    "Explained",
+    "csv_line",
+    "csv_lines",
+    "frame",
+    "read_table",
+    "reasons",
+    "table_of",
+]
 
 TABLE = "explanations.csv"
 
@@ -223,6 +237,45 @@ def _values(path: str | Path, where: str, line: dict[str, str], remedy: str) -> 
                 path, f"{where}: column {column!r} is {reprlib.repr(text)}, expected {_EXPECTED[parse]}; {remedy}"
             ) from None
     return values
+
+
+def table_of(source: str) -> str:
+    """The table of a folder, or the table itself. Raises InputError."""
+    if not Path(source).is_dir():
+        return source
+    path = certificates_folder(Path(source)) / TABLE
+    if not path.exists():
+        raise InputError(source, f"holds no {TABLE}; expected a folder that verale explain wrote, or a table")
+    return SentFile(path)
+
+
+def frame(out: str | Path) -> pandas.DataFrame:
+    """The table of a run as a pandas frame, one row an image, sorted by their indices.
+
+    Its columns are the attributes of `verale.runs.table.Explained`, as in `verale explain --json`: `index`,
+    `predicted`, `label`, `size`, `margin` and so on. What is not known is missing (`pandas.NA`).
+
+    Args:
+        out: the folder that `verale explain` wrote, or its `explanations.csv`, or a table of the papers.
+
+    Raises:
+        InputError: a folder or a table that cannot be used.
+        UsageError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise UsageError("pandas is not installed, expected it for a frame: pip install 'verale[report]'") from error
+    table = table_of(fspath(out))
+    rows = sorted(read_table(table, whole=not Path(out).is_dir()), key=lambda row: row.index)
+    kinds = {each.name: _PANDAS[str(each.type).partition(" ")[0]] for each in fields(Explained)}
+    return pd.DataFrame(
+        {name: pd.array([getattr(row, name) for row in rows], dtype=kind) for name, kind in kinds.items()}
+    )
+
+
+_PANDAS = {"int": "Int64", "float": "Float64", "bool": "boolean", "str": "string"}
+"""The columns of a frame, by the type of their values."""
 
 
 def reasons(rows: Iterable[Explained], table: str | Path) -> list[str]:

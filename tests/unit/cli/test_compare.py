@@ -65,8 +65,8 @@ def test_a_page_and_a_table_are_written(made, tmp_path) -> None:
     assert done.returncode == 0 and done.stderr.count(" is written") == 2
     with (tmp_path / "table.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert [row["Image"] for row in rows] == [f"image {n}" for n in range(IMAGES)]
-    assert {row["Class A"] for row in rows} <= {"[red]", "b", "c"}
+    assert [row["image"] for row in rows] == [f"image {n}" for n in range(IMAGES)]
+    assert {row["name_a"] for row in rows} <= {"[red]", "b", "c"}
     assert "Two runs compared" in (tmp_path / "page.html").read_text()
     again = in_process("compare", "a", "b", *outputs, cwd=made)
     assert (again.returncode, again.stdout) == (9, "") and "already exists; choose another name" in again.stderr

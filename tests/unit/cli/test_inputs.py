@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,6 @@ from verale.errors import InputError
 from verale.head import Head
 from verale.report.collect import collect
 from verale.report.verdicts import audited
-from verale.runs.workers import ray as pipeline
 
 HEAD = "head.safetensors"
 
@@ -36,17 +33,11 @@ def made(tmp_path_factory) -> tuple[Path, Path, Path]:
     return folder, own, other
 
 
-@contextmanager
-def nobody(*arguments: object) -> Iterator[pipeline.Workers]:
-    yield pipeline.Workers(1, 0)
-
-
-def arguments(command: str, folder: Path, to: Path) -> list[object]:
+def arguments(command: str, folder: Path) -> list[object]:
     file = folder / "000000.ale.json"
     goal = (Certificate.load(file).predicted + 1) % 3
     return {
         "audit": ["audit", file],
-        "ray": ["audit", folder / "packed.parquet", "--engine", "ray", "--log", to / "log.parquet"],
         "refute": ["refute", file, "--seconds", 0.1],
         "necessity": ["necessity", file, "--seconds", 0],
         "gap": ["gap", file, "--seconds", 0],
@@ -56,13 +47,12 @@ def arguments(command: str, folder: Path, to: Path) -> list[object]:
     }[command]
 
 
-@pytest.mark.parametrize("command", ["audit", "ray", "refute", "necessity", "gap", "contrast", "show", "cover"])
-def test_the_digest_that_is_printed_is_that_of_the_head_that_is_used(command, made, tmp_path, without_ray, monkeypatch):
-    monkeypatch.setattr(pipeline, "start_ray", nobody)
+@pytest.mark.parametrize("command", ["audit", "refute", "necessity", "gap", "contrast", "show", "cover"])
+def test_the_digest_that_is_printed_is_that_of_the_head_that_is_used(command, made):
     folder, own, other = made
     for first, second in ((own, other), (other, own)):
         with flipping(folder / HEAD, first, second):
-            done = in_process(*arguments(command, folder, tmp_path / first.name))
+            done = in_process(*arguments(command, folder))
         printed = re.findall(r"^head .*, sha256 (\w+)$", done.stderr, re.MULTILINE)
         assert printed == [Head.load(first).digest], done.stderr
         assert done.returncode in ((0, 11) if first == own else (6, 9)), done.stderr + done.stdout

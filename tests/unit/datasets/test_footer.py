@@ -14,9 +14,8 @@ import pytest
 import verale
 from verale.datasets.certificates import packed_certificates
 from verale.datasets.footer import chunks_of
-from verale.datasets.latents import open_latents
+from verale.datasets.latents import load_parquet
 from verale.errors import InputError
-from verale.runs.store.parquet import StagedDataset
 
 
 class Running:
@@ -73,8 +72,8 @@ FILES = {
     "certificate": (packed_certificates, {"certificate": None}),
     "name": (packed_certificates, {"certificate": [b"{}"], "name": None}),
     "another": (packed_certificates, {"certificate": [b"{}"], "else": None}),
-    "latents": (open_latents, {"latents": None}),
-    "label": (lambda path: open_latents(path).labels(0, 1), {"latents": [[1.0]], "label": None}),
+    "latents": (load_parquet, {"latents": None}),
+    "label": (load_parquet, {"latents": [[1.0]], "label": None}),
 }
 
 
@@ -89,16 +88,6 @@ def test_a_column_of_pickles_is_refused(column, in_type, registered, tmp_path) -
     assert not marker.exists()
     pq.read_table(path)[next(name for name in columns if columns[name] is None)].to_pylist()
     assert marker.exists(), "nothing in the file would have run"
-
-
-@pytest.mark.parametrize("in_type", [False, True], ids=["values", "type"])
-def test_a_part_of_a_dataset_is_a_file_too(in_type, registered, tmp_path) -> None:
-    staged = StagedDataset(str(tmp_path / "log.parquet"))
-    (tmp_path / "log.parquet.partial").mkdir()
-    written(Path(staged._part(0, 1)), tmp_path / "ran", in_type, record=None)
-    with pytest.raises(InputError, match="has a column of Ray's own types"):
-        staged.read(0, 1, ("record",))
-    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("pad", ["", "x", "xx", "xxx"])
@@ -117,14 +106,14 @@ def test_other_types_are_read(tmp_path) -> None:
     shaped = pa.fixed_shape_tensor(pa.float32(), (2, 3))
     flat = pa.FixedSizeListArray.from_arrays(pa.array([float(n) for n in range(6)], pa.float32()), 6)
     pq.write_table(pa.table({"latents": pa.ExtensionArray.from_storage(shaped, flat)}), tmp_path / "x.parquet")
-    assert open_latents(str(tmp_path / "x.parquet")).take(0, 1).shape == (1, 2, 3)
+    assert load_parquet(str(tmp_path / "x.parquet"))[0].shape == (1, 2, 3)
 
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1PAR1", b"PAR1" + b"\xff" * 4 + b"PAR1", b"\x00" * 100])
 def test_what_is_no_parquet_is_refused(data, tmp_path) -> None:
     (tmp_path / "x.parquet").write_bytes(data)
     with pytest.raises(InputError, match="cannot be read as a Parquet file"):
-        open_latents(str(tmp_path / "x.parquet"))
+        load_parquet(str(tmp_path / "x.parquet"))
 
 
 def test_no_other_module_opens_a_parquet_file() -> None:

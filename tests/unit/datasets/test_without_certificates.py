@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +12,6 @@ from support.commands import in_process
 
 from verale.checker import most_severe
 from verale.datasets.certificates import certificates_schema
-from verale.runs.workers import ray as pipeline
 
 SCHEMA = certificates_schema()
 
@@ -61,15 +59,9 @@ WITHOUT: dict[str, tuple[bytes, str]] = {
 """Files, and what is said of them."""
 
 
-@contextmanager
-def nobody() -> Iterator[pipeline.Workers]:
-    yield pipeline.Workers(1, 0)
-
-
 @pytest.fixture
-def read_by(given, tmp_path: Path, without_ray, monkeypatch) -> dict[str, Callable[[Path], tuple[int, str]]]:
+def read_by(given, tmp_path: Path, without_ray) -> dict[str, Callable[[Path], tuple[int, str]]]:
     """Commands that read certificates from Parquet."""
-    monkeypatch.setattr(pipeline, "start_ray", lambda *arguments: nobody())
 
     def of(*arguments: object) -> Callable[[Path], tuple[int, str]]:
         def run(path: Path) -> tuple[int, str]:
@@ -83,7 +75,7 @@ def read_by(given, tmp_path: Path, without_ray, monkeypatch) -> dict[str, Callab
         "audit": of("audit", None, *options),
         "with a log": of("audit", None, *options, "--log", "log.json"),
         "unpack": of("certificates", "unpack", None, "--out", "unpacked"),
-        "ray": of("audit", None, *options, "--engine", "ray", "--log", "log.parquet"),
+        "ray": of("audit", None, *options, "--engine", "ray", "--log", "log.json"),
     }
 
 

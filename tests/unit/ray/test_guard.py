@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import ray
 
+from verale.errors import VeraleError
 from verale.runs.workers import ray as pipeline
 from verale.runs.workers.guard import pickled_with_guard, sources_digest
 
@@ -20,8 +22,8 @@ class Doubling:
     def __init__(self, times: int) -> None:
         self.times = times
 
-    def __call__(self, batch):
-        return {"start": [self.times * value for value in batch["start"]]}
+    def __call__(self, message):
+        return self.times * message, ["logged"]
 
 
 def test_ray_is_started_where_there_is_nothing_to_import(monkeypatch, tmp_path) -> None:
@@ -38,14 +40,15 @@ def test_ray_is_started_where_there_is_nothing_to_import(monkeypatch, tmp_path) 
 
 def test_a_worker_with_the_same_sources_works() -> None:
     kind, arguments = pickled_with_guard(Doubling, times=2)
-    assert kind(**arguments)({"start": [1, 2]}) == {"start": [2, 4]}
+    worker = kind(**arguments)
+    assert worker.ready() and worker.ask(b"ab") == (b"abab", ["logged"], "")
 
 
 WORKER = """
 import pickle, sys
 kind, arguments = pickle.load(open(sys.argv[1], "rb"))
 sys.path.insert(0, sys.argv[2])
-print(kind(**arguments)({"start": [4], "stop": [6]}))
+print(kind(**arguments).ask(b"ab"))
 print([name for name in sys.modules if name.split(".")[0] == "verale"])
 """
 
@@ -60,15 +63,18 @@ def test_a_worker_that_would_import_other_sources_imports_none(tmp_path) -> None
     program = [sys.executable, "-c", WORKER, tmp_path / "pickled", tmp_path]
     done = subprocess.run(program, capture_output=True, text=True, timeout=120)
     assert f"workers of this Ray import {tmp_path / 'verale'}, but this process" in done.stdout, done.stderr
-    assert "'start': [4], 'stop': [6], 'summary': ['null']" in done.stdout
+    assert done.stdout.startswith("(None, [], ")
     assert done.stdout.endswith("[]\n") and not marker.exists()
 
 
-def test_what_such_a_worker_answers_ends_the_run(tmp_path) -> None:
+def test_what_such_a_worker_answers_ends_the_run(monkeypatch) -> None:
     kind, arguments = pickled_with_guard(Doubling, times=2)
-    row = kind(**arguments | {"sha256": "0" * 64})({"start": [4], "stop": [6]})
-    with pytest.raises(pipeline.VeraleError, match="start Ray in a folder that holds no verale"):
-        pipeline._finished({name: value for name, (value,) in row.items()})
+    worker = kind(**arguments | {"sha256": "0" * 64})
+    process = pipeline.RayProcess(pipeline.Workers(1))
+    process._actor = SimpleNamespace(ask=SimpleNamespace(remote=worker.ask))
+    monkeypatch.setattr(ray, "get", lambda answer: answer)
+    with pytest.raises(VeraleError, match="start Ray in a folder that holds no verale"):
+        process.ask((1,))
 
 
 def test_a_digest_is_of_names_and_bytes(tmp_path) -> None:

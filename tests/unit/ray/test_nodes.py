@@ -14,12 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
-from verale.certificate import Certificate
-from verale.datasets.certificates import packed_certificates
 from verale.errors import UsageError
+from verale.files import certificates_in
 from verale.head import Head, load_latents, save_latents
 from verale.runs.workers import ray as pipeline
 from verale.search.explain import explain
@@ -46,42 +44,11 @@ def cluster(monkeypatch) -> Iterator[Any]:
             cluster.shutdown()
 
 
-HELD = """
-import os
-import sys
-import time
-from pathlib import Path
-os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"  # as the command sets it before it imports Ray
-import ray
-from ray.data._internal.execution.streaming_executor import StreamingExecutor
-from verale.cli import main
-
-step = StreamingExecutor._scheduling_loop_step
-seconds = int(sys.argv.pop(1))
-
-def held_step(executor, topology):
-    goes_on = step(executor, topology)
-    if len(list(Path("out/certificates.parquet.partial").glob("part-*"))) >= 3 and not Path("go").exists():
-        while not (executor._shutdown or Path("go").exists()):
-            time.sleep(0.05)
-        for _ in range(10 * seconds):
-            time.sleep(0.1)
-            ray.get(ray.put(0))
-    return goes_on
-
-StreamingExecutor._scheduling_loop_step = held_step
-main()
-"""
-"""The command, where the thread of Ray Data stays in the middle of the run until it is told to end, or until there is a
-file `go`. Then it goes on with Ray for some seconds; Ray Data waits two for it."""
-
-
-def started(folder: Path, address: str, late: int | None = None) -> subprocess.Popen[str]:
-    """The command; one that is held, if it is said how many seconds it then goes on."""
+def started(folder: Path, address: str) -> subprocess.Popen[str]:
+    """The command."""
     arguments = ["--engine", "ray", "--address", address, "--head", "head", "--latents", "latents", "--out", "out"]
-    program = ["-m", "verale"] if late is None else ["-c", HELD, str(late)]
     return subprocess.Popen(
-        [sys.executable, *program, "explain", *arguments, "--paradigm", "projection", "--batch", "4"],
+        [sys.executable, "-m", "verale", "explain", *arguments, "--paradigm", "projection", "--batch", "4"],
         cwd=folder,
         text=True,
         stdout=subprocess.PIPE,
@@ -90,13 +57,9 @@ def started(folder: Path, address: str, late: int | None = None) -> subprocess.P
     )
 
 
-def parts(folder: Path) -> list[Path]:
-    return list((folder / "out" / "certificates.parquet.partial").glob("part-*"))
-
-
-def wait_for_parts(folder: Path, process: subprocess.Popen[str], number: int) -> None:
-    """Until so many parts are written. Fails if the command ends before."""
-    while len(parts(folder)) < number:
+def wait_for_certificates(folder: Path, process: subprocess.Popen[str], number: int) -> None:
+    """Until so many are written. Fails if the command ends before."""
+    while not (folder / "out").is_dir() or len(certificates_in(folder / "out")) < number:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
 
@@ -112,9 +75,7 @@ def require_whole(folder: Path) -> None:
     """Every image has one certificate, with the bytes of the local run."""
     latents = load_latents(folder / "latents")
     here = [one.to_bytes() for one in explain(Head.load(folder / "head"), latents, "projection", batch=4)]
-    there, without = packed_certificates(str(folder / "out" / "certificates.parquet"))
-    assert without == 0 and [one.read() for one in there] == here
-    assert all(isinstance(Certificate.from_bytes(each), Certificate) for each in here)
+    assert [path.read_bytes() for path in certificates_in(folder / "out")] == here
 
 
 def node_of_driver(cluster: Any) -> str:
@@ -134,48 +95,32 @@ def node_of_driver(cluster: Any) -> str:
 @pytest.mark.long  # Ray starts three nodes
 def test_a_node_that_dies_loses_nothing(cluster, folder) -> None:
     added = [cluster.add_node(**SMALL) for _ in range(2)]
-    process = started(folder, cluster.address, late=0)
-    wait_for_parts(folder, process, 3)
+    process = started(folder, cluster.address)
+    wait_for_certificates(folder, process, 12)
     own = node_of_driver(cluster)
     cluster.remove_node(next(node for node in added if node.node_id != own), allow_graceful=False)
     assert process.poll() is None, "it was over before the node died"
-    (folder / "go").touch()
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (0, ""), err
     assert f"{40 * TIMES} of {40 * TIMES} images have a certificate" in err
     require_whole(folder)
 
 
-def interrupt(folder: Path, address: str, late: int) -> None:
-    """Interrupt a run in the middle, and require that it says so, and that another call completes it."""
-    process = started(folder, address, late)
-    wait_for_parts(folder, process, 3)
+@pytest.mark.long  # Ray starts three nodes
+def test_an_interrupted_run_on_a_cluster_continues(cluster, folder) -> None:
+    process = started(folder, cluster.address)
+    wait_for_certificates(folder, process, 12)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (130, ""), err
-    said = re.search(
-        rf"interrupted: (\d+) of {40 * TIMES} images are explained; the same command continues\n$",
-        err,
-    )
+    said = re.search(rf"interrupted: (\d+) of {40 * TIMES} images are explained; the same command continues\n$", err)
     assert said and "WARNING" not in err, err
-    kept = {path.name: path.read_bytes() for path in parts(folder)}
-    images = sum(pq.read_metadata(path).num_rows for path in parts(folder))
-    assert int(said[1]) <= images and int(said[1]) < 40 * TIMES
-    again = started(folder, address)
+    assert 0 < int(said[1]) < 40 * TIMES
+    again = started(folder, cluster.address)
     _, err = again.communicate(timeout=600)
     assert again.returncode == 0, err
-    assert f"{images} of {40 * TIMES} images are explained in out/certificates.parquet.partial already" in err
-    whole = folder / "out" / "certificates.parquet"
-    assert kept and all((whole / name).read_bytes() == data for name, data in kept.items())
+    assert f"{said[1]} of {40 * TIMES} images are explained in out already" in err
     require_whole(folder)
-
-
-@pytest.mark.long  # Ray starts three nodes
-def test_an_interrupted_run_on_a_cluster_continues(cluster, folder) -> None:
-    """Ray Data goes on for longer than it is waited for; test_resume.py interrupts runs that end at once."""
-    for _ in range(2):
-        cluster.add_node(**SMALL)
-    interrupt(folder, cluster.address, late=6)
 
 
 def test_an_address_where_nobody_answers_is_an_error_at_once() -> None:

@@ -14,10 +14,8 @@ from support.reporting import folder_of, report_head
 from verale.head import as_patches, digest, load_latents
 from verale.report import compare_page
 from verale.report.compare_page import page
-from verale.runs.compare import RunComparison, compare
-from verale.runs.compared import ComparedImage, Counts
+from verale.runs.compare import BY_LATENTS, ComparedImage, Counts, RunComparison, compare
 from verale.runs.explain import open_run
-from verale.runs.paired import BY_LATENTS
 from verale.search import SearchOptions
 
 HOSTILE = "<i>&x.png"

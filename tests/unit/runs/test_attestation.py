@@ -224,11 +224,6 @@ def test_one_file_cannot_be_the_attestation_and_the_log(files) -> None:
     assert not (files.folder / "A.json").exists()
 
 
-def test_the_other_engine_refuses_the_option(files) -> None:
-    said = audit(files, "--engine", "ray", "--log", files.folder / "L.parquet")
-    assert said.returncode == 9 and "--attest is for --engine local" in said.stderr
-
-
 @pytest.fixture
 def proved(files) -> tuple[AuditSetup, list[Outcome]]:
     options = AuditSetup(files.head_path, files.latents_path)

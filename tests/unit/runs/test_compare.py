@@ -23,11 +23,19 @@ from verale.certificate import (
 )
 from verale.errors import InputError
 from verale.head import Head, LogRatio, Negated, as_patches, digest, evaluate, save_latents
-from verale.runs.compare import compare
-from verale.runs.compared import ComparedImage, Counts
-from verale.runs.compared_words import csv_lines, matched, sentences, two
+from verale.runs.compare import (
+    BY_FILES,
+    BY_LATENTS,
+    BY_ORDER,
+    ComparedImage,
+    Counts,
+    compare,
+    csv_lines,
+    matched,
+    sentences,
+    two,
+)
 from verale.runs.explain import open_run
-from verale.runs.paired import BY_FILES, BY_LATENTS, BY_ORDER
 from verale.runs.table import read_table
 from verale.search import SearchOptions
 
@@ -324,7 +332,7 @@ def test_a_table_has_every_image(folders) -> None:
     _, rows = counted(folders / "a", folders / "moved")
     heading, *lines = csv_lines(rows)
     assert len(lines) == 6 and {line.count(",") for line in lines} == {heading.count(",")}
-    assert heading.startswith("Image,Same Class,Kept,True,False,Undecided,")
+    assert heading.startswith("image,same_class,kept,true,false,undecided,")
 
 
 def test_two_values_are_one_where_they_are_equal() -> None:

@@ -7,7 +7,7 @@ import pytest
 from verale.errors import InputError
 from verale.runs import written as module
 from verale.runs.folder import HEAD, is_of_run, locked, require_room, write_results
-from verale.runs.store.folder import RunFolder
+from verale.runs.run import RunFolder
 from verale.runs.table import TABLE, Explained, read_table
 from verale.runs.written import WrittenFiles
 

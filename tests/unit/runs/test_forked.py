@@ -134,7 +134,8 @@ from verale.runs.workers.local import Processes
 {STOP}
 with Processes(methodcaller, ("bit_length",), deque([1] * 10), lambda task: (task,)) as processes:
     processes.start(2, fork={fork})
-    pids = [getattr(one, "_pid", None) or one.pid for one, _ in processes._processes]
+    started = [piped._process for piped, _ in processes._processes]
+    pids = [getattr(one, "_pid", None) or one.pid for one in started]
     for pid in pids:
         stop(pid)
     processes.begin()

@@ -11,10 +11,9 @@ from support.stored import Deadly, Stored, Unreadable
 from verale.checker.deployment import Deployment
 from verale.errors import InputError
 from verale.head import save_latents
-from verale.runs import processes
-from verale.runs.audit import audit_files
+from verale.runs import audit as processes
+from verale.runs.audit import DIED, audit_files, in_processes
 from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
-from verale.runs.processes import DIED, in_processes
 
 
 def test_a_process_that_dies_costs_one_certificate(files) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
+from dataclasses import asdict, fields
 
+import pandas as pd
 import pytest
 from support.cases import every
 
-from verale.errors import InputError
+import verale
+from verale.errors import InputError, UsageError
 from verale.runs.table import COLUMNS, Explained, csv_lines, read_table, reasons
 
 PAPERS = (
@@ -121,3 +125,23 @@ def test_the_most_frequent_reasons_are_named() -> None:
         "without one: 1: reason 1",
         "all reasons are in t.csv",
     ]
+
+
+def test_a_run_is_a_frame_with_the_names_of_its_rows(tmp_path) -> None:
+    (tmp_path / "explanations.csv").write_text(csv_lines(reversed(ROWS), heading=True))
+    for given in (tmp_path, str(tmp_path / "explanations.csv")):
+        table = verale.frame(given)
+        assert list(table.columns) == [each.name for each in fields(Explained)]
+        assert list(table["index"]) == sorted(row.index for row in ROWS)
+        for index, row in enumerate(sorted(ROWS, key=lambda row: row.index)):
+            values = {name: None if pd.isna(value) else value for name, value in table.iloc[index].items()}
+            assert values == asdict(row)
+    assert str(table["label"].dtype) == "Int64" and str(table["correct"].dtype) == "boolean"
+
+
+def test_what_no_frame_can_be_made_of_is_named(tmp_path, monkeypatch) -> None:
+    with pytest.raises(InputError, match=r"holds no explanations\.csv; expected a folder that verale explain wrote"):
+        verale.frame(tmp_path)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"pandas is not installed, .*pip install 'verale\[report\]'"):
+        verale.frame(tmp_path)

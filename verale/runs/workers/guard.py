@@ -13,7 +13,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,9 +70,10 @@ class GuardedWorker:
             " install this version where they run, and start Ray in a folder that holds no verale"
         )
 
-    def __call__(self, batch: Mapping[str, Any]) -> Any:
-        if self._worker is not None:
-            return self._worker(batch)
-        rows = {"start": int(batch["start"][0]), "stop": int(batch["stop"][0])}
-        none = {"summary": "null", "died": 0, "seconds": 0.0, "problem": self._problem, "trace": ""}
-        return {name: [value] for name, value in (rows | none).items()}
+    def ready(self) -> bool:
+        """Whether it is there, whatever it can do."""
+        return True
+
+    def ask(self, message: bytes) -> tuple[Any, list[Any], str]:
+        """What the worker answers, what it has logged, and why it can do nothing, empty if it can."""
+        return (None, [], self._problem) if self._worker is None else (*self._worker(message), "")

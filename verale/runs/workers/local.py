@@ -1,8 +1,8 @@
-"""Processes of this machine that do the tasks of one job, each of which may die.
+"""Processes that do the tasks of one job, each of which may die: of this machine, or of a Ray cluster (`workers.ray`).
 
-They run this module and what their job needs, not the program that called. So a script needs no main guard, and a
-notebook nothing at all. They import nothing from the current folder, which may be somebody else's; Ctrl-C does not
-reach them. Where that is safe they can be forks of this process, which have imported all of it.
+Those of this machine run this module and what their job needs, not the program that called. So a script needs no main
+guard, and a notebook nothing at all. They import nothing from the current folder, which may be somebody else's; Ctrl-C
+does not reach them. Where that is safe they can be forks of this process, which have imported all of it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,29 @@ import sys
 import traceback
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
-from verale.errors import UsageError
+from verale.errors import UsageError, VeraleError
 from verale.runs.workers.forked import Forked, can_fork
 
-__all__ = ["Done", "Processes", "cores", "popped", "require_jobs", "serve"]
+__all__ = [
+    "Cluster",
+    "Done",
+    "Job",
+    "Process",
+    "Processes",
+    "Start",
+    "cores",
+    "log_to",
+    "popped",
+    "require_jobs",
+    "serve",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +52,45 @@ _PROGRAM = (
 )
 
 Task = TypeVar("Task")
+
+Job = tuple[Callable[..., Callable[..., Any]], tuple[Any, ...]]
+"""A function of a module and its arguments: a process calls it once, and it returns what does a task."""
+
+
+class Process(Protocol):
+    """A process that does tasks, one after the other."""
+
+    def begin(self, job: Job, level: int) -> None:
+        """Give it its job, and the level from which on it logs. Raises OSError: it has died."""
+
+    def ask(self, message: tuple[Any, ...]) -> object:
+        """What its job returns for these arguments; None where that raised an error.
+
+        Raises:
+            OSError, EOFError, pickle.UnpicklingError: it has died.
+            VeraleError: it cannot do any task.
+        """
+
+    def kill(self) -> None:
+        """End it, whatever it does."""
+
+    def close(self) -> None:
+        """Wait until it has ended, and close what leads to it."""
+
+
+class Cluster(Protocol):
+    """Where processes of other machines are started."""
+
+    @property
+    def size(self) -> int:
+        """How many processes there are to be."""
+
+    def process(self) -> Process:
+        """Another one, which is started when it begins."""
+
+
+Start = Callable[[], AbstractContextManager[Cluster]]
+"""Starts a cluster, where there is work for it."""
 
 
 def cores() -> int:
@@ -68,11 +120,13 @@ class Done(Generic[Task]):
         task: the task.
         result: what its job returned; None if it raised an error, which doing the task here shows, or never returned.
         died: whether the process died of it, perhaps.
+        error: why the process cannot do any task.
     """
 
     task: Task
     result: Any
     died: bool = False
+    error: VeraleError | None = None
 
 
 class Processes(Generic[Task]):
@@ -83,6 +137,7 @@ class Processes(Generic[Task]):
         arguments: those of `create`.
         todo: the queue; whoever has this object may take tasks too.
         message: the arguments with which a task is done.
+        cluster: where they are started; by default on this machine.
     """
 
     def __init__(
@@ -91,11 +146,12 @@ class Processes(Generic[Task]):
         arguments: tuple[Any, ...],
         todo: deque[Task],
         message: Callable[[Task], tuple[Any, ...]],
+        cluster: Cluster | None = None,
     ) -> None:
-        self._job, self._todo, self._message = (create, arguments), todo, message
+        self._job, self._todo, self._message, self._cluster = (create, arguments), todo, message, cluster
         self._begin, self._stopped = Event(), Event()
         self._finished: SimpleQueue[Done[Task]] = SimpleQueue()
-        self._processes: list[tuple[subprocess.Popen[bytes] | Forked, Thread]] = []
+        self._processes: list[tuple[Process, Thread]] = []
 
     @property
     def are_there(self) -> bool:
@@ -110,11 +166,8 @@ class Processes(Generic[Task]):
         self._begin.set()
         for process, thread in self._processes:
             process.kill()
-            process.wait()
             thread.join()
-            for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):  # what was not sent cannot be flushed
-                    pipe.close()  # type: ignore[union-attr]
+            process.close()
 
     def start(self, number: int, fork: bool = False) -> bool:
         """Start so many, as forks if asked and possible; return whether all are started.
@@ -122,11 +175,14 @@ class Processes(Generic[Task]):
         They take tasks when `begin` is called.
         """
         _log.info("%d more processes", number)
-        started: list[subprocess.Popen[bytes] | Forked] = []
+        started: list[Process] = []
         fork = fork and can_fork()  # the threads below come after the last one
         try:
             while len(started) < number:
-                started.append(Forked(serve, _ONE_THREAD) if fork else _fresh())
+                if self._cluster is not None:
+                    started.append(self._cluster.process())
+                else:
+                    started.append(_Piped(Forked(serve, _ONE_THREAD) if fork else _fresh()))
         except OSError as error:
             _log.warning("no more processes can be started (%s)", error.strerror)
         for process in started:
@@ -140,34 +196,63 @@ class Processes(Generic[Task]):
         self._begin.set()
 
     def finished(self) -> Done[Task] | None:
-        """A task that one of them has done; None if none has."""
+        """A task that one of them has done; None if none has. Raises VeraleError: it can do none."""
         try:
-            return self._finished.get_nowait()
+            return _require_done(self._finished.get_nowait())
         except Empty:
             return None
 
     def awaited(self) -> Done[Task]:
-        """The task that is done next."""
-        return self._finished.get()
+        """The task that is done next. Raises VeraleError: a process can do none."""
+        return _require_done(self._finished.get())
 
-    def _feed(self, process: subprocess.Popen[bytes] | Forked) -> None:
-        """Give a process its tasks, one after the other, until there are no more or it dies."""
-        to, back = process.stdin, process.stdout
-        if to is None or back is None:
-            return
+    def _feed(self, process: Process) -> None:
+        """Give a process its tasks, one after the other, until there are no more or it dies. Then it gives back what it
+        holds."""
         with suppress(OSError):  # then it is dead, which the first task will tell
-            _send(to, (self._job, logging.getLogger("verale").getEffectiveLevel()))
+            process.begin(self._job, logging.getLogger("verale").getEffectiveLevel())
         self._begin.wait()
         died = False
         while not died and not self._stopped.is_set() and (task := popped(self._todo)) is not None:
-            result = None
+            result = error = None
             try:
-                _send(to, self._message(task))
-                result = _answer(back)
+                result = process.ask(self._message(task))
             except (OSError, EOFError, pickle.UnpicklingError):
                 died = True
+            except VeraleError as raised:
+                error = raised
             finally:
-                self._finished.put(Done(task, result, died))
+                self._finished.put(Done(task, result, died, error))
+        process.kill()
+
+
+def _require_done(done: Done[Task]) -> Done[Task]:
+    if done.error is not None:
+        raise done.error
+    return done
+
+
+class _Piped:
+    """A process of this machine, asked through its standard input and output."""
+
+    def __init__(self, process: subprocess.Popen[bytes] | Forked) -> None:
+        self._process = process
+
+    def begin(self, job: Job, level: int) -> None:
+        _send(self._process.stdin, (job, level))
+
+    def ask(self, message: tuple[Any, ...]) -> object:
+        _send(self._process.stdin, message)
+        return _answer(self._process.stdout)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):  # what was not sent cannot be flushed
+                pipe.close()  # type: ignore[union-attr]
 
 
 def _fresh() -> subprocess.Popen[bytes]:
@@ -206,7 +291,7 @@ def serve() -> None:
     messages: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_receive, args=(messages,), daemon=True).start()
     (create, arguments), level = messages.get()
-    _log_to(answers, level)
+    log_to(partial(_send, answers), level)
     job = create(*arguments)
     while True:
         message = messages.get()
@@ -226,13 +311,13 @@ def _receive(messages: SimpleQueue[Any]) -> None:
     os._exit(0)
 
 
-def _log_to(answers: BinaryIO, level: int) -> None:
+def log_to(send: Callable[[logging.LogRecord], object], level: int) -> None:
     """Send what is logged from a level on to the process that asks."""
 
     class Sent(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             record.msg, record.args, record.exc_info = record.getMessage(), None, None
-            _send(answers, record)
+            send(record)
 
     log = logging.getLogger("verale")
     log.handlers, log.propagate = [Sent()], False

@@ -1,34 +1,28 @@
-"""Parts of a dataset processed by Ray Data: one actor a worker, each part by one worker, whichever of them die."""
+"""Workers of a Ray cluster: processes that do tasks, as those of this machine (`workers.local`), on any of its nodes.
+
+What they do is written where they were asked: a run on a cluster is the run of one process, with the same store, bytes,
+resume and log.
+"""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
+import pickle
 import socket
-import sys
 import threading
-import time
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, suppress
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, Protocol
-from weakref import WeakSet
+from typing import Any
 
 from verale.errors import UsageError, VeraleError, first_line, option
-from verale.runs.run import Finished, Range
-from verale.runs.store.parquet import StagedDataset
 from verale.runs.workers.guard import nowhere, pickled_with_guard
-from verale.runs.workers.local import cores
+from verale.runs.workers.local import Job, cores, log_to
 
-__all__ = ["ATTEMPTS", "Job", "Workers", "process_parts", "start_ray"]
-
-ATTEMPTS = 2
-"""How often a part is begun before it is split. A machine that is taken away is not the part's fault, but the same part
-seldom loses two."""
+__all__ = ["Workers", "start_ray"]
 
 _PACKAGE = Path(__file__).parents[2]
 """The directory of this verale."""
@@ -39,98 +33,170 @@ _PATIENCE = 5
 _LATE = 60
 """The seconds in which workers usually start. On a busy machine they take longer; on a cluster in use they wait."""
 
-_LONGEST_END = 60
-"""The seconds that threads of Ray Data get to end in; all of them are told to."""
+_POLL = 1.0
+"""So many seconds a worker that is awaited is not asked whether it is still wanted."""
 
 _log = logging.getLogger(__name__)
 
-Summary = dict[str, Any]
-"""Plain data about a part."""
 
-
-class Job(Protocol):
-    """What an actor does: it turns some rows into a Parquet file and a summary, which is plain data."""
-
-    def __call__(self, start: int, stop: int) -> tuple[bytes, Summary]: ...
-
-
-@dataclass(frozen=True)
 class Workers:
-    """Workers of a Ray cluster.
+    """Workers of the Ray that this process is connected to, a CPU each.
 
     Attributes:
         size: how many.
-        gpus: how many GPUs each gets: 0 or 1.
     """
 
-    size: int
-    gpus: int = 0
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._late: threading.Timer | None = None
 
-    @property
-    def device(self) -> str:
-        """The torch device of each."""
-        return "cuda" if self.gpus else "cpu"
+    def process(self) -> RayProcess:
+        """Another one; where none has begun for long, a warning says what is free."""
+        if self._late is None:
+            self._late = threading.Timer(_LATE, self._tell_late)
+            self._late.daemon = True
+            self._late.start()
+        return RayProcess(self)
+
+    def begun(self) -> None:
+        """One has begun, or none is needed any more."""
+        if self._late is not None:
+            self._late.cancel()
+
+    def _tell_late(self) -> None:
+        with suppress(Exception):  # of a cluster that is gone, the run itself tells
+            _log.warning("no worker has begun after %d s, though one may still start: %s", _LATE, self.free())
+
+    def free(self) -> str:
+        """What workers take, what Ray has, and what to do."""
+        import ray
+
+        free, there = ray.available_resources(), ray.cluster_resources()
+        scales = {"CPU": (1, "CPUs"), "object_store_memory": (10**6, "MB of the object store")}
+        amounts = [
+            f"{free.get(name, 0) / scale:.0f} of {there[name] / scale:.0f} {unit}"
+            for name, (scale, unit) in scales.items()
+            if name in there
+        ]
+        return (
+            f"each of {self.size} takes a CPU, and Ray has {', '.join(amounts)} free; end what holds the rest, or use"
+            f" fewer {option('jobs')}"
+        )
+
+
+class RayProcess:
+    """One of the workers. It dies with its machine; whoever asked starts another one."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._actor: Any = None
+        self._killed = False
+
+    def begin(self, job: Job, level: int) -> None:
+        """Start it. Raises OSError: it has died."""
+        import ray
+        from ray.exceptions import RayError
+
+        kind, arguments = pickled_with_guard(_Worker, job=job, level=level, folder=os.getcwd())
+        try:
+            self._actor = ray.remote(kind).options(num_cpus=1, max_restarts=0).remote(**arguments)
+            ready = self._actor.ready.remote()
+            while not ray.wait([ready], timeout=_POLL)[0]:
+                if self._killed:
+                    raise OSError("it was ended before it began")
+            ray.get(ready)
+        except RayError as error:
+            raise OSError(first_line(error)) from error
+        self._workers.begun()
+
+    def ask(self, message: tuple[Any, ...]) -> object:
+        """What its job returns. Raises EOFError: it has died; VeraleError: Ray failed, or it is another verale."""
+        import ray
+        from ray.exceptions import RayActorError, RayError
+
+        try:
+            result, records, problem = ray.get(self._actor.ask.remote(pickle.dumps(message, pickle.HIGHEST_PROTOCOL)))
+        except RayActorError as error:
+            raise EOFError(first_line(error)) from error
+        except RayError as error:
+            cause = getattr(error, "cause", None) or error  # an error of a worker has its traceback as message
+            why = f"Ray failed ({type(cause).__name__}: {first_line(cause).rstrip('.')})"
+            raise VeraleError(f"{why}: {self._workers.free()}") from error
+        if problem:
+            raise VeraleError(problem)
+        for record in records:
+            logging.getLogger(record.name).handle(record)
+        return result
+
+    def kill(self) -> None:
+        """End it, whatever it does. A CPU that it holds is free for another one."""
+        import ray
+
+        self._killed = True
+        with suppress(Exception):  # it has died, or Ray has ended
+            ray.kill(self._actor)
+
+    def close(self) -> None:
+        """Nothing is left of it."""
+
+
+class _Worker:
+    """What a worker does. It creates its job with the first task, so that an error there is one of this task."""
+
+    def __init__(self, job: Job, level: int, folder: str) -> None:
+        if os.path.isdir(folder):  # a path that is given may be relative to it
+            os.chdir(folder)
+        self._job = job
+        self._work: Callable[..., Any] | None = None
+        self._records: list[logging.LogRecord] = []
+        log_to(self._records.append, level)
+
+    def __call__(self, message: bytes) -> tuple[Any, list[logging.LogRecord]]:
+        """What the job returns, None where it raises an error; and what is logged meanwhile."""
+        result = None
+        try:
+            if self._work is None:
+                create, arguments = self._job
+                self._work = create(*arguments)
+            result = self._work(*pickle.loads(message))
+        except Exception:  # it is raised where the task is done again
+            _log.info("a task failed:\n%s", traceback.format_exc())
+        records, self._records[:] = list(self._records), []
+        return result, records
 
 
 @contextmanager
-def start_ray(workers: int | None = None, address: str | None = None, device: str = "auto") -> Iterator[Workers]:
+def start_ray(workers: int | None = None, address: str | None = None) -> Iterator[Workers]:
     """Start Ray on this machine, or connect to a cluster; keep it quiet.
 
     A Ray that this process is connected to already is used as it is.
 
     Args:
-        workers: how many; by default one for each GPU if GPUs are used, else one for each core.
+        workers: how many; by default one for each core.
         address: as `ray.init` takes it; by default RAY_ADDRESS, or this machine if that is not set.
-        device: `cuda` for a GPU each, or `cpu`, which `auto` is too.
 
     Raises:
-        UsageError: no cluster answers at the address, or it has no GPU and `cuda` was asked for.
+        UsageError: no cluster answers at the address.
     """
-    from verale.search.options import DEVICES
-
-    if device not in DEVICES:
-        raise UsageError(f"device {device!r}: the workers of a cluster take {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")  # a thread that is left would start Ray again
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a dead worker, which Ray replaces, is no error here
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a dead worker, which is replaced, is no error here
     place = address or os.environ.get("RAY_ADDRESS") or "local"
     _require_answer(place)
     with _importable():
         import ray
-        import ray.data
 
         own = not ray.is_initialized()
         if own:
             _connect(place, workers)
         with _quiet():
+            started = Workers(workers or max(1, int(ray.cluster_resources().get("CPU", 1))))
             try:
-                resources: dict[str, float] = ray.cluster_resources()
-                gpus = int(resources.get("GPU", 0))
-                if device == "cuda" and not gpus:
-                    raise UsageError(f"device 'cuda': this cluster has no GPU; say {option('device', 'cpu')}")
-                each = 1 if device == "cuda" else 0
-                yield Workers(workers or max(1, gpus if each else int(resources.get("CPU", 1))), each)
+                yield started
             finally:
+                started.begun()
                 if own:
-                    _end_threads()
                     ray.shutdown()
-
-
-def _end_threads() -> None:
-    """End the threads of Ray Data. One that goes on after Ray is shut down would end this process with exit code 1.
-
-    Ray Data itself waits two seconds for them, which are too few on a busy machine. Its prefetcher it tells to end only
-    where every row was read; otherwise that waits for more to fetch for ever.
-    """
-    for parts in list(_running):
-        parts.close()
-    last = time.monotonic() + _LONGEST_END
-    for thread in threading.enumerate():
-        if thread.name.startswith(("StreamingExecutor-", "Prefetcher")) or "(execute_computation)" in thread.name:
-            stop = getattr(getattr(getattr(thread, "_target", None), "__self__", None), "stop", None)
-            if stop is not None:
-                stop()
-            thread.join(max(0.0, last - time.monotonic()))
 
 
 def _require_answer(address: str) -> None:
@@ -200,205 +266,12 @@ def _importable() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Ray Data without its progress bars and messages; its log file still has them."""
+    """Ray without the page about each dead worker, which it prints to stdout, where verdicts go."""
     from ray._private import worker
-    from ray.data import DataContext
 
-    context = DataContext.get_current()
-    names = ("enable_progress_bars", "print_on_execution_start")
-    before = {name: getattr(context, name) for name in names if hasattr(context, name)}
-    # Its own handler may be older than the stderr that a command prints to.
-    printed = (sys.stderr, sys.__stderr__)
-    handlers = [one for one in logging.getLogger("ray.data").handlers if getattr(one, "stream", None) in printed]
-    levels = [one.level for one in handlers]
-    for name in before:
-        setattr(context, name, False)
-    for one in handlers:
-        one.setLevel(logging.CRITICAL)
-    # Otherwise Ray prints a page about each dead worker to stdout, where verdicts go.
     prints_logs = getattr(worker, "_worker_logs_enabled", True)
     worker._worker_logs_enabled = False
     try:
         yield
     finally:
         worker._worker_logs_enabled = prints_logs
-        for name, value in before.items():
-            setattr(context, name, value)
-        for one, level in zip(handlers, levels, strict=True):
-            one.setLevel(level)
-
-
-class _Worker:
-    """The actor. It creates its job with the first part, so that dying there counts as an attempt at that part."""
-
-    def __init__(self, create_job: Callable[[], Job], staged: StagedDataset, folder: str | None = None) -> None:
-        if folder is not None and os.path.isdir(folder):  # a path that is given may be relative to it
-            os.chdir(folder)
-        self._create_job, self._staged = create_job, staged
-        self._job: Job | None = None
-
-    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
-        start, stop = int(batch["start"][0]), int(batch["stop"][0])
-        summary: Summary | None = None
-        problem = trace = ""
-        attempt, clock = 1, time.process_time()
-        try:
-            attempt = self._staged.attempt(start, stop)
-            if attempt <= ATTEMPTS:
-                summary = self._process(start, stop)
-        except VeraleError as error:
-            problem = str(error)
-        except Exception as error:  # Ray would retry forever, or wrap the error in pages
-            problem = f"a worker failed at {start} to {stop - 1} ({type(error).__name__}: {error}); please report it"
-            trace = traceback.format_exc()
-        seconds = time.process_time() - clock
-        row = {"start": start, "stop": stop, "summary": json.dumps(summary), "died": attempt - 1, "seconds": seconds}
-        return {name: [value] for name, value in (row | {"problem": problem, "trace": trace}).items()}
-
-    def _process(self, start: int, stop: int) -> Summary:
-        if self._job is None:
-            self._job = self._create_job()
-        parquet, summary = self._job(start, stop)
-        self._staged.write(start, stop, parquet)
-        return summary
-
-
-def process_parts(
-    create_job: Callable[[], Job],
-    staged: StagedDataset,
-    parts: Iterable[Range],
-    smaller: Callable[[Range], list[Range]],
-    workers: Workers,
-) -> Iterator[Finished[Summary | None]]:
-    """Have the workers process parts, in any order; the summary is None where every worker that began the part died.
-
-    Args:
-        create_job: creates a worker's job, in the worker.
-        staged: the dataset that the parts go to.
-        parts: the rows of each.
-        smaller: splits a part that killed its workers; an empty list if it cannot be split. One worker alone processes
-            the smaller parts.
-        workers: who does the work.
-
-    Raises:
-        VeraleError: a job raised it; or all parts killed their workers.
-
-    Ray restarts a worker that dies and begins its part again, up to ATTEMPTS times.
-    """
-    todo, alone, alive = list(parts), False, False
-    while todo:
-        dead = []
-        for part in _through_ray(create_job, staged, todo, Workers(1, workers.gpus) if alone else workers):
-            if part.result is None:
-                dead.append((part.start, part.stop))
-                if not alive and not alone and len(dead) > workers.size:
-                    raise VeraleError(
-                        f"workers died at every part they began, {len(dead)} so far, perhaps because memory ran out:"
-                        f" use fewer {option('jobs')}, or a smaller {option('batch')}"
-                    )
-                if smaller(dead[-1]):
-                    continue
-            alive = alive or part.result is not None
-            yield part
-        todo, alone = [half for whole in sorted(dead) for half in smaller(whole)], True
-
-
-_running: WeakSet[Generator[Finished[Summary | None], None, None]] = WeakSet()
-"""What runs through Ray; where who iterates is interrupted, it is not closed."""
-
-
-def _through_ray(
-    create_job: Callable[[], Job], staged: StagedDataset, parts: list[Range], workers: Workers
-) -> Iterator[Finished[Summary | None]]:
-    parts_done = _processed_by_ray(create_job, staged, parts, workers)
-    _running.add(parts_done)
-    return parts_done
-
-
-def _processed_by_ray(
-    create_job: Callable[[], Job], staged: StagedDataset, parts: list[Range], workers: Workers
-) -> Generator[Finished[Summary | None], None, None]:
-    import ray.data
-
-    worker, arguments = pickled_with_guard(_Worker, create_job=create_job, staged=staged, folder=os.getcwd())
-    with _shortage_told(staged, workers):
-        pipeline = ray.data.from_items(
-            [{"start": start, "stop": stop} for start, stop in parts], override_num_blocks=len(parts)
-        ).map_batches(
-            worker,
-            fn_constructor_kwargs=arguments,
-            batch_size=1,
-            compute=ray.data.ActorPoolStrategy(size=min(workers.size, len(parts)), max_tasks_in_flight_per_actor=2),
-            num_cpus=1,
-            num_gpus=workers.gpus or None,
-        )
-        try:
-            yield from map(_finished, pipeline.iter_rows())
-        finally:
-            # Its threads are told to end.
-            pipeline._synchronize_progress_bar()
-
-
-@contextmanager
-def _shortage_told(staged: StagedDataset, workers: Workers) -> Iterator[None]:
-    """Warn where no worker has begun a part when they usually have, and say what there is free.
-
-    Raises:
-        VeraleError: Ray itself failed: no place is left for an object, or, with some versions, no worker started in
-            ten minutes.
-    """
-    from ray.exceptions import GetTimeoutError, ObjectStoreFullError, OutOfDiskError, RayError
-
-    before, fewer = staged.attempts(), option("jobs")
-
-    def warn() -> None:
-        with suppress(Exception):  # of a cluster or a folder that is gone, the run itself tells
-            if staged.attempts() == before:
-                _log.warning(
-                    "no worker has begun after %d s, though one may still start: %s", _LATE, _free(workers, fewer)
-                )
-
-    timer = threading.Timer(_LATE, warn)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    except RayError as error:
-        cause = getattr(error, "cause", None) or error  # an error of a worker has its traceback as message
-        why = f"Ray failed ({type(cause).__name__}: {first_line(cause).rstrip('.')})"
-        short = isinstance(error, GetTimeoutError | ObjectStoreFullError | OutOfDiskError)
-        raise VeraleError(f"{why}: {_free(workers, fewer)}" if short else why) from error
-    finally:
-        timer.cancel()
-        timer.join()
-
-
-def _free(workers: Workers, fewer: str) -> str:
-    """What workers take, what Ray has, and what to do."""
-    import ray
-
-    free, there = ray.available_resources(), ray.cluster_resources()
-    scales = {"CPU": (1, "CPUs"), "GPU": (1, "GPUs"), "object_store_memory": (10**6, "MB of the object store")}
-    amounts = [
-        f"{free.get(name, 0) / scale:.0f} of {there[name] / scale:.0f} {unit}"
-        for name, (scale, unit) in scales.items()
-        if name in there
-    ]
-    needed = "a CPU and a GPU" if workers.gpus else "a CPU"
-    return (
-        f"each of {workers.size} takes {needed}, and Ray has {', '.join(amounts)} free; end what holds the rest, or use"
-        f" fewer {fewer}"
-    )
-
-
-def _finished(row: Mapping[str, Any]) -> Finished[Summary | None]:
-    """The part that a worker's row is about. Raises VeraleError: what its job raised."""
-    if row["problem"]:
-        if row["trace"]:
-            for line in row["trace"].splitlines():
-                _log.error("  %s", line)
-        raise VeraleError(row["problem"])
-    if row["died"]:
-        again = "left out" if row["summary"] == "null" and row["stop"] - row["start"] == 1 else "begun again"
-        _log.warning("a worker died at %d to %d, %s", row["start"], row["stop"] - 1, again)
-    return Finished(row["start"], row["stop"], json.loads(row["summary"]), row["seconds"])
