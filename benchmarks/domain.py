@@ -34,8 +34,8 @@ from benchmarks.heads import HEADS, build
 from verale.bounds import Projection
 from verale.head import Euclidean, Head, as_patches
 from verale.rounding import Enclosure
-from verale.search.needed import without_doubtful
 from verale.search.problem import Pair, Problem
+from verale.search.prove import without_doubtful
 from verale.search.rounds.stepwise import first_statements
 from verale.search.spatial import explain_spatial
 

@@ -9,8 +9,6 @@ from support.small import small_head, small_latents
 
 from verale.bounds import Hypersphere, Projection, Simplex, Triangle
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches
-from verale.search.at_once import ranges_from_scratch
-from verale.search.needed import proved_margins
 from verale.search.problem import Problem
 from verale.search.tolerance import Tolerance
 
@@ -56,4 +54,4 @@ def tied_problem(softmax: bool = False) -> Problem:
 
 def margins_from_scratch(problem: Problem, paradigm: Any, explanations: list[list[tuple[int, int]]]) -> torch.Tensor:
     """(N, C) proved margins of explanations, from nothing but their statements."""
-    return proved_margins(problem, ranges_from_scratch(problem, paradigm, explanations))
+    return problem.proved_margins(problem.ranges(paradigm, explanations))

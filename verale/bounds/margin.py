@@ -97,7 +97,7 @@ class LinearMargins:
 
         Soundness: a focal activation is a difference of two similarities, so at most twice as large. Its own rounding,
         at most gamma_(L+12) M before the sum over prototypes, need not be covered here, as it is in the box. Where
-        minimality is claimed it counts (`verale.search.needed`).
+        minimality is claimed it counts (`Problem.noise`).
         """
         weight = head.weight.to(torch.float64)
         difference = weight[predicted][:, None] - weight

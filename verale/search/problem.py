@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of
+from verale.bounds import Margins, SpatialParadigm, dissimilarity, margins_of, observe, pooling_of
 from verale.bounds.boxes import box_ranges
 from verale.certificate import ActivationStatement, PatchStatement, Statement
 from verale.errors import VeraleError
 from verale.head import Head, read_out
-from verale.rounding import Enclosure
+from verale.rounding import UNIT, Enclosure
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.tolerance import EXACT, SOME, Tolerance
@@ -22,6 +22,9 @@ __all__ = ["NOISE", "GivenUpError", "Pair", "Problem", "UnexplainedError", "give
 
 NOISE = 4
 """A margin must miss zero by so many of its rounding errors before minimality is claimed."""
+
+_EVALUATION = 64
+"""So many times the rounding error of a margin, similarities and pooling are rounded less."""
 
 Pair = tuple[int, int]
 """(patch, prototype)."""
@@ -83,7 +86,7 @@ class Problem:
         activations = pooling_of(head).box(observed.view(count, images.shape[1], head.size))
         logits = read_out(head, (activations.lower + activations.upper) / 2)
         margins = margins_of(head, logits.argmax(1), images.shape[1])
-        settled = margins.lower(activations[:, None])[:, 0].amin(1)
+        settled = _margins(margins, activations).amin(1)
         return cls(head, images.shape[1], observed, activations, EXACT, margins, settled, avoid, costs).widened(
             tolerance
         )
@@ -93,7 +96,7 @@ class Problem:
         the ranges over the box, so none of them may be taken for an equality."""
         observed = box_ranges(self.head, box)
         activations = pooling_of(self.head).box(observed[None])
-        settled = self.margins.lower(activations[:, None])[:, 0].amin(1)
+        settled = _margins(self.margins, activations).amin(1)
         return replace(self, observed=observed, activations=activations, settled=settled, tolerance=SOME)
 
     def widened(self, tolerance: Tolerance) -> Problem:
@@ -101,9 +104,7 @@ class Problem:
         if not tolerance:
             return self
         stated = tolerance.widened(self.observed)
-        everything = pooling_of(self.head).box(stated.view(len(self), self.patches, self.head.size))
-        settled = self.margins.lower(everything[:, None])[:, 0].amin(1)
-        return replace(self, observed=stated, tolerance=tolerance, settled=settled)
+        return replace(self, observed=stated, tolerance=tolerance, settled=self.proved_margins(stated).amin(1))
 
     def with_ends(self, statements: Sequence[Statement]) -> Problem:
         """The only image, with the ends that statements about single observables and activations give instead of its
@@ -126,6 +127,27 @@ class Problem:
     def is_finite(self) -> bool:
         """Whether all observables are known. Of numbers beyond float64 nothing is, and no estimate is one of them."""
         return bool(self.observed.lower.isfinite().all() and self.observed.upper.isfinite().all())
+
+    def ranges(self, paradigm: SpatialParadigm, explanations: list[list[Pair]]) -> Enclosure:
+        """(N * L, P) what the explanations alone say of all patches, not how the search came to them."""
+        stated = self.by_patch(explanations)
+        return paradigm.ranges([stated.get(row, []) for row in range(len(self) * self.patches)], self.observed)
+
+    def proved_margins(self, ranges: Enclosure) -> Tensor:
+        """(N, C) proved margins, from ranges (N * L, P) of all patches."""
+        return _margins(self.margins, pooling_of(self.head).box(ranges.view(len(self), self.patches, -1)))
+
+    @property
+    def noise(self) -> Tensor:
+        """(N,) more than rounding lowers a margin from given ranges of observables.
+
+        A similarity is rounded a few times, relative to the greatest one, which `error` counts for every prototype. Of
+        a cosine m, 1 - m is rounded before it is multiplied by the scale.
+        """
+        noise = _EVALUATION * self.margins.error
+        if self.head.scale is not None:
+            noise = noise + _EVALUATION * UNIT * float(self.head.scale.max()) * self.margins.sensitivity
+        return noise.amax(1)
 
     def stated_activations(self) -> Enclosure:
         """(N, P) the intervals that statements about activations give."""
@@ -182,6 +204,11 @@ class Problem:
         middle = middle.view(len(self), self.patches, self.head.size)
         hidden = self.head.pooling.hidden(self.patches, self.head.size)
         return middle if hidden is None else middle.masked_fill(hidden, torch.inf)
+
+
+def _margins(margins: Margins, activations: Enclosure) -> Tensor:
+    """(N, C) lower bounds, one box of activations (N, P) an image."""
+    return margins.lower(activations[:, None])[:, 0]
 
 
 def _replaced(

@@ -3,6 +3,10 @@
 An engine proposes. What it proposes for an image counts only once rounded bounds prove it; where they do not, it is
 asked again with a larger guard. Statements that are not surely needed are dropped where rounded bounds prove that they
 can be; if that leaves some, the engine tries once to do without them.
+
+**Surely needed.** A statement is needed if a margin without it is negative though all observables have the paradigm's
+ranges from within (`ExactParadigm.inner`). The checker's ranges hold these, whatever its multipliers and its precision,
+so its margins are no greater. The observables of the image itself satisfy the statements, so they too lie within.
 """
 
 from __future__ import annotations
@@ -12,10 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import torch
 from torch import Tensor
 
-from verale.bounds import SpatialParadigm
-from verale.search.needed import without_doubtful
+from verale.bounds import ExactParadigm, SpatialParadigm, pooling_of
+from verale.rounding import Enclosure
 from verale.search.problem import Pair, Problem
 
 __all__ = [
@@ -27,13 +32,19 @@ __all__ = [
     "SpatialExplanation",
     "StaysOpen",
     "by_patch",
+    "inner_margins",
+    "not_surely_needed",
     "propose_and_prove",
+    "without_doubtful",
 ]
 
 UNSETTLED = "the margin left is too small for float64 to prove"
 
 HOPELESS = 3
 """Of the statements that are chosen, shrinking leaves more than one in so many."""
+
+_AT_ONCE = 256
+"""So many statements are left out at once, each alone."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,7 @@ class SpatialExplanation:
     Attributes:
         pairs: what is stated.
         margins: (C,) proved.
-        minimal: whether every pair is surely needed; see `verale.search.needed.surely_needed`.
+        minimal: whether every pair is surely needed; see the top of this file.
         prices: for each rival that needs them, the prices of prototypes (`assignment` only).
     """
 
@@ -156,3 +167,67 @@ def _without_doubt(engine: Engine, guard: float, proved: dict[int, Proved]) -> d
 def _surely_needed(engine: Engine, chosen: dict[int, list[Pair]]) -> dict[int, SpatialExplanation]:
     """Of some images' statements, those that are proved and surely needed."""
     return {image: each[0] for image, each in engine.prove(chosen).items() if each is not None and not each[1]}
+
+
+def not_surely_needed(
+    problem: Problem, paradigm: ExactParadigm, pairs: list[Pair], among: list[Pair] | None = None
+) -> list[Pair]:
+    """Those statements of the only image of which it is not sure that no checker proves the class without them.
+
+    Args:
+        problem: the image.
+        paradigm: how statements bound observables.
+        pairs: its statements, in their order.
+        among: those of them that are in question; all by default.
+    """
+    inner, stated = paradigm.inner(), problem.by_patch([pairs])
+    pooled = pooling_of(problem.head).dropping(_with_actual(problem.ranges(inner, [pairs]), problem.observed))
+    asked, noise = pairs if among is None else among, float(problem.noise)
+    doubtful: list[Pair] = []
+    for part in (asked[begin : begin + _AT_ONCE] for begin in range(0, len(asked), _AT_ONCE)):
+        patches = problem.index([patch for patch, _ in part])
+        observed = problem.observed[patches]
+        without = inner.ranges([[k for k in stated[patch] if k != j] for patch, j in part], observed)
+        least = problem.margins.lower(pooled.alone(patches, _with_actual(without, observed))[None])[0].amin(1)
+        doubtful += [pair for pair, margin in zip(part, least.tolist(), strict=True) if not margin < -noise]
+    return doubtful
+
+
+def without_doubtful(
+    problem: Problem,
+    paradigm: SpatialParadigm,
+    pairs: list[Pair],
+    doubtful: list[Pair],
+    told: Enclosure | None = None,
+) -> list[Pair]:
+    """The statements of the only image without those doubtful ones that bounds, rounded outward, prove needless.
+
+    Args:
+        problem: the image.
+        paradigm: how statements bound observables.
+        pairs: its statements, in their order.
+        doubtful: some of them; each is tried once, in this order.
+        told: (P,) what other statements say of the activations.
+    """
+    left = list(pairs)
+    pooled = pooling_of(problem.head).dropping(problem.ranges(paradigm, [left]))
+    for pair in doubtful:
+        patch = problem.index([pair[0]])
+        others = [j for where, j in left if where == pair[0] and j != pair[1]]
+        ranges = paradigm.ranges([others], problem.observed[patch])
+        box = pooled.alone(patch, ranges)
+        box = box if told is None else box.intersect(told)
+        if bool((problem.margins.lower(box[None]) > 0).all()):
+            pooled.replace(patch, ranges)
+            left.remove(pair)
+    return left
+
+
+def inner_margins(problem: Problem, inner: ExactParadigm, explanations: list[list[Pair]]) -> Tensor:
+    """(N, C) margins by ranges from within: where one is below 0 by more than `Problem.noise`, so is the real one."""
+    return problem.proved_margins(_with_actual(problem.ranges(inner, explanations), problem.observed))
+
+
+def _with_actual(ranges: Enclosure, observed: Enclosure) -> Enclosure:
+    """Ranges from within, and the image's own observables."""
+    return Enclosure.unchecked(torch.minimum(ranges.lower, observed.upper), torch.maximum(ranges.upper, observed.lower))

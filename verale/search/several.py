@@ -22,16 +22,14 @@ from verale.errors import UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.activations import CEILING, FLOOR, Activations, Item
-from verale.search.at_once import ranges_from_scratch
 from verale.search.covers import Cover
 from verale.search.digits import EXACT_DIGITS
-from verale.search.needed import not_surely_needed, proved_margins, without_doubtful
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem, UnexplainedError, shortened
-from verale.search.prove import UNSETTLED
+from verale.search.prove import UNSETTLED, not_surely_needed, without_doubtful
 from verale.search.searches import searches_of
 from verale.search.stated import pairs_of, statements_about
 from verale.version import __version__
@@ -225,14 +223,17 @@ class _OfPatches:
                 middle = (low + high) // 2
                 low, high = (middle, high) if self._entails(pairs + order[middle:]) else (low, middle)
             pairs, order = [*pairs, order[low]], order[low + 1 :]
-        (doubtful,) = not_surely_needed(self.problem, self._paradigm, [pairs])
+        doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
         if doubtful:
             pairs = without_doubtful(self.problem, self._paradigm, pairs, doubtful)
-            (doubtful,) = not_surely_needed(self.problem, self._paradigm, [pairs])
-        (margins,) = proved_margins(self.problem, ranges_from_scratch(self.problem, self._paradigm, [sorted(pairs)]))
+            doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
+        (margins,) = self._margins(sorted(pairs))
         statements = statements_about(self.problem, sorted(pairs))
         return _Left(frozenset(pairs), statements, margins, not doubtful)
 
     def _entails(self, pairs: list[Pair]) -> bool:
-        ranges = ranges_from_scratch(self.problem, self._paradigm, [pairs])
-        return bool((proved_margins(self.problem, ranges) > 0).all())
+        return bool((self._margins(pairs) > 0).all())
+
+    def _margins(self, pairs: list[Pair]) -> Tensor:
+        """(1, C) proved margins."""
+        return self.problem.proved_margins(self.problem.ranges(self._paradigm, [pairs]))

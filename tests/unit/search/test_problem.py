@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import pytest
 import torch
-from support.problems import small_problem, tied_problem
+from support.problems import MONOTONE, SPATIAL, small_problem, tied_problem
 from support.small import GEOMETRIES, small_head, small_latents
 
-from verale.bounds import pooling_of
+from verale.bounds import Projection, Triangle, pooling_of
 from verale.certificate import Certificate
 from verale.head import BankPooling, MaskedMaxPooling, as_patches, evaluate
 from verale.search.explain import explain
 from verale.search.problem import Problem
 from verale.search.tolerance import Tolerance
+
+SLACK = 1e-5
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -84,3 +86,55 @@ def test_patches_that_pooling_ignores_are_infinitely_dissimilar():
     infinite = problem.dissimilarities().isinf()
     assert infinite[:, 0, 4:].all() and infinite[:, 1:, :4].all()
     assert not infinite[:, 0, :4].any() and not infinite[:, 1:, 4:].any()
+
+
+def close(first, second):
+    torch.testing.assert_close(first.lower, second.lower, rtol=SLACK, atol=SLACK)
+    torch.testing.assert_close(first.upper, second.upper, rtol=SLACK, atol=SLACK)
+
+
+def random_explanations(problem):
+    generator = torch.Generator().manual_seed(0)
+    return [
+        [divmod(pair, problem.head.size) for pair in torch.randperm(60, generator=generator)[:14].tolist()]
+        for _ in range(len(problem))
+    ]
+
+
+@pytest.mark.parametrize(("paradigm", "tolerance"), [(Projection, 0.0), (Triangle, 0.0), (Triangle, 0.01)])
+def test_ranges_are_those_of_each_patch_by_itself(paradigm, tolerance):
+    problem = small_problem("euclidean", tolerance=tolerance)
+    paradigm, explanations = paradigm(problem.head), random_explanations(problem)
+    groups = problem.by_patch(explanations)
+    ranges = problem.ranges(paradigm, explanations)
+    for patch in range(len(ranges.lower)):
+        close(ranges[[patch]], paradigm.ranges([groups.get(patch, [])], problem.observed[[patch]]))
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
+def test_lists_of_statements_are_entered_like_each_alone(geometry, paradigm):
+    problem = small_problem(geometry)
+    paradigm, observed = paradigm(problem.head), problem.observed[[1, 0, 2]]
+    stated = [[3, 0, 5], [], [4, 1]]
+    together = paradigm.ranges(stated, observed)
+    for row, each in enumerate(stated):
+        close(together[[row]], paradigm.ranges([each], observed[[row]]))
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), MONOTONE)
+def test_ranges_never_grow_when_a_statement_is_added(geometry, paradigm):
+    problem = small_problem(geometry)
+    paradigm, explanations = paradigm(problem.head), random_explanations(problem)
+    fewer = [pairs[:9] for pairs in explanations]
+    before, after = (problem.ranges(paradigm, each) for each in (fewer, explanations))
+    assert (after.lower >= before.lower - SLACK).all() and (after.upper <= before.upper + SLACK).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wide_intervals_say_more_together_than_each_alone(seed):
+    problem = small_problem("euclidean", seed, tolerance=0.01).take([0])
+    paradigm, (pairs, *_) = Projection(problem.head), random_explanations(problem)
+    together, alone = (problem.ranges(paradigm, [each]) for each in (pairs, []))
+    for pair in pairs:
+        alone = alone.intersect(problem.ranges(paradigm, [[pair]]))
+    assert (together.upper - together.lower).sum() < 0.9 * (alone.upper - alone.lower).sum()

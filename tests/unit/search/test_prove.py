@@ -1,15 +1,33 @@
-"""The loop: what is not proved is asked for again, what is in doubt is tried without, and nothing unproved is kept."""
+"""The loop: what is not proved is asked for again, what is in doubt is tried without, and nothing unproved is kept.
+
+Minimality is claimed where every statement is needed, whatever the rounding and the multipliers.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 
+import pytest
 import torch
-from support.problems import small_problem
+from support.named import problem_named
+from support.problems import MONOTONE, small_problem, tied_problem
 
-from verale.bounds import Projection
+from verale.bounds import Projection, Simplex, Triangle
+from verale.search import prove
 from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, UNSETTLED, Proved, SpatialExplanation, StaysOpen, propose_and_prove
+from verale.search.prove import (
+    HOPELESS,
+    UNSETTLED,
+    Proved,
+    SpatialExplanation,
+    StaysOpen,
+    not_surely_needed,
+    propose_and_prove,
+    without_doubtful,
+)
+from verale.search.rounds.stepwise import first_statements
+from verale.search.spatial import explain_spatial
 
 FAILS, DOUBTFUL = [(9, 9)], (0, 5)
 
@@ -82,3 +100,74 @@ def test_where_doubt_stays_the_first_explanation_does_without_the_claim():
     engine = scripted([[(0, 1), DOUBTFUL], [(0, 2), DOUBTFUL]])
     (explanation,) = propose_and_prove(engine).values()
     assert explanation.pairs == [(0, 1), DOUBTFUL] and not explanation.minimal
+
+
+def doubtful(problem, paradigm, explanations, among=None):
+    """For each image the statements that are not surely needed."""
+    return [
+        not_surely_needed(problem.take([image]), paradigm, pairs, among and among[image])
+        for image, pairs in enumerate(explanations)
+    ]
+
+
+def added(problem, paradigm):
+    """For each image statements that entail the class, not all of which are needed."""
+    explained = []
+    for image in range(len(problem)):
+        pairs = first_statements(problem.take([image]), paradigm)
+        others = ((patch, j) for patch in range(problem.patches) for j in range(problem.head.size - 1))
+        explained.append([*pairs, next(pair for pair in others if pair not in pairs)])
+    return explained
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), [case for case in MONOTONE if case[1] is not Triangle])
+def test_what_is_shrunk_is_needed_and_what_grew_is_not(geometry, paradigm) -> None:
+    """A statement that could be dropped takes the claim from the whole explanation."""
+    problem = small_problem(geometry)
+    paradigm = paradigm(problem.head)
+    grown, kept = added(problem, paradigm), [each.pairs for each in explain_spatial(problem, paradigm, "rival")]
+    dropped = [len(before) > len(after) for before, after in zip(grown, kept, strict=True)]
+    assert any(dropped), "otherwise the test shows nothing"
+    assert not any(doubtful(problem, paradigm, kept))
+    assert [bool(each) for each in doubtful(problem, paradigm, grown)] == dropped
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), [case for case in MONOTONE if case[1] is not Triangle])
+def test_only_what_is_in_question_is_decided(geometry, paradigm) -> None:
+    """As it would be among all statements."""
+    problem = small_problem(geometry)
+    paradigm = paradigm(problem.head)
+    grown = added(problem, paradigm)
+    needless = doubtful(problem, paradigm, grown)
+    assert any(needless), "otherwise the test shows nothing"
+    for among in ([pairs[::2] for pairs in grown], [pairs[1:2] for pairs in grown]):
+        expected = [[pair for pair in pairs if pair in of] for pairs, of in zip(needless, among, strict=True)]
+        assert doubtful(problem, paradigm, grown, among) == expected
+
+
+@pytest.mark.parametrize(("softmax", "paradigm"), [(False, Projection), (True, Simplex)])
+def test_a_margin_of_zero_shows_nothing(softmax, paradigm) -> None:
+    """Both logits are equal, so the class is missed by nothing: rounding could decide it."""
+    problem = tied_problem(softmax)
+    assert not_surely_needed(problem, paradigm(problem.head), [(0, 0)]) == [(0, 0)]
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "top mean"])
+def test_of_doubtful_statements_the_needless_are_dropped(name):
+    problem = problem_named(name, 1).take([0])
+    paradigm = Projection(problem.head)
+    (explanation,) = explain_spatial(problem, paradigm, "rival")
+    assert isinstance(explanation, SpatialExplanation)
+    pairs = explanation.pairs
+    extra = next(pair for pair in product(range(problem.patches), range(problem.head.size)) if pair not in pairs)
+    assert without_doubtful(problem, paradigm, [*pairs, extra], [extra, pairs[0]]) == pairs
+    assert without_doubtful(problem, paradigm, [*pairs, extra], [pairs[0]]) != pairs
+
+
+def test_more_statements_than_are_left_out_at_once(monkeypatch):
+    problem = small_problem("euclidean").take([0])
+    paradigm = Projection(problem.head)
+    (pairs,) = added(problem, paradigm)
+    together = not_surely_needed(problem, paradigm, pairs)
+    monkeypatch.setattr(prove, "_AT_ONCE", 3)
+    assert len(pairs) > 3 and not_surely_needed(problem, paradigm, pairs) == together

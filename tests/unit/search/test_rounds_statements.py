@@ -7,7 +7,6 @@ import torch
 from support.named import problem_named
 
 from verale.bounds import Hypersphere, Projection, Simplex, Triangle
-from verale.search.at_once import ranges_from_scratch
 from verale.search.problem import Problem
 from verale.search.rounds.statements import Statements, statements_of
 
@@ -51,7 +50,7 @@ def listed(known: Statements, patches=None, places=None):
 
 def assert_same(ranges, problem: Problem, paradigm, pairs, rows) -> None:
     # The lengths of what is orthogonal to statements are roots of numbers that may be no more than rounding.
-    expected = ranges_from_scratch(problem, paradigm, [pairs])[rows]
+    expected = problem.ranges(paradigm, [pairs])[rows]
     torch.testing.assert_close(ranges.lower, expected.lower, rtol=0, atol=1e-6)
     torch.testing.assert_close(ranges.upper, expected.upper, rtol=0, atol=1e-6)
 

@@ -14,10 +14,9 @@ from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.search.assigned import Assigned, assign_masses
 from verale.search.masses import Masses, grow_masses
-from verale.search.needed import proved_margins, surely_needed
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation
+from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation, not_surely_needed
 from verale.search.stated import pairs_of
 
 __all__ = ["AssignmentSearch", "explain_assignment"]
@@ -54,7 +53,7 @@ def _proved(problem: Problem, paradigm: Assignment, assigned: list[Assigned]) ->
     explanations = [assignment.pairs for assignment in assigned]
     minimal = _open_to_ranges(problem, paradigm, explanations)
     rows = _rows(problem, paradigm, explanations)
-    alone = proved_margins(problem, rows.range)
+    alone = problem.proved_margins(rows.range)
     open_ = (~(alone > 0)).tolist()
     prices = [
         {rival: paid for rival, paid in assignment.prices.items() if of_image[rival]}
@@ -79,7 +78,7 @@ def _open_to_ranges(problem: Problem, paradigm: Assignment, explanations: list[l
         return [True] * len(explanations)
     if problem.tolerance:
         return [False] * len(explanations)
-    return surely_needed(problem, paradigm, explanations)
+    return [not not_surely_needed(problem.take([image]), paradigm, pairs) for image, pairs in enumerate(explanations)]
 
 
 def _rows(problem: Problem, paradigm: Assignment, explanations: list[list[Pair]]) -> SimplexRows:
@@ -134,4 +133,4 @@ class AssignmentSearch(OfPatches):
         stated, pairs = problem.with_ends(statements), pairs_of(statements)
         paid = {each.rival: dict(zip(each.prototypes, each.values, strict=True)) for each in prices}
         rows = _rows(stated, self.spatial, [pairs])
-        return _with_prices(stated, rows, proved_margins(stated, rows.range), [paid])[0]
+        return _with_prices(stated, rows, stated.proved_margins(rows.range), [paid])[0]

@@ -20,11 +20,10 @@ from verale.bounds import Joint, Projection, activation_range
 from verale.certificate import Prices, Statement
 from verale.rounding import root
 from verale.search.costs import NEARLY_FREE
-from verale.search.needed import inner_margins
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.priced import PricedObservables
 from verale.search.problem import Problem
-from verale.search.prove import UNSETTLED, Explained, SpatialExplanation
+from verale.search.prove import UNSETTLED, Explained, SpatialExplanation, inner_margins
 from verale.search.stated import Stated
 
 __all__ = ["JointSearch", "explain_joint"]
@@ -165,9 +164,9 @@ class _Search:
         """Whether without any one statement some rival's margin is surely negative, term by term and as one target."""
         left = [[k for k in stated if k != j] for j in stated]
         copies = self._problem.take([0] * len(left))
-        one_by_one, noise = inner_margins(copies, self._inner, [[(0, k) for k in each] for each in left])
+        one_by_one = inner_margins(copies, self._inner, [[(0, k) for k in each] for each in left])
         together = self._estimates.of_sets(self._sets(left)) if len(stated) > 1 else self._estimates.of_none()
-        surely = (one_by_one < -noise[:, None]) & (together < -_NOISE * self._estimates.scale)
+        surely = (one_by_one < -copies.noise[:, None]) & (together < -_NOISE * self._estimates.scale)
         return bool(surely.any(1).all())
 
 

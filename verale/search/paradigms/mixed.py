@@ -17,14 +17,13 @@ from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
-from verale.search.at_once import ranges_from_scratch
 from verale.search.avoid import NONE_FOUND
 from verale.search.covers import Clauses, Cover, Covers
-from verale.search.needed import without_doubtful
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError, given_up
+from verale.search.prove import without_doubtful
 from verale.search.rounds.stepwise import first_statements
 from verale.search.stated import Stated, pairs_of, statements_about
 from verale.search.tolerance import EXACT
@@ -112,8 +111,7 @@ class _Known:
 
     def _box(self, pairs: Sequence[Pair]) -> Enclosure:
         """(P,) what statements about patches say of the activations."""
-        ranges = ranges_from_scratch(self._problem, self._projection, [list(pairs)])
-        return pooling_of(self._problem.head).box(ranges)
+        return pooling_of(self._problem.head).box(self._problem.ranges(self._projection, [list(pairs)]))
 
     def _told(self, statements: Sequence[Statement]) -> Enclosure:
         """(P,) what statements about activations and clauses say of all activations: each by itself."""

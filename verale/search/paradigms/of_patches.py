@@ -13,8 +13,6 @@ from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS, PARADIGMS
-from verale.search.at_once import ranges_from_scratch
-from verale.search.needed import proved_margins
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, require_products
 from verale.search.problem import Problem, shortened
@@ -78,7 +76,7 @@ class OfPatches(ParadigmSearch):
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
         stated = problem.with_ends(statements)
-        return proved_margins(stated, ranges_from_scratch(stated, self.spatial, [pairs_of(statements)]))[0]
+        return stated.proved_margins(stated.ranges(self.spatial, [pairs_of(statements)]))[0]
 
     def _in_order(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
         solutions: list[Solution] = []

@@ -11,10 +11,9 @@ from verale.bounds import Projection
 from verale.certificate import Statement
 from verale.paradigms import ORDERS
 from verale.search.digits import in_digits, margins_in_digits
-from verale.search.needed import not_surely_needed, without_doubtful
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, Proved
+from verale.search.prove import HOPELESS, Proved, not_surely_needed, without_doubtful
 from verale.search.rounds.explain import Rounds, admits
 from verale.search.rounds.stepwise import Stepwise
 from verale.search.smallest import Solved
@@ -85,7 +84,7 @@ class ProjectionSearch(OfPatches):
             return wide, margins, not doubtful
         stated = image.with_ends(wide)
         left = without_doubtful(stated, self.spatial, pairs, doubtful)
-        (unsure,) = not_surely_needed(stated, self.spatial, [left], [[pair for pair in doubtful if pair in set(left)]])
+        unsure = not_surely_needed(stated, self.spatial, left, [pair for pair in doubtful if pair in set(left)])
         if left == pairs:
             return wide, margins, not unsure
         kept = [each for each, pair in zip(wide, pairs, strict=True) if pair in set(left)]

@@ -11,7 +11,6 @@ from verale.bounds import LinearMargins, Projection, SpatialParadigm
 from verale.bounds.spans import Spans
 from verale.head import BankPooling, Head, Linear, MaskedMaxPooling, MaxPooling
 from verale.paradigms import ORDERS
-from verale.search.needed import noise_of, proved_margins
 from verale.search.problem import Pair, Problem, given_up
 from verale.search.prove import Proved, SpatialExplanation
 from verale.search.rounds.deletion import Deletion
@@ -82,7 +81,7 @@ class Rounds:
         if all(each is None for each in chosen):
             return chosen
         deletion = Deletion(of_images, self.paradigm, problem.observed, stated, count)
-        noise = noise_of(problem)
+        noise = problem.noise
         deletion.shrink(noise if guard == GUARD else torch.full_like(noise, guard), problem.by_patch(early))
         spans = deletion.spans
         left = {
@@ -128,9 +127,9 @@ class Rounds:
             listed = _listed(problem, list(chosen.values()))
             deletion = Deletion(of_images, self.paradigm, problem.observed, *listed)
         patches, spans = problem.patches, deletion.spans
-        margins = proved_margins(problem, spans.ranges(False))
+        margins = problem.proved_margins(spans.ranges(False))
         clear = spans.clear.view(len(images), -1).all(1)
-        doubtful = deletion.doubtful(noise_of(problem))
+        doubtful = deletion.doubtful(problem.noise)
         is_proved = (clear & (margins > 0).all(1)).tolist()
         proved: dict[int, Proved | None] = dict.fromkeys(chosen)
         for at, image in enumerate(images):

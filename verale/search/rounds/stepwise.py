@@ -19,11 +19,9 @@ from verale.certificate.words import below
 from verale.head import Softmax
 from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
-from verale.search.at_once import ranges_from_scratch
 from verale.search.costs import NEARLY_FREE
-from verale.search.needed import noise_of, not_surely_needed, proved_margins
 from verale.search.problem import Pair, Problem, given_up
-from verale.search.prove import Proved, SpatialExplanation, StaysOpen, by_patch
+from verale.search.prove import Proved, SpatialExplanation, StaysOpen, by_patch, not_surely_needed
 from verale.search.rounds.statements import statements_of
 
 __all__ = ["GUARDS", "Stepwise", "first_statements"]
@@ -90,13 +88,13 @@ class Stepwise:
         return {image: self._prove(self.problem.take([image]), pairs) for image, pairs in chosen.items()}
 
     def _prove(self, problem: Problem, pairs: list[Pair]) -> Proved | None:
-        (margins,) = proved_margins(problem, ranges_from_scratch(problem, self.paradigm, [pairs]))
+        (margins,) = problem.proved_margins(problem.ranges(self.paradigm, [pairs]))
         if not bool((margins > 0).all()):
             return None
         doubtful: list[Pair] = []
         exact = self.paradigm if isinstance(self.paradigm, ExactParadigm) and not problem.tolerance else None
         if exact is not None:
-            (doubtful,) = not_surely_needed(problem, exact, [pairs])
+            doubtful = not_surely_needed(problem, exact, pairs)
         keeps_order = self.paradigm.ordered or bool(problem.tolerance)
         return SpatialExplanation(by_patch(pairs, keeps_order), margins, exact is not None and not doubtful), doubtful
 
@@ -313,7 +311,7 @@ class _Stating:
         """Delete statements one after the other; one that was needed is not tried again."""
         known, guard = self._statements, self._guard
         if guard <= GUARDS[0]:
-            guard = min(guard, float(noise_of(self._problem)[0]))
+            guard = min(guard, float(self._problem.noise))
         first = torch.zeros_like(self._costs)
         first[tuple(self._problem.index(list(each)) for each in zip(*early, strict=True))] = _EARLY
         rank = torch.zeros_like(self._costs)
