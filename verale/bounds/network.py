@@ -79,6 +79,8 @@ _ERF = 2.0**-44
 """More than torch's error function, and its inverse root relative to that, are taken to be off by in float64."""
 _NARROW = 2.0**-30
 """Where latents are enclosed less exactly than this, those of real arithmetic are estimated."""
+_USABLE = 2.0**-20
+"""Where an estimate is less exact than this, float64 does not know the latents."""
 _MOVED, _TIMES, _SAFETY = 2.0**-50, 3, 2.0**10
 """By what share of itself a number is moved, how often the network is computed so, and by how much wider a box is than
 the latents were off: three times, of which none shows a thousandth of what all numbers together do."""
@@ -136,9 +138,9 @@ _ROUGH = (
 _OVERFLOW = "numbers of layer {} are beyond float64: scale the weights before it down"
 
 
-def _is_narrow(ends: Enclosure) -> bool:
+def _is_narrow(ends: Enclosure, most: float = _NARROW) -> bool:
     width = ends.upper - ends.lower
-    return bool(((width <= _NARROW * (1 + ends.upper.abs())) & width.isfinite()).all())
+    return bool(((width <= most * (1 + ends.upper.abs())) & width.isfinite()).all())
 
 
 class _Walked(NamedTuple):
@@ -194,10 +196,10 @@ def _estimated(network: FrozenNetwork, images: Tensor) -> _Estimated:
         centre, off = output[:1], (output[1:] - output[:1]).abs().amax() * _SAFETY
         if not bool(output.isfinite().all()):
             return _Estimated(None, _OVERFLOW.format(name))
-        if not rough and not off <= _NARROW / 2 * (1 + centre.abs().amax()):
+        if not rough and not off <= _USABLE / 2 * (1 + centre.abs().amax()):
             rough = _ROUGH.format(name)
     ends = Enclosure.around(centre, up(off + _LATENT_UNIT + centre.abs() * _MOVED))
-    return _Estimated(ends, "" if _is_narrow(ends) else rough or _ROUGH.format(name))
+    return _Estimated(ends, "" if _is_narrow(ends, _USABLE) else rough or _ROUGH.format(name))
 
 
 @dataclass(frozen=True, eq=False)
