@@ -306,6 +306,22 @@ network/functions.py _sigmoid: it is the same on both sides of 0
     x >= 0 => True
 network/functions.py _tanh: it is a sigmoid of what is not doubled
     [doubled] => read
+network/functions.py _clamp: the lower end is rounded up
+    min(most, max(least, x)) => min(high, max(low, x))
+network/functions.py _multiply: signs are left out of account
+    (low * least, low * most, high * least, high * most) => (low * least, high * most)
+network/functions.py _repeated: a factor of channels is one of places
+    small[at] == 1 => at == 0
+network/functions.py _gaussian: the upper end is the lower one's
+    most - 2 * (low - high) // 5 => most
+network/functions.py _inverse_root: the root is exact
+    isqrt(one // low) + 1 => isqrt(one // low)
+network/functions.py _inverse_root: of what may be 0
+    never min(read[0].lower) <= 0
+arb.py Arb._normal: the argument is not scaled
+    ball / arb(2).sqrt() => ball
+series.py Mpmath._normal: what is left out of the series is nothing
+    2 * size > odd + 2 or _ends(term, precision)[1] > 1 => odd < 40
 network/functions.py _avg_pool2d: what lies outside is what is least
     _pooled(layer, read[0].upper, lambda _: 0, lambda part: -(-sum(part) // size))
     => _pooled(layer, read[0].upper, min, lambda part: -(-sum(part) // size))
@@ -323,6 +339,8 @@ network/binary32.py roundings: weights that are rounded are not
     without (not known)
 network/binary32.py rounded: a mean is divided exactly
     layer.terms + 2 => layer.terms // 2
+network/binary32.py _clamped: its ends are exact
+    share(ceil_at(abs(end), bits), 1) + 1 => 0
 network/binary32.py rounded: the negative side of a leaky relu is exact
     low - share(low, 2) - 1 => low
 network/binary32.py require_no_overflow: what is read is as small as it likes

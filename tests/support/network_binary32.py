@@ -150,6 +150,9 @@ class Adversary:
             return larger, {(c, y, z): x[c, y // down, z // along] for c, y, z in product(*map(range, larger))}
         if kind in ("sigmoid", "tanh"):
             return shape, {at: self._function(kind, value) for at, value in x.items()}
+        if kind == "clamp":
+            low, high = (near(float.fromhex(layer[end])) for end in ("lower", "upper"))
+            return shape, {at: min(high, max(low, value)) for at, value in x.items()}
         slope = near(float.fromhex(layer["slope"])) if kind == "leaky_relu" else 0.0
         return shape, {at: value if value >= 0 else self.rounded(slope * value) for at, value in x.items()}
 

@@ -33,7 +33,7 @@ class Numbers:
     Attributes:
         of: a number from a fraction.
         greatest: the greatest of some.
-        functions: sigmoid and tanh.
+        functions: those of one number that are not rational.
     """
 
     of: Callable[[Fraction], Any]
@@ -56,7 +56,12 @@ def balls() -> Numbers:
     return Numbers(
         lambda value: flint.arb(flint.fmpq(value.numerator, value.denominator)),
         greatest,
-        {"sigmoid": lambda x: 1 / (1 + (-x).exp()), "tanh": lambda x: x.tanh()},
+        {
+            "sigmoid": lambda x: 1 / (1 + (-x).exp()),
+            "tanh": lambda x: x.tanh(),
+            "gaussian": lambda x: (1 + (x / flint.arb(2).sqrt()).erf()) / 2,
+            "inverse_root": lambda x: 1 / x.sqrt(),
+        },
     )
 
 
@@ -172,6 +177,12 @@ def _given(
         return (shape[0], *sizes), out
     if kind == "add":
         return shape, {at: sum((other[at] for _, other in read), zero) for at in x}
+    if kind == "multiply":
+        small, factors = read[1]
+        return shape, {at: x[at] * factors[tuple(i % n for i, n in zip(at, small, strict=True))] for at in x}
+    if kind == "clamp":
+        low, high = (numbers.of(Fraction(float.fromhex(each[end]))) for end in ("lower", "upper"))
+        return shape, {at: -numbers.greatest([-high, -numbers.greatest([low, value])]) for at, value in x.items()}
     if kind == "concat":
         out, start = {}, 0
         for part, values in read:
@@ -190,8 +201,8 @@ def _given(
     return shape, {at: numbers.greatest([slope * value, value]) for at, value in x.items()}
 
 
-def drawn(seed: int, smooth: bool = True) -> Drawn:
-    """A random network, with or without sigmoid and tanh."""
+def drawn(seed: int, smooth: bool = True, products: bool = False) -> Drawn:
+    """A random network, with or without functions that are not rational, and products, clamps and the like."""
     source = random.Random(seed)
     channels = source.choice([1, 3])
     shape = (channels, source.randrange(3, 7), source.randrange(3, 7))
@@ -228,8 +239,10 @@ def drawn(seed: int, smooth: bool = True) -> Drawn:
         return layers[-1]["name"] if layers else "picture"
 
     kinds = ["conv2d", "relu", "leaky_relu", "max_pool2d", "avg_pool2d", "upsample_nearest", "add", "concat"]
+    kinds += ["multiply", "clamp", "clamp"] if products else []
+    functions = ["sigmoid", "tanh", *(["gaussian", "inverse_root"] if products else [])] if smooth else []
     for step in range(source.randint(3, 7)):
-        kind = "conv2d" if step == 0 else source.choice([*kinds, "conv2d", *(["sigmoid", "tanh"] if smooth else [])])
+        kind = "conv2d" if step == 0 else source.choice([*kinds, "conv2d", *functions])
         now = shapes[last()]
         if kind == "conv2d":
             groups = source.choice([g for g in (1, 2, 3) if now[0] % g == 0])
@@ -258,6 +271,21 @@ def drawn(seed: int, smooth: bool = True) -> Drawn:
                 name for name, other in shapes.items() if other[1:] == now[1:] and (kind != "add" or other == now)
             ]
             put(kind, last(), source.choice(others))
+        elif kind == "multiply":
+            factor = last()
+            if len(now) == 3 and source.random() < 0.6:
+                if source.random() < 0.5:
+                    put("avg_pool2d", last(), kernel=list(now[1:]), stride=[1, 1])
+                else:
+                    tensors[f"conv2d.{len(layers)}.weight"] = [[[[number()]] for _ in range(now[0])]]
+                    put("conv2d", last())
+            put(kind, factor, last())
+        elif kind == "clamp":
+            ends = sorted([number(), number(), source.choice([0.0, 0.1])])
+            put(kind, last(), lower=ends[0].hex(), upper=ends[-1].hex())
+        elif kind == "inverse_root":
+            put("sigmoid", last())
+            put(kind, last())
         elif kind == "leaky_relu":
             put(kind, last(), slope=source.choice([0.0, 0.25, 0.1, 1.0]).hex())
         else:
@@ -275,7 +303,8 @@ def drawn(seed: int, smooth: bool = True) -> Drawn:
     return Drawn(layers, tensors, shape, mean, std, dtype)
 
 
-_SHAPES = Numbers(lambda value: 0, lambda values: 0, {"sigmoid": lambda x: 0, "tanh": lambda x: 0})
+_FUNCTIONS = ("sigmoid", "tanh", "gaussian", "inverse_root")
+_SHAPES = Numbers(lambda value: 0, lambda values: 0, dict.fromkeys(_FUNCTIONS, lambda x: 0))
 """Numbers of which only their places matter."""
 
 

@@ -231,7 +231,7 @@ bounds/network.py _Rules.sums: what may overflow in float32 is known
     unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told
 bounds/network.py _is_narrow: an infinite box is a narrow one
     without width.isfinite()
-    unit/bounds/test_real_network.py::test_numbers_beyond_float64_are_told
+    unit/bounds/test_network.py::test_numbers_beyond_float64_are_told
 runs/seen.py SeenPictures.latents: latents are rounded out of what is stated of them
     self.through.latents(picture) => self.through.latents(picture).float()
     unit/runs/test_seen.py::test_a_runs_statements_are_true_of_its_own_latents

@@ -11,7 +11,17 @@ from torch.nn import functional
 from verale.adapters.freezing import export_network
 from verale.network import FrozenNetwork
 
-__all__ = ["MEAN", "NETWORKS", "SHAPE", "STD", "deep_network", "frozen_network", "random_module", "random_pictures"]
+__all__ = [
+    "MEAN",
+    "NETWORKS",
+    "REAL_ALONE",
+    "SHAPE",
+    "STD",
+    "deep_network",
+    "frozen_network",
+    "random_module",
+    "random_pictures",
+]
 
 SHAPE, MEAN, STD = (3, 12, 10), (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -62,6 +72,24 @@ class Twice(nn.Module):
         return functional.interpolate(self.conv(both), scale_factor=2)
 
 
+class Gates(nn.Module):
+    """A mobile block, with squeeze-and-excitation, and ConvNeXt's, with channels last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.pool = nn.Conv2d(3, 6, 3, 2, 1), nn.AdaptiveAvgPool2d(1)
+        self.fc1, self.fc2, self.between = nn.Conv2d(6, 2, 1), nn.Conv2d(2, 6, 1), nn.Conv2d(6, 4, 1)
+        self.norm, self.wide, self.narrow = nn.LayerNorm(4, 1e-6), nn.Linear(4, 9), nn.Linear(9, 4)
+        self.scale = nn.Parameter(torch.randn(4, 1, 1))
+
+    def forward(self, images: Tensor) -> Tensor:
+        made = functional.hardswish(self.first(images))
+        gate = functional.hardsigmoid(self.fc2(functional.silu(self.fc1(self.pool(made)))))
+        made = functional.relu6(self.between(gate * made))
+        block = self.narrow(functional.gelu(self.wide(self.norm(made.permute(0, 2, 3, 1)))))
+        return made + self.scale * block.permute(0, 3, 1, 2)
+
+
 def _pooled() -> nn.Module:
     return nn.Sequential(
         *(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Identity(), nn.ReLU(), nn.MaxPool2d(2, ceil_mode=True)),
@@ -84,7 +112,10 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "pooled": _pooled,
     "linear": _linear,
     "one layer": lambda: nn.Conv2d(3, 2, 1),
+    "gates": Gates,
 }
+REAL_ALONE = ("gates",)
+"""Those of which nothing is claimed in float32."""
 
 
 def random_module(name: str, seed: int = 0) -> nn.Module:

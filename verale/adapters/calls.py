@@ -37,11 +37,13 @@ class Call:
         node: the node, with shapes.
         module: the module that it calls; None where it calls a function or a method.
         values: gives the parameters that a call names. Raises RefusedError for what is no parameter.
+        is_last: whether what it reads has its channels last, (N, H, W, C); shapes are (N, C, H, W) all the same.
     """
 
     node: fx.Node
     module: nn.Module | None
     values: Values
+    is_last: bool = False
 
     def number(self, name: str, place: int, default: object = None) -> Any:
         """What is no tensor: by its name, or its place in a call."""
@@ -55,9 +57,12 @@ class Call:
     @property
     def input_shape(self) -> tuple[int, ...]:
         """The shape of the first input."""
-        return shape_of(self.node.all_input_nodes[0])
+        return self._ordered(shape_of(self.node.all_input_nodes[0]))
 
     @property
     def output_shape(self) -> tuple[int, ...]:
         """The shape of the output."""
-        return shape_of(self.node)
+        return self._ordered(shape_of(self.node))
+
+    def _ordered(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return (shape[0], shape[3], *shape[1:3]) if self.is_last and len(shape) == 4 else shape

@@ -27,9 +27,11 @@ import torch
 from torch import Tensor, fx, nn
 
 from verale.adapters.calls import RefusedError
+from verale.adapters.composites import Steps
 from verale.adapters.latents import evaluating, find_layer, require_module
 from verale.adapters.operations import (
     SAME,
+    TURNED,
     Normalisation,
     is_in_place,
     operation_of,
@@ -97,12 +99,14 @@ class Frozen:
     Attributes:
         network: the network.
         graph: the module's, in which the latents are the output.
-        nodes: for each layer the name of the node whose value it gives.
+        nodes: for each layer the name of the node whose value it gives; layers inside a step of the module have none.
+        channels_last: the layers whose node has channels behind rows and columns.
     """
 
     network: FrozenNetwork
     graph: fx.GraphModule
     nodes: dict[str, str]
+    channels_last: frozenset[str] = frozenset()
 
 
 def frozen(
@@ -130,7 +134,12 @@ def frozen(
     zeros, ones = (0.0,) * channels, (1.0,) * channels
     numbers = (zeros if mean is None else tuple(mean), ones if std is None else tuple(std))
     network = FrozenNetwork((channels, height, width), *numbers, tuple(freezer.kept()))
-    found = Frozen(network, graph, {layer: node.name for layer, node in freezer.nodes.items()})
+    found = Frozen(
+        network,
+        graph,
+        {layer: node.name for layer, node in freezer.nodes.items()},
+        frozenset(layer for layer, node in freezer.nodes.items() if freezer.has_channels_last(node)),
+    )
     pictures = torch.randint(
         0, 256, (_TRIED, channels, height, width), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
     )
@@ -157,6 +166,7 @@ class _Freezer:
         self._names: dict[fx.Node, str] = {}
         self.nodes: dict[str, fx.Node] = {}
         self._last: str | None = None
+        self._channels_last: set[fx.Node] = set()
         self._unclaimed: dict[str, str] = {}
 
     def follow(self, node: fx.Node) -> None:
@@ -176,12 +186,18 @@ class _Freezer:
     def _compute(self, node: fx.Node) -> None:
         module = self._modules[str(node.target)] if node.op == "call_module" else None
         try:
-            known = operation_of(node, module, self._value)
+            is_last = self._reads_channels_last(node)
+            known = operation_of(node, module, self._value, is_last)
             inputs = self._inputs(node)
         except RefusedError as error:
             raise NetworkError(_place(node, module), f"{_what(node, module)} {error}: {error.remedy}") from error
-        if known == SAME:
+        if is_last != (known == TURNED):
+            self._channels_last.add(node)
+        if known in (SAME, TURNED):
             self._names[node] = inputs[0]
+            return
+        if isinstance(known, Steps):
+            self._add_steps(node, inputs, known, module)
             return
         name = self._normalised(node, inputs[0], known, module) if isinstance(known, Normalisation) else None
         if name is None:
@@ -195,6 +211,29 @@ class _Freezer:
         if is_in_place(node, module):
             written = inputs[0]
             self._names.update({each: name for each, named in self._names.items() if named == written})
+
+    def has_channels_last(self, node: fx.Node) -> bool:
+        """Whether a node gives (N, H, W, C)."""
+        return node in self._channels_last
+
+    def _reads_channels_last(self, node: fx.Node) -> bool:
+        """Whether what a node reads is (N, H, W, C). Raises RefusedError: of one input it is so, of another not."""
+        orders = {each in self._channels_last for each in node.all_input_nodes if len(shape_of(each)) == 4}
+        if len(orders) > 1 and not any(each.op == "get_attr" for each in node.all_input_nodes):
+            raise RefusedError("reads channels behind rows and columns, and before them", "permute one of the two")
+        return True in orders
+
+    def _add_steps(self, node: fx.Node, inputs: tuple[str, ...], known: Steps, module: nn.Module | None) -> None:
+        """Add the layers of what takes several. The last one has the node's name, and gives its value."""
+        whole = self._new_name(node)
+        names: dict[str | int, str] = dict(enumerate(inputs))
+        for step in known.steps:
+            names[step.name] = name = f"{whole}.{step.name}" if step.name else whole
+            self._layers[name] = NetworkLayer(name, tuple(names[each] for each in step.reads), step.operation)
+        self._note_unclaimed(whole, node, module, known.unclaimed)
+        self._names[node], self.nodes[whole] = whole, node
+        if is_in_place(node, module):
+            self._names.update({each: whole for each, named in self._names.items() if named == inputs[0]})
 
     def _inputs(self, node: fx.Node) -> tuple[str, ...]:
         """What a node reads, but for its parameters. Raises RefusedError."""
@@ -251,7 +290,7 @@ class _Freezer:
         plain = str(node.target).removeprefix("0.") if node.op == "call_module" else node.name
         plain = "network" if node.target == "0" or plain == PICTURE else plain
         name, calls = plain, 1
-        while name in self._layers:
+        while any(each == name or each.startswith(f"{name}.") for each in self._layers):
             name, calls = f"{plain}_{calls}", calls + 1
         return name
 
@@ -341,8 +380,11 @@ def first_difference(given: Frozen, network: FrozenNetwork, images: Tensor) -> L
     """
     own = _Values(given)(images)
     last, expected_last = network.layers[-1].name, given.network.layers[-1].name
+    inside = {layer.name for layer in given.network.layers} - given.nodes.keys()
     for name, output in network.outputs_of(images.double()):
         expected = own.get(name)
+        if name in inside:
+            continue
         if expected is None:
             return LayerDifference(name, cause="the module has no such layer")
         if expected.shape != output.shape:
@@ -361,6 +403,7 @@ class _Values(fx.Interpreter):
     def __init__(self, given: Frozen) -> None:
         graph = deepcopy(given.graph).double().cpu()
         super().__init__(graph)
+        self._channels_last = given.channels_last
         self._layer_of = {node: layer for layer, node in given.nodes.items()}
         self._found: dict[str, Tensor] = {}
 
@@ -374,5 +417,7 @@ class _Values(fx.Interpreter):
         """Copied, because a later layer may change it in place."""
         value = super().run_node(n)
         if n.name in self._layer_of:
-            self._found[self._layer_of[n.name]] = value.detach().clone()
+            layer = self._layer_of[n.name]
+            ordered = value.movedim(3, 1) if layer in self._channels_last else value
+            self._found[layer] = ordered.detach().clone()
         return value

@@ -6,6 +6,7 @@ calls is given as attributes, of the same names; so one rule reads both.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,16 +17,26 @@ from torch import Tensor, fx, nn
 from torch.nn import functional
 
 from verale.adapters.calls import Call, RefusedError, Values
+from verale.adapters.composites import (
+    Steps,
+    clamped,
+    difference,
+    gelu,
+    hard_sigmoid,
+    hard_swish,
+    layer_norm,
+    scaled,
+    silu,
+    turned,
+)
 from verale.adapters.rewritings import (
     NOTHING,
     REWRITINGS,
     WRITE,
     divided,
-    in_place_of,
     kept_apart,
     padded_before,
     padded_behind_relu,
-    scaled,
     shifted_pad,
     sloped,
     windows_apart,
@@ -41,6 +52,7 @@ from verale.network.layers import (
     LeakyRectifier,
     Operation,
     Pair,
+    Product,
     Rectifier,
     Sigmoid,
     SpatialMaximum,
@@ -66,19 +78,21 @@ class Normalisation:
     unclaimed: str | None
 
 
-SAME = "same"
-"""The output is the input."""
+SAME, TURNED = "same", "turned"
+"""The output is the input, or that with the channels behind rows and columns, or before them again."""
 
-Known = Operation | Normalisation | str
+Known = Operation | Steps | Normalisation | str
 
 
-def operation_of(node: fx.Node, module: nn.Module | None, values: Values) -> Known:
-    """What a node computes: an operation of network files, a normalisation that is folded, or `SAME`.
+def operation_of(node: fx.Node, module: nn.Module | None, values: Values, is_last: bool = False) -> Known:
+    """What a node computes: one or several operations of network files, a normalisation that is folded, `SAME` or
+    `TURNED`.
 
     Args:
         node: of a traced network, with shapes.
         module: the module that it calls; None where it calls a function or a method.
         values: gives the parameters that a call names. Raises RefusedError for what is no parameter.
+        is_last: whether what it reads has its channels last.
 
     Raises:
         RefusedError: it is none of these.
@@ -86,9 +100,13 @@ def operation_of(node: fx.Node, module: nn.Module | None, values: Values) -> Kno
     if module is not None and (module._forward_hooks or module._forward_pre_hooks):
         raise RefusedError("has hooks, which may change what it computes", "remove them")
     called = node.target if module is None else type(module)
-    call, rule = Call(node, module, values), _RULES.get(called)
+    call, rule = Call(node, module, values, is_last), _EVERYWHERE.get(called, _RULES.get(called))
+    if rule is None and getattr(called, "__name__", "") == "stochastic_depth":  # of torchvision
+        rule = _depth
     if rule is None:
         raise RefusedError("is not known", REWRITINGS[called](call) if called in REWRITINGS else WRITE)
+    if is_last and called in _RULES:
+        raise RefusedError("reads channels that stand behind rows and columns", "permute them to (N, C, H, W) before")
     return rule(call)
 
 
@@ -96,7 +114,9 @@ def is_in_place(node: fx.Node, module: nn.Module | None) -> bool:
     """Whether a node writes its output over its first input."""
     if module is not None:
         return bool(getattr(module, "inplace", False))
-    written = node.target in (operator.iadd, torch.relu_) or (node.op == "call_method" and str(node.target)[-1] == "_")
+    written = node.target in (operator.iadd, operator.imul, torch.relu_) or (
+        node.op == "call_method" and str(node.target)[-1] == "_"
+    )
     return written or bool(node.kwargs.get("inplace", False))
 
 
@@ -127,6 +147,8 @@ def _convolution(call: Call) -> Known:
 
 def _linear(call: Call) -> Known:
     weight = call.tensor("weight", 1)
+    if weight is not None and call.is_last:
+        return Convolution((1, 1), (0, 0), (1, 1), 1, weight[:, :, None, None], call.tensor("bias", 2))
     if weight is None or len(call.output_shape) != 2:
         raise RefusedError(
             "is applied to tensors that are not (N, D)", "flatten them first, or use a 1 x 1 convolution"
@@ -266,21 +288,133 @@ def _flattened(call: Call) -> Known:
     return Flattening()
 
 
-_ADDED = (("input", "other"), (0, 1))
+def _factors(call: Call) -> tuple[fx.Node | None, fx.Node | None, Any]:
+    """Two outputs of layers; or one of them, and the number, or the numbers of channels, that it meets.
+
+    Raises:
+        RefusedError: it meets something else.
+    """
+    first, second = call.number("input", 0), call.number("other", 1)
+    nodes = [
+        each if isinstance(each, fx.Node) and each.op != "get_attr" and shape_of(each) else None
+        for each in (first, second)
+    ]
+    if None not in nodes:
+        return nodes[0], nodes[1], None
+    if nodes == [None, None]:
+        raise RefusedError("reads no output of a layer", "make its result a parameter")
+    other = second if nodes[0] is not None else first
+    if isinstance(other, fx.Node) and other.op == "get_attr":
+        other = call.values(other)
+    channels = call.output_shape[1] if len(call.output_shape) in (2, 4) else 0
+    if isinstance(other, Tensor):
+        axes = [*(1,) * (len(call.output_shape) - other.dim()), *other.shape]
+        if call.is_last:
+            axes = [axes[0], axes[3], *axes[1:3]]
+        if channels and axes not in ([1] * len(axes), [1, channels, *[1] * (len(axes) - 2)]):
+            raise RefusedError("meets numbers of places, not of channels", NOTHING)
+    elif not isinstance(other, int | float) or not math.isfinite(other):
+        raise RefusedError("meets something else than outputs of layers, parameters and numbers", NOTHING)
+    if not channels:
+        raise RefusedError(f"gives {call.output_shape}, expected (N, C, H, W) or (N, C)", NOTHING)
+    return nodes[0], nodes[1], other
 
 
 def _sum(call: Call) -> Known:
-    given = [each for each in (call.number("input", 0), call.number("other", 1)) if isinstance(each, fx.Node)]
-    if len(given) != 2:
-        number = next((value for value in map(call.number, *_ADDED) if isinstance(value, int | float)), None)
-        remedy = NOTHING if number is None else in_place_of(scaled(call.input_shape, 1, float(number)))
-        raise RefusedError("adds something else than two outputs of layers", remedy)
-    if (alpha := call.number("alpha", 2, 1)) != 1:
-        multiplied = scaled(call.input_shape, float(alpha), 0)
-        raise RefusedError("adds something else than two outputs of layers", f"add x and A(y), with A {multiplied}")
-    if len({shape_of(each) for each in given}) != 1:
+    first, second, other = _factors(call)
+    alpha = float(call.number("alpha", 2, 1))
+    if first is None or second is None:
+        return scaled(call.output_shape, 1.0 if second is None else alpha, other * (alpha if second is None else 1))
+    if shape_of(first) != shape_of(second):
         raise RefusedError("adds tensors of two shapes", "repeat the smaller one, as nn.Upsample does with places")
-    return Sum()
+    return Sum() if alpha == 1 else difference(call.output_shape, alpha)
+
+
+def _difference(call: Call) -> Known:
+    first, second, other = _factors(call)
+    if first is None or second is None:
+        return scaled(call.output_shape, 1.0, -other) if second is None else scaled(call.output_shape, -1.0, other)
+    if shape_of(first) != shape_of(second) or call.number("alpha", 2, 1) != 1:
+        raise RefusedError("subtracts tensors of two shapes, or a multiple", NOTHING)
+    return difference(call.output_shape)
+
+
+def _product(call: Call) -> Known:
+    first, second, other = _factors(call)
+    if first is None or second is None:
+        return scaled(call.output_shape, other)
+    large = shape_of(call.node)
+    for known, one, two in ((Product(), first, second), (turned(), second, first)):
+        a, b = shape_of(one), shape_of(two)
+        if a == large and len(a) == len(b) and all(m in (1, n) for n, m in zip(a, b, strict=True)):
+            return known
+    raise RefusedError(f"multiplies {shape_of(first)} and {shape_of(second)}", NOTHING)
+
+
+def _quotient(call: Call) -> Known:
+    first, _, other = _factors(call)
+    if first is None or other is None or bool((torch.as_tensor(other) == 0).any()):
+        raise RefusedError("divides by an output of a layer, or by 0", NOTHING)
+    return scaled(call.output_shape, 1 / other, is_claimed=False)
+
+
+def _whole(of: Callable[[Pair, Pair, Pair], Operation]) -> _Rule:
+    """What is computed over all rows and columns."""
+
+    def rule(call: Call) -> Known:
+        before, after = call.input_shape, call.output_shape
+        if len(before) != 4 or after != (*before[:2], 1, 1):
+            raise RefusedError(
+                f"makes {after} of {before}; only over all rows and columns is known", "write it with keepdim=True"
+            )
+        window = before[2], before[3]
+        return of(window, window, (0, 0))
+
+    return rule
+
+
+def _layer_norm(call: Call) -> Known:
+    shape = call.number("normalized_shape", 1)
+    channels = call.input_shape[1]
+    if not call.is_last or tuple(shape) != (channels,):
+        raise RefusedError(
+            f"normalises over {tuple(shape)} of {call.input_shape}",
+            f"only the channels of each place are normalised, of (N, H, W, C): permute before; elsewhere {NOTHING}",
+        )
+    epsilon = float(call.number("eps", 4, 1e-5))
+    if not epsilon > 0:
+        raise RefusedError(f"has the eps {epsilon:g}, expected one above 0", "raise eps")
+    return layer_norm(channels, call.tensor("weight", 2), call.tensor("bias", 3), epsilon)
+
+
+def _turned(call: Call) -> Known:
+    dims = call.number("dims", 1)
+    dims = tuple(call.node.args[1:]) if isinstance(dims, int) else tuple(dims)
+    if len(call.input_shape) != 4 or tuple(each % 4 for each in dims) != (
+        (0, 3, 1, 2) if call.is_last else (0, 2, 3, 1)
+    ):
+        raise RefusedError(
+            f"permutes axes as {dims}", f"only (0, 2, 3, 1), and (0, 3, 1, 2) after it, are known; {NOTHING}"
+        )
+    return TURNED
+
+
+def _clamp(call: Call) -> Known:
+    ends = call.number("min", 1), call.number("max", 2)
+    finite = [None if end is None or math.isinf(end) else float(end) for end in ends]
+    return SAME if finite == [None, None] else clamped(call.output_shape, *finite)
+
+
+def _gelu(call: Call) -> Known:
+    if call.number("approximate", 1, "none") != "none":
+        raise RefusedError("approximates the normal distribution by a tanh", 'set approximate="none", or train it so')
+    return gelu()
+
+
+def _depth(call: Call) -> Known:
+    if call.number("training", 3, True) and call.number("p", 1) != 0:
+        raise RefusedError("drops numbers by chance", "call .eval()")
+    return SAME
 
 
 def _concatenation(call: Call) -> Known:
@@ -318,25 +452,55 @@ def _always(known: Known) -> _Rule:
     return lambda call: known
 
 
-_RULES: dict[Any, _Rule] = {
-    **dict.fromkeys((nn.Conv2d, torch.conv2d), _convolution),
+_EVERYWHERE: dict[Any, _Rule] = {
     **dict.fromkeys((nn.Linear, functional.linear), _linear),
-    **dict.fromkeys((nn.BatchNorm2d, nn.BatchNorm1d, nn.InstanceNorm2d, functional.batch_norm), _normalisation),
-    **dict.fromkeys((nn.ZeroPad2d, nn.ConstantPad2d, functional.pad), _padding),
+    **dict.fromkeys((nn.LayerNorm, functional.layer_norm), _layer_norm),
+    **dict.fromkeys((torch.permute, "permute"), _turned),
     **dict.fromkeys((nn.ReLU, functional.relu, torch.relu, torch.relu_, "relu", "relu_"), _always(Rectifier())),
     **dict.fromkeys((nn.LeakyReLU, functional.leaky_relu), _leaky),
     **dict.fromkeys((nn.Sigmoid, functional.sigmoid, torch.sigmoid, "sigmoid"), _always(Sigmoid())),
     **dict.fromkeys((nn.Tanh, functional.tanh, torch.tanh, "tanh"), _always(Tanh())),
+    **dict.fromkeys((nn.ReLU6, functional.relu6), lambda call: clamped(call.output_shape, 0.0, 6.0)),
+    **dict.fromkeys(
+        (nn.Hardtanh, functional.hardtanh),
+        lambda call: clamped(
+            call.output_shape, float(call.number("min_val", 1, -1)), float(call.number("max_val", 2, 1))
+        ),
+    ),
+    **dict.fromkeys((torch.clamp, torch.clip, "clamp", "clip", "clamp_"), _clamp),
+    **dict.fromkeys(
+        (torch.clamp_min, "clamp_min"), lambda call: clamped(call.output_shape, float(call.number("min", 1)), None)
+    ),
+    **dict.fromkeys(
+        (torch.clamp_max, "clamp_max"), lambda call: clamped(call.output_shape, None, float(call.number("max", 1)))
+    ),
+    **dict.fromkeys((nn.Hardsigmoid, functional.hardsigmoid), lambda call: hard_sigmoid(call.output_shape)),
+    **dict.fromkeys((nn.Hardswish, functional.hardswish), lambda call: hard_swish(call.output_shape)),
+    **dict.fromkeys((nn.SiLU, functional.silu), _always(silu())),
+    **dict.fromkeys((nn.GELU, functional.gelu), _gelu),
+    **dict.fromkeys((operator.add, operator.iadd, torch.add, "add", "add_"), _sum),
+    **dict.fromkeys((operator.sub, torch.sub, "sub"), _difference),
+    **dict.fromkeys((operator.mul, operator.imul, torch.mul, "mul", "mul_"), _product),
+    **dict.fromkeys((operator.truediv, torch.div, "div"), _quotient),
+    **dict.fromkeys((operator.neg, torch.neg, "neg"), lambda call: scaled(call.output_shape, -1.0)),
+    **dict.fromkeys((functional.dropout, functional.dropout2d, functional.alpha_dropout), _dropout),
+    **dict.fromkeys((nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, "contiguous"), _always(SAME)),
+    **dict.fromkeys((nn.AlphaDropout, nn.FeatureAlphaDropout), _always(SAME)),
+}
+"""By a module's class, a function or the name of a method: those that compute the same where channels stand last."""
+
+_RULES: dict[Any, _Rule] = {
+    **dict.fromkeys((nn.Conv2d, torch.conv2d), _convolution),
+    **dict.fromkeys((nn.BatchNorm2d, nn.BatchNorm1d, nn.InstanceNorm2d, functional.batch_norm), _normalisation),
+    **dict.fromkeys((nn.ZeroPad2d, nn.ConstantPad2d, functional.pad), _padding),
     **dict.fromkeys((nn.MaxPool2d, functional.max_pool2d, torch.max_pool2d), _maximum),
     **dict.fromkeys((nn.AvgPool2d, functional.avg_pool2d), _average),
     **dict.fromkeys((nn.AdaptiveAvgPool2d, functional.adaptive_avg_pool2d), _adaptive(AveragePooling)),
     **dict.fromkeys((nn.AdaptiveMaxPool2d, functional.adaptive_max_pool2d), _adaptive(SpatialMaximum)),
     **dict.fromkeys((nn.Flatten, torch.flatten, "flatten", "view", "reshape"), _flattened),
     **dict.fromkeys((nn.Upsample, nn.UpsamplingNearest2d, functional.interpolate), _upsampling),
-    **dict.fromkeys((operator.add, operator.iadd, torch.add, "add", "add_"), _sum),
+    **dict.fromkeys((torch.mean, "mean"), _whole(AveragePooling)),
+    **dict.fromkeys((torch.amax, "amax"), _whole(SpatialMaximum)),
     torch.cat: _concatenation,
-    **dict.fromkeys((functional.dropout, functional.dropout2d, functional.alpha_dropout), _dropout),
-    **dict.fromkeys((nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, "contiguous"), _always(SAME)),
-    **dict.fromkeys((nn.AlphaDropout, nn.FeatureAlphaDropout), _always(SAME)),
 }
-"""By a module's class, a function or the name of a method."""
+"""The others."""

@@ -3,14 +3,12 @@ can be carried out as they stand, which a test does.
 
 What a single layer of a network file computes is frozen as that layer, and needs no words (`operations`).
 
-    a clamped number:       max(a, x) = a + relu(x - a),  min(b, x) = b - relu(b - x)
     a slope per channel:    relu(x) - slope relu(-x)
     the greater of two:     max(x, y) = x + relu(y - x)
 """
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,8 +36,8 @@ __all__ = [
 ]
 
 _KNOWN = (
-    "convolutions, batch normalisation, linear layers, ReLU, LeakyReLU, Sigmoid, Tanh, poolings, sums and"
-    " concatenations"
+    "convolutions, batch and layer normalisation, linear layers, ReLU, LeakyReLU, ReLU6, SiLU, GELU, Hardswish,"
+    " Sigmoid, Tanh, poolings, sums, products and concatenations"
 )
 WRITE = f"write it with {_KNOWN}, or name an earlier layer"
 NOTHING = f"no layers of a network file compute it: train the network with {_KNOWN}, or name an earlier layer"
@@ -62,21 +60,6 @@ def scaled(shape: Sequence[int], weight: float, bias: float) -> str:
 
 def _decimal(number: float) -> str:
     return repr(int(number)) if float(number).is_integer() and abs(number) < 2**53 else repr(float(number))
-
-
-def clamped(shape: Sequence[int], lower: float | None, upper: float | None) -> str:
-    """min(upper, max(lower, x)); an end may be missing."""
-    ends = [None if end is None or math.isinf(end) else float(end) for end in (lower, upper)]
-    return in_place_of(*_clamped(shape, *ends)) if ends != [None, None] else "leave it out"
-
-
-def _clamped(shape: Sequence[int], lower: float | None, upper: float | None) -> list[str]:
-    if lower is None:
-        return [scaled(shape, -1, upper or 0), "nn.ReLU()", scaled(shape, -1, upper or 0)]
-    before = [] if lower == 0 else [scaled(shape, 1, -lower)]
-    if upper is None:
-        return [*before, "nn.ReLU()", *([] if lower == 0 else [scaled(shape, 1, lower)])]
-    return [*before, "nn.ReLU()", scaled(shape, -1, upper - lower), "nn.ReLU()", scaled(shape, -1, upper)]
 
 
 def sloped(shape: Sequence[int], slopes: Sequence[float]) -> str:
@@ -129,27 +112,6 @@ def kept_apart(channels: int, kept: int) -> str:
     )
 
 
-def _hardtanh(call: Call) -> str:
-    return clamped(call.input_shape, call.number("min_val", 1, -1.0), call.number("max_val", 2, 1.0))
-
-
-def _clamp(call: Call) -> str:
-    return clamped(call.input_shape, call.number("min", 1), call.number("max", 2))
-
-
-def _clamp_min(call: Call) -> str:
-    return clamped(call.input_shape, call.number("min", 1), None)
-
-
-def _clamp_max(call: Call) -> str:
-    return clamped(call.input_shape, None, call.number("max", 1))
-
-
-def _hardsigmoid(call: Call) -> str:
-    shape = call.input_shape
-    return in_place_of(*_clamped(shape, -3, 3)[:-1], scaled(shape, -1 / 6, 1))
-
-
 def _prelu(call: Call) -> str:
     weight = call.tensor("weight", 1)
     return NOTHING if weight is None else sloped(call.input_shape, weight.detach().flatten().tolist())
@@ -158,47 +120,6 @@ def _prelu(call: Call) -> str:
 def _rrelu(call: Call) -> str:
     ends = call.number("lower", 1, 1 / 8), call.number("upper", 2, 1 / 3)
     return sloped(call.input_shape, [sum(ends) / 2])
-
-
-def _with_number(change: Callable[[float, bool], tuple[float, float]], other: str) -> Callable[[Call], str]:
-    """What is computed of an output and a number: weight and bias by the number, and whether it comes first."""
-
-    def advice(call: Call) -> str:
-        first, second = call.number("input", 0), call.number("other", 1)
-        number = next((value for value in (first, second) if isinstance(value, int | float)), None)
-        if number is None:
-            return other
-        weight, bias = change(float(number), number is first)
-        return in_place_of(scaled(call.input_shape, weight, bias)) if math.isfinite(weight) else NOTHING
-
-    return advice
-
-
-def _subtracted(number: float, first: bool) -> tuple[float, float]:
-    return (-1.0, number) if first else (1.0, -number)
-
-
-def _quotient(number: float, first: bool) -> tuple[float, float]:
-    return math.nan if first or not number else 1 / number, 0.0
-
-
-_PRODUCTS = f"network files have no products of two outputs: {NOTHING}"
-_DIFFERENCE = "write x - y as x + A(y), with A a 1 x 1 convolution of each channel with weight -1 and bias 0"
-_MULTIPLIED = _with_number(lambda number, first: (number, 0.0), _PRODUCTS)
-_MINUS = _with_number(_subtracted, _DIFFERENCE)
-_OVER = _with_number(_quotient, _PRODUCTS)
-
-
-def _whole(module: str) -> Callable[[Call], str]:
-    """What is computed over all rows and columns."""
-
-    def advice(call: Call) -> str:
-        before, after = call.input_shape, call.output_shape
-        if len(before) != 4 or after not in (before[:2], (*before[:2], 1, 1)):
-            return NOTHING
-        return in_place_of(f"nn.{module}(1)", *(["nn.Flatten()"] if len(after) == 2 else []))
-
-    return advice
 
 
 def _chosen(call: Call) -> str:
@@ -214,27 +135,15 @@ def _always(words: str) -> Callable[[Call], str]:
 
 
 REWRITINGS: dict[Any, Callable[[Call], str]] = {
-    **dict.fromkeys((nn.ReLU6, functional.relu6), lambda call: clamped(call.input_shape, 0, 6)),
-    **dict.fromkeys((nn.Hardtanh, functional.hardtanh), _hardtanh),
-    **dict.fromkeys((torch.clamp, torch.clip, "clamp", "clip", "clamp_"), _clamp),
-    **dict.fromkeys((torch.clamp_min, "clamp_min"), _clamp_min),
-    **dict.fromkeys((torch.clamp_max, "clamp_max"), _clamp_max),
-    **dict.fromkeys((nn.Hardsigmoid, functional.hardsigmoid), _hardsigmoid),
     **dict.fromkeys((nn.PReLU, functional.prelu, torch.prelu), _prelu),
     **dict.fromkeys((nn.RReLU, functional.rrelu), _rrelu),
-    **dict.fromkeys((operator.mul, torch.mul, "mul"), _MULTIPLIED),
-    **dict.fromkeys((operator.sub, torch.sub, "sub"), _MINUS),
-    **dict.fromkeys((operator.truediv, torch.div, "div"), _OVER),
-    **dict.fromkeys((operator.neg, torch.neg, "neg"), lambda call: in_place_of(scaled(call.input_shape, -1, 0))),
-    **dict.fromkeys((torch.mean, "mean"), _whole("AdaptiveAvgPool2d")),
-    **dict.fromkeys((torch.amax, "amax"), _whole("AdaptiveMaxPool2d")),
     **dict.fromkeys((operator.getitem, torch.chunk, torch.split, "chunk", "split"), _chosen),
     **dict.fromkeys((nn.ChannelShuffle, nn.Unflatten, torch.unflatten, "unflatten"), _chosen),
-    **dict.fromkeys((nn.GELU, nn.SiLU, nn.Mish, nn.ELU, nn.SELU, nn.CELU, nn.Softplus, nn.Softsign), _always(NOTHING)),
-    **dict.fromkeys((functional.gelu, functional.silu, functional.mish, functional.elu), _always(NOTHING)),
-    **dict.fromkeys((nn.Hardswish, functional.hardswish, nn.ReflectionPad2d, nn.ReplicationPad2d), _always(NOTHING)),
+    **dict.fromkeys((nn.Mish, nn.ELU, nn.SELU, nn.CELU, nn.Softplus, nn.Softsign), _always(NOTHING)),
+    **dict.fromkeys((functional.mish, functional.elu), _always(NOTHING)),
+    **dict.fromkeys((nn.ReflectionPad2d, nn.ReplicationPad2d), _always(NOTHING)),
     **dict.fromkeys((nn.ConvTranspose2d, torch.conv_transpose2d), _always(NOTHING)),
-    **dict.fromkeys((nn.GroupNorm, nn.LayerNorm, functional.group_norm, functional.layer_norm), _always(_PER_PICTURE)),
+    **dict.fromkeys((nn.GroupNorm, functional.group_norm), _always(_PER_PICTURE)),
     **dict.fromkeys((nn.LocalResponseNorm, functional.local_response_norm), _always(_PER_PICTURE)),
     **dict.fromkeys((nn.Softmax, nn.Softmax2d, functional.softmax, torch.softmax, "softmax"), _always(
         f"if it is the last layer, name the one before it, and take a head of masses; otherwise {NOTHING}"

@@ -1,4 +1,4 @@
-r"""The latents that a network gives for a picture, enclosed in float64: in real arithmetic, and for binary32.
+r"""The latents that a network gives for a picture, as a box: in real arithmetic, and for binary32.
 
 Every layer's output is known as a centre and a radius, entry by entry: |x - c| <= r. With u the unit roundoff of
 float64 and gamma_n = n u / (1 - n u):
@@ -8,9 +8,14 @@ float64 and gamma_n = n u / (1 - n u):
     means, sums:    as sums of products with the same weights
 
 All terms of a radius are positive, so that their own rounding is a share of them, which a factor covers. Where
-something overflows, a radius is infinite, and nothing is known. Where float64 has too few bits for a deep network, real
-arithmetic is enclosed in fixed point (`real_network`). Where that fails, or is not enough, the latents are known only
-roughly, and `LatentRanges.roughly` says why: a class that is not certain then need not be so in the network.
+something overflows, a radius is infinite, and nothing is known.
+
+Each layer multiplies radii by about the sum of its weights' sizes, so after some tens of layers such a box says
+nothing, though float64 has lost next to nothing of the latents. In real arithmetic they are estimated then: the network
+is computed once as it is, and some times with every number of every layer moved by 2^-50 of itself, up or down by
+chance, which is more than float64 rounds it by. The box around the first has 2^10 times the radius by which the others
+are off. Where that is wide, float64 does not know the latents, and `LatentRanges.roughly` says so, and from which layer
+on: a class that is not certain then need not be so in the network.
 
 **binary32** (certificates/network-v1.md, "The network in binary32"). A layer's numbers, computed in any order of sums
 from numbers within r of c, are off by further
@@ -21,30 +26,33 @@ with m as that text counts it; a sigmoid or tanh by 8 units in the last place, t
 roundings. For what underflow loses there is a term of its own.
 
 Soundness: nothing rests on this. Certificates that are found with these boxes are proved by a checker with boxes of its
-own, in exact integers. These are a little wider than those, so that what is found for them is mostly proved.
+own, in exact integers. These are wider than those, so that what is found for them is mostly proved.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
-from verale.bounds.real_network import KNOWN, LATENT_UNIT, LIFTED, FineRules, TooFineError
-from verale.network import PICTURE, FrozenNetwork, walk
+from verale.network import FrozenNetwork, walk
 from verale.network.binary32 import GREATEST_FOLDED, LARGEST
 from verale.network.layers import (
     AveragePooling,
+    Clamp,
     Concatenation,
     Convolution,
     Flattening,
     FullConnection,
+    Gaussian,
+    InverseRoot,
     LeakyRectifier,
     NetworkLayer,
+    Product,
     Rectifier,
     Sigmoid,
     SpatialMaximum,
@@ -67,8 +75,17 @@ _LOST = 2.0**-44
 """No less than what underflow loses in binary32, beside numbers near 1; before a factor of 2^32 that folding hides."""
 _UP = 1 + 2.0**-20
 """More than what a radius, a sum of fewer than 2^30 positive terms, is rounded by."""
+_ERF = 2.0**-44
+"""More than torch's error function, and its inverse root relative to that, are taken to be off by in float64."""
 _NARROW = 2.0**-30
-"""Where latents are known less exactly than this, real arithmetic is computed in more bits than float64 has."""
+"""Where latents are enclosed less exactly than this, those of real arithmetic are estimated."""
+_USABLE = 2.0**-20
+"""Where an estimate is less exact than this, float64 does not know the latents."""
+_MOVED, _TIMES, _SAFETY = 2.0**-50, 3, 2.0**10
+"""By what share of itself a number is moved, how often the network is computed so, and by how much wider a box is than
+the latents were off: three times, of which none shows a thousandth of what all numbers together do."""
+_LATENT_UNIT = 2.0**-44
+"""By how much latents are taken wider: more than what the checker's box, some 2^-56 wide, may lie beside this one."""
 _WIDE = 1 + 2.0**-10
 """By how much the rounding of binary32 is taken greater than it is."""
 
@@ -100,30 +117,30 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
     """
     rule = _Rules(arithmetic == "float32")
     with torch.no_grad():
-        first = _normalised(network, picture[None], rule.single)
-        walked = _walked(network, first, rule)
+        walked = _walked(network, _normalised(network, picture[None], rule.single), rule)
         ends, roughly = walked.output.ends(), ""
         if rule.single:
             roughly = _OVERFLOW32.format(walked.beyond) if walked.beyond else _SINGLE
         elif not _is_narrow(ends):
-            ends, roughly = _in_more_bits(network, picture[None], rule, ends, walked.rough)
+            estimated = _estimated(network, network.normalised(picture[None]))
+            ends, roughly = (estimated.ends, "") if not estimated.rough else (ends, estimated.rough)
+            ends = ends.clamp(walked.output.least, walked.output.most)
     lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
     return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly)
 
 
 _SINGLE = "any order of float32's sums widens it, layer by layer: it is narrower in real arithmetic (--arithmetic real)"
 _OVERFLOW32 = "numbers of layer {} may overflow in float32: it is narrower in real arithmetic (--arithmetic real)"
-_ROUGH = "the search knows the network only roughly from layer {} on, where float64 has too few bits: {}"
-_OVERFLOW = "numbers of layer {} are beyond float64: scale the weights before it down"
-_BENT = (
-    "sigmoids, tanhs and leaky relus are computed in float64, and layers behind them multiply what that rounds: take an"
-    " earlier layer for the latents"
+_ROUGH = (
+    "the search knows the network only roughly from layer {} on, where float64 has too few bits: take a network of"
+    " fewer layers, or an earlier layer for the latents"
 )
+_OVERFLOW = "numbers of layer {} are beyond float64: scale the weights before it down"
 
 
-def _is_narrow(ends: Enclosure) -> bool:
+def _is_narrow(ends: Enclosure, most: float = _NARROW) -> bool:
     width = ends.upper - ends.lower
-    return bool(((width <= _NARROW * (1 + ends.upper.abs())) & width.isfinite()).all())
+    return bool(((width <= most * (1 + ends.upper.abs())) & width.isfinite()).all())
 
 
 class _Walked(NamedTuple):
@@ -150,50 +167,39 @@ def _walked(network: FrozenNetwork, first: Any, compute: Callable[..., Any]) -> 
     return _Walked(output, rough or name, beyond)
 
 
-def _in_more_bits(
-    network: FrozenNetwork, pictures: Tensor, rule: _Rules, wide: Enclosure, rough: str
-) -> tuple[Enclosure, str]:
-    """The ends of the output in real arithmetic, where float64 does not have the bits, and why they are wide, if so.
+class _Estimated(NamedTuple):
+    """Latents as float64 knows them.
 
-    Args:
-        network, pictures, rule: see `latent_ranges`.
-        wide: the ends by float64 alone, which stay where nothing has the bits.
-        rough: the first layer that float64 alone knows only roughly.
+    Attributes:
+        ends: a box around them; None where float64 does not know them.
+        rough: why it does not; empty where it does.
     """
-    at = PICTURE
-    try:
-        fine = FineRules(network)
 
-        def compute(layer: NetworkLayer, given: Sequence[Any]) -> Any:
-            nonlocal at
-            at, operation = layer.name, layer.operation
-            if not isinstance(operation, KNOWN):
-                return rule(layer, [_rounded(each) for each in given])
-            if not isinstance(operation, LIFTED) and all(isinstance(each, _Around) for each in given):
-                return rule(layer, given)
-            named = zip(layer.inputs, given, strict=True)
-            return fine(
-                layer,
-                [fine.lifted(name, x.centre, x.radius) if isinstance(x, _Around) else x for name, x in named],
-            )
-
-        walked = _walked(network, fine.picture(pictures), compute)
-        output = _rounded(walked.output)
-    except TooFineError as error:
-        return wide, _ROUGH.format(rough, error)
-    except OverflowError:  # of a power of two, or of an integer of an infinite number
-        return wide, _ROUGH.format(rough, _OVERFLOW.format(at))
-    ends = output.wider(torch.full_like(output.radius, LATENT_UNIT)).within(output.least, output.most).ends()
-    why = _OVERFLOW.format(walked.rough) if walked.rough == walked.beyond else _BENT
-    return ends, "" if _is_narrow(ends) else _ROUGH.format(walked.rough, why)
+    ends: Any
+    rough: str
 
 
-def _rounded(given: Any) -> _Around:
-    """Numbers in fixed point, around float64 centres."""
-    if isinstance(given, _Around):
-        return given
-    value, off = given.centre.to_float()
-    return _Around.of(value[None], up(given.radius + off)).within(given.least)
+def _estimated(network: FrozenNetwork, images: Tensor) -> _Estimated:
+    """The latents of one normalised picture, and how far rounding may have moved them."""
+    source = torch.Generator().manual_seed(0)
+    rough = ""
+
+    def moved(numbers: Tensor) -> Tensor:
+        signs = torch.randint(0, 2, numbers[1:].shape, generator=source, dtype=torch.int8).double().mul_(2).sub_(1)
+        return torch.cat([numbers[:1], numbers[1:] * signs.mul_(_MOVED).add_(1)])
+
+    for name, output in walk(
+        network,
+        moved(images.expand(1 + _TIMES, -1, -1, -1)),
+        lambda layer, inputs: moved(layer.operation(*inputs)),
+    ):
+        centre, off = output[:1], (output[1:] - output[:1]).abs().amax() * _SAFETY
+        if not bool(output.isfinite().all()):
+            return _Estimated(None, _OVERFLOW.format(name))
+        if not rough and not off <= _USABLE / 2 * (1 + centre.abs().amax()):
+            rough = _ROUGH.format(name)
+    ends = Enclosure.around(centre, up(off + _LATENT_UNIT + centre.abs() * _MOVED))
+    return _Estimated(ends, "" if _is_narrow(ends, _USABLE) else rough or _ROUGH.format(name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,6 +350,37 @@ class _Rules:
         found = _Around.between(Enclosure(operation(ends.lower), operation(ends.upper)))
         return found.within(max(0.0, given.least) if isinstance(operation, Rectifier) else given.least, given.most)
 
+    def product(self, operation: Product, given: _Around, factor: _Around) -> _Around:
+        """|x y - c d| <= |c| s + r (|d| + s) for x within r of c and y within s of d. Nothing is known in binary32."""
+        centre = operation(given.centre, factor.centre)
+        if self.single:
+            return _unknown(centre)
+        radius = given.centre.abs() * factor.radius + given.radius * factor.size
+        found = _Around.of(centre, (radius + centre.abs() * gamma(4)) * _UP)
+        return found.within(0.0) if given.least >= 0 and factor.least >= 0 else found
+
+    def clamped(self, operation: Clamp, given: _Around) -> _Around:
+        """A clamp, whose ends binary32 may round."""
+        ends = given.ends()
+        found = _Around.between(Enclosure(operation(ends.lower), operation(ends.upper)))
+        if not self.single:
+            return found.within(operation.lower, operation.upper)
+        return found.wider(found.size * _gamma32(1) + _LOST)
+
+    def gaussian(self, operation: Gaussian, given: _Around) -> _Around:
+        """The normal distribution function, whose slope is below 2/5; `_ERF` holds what torch's is off."""
+        centre = operation(given.centre)
+        return _unknown(centre) if self.single else _Around.of(centre, up(given.radius * 0.4 + _ERF)).within(0.0, 1.0)
+
+    def inverse_root(self, operation: InverseRoot, given: _Around) -> _Around:
+        """1 / sqrt(x), which falls; of numbers that may be 0 or less nothing is known."""
+        ends = given.ends()
+        least, most = operation(ends.upper) * (1 - _ERF), operation(ends.lower) * (1 + _ERF)
+        found = _Around.between(
+            Enclosure.unchecked(least.nan_to_num(0.0), torch.where(ends.lower > 0, most, torch.inf))
+        )
+        return _unknown(found.centre) if self.single else found.within(0.0)
+
     def moved(self, operation: Concatenation | Flattening | Upsampling, *given: _Around) -> _Around:
         """What only puts numbers elsewhere."""
         return _Around(
@@ -394,5 +431,9 @@ _RULES: dict[type, Callable[..., _Around]] = {
     LeakyRectifier: _Rules.leaky,
     Sigmoid: _Rules.sigmoid,
     Tanh: _Rules.tanh,
+    Product: _Rules.product,
+    Clamp: _Rules.clamped,
+    Gaussian: _Rules.gaussian,
+    InverseRoot: _Rules.inverse_root,
 }
 """The rule of each operation."""

@@ -29,6 +29,11 @@ class Arb(Arithmetic):
         with ctx.workprec(bits + GUARD_BITS + max(0, 2 * ceil_shift(mantissa, exponent))):
             return _ends(arb((fmpz(mantissa), fmpz(exponent))).exp(), bits)
 
+    def _normal(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        with ctx.workprec(bits + GUARD_BITS):
+            ball = arb((fmpz(mantissa), fmpz(exponent)))
+            return _ends((1 + (ball / arb(2).sqrt()).erf()) / 2, bits)
+
     def _block(self, rows: Rows) -> fmpz_mat:
         return fmpz_mat(rows)
 

@@ -1,4 +1,4 @@
-"""The few operations of the reading that need rounding, logarithms and exponentials, with either of two libraries.
+"""The few operations of the reading that need rounding, logarithms and the like, with either of two libraries.
 
 `arb` (python-flint) is the fast one, `mpmath` the reference. Each is imported only when it is chosen, so either may be
 missing. All else is exact: integers on a grid of 2^-bits, of which a range has two, rounded outward.
@@ -56,6 +56,22 @@ class Arithmetic(ABC):
     @abstractmethod
     def _exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
         """exp(mantissa 2^exponent), from about 2^-bits to exp(2^20)."""
+
+    def normal(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        """The standard normal distribution function at mantissa 2^exponent: 1/2 + (1/2) erf(x / 2^(1/2)).
+
+        Beyond 1 in size it is less than exp(-x^2 / 2) / 2 away from 0 or 1, and 2^-bits where that is no more.
+        """
+        self.clock.look()
+        if mantissa == 0:
+            return 1 << bits - 1, 1 << bits - 1
+        if floor_shift(mantissa * mantissa, 2 * exponent) >= 2 * bits + 2:
+            return (0, 1) if mantissa < 0 else ((1 << bits) - 1, 1 << bits)
+        return self._normal(mantissa, exponent, bits)
+
+    @abstractmethod
+    def _normal(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        """The same where x^2 < 2 bits + 3."""
 
     def matrix(self, rows: Rows) -> Matrix:
         """A matrix of integers as `product` takes it."""

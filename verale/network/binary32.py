@@ -13,7 +13,16 @@ import torch
 from torch import Tensor
 
 from verale.errors import NetworkError, option
-from verale.network.layers import Convolution, FullConnection, LeakyRectifier, NetworkLayer
+from verale.network.layers import (
+    Clamp,
+    Convolution,
+    FullConnection,
+    Gaussian,
+    InverseRoot,
+    LeakyRectifier,
+    NetworkLayer,
+    Product,
+)
 from verale.network.network import FrozenNetwork
 
 __all__ = ["GREATEST_FOLDED", "LARGEST", "NOT_CLAIMED", "require_binary32"]
@@ -47,6 +56,11 @@ def _why_not(layer: NetworkLayer) -> str | None:
     operation = layer.operation
     if isinstance(operation, LeakyRectifier):
         return f"has the slope {operation.slope}, which float32 may take as 0" if 0 < operation.slope < _LEAST else None
+    if isinstance(operation, Product | Gaussian | InverseRoot):
+        return f"is of the kind {operation.kind}, of which nothing is claimed in float32"
+    if isinstance(operation, Clamp):
+        size = max(abs(operation.lower), abs(operation.upper))
+        return f"has ends of up to {size:.3g}, which may overflow in float32" if size > LARGEST else None
     if not isinstance(operation, Convolution | FullConnection):
         return None
     terms = operation.weight[0].numel()

@@ -6,6 +6,7 @@ it reads. No proof uses these numbers: `verale.bounds.network` encloses them, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -22,14 +23,18 @@ from verale.tensors import loaded
 __all__ = [
     "OPERATIONS",
     "AveragePooling",
+    "Clamp",
     "Concatenation",
     "Convolution",
     "Flattening",
     "FullConnection",
+    "Gaussian",
+    "InverseRoot",
     "LeakyRectifier",
     "NetworkLayer",
     "Operation",
     "Pair",
+    "Product",
     "Rectifier",
     "Sigmoid",
     "SpatialMaximum",
@@ -128,6 +133,18 @@ class Concatenation:
 
 
 @dataclass(frozen=True)
+class Product:
+    """The product of two tensors, entry by entry; the second one is repeated along axes of which it has one entry."""
+
+    kind: ClassVar[str] = "multiply"
+
+    def __call__(self, given: Tensor, factor: Tensor) -> Tensor:
+        if given.dim() != factor.dim() or any(b not in (1, a) for a, b in zip(given.shape, factor.shape, strict=True)):
+            raise ValueError(f"a factor of {tuple(factor.shape[1:])} for {tuple(given.shape[1:])}")
+        return given * factor
+
+
+@dataclass(frozen=True)
 class Rectifier:
     """max(0, x)."""
 
@@ -149,6 +166,18 @@ class LeakyRectifier:
 
 
 @dataclass(frozen=True)
+class Clamp:
+    """min(upper, max(lower, x))."""
+
+    kind: ClassVar[str] = "clamp"
+    lower: float
+    upper: float
+
+    def __call__(self, given: Tensor) -> Tensor:
+        return given.clamp(self.lower, self.upper)
+
+
+@dataclass(frozen=True)
 class Sigmoid:
     """1 / (1 + exp(-x))."""
 
@@ -166,6 +195,26 @@ class Tanh:
 
     def __call__(self, given: Tensor) -> Tensor:
         return given.tanh()
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """The standard normal distribution function."""
+
+    kind: ClassVar[str] = "gaussian"
+
+    def __call__(self, given: Tensor) -> Tensor:
+        return (1 + torch.erf(given / math.sqrt(2))) / 2
+
+
+@dataclass(frozen=True)
+class InverseRoot:
+    """1 / sqrt(x), of positive numbers."""
+
+    kind: ClassVar[str] = "inverse_root"
+
+    def __call__(self, given: Tensor) -> Tensor:
+        return given.rsqrt()
 
 
 @dataclass(frozen=True)
@@ -219,8 +268,8 @@ class Upsampling:
 OPERATIONS: Mapping[str, Callable[..., Any]] = {
     each.kind: each
     for each in (
-        *(Convolution, FullConnection, Sum, Concatenation, Rectifier, LeakyRectifier, Sigmoid, Tanh),
-        *(SpatialMaximum, AveragePooling, Flattening, Upsampling),
+        *(Convolution, FullConnection, Sum, Concatenation, Product, Rectifier, LeakyRectifier, Clamp),
+        *(Sigmoid, Tanh, Gaussian, InverseRoot, SpatialMaximum, AveragePooling, Flattening, Upsampling),
     )
 }
 """The operation of each kind."""

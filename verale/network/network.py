@@ -29,7 +29,7 @@ from verale.checker.read.network_file import (
 )
 from verale.errors import NetworkError, UsageError, first_line, naming
 from verale.files import read, write_atomically
-from verale.network.layers import Convolution, FullConnection, LeakyRectifier, NetworkLayer
+from verale.network.layers import Clamp, Convolution, FullConnection, LeakyRectifier, NetworkLayer
 
 __all__ = ["LARGEST_NETWORK", "PICTURE", "FrozenNetwork", "walk"]
 
@@ -113,6 +113,10 @@ class FrozenNetwork:
                 bias is None or bias.shape != magnitude.shape or not bool((bias.double().abs() <= magnitude).all())
             ):
                 raise NetworkError(f"{layer.name}.magnitude", "is no bound of a bias, expected one at least as large")
+            if isinstance(operation, Clamp) and not -math.inf < operation.lower <= operation.upper < math.inf:
+                raise NetworkError(
+                    layer.name, f"clamps from {operation.lower} to {operation.upper}, expected finite ends in order"
+                )
             if isinstance(operation, LeakyRectifier) and not 0 <= operation.slope <= 1:
                 raise NetworkError(layer.name, f"has the slope {operation.slope}, expected 0 to 1")
         if unread != {self.layers[-1].name}:

@@ -83,54 +83,16 @@ def prelu(*slopes: float) -> nn.Module:
 
 
 PUT: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
-    "ReLU6": nn.ReLU6(),
-    "relu6": functional.relu6,
-    "Hardtanh": nn.Hardtanh(),
-    "Hardtanh from 0": nn.Hardtanh(0.0, 2.5),
-    "hardtanh": lambda x: functional.hardtanh(x, -0.25, 0.75),
-    "clamp": lambda x: x.clamp(-0.5, 1.5),
-    "clamp below": lambda x: torch.clamp(x, min=0.25),
-    "clamp above": lambda x: x.clamp_max(0.25),
-    "clamp in place": lambda x: x.clamp_(max=-0.25),
-    "Hardsigmoid": nn.Hardsigmoid(),
     "PReLU": prelu(0.25),
     "RReLU": nn.RReLU(),
     "other zeros": nn.ConstantPad2d((1, 0, 2, 1), 0.5),
     "divisor": nn.AvgPool2d((2, 3), (2, 1), divisor_override=4),
-    "times": lambda x: x * 3,
-    "times before": lambda x: 0.3 * x,
-    "over": lambda x: x / 7.0,
-    "plus": lambda x: x + 1.5,
-    "minus": lambda x: x - 1.5,
-    "minus before": lambda x: 1.5 - x,
-    "negative": lambda x: -x,
-    "mean": lambda x: x.mean((2, 3), keepdim=True),
-    "amax": lambda x: torch.amax(x, (2, 3), keepdim=True),
 }
 
 
 @pytest.mark.parametrize("name", PUT)
 def test_modules_in_its_place_give_the_same_latents(name: str) -> None:
     require_same(PUT[name], carried_out(refusal(PUT[name])))
-
-
-def test_what_is_refused_behind_a_flattening_has_linear_layers_in_its_place() -> None:
-    class Flat(nn.Module):
-        def __init__(self, change: nn.Module) -> None:
-            super().__init__()
-            torch.manual_seed(0)
-            self.all = nn.Sequential(nn.AvgPool2d(4), nn.Flatten(), nn.Linear(18, 5), change, nn.Linear(5, 2)).double()
-
-        def forward(self, images: Tensor) -> Tensor:
-            return self.all(images)
-
-    with pytest.raises(
-        NetworkError, match=r"put nn\.ReLU\(\), nn\.Linear\(5, 5\) with weight -1 on the diagonal"
-    ) as error:
-        export_network(Flat(nn.ReLU6()).eval(), None, SHAPE)
-    network, pictures = export_network(Flat(carried_out(str(error.value))).eval(), None, SHAPE), random_pictures(2)
-    expected = Flat(nn.ReLU6())(pictures.double() / 255)
-    torch.testing.assert_close(network.latents(pictures)[:, 0], expected, rtol=1e-12, atol=1e-12)
 
 
 def depthwise(weight: float | Tensor) -> nn.Conv2d:
@@ -201,22 +163,6 @@ def test_a_maximum_with_gaps_is_written_with_convolutions_and_sums() -> None:
     require_same(module, Greatest())
 
 
-def test_differences_and_multiples_of_outputs_are_written_with_convolutions() -> None:
-    class Minus(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.a = depthwise(-1.0)
-
-        def forward(self, x: Tensor) -> Tensor:
-            return x + self.a(x.relu())
-
-    assert "write x - y as x + A(y), with A a 1 x 1 convolution of each channel" in refusal(lambda x: x - x.relu())
-    require_same(lambda x: x - x.relu(), Minus())
-    words = refusal(lambda x: torch.add(x, x.relu(), alpha=-1))
-    assert "add x and A(y), with A nn.Conv2d(3, 3, 1, groups=3) with weight -1 and bias 0" in words
-    require_same(lambda x: torch.add(x, x.relu(), alpha=-1), Minus())
-
-
 def shuffled(given: Tensor) -> Tensor:
     """As ShuffleNet shuffles."""
     return given.view(given.size(0), 3, 1, given.size(2), given.size(3)).transpose(1, 2).flatten(1, 2)
@@ -240,6 +186,95 @@ def test_running_statistics_of_instances_are_a_batch_normalisation() -> None:
     require_same(module, module)
 
 
+class Gate(nn.Module):
+    """Squeeze-and-excitation, the gate first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pool, self.fc1, self.fc2 = nn.AdaptiveAvgPool2d(1), nn.Conv2d(3, 2, 1), nn.Conv2d(2, 3, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.hardsigmoid(self.fc2(functional.silu(self.fc1(self.pool(x))))) * x
+
+
+class Turned(nn.Module):
+    """ConvNeXt's block: channels last for a normalisation and two linear layers, and a parameter of each channel."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.first, self.second = nn.LayerNorm(3, eps=1e-6), nn.Linear(3, 5), nn.Linear(5, 3)
+        nn.init.normal_(self.norm.weight)
+        nn.init.normal_(self.norm.bias)
+        self.scale = nn.Parameter(torch.randn(3, 1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm(x.permute(0, 2, 3, 1))
+        return x + self.scale * self.second(functional.gelu(self.first(y))).permute(0, 3, 1, 2)
+
+
+FROZEN: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
+    "ReLU6": nn.ReLU6(),
+    "relu6": functional.relu6,
+    "Hardtanh": nn.Hardtanh(),
+    "Hardtanh from 0": nn.Hardtanh(0.0, 2.5),
+    "hardtanh": lambda x: functional.hardtanh(x, -0.25, 0.75),
+    "clamp": lambda x: x.clamp(-0.5, 1.5),
+    "clamp below": lambda x: torch.clamp(x, min=0.25),
+    "clamp above": lambda x: x.clamp_max(0.25),
+    "clamp in place": lambda x: x.clamp_(max=-0.25),
+    "no clamp": lambda x: x.clamp(max=float("inf")),
+    "Hardsigmoid": nn.Hardsigmoid(),
+    "Hardswish": nn.Hardswish(),
+    "SiLU": nn.SiLU(inplace=True),
+    "GELU": nn.GELU(),
+    "times": lambda x: x * 3,
+    "times before": lambda x: 0.3 * x,
+    "over": lambda x: x / 7.0,
+    "plus": lambda x: x + 1.5,
+    "minus": lambda x: x - 1.5,
+    "minus before": lambda x: 1.5 - x,
+    "minus x": lambda x: x - x.relu(),
+    "added twice": lambda x: torch.add(x, x.relu(), alpha=2),
+    "negative": lambda x: -x,
+    "square": lambda x: x * x,
+    "product": lambda x: x * x.sigmoid(),
+    "map": lambda x: x.amax((2, 3), keepdim=True) * x,
+    "mean": lambda x: x.mean((2, 3), keepdim=True),
+    "amax": lambda x: torch.amax(x, (2, 3), keepdim=True),
+    "gate": Gate(),
+    "channels last": Turned(),
+}
+
+
+@pytest.mark.parametrize("name", FROZEN)
+def test_what_several_layers_compute_is_frozen_as_these(name: str) -> None:
+    require_same(FROZEN[name], FROZEN[name])
+
+
+def test_activations_behind_a_flattening_are_frozen() -> None:
+    torch.manual_seed(0)
+    head = nn.Sequential(nn.Linear(9, 5), nn.Hardswish(), nn.Linear(5, 2), nn.GELU())
+    module = nn.Sequential(nn.AvgPool2d((4, 3)), nn.Flatten(), *([nn.Linear(27, 9)]), head).double().eval()
+    network, pictures = export_network(module, None, SHAPE), random_pictures(2)
+    torch.testing.assert_close(network.latents(pictures)[:, 0], module(pictures.double() / 255))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda x: x.permute(0, 3, 1, 2), r"permutes axes as \(0, 3, 1, 2\): only \(0, 2, 3, 1\), and"),
+        (lambda x: x.permute(0, 3, 2, 1), r"permutes axes as \(0, 3, 2, 1\)"),
+        (lambda x: functional.max_pool2d(x.permute(0, 2, 3, 1), 2), r"stand behind rows and columns: permute them to"),
+        (nn.GELU("tanh"), 'approximates the normal distribution by a tanh: set approximate="none", or train it so'),
+        (lambda x: x / x, "divides by an output of a layer, or by 0"),
+        (lambda x: x * x.mean(2, keepdim=True), "only over all rows and columns is known: write it with keepdim=True"),
+    ],
+)
+def test_what_is_like_them_and_not_known_is_refused(change: nn.Module | Callable[[Tensor], Tensor], words: str) -> None:
+    with pytest.raises(NetworkError, match=words):
+        export_network(Between(change), None, SHAPE)
+
+
 ZEROS: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     **{str(pads): nn.ZeroPad2d(pads) for pads in (1, (0, 1, 0, 1), (3, 0, 0, 2), (1, 2, 3, 4), (0, 0, 0, 0))},
     "constant": nn.ConstantPad2d((1, 0, 0, 2), 0.0),
@@ -254,9 +289,6 @@ def test_zeros_on_any_side_are_frozen_as_a_layer(name: str) -> None:
 
 
 NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
-    "GELU": nn.GELU(),
-    "SiLU": nn.SiLU(),
-    "Hardswish": nn.Hardswish(),
     "replication": nn.ReplicationPad2d(1),
     "reflection": lambda x: functional.pad(x, (1, 1, 1, 1), mode="reflect"),
     "cut": nn.ZeroPad2d((-1, 0, 0, 0)),
@@ -264,10 +296,8 @@ NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "groups": nn.GroupNorm(1, 3),
     "layers": nn.LayerNorm([3, 12, 10]),
     "softmax": nn.Softmax2d(),
-    "product": lambda x: x * x.relu(),
     "by x": lambda x: 1 / x,
     "uncounted": nn.AvgPool2d(2, padding=1, count_include_pad=False),
-    "mean of rows": lambda x: x.mean(2, keepdim=True),
 }
 
 
@@ -275,7 +305,7 @@ NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
 def test_what_no_layers_compute_is_told_so(name: str) -> None:
     words = refusal(NONE[name])
     assert "no layers of a network file compute it: train the network with" in words
-    assert words.endswith("sums and concatenations, or name an earlier layer")
+    assert words.endswith("sums, products and concatenations, or name an earlier layer")
 
 
 class First(nn.Module):

@@ -8,7 +8,15 @@ from torch import Tensor
 
 from verale.errors import NetworkError
 from verale.network import NOT_CLAIMED, FrozenNetwork, require_binary32
-from verale.network.layers import Convolution, LeakyRectifier, NetworkLayer, Rectifier
+from verale.network.layers import (
+    Clamp,
+    Convolution,
+    Gaussian,
+    InverseRoot,
+    LeakyRectifier,
+    NetworkLayer,
+    Rectifier,
+)
 
 
 def network(*operations: object, mean: float = 0.5, std: float = 0.25) -> FrozenNetwork:
@@ -28,10 +36,14 @@ def convolution(weight: float, bias: float | None = None, magnitude: float | Non
 CLAIMED = [
     network(convolution(1.0), Rectifier()),
     network(convolution(2.0**40, 2.0**40), LeakyRectifier(0.0), LeakyRectifier(2.0**-100)),
+    network(convolution(1.0), Clamp(0.0, 6.0)),
     network(convolution(2.0**32, 1.0, 2.0**32), std=2.0**-125),
 ]
 REFUSED = {
     "layer '1': has the slope 1e-40, which float32 may take as 0": network(convolution(1.0), LeakyRectifier(1e-40)),
+    "layer '1': is of the kind gaussian, of which nothing is claimed": network(convolution(1.0), Gaussian()),
+    "layer '1': is of the kind inverse_root, of which": network(convolution(1.0), InverseRoot()),
+    "layer '1': has ends of up to 1e\\+38, which may overflow": network(convolution(1.0), Clamp(0.0, 1e38)),
     "layer '0': has numbers of up to 1e\\+39, which may overflow": network(convolution(1e39)),
     "layer '0': has numbers of up to 1e\\+300, which may": network(convolution(1.0, -1e300)),
     "layer '0': has a batch normalisation folded in": network(convolution(1.0, 1.0, NOT_CLAIMED)),

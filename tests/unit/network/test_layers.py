@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 import torch
 from torch import Tensor
 
 from verale.network.layers import (
     AveragePooling,
+    Clamp,
     Concatenation,
     Convolution,
     Flattening,
     FullConnection,
+    Gaussian,
+    InverseRoot,
     LeakyRectifier,
+    Product,
     Rectifier,
     SpatialMaximum,
     Sum,
@@ -59,6 +64,13 @@ def test_the_others() -> None:
     assert torch.equal(Concatenation()(given, other)[:, 2:], other)
     assert torch.equal(Rectifier()(given), given.clamp(min=0))
     assert torch.equal(LeakyRectifier(0.5)(given), torch.where(given >= 0, given, given / 2))
+    assert torch.equal(Product()(given, other), given * other)
+    assert torch.equal(Product()(given, other[:, :1, :, :1])[0, 1, 1], given[0, 1, 1] * other[0, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"a factor of \(2, 2, 3\) for \(1, 2, 3\)"):
+        Product()(given[:, :1], other)
+    assert torch.equal(Clamp(-0.25, 0.5)(given), given.clamp(min=-0.25).clamp(max=0.5))
+    assert float((Gaussian()(given) - torch.special.ndtr(given)).abs().max()) < 1e-15
+    assert torch.equal(InverseRoot()(given.square() + 1), (given.square() + 1).rsqrt())
     assert Flattening()(given)[0, (1 * 2 + 1) * 3 + 2] == given[0, 1, 1, 2]
     assert Upsampling((2, 3))(given)[0, 1, 3, 8] == given[0, 1, 1, 2]
     weight = drawn(4, 12, seed=3)

@@ -15,7 +15,16 @@ from verale.checker.read.network_file import METADATA_KEY as NETWORK_KEY
 from verale.checker.read.network_file import read_network
 from verale.errors import InputError, NetworkError, UsageError
 from verale.network import FrozenNetwork, walk
-from verale.network.layers import AveragePooling, Convolution, LeakyRectifier, NetworkLayer, Rectifier, Sum
+from verale.network.layers import (
+    AveragePooling,
+    Clamp,
+    Convolution,
+    LeakyRectifier,
+    NetworkLayer,
+    Product,
+    Rectifier,
+    Sum,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
 
@@ -97,6 +106,19 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
     "later": ({"layers": with_layer(1, inputs=["3"])}, "reads '3', expected picture or an earlier layer"),
     "no list": ({"layers": with_layer(1, inputs="0")}, "expected a list of names"),
     "unread": ({"layers": with_layer(1, inputs=["picture"])}, "layer 0 is read by no layer"),
+    "one factor": (
+        {"layers": with_layer(1, kind="multiply")},
+        r"layer 1 \(multiply\) reads 1 inputs, expected two",
+    ),
+    "another factor": (
+        {"layers": with_layer(1, kind="multiply", inputs=["0", "picture"])},
+        r"reads .*, expected a second one as large, or 1 along an axis",
+    ),
+    "ends": (
+        {"layers": with_layer(1, kind="clamp", lower="0x1p+0", upper="0x0p+0")},
+        r"layer 1 \(clamp\): its lower is above its upper, expected two ends in this order",
+    ),
+    "no ends": ({"layers": with_layer(1, kind="clamp", lower="0x1p+0")}, "lacks the field 'upper'"),
     "two inputs": ({"layers": with_layer(1, inputs=["0", "0"])}, r"layer 1 \(relu\) reads 2 inputs, expected one"),
     "stride": ({"layers": with_layer(0, stride=[1])}, "stride is .*, expected two integers"),
     "no stride": ({"layers": with_layer(0, stride=[0, 1])}, "stride is .*, expected integers from 1 to 4096"),
@@ -140,6 +162,9 @@ def layer(operation: Any, *inputs: str) -> NetworkLayer:
     ("added", "expected"),
     [
         (layer(LeakyRectifier(2.0)), "slope 2.0, expected 0 to 1"),
+        (layer(Clamp(1.0, 0.0)), "clamps from 1.0 to 0.0, expected finite ends in order"),
+        (layer(Clamp(0.0, float("inf"))), "clamps from 0.0 to inf, expected finite ends in order"),
+        (layer(Product(), "2", "picture"), "does not fit what it reads"),
         (layer(AveragePooling((20, 20), (1, 1), (0, 0))), "does not fit what it reads"),
         (layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.full((1, 2, 1, 1), torch.nan))), "finite"),
         (layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(1, 2, 1, 1, dtype=torch.float16))), "float16"),

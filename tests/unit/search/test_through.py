@@ -9,9 +9,10 @@ import pytest
 import torch
 from support.problems import small_problem
 from support.small import small_head
-from support.torch_networks import deep_network, frozen_network, random_pictures
+from support.torch_networks import SHAPE, deep_network, frozen_network, random_pictures
 from torch import nn
 
+from verale.adapters.freezing import export_network
 from verale.bounds import observe
 from verale.certificate import (
     ActivationStatement,
@@ -164,7 +165,11 @@ def test_a_network_that_is_not_enclosed_is_told_as_such() -> None:
         assert isinstance(result.explanation, Unexplained)
         assert result.explanation.reason.startswith("the class is not certain over the box of latents that the network")
         assert "narrower in real arithmetic (--arithmetic real)" in result.explanation.reason
-    network = deep_network(400, nn.Sigmoid())
+    layers = nn.Sequential(nn.Conv2d(3, 4, 1), nn.Conv2d(4, 4, 1), nn.AvgPool2d(5)).double().eval()
+    for layer, bias in zip(layers, (2.0**50, -(2.0**50)), strict=False):
+        nn.init.eye_(layer.weight.data[:, :, 0, 0])
+        nn.init.constant_(layer.bias, bias)
+    network = export_network(layers, None, SHAPE)
     for result in explained(head_of(network), network, "real", paradigm="top_k"):
         assert isinstance(result.explanation, Unexplained)
         assert "the search knows the network only roughly from layer" in result.explanation.reason

@@ -16,6 +16,9 @@ gamma_m = m u / (1 - m u). The entries that a layer reads are as computed; they 
   multiplied by a rounded reciprocal: gamma_(n + 2).
 - **Functions.** Within k = 8 units in the last place is off by at most 2 k u of the value. sigmoid lies in [0, 1] and
   tanh in [-1, 1] as computed too. The negative side of leaky_relu has <2>, for the slope and the product.
+- **Clamps.** What is read is not rounded, and the ends once, where they are no binary32 numbers: <1> of an end moves
+  what is given by no more than the end.
+- **Refused.** Of products of two outputs, of `gaussian` and `inverse_root` nothing is claimed.
 - **Underflow.** An operation is off by at most 2^-126 besides, and so is each operand: 4 2^-126 for a term of a sum,
   and for what a term is multiplied with the size of the other factor. Ends are integers on a grid of 2^-bits, bits <=
   120, so whatever is taken as 0 lay between ends on either side of 0: layers that round nothing add nothing.
@@ -121,8 +124,23 @@ def rounded(layer: Layer, read: Sequence[Ends], given: Ends, arithmetic: Arithme
             return given.mapped(
                 lambda low: max(least, low - _ulps(low) - 1), lambda high: min(one, high + _ulps(high) + 1)
             )
+        case "clamp":
+            return _clamped(layer, given, bits)
+        case "multiply" | "gaussian" | "inverse_root":
+            raise unproved(
+                f"nothing is claimed of the layer {layer.name} ({layer.kind}), which libraries compute in several ways"
+            )
         case _:
             return given
+
+
+def _clamped(layer: Layer, given: Ends, bits: int) -> Ends:
+    """Ends of a clamp that are no binary32 numbers are rounded once."""
+    ends = [end for end in (layer.settings.lower, layer.settings.upper) if not is_binary32(end)]
+    if any(abs(end) > LARGEST for end in (layer.settings.lower, layer.settings.upper)):
+        raise _overflow(layer)
+    off = max((share(ceil_at(abs(end), bits), 1) + 1 for end in ends), default=0)
+    return given.mapped(lambda low: low - off, lambda high: high + off)
 
 
 def normalised(value: int, mean: Fraction, std: Fraction, bits: int) -> tuple[int, int]:

@@ -6,8 +6,10 @@ entries are rational, and their ends at most one unit apart.
 Computed in binary32, each layer gives what it gives in real arithmetic for what it reads as computed, but for its own
 roundings (`binary32`).
 
-The grid is chosen once for a network. A layer multiplies widths by about the sum of its weights' sizes, so it has so
-many bits more than the latents are to have. Any choice is sound.
+The grid is chosen for a network. A layer multiplies widths by about the sum of its weights' sizes, so it has so many
+bits more than the latents are to have. What products of outputs and inverse roots multiply widths by depends on the
+picture: where the latents come out wide, they are enclosed once more, with the bits that were lost. Any choice is
+sound.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from .sums import AT_ONCE, Sums
 
 _BITS = 56
 """The latents' ends are some 2^-_BITS apart."""
+_ENOUGH = 44
+"""Where they are more than 2^-_ENOUGH apart, they are enclosed once more."""
 _MOST_KEPT = 2**21
 """Weights of a layer that are kept as integers from picture to picture."""
 _MOST_BITS = 4096
@@ -46,6 +50,12 @@ class EnclosedLatents:
     def exactly(cls, latents: Exact) -> EnclosedLatents:
         """These latents alone."""
         return cls(latents.rows, latents.rows, latents.bits)
+
+    @property
+    def width(self) -> int:
+        """The greatest distance of two ends, in units of the grid."""
+        rows = zip(self.lower, self.upper, strict=True)
+        return max(high - low for ends in rows for low, high in zip(*ends, strict=True))
 
     @property
     def known(self) -> bool:
@@ -84,7 +94,14 @@ class Enclosure:
                 binary32, it may give other latents than those that can be bounded.
         """
         if self._found is None or self._found[0] != picture:
-            self._found = picture, self._latents(picture)
+            found = self._latents(picture)
+            lost = found.width.bit_length() - (self.bits - _ENOUGH)
+            more = self.bits + lost + _BITS - _ENOUGH
+            if lost > 0 and not self._binary32 and more <= _MOST_BITS:
+                self.bits = more
+                self._kept, self._normalised = {}, []
+                found = self._latents(picture)
+            self._found = picture, found
         return self._found[1]
 
     def _latents(self, picture: Picture) -> EnclosedLatents:

@@ -6,6 +6,15 @@ these: maxima, sums, means, and functions of one number that do not fall. Quotie
 `sigmoid` rises. With e = exp(-|x|) it is 1 / (1 + e) for x >= 0, which falls with e, or e / (1 + e) for x <= 0, which
 rises with e. So it is computed from the ends of e, with quotients rounded outward. It lies within [0, 1], since 0 <= e.
 And tanh x = 2 sigmoid(2 x) - 1.
+
+`multiply`: a product of two intervals lies between the least and the greatest of the products of their ends, for it is
+linear in each factor.
+
+`gaussian` rises, and by at most 2/5 of what its argument does: its slope exp(-x^2 / 2) / (2 pi)^(1/2) is below 0.4. So
+only the lower end is computed. It lies within [0, 1].
+
+`inverse_root` falls. With r the integer root of floor(2^(3 bits) / x), an integer x at 2^-bits, 1 / (x 2^-bits)^(1/2) =
+(2^(3 bits) / x)^(1/2) 2^-bits lies from r to r + 1, at 2^-bits, as floor(y^(1/2)) = floor(floor(y)^(1/2)).
 """
 
 from __future__ import annotations
@@ -14,10 +23,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
-from math import prod
+from math import isqrt, prod
 from operator import mul
 
 from ..arithmetic import Arithmetic
+from ..dyadic import ceil_at, floor_at
+from ..errors import UnprovedError
 from ..read.network_file import Layer
 
 
@@ -65,6 +76,52 @@ def _tanh(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int)
 
     doubled = read[0].mapped(partial(mul, 2), partial(mul, 2))
     return _sigmoid(layer, [doubled], arithmetic, bits).mapped(moved, moved)
+
+
+def _clamp(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
+    lower, upper = layer.settings.lower, layer.settings.upper
+    least, most = floor_at(lower, bits), floor_at(upper, bits)
+    low, high = ceil_at(lower, bits), ceil_at(upper, bits)
+    return read[0].mapped(lambda x: min(most, max(least, x)), lambda x: min(high, max(low, x)))
+
+
+def _multiply(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
+    first, second = read
+    lower, upper = [], []
+    for place, (low, high) in zip(_repeated(*layer.read), zip(first.lower, first.upper, strict=True), strict=True):
+        least, most = second.lower[place], second.upper[place]
+        ends = low * least, low * most, high * least, high * most
+        lower.append(min(ends) >> bits)
+        upper.append(-(-max(ends) >> bits))
+    return Ends(lower, upper)
+
+
+def _repeated(large: Sequence[int], small: Sequence[int]) -> Iterator[int]:
+    """For each entry of a shape the place of the one that it meets in another, which is 1 along some axes."""
+    axes = []
+    for at, size in enumerate(large):
+        step = prod(small[at + 1 :])
+        axes.append([0] * size if small[at] == 1 else list(range(0, size * step, step)))
+    return map(sum, product(*axes))
+
+
+def _gaussian(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
+    lower, upper = [], []
+    for low, high in zip(read[0].lower, read[0].upper, strict=True):
+        least, most = arithmetic.normal(low, -bits, bits)
+        lower.append(max(0, least))
+        upper.append(min(1 << bits, most - (2 * (low - high) // 5)))
+    return Ends(lower, upper)
+
+
+def _inverse_root(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
+    if min(read[0].lower) <= 0:
+        raise UnprovedError(
+            "picture",
+            f"the layer {layer.name} takes an inverse root of a number that is not shown to be positive",
+        )
+    one = 1 << 3 * bits
+    return Ends([isqrt(one // high) for high in read[0].upper], [isqrt(one // low) + 1 for low in read[0].lower])
 
 
 def _max_pool2d(layer: Layer, read: Sequence[Ends], arithmetic: Arithmetic, bits: int) -> Ends:
@@ -120,10 +177,14 @@ def places(layer: Layer, positions: Iterable[int]) -> Iterator[list[int]]:
 FUNCTIONS: dict[str, Callable[[Layer, Sequence[Ends], Arithmetic, int], Ends]] = {
     "add": lambda layer, read, *_: _of_all(read, lambda entries: list(map(sum, zip(*entries, strict=True)))),
     "concat": lambda layer, read, *_: _of_all(read, lambda entries: list(chain.from_iterable(entries))),
+    "multiply": _multiply,
     "relu": lambda layer, read, *_: read[0].mapped(partial(max, 0), partial(max, 0)),
+    "clamp": _clamp,
     "leaky_relu": _leaky_relu,
     "sigmoid": _sigmoid,
     "tanh": _tanh,
+    "gaussian": _gaussian,
+    "inverse_root": _inverse_root,
     "max_pool2d": _max_pool2d,
     "avg_pool2d": _avg_pool2d,
     "flatten": lambda layer, read, *_: read[0],

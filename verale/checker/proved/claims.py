@@ -27,6 +27,7 @@ from .text import (
     network_text,
     picture_text,
     prices_text,
+    unknown_layer,
     unknown_part,
 )
 
@@ -143,6 +144,10 @@ class ProvedClaims:
 
     def _answer(self, question: str, text: bytes) -> Answer:
         """Raises UnprovedError: `uncovered` or `limit`."""
+        if question in _OF_PICTURES and self._network is not None:
+            unknown = unknown_layer(self._network)
+            if unknown is not None:
+                raise _uncovered(unknown)
         dialogue = self._begun()
         if question in _OF_PICTURES and not self._network_told and self._network is not None:
             self._counted(dialogue.ask("network", network_text(self._network), max(1, self._left)))

@@ -74,6 +74,8 @@ _KNOWN = {
     "readout": "linear soft_tree maximum",
 }
 """The parts that the program knows, by the names that it reads."""
+_UNKNOWN_LAYERS = ("clamp", "multiply", "gaussian", "inverse_root")
+"""The kinds of layers that it does not know."""
 
 
 def unknown_part(head: Head) -> str | None:
@@ -81,6 +83,12 @@ def unknown_part(head: Head) -> str | None:
     parts = {"geometry": head.geometry, "similarity": head.similarity.name, "pooling": head.pooling}
     parts["readout"] = head.readout
     return next((f"the {part} {name}" for part, name in parts.items() if name not in _KNOWN[part].split()), None)
+
+
+def unknown_layer(network: Network) -> str | None:
+    """A layer of a network that the program does not know; None if it knows all."""
+    unknown = (f"the layer {each.name} ({each.kind})" for each in network.layers if each.kind in _UNKNOWN_LAYERS)
+    return next(unknown, None)
 
 
 def head_text(head: Head) -> bytes:

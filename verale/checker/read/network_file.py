@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import prod
+from math import inf, prod
 from typing import Any, TypeAlias
 
 from ..errors import FormatError, NetworkError
@@ -29,8 +29,11 @@ PICTURE = "picture"
 """The name of the normalised picture."""
 TENSORS: dict[str, tuple[str, ...]] = dict.fromkeys(("conv2d", "linear"), ("weight", "bias", "magnitude"))
 """The tensors of each kind that has some; `weight` has to be there."""
-_MANY = ("add", "concat")
-"""The kinds that read two or more."""
+_READS: dict[str, tuple[int, float, str]] = {
+    **dict.fromkeys(("add", "concat"), (2, inf, "two or more")),
+    "multiply": (2, 2, "two"),
+}
+"""How many inputs a kind reads, at least and at most, in words too; of the others it is one."""
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _LONGEST_NAME = 128
 _GREATEST = 4096
@@ -49,6 +52,8 @@ class Settings:
     scale: Pair = (1, 1)
     groups: int = 1
     slope: Fraction = Fraction(0)
+    lower: Fraction = Fraction(0)
+    upper: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -151,10 +156,14 @@ _KINDS: dict[str, Readers] = {
     "linear": {},
     "add": {},
     "concat": {},
+    "multiply": {},
     "relu": {},
+    "clamp": {"lower": number, "upper": number},
     "leaky_relu": {"slope": such(number, lambda slope: 0 <= slope <= 1, "a number from 0 to 1")},
     "sigmoid": {},
     "tanh": {},
+    "gaussian": {},
+    "inverse_root": {},
     "max_pool2d": _WINDOW,
     "avg_pool2d": _WINDOW,
     "flatten": {},
@@ -226,8 +235,11 @@ def _layer(value: Any, where: str, shapes: Mapping[str, Shape], tensors: Mapping
     if kind in TENSORS and "weight" not in own:
         raise FormatError(f"the tensor '{name}.weight' is missing")
     where, settings = f"layer {name} ({kind})", Settings(**read_fields)
-    if (len(inputs) < 2) if kind in _MANY else (len(inputs) != 1):
-        raise FormatError(f"{where} reads {len(inputs)} inputs, expected {'two or more' if kind in _MANY else 'one'}")
+    least, most, in_words = _READS.get(kind, (1, 1, "one"))
+    if not least <= len(inputs) <= most:
+        raise FormatError(f"{where} reads {len(inputs)} inputs, expected {in_words}")
+    if settings.lower > settings.upper:
+        raise FormatError(f"{where}: its lower is above its upper, expected two ends in this order")
     read = tuple(shapes[each] for each in inputs)
     weight = own["weight"].shape if own else ()
     if kind == "conv2d":
@@ -263,6 +275,9 @@ def _shape_of(where: str, kind: str, read: Sequence[Shape], weight: Shape, setti
         case "add":
             if any(shape != first for shape in read):
                 raise FormatError(f"{where} reads {_listed(read)}, expected one shape")
+        case "multiply":
+            if len(read[1]) != len(first) or any(b not in (1, a) for a, b in zip(first, read[1], strict=True)):
+                raise FormatError(f"{where} reads {_listed(read)}, expected a second one as large, or 1 along an axis")
         case "concat":
             if any(shape[1:] != first[1:] for shape in read):
                 raise FormatError(f"{where} reads {_listed(read)}, expected the same rows and columns")

@@ -232,6 +232,18 @@ def test_what_torch_computes_lies_inside(kernel: Arithmetic) -> None:
         assert widest < 2**box.bits / 1000
 
 
+@pytest.mark.parametrize("ends", [(0.1, 0.7), (-0.3, 6.0), (0.0, 1 / 3), (-(2.0**-30), 2.0**-30 / 3)])
+def test_the_ends_of_a_clamp_are_rounded(ends: tuple[float, float], kernel: Arithmetic) -> None:
+    layers = [layer("a", "clamp", "picture", lower=ends[0].hex(), upper=ends[1].hex())]
+    network = Drawn(layers, {}, (1, 1, 4), [0.2], [0.5])
+    picture = bytes([0, 255, 51, 52])
+    box = enclosed(network, picture, kernel)
+    for attempt in range(8):
+        shape, latents = Adversary(attempt).given(network, picture)["a"]
+        require_held(box, latents, shape)
+    assert max(high - low for low, high in zip(box.lower[1], box.upper[1], strict=True)) <= 2 ** (box.bits - 19)
+
+
 def test_refuses_what_it_cannot_bound(kernel: Arithmetic) -> None:
     def conv(weight: float, bias: float = 0.0, dtype: str = "F64", **fields: Any) -> Drawn:
         tensors = {"a.weight": [[[[weight]]]], "a.bias": [bias]} | fields
@@ -250,6 +262,13 @@ def test_refuses_what_it_cannot_bound(kernel: Arithmetic) -> None:
             Drawn([layer("a", "leaky_relu", "picture", slope="0x1p-130")], {}, (1, 1, 1), [1.0], [1.0])
         ],
     }
+    for kind, count in (("multiply", 2), ("gaussian", 1), ("inverse_root", 1)):
+        each = Drawn([layer("a", kind, *["picture"] * count)], {}, (1, 1, 1), [-1.0], [1.0])
+        networks[rf"nothing is claimed of the layer a \({kind}\), which libraries compute in several ways"] = [each]
+    networks["numbers of the layer a may overflow"] += [
+        Drawn([layer("a", "clamp", "picture", lower=low.hex(), upper=high.hex())], {}, (1, 1, 1), [0.0], [1.0])
+        for low, high in ((-1e38, 0.0), (0.0, 1e38))
+    ]
     networks["of the layer a nothing is claimed: its magnitude or its weight is beyond 2"] = [
         conv(1.0, 2.0, **{"a.magnitude": [2.0**33]}),
         conv(2.0**33, 2.0, **{"a.magnitude": [2.0]}),

@@ -14,11 +14,14 @@ from support.networks import layer, small_network
 
 from verale.checker.arithmetic import Arithmetic
 from verale.checker.choices import KERNELS, load_arithmetic
+from verale.checker.errors import UnprovedError
 from verale.checker.network import enclosure as module
 from verale.checker.network import sums
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
+
+SMOOTH = {"sigmoid", "tanh", "gaussian", "inverse_root"}
 
 
 @pytest.fixture(params=KERNELS, scope="module")
@@ -38,7 +41,7 @@ def enclosed(network: Drawn, picture: bytes, kernel: Arithmetic) -> EnclosedLate
 def check(network: Drawn, picture: bytes, kernel: Arithmetic) -> None:
     """Raises AssertionError unless the latents' ends hold the truth and are no farther apart than 2^-40 or 2^-40 of the
     greatest."""
-    smooth = any(each["kind"] in ("sigmoid", "tanh") for each in network.layers)
+    smooth = any(each["kind"] in SMOOTH for each in network.layers)
     with flint.ctx.workprec(400):
         shape, truth = given(network, picture, balls() if smooth else FRACTIONS)[network.layers[-1]["name"]]
         box = enclosed(network, picture, kernel)
@@ -56,11 +59,11 @@ def check(network: Drawn, picture: bytes, kernel: Arithmetic) -> None:
             assert not truth[at] * unit > high, (at, "above")
 
 
-def drawable(seeds: range, smooth: bool) -> list[Drawn]:
+def drawable(seeds: range, smooth: bool, products: bool = False) -> list[Drawn]:
     networks = []
     for seed in seeds:
         try:
-            networks.append(drawn(seed, smooth))
+            networks.append(drawn(seed, smooth, products))
         except ValueError:
             continue
     return networks
@@ -68,10 +71,10 @@ def drawable(seeds: range, smooth: bool) -> list[Drawn]:
 
 @pytest.mark.parametrize("smooth", [False, True])
 def test_holds_what_random_networks_give(smooth: bool, kernel: Arithmetic) -> None:
-    networks = drawable(range(60), smooth)
-    assert len(networks) >= 50
+    networks = drawable(range(60), smooth) + drawable(range(200, 260), smooth, products=True)
+    assert len(networks) >= 100
     seen = {each["kind"] for network in networks for each in network.layers}
-    assert seen == {*module.TENSORS, *module.FUNCTIONS} - (set() if smooth else {"sigmoid", "tanh"})
+    assert seen == {*module.TENSORS, *module.FUNCTIONS} - (set() if smooth else SMOOTH)
     for seed, network in enumerate(networks):
         check(network, pixels(network, seed), kernel)
 
@@ -95,8 +98,8 @@ def test_weights_of_any_size(weight: float, kernel: Arithmetic) -> None:
     check(network, bytes([0, 255, 7, 128]), kernel)
 
 
-@pytest.mark.parametrize("kind", ["sigmoid", "tanh"])
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0, 1e4, 1e9])
+@pytest.mark.parametrize("kind", ["sigmoid", "tanh", "gaussian"])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 7.0, 30.0, 1e4, 1e9])
 def test_functions_far_from_zero_and_near(kind: str, scale: float, kernel: Arithmetic) -> None:
     layers = [layer("a", "conv2d", "picture"), layer("b", kind, "a")]
     for sign in (1, -1):
@@ -104,8 +107,36 @@ def test_functions_far_from_zero_and_near(kind: str, scale: float, kernel: Arith
         check(network, bytes([0, 255, 127, 128]), kernel)
         box = enclosed(network, bytes([0, 255, 127, 128]), kernel)
         one_ = 1 << box.bits
-        least = 0 if kind == "sigmoid" else -one_
+        least = -one_ if kind == "tanh" else 0
         assert all(least <= low and high <= one_ for (low,), (high,) in zip(box.lower, box.upper, strict=True))
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 1e9])
+def test_an_inverse_root_of_small_and_large_numbers(size: float, kernel: Arithmetic) -> None:
+    layers = [layer("a", "conv2d", "picture"), layer("b", "inverse_root", "a")]
+    network = Drawn(layers, {"a.weight": [[[[size]]]], "a.bias": [size / 7]}, (1, 2, 2), [0.0], [1.0])
+    check(network, bytes([0, 1, 255, 128]), kernel)
+
+
+@pytest.mark.parametrize("bias", [0.0, -0.25, 2.0**-80 - 1 / 255])
+def test_an_inverse_root_of_what_is_not_positive_is_not_proved(bias: float, kernel: Arithmetic) -> None:
+    layers = [layer("a", "conv2d", "picture"), layer("b", "inverse_root", "a")]
+    network = Drawn(layers, {"a.weight": [[[[1.0]]]], "a.bias": [bias]}, (1, 1, 2), [0.0], [1.0])
+    with pytest.raises(UnprovedError, match="the layer b takes an inverse root of a number that is not shown") as error:
+        enclosed(network, bytes([0, 255]), kernel)
+    assert error.value.reason == "picture"
+
+
+@pytest.mark.parametrize("factor", [(2, 2, 3), (2, 1, 1), (1, 2, 3), (1, 1, 3), (2, 2, 1), (1, 1, 1)])
+def test_a_factor_is_repeated_along_its_axes(factor: tuple[int, ...], kernel: Arithmetic) -> None:
+    """Each number is met by its own factor, whatever the signs."""
+    layers = [layer("a", "conv2d", "picture")]
+    kernels = [2 if size == 1 < whole else 1 for size, whole in zip(factor[1:], (2, 3), strict=True)]
+    kernels[1] += kernels[1] == 2
+    layers += [layer("b", "conv2d", "picture"), layer("c", "multiply", "a", "b")]
+    weights = [[[[0.5 - o + i - j for j in range(kernels[1])] for i in range(kernels[0])]] for o in range(factor[0])]
+    tensors = {"a.weight": [[[[1.5]]], [[[-2.0]]]], "a.bias": [-1.0, 0.25], "b.weight": weights}
+    check(Drawn(layers, tensors, (1, 2, 3), [0.4], [0.3]), bytes([0, 255, 31, 7, 100, 200]), kernel)
 
 
 def test_narrow_after_many_layers(kernel: Arithmetic) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
 from checker_mutants.attacks.proved_pictures import pictured_verdicts, texts_of_networks_differ
 from checker_mutants.mutant import injected
 from support.independent_network_text import text_of_network
+from support.network_truth import network_of
 from support.networks import layer, network_file, small_network
 
 from verale.checker import check
@@ -44,6 +46,25 @@ def test_texts_and_verdicts_withstand_the_attacks() -> None:
     with injected({}) as module:
         assert texts_of_networks_differ(module, "proved") == ""
         assert pictured_verdicts(module, "proved") == ""
+
+
+@pytest.mark.parametrize("kind", ["clamp", "multiply", "gaussian", "inverse_root"])
+def test_a_layer_that_the_program_does_not_know_is_refused_by_name(kind: str, proved_checker: str, monkeypatch) -> None:
+    """And another kernel is asked by default."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    case = next(case for case in stored("picture") if case.name == "picture/euclidean-top_k")
+    network = network_of(case.network or b"")
+    last = network.layers[-1]["name"]
+    ends = {"lower": (-1e9).hex(), "upper": (1e9).hex()} if kind == "clamp" else {}
+    network.layers.append(layer("more", kind, *[last] * (1 + (kind == "multiply")), **ends))
+    digests = [hashlib.sha256(data).hexdigest().encode() for data in (case.network or b"", network.file())]
+    certificate = case.certificate.replace(*digests)
+    assert certificate != case.certificate
+    given = {"network": network.file(), "pictures": case.pictures}
+    verdict = check(certificate, case.head, kernel="proved", **given)
+    assert verdict.reason == "uncovered" and f"not covered by the proof: the layer more ({kind})" in verdict.message
+    verdict = check(certificate, case.head, kernel="proved-or-arb", **given)
+    assert verdict.status.value == "PROVED" if kind == "clamp" else verdict.reason == "picture"
 
 
 def test_float32_is_refused_by_name(proved_checker: str, monkeypatch) -> None:
