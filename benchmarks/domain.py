@@ -36,8 +36,8 @@ from verale.head import Euclidean, Head, as_patches
 from verale.rounding import Enclosure
 from verale.search.problem import Pair, Problem
 from verale.search.prove import without_doubtful
+from verale.search.rounds.explain import explain_spatial
 from verale.search.rounds.stepwise import first_statements
-from verale.search.spatial import explain_spatial
 
 __all__ = ["DomainProjection", "main"]
 

@@ -78,7 +78,7 @@ def _wider(other: list[tuple[z3.ArithRef, z3.ArithRef]]) -> z3.BoolRef:
 
 LEMMA = Lemma(
     rules=("top_k, sparse",),
-    code=("verale/checker/reading/paradigms.py", "verale/bounds/top_k.py"),
+    code=("verale/checker/reading/paradigms.py", "verale/bounds/pooling.py"),
     cases=(
         Case("the box holds the activations", [*_GIVEN, *_ROUNDED], _INSIDE),
         Case("without the ceiling it is wider", [*_GIVEN, *_ROUNDED], _wider(_box(ceiling=False))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from verale.bounds import TopK
+from verale.bounds import activation_range
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.rounding import Enclosure
 from verale.search.problem import Problem
@@ -28,6 +28,5 @@ def ends_of(statements: list[Statement], size: int) -> Enclosure:
 
 def least_margin(problem: Problem, statements: list[Statement]) -> float:
     """The least margin that statements about the activations of one image prove."""
-    paradigm = TopK.of(problem.head, problem.patches)
-    box = paradigm.box(ends_of(statements, problem.head.size))
+    box = activation_range(problem.head, problem.patches).intersect(ends_of(statements, problem.head.size))
     return float(problem.margins.lower(box[None, None]).amin())

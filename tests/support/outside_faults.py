@@ -630,7 +630,7 @@ search/linked.py Linked.shrunk: minimality is claimed where a statement can be s
     not self._may_be_proved(margins, torch.cat([without, *bounds])) => True
     unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
 search/linked.py Linked.shrunk: a statement that neighbours imply is kept
-    float(least.amax()) > 0 => False
+    not len(order) => True
     unit/search/test_linked.py::test_no_statement_can_be_dropped_and_every_checker_says_so[few-cosine-top_k]
 rounding/directed.py root: square roots are only nearly right
     np.sqrt(values.numpy(), out=roots.numpy()) => np.exp(np.log(values.numpy()) / 2, out=roots.numpy())
@@ -888,8 +888,8 @@ bounds/means.py _MeanDistanceDropping.alone: a patch of which nothing is known d
 search/rounds/statements.py Apart.delete: what a withdrawn statement said is still known
     torch.maximum(rest, domain) => self._second[where]
     unit/search/test_rounds_statements.py::test_deletions_say_what_is_left[euclidean-Triangle-0.0]
-search/rounds/statements.py Folded._without: what comes behind a withdrawn statement is not folded
-    self._entered(left, patches[rows], place) => left
+search/rounds/statements.py Statements._less: the last statement is withdrawn, whichever it should be
+    self.stated[patches].gather(1, order) => self.stated[patches]
     unit/search/test_rounds_statements.py::test_deletions_say_what_is_left[euclidean-Hypersphere-0.0]
 search/rounds/stepwise.py _Stating.shrunk: where order matters, what was needed once is not tried again
     always not self._paradigm.ordered or int(known.count.sum()) == before

@@ -20,7 +20,6 @@ from verale.bounds.similarity import (
     pooled_activation,
 )
 from verale.bounds.simplex import Simplex, SimplexRows
-from verale.bounds.top_k import TopK
 from verale.bounds.tree import TreeMargins
 from verale.bounds.triangle import Triangle
 
@@ -39,7 +38,6 @@ __all__ = [
     "Simplex",
     "SimplexRows",
     "SpatialParadigm",
-    "TopK",
     "TreeMargins",
     "Triangle",
     "activation",

@@ -17,7 +17,10 @@ from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
 __all__ = ["Lipschitz"]
 
-_STEPS = 64
+_BITS = 64
+"""An end is found to so many bits of the way on which it is looked for."""
+_AT_ONCE, _MOST_BITS = 2**11, 6
+"""Ends are found by sections, of about so many numbers a step; of few ends so many bits in one step."""
 _GREATEST = 2.0**128
 """Squared distances beyond this are not looked for."""
 _LARGEST_TABLE = 2**25
@@ -64,19 +67,14 @@ class Lipschitz:
             stated: (P,) bool, the S activations a_k; all by default.
         """
         stated = torch.ones_like(observed.lower, dtype=torch.bool) if stated is None else stated
-        return next(self.ranges_of_several(observed[None], stated[None]))
-
-    def ranges_of_several(self, observed: Enclosure, stated: Tensor) -> Iterator[Enclosure]:
-        """The same of several images: of (N, P) the ranges (S, P) of each. The bisection is one for all."""
-        near, far = self._near_of(observed.upper), self._far_of(observed.lower)
-        for image, where in enumerate(stated):
-            own, ends = where.nonzero()[:, 0], observed[image]
-            nearest, farthest = self._nearest(near[image, own], own), self._farthest(far[image, own], own)
-            ranges = pooled_activation(self._head, nearest, farthest)
-            row = torch.arange(len(own))
-            ranges.lower[row, own] = torch.maximum(ranges.lower[row, own], ends.lower[own])
-            ranges.upper[row, own] = torch.minimum(ranges.upper[row, own], ends.upper[own])
-            yield ranges
+        own = stated.nonzero()[:, 0]
+        ends, row = observed[own], torch.arange(len(own))
+        nearest = self._nearest(self._near_of(ends.upper, own), own)
+        farthest = self._farthest(self._far_of(ends.lower, own), own)
+        ranges = pooled_activation(self._head, nearest, farthest)
+        ranges.lower[row, own] = torch.maximum(ranges.lower[row, own], ends.lower)
+        ranges.upper[row, own] = torch.minimum(ranges.upper[row, own], ends.upper)
+        return ranges
 
     def most(self, high: Tensor, of: Tensor | None = None) -> Tensor:
         """(..., P) upper ends of all activations, given upper ends of all (..., P); only those `of` (..., P) bool are
@@ -103,38 +101,42 @@ class Lipschitz:
             found[where] = _of_others(self._farthest(known, slice(None), where), where, self._far[where]).amin(0)
         return torch.where(of, pooled_activation(self._head, far, far).lower, -torch.inf)
 
-    def _near_of(self, high: Tensor) -> Tensor:
-        """(..., P) lower bounds of y, given upper ends of the activations (..., P)."""
-        top = self._top(lambda y: ~self._exceeds(y, high))
-        return self._bisected(torch.full_like(top, self._least), top, lambda y: self._exceeds(y, high))
+    def _near_of(self, high: Tensor, of: Tensor | slice = slice(None)) -> Tensor:
+        """(..., S) lower bounds of y, given upper ends of the activations `of` (..., S)."""
 
-    def _far_of(self, low: Tensor) -> Tensor:
-        """(..., P) upper bounds of y, given lower ends of the activations (..., P); infinity where none is found."""
-        top = self._top(lambda y: self._falls_below(y, low))
-        least = self._bisected(top, torch.full_like(top, self._least), lambda y: self._falls_below(y, low))
-        return torch.where(self._falls_below(top, low), least, torch.inf)
+        def exceeds(y: Tensor) -> Tensor:
+            return pooled_activation(self._head, y, y, of).lower > high
 
-    def _exceeds(self, y: Tensor, high: Tensor) -> Tensor:
-        return pooled_activation(self._head, y, y).lower > high
+        top = self._top(lambda y: ~exceeds(y), of)
+        return self._last(torch.full_like(high, self._least), top.expand_as(high), exceeds)
 
-    def _falls_below(self, y: Tensor, low: Tensor) -> Tensor:
-        return pooled_activation(self._head, y, y).upper < low
+    def _far_of(self, low: Tensor, of: Tensor | slice = slice(None)) -> Tensor:
+        """(..., S) upper bounds of y, given lower ends of the activations; infinity where none is found."""
 
-    def _top(self, reached: Callable[[Tensor], Tensor]) -> Tensor:
-        """(P,) the greatest dissimilarities over the domain; where they are infinite, some that reach far enough."""
-        unbounded = self._far == torch.inf
-        top = self._far.masked_fill(unbounded, 1.0)
+        def falls_below(y: Tensor) -> Tensor:
+            return pooled_activation(self._head, y, y, of).upper < low
+
+        top = self._top(falls_below, of).expand_as(low)
+        least = self._last(top, torch.full_like(low, self._least), falls_below)
+        return torch.where(falls_below(top), least, torch.inf)
+
+    def _top(self, reached: Callable[[Tensor], Tensor], of: Tensor | slice) -> Tensor:
+        """The greatest dissimilarities over the domain; where they are infinite, some that reach far enough."""
+        unbounded = self._far[of] == torch.inf
+        top = self._far[of].masked_fill(unbounded, 1.0)
         while bool((short := unbounded & ~reached(top) & (top < _GREATEST)).any()):
             top = torch.where(short, 16 * top, top)
         return top
 
     @staticmethod
-    def _bisected(good: Tensor, bad: Tensor, proved: Callable[[Tensor], Tensor]) -> Tensor:
-        """Numbers between these that are proved, next to others that are not; or `good`."""
-        for _ in range(_STEPS):
-            middle = (good + bad) / 2
-            holds = proved(middle)
-            good, bad = torch.where(holds, middle, good), torch.where(holds, bad, middle)
+    def _last(good: Tensor, bad: Tensor, proved: Callable[[Tensor], Tensor]) -> Tensor:
+        """On the way from `good` to `bad` numbers that are proved, next to others that are not; or `good`."""
+        bits = min(_MOST_BITS, max(1, (_AT_ONCE // max(1, good.numel())).bit_length() - 1))
+        shares = torch.linspace(0, 1, 2**bits + 1, dtype=torch.float64)[1:-1].view(-1, *[1] * good.dim())
+        for _ in range(-(-_BITS // bits)):
+            tried = torch.cat([good[None], good + (bad - good) * shares, bad[None]])
+            count = proved(tried[1:-1]).long().cumprod(0).sum(0, keepdim=True)
+            good, bad = tried.gather(0, count)[0], tried.gather(0, count + 1)[0]
         return good
 
     def _nearest(self, near: Tensor, own: Tensor | slice, of: Tensor | slice = slice(None)) -> Tensor:
@@ -161,7 +163,8 @@ class Lipschitz:
         what the sines may be then."""
         if self._table is not None:
             links, sines = self._table
-            return links[own][:, of], sines[own][:, of]
+            some = links[own][:, of]
+            return some, some if self._distances else sines[own][:, of]
         return self._computed(self._points[own], self._points[of])
 
     def _computed(self, points: Tensor, others: Tensor) -> tuple[Tensor, Tensor]:

@@ -59,7 +59,16 @@ def pooling_of(head: Head) -> PoolingBounds:
 
 
 def activation_range(head: Head, patches: int) -> Enclosure:
-    """(P,) what each activation of an image of L patches can be over the head's domain."""
+    """(P,) what each activation of an image of L patches can be over the head's domain.
+
+    Statements about activations, a ceiling and a floor cut it (`Enclosure.intersect`); a clause names the activations
+    that it exempts, so dropping a statement only makes E weaker. The lower end is the head's own, not 0: similarities
+    can be negative.
+
+    Soundness: each bound is a statement or the head's range, and an intersection of true intervals is true.
+    Reference: Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), top-k explanations;
+    docs/design.md, 3.4 item 4.
+    """
     domain = domain_range(head)
     return pooling_of(head).box(Enclosure(*(end.expand(patches, -1) for end in (domain.lower, domain.upper))))
 

@@ -59,13 +59,14 @@ def activation(head: Head, observables: Enclosure) -> Enclosure:
     return bounds.pooled(*bounds.oriented(observables))
 
 
-def pooled_activation(head: Head, near: Tensor, far: Tensor) -> Enclosure:
-    """Boxes of activations from the least near and the least far dissimilarity over all patches, (..., P) each.
+def pooled_activation(head: Head, near: Tensor, far: Tensor, of: Tensor | slice = slice(None)) -> Enclosure:
+    """Boxes of activations from the least near and the least far dissimilarity over all patches, (..., P) each; or
+    for some prototypes alone, `of`, (..., S).
 
     Soundness: S falls with the dissimilarity, so max_l S is S of the least one, and each patch ranges over its own
     interval: the range of the pooled dissimilarity is [pool of near ends, pool of far ends].
     """
-    return _bounds(head).pooled(near, far)
+    return _bounds(head, of).pooled(near, far)
 
 
 def observables_between(
@@ -277,8 +278,9 @@ _BOUNDS: dict[type[Similarity], type[SimilarityBounds[Any]]] = {
 }
 
 
-def _bounds(head: Head) -> SimilarityBounds[Any]:
-    return _BOUNDS[type(head.similarity)](head.similarity, head.geometry.is_distance, head.scale, head.peak)
+def _bounds(head: Head, of: Tensor | slice = slice(None)) -> SimilarityBounds[Any]:
+    scale, peak = (None if each is None else each[of] for each in (head.scale, head.peak))
+    return _BOUNDS[type(head.similarity)](head.similarity, head.geometry.is_distance, scale, peak)
 
 
 def _negative(values: Enclosure) -> Enclosure:

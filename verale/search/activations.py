@@ -10,7 +10,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, TopK
+from verale.bounds import LinearMargins, activation_range
 from verale.certificate import ActivationStatement, Statement
 from verale.rounding import Enclosure
 from verale.search.covers import Clauses, Cover, Covers
@@ -53,17 +53,13 @@ class Activations:
     Attributes:
         problem: the image.
         observed: (P,) the ends that statements give.
+        range: (P,) over the domain.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.observed = problem.stated_activations()[0]
-        self._paradigm = TopK.of(problem.head, problem.patches)
-
-    @property
-    def range(self) -> Enclosure:
-        """(P,) over the domain."""
-        return self._paradigm.range
+        self.range = activation_range(problem.head, problem.patches)
 
     @cached_property
     def covers(self) -> Covers | None:
@@ -93,7 +89,7 @@ class Activations:
 
     def box(self, stated: Stated) -> Enclosure:
         """(P,) bounds of the activations."""
-        return self._paradigm.box(stated.ends)
+        return self.range.intersect(stated.ends)
 
     def margins(self, stated: Stated) -> Tensor:
         """(C,) proved margins."""

@@ -30,7 +30,6 @@ from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms.base import ParadigmSearch, require_memory
 from verale.search.problem import Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
-from verale.search.short import in_short_numbers
 from verale.search.smallest import Kept, NotKept, Solution, Solved, keep_smallest
 from verale.search.threads import one_thread
 from verale.search.through import BEYOND, ThroughNetwork, solve_picture
@@ -276,7 +275,7 @@ class _Explainer:
         if isinstance(kept.solution, str):
             return kept.solution
         (search,) = (search for search in self.searches if search.name == kept.paradigm)
-        found = in_short_numbers(image, search, kept.solution, digits, self.least_unit)
+        found = search.in_short_numbers(image, kept.solution, digits, self.least_unit)
         return f"{digits} digits do not prove the class" if found is None else found
 
     @cached_property

@@ -31,7 +31,8 @@ from torch import Tensor
 from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
 from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
-from verale.search.relaxation import relaxed
+from verale.search.problem import GivenUpError, given_up
+from verale.search.relaxation import CLOSE, relaxed
 
 __all__ = ["Clauses", "Cover", "Covers"]
 
@@ -47,11 +48,18 @@ _START = 0.75
 _ZERO = 1e-3
 """What counts as zero in a relaxation's solution."""
 
+_ROUGHLY = 0.02
+"""The share of its cost by which a relaxation may be off that only says whether a search is hopeless."""
+
 _RESERVE = 3
 """A rival counts as closed when its margin exceeds so many of its rounding errors."""
 
 _SHARES = (0.0, 0.5)
 """How much of what a statement says of other activations is counted first; both are tried."""
+
+_NEIGHBOURS = 4
+"""By what statements say of other activations, explanations seldom have fewer than one in so many of the statements
+that covers without that have."""
 
 _SAID = 16
 """Of the statements that bound an end, so many are considered, those that bound it most."""
@@ -142,6 +150,30 @@ class Covers:
         solved = self._solve(clauses, (math.inf, -math.inf), math.inf)
         return None if solved is None else solved[0]
 
+    def require(self, clauses: Clauses, most: float) -> None:
+        """Raise GivenUpError where one relaxation says that no explanation has at most so many statements."""
+        if self._costs or not most < math.inf:
+            return
+        solved = self._solve(clauses, self._start, -math.inf, _ROUGHLY)
+        if solved is not None:
+            _, grid = self._grid
+            least = float(self._bounds(solved[1], grid, (clauses.uppers(grid[0]), clauses.lowers(grid[1]))).amin())
+            if least > _NEIGHBOURS * most:
+                raise GivenUpError(given_up(math.ceil(least)))
+
+    @property
+    def _start(self) -> Pair:
+        """The first ceiling and floor that are tried."""
+        return float(self._observed.upper.quantile(_START, interpolation="nearest")), -math.inf
+
+    @property
+    def _grid(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """All ceilings and floors, and some of them."""
+        no = self._own.new_tensor([math.inf])
+        ceilings = torch.cat([torch.unique(self._observed.upper), no])
+        floors = torch.cat([-no, torch.unique(self._observed.lower)])
+        return (ceilings, floors), (_spread(ceilings), _spread(floors))
+
     def best(self, clauses: Clauses, rough: Clauses | None = None) -> Cover | None:
         """The cheapest cover that is found; None where all statements that may be made do not close every rival.
 
@@ -154,11 +186,8 @@ class Covers:
         """
         patient = self._table is not None and rough is None
         rough = rough or clauses
-        no = self._own.new_tensor([math.inf])
-        ceilings = torch.cat([torch.unique(self._observed.upper), no])
-        floors = torch.cat([-no, torch.unique(self._observed.lower)])
-        grid = _spread(ceilings), _spread(floors)
-        start = float(self._observed.upper.quantile(_START, interpolation="nearest")), -math.inf
+        (ceilings, floors), grid = self._grid
+        start = self._start
         # With avoided prototypes not every ceiling and floor serves: they are tried until some do.
         pairs = [start]
         if not bool(self._left.all()):
@@ -208,7 +237,9 @@ class Covers:
         bounds: Tensor = lacking - beyond + clauses
         return bounds
 
-    def _solve(self, clauses: Clauses, pair: Pair, limit: float) -> tuple[Cover | None, Tensor] | None:
+    def _solve(
+        self, clauses: Clauses, pair: Pair, limit: float, close: float = CLOSE
+    ) -> tuple[Cover | None, Tensor] | None:
         """A cover with this ceiling and floor and the rivals' prices (R,); None where all statements do not cover.
 
         There is no cover where the relaxation leaves no room for one below `limit`.
@@ -220,7 +251,7 @@ class Covers:
         if not bool((need > 0).any()):
             return cover, torch.zeros_like(need)
         room = limit - self._cost(cover) - self._costs.step
-        found = self._chosen(base, room, _SHARES[0])
+        found = self._chosen(base, room, _SHARES[0], close)
         if found is None:
             return None
         stated, prices = found
@@ -229,7 +260,9 @@ class Covers:
             stated = min(stated, (other and other[0]) or stated, key=len)
         return (None if stated is None else replace(cover, stated=stated)), prices
 
-    def _chosen(self, base: Tensor, room: float, share: float) -> tuple[list[int] | None, Tensor] | None:
+    def _chosen(
+        self, base: Tensor, room: float, share: float, close: float = CLOSE
+    ) -> tuple[list[int] | None, Tensor] | None:
         """Statements that close all rivals from some ends, the most useful first, and the prices that the first
         relaxation gives the rivals; None where all statements do not. There are no statements where its bound leaves no
         room."""
@@ -237,7 +270,7 @@ class Covers:
         while bool(((lacks := self._lacks(ends)) > 0).any()):
             gains = self._gains(ends, share)
             gains[:, chosen] = 0.0
-            solution = relaxed(gains, lacks, self._each)
+            solution = relaxed(gains, lacks, self._each, close)
             if solution is None and share < 1 and self._table is not None:
                 share = 1.0  # what their own statements do not close, those about others may
                 continue

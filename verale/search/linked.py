@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from verale.bounds import Margins, TopK, margins_of
+from verale.bounds import Margins, activation_range
 from verale.bounds.lipschitz import Lipschitz
 from verale.bounds.margin import belonging, kept
 from verale.bounds.observables import norm
@@ -30,6 +30,8 @@ __all__ = ["Linked", "WholeMargins", "with_sums"]
 
 _FAR = 1e100
 """Stands for infinity: the square of a coordinate at which a margin without bounds is below 0."""
+_TOGETHER = 2
+"""Of the statements that margins allow to go, by what each of them alone costs, one in so many goes at once."""
 _ROUNDED = 1e-9
 """What rounding may do to a margin, of the sizes of its terms, and to a length, of itself."""
 
@@ -43,7 +45,7 @@ class Linked:
     """
 
     def __init__(self, head: Head, patches: int) -> None:
-        self._head, self._patches, self._range = head, patches, TopK.of(head, patches).range
+        self._head, self._range = head, activation_range(head, patches)
         self._whole = WholeMargins(head) if patches == 1 and WholeMargins.admits(head) else None
         self._lipschitz: Lipschitz | _Unlinked
         try:
@@ -57,22 +59,22 @@ class Linked:
         linked = cls(head, patches)
         return None if isinstance(linked._lipschitz, _Unlinked) and linked._whole is None else linked
 
-    def proved(self, predicted: int, statements: Sequence[Statement]) -> Tensor:
-        """(C,) lower bounds of the margins of a class, given statements about activations and sums.
+    def proved(self, margins: Margins, statements: Sequence[Statement]) -> Tensor:
+        """(C,) lower bounds of the margins of one image, given statements about activations and sums.
 
         Soundness: the difference of two logits is what the prototypes of the class give, at least the first term, less
         what all others take back, which a sum bounds; and it is what all give. The greater bound counts.
         """
         sums = [each for each in statements if isinstance(each, SumStatement)]
         box = self.box(Stated.of(statements, self._head.size))
-        return with_sums(self._margins(predicted), self._head, box[None], sums)[0]
+        return with_sums(margins, self._head, box[None], sums)[0]
 
-    def shrunk(self, predicted: int, statements: Sequence[Statement]) -> tuple[list[Statement], bool]:
-        """The statements without those that the others make needless: first clauses and sums, then the statement
-        without which the least margin stays greatest, until none is left.
+    def shrunk(self, margins: Margins, statements: Sequence[Statement]) -> tuple[list[Statement], bool]:
+        """The statements without those that the others make needless: first clauses and sums, then the statements
+        without which the least margin stays greatest, some of them together, until none is left.
 
         Args:
-            predicted: the class.
+            margins: of one image.
             statements: an explanation by activations, as it is written.
 
         Returns:
@@ -81,10 +83,10 @@ class Linked:
 
         Soundness: each deletion is proved.
         """
-        margins, left = self._margins(predicted), list(statements)
+        left = list(statements)
         for each in [each for each in left if not isinstance(each, ActivationStatement)]:
             fewer = [other for other in left if other is not each]
-            if bool((self.proved(predicted, fewer) > 0).all()):
+            if bool((self.proved(margins, fewer) > 0).all()):
                 left = fewer
         sums = [each for each in left if isinstance(each, SumStatement)]
         own = [each for each in left if isinstance(each, ActivationStatement)]
@@ -97,22 +99,30 @@ class Linked:
             alone = self._without_own(stated)
             without = torch.minimum(with_sums(margins, self._head, _within_each(rows, alone), sums), most)
             least = without.amin(1)
-            if not len(own) or not float(least.amax()) > 0:
+            order = least.argsort(descending=True, stable=True)
+            order = order[least[order] > 0]
+            if not len(order):
                 break
-            best = int(least.argmax())
-            rest = [*range(best), *range(best + 1, len(own))]
-            fewer_stated = _without(stated, own[best].prototype)
-            if stated.has_ceiling or stated.has_floor:  # those that a clause lists are bounded by all others
-                box = _met(Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), self._without_own(fewer_stated))
-                most[best] = with_sums(margins, self._head, box[None], sums)[0]
-                if not bool((most[best] > 0).all()):
-                    continue
-            del own[best]
-            stated, rows, most = fewer_stated, Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), most[rest]
+            now = with_sums(margins, self._head, _met(rows, alone)[None], sums)[0]
+            lost = (now - without[order]).nan_to_num(0.0, 0.0, 0.0).cumsum(0)
+            count = max(1, int((lost < now).all(1).long().cumprod(0).sum()) // _TOGETHER)
+            while count:
+                gone = set(order[:count].tolist())
+                rest = [place for place in range(len(own)) if place not in gone]
+                smaller = _without(stated, [own[place].prototype for place in gone])
+                box = _met(Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), self._without_own(smaller))
+                bound = with_sums(margins, self._head, box[None], sums)[0]
+                if bool((bound > 0).all()):
+                    own, stated, most = [own[place] for place in rest], smaller, most[rest]
+                    rows = Enclosure.unchecked(rows.lower[rest], rows.upper[rest])
+                    break
+                if count == 1:  # what a clause lists is bounded by all others
+                    most[order[0]] = bound
+                count //= 2
         kept = {id(each) for each in own}
         left = [each for each in left if not isinstance(each, ActivationStatement) or id(each) in kept]
         others = [each for each in left if not isinstance(each, ActivationStatement)]
-        bounds = [self.proved(predicted, [each for each in left if each is not other])[None] for other in others]
+        bounds = [self.proved(margins, [each for each in left if each is not other])[None] for other in others]
         return left, not self._may_be_proved(margins, torch.cat([without, *bounds]))
 
     def _may_be_proved(self, margins: Margins, without: Tensor) -> bool:
@@ -122,9 +132,6 @@ class Linked:
         if self._whole is not None:
             anyway = ~self._whole.fall_short(int(margins.predicted[0]))
         return bool(((without > least) | anyway).all(1).any())
-
-    def _margins(self, predicted: int) -> Margins:
-        return margins_of(self._head, torch.tensor([predicted]), self._patches)
 
     def box(self, stated: Stated) -> Enclosure:
         """(P,) ranges of the activations: those over the domain, cut by what is stated of each, and by what one other
@@ -273,7 +280,7 @@ def _least_of_others(rows: Tensor) -> Tensor:
     return torch.where(is_least, two.values[1], two.values[0])
 
 
-def _without(stated: Stated, prototype: int) -> Stated:
+def _without(stated: Stated, prototypes: list[int]) -> Stated:
     lower, upper = stated.lower.clone(), stated.upper.clone()
-    lower[prototype], upper[prototype] = -math.inf, math.inf
+    lower[prototypes], upper[prototypes] = -math.inf, math.inf
     return stated.with_ends(lower, upper)

@@ -47,7 +47,6 @@ from verale.search.digits import (
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.problem import Problem, shortened
-from verale.search.short import in_short_numbers
 from verale.search.smallest import Kept, Solved, keep_smallest
 from verale.search.tolerance import EXACT, Tolerance, tolerances
 
@@ -211,7 +210,7 @@ def for_all_of(
         problem: the one for which the solution was found.
         search: what found it.
         solution: the solution.
-        digits, least: see `in_short_numbers`.
+        digits, least: see `ParadigmSearch.in_short_numbers`.
 
     Soundness: what is returned is checked to hold of the box, and its margins are proved of the statements alone.
     Statements that were needed are needed still, as they only become wider.
@@ -229,7 +228,7 @@ def for_all_of(
         is_true = holding(ranges, solution[0]) == solution[0] and holding(ranges, wide) == wide
         return (wide, margins_in_digits(proved), minimal, prices) if is_true else None
     if digits != EXACT_DIGITS:
-        found = in_short_numbers(problem, search, (statements, margins, minimal, prices), digits, least)
+        found = search.in_short_numbers(problem, (statements, margins, minimal, prices), digits, least)
         if found is None:
             return None
         statements, _, minimal, prices = found

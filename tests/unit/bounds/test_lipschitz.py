@@ -115,7 +115,8 @@ def test_some_rows_are_those_of_all(name):
     stated[[1, 4]] = True
     rule = Lipschitz(head)
     every, some = rule.ranges(observed), rule.ranges(observed, stated)
-    assert torch.equal(some.lower, every.lower[stated]) and torch.equal(some.upper, every.upper[stated])
+    torch.testing.assert_close(some.lower, every.lower[stated], rtol=0, atol=1e-12)
+    torch.testing.assert_close(some.upper, every.upper[stated], rtol=0, atol=1e-12)
     assert rule.ranges(observed, torch.zeros_like(stated)).shape == (0, head.size)
 
 
@@ -132,15 +133,3 @@ def test_ends_of_several_images_are_those_of_each(name):
         assert torch.equal(rule.most(high, of)[row], rule.most(high[row]).where(of[row], high[row]))
         follows = rule.ranges(Enclosure(low[row], domain.upper)).lower.amax(0).maximum(low[row])
         torch.testing.assert_close(rule.least(low, of)[row], follows.where(of[row], low[row]), rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", HEADS)
-def test_ranges_of_several_images_are_those_of_each(name):
-    head = head_of(name)
-    observed = Problem.of(head, as_patches(small_latents(head, images=3))).activations
-    stated = torch.stack([torch.arange(head.size) % (row + 2) == 0 for row in range(3)])
-    rule = Lipschitz(head)
-    for row, several in enumerate(rule.ranges_of_several(observed, stated)):
-        alone = rule.ranges(observed[row], stated[row])
-        torch.testing.assert_close(several.lower, alone.lower, rtol=0, atol=1e-12)
-        torch.testing.assert_close(several.upper, alone.upper, rtol=0, atol=1e-12)

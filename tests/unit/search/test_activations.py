@@ -71,7 +71,7 @@ def test_the_statements_say_what_was_found():
         cover, order = everything(activations)
         explanation = activations.smallest([(activations.cover(cover), order)], None)
         ends = ends_of(explanation.statements, problem.head.size)
-        margins = problem.take([0]).margins.lower(activations._paradigm.box(ends)[None, None])[0, 0]
+        margins = problem.take([0]).margins.lower(activations.range.intersect(ends)[None, None])[0, 0]
         torch.testing.assert_close(margins, explanation.margins, rtol=1e-9, atol=1e-12)
         singles = [each for each in explanation.statements if isinstance(each, ActivationStatement)]
         assert all(math.isfinite(each.lower) or math.isfinite(each.upper) for each in singles)

@@ -14,7 +14,7 @@ from support.joint import HEADS, joint_head, margins_of_sets
 from support.problems import problem_of
 from support.small import small_head, small_latents, varied_head
 
-from verale.bounds import Joint, TopK
+from verale.bounds import Joint
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
@@ -144,7 +144,7 @@ def cheapest(activations: Activations, costs: Costs) -> float:
         ends = activations.cover(cover).ends
         lower = torch.where(stated, activations.observed.lower, ends.lower)
         upper = torch.where(stated, activations.observed.upper, ends.upper)
-        boxes = TopK(activations.range).box(Enclosure(lower, upper))
+        boxes = activations.range.intersect(Enclosure(lower, upper))
         entailed = (problem.margins.lower(boxes[None])[0] > 0).all(1)
         if bool(entailed.any()):
             own = (cover.ceiling < math.inf) * costs.ceiling + (cover.floor > -math.inf) * costs.floor

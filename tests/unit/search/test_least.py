@@ -11,7 +11,7 @@ import torch
 from support.small import small_head, small_latents, varied_head
 from torch import Tensor
 
-from verale.bounds import TopK, margins_of
+from verale.bounds import activation_range, margins_of
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement
 from verale.checker.least import proved_least
 from verale.errors import UsageError
@@ -27,7 +27,7 @@ def smallest(head: Head, image: Tensor) -> int:
     """
     activations = evaluate(head, image[None]).activations[0].tolist()
     predicted = int(evaluate(head, image[None]).predicted)
-    margins, ranges = margins_of(head, torch.tensor([predicted]), len(image)), TopK.of(head, len(image))
+    margins, ranges = margins_of(head, torch.tensor([predicted]), len(image)), activation_range(head, len(image))
     low, high = [nextafter(a, -inf) for a in activations], [nextafter(a, inf) for a in activations]
     ceilings = [None] + [
         OrderStatement(tuple(k for k, a in enumerate(activations) if a > activations[j]), high[j])
@@ -42,7 +42,7 @@ def smallest(head: Head, image: Tensor) -> int:
             given = tuple(each for each in clauses if each is not None)
             for stated in combinations(range(head.size), size - len(given)) if size >= len(given) else ():
                 own = tuple(ActivationStatement(j, low[j], high[j]) for j in stated)
-                box = ranges.box(Stated.of((*own, *given), head.size).ends)
+                box = ranges.intersect(Stated.of((*own, *given), head.size).ends)
                 if bool((margins.lower(box[None, None]) > 0).all()):
                     return size
     raise AssertionError("no explanation is proved")

@@ -11,7 +11,7 @@ import torch
 from support.small import small_head, small_latents, varied_head
 
 import verale
-from verale.bounds import LinearMargins, TopK, lipschitz
+from verale.bounds import LinearMargins, activation_range, lipschitz
 from verale.bounds.lipschitz import Lipschitz
 from verale.certificate import (
     ActivationStatement,
@@ -92,7 +92,7 @@ def test_no_statement_can_be_dropped_and_every_checker_says_so(
 
 def alone(head: Head, certificate: Certificate) -> bool:
     """Whether neighbours are needed for the proof."""
-    box = TopK.of(head, certificate.patches).box(Stated.of(certificate.statements, head.size).ends)
+    box = activation_range(head, certificate.patches).intersect(Stated.of(certificate.statements, head.size).ends)
     margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
     sums = [each for each in certificate.statements if isinstance(each, SumStatement)]
     return not bool((with_sums(margins, head, box[None], sums) > 0).all())
@@ -196,11 +196,11 @@ def test_a_statement_about_a_prototype_beside_another_is_not_needed() -> None:
     points[1] = points[0]
     head = replace(head, prototypes=points)
     both = [ActivationStatement(0, 1.0, inf), ActivationStatement(1, 1.0, inf)]
-    linked = Linked(head, 3)
+    linked, margins = Linked(head, 3), LinearMargins.of(head, torch.tensor([0]), 3)
     for clauses in ([], [OrderStatement((0, 1), 0.5)]):
         ceiling = [] if clauses else [ActivationStatement(j, -inf, 0.5) for j in range(6, 12)]
-        left, _ = linked.shrunk(0, [*both, *ceiling, *clauses])
-        assert sum(each in left for each in both) < 2 or not bool((linked.proved(0, left) > 0).all())
+        left, _ = linked.shrunk(margins, [*both, *ceiling, *clauses])
+        assert sum(each in left for each in both) < 2 or not bool((linked.proved(margins, left) > 0).all())
         one = linked.box(Stated.of([both[0], *ceiling, *clauses], head.size))
         assert one.lower[1] > 0.99
 
@@ -242,5 +242,5 @@ def test_the_margins_are_those_of_the_readout() -> None:
     linked = Linked(head, 3)
     box = linked.box(Stated.of(certificate.statements, head.size))
     assert bool((margins.lower(box[None, None]) > 0).all())
-    left, minimal = linked.shrunk(certificate.predicted, certificate.statements)
+    left, minimal = linked.shrunk(margins, certificate.statements)
     assert (tuple(left), minimal) == (certificate.statements, certificate.minimal)

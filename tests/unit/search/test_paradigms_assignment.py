@@ -15,7 +15,7 @@ from verale.head import Box
 from verale.paradigms import ORDERS
 from verale.search.avoid import Avoid
 from verale.search.paradigms.assignment import explain_assignment
-from verale.search.spatial import explain_spatial
+from verale.search.rounds.explain import explain_spatial
 
 
 @pytest.mark.parametrize("seed", range(4))

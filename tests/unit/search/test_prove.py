@@ -26,8 +26,8 @@ from verale.search.prove import (
     propose_and_prove,
     without_doubtful,
 )
+from verale.search.rounds.explain import explain_spatial
 from verale.search.rounds.stepwise import first_statements
-from verale.search.spatial import explain_spatial
 
 FAILS, DOUBTFUL = [(9, 9)], (0, 5)
 

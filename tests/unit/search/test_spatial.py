@@ -17,9 +17,8 @@ from verale.paradigms import ORDERS
 from verale.search.costs import Costs
 from verale.search.problem import Problem
 from verale.search.prove import UNSETTLED, SpatialExplanation
-from verale.search.rounds.explain import GUARD
+from verale.search.rounds.explain import GUARD, explain_spatial
 from verale.search.rounds.stepwise import Stepwise
-from verale.search.spatial import explain_spatial
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)

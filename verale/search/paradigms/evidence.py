@@ -11,9 +11,9 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, TopK
+from verale.bounds import LinearMargins, activation_range
 from verale.bounds.margin import belonging
-from verale.certificate import ActivationStatement, Prices, Statement, SumStatement
+from verale.certificate import ActivationStatement, Statement, SumStatement
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
@@ -21,7 +21,7 @@ from verale.search.activations import ActivationExplanation
 from verale.search.digits import FEW_DIGITS, fewest_digits, in_digits, least_unit
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.of_activations import OfActivations
+from verale.search.paradigms.of_activations import OfActivationsAlone
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.prove import UNSETTLED
 
@@ -31,7 +31,7 @@ _AT_ONCE = 2**12
 """Sets of prototypes that are tried together; where there are more of one size, prototypes are added one by one."""
 
 
-class EvidenceSearch(OfActivations):
+class EvidenceSearch(OfActivationsAlone):
     """The fewest prototypes of the predicted class whose activations, and one sum, entail it.
 
     A weight of such a prototype is greatest for the class, so only the lower end of its activation counts. Where
@@ -39,11 +39,12 @@ class EvidenceSearch(OfActivations):
     """
 
     name = "evidence"
+    priced = None
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
-        self._linked = Linked(head, patches)
-        self._range = TopK.of(head, patches).range
+        self._linked: Linked = Linked(head, patches)
+        self._range, self._least_unit = activation_range(head, patches), least_unit(head)
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
@@ -75,20 +76,11 @@ class EvidenceSearch(OfActivations):
         shown.sort(key=lambda each: -float(gains[each.prototype].amax()) * each.lower)
         return self._shortest(problem, [*shown, *sums])
 
-    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`."""
-        return self._linked.proved(int(problem.margins.predicted[0]), statements)
-
-    def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
-        """See `OfActivations`."""
-        left, minimal = self._linked.shrunk(int(problem.margins.predicted[0]), found.statements)
-        return ActivationExplanation(left, self.prove(problem, left), minimal)
-
     def _shortest(self, problem: Problem, statements: list[Statement]) -> ActivationExplanation:
         """The statements in as few digits as prove the class."""
         prove = partial(self.prove, problem)
         digits = range(1, FEW_DIGITS if problem.tolerance else 1)
-        short = fewest_digits(statements, digits, prove, least_unit(self.head))
+        short = fewest_digits(statements, digits, prove, self._least_unit)
         shown, margins = short or (statements, prove(statements))
         if not bool((margins > 0).all()):
             raise UnexplainedError(UNSETTLED)

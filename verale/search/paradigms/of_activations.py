@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from torch import Tensor
 
-from verale.bounds import TopK
+from verale.bounds import activation_range
 from verale.certificate import Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head
@@ -78,7 +79,7 @@ class OfActivations(ParadigmSearch):
 class OfActivationsAlone(OfActivations):
     """One whose statements are about nothing else."""
 
-    priced = PricedActivations
+    priced: ClassVar[type[Any] | None] = PricedActivations
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
@@ -88,12 +89,12 @@ class OfActivationsAlone(OfActivations):
         """See `OfActivations`."""
         if self._linked is None:
             return found
-        left, minimal = self._linked.shrunk(int(problem.margins.predicted[0]), found.statements)
+        left, minimal = self._linked.shrunk(problem.margins, found.statements)
         return ActivationExplanation(left, self.prove(problem, left), minimal)
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
         if self._linked is not None:
-            return self._linked.proved(int(problem.margins.predicted[0]), statements)
-        box = TopK.of(problem.head, problem.patches).box(Stated.of(statements, problem.head.size).ends)
+            return self._linked.proved(problem.margins, statements)
+        box = activation_range(problem.head, problem.patches).intersect(Stated.of(statements, problem.head.size).ends)
         return problem.margins.lower(box[None, None])[0, 0]

@@ -1,4 +1,4 @@
-"""Paradigms whose statements are about patches."""
+"""Paradigms whose statements are about patches, and those of them that have nothing but their bounds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
+from verale.bounds import Hypersphere, Simplex, Triangle
 from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
 from verale.head import Head
@@ -17,12 +18,11 @@ from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, require_products
 from verale.search.problem import Problem, shortened
 from verale.search.prove import Explained
-from verale.search.rounds.explain import admits_head
+from verale.search.rounds.explain import admits_head, explain_spatial
 from verale.search.smallest import Solution, cheaper
-from verale.search.spatial import explain_spatial
 from verale.search.stated import pairs_of, statements_about
 
-__all__ = ["OfPatches"]
+__all__ = ["HypersphereSearch", "OfPatches", "SimplexSearch", "TriangleSearch"]
 
 _NUMBERS_PER_PAIR = 5
 """What bounds keep of each patch and prototype: both ends, and what these are computed from."""
@@ -88,3 +88,25 @@ class OfPatches(ParadigmSearch):
             prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
             solutions.append((statements, shortened(solution.margins), solution.minimal, tuple(prices)))
         return solutions
+
+
+class TriangleSearch(OfPatches):
+    """See `verale.bounds.Triangle`: the published bounds, for comparison."""
+
+    name = "triangle"
+    bounds = Triangle
+
+
+class HypersphereSearch(OfPatches):
+    """See `verale.bounds.Hypersphere`: the published bounds, for comparison."""
+
+    name = "hypersphere"
+    bounds = Hypersphere
+
+
+class SimplexSearch(OfPatches):
+    """See `verale.bounds.Simplex`. Neither order is better for most images, so both are tried."""
+
+    name = "simplex"
+    bounds = Simplex
+    tried_orders = ORDERS

@@ -11,14 +11,10 @@ from verale.paradigms import HIGHEST
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
 from verale.search.paradigms.of_activations import OfActivationsAlone
-from verale.search.problem import GivenUpError, Problem, UnexplainedError, given_up
+from verale.search.problem import Problem, UnexplainedError
 from verale.search.stated import Stated
 
 __all__ = ["TopKSearch", "explain_top_k", "highest"]
-
-_NEIGHBOURS = 4
-"""Where a cover has more than so many times the statements that are wanted, the search is given up: what prototypes say
-of their neighbours seldom replaces half of them."""
 
 
 def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf) -> ActivationExplanation:
@@ -35,14 +31,14 @@ def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf)
         most: how many statements are wanted at most.
 
     Raises:
-        GivenUpError: it would have many more.
+        GivenUpError: it would have many more (`Covers.require`).
         UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
     covers = activations.covers if fewest else None
+    if covers is not None:
+        covers.require(activations.clauses, most)
     cover = None if covers is None else covers.best(activations.clauses)
-    if cover is not None and cover.size > _NEIGHBOURS * most:
-        raise GivenUpError(given_up(cover.size))
     try:
         first, stated = highest(activations)
     except UnexplainedError as error:

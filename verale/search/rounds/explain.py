@@ -1,4 +1,4 @@
-"""Explanations in rounds: grow, delete and prove, for all images of a batch at once."""
+"""Explanations by statements about patches: in rounds, for all images of a batch at once, or step by step."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from verale.bounds.spans import Spans
 from verale.head import BankPooling, Head, Linear, MaskedMaxPooling, MaxPooling
 from verale.paradigms import ORDERS
 from verale.search.problem import Pair, Problem, given_up
-from verale.search.prove import Proved, SpatialExplanation
+from verale.search.prove import UNSETTLED, Explained, Proved, SpatialExplanation, propose_and_prove
 from verale.search.rounds.deletion import Deletion
 from verale.search.rounds.growth import Growth
 from verale.search.rounds.images import Images
+from verale.search.rounds.stepwise import Stepwise
 
-__all__ = ["Rounds", "admits", "admits_head"]
+__all__ = ["Rounds", "admits", "admits_head", "explain_spatial"]
 
 GUARD = 1e-6
 """Growth ends when all estimated margins exceed this."""
@@ -42,6 +43,30 @@ def admits(problem: Problem, paradigm: SpatialParadigm, order: str) -> bool:
         and not problem.costs
         and problem.is_finite
     )
+
+
+def explain_spatial(
+    problem: Problem,
+    paradigm: SpatialParadigm,
+    order: str,
+    most: list[float] | None = None,
+) -> list[Explained]:
+    """For each image an explanation, or the reason why there is none.
+
+    Where an image's explanation has to have at most `most` statements, it is given up when that has become hopeless.
+
+    What rounds admit is searched in rounds, many images at once; what they leave open, and all else, step by step.
+    """
+    limits = [float("inf")] * len(problem) if most is None else most
+    explained: dict[int, Explained] = {}
+    if admits(problem, paradigm, order):
+        settled = propose_and_prove(Rounds(problem, paradigm), limits)
+        explained = {image: each for image, each in settled.items() if each != UNSETTLED}
+    left = [image for image in range(len(problem)) if image not in explained]
+    engine = Stepwise(problem.take(left), paradigm, order)
+    others = propose_and_prove(engine, [limits[image] for image in left])
+    explained |= {left[at]: explanation for at, explanation in others.items()}
+    return [explained[image] for image in range(len(problem))]
 
 
 class Rounds:

@@ -1,21 +1,20 @@
 """Statements about the patches of one image, under any paradigm: what one more, or one less, would say.
 
 `Statements` bounds each trial anew. Where a paradigm allows for less, a class of its own keeps what trials share:
-statements that bound by themselves, each alone (`Apart`); those that are folded one after the other (`Folded`); masses
-(`StatedMasses`); exact ones that a deletion changes by one direction (`Directions`). All bounds are rounded outward.
+statements that bound by themselves, each alone (`Apart`); masses (`StatedMasses`); exact ones that a deletion changes
+by one direction (`Directions`). All bounds are rounded outward.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle
-from verale.bounds.hypersphere import Spheres
+from verale.bounds import Projection, Simplex, SpatialParadigm, Triangle
 from verale.bounds.intervals import ranges_of_listed
 from verale.bounds.spans import Spans
 from verale.rounding import Enclosure
@@ -59,9 +58,6 @@ class Statements:
         count: (L,) how many there are.
         ranges: (L, P) what they say of the observables.
     """
-
-    entries_at_once = 2**17
-    """So many bounds are computed at once where statements are left out: 1 MiB, which a cache holds."""
 
     def __init__(self, problem: Problem, paradigm: Any) -> None:
         self.paradigm, self.observed = paradigm, problem.observed
@@ -251,110 +247,7 @@ class Apart(Statements):
         return torch.stack([ranges.lower, -ranges.upper])
 
 
-class Folded(Statements):
-    """Statements that are folded one after the other; see `verale.bounds.Hypersphere`."""
-
-    entries_at_once = 2**20
-    """Trials of a patch share what comes before them."""
-
-    def __init__(self, problem: Problem, paradigm: Hypersphere) -> None:
-        super().__init__(problem, paradigm)
-        self._spheres = paradigm.start(problem.patches)
-
-    def begin(self, stated: Tensor, count: Tensor) -> None:
-        self.stated, self.count = pad(stated, (0, _ROOM)), count
-        self._spheres = self._folded(torch.arange(len(count)), stated, count)
-        self.ranges = self._spheres.range
-
-    def tried(self, patches: Tensor, prototypes: Tensor) -> Trial:
-        spheres = self._fold(
-            _rows(self._spheres, patches), patches, prototypes, torch.ones_like(patches, dtype=torch.bool)
-        )
-        return Trial(patches, prototypes, spheres.range, spheres)
-
-    def add(self, trial: Trial, at: Tensor) -> None:
-        self._spheres = _put(self._spheres, trial.patches[at], _rows(trial.state, at))
-        super().add(trial, at)
-
-    def without(self, patches: Tensor, places: Tensor) -> Trial:
-        spheres = self._without(patches, places)
-        return Trial(patches, places, spheres.range, spheres)
-
-    def delete(self, trial: Trial, count: int) -> None:
-        self._spheres = _put(self._spheres, trial.patches[:count], _rows(trial.state, torch.arange(count)))
-        super().delete(trial, count)
-
-    def _without(self, patches: Tensor, places: Tensor) -> Spheres:
-        """Some patches without the statement at a place: what is behind it is folded again."""
-        some, which = torch.unique(patches, return_inverse=True)
-        before: Spheres = self.paradigm.start(len(some))
-        rows, left = patches.new_empty(0), _rows(before, patches.new_empty(0))
-        for place in range(int(self.count[some].max())):
-            left = self._entered(left, patches[rows], place)
-            new = (places == place).nonzero()[:, 0]
-            rows, left = torch.cat([rows, new]), _cat(left, _rows(before, which[new]))
-            before = self._entered(before, some, place)
-        return _rows(left, rows.argsort())
-
-    def _entered(self, spheres: Spheres, patches: Tensor, place: int) -> Spheres:
-        """Enter the statement at a place about each patch that has one there."""
-        some = (self.count[patches] > place).nonzero()[:, 0]
-        if not len(some):
-            return spheres
-        patches = patches[some]
-        there = torch.ones(len(some), dtype=torch.bool)
-        if len(some) == len(spheres.count):
-            return self._fold(spheres, patches, self.stated[patches, place], there)
-        return _put(spheres, some, self._fold(_rows(spheres, some), patches, self.stated[patches, place], there))
-
-    def _folded(self, patches: Tensor, stated: Tensor, count: Tensor) -> Spheres:
-        """Statements (S, M) about some patches, folded from the first one on."""
-        spheres: Spheres = self.paradigm.start(len(patches))
-        some = count.nonzero()[:, 0]
-        if not len(some):
-            return spheres
-        left, last = _rows(spheres, some), (count[some] - 1)[:, None]
-        for place in range(int(count.max())):
-            # those of which all are entered get their last one again, which changes nothing
-            prototypes = stated[some].gather(1, last.clamp(max=place))[:, 0]
-            left = self._fold(left, patches[some], prototypes, place < count[some])
-        return left if len(some) == len(patches) else _put(spheres, some, left)
-
-    def _fold(self, spheres: Spheres, patches: Tensor, prototypes: Tensor, entered: Tensor) -> Spheres:
-        extended: Spheres = self.paradigm.extend(spheres, prototypes, self.observed[patches, prototypes], entered)
-        return extended
-
-
-def _put(spheres: Spheres, rows: Tensor, others: Spheres) -> Spheres:
-    """The spheres of some patches become others."""
-    room = max(spheres.anchors.shape[1], others.anchors.shape[1])
-    spheres, others = _with_room(spheres, room), _with_room(others, room)
-    for field in fields(Spheres):
-        getattr(spheres, field.name)[rows] = getattr(others, field.name)
-    return spheres
-
-
-def _cat(spheres: Spheres, others: Spheres) -> Spheres:
-    room = max(spheres.anchors.shape[1], others.anchors.shape[1])
-    spheres, others = _with_room(spheres, room), _with_room(others, room)
-    return Spheres(
-        **{
-            field.name: torch.cat([getattr(spheres, field.name), getattr(others, field.name)])
-            for field in fields(Spheres)
-        }
-    )
-
-
-def _rows(spheres: Spheres, index: Tensor) -> Spheres:
-    return Spheres(**{field.name: getattr(spheres, field.name)[index] for field in fields(Spheres)})
-
-
-def _with_room(spheres: Spheres, room: int) -> Spheres:
-    wider = {name: getattr(spheres, name) for name in ("anchors", "weights", "near", "far")}
-    return replace(spheres, **{name: pad(each, (0, room - each.shape[1])) for name, each in wider.items()})
-
-
-_CLASSES: dict[type[Any], type[Statements]] = {Triangle: Apart, Hypersphere: Folded, Simplex: StatedMasses}
+_CLASSES: dict[type[Any], type[Statements]] = {Triangle: Apart, Simplex: StatedMasses}
 
 
 def statements_of(problem: Problem, paradigm: SpatialParadigm) -> Statements:

@@ -55,6 +55,9 @@ _EARLY = 1e15
 _TRIED = 4
 """So many statements of a patch are tried again in a round of deletions."""
 
+_ENTRIES_AT_ONCE = 2**17
+"""So many bounds are computed at once where statements are left out: 1 MiB, which a cache holds."""
+
 _HUGE, _TINY = 1e150, 1e-300
 
 
@@ -366,7 +369,7 @@ class _Stating:
 
     def _without(self, rows: Tensor, places: Tensor) -> Tensor:
         """(S, K) margins without each of some statements."""
-        step = max(1, self._statements.entries_at_once // self._head.size)
+        step = max(1, _ENTRIES_AT_ONCE // self._head.size)
         parts = [slice(begin, begin + step) for begin in range(0, len(rows), step)]
         return torch.cat(
             [
