@@ -1,9 +1,16 @@
 """The search on a GPU beside one thread of the CPU: the same images, seconds an image, and what was found.
 
     python -m benchmarks.devices --data DATA --heads protopnet,gaussian --images 100 --batches 1,100 --out FILE
+    python -m benchmarks.devices --data DATA --heads protopnet,pipnet --count --images 4 --out FILE
 
-Wall time of `explain` after one image that imports what is needed, with the options of a row; an image's share. The
-certificates lie in --certificates, a folder for each row with head and latents, for `verale audit` on any machine.
+With --count nothing is timed, and no GPU is needed: the page has what a batch of 100 images asks of a device under each
+paradigm, and the time that follows on an H200, an ESTIMATE (`benchmarks.counting`). Where images are searched together,
+operations are those of --images images in one batch, as their number hardly depends on it, and bytes are scaled to 100;
+where they are searched one by one, all is scaled.
+
+Otherwise: wall time of `explain` after one image that imports what is needed, with the options of a row; an image's
+share. The certificates lie in --certificates, a folder for each row with head and latents, for `verale audit` on any
+machine.
 """
 
 from __future__ import annotations
@@ -18,10 +25,15 @@ from pathlib import Path
 import torch
 
 from benchmarks import environment
-from benchmarks.heads import Subject, build
+from benchmarks.counting import BANDWIDTH, LAUNCH, SYNCHRONISATION, UPLOAD, counted
+from benchmarks.engine import subject
 from verale.certificate import Certificate
-from verale.head import save_latents
+from verale.head import Head, MaxPooling, Negated, as_patches, save_latents
+from verale.paradigms import READABLE
+from verale.search import SearchOptions
+from verale.search.batches import Batches
 from verale.search.explain import explain
+from verale.search.searches import paradigms_taken
 
 _COLUMNS = (
     *("head", "paradigm", "digits", "device", "batch", "images", "explained", "statements", "minimal"),
@@ -44,27 +56,27 @@ class Setting:
     batch: int
 
 
-def row(subject: Subject, setting: Setting, keep: Path | None) -> list[str]:
-    """What a setting does for all images of a subject."""
+def row(name: str, head: Head, latents: torch.Tensor, setting: Setting, keep: Path | None) -> list[str]:
+    """What a setting does for all images of a head."""
     on_gpu = setting.device != "cpu"
     arguments = {"paradigm": setting.paradigm, "digits": setting.digits, "device": setting.device}
-    explain(subject.head, subject.latents[:1], **arguments)
+    explain(head, latents[:1], **arguments)
     if on_gpu:
         torch.cuda.reset_peak_memory_stats()
     begin = time.perf_counter()
-    results = explain(subject.head, subject.latents, **arguments, batch=setting.batch)
+    results = explain(head, latents, **arguments, batch=setting.batch)
     seconds = (time.perf_counter() - begin) / len(results)
     found = [each for each in results if isinstance(each, Certificate)]
     if keep is not None:
-        folder = keep / f"{subject.name}-{setting.paradigm}-{setting.digits}-{setting.device}-{setting.batch}"
+        folder = keep / f"{name}-{setting.paradigm}-{setting.digits}-{setting.device}-{setting.batch}"
         folder.mkdir(parents=True)
-        subject.head.save(folder / "head.safetensors")
-        save_latents(folder / "latents.safetensors", subject.latents)
+        head.save(folder / "head.safetensors")
+        save_latents(folder / "latents.safetensors", latents)
         for index, each in enumerate(results):
             if isinstance(each, Certificate):
                 (folder / f"{index:06}.ale.json").write_bytes(each.to_bytes())
     return [
-        *(subject.name, setting.paradigm, setting.digits, setting.device, str(setting.batch)),
+        *(name, setting.paradigm, setting.digits, setting.device, str(setting.batch)),
         *(str(len(results)), str(len(found))),
         f"{sum(each.size for each in found) / max(len(found), 1):.1f}",
         str(sum(each.minimal for each in found)),
@@ -76,20 +88,79 @@ def row(subject: Subject, setting: Setting, keep: Path | None) -> list[str]:
 def rows(options: argparse.Namespace) -> Iterator[list[str]]:
     """A row for each head and setting; batches of more than one image only on a GPU, where they share launches."""
     for name in options.heads.split(","):
-        subject = build(name, options.data, options.images)
+        head, latents = subject(name, options.data, options.images)
+        latents = as_patches(latents, head.depth)
         for paradigm in options.paradigms.split(","):
             for digits in options.digits.split(","):
                 for device in options.devices.split(","):
                     batches = [1] if device == "cpu" else map(int, options.batches.split(","))
                     for batch in batches:
-                        yield row(subject, Setting(paradigm, digits, device, batch), options.certificates)
+                        yield row(name, head, latents, Setting(paradigm, digits, device, batch), options.certificates)
+
+
+COUNTED = (
+    *("head", "paradigm", "images", "searched", "operations", "synchronisations", "uploads", "GB"),
+    *("estimated s", "estimated images/s"),
+)
+"""The headings of what a batch of 100 images asks for."""
+
+_HUNDRED = 100
+
+
+def count(name: str, head: Head, latents: torch.Tensor, paradigm: str, digits: str) -> list[str]:
+    """What a batch of 100 images asks for, from the images that there are."""
+    batches = Batches(head, latents, SearchOptions(paradigm, digits=digits, batch=len(latents)))
+    images = len(latents)
+    explain(head, latents[:1], paradigm, digits=digits)  # what is computed once a head is not counted
+    with counted() as counts:
+        batches.explain(0)
+    scaled = counts.times(_HUNDRED / images)
+    if not batches.are_alone:
+        moved = (scaled.bytes - counts.bytes) / BANDWIDTH  # no less than it takes where launches cover all transfers
+        scaled.operations, scaled.synchronisations, scaled.uploads = (
+            *(counts.operations, counts.synchronisations, counts.uploads),
+        )
+        scaled.seconds = counts.seconds + moved
+    return [
+        *(name, paradigm, str(images), "one by one" if batches.are_alone else "together"),
+        *(f"{each:,.0f}" for each in (scaled.operations, scaled.synchronisations, scaled.uploads)),
+        *(f"{scaled.bytes / 1e9:.1f}", f"{scaled.seconds:.2f}", f"{_HUNDRED / scaled.seconds:.1f}"),
+    ]
+
+
+def counts(options: argparse.Namespace) -> Iterator[list[str]]:
+    """A row for each head and paradigm; `joint`, which is for images of one patch, on a head of its own."""
+    asked = None if options.paradigms == "all" else options.paradigms.split(",")
+    for name in options.heads.split(","):
+        head, latents = subject(name, options.data, options.images)
+        latents = as_patches(latents, head.depth)
+        taken = [(name, head, latents, each) for each in (*paradigms_taken(head, latents.shape[1]), READABLE)]
+        if head.prototypes is not None and isinstance(head.pooling, MaxPooling):
+            flat = Head(head.weight, head.geometry, Negated(), prototypes=head.prototypes, domain=head.domain)
+            if "joint" in paradigms_taken(flat, 1):
+                taken.append((f"{name}, negated, one patch", flat, latents[:, :1], "joint"))
+        for each in taken:
+            if asked is None or each[3] in asked:
+                yield count(*each, options.digits.split(",")[-1])
+
+
+_ESTIMATE = (
+    f"ESTIMATED seconds of an H200, not measured: {1e6 * LAUNCH:.0f} us an operation, or its bytes at"
+    f" {BANDWIDTH / 1e12} TB/s if that is longer; {1e6 * SYNCHRONISATION:.0f} us a synchronisation,"
+    f" {1e6 * UPLOAD:.0f} us an upload; what the host computes beside that is not counted. A batch of 100 images."
+)
+
+
+def _command() -> str:
+    return " ".join(["benchmarks.devices", *sys.argv[1:]])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the trained heads")
+    parser.add_argument("--data", type=Path, help="the folder with the trained heads; demo and cub-* need none")
     parser.add_argument("--heads", default="protopnet,gaussian,tesnet")
-    parser.add_argument("--paradigms", default="projection")
+    parser.add_argument("--paradigms", default="projection", help="comma separated; with --count also all")
+    parser.add_argument("--count", action="store_true", help="count what a batch of 100 images asks of a device")
     parser.add_argument("--digits", default="exact,fewest")
     parser.add_argument("--devices", default="cpu,cuda")
     parser.add_argument("--images", type=int, default=100)
@@ -98,10 +169,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the page")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    named = "cuda" if "cuda" in options.devices else "cpu"
-    lines = environment.listed(environment.describe(named))
-    lines += ["", f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|"]
-    for each in rows(options):
+    options.data = options.data or environment.ROOT.parent / "shared" / "data"
+    named = "cuda" if "cuda" in options.devices and not options.count else "cpu"
+    lines = environment.listed(environment.describe(named) | {"command": f"python -m {_command()}"})
+    if options.count:
+        lines += [f"- {_ESTIMATE}"]
+    columns = COUNTED if options.count else _COLUMNS
+    lines += ["", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for each in counts(options) if options.count else rows(options):
         lines.append(f"| {' | '.join(each)} |")
         print(lines[-1], file=sys.stderr, flush=True)
         if options.out:  # after each row, so that an interrupted run keeps its results

@@ -58,7 +58,8 @@ def _mirrored(one: Tensor, other: Tensor, part: Tensor) -> Tensor:
 def _sliced(rows: Tensor, bits: int) -> tuple[Tensor, list[Tensor]]:
     """Powers of two (N, 1), not below the rows' coordinates, and the slices of the rows divided by them."""
     exponent = torch.frexp(rows.abs().amax(1, keepdim=True)).exponent
-    unit = exponent.clamp(-_FARTHEST, _FARTHEST).to(rows.dtype).exp2()
+    # By its bits: a library's power of two may be off by a unit in the last place, on a device or another processor.
+    unit = ((exponent.clamp(-_FARTHEST, _FARTHEST).long() + 1023) << 52).view(torch.float64)
     rest, slices = rows / unit, []
     for number in (1, 2, 3):
         grid = 2.0 ** (number * bits)

@@ -4,9 +4,12 @@ Whatever a device computes is compared with exact rationals, or with 300 bits wh
 
 - + - * /, and `root`, are rounded to the nearest, also of subnormal numbers, and overflow to infinity;
 - `up` and `down` give the next number;
-- exp, log1p and torch's own square root are off by no more than `TRANSCENDENTAL_ULPS`;
-- products of matrices and sums are off by no more than `gamma` allows, whatever cancels: not if they are computed in
-  float32 or TF32.
+- a product and then a difference are rounded twice: not if they are fused to one operation;
+- exponents of numbers are exact;
+- exp, log, log1p and torch's own square root are off by no more than `TRANSCENDENTAL_ULPS`;
+- products of matrices and sums are off by no more than `gamma` allows, whatever cancels and however far apart the
+  factors lie: not if they are computed in float32 or TF32, or put together of slices of whole rows, as libraries
+  emulate float64 on units for fewer bits.
 
 It is an examination, not a proof: no device is tried on all numbers. It finds what is wrong in kind, such as subnormal
 numbers that are taken for 0 (`torch.set_flush_denormal`), or a fast mode that rounds otherwise.
@@ -36,8 +39,11 @@ OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
     "root": root,
     "up": up,
     "down": down,
+    "product and difference": lambda one, other, third: one * other - third,
+    "exponent": lambda values: torch.frexp(values).exponent.double(),
     "sqrt": torch.sqrt,
     "exp": torch.exp,
+    "log": torch.log,
     "log1p": torch.log1p,
     "matrix product": torch.matmul,
     "batched product": lambda one, other: torch.bmm(one[None], other[None])[0],
@@ -53,6 +59,7 @@ _ENDS = (
 """Subnormal numbers, and those beside them; those whose products and sums are subnormal, exact, ties, or overflow."""
 _EXPONENTS = (-746.0, -745.1, -744.0, -708.4, -37.0, -1.0, -(2.0**-54), 0.0, 2.0**-1074, 1e-9, 709.7, 709.79, 1.0)
 _ABOVE_MINUS_ONE = (0.0, _LEAST, UNDERFLOW, 1e-300, 1e-17, 2.0**-27, 0.4142, 1e4, 2.0**53, 1e300, _LARGEST, 3.0, 1.0)
+_POSITIVE = (_LEAST, UNDERFLOW, 1e-300, 0.5, 1 - UNIT, 1 + 2 * UNIT, 1.4142, 2.0**53, 1e300, _LARGEST)
 
 _ARITHMETIC: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
     "addition": lambda x, y: x + y,
@@ -62,6 +69,8 @@ _ARITHMETIC: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
 }
 _DEPTH, _ROWS, _COMPARED = 300, 40, 5
 """Terms of each sum, rows and columns, and how many of each are compared: kernels for large matrices are others."""
+_GRADES = torch.arange(_DEPTH, dtype=torch.float64) * 3
+"""Exponents of factors that lie far apart, in a row falling and in a column rising: no term is much below another."""
 
 
 @cache
@@ -90,7 +99,7 @@ def failures(device: str | torch.device, operations: Mapping[str, Callable[..., 
 
     Raises: what torch raises where a device, or float64 on it, is not there.
     """
-    for examined in (_arithmetic, _neighbours, _roots, _transcendental, _sums):
+    for examined in (_arithmetic, _fused, _neighbours, _roots, _exponents, _transcendental, _sums):
         yield from examined(operations, torch.device(device))
 
 
@@ -116,6 +125,27 @@ def _arithmetic(operations: Mapping[str, Callable[..., Tensor]], device: torch.d
             if result != expected:
                 yield f"{name} of {x!r} and {y!r} is {result!r}, expected {expected!r}"
                 break
+
+
+def _fused(operations: Mapping[str, Callable[..., Tensor]], device: torch.device) -> Iterator[str]:
+    """A product minus its own rounded value is 0, unless the product was never rounded."""
+    factors = [(1 + UNIT * (2 * step + 2), 1 + UNIT * (4 * step + 6)) for step in range(16)]
+    one, other = _floats([*factors, (1 / 3, 3.0), (0.1, 10.0), (1.1 * 2.0**511, 1.7 * 2.0**511)]).unbind(1)
+    third = _floats([x * y for x, y in zip(one.tolist(), other.tolist(), strict=True)])
+    arguments = (one.contiguous(), other.contiguous(), third)
+    results = _results(operations["product and difference"], device, *arguments)
+    for x, y, z, result in zip(*(each.tolist() for each in arguments), results, strict=True):
+        if result != 0:
+            yield f"product and difference of {x!r}, {y!r} and {z!r} is {result!r}, expected 0.0"
+            break
+
+
+def _exponents(operations: Mapping[str, Callable[..., Tensor]], device: torch.device) -> Iterator[str]:
+    values = [each for each in _ENDS if each]
+    for value, result in zip(values, _results(operations["exponent"], device, _floats(values)), strict=True):
+        if result != math.frexp(value)[1]:
+            yield f"exponent of {value!r} is {result!r}, expected {math.frexp(value)[1]}"
+            break
 
 
 def _nearest(value: Fraction) -> float:
@@ -155,6 +185,7 @@ def _transcendental(operations: Mapping[str, Callable[..., Tensor]], device: tor
     for name, values, exactly in (
         ("sqrt", _ENDS, context.sqrt),
         ("exp", _EXPONENTS, context.exp),
+        ("log", _POSITIVE, context.log),
         ("log1p", _ABOVE_MINUS_ONE, lambda x: context.log(1 + x) if x > 1e-30 else x - x * x / 2),
     ):
         # Vectors of a processor, and what is left of the last one, may be computed apart.
@@ -170,7 +201,7 @@ def _transcendental(operations: Mapping[str, Callable[..., Tensor]], device: tor
 
 
 def _sums(operations: Mapping[str, Callable[..., Tensor]], device: torch.device) -> Iterator[str]:
-    """Of each sum of products, most cancels; factors are whole multiples of 2^-53, then scaled."""
+    """Of each sum of products, most cancels; factors are whole multiples of 2^-53, then scaled, all alike or apart."""
     generator = torch.Generator().manual_seed(0)
     one, other = (
         2 * torch.rand(size, generator=generator, dtype=torch.float64) - 1
@@ -178,14 +209,29 @@ def _sums(operations: Mapping[str, Callable[..., Tensor]], device: torch.device)
     )
     one[:, _DEPTH // 2 :], other[_DEPTH // 2 :] = -one[:, : _DEPTH // 2], other[: _DEPTH // 2]
     one[:, 0] += UNIT
-    compared = [(row, column) for row in range(_COMPARED) for column in range(_ROWS - _COMPARED, _ROWS)]
-    exact = {}
-    for row, column in compared:
-        terms = [Fraction(x) * Fraction(y) for x, y in zip(one[row].tolist(), other[:, column].tolist(), strict=True)]
-        exact[row, column] = sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
+    apart = torch.exp2(_GRADES)[:, None]
+    graded = one / apart.T, other * apart * torch.exp2(_GRADES[-1] / -2)
+    cases = [(one, other, (0, 505, -300, -520)), (*graded, (0,))]
+    exact = [_exact_sums(first, second) for first, second, _ in cases]
     for name in ("matrix product", "batched product", "sum of products"):
-        if wrong := next(_wrong_sums(operations[name], device, one, other, exact), None):
-            yield f"{name} of {_DEPTH} terms {wrong}"
+        wrong = (
+            line
+            for (first, second, exponents), true in zip(cases, exact, strict=True)
+            for line in _wrong_sums(operations[name], device, first, second, exponents, true)
+        )
+        if line := next(wrong, None):
+            yield f"{name} of {_DEPTH} terms {line}"
+
+
+def _exact_sums(one: Tensor, other: Tensor) -> dict[tuple[int, int], tuple[Fraction, Fraction]]:
+    """Some entries of the product of two matrices, and the sums of their terms' sizes."""
+    exact = {}
+    for row in range(_COMPARED):
+        for column in range(_ROWS - _COMPARED, _ROWS):
+            factors = zip(one[row].tolist(), other[:, column].tolist(), strict=True)
+            terms = [Fraction(x) * Fraction(y) for x, y in factors]
+            exact[row, column] = sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
+    return exact
 
 
 def _wrong_sums(
@@ -193,9 +239,10 @@ def _wrong_sums(
     device: torch.device,
     one: Tensor,
     other: Tensor,
+    exponents: tuple[int, ...],
     exact: Mapping[tuple[int, int], tuple[Fraction, Fraction]],
 ) -> Iterator[str]:
-    for exponent in (0, 505, -300, -520):
+    for exponent in exponents:
         scale = 2.0**exponent
         results = _results(operation, device, one * scale, other * scale)
         for (row, column), (total, sizes) in exact.items():

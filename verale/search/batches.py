@@ -20,6 +20,7 @@ from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import READABLE
 from verale.rounding.device import require_device
+from verale.search.devices import computing_on, head_on
 from verale.search.digits import (
     EXACT_DIGITS,
     FEWEST_DIGITS,
@@ -117,11 +118,15 @@ class Batches:
             priced_margins(self.paradigm, head, 0, self.patches)
         what = f"the {self.patches} patches of an image"
         require_memory(_bytes_of_pairs(head, self.patches), what, self.options)  # before searches fill such tables
-        searches = searches_of(head, self.patches, self.paradigm, self.options)
+        device = self.options.device
+        if through is not None and torch.device(device).type != "cpu":
+            _log.warning("pictures are searched on the CPU, not on %s: so are the ranges of their networks", device)
+            device = "cpu"
+        with computing_on(device):
+            there = head_on(head, device)
+            searches = searches_of(there, self.patches, self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
-        if torch.device(self.options.device).type != "cpu":
-            _log.warning("the search does not compute on %s yet, but on the CPU", self.options.device)
-        self._explainer = _Explainer(head, head.digest, searches, self.options, through)
+        self._explainer = _Explainer(head, there, device, searches, self.options, through)
         one = self._explainer.bytes_per_image(self.patches)
         require_memory(one, what, self.options)
         self.size = max(1, int(min(self.options.batch, self.options.bytes // one)))
@@ -161,10 +166,19 @@ class _About(NamedTuple):
 
 @dataclass(frozen=True)
 class _Explainer:
-    """Explains images of one head under one paradigm or several."""
+    """Explains images of one head under one paradigm or several.
+
+    Attributes:
+        head: the head.
+        there: the same on the device.
+        device: where searches compute.
+        searches: of the head on the device.
+        options, through: see `Batches`.
+    """
 
     head: Head
-    head_digest: str
+    there: Head
+    device: str
     searches: tuple[ParadigmSearch, ...]
     options: SearchOptions
     through: ThroughNetwork | None = None
@@ -199,8 +213,13 @@ class _Explainer:
 
     @one_thread()
     def _of_latents(self, images: Tensor) -> list[ImageResult]:
-        images, options = images.to(torch.float64).contiguous(), self.options
-        exact = Problem.of(self.head, images, EXACT, options.avoid, options.costs)
+        with computing_on(self.device):
+            return self._searched(images.to(torch.float64).contiguous())
+
+    def _searched(self, images: Tensor) -> list[ImageResult]:
+        """The results for images (N, L, D) float64 of the host; torch makes new tensors on the device."""
+        options = self.options
+        exact = Problem.of(self.there, images.to(self.device), EXACT, options.avoid, options.costs)
         results: dict[int, ImageResult] = {}
         left = list(range(len(images)))
         for tolerance, digits in self._attempts():
@@ -240,7 +259,7 @@ class _Explainer:
         to few digits after it."""
         problem = exact.widened(tolerance)
         results = []
-        midpoints = (problem.activations.lower + problem.activations.upper) / 2
+        midpoints = ((problem.activations.lower + problem.activations.upper) / 2).cpu()
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
         solved = dict(zip(settled, keep_smallest(problem.take(settled), self.searches), strict=True))
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
@@ -261,7 +280,8 @@ class _Explainer:
             else:
                 explanation = self._certificate(about, kept.paradigm, kept.solution)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
-                    explanation = inflate(self.head, patches, explanation)
+                    with torch.device("cpu"):
+                        explanation = inflate(self.head, patches, explanation)
             results.append(ImageResult(explanation, self.head, activations, kept.others))
         return results
 
@@ -281,7 +301,7 @@ class _Explainer:
     @cached_property
     def least_unit(self) -> float:
         """See `verale.search.digits.least_unit`."""
-        return least_unit(self.head)
+        return least_unit(self.there)
 
     def _unsettled(self, tolerance: Tolerance, image: Problem) -> str:
         """Why all statements about an image, observed exactly here, entail no class; and which tolerance to try."""
@@ -300,7 +320,7 @@ class _Explainer:
     def _certificate(self, about: _About, paradigm: str, solution: Solved) -> Certificate:
         statements, margins, minimal, prices = solution
         return Certificate(
-            head=self.head_digest,
+            head=self.head.digest,
             **about.subject,
             predicted=about.predicted,
             paradigm=paradigm,

@@ -136,7 +136,7 @@ class SearchOptions:
     device: str = field(
         default="auto",
         metadata={
-            "help": "What searches: cpu, cuda (examined, but the CPU searches so far), or auto: cpu.",
+            "help": "What searches: cpu, cuda (examined first; pictures are searched on the CPU), or auto: cpu.",
             "metavar": "NAME",
             "completed": DEVICES,
         },

@@ -27,7 +27,31 @@ def flushed(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda *arguments: torch.where((result := operation(*arguments)).abs() < 2.0**-1022, 0.0, result)
 
 
+def fused(one: Tensor, other: Tensor, third: Tensor) -> Tensor:
+    """x y - z, rounded once but for the last addition: the product's rounding error by halves of its factors."""
+
+    def halves(values: Tensor) -> tuple[Tensor, Tensor]:
+        high = (values * (2.0**27 + 1)) - (values * (2.0**27 + 1) - values)
+        return high, values - high
+
+    scale = 2.0 ** -(one.abs().log2().floor() // 1)
+    one, third = one * scale, third * scale
+    product, (a, b), (c, d) = one * other, halves(one), halves(other)
+    return ((product - third) + (((a * c - product) + a * d + b * c) + b * d)) / scale
+
+
+def sliced(one: Tensor, other: Tensor) -> Tensor:
+    """A product of rows cut to 60 bits below their greatest number, as if float64 were emulated."""
+    unit = 2.0**60 / one.abs().amax(1, keepdim=True)
+    return ((one * unit).round() / unit) @ other
+
+
 WRONG = {
+    "a product that is fused": ("product and difference", fused),
+    "exponents of subnormals": ("exponent", lambda x: torch.where(x < 2.0**-1022, 0, torch.frexp(x).exponent).double()),
+    "log in float32": ("log", short(torch.log)),
+    "log of subnormals": ("log", lambda x: torch.where(x < 2.0**-1022, 2.0**-1022, x).log()),
+    "products of slices": ("matrix product", sliced),
     "an addition that flushes": ("addition", flushed(torch.add)),
     "a subtraction that flushes": ("subtraction", flushed(torch.sub)),
     "a multiplication that flushes": ("multiplication", flushed(torch.mul)),
