@@ -132,8 +132,8 @@ def command(
         raise UsageError(f"--provable is for pages, and {target} is no page: say --format html, or leave it out")
     if (origins is None) != (origin_images is None):
         raise UsageError("--origins and --origin-images belong together: give both, or neither")
-    if origins is not None and (kind != "html" or no_audit):
-        raise UsageError("--origins is for pages, which say what is proved now: leave it out, or --no-audit")
+    if origins is not None and (kind not in ("html", *PICTURES) or no_audit):
+        raise UsageError("--origins is for pages and pictures, with what is proved now: leave it out, or --no-audit")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
     beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
@@ -217,14 +217,14 @@ def _with_origins(collection: Collection, origins: str, images: str, audit: Audi
     """With what is proved now of the head's prototypes, by the network beside the certificates."""
     from dataclasses import replace
 
-    from verale.report.origins import origin_sentences
+    from verale.report.origins import told_origins
     from verale.runs.inputs import find_seen
 
     seen = find_seen(collection.folder)
     if seen is None or collection.head_file is None:
         raise InputError(collection.folder, "has no network and pictures, or no head, and origins are about them")
-    said = origin_sentences(origins, collection.head_file, seen[0], images, audit)
-    return replace(collection, origins=said)
+    told = told_origins(origins, collection.head_file, seen[0], images, audit)
+    return replace(collection, origins=told)
 
 
 def _judge(collection: Collection, log: str | None, no_audit: bool, audit: AuditOptions, jobs: int) -> Collection:

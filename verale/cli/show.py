@@ -104,7 +104,7 @@ def _with_origins(
     """With what is proved now of the head's prototypes, by the network beside the certificate. Raises InputError."""
     from dataclasses import replace
 
-    from verale.report.origins import origin_sentences
+    from verale.report.origins import told_origins
     from verale.runs.arguments import HeadFile
     from verale.runs.inputs import find_seen
 
@@ -114,7 +114,8 @@ def _with_origins(
     file = HeadFile.of(head)
     if result.shown is None or file.sha256 != result.shown.telling.head:
         return result
-    said = origin_sentences(origins, file, seen[0], images, audit)
+    told = told_origins(origins, file, seen[0], images, audit)
+    said = {prototype: each.sentence for prototype, each in told.items()}
     return replace(result, shown=replace(result.shown, judged_origins=said))
 
 

@@ -15,7 +15,7 @@ from verale.checker import certificate as checked
 from verale.checker.verdict import printable
 from verale.errors import InputError
 from verale.report.collect import Collection, Item, read_item
-from verale.report.outlined import marks_of_item, outline, pixels_of, pixels_of_item
+from verale.report.outlined import marks_of_item, outline, pixels_of, pixels_of_item, pixels_of_picture
 from verale.report.picture import saved
 from verale.report.telling import Telling
 from verale.report.thumbnails import ImageFile, Window, window_of
@@ -79,12 +79,19 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     if item.begun:
         lines.add(item.begun)
     pixels, known = pixels_of_item(collection, item)
-    shown = [(j, drawn) for j in telling.prototypes if (drawn := _prototype(collection, j)) is not None][:_PICTURES]
+    network = certificate.network
+    drawn = [(j, _prototype(collection, j, network)) for j in telling.prototypes]
+    shown = [(j, picture) for j, picture in drawn if picture is not None][:_PICTURES]
+    parts = {j for j, _ in shown if collection.origin_of(j, network) is not None}
+    named = telling.prototypes or tuple(collection.origins)
+    for j in [j for j in named if j in collection.origins][:_PICTURES]:
+        told = collection.origins[j]
+        lines.add(printable(told.caption if j in parts else told.sentence))
     notes = [
         _SQUARES,
         f"The image is {known}." if known else "",
         *collection.notes_on(item),
-        PROTOTYPES if shown else "",
+        PROTOTYPES if any(j not in parts for j, _ in shown) else "",
     ]
     lines.add(printable(" ".join(filter(None, notes))))
     height = 2 * _EDGE + _ROW + _EDGE + len(lines.rows) * _LINE
@@ -163,8 +170,16 @@ def _prototypes(
         axes.set_title(f"prototype {prototype}", fontsize=5.5, pad=1.5)
 
 
-def _prototype(collection: Collection, prototype: int) -> tuple[Any, tuple[int, int] | None] | None:
-    """A prototype's picture, and the cell that it is where that is a whole training image; None without one."""
+def _prototype(
+    collection: Collection, prototype: int, network: str | None
+) -> tuple[Any, tuple[int, int] | None] | None:
+    """A prototype's picture, and the cell that it is where that is a whole training image; None without one.
+
+    Where an origin is proved, that is the picture from which it is.
+    """
+    part = collection.origin_of(prototype, network)
+    if part is not None:
+        return pixels_of_picture(part[0]), part[1]
     drawn, origin = collection.pictures.get(prototype), collection.source.origins.get(prototype)
     known: list[tuple[Path | None, Window, tuple[int, int] | None]] = [(drawn, Window(), None)]
     if origin is not None:

@@ -33,6 +33,7 @@ from verale.checker.verdict import printable
 from verale.errors import InputError
 from verale.report.collect import CertificateSummary, Collection, own_latents, read_item
 from verale.report.estimates import Estimates, estimates_of, estimates_of_item
+from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid, grid_of_image
 from verale.report.outlined import (
     MOST,
@@ -65,6 +66,8 @@ _LETTERS = 64
 """The most characters of a line in a column of the list."""
 _LONGEST = 26
 """The most characters of a class's name beside its bar."""
+_ORIGINS = 8
+"""Of so many prototypes it is said which patches they are."""
 _BAR = "#2a6fb5"
 
 
@@ -173,7 +176,7 @@ def picture(collection: Collection, kind: str) -> bytes:
         item.name,
         known,
         item.begun,
-        " ".join(collection.notes_on(item)),
+        " ".join([*collection.notes_on(item), *_origins(collection, given)]),
     )
     grid = collection.grid_of(given.patches, given.network)
     estimates = estimates_of_item(collection, item, given)
@@ -181,6 +184,14 @@ def picture(collection: Collection, kind: str) -> bytes:
     marks = marks_of_item(collection, item, given)
     classes, count = collection.classes, collection.prototypes_of(given)
     return saved(lambda: _draw(data, given, count, pixels, grid, classes, estimates, marks, words, fields), kind)
+
+
+def _origins(collection: Collection, certificate: checked.Certificate) -> list[str]:
+    """Of the prototypes that are shown with the explanation, which patches they are; of many the first."""
+    named = named_prototypes(certificate, collection.prototypes_of(certificate)) or tuple(collection.origins)
+    told = [collection.origins[j].sentence for j in named if j in collection.origins]
+    more = [f"and {len(told) - _ORIGINS} more prototypes"] if len(told) > _ORIGINS else []
+    return [f"{each}." for each in [*told[:_ORIGINS], *more]]
 
 
 def saved(draw: Callable[[], Figure], kind: str) -> bytes:
