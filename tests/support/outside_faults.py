@@ -24,9 +24,15 @@ report/collect.py Collection._network_named: the fields of whatever network lies
 report/vocabulary.py of_fields: what source.json notes is told as the checker's
     fields is not None and fields.by_checker => fields is not None
     unit/report/test_vocabulary.py::test_fields_that_the_checker_computed_are_told_from_those_that_are_noted
-report/origins.py _sentence: an origin that is not proved is told as one that is
+report/origins.py _told: an origin that is not proved is told as one that is
     never not judged.by
     unit/report/test_origins.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]
+report/collect.py Collection.origin_of: a patch of another network's grid is outlined
+    told.network != network => False
+    unit/report/test_origins.py::test_a_caption_stands_beside_the_picture_and_its_patch_alone[euclidean]
+report/page.py page: the caption stands beside whatever picture there is
+    told.caption if j in parts else told.sentence => told.caption
+    unit/cli/test_origins.py::test_without_its_picture_the_sentence_names_it
 report/origins.py _is_near: a prototype is whatever patch is nearest
     (_NEAR * origin.distance) ** 2 <= length => True
     unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
@@ -45,7 +51,7 @@ cli/origins.py audit_origins: an origin that is not proved changes no code
 cli/origins.py audit_origins: a file about another head is passed over
     codes.append(whole.exit_code) => codes.append(0)
     unit/cli/test_origins.py::test_about_another_head_nothing_is_proved
-report/origins.py sentences_beside: origins of another head than the certificate's are told
+report/origins.py origins_beside: origins of another head than the certificate's are told
     never named not in (None, head.sha256)
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
 runs/origins.py OriginSearch._resumed: what was found for another head or network is taken
@@ -706,7 +712,7 @@ report/collect.py Collection.notes_on: classes have the names of source.json
     OWN_NAMES if self.own_names else '' => ''
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[figure]
 report/collect.py Collection.grid_of: patches lie where any latents say
-    grid_of_image(patches, self.head, self.latents, shape) => grid_of_image(patches, self.head, self.latents)
+    None if beside is None else beside.shape => None
     end_to_end/test_displayed_pictures.py::test_patches_lie_where_the_network_says
 report/single.py _shown: the image of latents is theirs
     _image_is(item, source) => ''
@@ -721,8 +727,8 @@ report/compare_page.py _pictures: any image stands beside what a certificate cla
     matcher.image(index, True) if picture is None else matcher.matched(None, picture, index)[1]
     => matcher.image(index, True)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-compare]
-report/vocabulary.py of_prototypes: prototypes are what their pictures show
-    f'{said} {PROTOTYPES}' if collection.source.origins or collection.pictures else said => said
+report/vocabulary.py of_unproved: prototypes are what their pictures show
+    any((j not in proved for j in (*collection.source.origins, *collection.pictures))) => False
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
 report/rules_page.py page: prototypes of rules are what their pictures show
     PROTOTYPES if pictures else '' => ''

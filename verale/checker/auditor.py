@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .numbers import Numbers, StatementAt
     from .proved.program import Program
     from .read.network_file import Network
-    from .read.pictures import PictureFile
+    from .read.pictures import PictureFile, Pictures
 
 _T = TypeVar("_T")
 _DECIDED = {Status.PROVED, Status.REFUTED}
@@ -118,6 +118,11 @@ class Auditor:
     def network(self) -> Network | None:
         """What gives the pictures' latents, where it is there."""
         return self._subjects.network
+
+    @property
+    def pictures(self) -> Pictures | None:
+        """What finds the pictures by their digests, where they are there."""
+        return self._subjects.pictures
 
     def _side(self, name: str) -> Callable[[Subject], Side]:
         """What makes sides in a kernel, prepared when that is first asked: the default mostly does without rules."""

@@ -131,8 +131,8 @@ def command(
         raise UsageError("--log has the verdicts of an audit: leave out --no-audit, --minimality and --kernel")
     if provable and kind != "html":
         raise UsageError(f"--provable is for pages, and {target} is no page: say --format html, or leave it out")
-    if origins is not None and (kind != "html" or no_audit):
-        raise UsageError("--origins is for pages, which say what is proved now: leave it out, or --no-audit")
+    if origins is not None and (kind not in ("html", *PICTURES) or no_audit):
+        raise UsageError("--origins is for pages and pictures, with what is proved now: leave it out, or --no-audit")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
     if no_pictures and kind in TABLES:
@@ -144,7 +144,7 @@ def command(
     for module in _NEEDS[kind]:
         import_module(module)
     from verale.report.collect import collect
-    from verale.report.origins import sentences_beside
+    from verale.report.origins import origins_beside
 
     count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:
@@ -161,8 +161,8 @@ def command(
         require_output(target, [*read_here, *collection.files], by=_BY)
     collection = _judge(collection, log, no_audit, audit, run.jobs or 1)
     if origins is not None:
-        said = sentences_beside(collection.folder, collection.head_file, origins, audit)
-        collection = replace(collection, origins=said)
+        told = origins_beside(collection.folder, collection.head_file, origins, audit)
+        collection = replace(collection, origins=told)
     if no_pictures:
         collection = collection.without_pictures()
     if kind == "html":

@@ -46,7 +46,7 @@ def command(
     are those that are shown: no number of a statement is rounded. Without a head it is NOT AUDITED.
     """
     from verale.cli.inputs import folder_of, print_found
-    from verale.report.origins import sentences_beside
+    from verale.report.origins import origins_beside
     from verale.report.single import single
     from verale.runs.arguments import HeadFile
     from verale.runs.chosen import certificate_of
@@ -57,7 +57,8 @@ def command(
     result = single(path, inputs, audit)
     if origins is not None:
         file, named = inputs.head and HeadFile.of(inputs.head), result.shown and result.shown.telling.head
-        said = sentences_beside(folder_of(path), file or None, origins, audit, named or "")
+        told = origins_beside(folder_of(path), file or None, origins, audit, named or "")
+        said = {prototype: each.sentence for prototype, each in told.items()}
         result = result if result.shown is None else replace(result, shown=replace(result.shown, judged_origins=said))
     if result.outcome is not None and inputs.head is not None:
         print_found(inputs, given, result.outcome.record["run"]["head"])

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 
     from verale.adapters.fields import ReceptiveFields
     from verale.checker import Auditor
+    from verale.checker.read.pictures import Picture
     from verale.head import Head
+    from verale.report.origins import ToldOrigin
     from verale.runs.arguments import HeadFile
 
 __all__ = [
@@ -251,7 +253,7 @@ class Collection:
         pictures: of the prototypes, by number, where there are some.
         audited: where verdicts come from, for people; empty without verdicts.
         auditor: the checker that gave them now; None where it did not.
-        origins: of each prototype a sentence that says which patch of which picture it is, as it was proved now.
+        origins: of each prototype what is said of the patch that it is, as it was proved now.
         embeds: whether pictures may be shown: images and those of prototypes.
         differences: in what the folder is not what its run's record lists, one sentence each.
     """
@@ -267,7 +269,7 @@ class Collection:
     audited: str = ""
     differences: tuple[str, ...] = ()
     auditor: Auditor | None = None
-    origins: Mapping[int, str] = field(default_factory=dict)
+    origins: Mapping[int, ToldOrigin] = field(default_factory=dict)
     embeds: bool = True
 
     @cached_property
@@ -308,6 +310,16 @@ class Collection:
         computes them, where that lies in the folder; of others those that the source notes."""
         beside = self._network_named(network)
         return fields_of_grid(self.source.fields if beside is None else beside.fields, grid)
+
+    def origin_of(self, prototype: int, network: str | None) -> tuple[Picture, tuple[int, int]] | None:
+        """The picture and the cell that a prototype is told to be a part of, beside a certificate that names this
+        network; None where no origin is proved, the network does not lie in the folder, or no pictures are shown.
+        Raises InputError."""
+        told = self.origins.get(prototype)
+        if not self.embeds or told is None or told.network != network or self._network_named(network) is None:
+            return None
+        picture = told.picture
+        return None if picture is None else (picture, told.cell)
 
     @property
     def paths(self) -> list[str]:

@@ -6,21 +6,24 @@ distance is at most a hundredth of the prototype's length, or the cosine at leas
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from verale.certificate.words import above, below
+from verale.checker import Auditor
 from verale.checker.choices import in_words, program_in_words
-from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.errors import FormatError, PictureError, UnprovedError
 from verale.checker.head import Head
 from verale.checker.options import AuditOptions
 from verale.checker.origins import JudgedOrigin, Origin
+from verale.checker.read.pictures import Picture, Pictures
 from verale.errors import InputError
 from verale.runs.arguments import HeadFile
 from verale.runs.inputs import find_seen
 from verale.runs.judged_origins import judged_origins, origins_auditor
 
-__all__ = ["origin_sentences", "sentences_beside"]
+__all__ = ["ToldOrigin", "origins_beside", "told_origins"]
 
 _NEAR = 100
 """A prototype is a patch to within this part of its length."""
@@ -29,9 +32,40 @@ _COSINE_DIGITS = 10
 _NONE = "of where it comes from the origins file says nothing"
 
 
-def origin_sentences(
+@dataclass(frozen=True, eq=False)
+class ToldOrigin:
+    """What is said of where a prototype comes from.
+
+    Attributes:
+        sentence: names the picture by its digest.
+        caption: the same beside the picture with its patch outlined, "this part of this picture"; empty where no origin
+            is proved.
+        cell: row and column of the patch.
+        network: digest of the network that gives it.
+    """
+
+    sentence: str
+    caption: str = ""
+    cell: tuple[int, int] = (0, 0)
+    network: str = ""
+    _digest: str = ""
+    _pictures: Pictures | None = None
+
+    @property
+    def picture(self) -> Picture | None:
+        """The picture that the caption speaks of; None where there is no caption. Raises InputError: its file was
+        changed meanwhile."""
+        if not self.caption or self._pictures is None:
+            return None
+        try:
+            return self._pictures.find(self._digest)
+        except (PictureError, UnprovedError) as error:
+            raise InputError(f"picture {self._digest[:16]}...", str(error)) from error
+
+
+def told_origins(
     path: str | Path, head: HeadFile, network: str | Path, images: str | Path, options: AuditOptions | str | None = None
-) -> dict[int, str]:
+) -> dict[int, ToldOrigin]:
     """What is said of each prototype of a head.
 
     Args:
@@ -44,24 +78,24 @@ def origin_sentences(
     Raises:
         InputError: a file that cannot be used, or an origins file that is malformed or about another head or network.
 
-    Soundness: every sentence that says "proved" follows from what the checker has proved in this call.
+    Soundness: every sentence that says "proved" follows from what the checker has proved in this call. A caption's
+    picture is found by the digest of which that was proved.
     """
     auditor = origins_auditor(head, network, images, options)
     try:
         judged = judged_origins(path, auditor, images)
     except (FormatError, UnprovedError) as error:
         raise InputError(path, str(error)) from error
-    shape = () if auditor.network is None else auditor.network.layers[-1].shape
-    columns = shape[2] if len(shape) == 3 else 1
-    said = {each.origin.prototype: _sentence(each, auditor.head, columns) for each in judged}
+    told = {each.origin.prototype: _told(each, auditor) for each in judged}
     return {
-        prototype: said.get(prototype, f"prototype {prototype}: {_NONE}") for prototype in range(auditor.head.count)
+        prototype: told.get(prototype, ToldOrigin(f"prototype {prototype}: {_NONE}"))
+        for prototype in range(auditor.head.count)
     }
 
 
-def sentences_beside(
+def origins_beside(
     folder: Path, head: HeadFile | None, origins: tuple[str, str], options: AuditOptions, named: str | None = None
-) -> dict[int, str]:
+) -> dict[int, ToldOrigin]:
     """What is said of each prototype, by the network beside the certificates of a folder; nothing of another head.
 
     Args:
@@ -72,30 +106,34 @@ def sentences_beside(
         named: the digest of the head that is meant; by default it is this one.
 
     Raises:
-        InputError: there is no network or no head; otherwise as `origin_sentences`.
+        InputError: there is no network or no head; otherwise as `told_origins`.
     """
     seen = find_seen(folder)
     if seen is None or head is None:
         raise InputError(folder, "has no network and pictures, or no head, and origins are about them")
     if named not in (None, head.sha256):
         return {}
-    return origin_sentences(origins[0], head, seen[0], origins[1], options)
+    return told_origins(origins[0], head, seen[0], origins[1], options)
 
 
-def _sentence(judged: JudgedOrigin, head: Head, columns: int) -> str:
-    origin = judged.origin
-    row, column = divmod(origin.patch, columns)
+def _told(judged: JudgedOrigin, auditor: Auditor) -> ToldOrigin:
+    origin, network = judged.origin, auditor.network
+    shape = () if network is None else network.layers[-1].shape
+    row, column = cell = divmod(origin.patch, shape[2] if len(shape) == 3 else 1)
     patch = f"the patch in row {row}, column {column} of the picture {origin.picture[:16]}..."
     near = _near_in_words(origin)
     if not judged.by:
-        return f"prototype {origin.prototype} is not proved to be {patch}, {near}: {judged.message}"
+        return ToldOrigin(f"prototype {origin.prototype} is not proved to be {patch}, {near}: {judged.message}")
     by = in_words(judged.by, "" if judged.program is None else program_in_words(judged.program.named))
-    if _is_near(origin, head):
-        return f"proved: prototype {origin.prototype} is {patch}, {near} (by {by})"
-    return (
-        f"prototype {origin.prototype} is not shown to be a patch of these pictures; the nearest that was found is"
-        f" {patch}, proved to lie {near} (by {by})"
-    )
+    before, after = f"proved: prototype {origin.prototype} is", f", {near} (by {by})"
+    if not _is_near(origin, auditor.head):
+        before = (
+            f"prototype {origin.prototype} is not shown to be a patch of these pictures; the nearest that was found is"
+        )
+        after = f", proved to lie {near} (by {by})"
+    sentence, caption = (f"{before} {which}{after}" for which in (patch, "this part of this picture"))
+    known = "" if network is None else network.sha256
+    return ToldOrigin(sentence, caption, cell, known, origin.picture, auditor.pictures)
 
 
 def _near_in_words(origin: Origin) -> str:

@@ -35,6 +35,7 @@ __all__ = [
     "pixels_of",
     "pixels_of_given",
     "pixels_of_item",
+    "pixels_of_picture",
     "stated_prototypes",
 ]
 
@@ -66,6 +67,13 @@ def pixels_of(file: ImageFile) -> object:
     return np.asarray(open_image(file, _SIDE))
 
 
+def pixels_of_picture(picture: Picture) -> object:
+    """A picture's values in the same form."""
+    import numpy as np
+
+    return np.asarray(image_of(picture))
+
+
 def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
     """An image that somebody gave in a form that matplotlib draws, (H, W) or (H, W, 3), floats in [0, 1] or bytes; and
     what is known of it.
@@ -84,7 +92,7 @@ def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
     if picture is not None:
         for each in pictures_in(read(file, "an image")) if file is not None else _pictures(pixels):
             if each.digest == picture:
-                return np.asarray(image_of(each)), NAMED_PICTURE
+                return pixels_of_picture(each), NAMED_PICTURE
     return pixels if file is None else pixels_of(ImageFile(file)), AS_GIVEN
 
 

@@ -14,7 +14,6 @@ from verale.certificate.words import (
     AS_LABELLED,
     LABELS,
     NOT_COMPARED,
-    PROTOTYPES,
     enumerated,
     how_computed,
     not_proved,
@@ -82,17 +81,18 @@ def page(
     """
     limits = limits or Limits()
     notes = [f"The folder {difference}." for difference in collection.differences]
-    training = _prototype_images(collection, limits, notes)
+    grid, network = _common_grid(collection)
+    parts, drawn = _origin_images(collection, limits, grid, network, notes)
+    training = _prototype_images(collection, limits, set(parts), notes)
     checking = Checking.of(collection, notes) if provable else None
     rows = Deflated()
     rows.add(b"{")
     for name, values in columns_of(collection):
         rows.add(f'"{name}":{_compact(values)},'.encode())
-    grid, network = _common_grid(collection)
     fields = collection.fields_of(grid, network)
     if fields is None and network is None and collection.source.fields is not None:
         notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
-    left = limits.size - sum(map(len, training.values())) - rows.size - _REST
+    left = limits.size - sum(map(len, (*training.values(), *drawn))) - rows.size - _REST
     if checking is not None:
         left -= checking.size
     shared = Details.of(collection, checking, _observable(collection), fields)
@@ -106,9 +106,10 @@ def page(
         "ownNames": collection.own_names,
         "head": _head(collection),
         "prototypes": _prototypes(collection, embedded),
-        "origins": dict(collection.origins),
+        "origins": {j: told.caption if j in parts else told.sentence for j, told in collection.origins.items()},
+        "parts": {j: [len(training) + place, *cell] for j, (place, cell) in parts.items()},
         "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
-        "training": list(training.values()),
+        "training": [*training.values(), *drawn],
         "blocks": full.firsts,
         "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"], run["variable"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
@@ -118,7 +119,7 @@ def page(
             "labelled": AS_LABELLED,
             "computed": {arithmetic: how_computed(arithmetic) for arithmetic in ARITHMETICS},
             "prototypes": vocabulary.meaning_of_prototypes(collection),
-            "shown": PROTOTYPES if collection.source.origins or collection.pictures else "",
+            "shown": vocabulary.of_unproved(collection, parts),
             "activations": vocabulary.of_activations(collection.head),
             "observables": vocabulary.of_observables(collection.head),
             "squares": vocabulary.of_squares(fields),
@@ -135,7 +136,7 @@ def page(
         "page.html",
         ("page.css",),
         title=title,
-        prototypes=vocabulary.of_prototypes(collection),
+        prototypes=vocabulary.of_prototypes(collection, parts),
         squares=vocabulary.of_squares(fields),
         pictured=any(item.proves_picture for item in collection.items),
         script=script,
@@ -155,7 +156,7 @@ def page(
         of_images=_of_images(collection),
         labels=LABELS if any(item.label is not None for item in collection.items) else "",
         own_names=collection.own_names,
-        contents=_contents(collection, len(full.images), len(training), full.count, checking),
+        contents=_contents(collection, len(full.images), len(training) + len(drawn), full.count, checking),
         **overview(collection),
     )
 
@@ -208,12 +209,43 @@ def _common_grid(collection: Collection) -> tuple[Grid | None, str | None]:
     return (grids.pop() if len(grids) == 1 else None), (networks.pop() if len(networks) == 1 else None)
 
 
-def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) -> dict[Path, str]:
-    """The prototypes' pictures, or else the training images that they come from, as data URIs by file; what fits."""
+def _origin_images(
+    collection: Collection, limits: Limits, grid: Grid | None, network: str | None, notes: list[str]
+) -> tuple[dict[int, tuple[int, tuple[int, int]]], list[str]]:
+    """The pictures that prototypes are proved to be parts of, as data URIs; what fits. Before them, by prototype, the
+    place of its picture there, and its cell."""
+    parts: dict[int, tuple[int, tuple[int, int]]] = {}
+    uris: dict[str, str] = {}
+    made, size, left_out = Thumbnails(limits.side), 0, 0
+    for prototype in collection.origins:
+        part = None if grid is None else collection.origin_of(prototype, network)
+        if part is None:
+            continue
+        picture, cell = part
+        uri = uris.get(picture.digest) or made.uri_of(picture)
+        if picture.digest not in uris:
+            if size + len(uri) > limits.size // _TRAINING_SHARE:
+                left_out += 1
+                continue
+            uris[picture.digest], size = uri, size + len(uri)
+        parts[prototype] = list(uris).index(picture.digest), cell
+    if left_out:
+        notes.append(f"The pictures of {left_out} origins are left out: they would take too much room (--max-size).")
+    return parts, list(uris.values())
+
+
+def _prototype_images(
+    collection: Collection, limits: Limits, shown_as_parts: set[int], notes: list[str]
+) -> dict[Path, str]:
+    """The prototypes' pictures, or else the training images that they come from, as data URIs by file; what fits.
+
+    Args:
+        shown_as_parts: the prototypes that are shown as parts of pictures from which they are proved to come.
+    """
     window, made = window_of(collection.source.preprocessing), Thumbnails(limits.side)
-    shown = dict.fromkeys(collection.pictures.values(), Window())
+    shown = {file: Window() for j, file in collection.pictures.items() if j not in shown_as_parts}
     for prototype, origin in collection.source.origins.items():
-        if origin.file is not None and prototype not in collection.pictures:
+        if origin.file is not None and prototype not in collection.pictures and prototype not in shown_as_parts:
             shown.setdefault(origin.file, window)
     uris: dict[Path, str] = {}
     size = unread = left_out = 0
@@ -230,7 +262,7 @@ def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) 
             left_out += 1
             continue
         uris[file], size = uri, size + len(uri)
-    if not shown and collection.head is not None and collection.embeds:
+    if not shown and not shown_as_parts and collection.head is not None and collection.embeds:
         notes.append(
             "The prototypes have no pictures. Put them into the folder prototypes beside the certificates (0000.png,"
             " 0001.png, ...), or say in source.json which patches of which training images they are (docs/report.md)."

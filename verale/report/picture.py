@@ -40,7 +40,16 @@ from verale.errors import InputError
 from verale.report.collect import Collection, own_latents, read_item
 from verale.report.estimates import estimates_of
 from verale.report.grid import Grid, grid_of_image
-from verale.report.outlined import MOST, marks_of, marks_of_item, outline, pixels_of, pixels_of_given, pixels_of_item
+from verale.report.outlined import (
+    MOST,
+    marks_of,
+    marks_of_item,
+    outline,
+    pixels_of,
+    pixels_of_given,
+    pixels_of_item,
+    pixels_of_picture,
+)
 from verale.report.telling import Telling
 from verale.report.thumbnails import ImageFile, Window, window_of
 from verale.runs.arguments import HeadFile, auditor_for
@@ -56,6 +65,8 @@ _EDGE, _LINE, _SIZE = 0.06, 0.115, 6.5
 """The margin of the figure and the height of a line in inches, and the size of letters in points."""
 _PICTURES, _PICTURED = 6, 1.0
 """The most prototypes that are pictured, and the height of their pictures where points stand below them."""
+_ORIGINS = 8
+"""Of so many prototypes it is said which patches they are."""
 _BULLET, _INDENT = "\N{BULLET} ", "   "
 _YELLOW = "#ffd84d"
 _SQUARES = "Numbers in squares: prototypes."
@@ -91,6 +102,8 @@ class _Content:
         notes: what the verdict does not say, and what nothing checks.
         grid, marks, fields: where patches lie, the prototypes to name in them, and what they depend on.
         prototypes: by number a picture, and the cell that the prototype is where that is a whole training image.
+        origins: which patches prototypes are, as it was proved now.
+        parts: the prototypes whose pictures are those from which they are proved to come.
     """
 
     telling: Telling
@@ -105,6 +118,8 @@ class _Content:
     marks: Mapping[int, Sequence[int]]
     fields: ReceptiveFields | None = None
     prototypes: Mapping[int, tuple[Any, tuple[int, int] | None]] | None = None
+    origins: Sequence[str] = ()
+    parts: frozenset[int] = frozenset()
 
     def heading(self) -> str:
         """The verdict and the class, and whether it is wrong."""
@@ -129,8 +144,10 @@ class _Content:
             yield f"Leads, how far other classes stay below {telling.predicted}{claimed}: {'; '.join(said)}."
         if self.begun:
             yield self.begun
+        yield from self.origins
         shown = f"The image is {self.known}." if self.known else ""
-        notes = [_SQUARES, outlined, shown, *self.notes, PROTOTYPES if self.prototypes else ""]
+        proved = self.parts.issuperset(self.prototypes or ())
+        notes = [_SQUARES, outlined, shown, *self.notes, "" if proved else PROTOTYPES]
         yield " ".join(filter(None, notes))
 
 
@@ -224,7 +241,9 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
     telling = Telling.of(data, collection.read_head, collection.classes, numbers)
     pixels, known = pixels_of_item(collection, item)
     grid = collection.grid_of(given.patches, given.network)
-    shown = ((j, _prototype(collection, j)) for j in telling.prototypes)
+    shown = ((j, _prototype(collection, j, given.network)) for j in telling.prototypes)
+    pictured = dict([(j, drawn) for j, drawn in shown if drawn is not None][:_PICTURES])
+    parts = frozenset(j for j in pictured if collection.origin_of(j, given.network) is not None)
     content = _Content(
         telling,
         given,
@@ -237,9 +256,19 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
         grid,
         marks_of_item(collection, item, given),
         collection.fields_of(grid, given.network),
-        dict([(j, drawn) for j, drawn in shown if drawn is not None][:_PICTURES]),
+        pictured,
+        _origins(collection, telling, parts),
+        parts,
     )
     return saved(lambda: _drawn(content, _COMPACT if compact else _WHOLE), kind)
+
+
+def _origins(collection: Collection, telling: Telling, parts: frozenset[int]) -> list[str]:
+    """Of the prototypes that are shown with the explanation, which patches they are; of many the first."""
+    told = collection.origins
+    named = [j for j in telling.prototypes or tuple(told) if j in told]
+    said = [f"{told[j].caption if j in parts else told[j].sentence}." for j in named[:_ORIGINS]]
+    return [*said, f"And {len(named) - _ORIGINS} more prototypes."] if len(named) > _ORIGINS else said
 
 
 def saved(draw: Callable[[], Figure], kind: str) -> bytes:
@@ -398,8 +427,16 @@ def _prototypes(
             axes.add_patch(Rectangle(corner, wide, tall, fill=False, edgecolor=colour, linewidth=line, clip_on=False))
 
 
-def _prototype(collection: Collection, prototype: int) -> tuple[Any, tuple[int, int] | None] | None:
-    """A prototype's picture, and the cell that it is where that is a whole training image; None without one."""
+def _prototype(
+    collection: Collection, prototype: int, network: str | None
+) -> tuple[Any, tuple[int, int] | None] | None:
+    """A prototype's picture, and the cell that it is where that is a whole training image; None without one.
+
+    Where an origin is proved, that is the picture from which it is.
+    """
+    part = collection.origin_of(prototype, network)
+    if part is not None:
+        return pixels_of_picture(part[0]), part[1]
     drawn, origin = collection.pictures.get(prototype), collection.source.origins.get(prototype)
     known: list[tuple[Path | None, Window, tuple[int, int] | None]] = [(drawn, Window(), None)]
     if origin is not None:

@@ -190,6 +190,10 @@ class Thumbnails:
         self._side = side
         self._made: dict[tuple[str, Window], str | InputError] = {}
 
+    def uri_of(self, picture: Picture) -> str:
+        """The data URI of a picture."""
+        return _encoded(_reduced(image_of(picture), self._side))[0]
+
     def uri(self, file: ImageFile) -> str:
         """The data URI of an image. Raises InputError, as `open_image` does."""
         if file.picture is not None:

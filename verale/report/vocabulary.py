@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 import torch
@@ -27,6 +28,7 @@ __all__ = [
     "of_observables",
     "of_prototypes",
     "of_squares",
+    "of_unproved",
 ]
 
 _KERNELS = {
@@ -43,10 +45,18 @@ _NAMED = 3
 """The most modules of unknown reach that are named."""
 
 
-def of_prototypes(collection: Collection) -> str:
-    """What prototypes are, as far as the source tells, and that nothing proves where they come from."""
-    said = meaning_of_prototypes(collection)
-    return f"{said} {PROTOTYPES}" if collection.source.origins or collection.pictures else said
+def of_prototypes(collection: Collection, proved: Container[int] = ()) -> str:
+    """What prototypes are, as far as the source tells, and what nothing proves of their pictures."""
+    return " ".join(filter(None, (meaning_of_prototypes(collection), of_unproved(collection, proved))))
+
+
+def of_unproved(collection: Collection, proved: Container[int] = ()) -> str:
+    """That nothing proves where prototypes come from; empty where each picture that is shown is proved to be one.
+
+    Args:
+        proved: the prototypes that are shown as parts of pictures from which they are proved to come.
+    """
+    return PROTOTYPES if any(j not in proved for j in (*collection.source.origins, *collection.pictures)) else ""
 
 
 def meaning_of_prototypes(collection: Collection) -> str:

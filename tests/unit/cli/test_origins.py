@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+from base64 import b64decode
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 from support import files
 from support.networks import drawn_picture, network_file, png, small_layers
 
+from verale.checker.read.pictures import Picture
 from verale.cli import cli
 from verale.errors import InputError, UsageError
 
@@ -132,10 +138,54 @@ def test_show_says_which_patches_the_prototypes_are(explained: Path) -> None:
     assert "asked of the checker now" not in run("show", certificate, *BESIDE[4:])[1]
 
 
-def test_the_page_has_the_sentence_of_each_prototype(explained: Path) -> None:
+def page_data(path: str) -> dict[str, Any]:
+    """What a page's script is given."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', Path(path).read_text(), re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_page_draws_the_picture_that_each_prototype_is_a_part_of(explained: Path) -> None:
     assert run("report", "out", "-o", "page.html", *BESIDE)[0] in (0, 10)
-    page = Path("page.html").read_text()
-    assert '"origins":{"0":"prototype 0 is' in page.replace(" :", ":").replace('": ', '":')
+    data = page_data("page.html")
+    noted = json.loads(Path("origins.json").read_bytes())["origins"]
+    assert sorted(map(int, data["parts"])) == sorted(map(int, data["origins"])) == [each["prototype"] for each in noted]
+    for each in noted:
+        assert "this part of this picture" in data["origins"][str(each["prototype"])]
+        place, *cell = data["parts"][str(each["prototype"])]
+        assert cell == [each["patch"] // 2, each["patch"] % 2]
+        pixels = Image.open(io.BytesIO(b64decode(data["training"][place].partition("base64,")[2]))).convert("L")
+        assert Picture((1, *pixels.size[::-1]), pixels.tobytes()).digest == each["picture"]
+    assert data["words"]["shown"] == ""
+
+
+def test_without_its_picture_the_sentence_names_it(explained: Path) -> None:
+    """Certificates beside another network, whose grid may be another one; and a page without room."""
+    assert run("report", "out", "-o", "page.html", *BESIDE, "--max-size", "0.0001")[0] in (0, 10)
+    data = page_data("page.html")
+    assert data["parts"] == {} and all("of the picture" in said for said in data["origins"].values())
+    assert not any("this picture" in said for said in data["origins"].values())
+
+
+@pytest.mark.parametrize("paradigm", ["projection", "top_k"])
+@pytest.mark.parametrize("more", [(), ("--compact",)])
+def test_figures_say_which_patches_the_prototypes_are(explained: Path, more: tuple[str, ...], paradigm: str) -> None:
+    """Small ones draw the pictures of a few prototypes, which `top_k` names."""
+    assert run("explain", *SEEN, "--out", paradigm, "--paradigm", paradigm)[0] in (0, 10)
+    certificate = str(next(Path(paradigm).glob("*.ale.json")))
+    assert run("report", certificate, "-o", "with.svg", *BESIDE, *more)[0] in (0, 10)
+    assert run("report", certificate, "-o", "without.svg", *BESIDE[4:], *more)[0] in (0, 10)
+    said, silent = (" ".join(comments(name)) for name in ("with.svg", "without.svg"))
+    drawn = paradigm == "top_k" and more
+    expected = "this part of this picture" if drawn else "of the picture"
+    assert " is not shown to be a patch" in said and expected in said and "(by arb)" in said
+    assert "Nothing proves what pictures of prototypes show" not in said
+    assert " is not shown to be a patch" not in silent and "(by arb)" not in silent
+
+
+def comments(path: str) -> list[str]:
+    """The texts of a figure, which matplotlib writes as comments before their outlines."""
+    return re.findall(r"<!-- (.*?) -->", Path(path).read_text())
 
 
 @pytest.mark.parametrize("command", [("show",), ("report", "-o", "page.html")])
@@ -156,7 +206,7 @@ def test_a_page_says_nothing_of_origins_that_are_about_something_else(
         (("show", "OUT", "--origins", "origins.json"), "belong together"),
         (("report", "OUT", "--origin-images", "images"), "belong together"),
         (("report", "OUT", *BESIDE[:4], "--no-audit"), "leave it out, or --no-audit"),
-        (("report", "OUT", *BESIDE[:4], "-o", "table.csv"), "is for pages"),
+        (("report", "OUT", *BESIDE[:4], "-o", "table.csv"), "is for pages and pictures"),
     ],
 )
 def test_options_of_origins_that_do_not_fit_are_refused(explained: Path, arguments: tuple[str, ...], said: str) -> None:

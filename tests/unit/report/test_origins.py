@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import flint
@@ -13,7 +14,8 @@ from support.network_truth import network_of, true_latents
 from support.networks import drawn_picture, network_file, picture_digest, png, small_layers
 
 from verale.errors import InputError
-from verale.report.origins import origin_sentences
+from verale.report.collect import Collection
+from verale.report.origins import told_origins
 from verale.runs.arguments import HeadFile
 from verale.runs.origins import OriginSearch
 
@@ -41,7 +43,8 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def sentences(folder: Path, kernel: str | None = None) -> dict[int, str]:
     head = HeadFile.of(folder / "head.safetensors")
     where = folder / "network.safetensors", folder / "images"
-    return origin_sentences(folder / "origins.json", head, *where, kernel)
+    told = told_origins(folder / "origins.json", head, *where, kernel)
+    return {prototype: each.sentence for prototype, each in told.items()}
 
 
 @pytest.mark.parametrize(("kernel", "by"), [(None, "the proved checker"), ("arb", "arb")])
@@ -82,5 +85,42 @@ def test_the_head_that_was_read_counts(folder: Path) -> None:
     """Though another file has its name by now."""
     head = HeadFile.of(folder / "head.safetensors")
     (folder / "head.safetensors").write_bytes(b"another")
-    said = origin_sentences(folder / "origins.json", head, folder / "network.safetensors", folder / "images", "arb")
-    assert said[0].startswith("proved: ")
+    told = told_origins(folder / "origins.json", head, folder / "network.safetensors", folder / "images", "arb")
+    assert told[0].sentence.startswith("proved: ")
+
+
+def test_a_caption_stands_beside_the_picture_and_its_patch_alone(folder: Path) -> None:
+    """What is not proved has none, nor has a certificate of another network or none."""
+    head = HeadFile.of(folder / "head.safetensors")
+    where = folder / "network.safetensors", folder / "images"
+    told = told_origins(folder / "origins.json", head, *where, "arb")
+    assert told[0].caption.startswith("proved: prototype 0 is this part of this picture, ")
+    assert "the nearest that was found is this part of this picture, proved to lie " in told[1].caption
+    assert (told[0].picture.digest, told[0].cell) == (picture_digest(PICTURES[1]), (1, 1))
+    (folder / "out").mkdir()
+    (folder / "out" / "network.safetensors").write_bytes(where[0].read_bytes())
+    beside = Collection(folder / "out", (), origins=told)
+    picture, cell = beside.origin_of(0, told[0].network)
+    assert (picture.digest, cell) == (picture_digest(PICTURES[1]), (1, 1))
+    assert beside.origin_of(0, None) is beside.origin_of(7, told[0].network) is None
+    other = replace(told[0], network="0" * 64)
+    assert replace(beside, origins={0: other}).origin_of(0, told[0].network) is None
+    assert replace(beside, folder=folder / "images").origin_of(0, told[0].network) is None
+    document = json.loads((folder / "origins.json").read_bytes())
+    document["origins"][0]["patch"] = 0
+    (folder / "origins.json").write_text(json.dumps(document))
+    unproved = told_origins(folder / "origins.json", head, *where, "arb")[0]
+    assert unproved.caption == "" and unproved.picture is None
+
+
+def test_a_picture_that_was_changed_meanwhile_is_not_drawn(folder: Path) -> None:
+    head = HeadFile.of(folder / "head.safetensors")
+    told = told_origins(folder / "origins.json", head, folder / "network.safetensors", folder / "images", "arb")
+    for number in range(3):
+        (folder / "images" / f"{number}.png").write_bytes(png(drawn_picture((1, 4, 4), 9)))
+    try:
+        kept = told[0].picture
+    except InputError as error:
+        assert "picture" in str(error)
+    else:
+        assert kept is not None and kept.digest == picture_digest(PICTURES[1])

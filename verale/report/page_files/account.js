@@ -105,6 +105,7 @@ function card(detail, one, uri) {
   return [pictures.length ? el("div", { class: "pair" }, ...pictures) : "", el("div", { class: "told" },
     el("b", { class: "says" }, inWords(detail, one)),
     votes === null ? "" : el("small", {}, "stands for ", named(votes)),
+    data.origins[one.prototype] ? el("small", { class: "origin" }, data.origins[one.prototype]) : "",
     plainness(detail, one.patch ?? one.attained), one.patch === undefined ? alike(detail, one, uri) : "")];
 }
 

@@ -282,9 +282,9 @@ function observableName() {
 function picturesOf(detail, one) {
   const [votes, image, row, column, embeddedAt] = data.prototypes[one.prototype] || [null, null, null, null, null];
   const grid = detail.grid, inside = embeddedAt !== null && grid && row < grid.rows && column < grid.columns;
-  const at = one.patch ?? one.attained, whole = data.pictures[one.prototype];
-  const training = whole !== undefined ? { uri: data.training[whole], cell: null } : inside ? { uri: data.training[embeddedAt], cell: [row, column] } : null;
-  return { votes, image, row, column, training,
+  const at = one.patch ?? one.attained, whole = data.pictures[one.prototype], part = data.parts[one.prototype];
+  const training = part ? { uri: data.training[part[0]], cell: [part[1], part[2]] } : whole !== undefined ? { uri: data.training[whole], cell: null } : inside ? { uri: data.training[embeddedAt], cell: [row, column] } : null;
+  return { votes, image: part ? null : image, row, column, training,
     here: at === null ? null : cellOf(grid, at) };
 }
 
