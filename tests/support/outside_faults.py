@@ -55,7 +55,7 @@ report/single.py _shown: a head that nobody compared looks like one that was
 cli/head.py compare: a head that is not the network's is marked all the same
     never not comparison.agrees
     unit/cli/test_head_compare.py::test_a_head_that_is_not_the_networks_is_not_marked[other-head is not this network's]
-cli/latents.py _write_of_run: logits of the head are taken for the network's
+runs/images_to_latents.py write_of_run: logits of the head are taken for the network's
     captured.logits => network.head.logits(captured.latents).float()
     end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
 runs/explain_model.py explain_model: a head that is not the model's is marked all the same
