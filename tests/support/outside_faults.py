@@ -418,7 +418,7 @@ runs/store/parquet.py StagedDataset.require_free: any folder is a dataset to rep
 runs/store/parquet.py StagedDataset.keep: a part that was changed is done again
     without there.require_ours((part_name(*each) for each in ranges))
     unit/ray/test_resume.py::test_a_part_that_verale_did_not_write_as_it_is_stays
-cli/shared.py require_distinct: results of two certificates have one name
+runs/chosen.py require_distinct: results of two certificates have one name
     never name in seen and Path(seen[name]).resolve() != Path(file).resolve()
     end_to_end/test_nothing_is_lost.py::test_two_certificates_of_one_name_do_not_replace_each_other
 runs/source.py Source.admitted: every file may be read
@@ -475,7 +475,7 @@ files.py opener_of: the checker opens pictures wherever links lead
 runs/auditor.py auditor_of: the checker opens files wherever links lead
     opener_of(*files) => None
     end_to_end/test_links_in_folders.py::test_a_link_that_takes_the_place_of_a_file_is_not_followed[audit-latents.safetensors]
-cli/shared.py certificate_files: certificates of a stranger's folder are opened wherever links lead
+runs/chosen.py certificate_files: certificates of a stranger's folder are opened wherever links lead
     map(str if folder is None else SentFile, inside) => map(str, inside)
     end_to_end/test_links_in_folders.py::test_an_audit_has_the_verdicts_of_the_other_certificates
 report/collect.py collect: a page shows certificates from anywhere
@@ -825,7 +825,7 @@ certificate/words.py meant_by: a clause is told by those that it does not speak 
 report/picture.py _entries: a figure does not know how many prototypes there are
     each.in_words(count) => each.in_words(None)
     end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-figure]
-cli/necessity.py _lines: two prototypes are told as all but the other ones
+cli/questions.py _necessity_lines: two prototypes are told as all but the other ones
     result.prototypes => None
     end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-necessity]
 report/account.py _told: what is taken back at most is rounded down
@@ -837,16 +837,22 @@ report/account.py _told: what is given at least is rounded up
 report/account.py _told: a sum is told as it is stated though the lead is less
     Fraction(get - told, scale) <= given[other] - exact => True
     unit/report/test_account.py::test_a_sum_is_told_as_it_is_stated_where_the_lead_is_proved
+cli/terminal.py coloured: what is not proved is as green as what is
+    _COLOURS.get(status, _RED) => '32'
+    end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
+cli/terminal.py AuditTable._count: what is not proved counts as proved in the total
+    f'{status} ({reason})' if reason and (not proved) else status => 'PROVED'
+    end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
 cli/tables.py TextTable.add_row: a cell may look like two
     one_field => lambda cell: cell.encode('unicode_escape').decode()
     unit/cli/test_printing.py::test_a_cell_is_not_two
 cli/tables.py markdown_lines: a name is markup
     map(in_markdown, row) => row
     unit/runs/test_summary.py::test_nothing_is_markup_in_markdown[a|b]
-cli/gap.py _line: another paradigm's bound is not told apart
+cli/questions.py _gap_line: another paradigm's bound is not told apart
     line if gap.is_smallest is not None else f'{line}; of those under {paradigm} nothing is proved' => line
     unit/runs/test_gap.py::test_what_is_under_another_paradigm_is_never_called_smallest
-cli/cover.py _line: a name may look like what is said of it
+cli/patterns.py _cover_line: a name may look like what is said of it
     before_colon(covered.certificate) => covered.certificate
     unit/cli/test_printing.py::test_a_name_does_not_look_like_what_is_said_of_it[command1]
 cli/show.py command: what is shown is done
