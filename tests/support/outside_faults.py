@@ -67,7 +67,7 @@ report/single.py _shown: a head that nobody compared looks like one that was
 cli/head.py compare: a head that is not the network's is marked all the same
     never not comparison.agrees
     unit/cli/test_head_compare.py::test_a_head_that_is_not_the_networks_is_not_marked[other-head is not this network's]
-cli/latents.py _write_of_run: logits of the head are taken for the network's
+runs/images_to_latents.py write_of_run: logits of the head are taken for the network's
     captured.logits => network.head.logits(captured.latents).float()
     end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
 runs/explain_model.py explain_model: a head that is not the model's is marked all the same
@@ -404,6 +404,28 @@ runs/audit_log.py AuditLog.__init__: a log becomes a file of a run
     without require_output(path, inputs)
     end_to_end/test_nothing_is_lost.py::test_no_output_replaces_what_is_needed[audit two --log run/source.json-]
 cli/shared.py require_distinct: results of two certificates have one name
+runs/store/noted.py DatasetFiles.is_ours: a part that was changed is still ours
+    hashlib.sha256(self._read(name)).hexdigest() in self.digests[name] => True
+    unit/ray/test_nothing_is_lost.py::test_a_part_that_was_changed_is_not_replaced[disk-]
+runs/store/noted.py DatasetFiles.is_ours: everything in a dataset is ours
+    return _is_passing(name) or (name == LISTED and bool(self._of_list())) => return True
+    unit/ray/test_nothing_is_lost.py::test_a_dataset_with_something_else_in_it_is_not_replaced[disk--notes.txt]
+runs/store/noted.py DatasetFiles._walked: a dataset may be a link
+    root.is_symlink() or not root.is_dir() => not root.is_dir()
+    unit/ray/test_nothing_is_lost.py::test_links_in_a_dataset_are_not_followed
+runs/store/noted.py DatasetFiles.remove: what says which files are ours goes first
+    (name != SUCCESS, name == LISTED or bool(_NOTE.fullmatch(name))) => name
+    unit/ray/test_nothing_is_lost.py::test_an_interruption_at_any_step_is_gone_on_with[disk-2]
+runs/store/noted.py write_noted: a worker replaces what is not noted
+    without raise InputError(file, 'was not written by verale, or was changed since: move it away')
+    unit/ray/test_nothing_is_lost.py::test_a_worker_replaces_no_part_that_is_not_noted[disk]
+runs/store/parquet.py StagedDataset.require_free: any folder is a dataset to replace
+    without there.require_ours()
+    unit/ray/test_nothing_is_lost.py::test_a_dataset_with_something_else_in_it_is_not_replaced[disk--notes.txt]
+runs/store/parquet.py StagedDataset.keep: a part that was changed is done again
+    without there.require_ours((part_name(*each) for each in ranges))
+    unit/ray/test_resume.py::test_a_part_that_verale_did_not_write_as_it_is_stays
+runs/chosen.py require_distinct: results of two certificates have one name
     never name in seen and Path(seen[name]).resolve() != Path(file).resolve()
     end_to_end/test_nothing_is_lost.py::test_two_certificates_of_one_name_do_not_replace_each_other
 runs/source.py Source.admitted: every file may be read
@@ -447,7 +469,7 @@ files.py opener_of: the checker opens pictures wherever links lead
 runs/auditor.py auditor_of: the checker opens files wherever links lead
     opener_of(*files) => None
     end_to_end/test_links_in_folders.py::test_a_link_that_takes_the_place_of_a_file_is_not_followed[audit-latents.safetensors]
-cli/shared.py certificate_files: certificates of a stranger's folder are opened wherever links lead
+runs/chosen.py certificate_files: certificates of a stranger's folder are opened wherever links lead
     map(str if folder is None else SentFile, inside) => map(str, inside)
     end_to_end/test_links_in_folders.py::test_an_audit_has_the_verdicts_of_the_other_certificates
 report/collect.py collect: a page shows certificates from anywhere
@@ -791,7 +813,7 @@ certificate/words.py meant_by: a clause is told by those that it does not speak 
 report/telling.py Telling.of: a figure does not know how many prototypes there are
     statement.in_words(count)[0] => statement.in_words(None)[0]
     end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-figure]
-cli/necessity.py _lines: two prototypes are told as all but the other ones
+cli/questions.py _necessity_lines: two prototypes are told as all but the other ones
     result.prototypes => None
     end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-necessity]
 report/account.py _told: what is taken back at most is rounded down
@@ -803,16 +825,22 @@ report/account.py _told: what is given at least is rounded up
 report/account.py _told: a sum is told as it is stated though the lead is less
     Fraction(get - told, scale) <= given[other] - exact => True
     unit/report/test_account.py::test_a_sum_is_told_as_it_is_stated_where_the_lead_is_proved
+cli/terminal.py coloured: what is not proved is as green as what is
+    _COLOURS.get(status, _RED) => '32'
+    end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
+cli/terminal.py AuditTable._count: what is not proved counts as proved in the total
+    f'{status} ({reason})' if reason and (not proved) else status => 'PROVED'
+    end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
 cli/tables.py TextTable.add_row: a cell may look like two
     one_field => lambda cell: cell.encode('unicode_escape').decode()
     unit/cli/test_printing.py::test_a_cell_is_not_two
 cli/tables.py markdown_lines: a name is markup
     map(in_markdown, row) => row
     unit/runs/test_summary.py::test_nothing_is_markup_in_markdown[a|b]
-cli/gap.py _line: another paradigm's bound is not told apart
+cli/questions.py _gap_line: another paradigm's bound is not told apart
     line if gap.is_smallest is not None else f'{line}; of those under {paradigm} nothing is proved' => line
     unit/runs/test_gap.py::test_what_is_under_another_paradigm_is_never_called_smallest
-cli/cover.py _line: a name may look like what is said of it
+cli/patterns.py _cover_line: a name may look like what is said of it
     before_colon(covered.certificate) => covered.certificate
     unit/cli/test_printing.py::test_a_name_does_not_look_like_what_is_said_of_it[command1]
 cli/show.py command: what is shown is done

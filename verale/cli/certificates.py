@@ -19,7 +19,7 @@ def command() -> None:
     """Pack certificates into Parquet, or unpack them."""
 
 
-@command.command(name="pack")
+@command.command(name="pack", short_help="Write certificates as rows of a Parquet file.")
 @options.files()
 @options.out("The Parquet file; a path, or a URI such as s3://...", "PARQUET", required=True)
 @options.overwrite()
@@ -36,7 +36,7 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     )
 
 
-@command.command(name="unpack")
+@command.command(name="unpack", short_help="Write the certificates of a Parquet file to files.")
 @click.argument("parquet", metavar="PARQUET")
 @options.out("The folder for the certificates.", required=True)
 @options.overwrite("Replace what an earlier command noted in the folder.")

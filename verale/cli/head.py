@@ -71,7 +71,7 @@ def show(head_path: str, as_json: bool) -> None:
     print_table(table)
 
 
-@command.command(name="import")
+@command.command(name="import", short_help="Make a head file from a CaBRNet run or a state dictionary.")
 @click.argument("source", metavar="RUN|STATE", type=click.Path())
 @options.out("The head file to write.", "HEAD", required=True)
 @click.option("--arch", help="The published network that STATE belongs to.", **options.choice(*ARCHITECTURES))
@@ -124,7 +124,7 @@ def import_(source: str, out: str, arch: str | None, options: tuple[str, ...], p
     )
 
 
-@command.command(name="compare")
+@command.command(name="compare", short_help="Compare a head with its network, and note it.")
 @click.argument("head_path", metavar="HEAD", type=click.Path())
 @click.argument("latents_path", metavar="LATENTS", type=click.Path())
 @options.out("The head file to write.", "HEAD", required=True)

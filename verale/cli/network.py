@@ -126,7 +126,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
     return int(found[1]), int(found[2] or found[1])
 
 
-@command.command(name="export")
+@command.command(name="export", short_help="Freeze a CaBRNet run or a PrototypeDL model as a file.")
 @click.argument("model_path", metavar="RUN|MODEL", type=click.Path())
 @options.out("The network file to write.", "NETWORK", required=True)
 @click.option(

@@ -39,7 +39,7 @@ __all__ = ["command"]
     help="text: a table for people; latex: a tabular.",
     **options.choice("text", "csv", "markdown", "latex"),
 )
-@options.in_json()
+@options.in_json("one object a row of the table")
 @exits(done="printed")
 def command(sources: tuple[str, ...], by: str | None, form: str, as_json: bool) -> None:
     """Print mean and standard deviation of size, relative size and time, also for correct and incorrect predictions.
