@@ -17,7 +17,7 @@ from verale.checker.options import AuditOptions
 from verale.checker.origins import JudgedOrigin, Origin
 from verale.errors import InputError
 from verale.runs.arguments import HeadFile
-from verale.runs.judged_origins import judged_origins, origins_auditor
+from verale.runs.auditor import judged_origins, origins_auditor
 
 __all__ = ["origin_sentences"]
 
