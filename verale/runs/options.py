@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verale.errors import UsageError, option
-from verale.runs.workers.local import Start
+
+if TYPE_CHECKING:
+    from verale.runs.workers.local import Start
 
 __all__ = ["RunOptions", "device_named"]
 
