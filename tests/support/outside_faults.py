@@ -39,10 +39,10 @@ report/origins.py _is_near: a prototype is whatever patch is nearest
 report/origins.py _is_near: a prototype is whatever direction is nearest
     origin.cosine >= _LEAST_COSINE => True
     unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
-runs/judged_origins.py origins_auditor: the head is read again
+runs/auditor.py origins_auditor: the head is read again
     auditor_of(setup, file.data) => auditor_of(setup)
     unit/report/test_origins.py::test_the_head_that_was_read_counts[euclidean]
-runs/judged_origins.py judged_origins: nothing is asked of the checker
+runs/auditor.py judged_origins: nothing is asked of the checker
     judge_origins(auditor, read(path, 'an origins file', LARGEST + 1)) => ()
     unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
 cli/origins.py audit_origins: an origin that is not proved changes no code
@@ -82,16 +82,16 @@ runs/output_forms.py restored: any output is a logarithm
 adapters/published/pipnet.py arguments: the threshold is not that of the call
     isinstance(head.similarity, Threshold) => True
     unit/adapters/test_original.py::test_the_threshold_decides_how_pipnet_is_called
-runs/records.py subject_of: a verdict belongs to a name
+runs/audit_log.py subject_of: a verdict belongs to a name
     [digest, run] => [run]
     unit/runs/test_audit_log.py::test_an_outcome_is_known_for_the_same_bytes_and_options
-runs/records.py subject_of: a verdict belongs to any run
+runs/audit_log.py subject_of: a verdict belongs to any run
     [digest, run] => [digest]
     unit/runs/test_audit_log.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
-runs/records.py read_records: two verdicts on the same bytes
+runs/audit_log.py read_records: two verdicts on the same bytes
     never not verdicts.agree(record)
     unit/runs/test_audit_log.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
-runs/records.py read_records: a report reads a log that contradicts itself
+runs/audit_log.py read_records: a report reads a log that contradicts itself
     never not verdicts.agree(record)
     unit/report/test_verdicts.py::test_a_log_that_contradicts_itself_is_refused
 runs/audit_log.py AuditLog.known: a record that was put in another's place counts
@@ -100,16 +100,16 @@ runs/audit_log.py AuditLog.known: a record that was put in another's place count
 runs/audit_log.py AuditLog.known: a taken verdict looks new
     {'certificate': name_of(path), 'reused': True} => {'certificate': name_of(path)}
     unit/runs/test_audit_log.py::test_a_known_certificate_may_have_moved
-runs/records.py _object: a key may repeat
+runs/audit_log.py _object: a key may repeat
     never len(value) != len(pairs)
     unit/runs/test_records.py::test_a_repeated_key_is_refused
-runs/records.py _contradiction: the code need not be the reason's
+runs/audit_log.py _contradiction: the code need not be the reason's
     always record['exit_code'] == _exit_code(record)
     unit/runs/test_records.py::test_the_line_is_named
-runs/records.py _contradiction: a claim that was asked for is not checked
+runs/audit_log.py _contradiction: a claim that was asked for is not checked
     always status != 'PROVED' or proved == _asked(claims, run)
     unit/runs/test_records.py::test_a_field_of_another_value_is_refused[claims]
-runs/records.py _contradiction: minimality proved unasked
+runs/audit_log.py _contradiction: minimality proved unasked
     always 'minimality' not in proved or (run['minimality'] and (status == 'PROVED' or reason in _AFTER_MINIMALITY))
     unit/runs/test_records.py::test_a_verdict_that_is_not_proved_does_not_contradict_itself_either
 runs/audit.py audit: a certificate need claim no instance
@@ -169,7 +169,7 @@ runs/workers/local.py _fresh: processes import what lies in the current folder
     [sys.executable, '-P', '-c', _PROGRAM, json.dumps(sys.path)]
     => [sys.executable, '-c', _PROGRAM, json.dumps(sys.path)]
     end_to_end/test_strangers_folder.py::test_audits_in_several_processes
-runs/rows.py rows_and_certificates: margins are rounded to the nearest
+runs/parts.py rows_and_certificates: margins are rounded to the nearest
     float_below(explanation.margin) => float(f'{explanation.margin:.4g}')
     end_to_end/test_own_numbers.py::test_margins_of_tables_are_rounded_down
 search/through.py ThroughNetwork.evaluated: the class of a picture is that of the middle of its box
@@ -265,7 +265,7 @@ runs/attestation.py _require_proved_now: a verdict from a log is attested
 runs/attestation.py _add: a file may change
     subjects.setdefault(name, subject) != subject => not subjects.setdefault(name, subject)
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
-runs/records.py _contradiction: a picture is proved in no arithmetic, or latents in one
+runs/audit_log.py _contradiction: a picture is proved in no arithmetic, or latents in one
     always ('picture' in claims) == (record.get('arithmetic') is not None) or 'arithmetic' not in record
     unit/runs/test_records.py::test_a_picture_is_proved_in_an_arithmetic
 runs/attestation.py _properties: what is proved of some pictures in float32 is a property of all

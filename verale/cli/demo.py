@@ -62,9 +62,9 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     from verale.demo.network import IMAGES, RUN, freeze_network, load_images
     from verale.demo.source import source_of
     from verale.head import labelled_file
-    from verale.runs.device import device_named
     from verale.runs.explain import open_run
     from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, SOURCE, folder_in, locked
+    from verale.runs.options import device_named
     from verale.runs.seen import SeenPictures
     from verale.runs.written import RequiredFile, WrittenFiles
     from verale.search.through import ThroughNetwork

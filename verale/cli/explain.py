@@ -116,9 +116,9 @@ def command(
     An image that cannot be read ends the command before the first explanation, unless --skip-unreadable. A picture of
     a --network that cannot be used is refused by name, and left out of the run.
     """
-    from verale.runs.device import device_named
     from verale.runs.folder import LATENTS
     from verale.runs.inputs import LINK
+    from verale.runs.options import device_named
     from verale.runs.source import allowing
     from verale.runs.table import reasons
 

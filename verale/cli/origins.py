@@ -102,7 +102,7 @@ def audit_origins(
     from verale.checker.errors import FormatError, UnprovedError
     from verale.checker.verdict import Status, Verdict, most_severe, one_field
     from verale.cli.inputs import is_origins_file
-    from verale.runs.judged_origins import judged_origins, origins_auditor
+    from verale.runs.auditor import judged_origins, origins_auditor
 
     others = [file for file in files if not is_origins_file(file)]
     if others:

@@ -18,8 +18,7 @@ from verale.cli.shared import print_record
 from verale.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:
-    from verale.runs.summary import RunSummary, Spread
-    from verale.runs.summary_by import ClassSummary, PrototypeSummary
+    from verale.runs.summary import ClassSummary, PrototypeSummary, RunSummary, Spread
 
 __all__ = ["command"]
 
@@ -50,8 +49,7 @@ def command(sources: tuple[str, ...], by: str | None, form: str, as_json: bool) 
     column `right` says how many images get theirs.
     """
     from verale.cli.tables import latex_lines, markdown_lines, print_rows
-    from verale.runs.summary import summarize
-    from verale.runs.summary_by import by_class, by_prototype
+    from verale.runs.summary import by_class, by_prototype, summarize
     from verale.runs.table import csv_line
 
     kinds: dict[str | None, Callable[[str], Sequence[RunSummary | ClassSummary | PrototypeSummary]]]

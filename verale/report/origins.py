@@ -20,8 +20,8 @@ from verale.checker.origins import JudgedOrigin, Origin
 from verale.checker.read.pictures import Picture, Pictures
 from verale.errors import InputError
 from verale.runs.arguments import HeadFile
+from verale.runs.auditor import judged_origins, origins_auditor
 from verale.runs.inputs import find_seen
-from verale.runs.judged_origins import judged_origins, origins_auditor
 
 __all__ = ["ToldOrigin", "origins_beside", "told_origins"]
 

@@ -15,9 +15,9 @@ from verale.errors import InputError, option
 from verale.files import opener_of, reading
 from verale.report.collect import Collection
 from verale.runs.audit import audited_by
+from verale.runs.audit_log import read_records
 from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
 from verale.runs.inputs import find_seen, sha256_of
-from verale.runs.records import read_records
 
 __all__ = ["audited", "with_verdicts_from"]
 

@@ -17,12 +17,12 @@ from verale.errors import InputError, UsageError, option
 from verale.files import read
 from verale.options import keywords
 from verale.runs.auditor import AuditOptions, AuditSetup, Stored, audit_options, auditor_of, name_of, outcome_of
-from verale.runs.workers.local import Cluster, Done, Processes, Start
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
     from verale.runs.audit_log import AuditLog
+    from verale.runs.workers.local import Cluster, Done, Processes, Start
 
 __all__ = ["DIED", "audit", "audit_files", "audit_groups", "audited_by", "in_processes"]
 
@@ -219,6 +219,8 @@ def in_processes(
 
 
 def _started(number: int, setup: AuditSetup, todo: deque[_Task], cluster: Cluster | None) -> Processes[_Task]:
+    from verale.runs.workers.local import Processes
+
     processes = Processes(_auditing, (setup,), todo, lambda task: task[1:], cluster)
     _start(processes, number)
     processes.begin()

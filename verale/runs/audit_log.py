@@ -1,22 +1,36 @@
-"""The audit log: a file with one record for each certificate, from which an interrupted audit continues."""
+"""The audit log: one JSON object a line for each certificate (certificates/audit-log-v1.md), written and read back.
+
+An interrupted audit continues from it. A line that no audit can have written is refused, and so is a log that
+contradicts itself. Whoever reads a log reads it here, line by line, so that a log may be longer than memory.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from io import BytesIO
+from itertools import count
 from os.path import lexists
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from verale.checker.certificate import ARITHMETICS
+from verale.checker.choices import CHOICES, EITHER, PROVED, VARIABLE
+from verale.checker.deployment import FORMULAS
 from verale.checker.file_auditor import UNUSABLE, Outcome, certificate_digest, file_digest
+from verale.checker.limit import wrong_limit
+from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
 from verale.errors import InputError
 from verale.files import opener_of, reading, write_atomically
+from verale.paradigms import PARADIGMS
 from verale.runs.auditor import Stored, name_of
 from verale.runs.outputs import require_output
-from verale.runs.records import read_record, read_records, subject_of
 
-__all__ = ["AuditLog"]
+__all__ = ["AuditLog", "read_record", "read_records"]
 
 _PIECE = 2**20
 """Bytes of a file that are copied at once."""
@@ -102,3 +116,338 @@ def _beginning(stream: BinaryIO, length: int) -> Iterator[bytes]:
     while length and (piece := stream.read(min(length, _PIECE))):
         length -= len(piece)
         yield piece
+
+
+_START = b'{"_type": "urn:verale:report:v1", '
+"""How every record begins."""
+
+_REASONS = {
+    "PROVED": ("", "unclaimed"),
+    "REFUTED": ("refuted",),
+    "MALFORMED": ("malformed",),
+    UNUSABLE: ("unusable",),
+    "NOT_PROVED": (
+        "subject",
+        "limit",
+        "instance",
+        "picture",
+        "entailment",
+        "margin",
+        "kernels",
+        "minimality",
+        "deployment",
+        "uncovered",
+    ),
+}
+"""The reasons that a status can have. NOT_REFUTED is a status of `verale refute` alone."""
+
+_AFTER_MINIMALITY = ("deployment", "picture", "uncovered")
+"""The reasons with which minimality may be proved. The kernel `proved` proves it without the picture."""
+
+_STATES = {
+    "entailment": ("proved", "not checked"),
+    "instance": ("proved", "not checked", "not claimed"),
+    "picture": ("proved", "not checked"),
+    "minimality": ("proved", "not checked"),
+    "deployment": ("proved", "not checked"),
+}
+"""What can become of a claim."""
+_DIGEST, _DECIMAL = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]+(\.[0-9]+)?(E-[0-9]+|e[+-][0-9]+)?")
+_INDEX = re.compile("0|[1-9][0-9]{0,15}")
+_HEX_FLOAT = re.compile(r"-inf|-?0x[01](\.[0-9a-f]{1,13})?p[+-][0-9]{1,4}")
+
+_LONGEST_INTEGER = 1000
+"""Digits."""
+_LONGEST = 1e15
+"""Seconds."""
+_LONGEST_LINE = 2**26
+"""Bytes: more than the record of any certificate has, which may be as long as 8 MiB."""
+
+_Check = Callable[[Any], bool]
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_seconds(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < _LONGEST
+
+
+def _matches(pattern: re.Pattern[str]) -> _Check:
+    return lambda value: type(value) is str and pattern.fullmatch(value) is not None
+
+
+def _is_of(names: Collection[str]) -> _Check:
+    return lambda value: type(value) is str and value in names
+
+
+def _or_null(check: _Check) -> _Check:
+    return lambda value: value is None or check(value)
+
+
+def _is_claims(value: object) -> bool:
+    return type(value) is dict and all(state in _STATES.get(name, ()) for name, state in value.items())
+
+
+def _is_by(value: object) -> bool:
+    return type(value) is dict and all(map(_is_of(CHOICES), value.values()))
+
+
+def _is_elements(value: Any) -> bool:
+    return type(value) is dict and all(_INDEX.fullmatch(name) and _is_count(count) for name, count in value.items())
+
+
+def _is_margins(value: object) -> bool:
+    return type(value) is list and all(map(_or_null(_matches(_HEX_FLOAT)), value))
+
+
+def _is_versions(value: object) -> bool:
+    return type(value) is dict and _is_text(value.get("python")) and all(map(_or_null(_is_text), value.values()))
+
+
+_CHECKER: dict[str, _Check] = {"version": _or_null(_is_text), "sha256": _matches(_DIGEST)}
+_EXECUTABLE: dict[str, _Check] = {
+    "executable": _matches(_DIGEST),
+    "variable": _is_of([VARIABLE]),
+    "language": _is_of(["JavaScript"]),
+}
+_RUN: dict[str, _Check] = {
+    "head": _matches(_DIGEST),
+    "latents": _or_null(_matches(_DIGEST)),
+    "kernel": _is_of(CHOICES),
+    "minimality": lambda value: type(value) is bool,
+    "entailment_only": lambda value: type(value) is bool,
+    "limit": lambda value: type(value) in (int, float) and wrong_limit(value) is None,
+    "checker": lambda value: _problem(value, _CHECKER, _EXECUTABLE) is None,
+    "libraries": _is_versions,
+}
+_DEPLOYMENT: dict[str, _Check] = {
+    "formula": _is_of(FORMULAS),
+    **dict.fromkeys(("log", "exp", "sqrt"), _is_count),
+}
+_ASKED: dict[str, _Check] = {
+    "deployment": lambda value: _problem(value, _DEPLOYMENT) is None,
+    **dict.fromkeys(("network", "pictures"), _matches(_DIGEST)),
+}
+_RECORD: dict[str, _Check] = {
+    "_type": lambda value: value == "urn:verale:report:v1",
+    "certificate": _is_text,
+    "sha256": _or_null(_matches(_DIGEST)),
+    "run": lambda value: _problem(value, _RUN, _ASKED) is None,
+    "seconds": _or_null(_is_seconds),
+    "status": _is_of(_REASONS),
+    "reason": _is_text,
+    "message": _is_text,
+    "exit_code": lambda value: type(value) is int,
+    "claims": _is_claims,
+    "predicted": _or_null(_is_count),
+    "paradigm": _or_null(_is_of(PARADIGMS)),
+    "statements": _or_null(_is_count),
+    "margin": _or_null(_matches(_DECIMAL)),
+    "margins": _is_margins,
+}
+"""Every field of a record, and what its value must be."""
+
+_OPTIONAL: dict[str, _Check] = {"reused": lambda value: value is True}
+_LATER: dict[str, _Check] = {"by": _is_by, "elements": _is_elements, "arithmetic": _or_null(_is_of(ARITHMETICS))}
+"""Fields that older audits did not write."""
+
+
+def read_record(line: bytes | str) -> dict[str, Any]:
+    """The record that a line of an audit log holds, without `reused`: whoever takes it over says that anew.
+
+    Raises:
+        ValueError: no audit can have written it; the message says what is wrong, in a few words.
+
+    Soundness: this finds damage and contradictions, not lies. A line that is consistent is believed.
+    """
+    try:
+        text = line.decode("ascii") if isinstance(line, bytes) else line
+        record = json.loads(text, object_pairs_hook=_object, parse_int=_integer, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except json.JSONDecodeError:
+        raise ValueError("it is not JSON") from None
+    except UnicodeDecodeError:
+        raise ValueError("it is not ASCII") from None
+    problem = _problem(record, _RECORD, _OPTIONAL | _LATER) or _contradiction(record)
+    if problem is not None:
+        raise ValueError(problem)
+    return {name: value for name, value in record.items() if name not in _OPTIONAL}
+
+
+def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """The records of an audit log, and where in it each begins and ends. After the last one comes nothing, or half a
+    record.
+
+    Args:
+        path: the log's, for messages.
+        stream: its bytes, from the beginning on.
+
+    Raises:
+        InputError: a line that is not a record, or not the beginning of one at the end; or one with another verdict
+            than an earlier line, on the same bytes and run. The message names the line.
+    """
+    verdicts, reached = Verdicts(), 0
+    for number in count(1):
+        line = stream.readline(_LONGEST_LINE)
+        if not line.endswith(b"\n"):
+            if len(line) == _LONGEST_LINE:
+                raise _refused(path, number, f"it has more than {_LONGEST_LINE} bytes")
+            if line and not (line.startswith(_START) or (number > 1 and _START.startswith(line))):
+                raise _refused(path, number, "nor the beginning of one")
+            return
+        try:
+            record = read_record(line[:-1])
+        except ValueError as error:
+            raise _refused(path, number, str(error)) from None
+        if not verdicts.agree(record):
+            raise InputError(
+                path, f"line {number} has another verdict than an earlier line, on the same bytes; remove this file"
+            )
+        yield record, reached, reached + len(line)
+        reached += len(line)
+
+
+class Verdicts:
+    """The verdicts of a log, of which each is kept as a digest: a million takes some 200 MB."""
+
+    def __init__(self) -> None:
+        self._by_subject: dict[bytes, bytes] = {}
+
+    def agree(self, record: Mapping[str, Any]) -> bool:
+        """Whether no earlier record has another verdict on the same subject. One without a verdict always agrees."""
+        subject = subject_of(record["sha256"], record["run"])
+        if record["status"] == UNUSABLE or subject is None:
+            return True
+        verdict = _short_digest([record[field] for field in _OF_A_VERDICT])
+        return self._by_subject.setdefault(subject, verdict) == verdict
+
+
+_OF_A_VERDICT = ("status", "reason", "claims", "margin", "margins", "predicted", "paradigm", "statements")
+"""The fields that are the same in all verdicts on a subject."""
+
+
+def subject_of(digest: str | None, run: Mapping[str, Any]) -> bytes | None:
+    """What a verdict is about: the certificate's bytes, head, latents, network and pictures, what was checked, and by
+    which checker, as a digest; None without a certificate's."""
+    return None if digest is None else _short_digest([digest, run])
+
+
+def _short_digest(value: object) -> bytes:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:16]
+
+
+def _refused(path: object, line: int, problem: str) -> InputError:
+    return InputError(
+        path, f"line {line} is not a record of an audit log ({problem}); choose another file, or remove this one"
+    )
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("it repeats a key")
+    return value
+
+
+def _integer(literal: str) -> int:
+    if len(literal) > _LONGEST_INTEGER:
+        raise ValueError(f"it holds an integer of {len(literal)} digits")
+    return int(literal)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"it holds {constant}")
+
+
+def _problem(value: object, required: Mapping[str, _Check], optional: Mapping[str, _Check] | None = None) -> str | None:
+    """What is wrong with an object's fields, one by one; None if nothing is."""
+    if type(value) is not dict:
+        return "it is not an object"
+    allowed = {**required, **(optional or {})}
+    for name in required:
+        if name not in value:
+            return f"it lacks {name}"
+    if not value.keys() <= allowed.keys():
+        return "it has an unknown field"
+    return next((f"{name} is wrong" for name, each in value.items() if not allowed[name](each)), None)
+
+
+def _contradiction(record: Mapping[str, Any]) -> str | None:
+    """Which fields contradict each other; None if they can all be true together."""
+    status, reason, claims, run = record["status"], record["reason"], record["claims"], record["run"]
+    proved = {claim for claim, state in claims.items() if state == "proved"}
+    subject = [record[name] is None for name in ("predicted", "paradigm", "statements")]
+    rules = {
+        "status, reason and exit_code": reason in _REASONS[status] and record["exit_code"] == _exit_code(record),
+        "status and sha256": status == UNUSABLE or record["sha256"] is not None or status == "MALFORMED",
+        "status and seconds": (status == UNUSABLE) == (record["seconds"] is None),
+        "predicted, paradigm and statements": len(set(subject)) == 1,
+        "status and predicted": subject[0] if status == UNUSABLE else status == "MALFORMED" or not subject[0],
+        "predicted and claims": not claims
+        if subject[0]
+        else "entailment" in claims and ("instance" in claims) != ("picture" in claims),
+        "claims and arithmetic": ("picture" in claims) == (record.get("arithmetic") is not None)
+        or "arithmetic" not in record,
+        "status and claims": "entailment" in proved
+        if status == "PROVED" or reason in ("minimality", "deployment")
+        else "entailment" not in proved or reason in ("picture", "uncovered", "limit"),
+        "kernel and executable": ("executable" in run["checker"]) == (PROVED in CHOICES[run["kernel"]])
+        or (run["kernel"] == EITHER and PROVED not in record.get("by", {}).values()),
+        "claims and run": ("instance" not in proved or run["latents"] is not None)
+        and ("picture" not in proved or "network" in run)
+        and ("minimality" not in proved or (run["minimality"] and (status == "PROVED" or reason in _AFTER_MINIMALITY)))
+        and ("deployment" not in proved or status == "PROVED")
+        and ("deployment" in claims) == ("deployment" in run and bool(claims))
+        and ("network" in run) == ("pictures" in run),
+        "claims and status": status != "PROVED" or proved == _asked(claims, run),
+        "claims and reason": (reason == "unclaimed") == (status == "PROVED" and _is_unclaimed(claims, run)),
+        "claims and by": "by" not in record or _are_by(record["by"], proved, run["kernel"]),
+        "statements and elements": "elements" not in record
+        or (all(record["elements"].values()) and sum(record["elements"].values()) <= (record["statements"] or 0)),
+        "status and margins": status != "PROVED" or _are_positive(record),
+    }
+    return next((f"{fields} contradict each other" for fields, hold in rules.items() if not hold), None)
+
+
+def _are_by(by: Mapping[str, str], proved: set[str], kernel: str) -> bool:
+    """Whether a run with this choice of kernels can say who proved the claims."""
+    possible = CHOICES[EITHER] if kernel == EITHER else (kernel,)
+    return by.keys() == proved and all(each in possible for each in by.values())
+
+
+def _exit_code(record: Mapping[str, Any]) -> int:
+    """That of the status and the reason, which belong together."""
+    if record["status"] == UNUSABLE:
+        return EXIT_UNUSABLE
+    return Verdict(Status(record["status"]), record["reason"], record["message"]).exit_code
+
+
+def _asked(claims: Mapping[str, str], run: Mapping[str, Any]) -> set[str]:
+    """The claims of a certificate that an audit with these options checks."""
+    asked = {"entailment": True, "instance": run["latents"] is not None, "minimality": run["minimality"]}
+    asked |= {"picture": "network" in run, "deployment": "deployment" in run}
+    return {claim for claim, state in claims.items() if asked[claim] and state != "not claimed"}
+
+
+def _is_unclaimed(claims: Mapping[str, str], run: Mapping[str, Any]) -> bool:
+    """Whether an audit with these options minds that no instance is claimed."""
+    return claims.get("instance") == "not claimed" and not run["entailment_only"]
+
+
+def _are_positive(record: Mapping[str, Any]) -> bool:
+    """Whether there is a margin over every class but the predicted one, and what is printed is at most the least."""
+    bounds = [None if margin is None else float.fromhex(margin) for margin in record["margins"]]
+    rivals = [bound for bound in bounds if bound is not None]
+    own = [number for number, bound in enumerate(bounds) if bound is None]
+    if own != [record["predicted"]] or not rivals or record["margin"] is None:
+        return False
+    # What is printed is at most the least one, and is rounded down, as these are: older audits printed that one itself.
+    stated = Decimal(record["margin"])
+    return min(rivals) >= 0 and 0 < stated <= Decimal(math.nextafter(min(rivals), math.inf))

@@ -1,20 +1,37 @@
-"""An audit: its files, its options, and the checker prepared with them."""
+"""An audit: its files, its options, and the checker prepared with them, for certificates and for origins files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from verale.checker import CheckerError, KernelError
-from verale.checker.errors import OptionError
+from verale.checker import Auditor, CheckerError, KernelError
+from verale.checker.certificate import LARGEST
+from verale.checker.errors import OptionError, PictureError
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.checker.options import AuditOptions
 from verale.errors import InputError, UsageError, option
-from verale.files import opener_of
+from verale.files import opener_of, read
 from verale.options import require_known
 
-__all__ = ["PROVING", "AuditOptions", "AuditSetup", "Stored", "audit_options", "auditor_of", "name_of", "outcome_of"]
+if TYPE_CHECKING:
+    from verale.checker.origins import JudgedOrigin
+    from verale.runs.arguments import HeadFile
+
+__all__ = [
+    "PROVING",
+    "AuditOptions",
+    "AuditSetup",
+    "Stored",
+    "audit_options",
+    "auditor_of",
+    "judged_origins",
+    "name_of",
+    "origins_auditor",
+    "outcome_of",
+]
 
 
 class Stored(Protocol):
@@ -104,3 +121,46 @@ def outcome_of(auditor: FileAuditor, path: str | Stored) -> Outcome:
     except InputError as error:
         return unusable(path.name, str(error), auditor.run)
     return auditor.audit(path.name, data)
+
+
+def origins_auditor(
+    head: str | Path | HeadFile,
+    network: str | Path,
+    images: str | Path,
+    options: AuditOptions | str | None = None,
+) -> Auditor:
+    """The checker for origins files.
+
+    Args:
+        head, network: their files.
+        images: a folder of PNG files, a PNG file, or a tensor file of pictures.
+        options: who proves, and how long that may take.
+
+    Raises:
+        InputError: a file that cannot be used.
+    """
+    from verale.runs.arguments import HeadFile
+
+    file = HeadFile.of(head)
+    setup = AuditSetup(file.path, None, audit_options(options), str(network), str(images))
+    return auditor_of(setup, file.data).auditor
+
+
+def judged_origins(path: str | Path, auditor: Auditor, images: str | Path) -> tuple[JudgedOrigin, ...]:
+    """What the checker proves of each origin of a file.
+
+    Args:
+        path: the origins file.
+        auditor: see `origins_auditor`.
+        images: the path of its pictures, for messages.
+
+    Raises:
+        InputError: a file that cannot be used.
+        FormatError, UnprovedError: of the whole file; see `judge_origins`.
+    """
+    from verale.checker.origins import judge_origins
+
+    try:
+        return judge_origins(auditor, read(path, "an origins file", LARGEST + 1))
+    except PictureError as error:
+        raise InputError(images, str(error)) from error

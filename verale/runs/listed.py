@@ -8,6 +8,7 @@ nothing; a difference says that the folder is not what its run left.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os.path import lexists
@@ -19,7 +20,9 @@ from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run
 from verale.runs.table import TABLE, Explained, read_table
 
-__all__ = ["UNLISTED", "Listing", "differences", "has_record"]
+__all__ = ["UNLISTED", "Listing", "differences", "has_record", "rows_of"]
+
+_log = logging.getLogger(__name__)
 
 UNLISTED = f"has no {TABLE} that lists its certificates: whether there were others is not known"
 """What is said of a folder without a record."""
@@ -113,6 +116,25 @@ def differences(
     if lexists(folder / RUN_FILE):
         return [f"has a {RUN_FILE}, but no {TABLE} that lists its certificates", *_overlooked(folder)]
     return _overlooked(folder)
+
+
+def rows_of(table: str, whole: bool) -> list[Explained]:
+    """The rows of a table, of which there are some; a warning says if its run is not finished.
+
+    Args:
+        table: its path.
+        whole: whether it is complete, as for `verale.runs.table.read_table`.
+
+    Raises:
+        InputError: a table that cannot be read, or has no rows; the message names file, line and column.
+    """
+    rows, path = read_table(table, whole=whole), Path(table)
+    listed = Listing.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
+    for difference in () if listed is None else differences(path.parent, listed=listed):
+        _log.warning("%s: %s", path.parent, difference)
+    if not rows:
+        raise InputError(path, "has no rows; explain some images first")
+    return rows
 
 
 def has_record(folder: Path) -> bool:

@@ -1,15 +1,17 @@
-"""How a run runs: the options that the commands which take long share."""
+"""How a run runs: the options that the commands which take long share, and the device that searches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verale.errors import UsageError, option
-from verale.runs.workers.local import Start
 
-__all__ = ["RunOptions"]
+if TYPE_CHECKING:
+    from verale.runs.workers.local import Start
+
+__all__ = ["RunOptions", "device_named"]
 
 _ENGINES = ("local", "ray")
 
@@ -81,3 +83,18 @@ class RunOptions:
         from verale.runs.workers import ray
 
         return lambda: ray.start_ray(self.jobs, self.address)
+
+
+def device_named(name: str) -> str:
+    """Examine a device, and return its name. Torch gets one thread: the tensors are small.
+
+    Raises UsageError: the device cannot be used, or does not compute as proofs need it.
+    """
+    import torch
+
+    from verale.rounding.device import require_device
+
+    torch.set_num_threads(1)
+    name = "cpu" if name == "auto" else name
+    require_device(name)
+    return name

@@ -7,7 +7,9 @@ in one of them is done again here, where its error is raised.
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import math
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +19,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import UsageError, VeraleError, option
-from verale.runs.rows import rows_and_certificates
-from verale.runs.run import Finished, Range, cut
+from verale.files import certificate_name
+from verale.paradigms import PARADIGMS
+from verale.runs.run import Finished, Range, cut, reach_of
 from verale.runs.table import Explained
 from verale.runs.workers.forked import can_fork
 from verale.runs.workers.local import Cluster, Done, Processes, Start, cores, popped
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.head import Head
     from verale.runs.deployed import Reserves
-    from verale.search import Batches, SearchOptions
+    from verale.search import Batches, ImageResult, NotKept, SearchOptions
     from verale.search.through import ThroughNetwork
 
 __all__ = ["Explainer", "Part", "explain_in_processes"]
@@ -256,3 +259,79 @@ def _part_size(batches: Batches, left: int, processes: int) -> int:
     if processes == 1 or not batches.are_alone:
         return batches.size
     return max(1, min(batches.size, left // (_SHARES * processes)))
+
+
+def rows_and_certificates(
+    results: list[ImageResult],
+    first: int,
+    prototypes: int,
+    seconds: float,
+    labels: Sequence[int | None] | None = None,
+) -> tuple[list[Explained], list[tuple[str, bytes]]]:
+    """The table's rows for a batch, and its certificates (name, bytes).
+
+    Args:
+        results: one for each image of the batch.
+        first: the index of its first image.
+        prototypes: P of the head.
+        seconds: the time spent on one image.
+        labels: the true classes of the batch's images, if they are known.
+    """
+    from verale.certificate import Certificate
+    from verale.certificate.words import float_below
+
+    rows, certificates = [], []
+    for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
+        explanation = result.explanation
+        values: dict[str, Any] = {
+            "index": index,
+            "predicted": explanation.predicted,
+            "seconds": seconds,
+            "label": label,
+            "correct": None if None in (label, explanation.predicted) else label == explanation.predicted,
+            "others": "; ".join(map(_attempt, result.others)) or None,
+            **_confidence(result.logits, explanation.predicted),
+        }
+        if isinstance(explanation, Certificate):
+            data, name = explanation.to_bytes(), certificate_name(index)
+            certificates.append((name, data))
+            possible = prototypes * (explanation.patches if PARADIGMS[explanation.paradigm].spatial else 1)
+            values |= {
+                "size": explanation.size,
+                "relative_size": round(explanation.size / possible, 6),
+                "margin": float_below(explanation.margin),
+                "paradigm": explanation.paradigm,
+                "certificate": name,
+                "sha256": hashlib.sha256(data).hexdigest(),
+                **reach_of(explanation, prototypes),
+            }
+        else:
+            values["reason"] = explanation.reason
+        rows.append(Explained(**values))
+    return rows, certificates
+
+
+def _attempt(other: NotKept) -> str:
+    return f"{other.paradigm} {other.reason if other.size is None else other.size}"
+
+
+def _confidence(logits: Tensor | None, predicted: int | None) -> dict[str, object]:
+    """The predicted class and the next one, by their logits (C,); None where a logit is infinite, and nothing where
+    logits or class are not known."""
+    import torch
+
+    if logits is None or predicted is None:
+        return {}
+    second = next(each for each in logits.argsort(descending=True).tolist() if each != predicted)
+    (score, second_score), (share, second_share) = (
+        values[[predicted, second]].tolist() for values in (logits, torch.softmax(logits, dim=0))
+    )
+    numbers = {
+        "score": score,
+        "probability": share,
+        "second_score": second_score,
+        "second_probability": second_share,
+        "score_difference": score - second_score,
+        "probability_difference": share - second_share,
+    }
+    return {"second": second} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}

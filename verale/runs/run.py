@@ -25,11 +25,10 @@ from verale.errors import CertificateError, InputError, option
 from verale.files import certificate_name, certificates_in, read
 from verale.runs.folder import RUN_FILE, certificate_names
 from verale.runs.inputs import sha256_of
-from verale.runs.rows import reach_of
 from verale.runs.table import COLUMNS, TABLE, Explained, csv_line, csv_lines, read_table
 from verale.runs.written import RequiredFile, WrittenFiles, moved
 
-__all__ = ["ExplainRun", "Finished", "Range", "RunFolder", "cut", "gaps", "in_order"]
+__all__ = ["ExplainRun", "Finished", "Range", "RunFolder", "cut", "gaps", "in_order", "reach_of"]
 
 Range = tuple[int, int]
 """Rows, or images: from the first up to, but not including, the second."""
@@ -326,3 +325,20 @@ class RunFolder:
 def _brief(value: object) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 16 else f"{text[:12]}..."
+
+
+def reach_of(certificate: Certificate, prototypes: int) -> dict[str, Any]:
+    """What a certificate's statements bound, and of how much, as fields of its row.
+
+    Args:
+        prototypes: P of the head.
+    """
+    from verale.certificate.reach import bounded
+
+    reach = bounded(certificate.statements, prototypes, certificate.patches)
+    return {
+        "bounded_prototypes": reach.prototypes,
+        "prototypes": prototypes,
+        "bounded_pairs": reach.pairs,
+        "pairs": prototypes * certificate.patches,
+    }

@@ -20,7 +20,7 @@ from verale.checker.__main__ import main
 from verale.checker.errors import NetworkError, PictureError
 from verale.checker.file_auditor import FileAuditor
 from verale.errors import InputError, UsageError
-from verale.runs.records import read_record
+from verale.runs.audit_log import read_record
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.paths import CERTIFICATES
 

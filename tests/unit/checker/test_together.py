@@ -20,7 +20,7 @@ from verale.checker.certificate import read_certificate
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.proved import program
 from verale.checker.proved.program import SCRIPT, find_executable, find_script
-from verale.runs.records import read_record
+from verale.runs.audit_log import read_record
 
 IMAGE, OTHER = [[0.0, 0.0]], [[1.0, 1.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -23,7 +23,7 @@ from verale.runs.workers import ray as pipeline
 from verale.search.explain import explain
 
 ROOT = Path(__file__).parents[3]
-TIMES = 40
+TIMES = 8
 """How often the forty images of `given` are explained."""
 
 SMALL: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from verale.errors import UsageError
-from verale.runs.device import device_named
+from verale.runs.options import device_named
 
 
 def test_the_cpu_is_always_there() -> None:

@@ -20,8 +20,8 @@ from verale.checker.certificate import LARGEST, read_certificate
 from verale.checker.file_auditor import FileAuditor, unusable
 from verale.checker.verdict import Status, Verdict, line_of
 from verale.errors import InputError
-from verale.runs import records
-from verale.runs.records import read_record, read_records
+from verale.runs import audit_log as records
+from verale.runs.audit_log import read_record, read_records
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]

@@ -17,7 +17,7 @@ from verale.certificate import Certificate
 from verale.cli.summary import command
 from verale.errors import InputError
 from verale.runs.explain import open_run
-from verale.runs.summary_by import by_class, by_prototype
+from verale.runs.summary import by_class, by_prototype
 from verale.runs.table import Explained, csv_lines, read_table
 from verale.search import SearchOptions
 

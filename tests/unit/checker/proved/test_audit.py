@@ -14,7 +14,7 @@ from verale.checker import Auditor, KernelError, Status, Verdict
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.limit import LIMIT
 from verale.checker.proved import dialogue, text
-from verale.runs.records import read_record
+from verale.runs.audit_log import read_record
 
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
