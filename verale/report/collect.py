@@ -128,6 +128,18 @@ class CertificateSummary:
 
 
 @dataclass(frozen=True)
+class StoredBytes:
+    """A certificate's bytes, with the name of its file."""
+
+    name: str
+    data: bytes
+
+    def read(self) -> bytes:
+        """The bytes."""
+        return self.data
+
+
+@dataclass(frozen=True)
 class Item:
     """One image, or one certificate file.
 
@@ -143,7 +155,7 @@ class Item:
         seconds: how long explaining took, where known.
         others: what other paradigms gave that were tried, where known.
         record: its record in an audit log (certificates/audit-log-v1.md); None without an audit.
-        stored: the certificate's file, as it is opened (`verale.files.SentFile`).
+        data: the bytes of its file, which is read once.
     """
 
     path: Path | None
@@ -157,7 +169,7 @@ class Item:
     seconds: float | None = None
     others: str = ""
     record: Mapping[str, Any] | None = None
-    stored: str = ""
+    data: bytes = field(default=b"", repr=False)
 
     @property
     def name(self) -> str:
@@ -324,7 +336,12 @@ class Collection:
     @property
     def paths(self) -> list[str]:
         """The certificates' files."""
-        return [item.stored for item in self.items if item.path is not None]
+        return [str(item.path) for item in self.items if item.path is not None]
+
+    @property
+    def stored(self) -> list[StoredBytes]:
+        """The certificates, as they were read."""
+        return [StoredBytes(str(item.path), item.data) for item in self.items if item.path is not None]
 
     @property
     def own_names(self) -> bool:
@@ -453,11 +470,8 @@ def item_beside(file: str, source: Source) -> Item:
 
 
 def read_item(item: Item) -> tuple[bytes, Certificate]:
-    """The certificate of an item with a summary, read again. Raises InputError if the file changed."""
-    data = read(item.stored, "a certificate (.ale.json)", LARGEST + 1)
-    if hashlib.sha256(data).hexdigest() != item.sha256:
-        raise InputError(item.path, "changed while the report was written: run the command again")
-    return data, read_certificate(data)
+    """The certificate of an item with a summary, and the bytes that say so."""
+    return item.data, read_certificate(item.data)
 
 
 def own_latents(certificate: Certificate, latents: Tensor, index: int | None = None) -> Tensor | None:
@@ -525,11 +539,11 @@ def _item(file: str, row: Explained | None, matcher: Matcher, head: Head | None)
     try:
         certificate = read_certificate(data)
     except CheckerError as error:
-        return Item(path, digest, problem=str(error), stored=file)
+        return Item(path, digest, problem=str(error), data=data)
     known = head is not None and head.digest == certificate.head
     summary = CertificateSummary.of(certificate, head.size if head is not None and known else None)
     index, image = matcher.matched(summary.latents, summary.picture, certificate_index(path.name))
-    item = Item(path, digest, summary, "", summary.predicted, index, stored=file)
+    item = Item(path, digest, summary, "", summary.predicted, index, data=data)
     if row is not None and row.sha256 in (None, digest):
         item = replace(item, label=row.label, seconds=row.seconds, others=row.others or "")
     return _with_image(item, image)

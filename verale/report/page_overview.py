@@ -25,6 +25,8 @@ def overview(collection: Collection) -> dict[str, object]:
         "images": len(items),
         "certificates": len(collection.paths),
         "statuses": Counter(item.status for item in items),
+        "mistakes": sum(item.correct is False for item in items),
+        "judged": sum(item.correct is not None for item in items),
         "caveats": Counter(item.caveat for item in items if item.caveat),
         **numbers,
         "explain_seconds": about(median(explain), 2) if explain else "",
@@ -47,16 +49,21 @@ def _numbers(items: Sequence[Item]) -> dict[str, str]:
 
 
 def _by_class(collection: Collection) -> Iterator[dict[str, Any]]:
+    """Of each class, that images get or that is their true one: the images that get it, and how many those are."""
     of_class: dict[int, list[Item]] = {}
+    labelled = Counter(item.label for item in collection.items if item.label is not None)
     for item in collection.items:
         if item.predicted is not None:
             of_class.setdefault(item.predicted, []).append(item)
+    for label in labelled:
+        of_class.setdefault(label, [])
     for predicted, items in sorted(of_class.items()):
         yield {
             "predicted": predicted,
             "name": collection.name_of(predicted),
             "images": len(items),
             "proved": sum(item.status == "PROVED" for item in items),
+            "labelled": labelled[predicted],
             **_numbers(items),
         }
 

@@ -47,7 +47,7 @@ def audited(
     files = collection.head_file.path, collection.latents_path
     setup = AuditSetup(*files, options or AuditOptions(), network, pictures)
     auditor = auditor_of(setup, collection.head_file.data)
-    for outcome in audited_by(auditor, collection.paths, setup, jobs):
+    for outcome in audited_by(auditor, collection.stored, setup, jobs):
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record
         advance(1)
     when = "when this page was written"

@@ -69,6 +69,11 @@ def column(tab: Page, title: str) -> list[str]:
     return tab.locator(f"#table tbody tr > :nth-child({place + 1})").all_inner_texts()
 
 
+def classes(tab: Page) -> list[str]:
+    """The classes in the list, without the mark of those that are wrong."""
+    return [text.removesuffix("✗ wrong").strip() for text in column(tab, "Class")]
+
+
 def first_screen(tab: Page) -> str:
     """What a reader sees of a certificate before what is proved exactly."""
     return tab.inner_text("#detail").split("exactly\n")[0]
@@ -133,8 +138,35 @@ def test_it_is_filtered_by_name_class_and_verdict(tabs, report):
     tab.click("button[type=reset]")
     tab.click("summary:has-text('By class')")
     tab.click(".only >> nth=0")
-    assert set(column(tab, "Class")) == {tab.inner_text(".only >> nth=0")}
+    assert set(classes(tab)) == {tab.inner_text(".only >> nth=0")}
     assert tab.evaluate("document.activeElement.id") == "list"
+
+
+def test_wrong_classes_come_first_are_marked_and_are_counted_by_class(tabs, folder, tmp_path):
+    path = tmp_path / "report.html"
+    shown = collect(folder)
+    items = [replace(item, label=item.predicted) for item in shown.items]
+    for place in (7, 3):
+        items[place] = replace(items[place], label=(items[place].predicted + 1) % 3)
+    path.write_bytes(page(replace(shown, items=tuple(items)), "A report"))
+    tab = tabs.open(path)
+    judged = sum(item.correct is not None for item in items)
+    assert f"2 of {judged} images get a wrong class, as labelled" in tab.inner_text("#overview")
+    assert ["✗ wrong" in text for text in column(tab, "Class")] == [True] * 2 + [False] * 48
+    assert [names.split("\n")[0] for names in column(tab, "Image")[:2]] == [
+        "/".join(items[place].file.parts[-2:]) if items[place].file else items[place].name for place in (3, 7)
+    ]
+    assert tab.locator("#table tbody tr.mistaken").count() == 2
+    tab.click("summary:has-text('Which classes are taken for which')")
+    numbers = [int(text) for text in tab.locator("#confusion button").all_inner_texts()]
+    assert sum(numbers) == judged and tab.locator("#confusion .wrong button").count() in (1, 2)
+    tab.click("#confusion .wrong button >> nth=0")
+    assert all("✗ wrong" in text for text in column(tab, "Class")) and lines(tab)
+    assert tab.evaluate("document.activeElement.id") == "list"
+    assert tab.input_value("#f-label") != tab.input_value("#f-class") != ""
+    tab.click("summary:has-text('By class')")
+    heads = tab.locator("[aria-label='By class'] th[scope=col]").all_inner_texts()
+    assert heads[1] == "Images that get it" and "Images whose true class it is" in heads
 
 
 def test_a_certificate_is_opened_turned_and_left_by_keyboard(tabs, report):
@@ -274,7 +306,7 @@ def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
     path.write_bytes(page(audited(collect(folder)), HOSTILE[1]))
     tab = tabs.open(path)
     tab.click("summary:has-text('By class')")
-    assert set(column(tab, "Class")) <= set(HOSTILE) and names[0] in lines(tab)[0]
+    assert set(classes(tab)) <= set(HOSTILE) and names[0] in lines(tab)[0]
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
     tab.click("summary:has-text('Extensions')")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+from hashlib import sha256
 
 import pytest
 from click.testing import CliRunner
@@ -105,11 +106,18 @@ def test_a_verdict_is_for_the_same_bytes_only(folder):
 
 
 def test_a_verdict_of_now_is_for_the_bytes_that_are_shown(folder):
-    """The certificate changes after it was read for the page, and is proved under its name."""
+    """Certificates change after they were read for the page: one that is none takes the place of a proved one, and a
+    proved one that of one that is none."""
+    second = folder / "000001.ale.json"
+    proved = second.read_bytes()
+    second.write_bytes(b"{")
     collection = collect(folder)
-    path = folder / "000000.ale.json"
-    path.write_bytes(path.read_bytes() + b"\n")
-    assert statuses(audited(collection)) == [NOT_AUDITED, *["PROVED"] * 3]
+    second.write_bytes(proved)
+    (folder / "000000.ale.json").write_bytes(b"{")
+    for jobs in (1, 2):
+        judged = audited(collection, jobs=jobs)
+        assert statuses(judged) == [*["PROVED"] * 3, "MALFORMED"]
+        assert all(item.record["sha256"] == sha256(item.data).hexdigest() for item in judged.items)
 
 
 def test_a_verdict_is_for_the_same_head_only(folder, tmp_path):

@@ -29,18 +29,18 @@ function account(row, detail, certificate, stated, uri) {
   const given = told.taken.startsWith("-");
   const sum = told.total === null ? null : of(told.total);
   return el("section", { "aria-labelledby": "cards" }, el("h3", { id: "cards", class: "hidden" }, "Why, in points"),
-    el("p", { class: "quiet" }, "Similarity × weight = points. The weights are those that ", own(), " has more than ", named(told.rival), ", the class that comes closest."),
+    el("p", { class: "quiet" }, "Similarity × weight = points. The weights are what class ", own(), " has more than class ", named(told.rival), ", which comes closest."),
     el("ul", { class: "prototypes account" },
       told.stated.map((one) => el("li", {}, ...card(detail, of(one.statement), uri), ...product(one))),
-      told.implied.length > ONE_BY_ONE ? el("li", { class: "implied" }, el("details", {}, el("summary", {}, "and therefore " + plural(told.implied.length, "more prototype") + " of ", own(), ", at least"),
+      told.implied.length > ONE_BY_ONE ? el("li", { class: "implied" }, el("details", {}, el("summary", {}, "and therefore " + plural(told.implied.length, "more prototype") + " of class ", own(), ", at least"),
         el("ul", { class: "plain-list" }, told.implied.map((one) => el("li", {}, also(one) + " (× " + one.weight + " = " + one.points + ")")))), points(told.by_implied))
         : told.implied.map((one) => el("li", { class: "implied" }, el("div", {}, "and therefore " + also(one)), ...product(one))),
-      told.start ? line("line", ["head start of ", own(), " (bias)"], told.start) : "",
-      told.rest ? line("line", ["further prototypes of ", own(), ", at least"], told.rest) : "",
+      told.start ? line("line", ["head start of class ", own(), " (bias)"], told.start) : "",
+      told.rest ? line("line", ["further prototypes of class ", own(), ", at least"], told.rest) : "",
       line("line total", "together, at least", told.together),
       sum ? el("li", { class: "clause" }, el("div", {}, el("span", { class: "says" }, sumClause(sum))), points("-" + told.taken))
         : line("line", given ? "all other prototypes together give it, at least" : "all other prototypes together take back, at most", given ? told.taken.slice(1) : "-" + told.taken),
-      line("line lead-line", [rows.status[row] === "PROVED" ? "" : "if all of this holds, ", own(), " leads every other class by at least"], told.lead)),
+      line("line lead-line", [rows.status[row] === "PROVED" ? "so class " : "if all of this holds, class ", own(), " leads every other class by at least"], told.lead)),
     classByClass(detail));
 }
 
@@ -73,7 +73,7 @@ function classByClass(detail) {
 function scores(detail) {
   if (detail.scores.length < 2) return "";
   const all = detail.scores.map(([, score]) => Number(score)), least = Math.min(0, ...all), most = Math.max(...all) - least;
-  return el("section", { "aria-labelledby": "scores" }, el("h3", { id: "scores" }, "All points, as the network adds them up"),
+  return el("section", { "aria-labelledby": "scores" }, el("h3", { id: "scores" }, "The network’s own score for each class"),
     el("table", { class: "scores" }, el("thead", { class: "hidden" }, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, "Bar"), el("th", { scope: "col" }, "Score of this image (logit), about"))),
       el("tbody", {}, detail.scores.map(([index, score], place) => el("tr", {}, el("th", { scope: "row" }, named(index)),
         el("td", { class: "bars" }, el("svg:svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", class: "bar", "aria-hidden": "true" }, el("svg:rect", { class: "whole", width: 100, height: 6 }), el("svg:rect", { class: place ? "back" : "proved", width: most > 0 ? 100 * ((Number(score) - least) / most) : 0, height: 6 }))),

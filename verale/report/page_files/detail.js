@@ -34,7 +34,7 @@ function steps(row) {
 function verdict(row) {
   const told = ", " + data.words.labelled;
   if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row]), told]));
-  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["and it is right" + told] : [el("b", { class: "match" }, "and it is wrong"), ": the true class is ", named(rows.label[row]), told];
+  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["and it is right" + told] : [el("b", { class: "wrong" }, "✗ and it is wrong"), ": the true class is ", named(rows.label[row]), told, rows.status[row] === "PROVED" ? el("span", { class: "quiet" }, ". What is proved is why the network gives this class, and not that it is right.") : ""];
   return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", ...label);
 }
 
@@ -88,7 +88,8 @@ function leftOpen(detail, certificate, stated) {
   if (!detail.bounded) return nothing;
   const [prototypes, pairs] = detail.bounded, all = prototypes === detail.count;
   const patches = pairs && certificate.patches > 1 ? ", in " + pairs + " of all " + detail.count * certificate.patches + " pairs of a patch and a prototype" : "";
-  return nothing + these + (all ? "all " + detail.count + " prototypes" : prototypes + " of the " + detail.count + " prototypes") + patches + ".";
+  const together = stated.some(isSum) && !all ? " one by one, and about all others together" : "";
+  return nothing + these + (all ? "all " + detail.count + " prototypes" : prototypes + " of the " + detail.count + " prototypes") + together + patches + ".";
 }
 
 // That this is enough, whether it is proved and by which checker, what is not, and the button that proves it here.
@@ -97,8 +98,8 @@ function enough(row, detail, certificate, stated) {
   const checker = rows.run[row] === null ? "that shares no code with what found the statements" : data.runs[rows.run[row]].words;
   const how = rows.pictured[row] && data.words.computed[rows.pictured[row]];
   const where = stated.length ? "wherever this holds" : "whatever the picture shows";
-  const guaranteed = how ? ["from the bytes of the picture: the network’s first layers compute, " + how + ", what is stated here; and " + where + ", whatever else a picture shows, its last layers give class ", own]
-    : [where + " of what the network’s first layers compute of a picture, whatever else it shows, its last layers give class ", own];
+  const guaranteed = how ? ["from the bytes of the picture: the network’s first layers compute, " + how + ", what is stated here; and " + where + ", whatever else a picture shows, the network’s last layers give class ", own]
+    : [where + " of what the network’s first layers compute of a picture, whatever else it shows, the network’s last layers give class ", own];
   const first = proved ? [el("b", {}, "This is enough, and it is proved"), ", " , ...guaranteed, ", in exact arithmetic. By a checker " + checker + "."]
     : [el("b", {}, "Not proved here"), ": that this is enough for class ", own, "."];
   const open = [data.notProved[rows.unproved[row]], data.words.shown].filter(Boolean).join(" ");
@@ -195,7 +196,7 @@ function margins(row, detail, certificate) {
     event.target.remove();
     body.querySelectorAll("th")[RIVALS].focus();
   } } }, "Show all " + rivals.length + " other classes");
-  const small = " A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class.";
+  const small = " A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class." + (detail.account ? " The points above round each part, so they may leave a little less." : "");
   const open = "Solid: the lead over each class, in logits, " + (rows.status[row] === "PROVED" ? "that follows from the statements. " : "that the certificate claims; it is not proved here. ") + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.") + small;
   return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class"), el("p", { class: "quiet" }, open),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),

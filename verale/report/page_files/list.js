@@ -1,11 +1,12 @@
 // The list of certificates: filtered, sorted, and shown page by page.
 
 const PER_PAGE = 50;
+const MATRIX = 20, MISTAKES = 30; // the most classes of a matrix, and the most lines of mistakes without one
 const NUMBER = (text) => (text === null ? null : Number(text));
 const COLUMNS = [
   { key: "name", title: "Image", show: imageCell, of: (row) => rows.image[row] || rows.name[row] },
   { key: "status", title: "Verdict", show: (row) => [badge(rows.status[row]), rows.caveat[row] && el("small", {}, " " + rows.caveat[row])], of: (row) => rows.status[row] },
-  { key: "predicted", title: "Class", show: (row) => named(rows.predicted[row]), of: (row) => rows.predicted[row] },
+  { key: "predicted", title: "Class", show: (row) => [named(rows.predicted[row]), isWrong(row) ? el("small", { class: "wrong" }, "✗ wrong") : ""], of: (row) => rows.predicted[row] },
   { key: "label", title: "True class, " + data.words.labelled, show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
   { key: "why", title: "Why: what has to hold", of: (row) => rows.why[row], show: whyCell },
   { key: "size", title: "Statements", number: true, narrow: false, of: (row) => rows.size[row],
@@ -13,16 +14,24 @@ const COLUMNS = [
   { key: "margin", title: "Proved lead", number: true, narrow: false, of: (row) => NUMBER(rows.margin[row]), show: (row) => rows.margin[row] ?? "" },
 ];
 let shownColumns = []; // those that have something to say
+let names = []; // in which the search looks
+const collator = new Intl.Collator();
 
 function beginList() {
+  names = rows.name.map((name, row) => (rows.image[row] + " " + name).toLowerCase());
   shownColumns = COLUMNS.filter((column) => rows[column.key].some((value) => value !== null));
 }
 
 const state = { order: "", falling: false, page: 0, shown: [] };
-const filters = ["text", "class", "status", "correct"].map((name) => document.getElementById("f-" + name));
+const filters = ["text", "class", "label", "status", "correct"].map((name) => document.getElementById("f-" + name));
 
 function named(index) {
   return el("bdi", {}, className(index));
+}
+
+// Whether the class is another one than the label says; null where either is not known.
+function isWrong(row) {
+  return rows.label[row] === null || rows.predicted[row] === null ? null : rows.predicted[row] !== rows.label[row];
 }
 
 function imageCell(row) {
@@ -40,22 +49,22 @@ function whyCell(row) {
 }
 
 function keeps(row) {
-  const [text, ofClass, status, correct] = filters.map((filter) => (filter ? filter.value : ""));
-  const name = (rows.image[row] + " " + rows.name[row]).toLowerCase();
-  const right = rows.label[row] === null || rows.predicted[row] === null ? "" : rows.predicted[row] === rows.label[row] ? "yes" : "no";
-  return name.includes(text.trim().toLowerCase()) && (ofClass === "" || String(rows.predicted[row]) === ofClass)
-    && (status === "" || rows.status[row] === status) && (correct === "" || right === correct);
+  const [text, ofClass, label, status, correct] = filters.map((filter) => (filter ? filter.value : ""));
+  const wrong = isWrong(row);
+  return names[row].includes(text.trim().toLowerCase()) && (ofClass === "" || String(rows.predicted[row]) === ofClass)
+    && (label === "" || String(rows.label[row]) === label) && (status === "" || rows.status[row] === status)
+    && (correct === "" || wrong === (correct === "no"));
 }
 
 function order(shown) {
   const column = shownColumns.find((one) => one.key === state.order);
-  if (!column) return;
+  if (!column) return shown.sort((a, b) => Boolean(isWrong(b)) - Boolean(isWrong(a)) || a - b); // wrong ones first
   const sign = state.falling ? -1 : 1;
   const known = new Map(shown.map((row) => [row, column.of(row)]));
   shown.sort((a, b) => {
     const x = known.get(a), y = known.get(b);
     if (x === null || y === null) return (x === null) - (y === null) || a - b; // unknown values come last
-    return sign * (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b;
+    return sign * (typeof x === "string" ? collator.compare(x, y) : x - y) || a - b;
   });
 }
 
@@ -92,7 +101,7 @@ function drawList() {
   const known = (column, row) => row !== undefined && column.key === "label" && rows.label[row] === rows.predicted[row]; // the class says it
   const classesOf = (column, row) => [column.number ? "number" : "", column.narrow === false || known(column, row) ? "wide" : ""].join(" ").trim() || null;
   // On narrow screens lines are blocks, which are no table cells: roles say what they are, and data-title what they hold.
-  const line = (row) => el("tr", { role: "row" }, shownColumns.map((column, index) => el(index ? "td" : "th",
+  const line = (row) => el("tr", { role: "row", class: isWrong(row) ? "mistaken" : null }, shownColumns.map((column, index) => el(index ? "td" : "th",
     { class: index ? classesOf(column, row) : "image", role: index ? "cell" : "rowheader", scope: index ? null : "row", "data-key": column.key, "data-title": column.title },
     column.show ? column.show(row) : String(column.of(row) ?? ""))));
   document.getElementById("table").replaceChildren(
@@ -107,4 +116,41 @@ function drawList() {
     Array.from({ length: last + 1 }, (_, page) => el("option", { value: page, selected: page === state.page }, page + 1 + " of " + (last + 1))));
   document.getElementById("pages").replaceChildren(...(last ? [
     step("Previous", state.page - 1, state.page === 0), pick, step("Next", state.page + 1, state.page === last)] : []));
+}
+
+// How many images of each true class get which class, as a table whose numbers filter the list; of many classes only
+// those that are taken for another.
+function drawConfusion() {
+  const place = document.getElementById("confusion");
+  if (!place) return;
+  const counts = new Map();
+  for (let row = 0; row < count; row++) {
+    if (isWrong(row) === null) continue;
+    const key = rows.label[row] + " " + rows.predicted[row];
+    counts.set(key, (counts.get(key) || 0) + 1);
+  }
+  const pairs = [...counts].map(([key, number]) => [...key.split(" ").map(Number), number]);
+  const inOrder = (of) => [...new Set(pairs.map(of))].sort((a, b) => a - b);
+  const pick = ([label, predicted], text) => el("button", { type: "button", class: "plain", "aria-label": text + " of true class " + className(label) + " with class " + className(predicted), on: { click: () => choose({ class: predicted, label }) } }, text);
+  const labels = inOrder(([label]) => label), classes = inOrder(([, predicted]) => predicted);
+  if (Math.max(labels.length, classes.length) > MATRIX) {
+    const mistakes = pairs.filter(([label, predicted]) => label !== predicted).sort((a, b) => b[2] - a[2]).slice(0, MISTAKES);
+    place.append(el("table", {}, el("thead", {}, el("tr", {}, ["True class", "Class"].map((title) => el("th", { scope: "col" }, title)), el("th", { scope: "col", class: "number" }, "Images"))),
+      el("tbody", {}, mistakes.map((pair) => el("tr", {}, el("th", { scope: "row" }, named(pair[0])), el("td", {}, named(pair[1])), el("td", { class: "number" }, pick(pair, String(pair[2]))))))));
+    return;
+  }
+  const cell = (label, predicted) => {
+    const number = counts.get(label + " " + predicted);
+    return el("td", { class: label === predicted ? "number right" : number ? "number wrong" : "number" }, number ? pick([label, predicted], String(number)) : "");
+  };
+  place.append(el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "True class ↓, class →"), classes.map((one) => el("th", { scope: "col", class: "number" }, named(one))))),
+    el("tbody", {}, labels.map((label) => el("tr", {}, el("th", { scope: "row" }, named(label)), classes.map((predicted) => cell(label, predicted)))))));
+}
+
+// Shows the images of some classes alone.
+function choose(wanted) {
+  form.reset();
+  for (const [name, value] of Object.entries(wanted)) document.getElementById("f-" + name).value = value;
+  select();
+  document.getElementById("list").focus();
 }

@@ -32,16 +32,13 @@ form.addEventListener("input", select);
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(select));
 for (const button of document.querySelectorAll(".only")) {
-  button.addEventListener("click", () => {
-    document.getElementById("f-class").value = button.dataset.class;
-    select();
-    document.getElementById("list").focus();
-  });
+  button.addEventListener("click", () => choose({ class: button.dataset.class }));
 }
 window.addEventListener("hashchange", show);
 window.addEventListener("beforeprint", () => document.querySelectorAll("#all-statements, #all-digests, #words, #by-class, .implied details").forEach((one) => one.setAttribute("open", "")));
 begin().then(() => {
   beginList();
+  drawConfusion();
   select();
   return show();
 }).then(() => document.documentElement.setAttribute("data-ready", ""));
