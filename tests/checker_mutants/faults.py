@@ -235,7 +235,7 @@ receptive.py _windows: rows have the kernel's columns
 receptive.py _windows: windows lie side by side
     number * settings.stride[axis] => number
 receptive.py _of_layer: a sum sees what its first term sees
-    zip(*read, strict=True) => zip(read[0], strict=True)
+    (of[at if len(of) > 1 else 0] for of in read) => (of[at if len(of) > 1 else 0] for of in read[:1])
 receptive.py _of_layer: a row is read where it lies after upsampling
     range(layer.settings.scale[axis]) => range(1)
 receptive.py _of_layer: what is flattened sees the first row

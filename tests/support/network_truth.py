@@ -110,6 +110,9 @@ class _Seen(frozenset[tuple[int, int]]):
 
     __mul__ = __add__
 
+    def __neg__(self) -> _Seen:
+        return self
+
 
 def pixels_seen(network: Drawn) -> dict[str, dict[tuple[int, int], frozenset[tuple[int, int]]]]:
     """The pixels, rows and columns, that the entries of each layer are computed from, whatever the weights are.
@@ -118,7 +121,7 @@ def pixels_seen(network: Drawn) -> dict[str, dict[tuple[int, int], frozenset[tup
         By layer, and by row and column of what it gives.
     """
     start = {at: _Seen([at[1:]]) for at in product(*map(range, network.shape))}
-    numbers = Numbers(lambda value: _Seen(), lambda seen: _Seen().union(*seen), dict.fromkeys(_SMOOTH, _Seen))
+    numbers = Numbers(lambda value: _Seen(), lambda seen: _Seen(_Seen().union(*seen)), dict.fromkeys(_SMOOTH, _Seen))
     layers: dict[str, dict[tuple[int, int], frozenset[tuple[int, int]]]] = {}
     for name, (shape, values) in _given_of(network, start, numbers).items():
         places = product(*map(range, shape[1:])) if len(shape) == 3 else [()]
@@ -127,7 +130,7 @@ def pixels_seen(network: Drawn) -> dict[str, dict[tuple[int, int], frozenset[tup
     return layers
 
 
-_SMOOTH = ("sigmoid", "tanh")
+_SMOOTH = ("sigmoid", "tanh", "gaussian", "inverse_root")
 
 
 def _given_of(network: Drawn, start: dict[Place, Any], numbers: Numbers) -> dict[str, tuple[Shape, dict[Place, Any]]]:

@@ -4,14 +4,15 @@ They follow from kernels, strides, paddings and dilations alone; no weight is lo
 interval R(y) of the picture's rows, and each column x an interval S(x) of its columns.
 
 **Lemma.** Two pictures that have the same pixels in the rows R(y) and columns S(x) give a layer the same entries
-(c, y, x), for every c, in real arithmetic. *Proof*, layer by layer. The picture's own row y has R(y) = [y, y + 1), and
-its normalisation is entry by entry. An entry (c, y, x) of a layer is computed from entries (c', a, b) of what it reads,
-with a in A(y) and b in B(x), and from constants:
+(c, y, x), for every c, in real arithmetic, where both give latents. *Proof*, layer by layer. The picture's own row y
+has R(y) = [y, y + 1), and its normalisation is entry by entry. An entry (c, y, x) of a layer is computed from entries
+(c', a, b) of what it reads, with a in A(y) and b in B(x), and from constants:
 
 - windows (`conv2d`, `max_pool2d`, `avg_pool2d`): A(y) are the rows y stride - padding + dilation t, 0 <= t < kernel,
   that are there; outside there is a constant, or nothing;
 - `upsample_nearest`: A(y) is floor(y / scale) alone;
-- entry by entry (`add`, `concat`, activations): A(y) is y alone;
+- entry by entry (`add`, `multiply`, `concat`, activations): A(y) is y alone, or the only row where there is one, which
+  `multiply` repeats;
 - any other layer (`flatten`, `linear`): all rows. So a kind that is not named above is never told too narrowly.
 
 B(x) is the same of columns. R(y) holds the intervals of all rows in A(y), and S(x) those of B(x). So the two pictures
@@ -39,7 +40,9 @@ Axis = tuple[Interval, ...]
 _MOST_STEPS = 2**24
 """Entries of windows along an axis, of all layers together: seconds of time."""
 _WINDOWS = frozenset({"conv2d", "max_pool2d", "avg_pool2d"})
-_ENTRY_BY_ENTRY = frozenset({"add", "concat", "relu", "leaky_relu", "sigmoid", "tanh"})
+_ENTRY_BY_ENTRY = frozenset(
+    {"add", "multiply", "concat", "relu", "leaky_relu", "clamp", "sigmoid", "tanh", "gaussian", "inverse_root"}
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def _of_layer(layer: Layer, read: Sequence[list[Interval]], axis: int) -> list[I
     if layer.kind == "upsample_nearest":
         return [interval for interval in read[0] for _ in range(layer.settings.scale[axis])]
     if layer.kind in _ENTRY_BY_ENTRY:
-        return [_hull(same) for same in zip(*read, strict=True)]
+        return [_hull(of[at if len(of) > 1 else 0] for of in read) for at in range(len(read[0]))]
     count = layer.shape[1 + axis] if len(layer.shape) > 1 else 1
     return [_hull(chain.from_iterable(read))] * count
 

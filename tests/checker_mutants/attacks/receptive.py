@@ -53,13 +53,13 @@ def _networks() -> list[tuple[bytes, dict[tuple[int, int], Box | None]]]:
 
 def _drawn() -> Iterator[Drawn]:
     pool = layer("b", "max_pool2d", "picture", kernel=[3, 1], stride=[1, 1], padding=[1, 0])
-    for kind in ("add", "concat"):  # what is read first sees less
+    for kind in ("add", "concat", "multiply"):  # what is read first sees less
         yield Drawn([layer("a", "relu", "picture"), pool, layer("c", kind, "a", "b")], {}, (1, 5, 2), [0.0], [1.0])
     found = seed = 0
     while found < _NETWORKS:
         seed += 1
         try:
-            yield drawn(seed)
+            yield drawn(seed, products=seed % 2 == 0)
         except ValueError:
             continue
         found += 1

@@ -19,12 +19,18 @@ from verale.checker.read import network_file as files
 from verale.checker.read.network_file import read_network
 from verale.checker.receptive import ReceptiveFields, receptive_fields
 
-FLOATS = Numbers(float, max, {"sigmoid": lambda x: (1 + math.tanh(x / 2)) / 2, "tanh": math.tanh})
+FLOATS = Numbers(
+    float,
+    max,
+    {
+        "sigmoid": lambda x: (1 + math.tanh(x / 2)) / 2,
+        "tanh": math.tanh,
+        "gaussian": lambda x: (1 + math.erf(x / math.sqrt(2))) / 2,
+        "inverse_root": lambda x: x**-0.5 if x > 0 else 0.0,  # a sigmoid that is rounded to 0
+    },
+)
 SEEDS = range(24)
-KINDS = {"conv2d", "linear", "add", "concat", "relu", "leaky_relu", "sigmoid", "tanh", "max_pool2d", "avg_pool2d"} | {
-    "flatten",
-    "upsample_nearest",
-}
+SMOOTH = set(FLOATS.functions)
 
 
 def fields_of(network: Drawn) -> ReceptiveFields:
@@ -46,19 +52,21 @@ def patches(fields: ReceptiveFields) -> list[tuple[int, int]]:
 
 
 def test_every_kind_is_drawn() -> None:
-    assert {each["kind"] for seed in SEEDS for each in drawn(seed).layers} == KINDS == set(files._KINDS)
+    networks = [drawn(seed, products=products) for seed in SEEDS for products in (False, True)]
+    assert {each["kind"] for network in networks for each in network.layers} == set(files._KINDS)
 
 
 def test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from() -> None:
     assert fields_are_frames(lambda name: __import__(f"verale.checker.{name}", fromlist=["checker"]), "arb") == ""
 
 
+@pytest.mark.parametrize("products", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_pixels_outside_never_move_a_bit(seed: int) -> None:
+def test_pixels_outside_never_move_a_bit(seed: int, products: bool) -> None:
     """Of floats, whose sums are rounded in the order of the formulas, and of exact numbers where there are some."""
-    network, source = drawn(seed), random.Random(seed)
+    network, source = drawn(seed, products=products), random.Random(seed)
     fields, places = fields_of(network), list(product(*map(range, network.shape)))
-    smooth = any(each["kind"] in ("sigmoid", "tanh") for each in network.layers)
+    smooth = any(each["kind"] in SMOOTH for each in network.layers)
     picture = [source.randrange(256) for _ in places]
     for numbers in [FLOATS] if smooth else [FLOATS, FRACTIONS]:
         known = latents(network, picture, numbers)
