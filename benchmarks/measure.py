@@ -45,8 +45,8 @@ class Measurement:
         explain_seconds: processor time of the one thread, which other programs inflate less than wall time; wall time
             on a device other than the CPU. verale: an equal share of the batch's time, including its set-up.
         explain_wall_seconds: wall time of the same.
-        audit_seconds: processor time of Auditor.check, default kernel, instance claim included; not that of the proved program, a
-            process of its own.
+        audit_seconds: processor time of Auditor.check, default kernel, instance claim included; not that of the proved
+            program, a process of its own.
         bytes: of the certificate.
         verdict: the checker's status: PROVED, NOT_PROVED...; for the baseline, of the same statements as intervals in a
             certificate of the strongest paradigm. Empty where nothing was audited.
