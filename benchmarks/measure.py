@@ -45,7 +45,8 @@ class Measurement:
         explain_seconds: processor time of the one thread, which other programs inflate less than wall time; wall time
             on a device other than the CPU. verale: an equal share of the batch's time, including its set-up.
         explain_wall_seconds: wall time of the same.
-        audit_seconds: processor time of Auditor.check, arb kernel, instance claim included.
+        audit_seconds: processor time of Auditor.check, default kernel, instance claim included; not that of the proved
+            program, a process of its own.
         bytes: of the certificate.
         verdict: the checker's status: PROVED, NOT_PROVED...; for the baseline, of the same statements as intervals in a
             certificate of the strongest paradigm. Empty where nothing was audited.
@@ -166,4 +167,4 @@ def _audit(auditor: Auditor, certificate: bytes) -> tuple[float, str, str]:
 def _auditor(subject: Subject) -> Auditor:
     torch.set_num_threads(1)
     latents = safetensors.torch.save({"latents": subject.latents.contiguous()})
-    return Auditor(subject.head.to_bytes(), latents, "arb")
+    return Auditor(subject.head.to_bytes(), latents)

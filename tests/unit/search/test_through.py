@@ -188,3 +188,15 @@ def test_what_does_not_fit_is_refused() -> None:
         Batches(small_head("euclidean", depth=8), PICTURES, SearchOptions("projection"), through)
     with pytest.raises(UsageError, match="inflate is given"):
         Batches(head, PICTURES, SearchOptions("top_k", inflate=True), through)
+
+
+def test_pictures_are_searched_on_the_cpu_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("verale.search.batches.require_device", lambda device: None)
+    network = frozen_network("residual")
+    head = head_of(network)
+    with caplog.at_level("WARNING"):
+        (there, *_) = explained(head, network, device="cuda")
+    assert there.explanation == explained(head, network)[0].explanation
+    assert caplog.messages == ["pictures are searched on the CPU, not on cuda: so are the ranges of their networks"]
