@@ -26,6 +26,7 @@ from verale.report.collect import collect
 from verale.report.estimates import estimates_of
 from verale.report.explanation import conditions
 from verale.report.images import BY_ORDER
+from verale.report.origins import ToldOrigin
 from verale.report.page import Limits, page
 from verale.report.verdicts import audited
 
@@ -524,7 +525,8 @@ def test_the_caption_of_a_prototype_says_which_patch_it_is(tabs, tmp_path):
     made = audited(collect(folder_of(tmp_path / "out", paradigm="top_k")))
     said = {number: f"proved: prototype {number} is the patch <b>{number}</b>" for number in range(made.head.size)}
     path = tmp_path / "report.html"
-    path.write_bytes(page(replace(made, origins=said), "A report"))
+    told = {number: ToldOrigin(sentence) for number, sentence in said.items()}
+    path.write_bytes(page(replace(made, origins=told), "A report"))
     tab = tabs.open(path, "#certificate-0")
     tab.wait_for_selector("#title")
     captions = tab.locator(".prototype .origin").all_text_contents()

@@ -137,6 +137,12 @@ def test_a_share_is_of_the_square_where_pixels_are_cut() -> None:
     assert fields.alone()[0] == (Fraction(2 * 3, 8), Fraction(15 - 9, 8), Fraction(2 * 3, 8))
 
 
+def test_a_kind_without_a_rule_sees_all_that_it_reads() -> None:
+    network = read_network(network_file([layer("a", "relu", "picture")], {}, (1, 4, 8)))
+    other = replace(network, layers=(replace(network.layers[0], kind="another"),))
+    assert receptive_fields(other) == ReceptiveFields(((0, 4),) * 4, ((0, 8),) * 8, (4, 8))
+
+
 def test_windows_without_end_are_refused() -> None:
     large = layer("a", "max_pool2d", "picture", kernel=[4096, 1], stride=[1, 1], padding=[0, 0])
     with pytest.raises(UnprovedError, match="receptive fields of"):
