@@ -692,11 +692,11 @@ report/named_pictures.py _named: any picture is the one that is named
     picture.digest == digest => picture.digest
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-figure]
 report/thumbnails.py to_draw: source.json cuts the picture
-    ImageFile(file, picture=match.picture)
+    ImageFile(file, picture=match.picture, held=match.held)
     => ImageFile(file, window_of(source.preprocessing), picture=None)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[cut-compact]
 report/thumbnails.py to_draw: the picture is what another program reads
-    ImageFile(file, picture=match.picture) => ImageFile(file)
+    ImageFile(file, picture=match.picture, held=match.held) => ImageFile(file)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[animated-html]
 report/thumbnails.py _reduced: colours change by what stands beside them
     without image.info.clear()

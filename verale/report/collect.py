@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from verale.adapters.fields import ReceptiveFields
     from verale.checker import Auditor
+    from verale.checker.head import Head as CheckedHead
     from verale.checker.read.pictures import Picture
     from verale.head import Head
     from verale.report.origins import ToldOrigin
@@ -302,6 +303,13 @@ class Collection:
     def read_head(self) -> HeadOfRun | None:
         """The head as the checker reads it; None without one. Raises InputError."""
         return None if self.head_file is None else HeadOfRun.of(self.head_file.path, self.head_file.data)
+
+    @property
+    def checked_head(self) -> CheckedHead | None:
+        """The head as the checker computes with it: that which gave the verdicts, where they are given now."""
+        if self.auditor is not None:
+            return self.auditor.head
+        return None if self.read_head is None else self.read_head.head
 
     @cached_property
     def _network(self) -> NetworkBeside | None:

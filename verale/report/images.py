@@ -12,15 +12,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from verale.checker.read.pictures import Picture
 from verale.errors import InputError
-from verale.report.named_pictures import NamedPictures
+from verale.report.named_pictures import NamedPictures, ReadFiles
 from verale.runs.folder import PICTURES as KEPT
 from verale.runs.images import IMAGE_SUFFIXES, classes_named
-from verale.runs.inputs import sha256_of
 from verale.runs.source import Source
 
 __all__ = [
@@ -92,6 +92,7 @@ class Match:
             `GONE`, `OUTSIDE` or `OTHER`. Whoever shows the file compares its bytes with `sha256` again, or its picture
             with `picture`.
         picture: the digest of that picture, where the note is empty.
+        held: that picture, or the bytes of the file, where they are kept to be drawn.
         contradicted: whether `source.json` names another picture's file, and what it says of it is left out.
     """
 
@@ -101,6 +102,7 @@ class Match:
     note: str
     picture: str | None = None
     contradicted: bool = False
+    held: Picture | bytes | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_shown(self) -> bool:
@@ -120,7 +122,8 @@ class Matcher:
     def __init__(self, source: Source, stored: Sequence[str] | None, folder: Path) -> None:
         self._source = source
         self._kept = folder / KEPT
-        self._pictures = NamedPictures(self._png_files)
+        self._files = ReadFiles()
+        self._pictures = NamedPictures(self._png_files, self._files)
         noted = source.latents or stored
         self._indices: dict[str, list[int]] | None = None if noted is None and not source.pictures else {}
         for digests in (noted or (), source.pictures):
@@ -153,17 +156,19 @@ class Matcher:
         if proposed is None or not proposed < len(source.files):
             file = self._pictures.find(picture, ())
             if source.files:
-                return None, _unnoted(file, picture, False)
-            return index, None if file is None else _unnoted(file, picture, False)
+                return None, self._unnoted(file, picture, False)
+            return index, None if file is None else self._unnoted(file, picture, False)
         noted, sha256, label = source.files[proposed], source.digests[proposed], source.labels[proposed]
         places = self._places(noted, sha256)
         file = self._pictures.find(picture, places)
         is_noted = proposed < len(source.pictures) and source.pictures[proposed] == picture
-        is_there = (digest := _digest(source, noted)) is not None and sha256 in (None, digest)
+        is_there = (digest := self._digest(noted)) is not None and sha256 in (None, digest)
         if (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there):
             note = "" if file is not None else GONE if source.admits(noted) else OUTSIDE
-            return proposed, Match(file or noted, sha256, label, note, None if file is None else picture)
-        return None, _unnoted(file, picture, is_noted or file in places)
+            shown = None if file is None else picture
+            held = self._pictures.found.get(picture)
+            return proposed, Match(file or noted, sha256, label, note, shown, held=None if file is None else held)
+        return None, self._unnoted(file, picture, is_noted or file in places)
 
     def _places(self, noted: Path, sha256: str | None) -> list[Path]:
         """Where a file may lie that `source.json` notes."""
@@ -211,11 +216,13 @@ class Matcher:
         file = self._file(noted, sha256)
         if file is None:
             return Match(noted, sha256, label, GONE)
-        return Match(file, sha256, label, AS_NOTED if by_latents and self._noted else BY_ORDER)
+        data = self._files.read(self._source.admitted(file) or file)
+        note = AS_NOTED if by_latents and self._noted else BY_ORDER
+        return Match(file, sha256, label, note, held=self._files.kept(data, len(data)))
 
     def _file(self, noted: Path, sha256: str) -> Path | None:
         """The file with a digest: where it is noted, or wherever in the folder it lies now."""
-        if _digest(self._source, noted) == sha256:
+        if self._digest(noted) == sha256:
             return noted
         equal = self._by_digest.get(sha256, [])
         return min(
@@ -229,23 +236,22 @@ class Matcher:
         for pattern in ("*", "*/*"):
             for file in () if folder is None else sorted(folder.glob(pattern)):
                 if file.suffix.lower() in IMAGE_SUFFIXES and self._source.admits(file):
-                    files.setdefault(_digest(self._source, file), []).append(file)
+                    files.setdefault(self._digest(file), []).append(file)
         return files
 
+    def _unnoted(self, file: Path | None, picture: str, contradicted: bool) -> Match:
+        """The image of a certificate that names a picture of which nothing else is known; None where no file holds
+        it."""
+        if file is None:
+            return Match(None, None, None, OTHER, contradicted=contradicted)
+        return Match(file, None, None, "", picture, contradicted, self._pictures.found.get(picture))
 
-def _unnoted(file: Path | None, picture: str, contradicted: bool) -> Match:
-    """The image of a certificate that names a picture of which nothing else is known; None where no file holds it."""
-    if file is None:
-        return Match(None, None, None, OTHER, contradicted=contradicted)
-    return Match(file, None, None, "", picture, contradicted)
-
-
-def _digest(source: Source, file: Path) -> str | None:
-    admitted = source.admitted(file)
-    try:
-        return None if admitted is None else sha256_of(admitted)
-    except InputError:
-        return None
+    def _digest(self, file: Path) -> str | None:
+        admitted = self._source.admitted(file)
+        try:
+            return None if admitted is None else hashlib.sha256(self._files.read(admitted)).hexdigest()
+        except InputError:
+            return None
 
 
 @dataclass(frozen=True)

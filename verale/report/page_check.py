@@ -116,12 +116,12 @@ class Checking:
         Raises:
             InputError: no head, or a head or latents file that the checker cannot use.
         """
-        if collection.read_head is None:
+        head = collection.checked_head
+        if head is None:
             raise InputError(
                 collection.folder,
                 f"has no head, without which {option('provable')} can prove nothing: say {option('head')}",
             )
-        head = collection.read_head.head
         text = b"head " + head_text(head)
         if not _fits(text, "(--provable): the head", notes):
             return None

@@ -79,14 +79,14 @@ class Details:
         cls, collection: Collection, checking: Checking | None, observable: str, fields: ReceptiveFields | None
     ) -> Details:
         """Of a page. Raises InputError: the checker cannot use the head."""
-        file, read_head = collection.head_file, collection.read_head
-        if file is None or read_head is None:
+        file, head = collection.head_file, collection.checked_head
+        if file is None or head is None:
             return cls(collection, checking, observable, fields, None, None, None)
         from verale.report.standing import Standing
         from verale.runs.arguments import auditor_for
 
         checker = collection.auditor or auditor_for(file)
-        return cls(collection, checking, observable, fields, checker, read_head.head, Standing.of(collection))
+        return cls(collection, checking, observable, fields, checker, head, Standing.of(collection))
 
     def of_several(self, shown: Sequence[InFull]) -> list[tuple[dict[str, object], list[int] | None]]:
         """Some certificates with estimates for people, and what the checker in the page is asked.

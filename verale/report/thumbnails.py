@@ -10,7 +10,7 @@ import hashlib
 import io
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from PIL import Image
@@ -107,12 +107,14 @@ class ImageFile:
         sha256: which its bytes have to have; None for any.
         picture: the digest of the picture that it has to hold, which is drawn as the checker reads it; None for an
             image that no certificate names.
+        held: that picture, or the bytes of the file, where they are at hand.
     """
 
     path: str | Path
     window: Window = Window()
     sha256: str | None = None
     picture: str | None = None
+    held: Picture | bytes | None = field(default=None, compare=False)
 
 
 def to_draw(source: Source, match: Match | None) -> ImageFile | None:
@@ -125,8 +127,8 @@ def to_draw(source: Source, match: Match | None) -> ImageFile | None:
     if match is None or file is None:
         return None
     if match.picture is not None:
-        return ImageFile(file, picture=match.picture)
-    return ImageFile(file, window_of(source.preprocessing), match.sha256)
+        return ImageFile(file, picture=match.picture, held=match.held)
+    return ImageFile(file, window_of(source.preprocessing), match.sha256, held=match.held)
 
 
 def image_of(picture: Picture) -> Image.Image:
@@ -148,12 +150,13 @@ def open_image(file: ImageFile, bound: int) -> Image.Image:
             to.
     """
     if file.picture is not None:
-        return _reduced(image_of(named_picture(file.path, file.picture)), bound)
+        held = file.held if isinstance(file.held, Picture) else named_picture(file.path, file.picture)
+        return _reduced(image_of(held), bound)
     return _decoded(file.path, _bytes_of(file), file.window, bound)
 
 
 def _bytes_of(file: ImageFile) -> bytes:
-    data = read(file.path, "an image")
+    data = file.held if isinstance(file.held, bytes) else read(file.path, "an image")
     if file.sha256 is not None and hashlib.sha256(data).hexdigest() != file.sha256:
         raise InputError(file.path, "is not the image that was explained: its bytes changed")
     return data

@@ -11,7 +11,7 @@ from support.networks import chunk, picture_digest, png
 from verale.errors import InputError
 from verale.report import named_pictures as module
 from verale.report.images import AS_NOTED, BY_ORDER, GONE, OTHER, OUTSIDE, Match, Matcher
-from verale.report.named_pictures import NamedPictures, named_picture, pictures_in
+from verale.report.named_pictures import NamedPictures, ReadFiles, named_picture, pictures_in
 from verale.report.thumbnails import ImageFile, image_of, to_draw
 from verale.runs.inputs import sha256_of
 from verale.runs.source import Source
@@ -45,7 +45,7 @@ def test_a_grey_file_stands_for_one_channel_and_for_three() -> None:
 def test_what_the_checker_refuses_holds_no_picture(data: bytes, tmp_path: Path) -> None:
     assert [*pictures_in(data)] == []
     (tmp_path / "a.png").write_bytes(data)
-    assert NamedPictures(lambda: [tmp_path / "a.png"]).find(HERE, [tmp_path / "a.png"]) is None
+    assert NamedPictures(lambda: [tmp_path / "a.png"], ReadFiles()).find(HERE, [tmp_path / "a.png"]) is None
     with pytest.raises(InputError, match="does not hold the picture that the certificate names"):
         named_picture(tmp_path / "a.png", HERE)
 
@@ -61,13 +61,13 @@ def test_files_are_looked_through_once_and_only_where_that_is_needed(tmp_path: P
         asked.append(True)
         return [tmp_path / "nothing.png", tmp_path / "a.png", tmp_path / "b.png"]
 
-    pictures = NamedPictures(others)
+    pictures = NamedPictures(others, ReadFiles())
     assert pictures.find(HERE, [tmp_path / "a.png"]) == tmp_path / "a.png" and asked == []
-    assert pictures.find(HERE, []) == tmp_path / "a.png" and read == ["a.png", "nothing.png", "a.png"]
+    assert pictures.find(HERE, []) == tmp_path / "a.png" and read == ["a.png", "nothing.png"]
     assert [pictures.find(each, []) for each in (THERE, HERE, "0" * 64, THERE)] == [
         *(tmp_path / "b.png", tmp_path / "a.png", None, tmp_path / "b.png")
     ]
-    assert read == ["a.png", "nothing.png", "a.png", "b.png"] and asked == [True]
+    assert read == ["a.png", "nothing.png", "b.png"] and asked == [True]
 
 
 def test_no_more_is_looked_through_than_is_bounded(tmp_path: Path, monkeypatch) -> None:
@@ -76,7 +76,7 @@ def test_no_more_is_looked_through_than_is_bounded(tmp_path: Path, monkeypatch) 
     size = len(GREY[0]) * len(GREY[0][0]) * 4
     for most, found in ((size, True), (size - 1, False)):
         monkeypatch.setattr(module, "_SEARCHED", most)
-        pictures = NamedPictures(lambda: [tmp_path / "a.png", tmp_path / "b.png"])
+        pictures = NamedPictures(lambda: [tmp_path / "a.png", tmp_path / "b.png"], ReadFiles())
         assert (pictures.find(HERE, []) is not None) == found
         assert pictures.find(HERE, [tmp_path / "a.png"]) is not None, "where it is noted, it is looked for"
     monkeypatch.setattr(module, "_LARGEST", 5)

@@ -8,6 +8,7 @@ from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 from html import unescape
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -15,6 +16,7 @@ from support.pages import Page
 from support.reporting import folder_of, report_head
 from support.small import varied_head
 
+from verale import files
 from verale.certificate.words import PROTOTYPES
 from verale.checker.options import AuditOptions
 from verale.head import BankPooling
@@ -281,6 +283,22 @@ def test_what_is_told_is_what_the_checker_of_the_verdicts_proves(folder, monkeyp
     spent = collection.with_records(lambda item: {**item.record, "reason": "limit"}, "now", collection.auditor)
     page(spent, "A report")
     assert len(asked) == len(collection.paths)
+
+
+def test_a_certificate_an_image_and_the_head_are_read_once(folder, monkeypatch):
+    """Images too that source.json binds by their digests, which are compared before they are drawn."""
+    record = json.loads((folder / "source.json").read_text())
+    for image in record["images"]:
+        image["sha256"] = sha256((folder / "images" / image["file"]).read_bytes()).hexdigest()
+    (folder / "source.json").write_text(json.dumps(record | {"prototypes": None}))
+    read = []
+    true = files.open_regular
+    monkeypatch.setattr(files, "open_regular", lambda path: read.append(Path(path).name) or true(path))
+    collection = collect(folder)
+    shown = page_of(collection, provable=True)
+    assert all(shown.images) and len(shown.details) == 4
+    once = ["head.safetensors", *(f"{n}.png" for n in range(4)), *(f"{n:06d}.ale.json" for n in range(4))]
+    assert {name: read.count(name) for name in once} == dict.fromkeys(once, 1)
 
 
 def test_what_is_told_of_linear_readouts_is_asked_of_no_other(tmp_path):
