@@ -92,7 +92,7 @@ def without_ray(monkeypatch: pytest.MonkeyPatch) -> type[Killed]:
     """`--engine ray` has workers in this process; raising what this gives kills one."""
 
     @contextmanager
-    def start(workers: int | None = None, address: str | None = None) -> Iterator[Here]:
+    def start(workers: int | None = None, address: str | None = None, gpus: bool = False) -> Iterator[Here]:
         yield Here(workers or 2)
 
     monkeypatch.setattr(pipeline, "start_ray", start)

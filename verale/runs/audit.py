@@ -171,7 +171,7 @@ def audited_by(
     with ExitStack() as stack:
         audited: Iterator[Outcome]
         if start_cluster is not None and new:
-            cluster = stack.enter_context(start_cluster())
+            cluster = stack.enter_context(start_cluster(False))
             audited = in_processes(new, setup, cluster.size, auditor.run, cluster)
         elif jobs == 1:
             audited = (outcome_of(auditor, path) for path in new)

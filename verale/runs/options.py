@@ -82,7 +82,7 @@ class RunOptions:
             return None
         from verale.runs.workers import ray
 
-        return lambda: ray.start_ray(self.jobs, self.address)
+        return lambda gpus: ray.start_ray(self.jobs, self.address, gpus)
 
 
 def device_named(name: str) -> str:

@@ -149,7 +149,7 @@ def explain_in_processes(
         return here(done.task) if done.result is None else Finished(start, stop, done.result)
 
     if start_cluster is not None and left:
-        with one_thread(), start_cluster() as cluster:
+        with one_thread(), start_cluster(_is_elsewhere(batches)) as cluster:
             yield from _explained_on(cluster, batches, left, explainer, message, here)
         return
     most = min(_processes(batches, jobs), len(cut(left, 1 if batches.are_alone else batches.size)))
@@ -233,18 +233,28 @@ def _smaller(batches: Batches, part: Range) -> list[Range]:
 
 
 def _explaining(explainer: Explainer, none: Tensor) -> Callable[[Tensor, int, Sequence[int] | None], Part]:
-    """The job of another process."""
+    """The job of another process. A device that it has for itself is examined before it is used."""
     import torch
 
+    from verale.rounding.device import require_device
+
     torch.set_num_threads(1)
-    return partial(explainer.part, explainer.batches(none))
+    batches = explainer.batches(none)
+    if _is_elsewhere(batches):
+        require_device(batches.options.device)
+    return partial(explainer.part, batches)
+
+
+def _is_elsewhere(batches: Batches) -> bool:
+    """Whether images are searched on another device than the CPU."""
+    import torch
+
+    return torch.device(batches.options.device).type != "cpu"
 
 
 def _processes(batches: Batches, jobs: int | None) -> int:
     """How many processes there may be."""
-    import torch
-
-    if torch.device(batches.options.device).type != "cpu" or not sys.executable:
+    if _is_elsewhere(batches) or not sys.executable:
         return 1
     most = min(jobs or cores(), max(1, int(batches.options.bytes // batches.bytes_at_once)))
     if jobs is not None and most < jobs:

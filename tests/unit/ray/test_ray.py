@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -13,8 +14,9 @@ import pytest
 import ray.cloudpickle
 from ray.exceptions import GetTimeoutError, ObjectStoreFullError, OutOfDiskError, RaySystemError, RayTaskError
 from support.commands import in_process as verale
+from support.commands import program
 
-from verale.errors import VeraleError
+from verale.errors import UsageError, VeraleError
 from verale.files import certificates_in
 from verale.head import Head, load_latents
 from verale.runs.explain import open_run
@@ -87,7 +89,7 @@ def test_workers_start_when_what_holds_the_cpus_ends(given, tmp_path, ray_itself
     monkeypatch.setattr(pipeline, "_LATE", 1)
     monkeypatch.setattr(pipeline._log, "warning", warning)
     made = Head.load(given.head), load_latents(given.latents), SearchOptions("projection", batch=4)
-    with open_run(tmp_path, *made, start_cluster=lambda: pipeline.start_ray(2)) as run:
+    with open_run(tmp_path, *made, start_cluster=lambda gpus: pipeline.start_ray(2, gpus=gpus)) as run:
         assert len(list(run)) == 40
     (line,) = said
     assert line.startswith("no worker has begun after 1 s, though one may still start: each of 2 takes a CPU, ")
@@ -160,3 +162,36 @@ def test_an_error_of_ray_is_one_line_that_says_what_is_free(error, message, full
     with pytest.raises(VeraleError) as raised:
         process.ask(())
     assert str(raised.value) == f"Ray failed {message}: {FULL}"
+
+
+@pytest.mark.long  # Ray starts
+def test_without_a_gpu_none_is_used(ray_itself) -> None:
+    with pytest.raises(UsageError, match="Ray knows of no GPU"), pipeline.start_ray(2, gpus=True):
+        pass
+
+
+@pytest.mark.long  # Ray starts
+def test_each_worker_has_a_gpu_where_one_is_needed(tmp_path) -> None:
+    """Ray is told of GPUs that this machine need not have: it shares them out, and nothing computes on them."""
+    done = program(
+        """if True:
+        import os
+        from collections import deque
+        import ray
+        from verale.runs.workers.local import Processes
+        from verale.runs.workers.ray import start_ray
+
+        def job():
+            return lambda number: os.environ["CUDA_VISIBLE_DEVICES"]
+
+        started = ray.init
+        ray.init = lambda **options: started(**options, num_gpus=2)
+        todo = deque([0, 1])
+        with start_ray(4, gpus=True) as cluster, Processes(job, (), todo, lambda number: (number,), cluster) as workers:
+            assert workers.start(cluster.size)
+            workers.begin()
+            print(cluster.size, sorted(workers.awaited().result for _ in range(2)))
+        """,
+        tmp_path,
+    )
+    assert done.returncode == 0 and re.fullmatch(r"2 \['[01]', '[01]'\]\n", done.stdout), done.stderr

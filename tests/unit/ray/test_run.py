@@ -33,7 +33,9 @@ SEARCH = SearchOptions("projection", batch=4)
 def opened(given, folder: Path, workers: int = 2, **options: object) -> AbstractContextManager:
     """A run into a folder on a cluster of so many workers."""
     head, latents = Head.load(given.head), load_latents(given.latents)
-    return open_run(folder, head, latents, SEARCH, start_cluster=lambda: pipeline.start_ray(workers), **options)
+    return open_run(
+        folder, head, latents, SEARCH, start_cluster=lambda gpus: pipeline.start_ray(workers, gpus=gpus), **options
+    )
 
 
 def certificates(folder: Path) -> list[bytes]:

@@ -89,8 +89,8 @@ class Cluster(Protocol):
         """Another one, which is started when it begins."""
 
 
-Start = Callable[[], AbstractContextManager[Cluster]]
-"""Starts a cluster, where there is work for it."""
+Start = Callable[[bool], AbstractContextManager[Cluster]]
+"""Starts a cluster, where there is work for it; told whether each of its processes needs a GPU of its own."""
 
 
 def cores() -> int:

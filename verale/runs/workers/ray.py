@@ -44,10 +44,11 @@ class Workers:
 
     Attributes:
         size: how many.
+        gpus: how many GPUs each has for itself.
     """
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self, size: int, gpus: int = 0) -> None:
+        self.size, self.gpus = size, gpus
         self._late: threading.Timer | None = None
 
     def process(self) -> RayProcess:
@@ -72,14 +73,15 @@ class Workers:
         import ray
 
         free, there = ray.available_resources(), ray.cluster_resources()
-        scales = {"CPU": (1, "CPUs"), "object_store_memory": (10**6, "MB of the object store")}
+        scales = {"CPU": (1, "CPUs"), "GPU": (1, "GPUs"), "object_store_memory": (10**6, "MB of the object store")}
         amounts = [
             f"{free.get(name, 0) / scale:.0f} of {there[name] / scale:.0f} {unit}"
             for name, (scale, unit) in scales.items()
             if name in there
         ]
+        each = "a CPU and a GPU" if self.gpus else "a CPU"
         return (
-            f"each of {self.size} takes a CPU, and Ray has {', '.join(amounts)} free; end what holds the rest, or use"
+            f"each of {self.size} takes {each}, and Ray has {', '.join(amounts)} free; end what holds the rest, or use"
             f" fewer {option('jobs')}"
         )
 
@@ -99,7 +101,8 @@ class RayProcess:
 
         kind, arguments = pickled_with_guard(_Worker, job=job, level=level, folder=os.getcwd())
         try:
-            self._actor = ray.remote(kind).options(num_cpus=1, max_restarts=0).remote(**arguments)
+            each = {"num_cpus": 1, "num_gpus": self._workers.gpus, "max_restarts": 0}
+            self._actor = ray.remote(kind).options(**each).remote(**arguments)
             ready = self._actor.ready.remote()
             while not ray.wait([ready], timeout=_POLL)[0]:
                 if self._killed:
@@ -166,17 +169,18 @@ class _Worker:
 
 
 @contextmanager
-def start_ray(workers: int | None = None, address: str | None = None) -> Iterator[Workers]:
+def start_ray(workers: int | None = None, address: str | None = None, gpus: bool = False) -> Iterator[Workers]:
     """Start Ray on this machine, or connect to a cluster; keep it quiet.
 
     A Ray that this process is connected to already is used as it is.
 
     Args:
-        workers: how many; by default one for each core.
+        workers: how many; by default one for each core, or for each GPU.
         address: as `ray.init` takes it; by default RAY_ADDRESS, or this machine if that is not set.
+        gpus: whether each has a GPU for itself.
 
     Raises:
-        UsageError: no cluster answers at the address.
+        UsageError: no cluster answers at the address, or none of its machines has a GPU.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")  # a thread that is left would start Ray again
@@ -190,11 +194,16 @@ def start_ray(workers: int | None = None, address: str | None = None) -> Iterato
         if own:
             _connect(place, workers)
         with _quiet():
-            started = Workers(workers or max(1, int(ray.cluster_resources().get("CPU", 1))))
+            started = None
             try:
+                there = int(ray.cluster_resources().get("GPU" if gpus else "CPU", 0))
+                if gpus and not there:
+                    raise UsageError(f"Ray knows of no GPU at {place!r}: leave out {option('device')}")
+                started = Workers(min(workers or there, there) if gpus else workers or max(1, there), int(gpus))
                 yield started
             finally:
-                started.begun()
+                if started is not None:
+                    started.begun()
                 if own:
                     ray.shutdown()
 
