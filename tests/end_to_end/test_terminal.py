@@ -89,3 +89,11 @@ def test_the_bar_is_one_line(folder: Path, tmp_path: Path) -> None:
     lines = lines_of(at_terminal(*explain.split(), cwd=tmp_path))
     bars = [line for line in lines if line.startswith("explaining")]
     assert bars and max(map(len, bars)) <= COLUMNS and all("images/s" in line for line in bars)
+
+
+def test_a_row_says_what_is_proved_of_no_image(folder: Path, tmp_path: Path) -> None:
+    for name in ("000001.ale.json", "head.safetensors"):
+        shutil.copy(folder / name, tmp_path)
+    written = lines_of(at_terminal("audit", ".", cwd=tmp_path))
+    (row,) = [line for line in written if line.startswith("PROVED")]
+    assert " ".join(written[written.index(row) :]).count("instance not checked") == 2, "in its row, and in the total"

@@ -97,7 +97,8 @@ class AuditTable:
         row = f"{record['status']:<{_STATUS}}{name}  class {record['predicted']}  {record['paradigm']:<10}"
         row += f" {record['statements']:>3} statements"
         if record["status"] == "PROVED":
-            print_verdict(f"{row}  margin >= {record['margin']}{'  (log)' * outcome.reused}")
+            unproved = [f"  {claim} {said}" for claim, said in record["claims"].items() if _is_lacking(claim, said)]
+            print_verdict(f"{row}  margin >= {record['margin']}{'  (log)' * outcome.reused}{''.join(unproved)}")
         else:
             print_verdict(row)
             print_wrapped(f"{' ' * _STATUS}{record['reason']}: {record['message']}", indent=0)
@@ -125,3 +126,8 @@ class AuditTable:
         if proved:
             claims = (said if count == proved else f"{said} for {count}" for said, count in self._claims.items())
             print_wrapped(f"of the PROVED: {', '.join(claims)}; by {' and '.join(sorted(self._provers))}", stream)
+
+
+def _is_lacking(claim: str, said: str) -> bool:
+    """Whether a row says that a claim is not proved. Minimality adds nothing to what the class follows from."""
+    return said != "proved" and claim != "minimality"
