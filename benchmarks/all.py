@@ -86,6 +86,11 @@ PAGES = (
         "benchmarks.sizes --data {data} --heads digits --paradigms "
         "projection,triangle,hypersphere,top_k,mixed,readable --digits fewest,exact --out {out}",
     ),
+    Page(
+        "devices.md",
+        "benchmarks.devices --data {data} --heads protopnet,pipnet --count --paradigms "
+        "projection,evidence,assignment,sparse --images 2 --out {out}",
+    ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
     Page("report.md", "benchmarks.report --against f16520fa --out {out}"),
     Page("rules.md", "benchmarks.rules --data {data}/published --out {out}"),
