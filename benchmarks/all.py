@@ -108,6 +108,11 @@ PAGES = (
     Page("emitted.md", "benchmarks.emitted --count 100000 --jobs 2 --out {stem}"),
     Page("cifar100/", f"benchmarks.run --data {{data}} --heads {TRAINED} --images 4 --out {{out}}"),
     Page(
+        "papers/",
+        "benchmarks.run --data {data} --heads pipnet,protopnet --paradigms "
+        "projection,assignment,evidence,top_k,sparse --images 2 --time-limit 20 --out {out}",
+    ),
+    Page(
         "cub/",
         f"benchmarks.run --heads {SYNTHETIC} --paradigms top_k,projection,simplex,assignment --images 2 "
         "--time-limit 60 --out {out}",
