@@ -86,6 +86,11 @@ PAGES = (
         "benchmarks.sizes --data {data} --heads digits --paradigms "
         "projection,triangle,hypersphere,top_k,mixed,readable --digits fewest,exact --out {out}",
     ),
+    Page(
+        "devices.md",
+        "benchmarks.devices --data {data} --heads protopnet,pipnet --count --paradigms "
+        "projection,evidence,assignment,sparse --images 2 --out {out}",
+    ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
     Page("report.md", "benchmarks.report --against f16520fa --out {out}"),
     Page("rules.md", "benchmarks.rules --data {data}/published --out {out}"),
@@ -102,6 +107,11 @@ PAGES = (
     Page("agreement.md", "benchmarks.agreement --mutants-one-in 4 --emitted 10000 --out {out}"),
     Page("emitted.md", "benchmarks.emitted --count 100000 --jobs 2 --out {stem}"),
     Page("cifar100/", f"benchmarks.run --data {{data}} --heads {TRAINED} --images 4 --out {{out}}"),
+    Page(
+        "papers/",
+        "benchmarks.run --data {data} --heads pipnet,protopnet --paradigms "
+        "projection,assignment,evidence,top_k,sparse --images 2 --time-limit 20 --out {out}",
+    ),
     Page(
         "cub/",
         f"benchmarks.run --heads {SYNTHETIC} --paradigms top_k,projection,simplex,assignment --images 2 "

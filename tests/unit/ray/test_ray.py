@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -14,7 +15,6 @@ import pytest
 import ray.cloudpickle
 from ray.exceptions import GetTimeoutError, ObjectStoreFullError, OutOfDiskError, RaySystemError, RayTaskError
 from support.commands import in_process as verale
-from support.commands import program
 
 from verale.errors import UsageError, VeraleError
 from verale.files import certificates_in
@@ -173,8 +173,7 @@ def test_without_a_gpu_none_is_used(ray_itself) -> None:
 @pytest.mark.long  # Ray starts
 def test_each_worker_has_a_gpu_where_one_is_needed(tmp_path) -> None:
     """Ray is told of GPUs that this machine need not have: it shares them out, and nothing computes on them."""
-    done = program(
-        """if True:
+    script = """if True:
         import os
         from collections import deque
         import ray
@@ -191,7 +190,6 @@ def test_each_worker_has_a_gpu_where_one_is_needed(tmp_path) -> None:
             assert workers.start(cluster.size)
             workers.begin()
             print(cluster.size, sorted(workers.awaited().result for _ in range(2)))
-        """,
-        tmp_path,
-    )
+        """
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and re.fullmatch(r"2 \['[01]', '[01]'\]\n", done.stdout), done.stderr
