@@ -28,7 +28,7 @@ BACKBONES = {
 }
 """The models of torchvision that are tried without a name, and the layer that gives the latents. Any other model of
 torchvision is tried up to `features`; `timm:NAME` is one of timm, up to its last feature map."""
-_PICTURES = 3
+_PICTURES, _CALIBRATING = 3, 48
 
 
 def _module(name: str) -> tuple[Any, str | None]:
@@ -51,7 +51,7 @@ def _calibrated(module: Any, size: int) -> None:
             each.momentum = None
     module.train()
     with torch.no_grad():
-        module(torch.randn(8, 3, size, size))
+        module(torch.randn(_CALIBRATING, 3, size, size))
     module.eval()
 
 

@@ -13,7 +13,7 @@ something overflows, a radius is infinite, and nothing is known.
 Each layer multiplies radii by about the sum of its weights' sizes, so after some tens of layers such a box says
 nothing, though float64 has lost next to nothing of the latents. In real arithmetic they are estimated then: the network
 is computed once as it is, and some times with every number of every layer moved by 2^-50 of itself, up or down by
-chance, which is more than float64 rounds it by. The box around the first has 2^10 times the radius by which the others
+chance, which is more than float64 rounds it by. The box around the first has 2^7 times the radius by which the others
 are off. Where that is wide, float64 does not know the latents, and `LatentRanges.roughly` says so, and from which layer
 on: a class that is not certain then need not be so in the network.
 
@@ -81,9 +81,10 @@ _NARROW = 2.0**-30
 """Where latents are enclosed less exactly than this, those of real arithmetic are estimated."""
 _USABLE = 2.0**-20
 """Where an estimate is less exact than this, float64 does not know the latents."""
-_MOVED, _TIMES, _SAFETY = 2.0**-50, 3, 2.0**10
+_MOVED, _TIMES, _SAFETY = 2.0**-50, 3, 2.0**7
 """By what share of itself a number is moved, how often the network is computed so, and by how much wider a box is than
-the latents were off: three times, of which none shows a thousandth of what all numbers together do."""
+the latents were off, three times. A sum of n products rounds by about n^(1/2) 2^-53 of itself, of 4,096 by 8 times what
+it is moved."""
 _LATENT_UNIT = 2.0**-44
 """By how much latents are taken wider: more than what the checker's box, some 2^-56 wide, may lie beside this one."""
 _WIDE = 1 + 2.0**-10
