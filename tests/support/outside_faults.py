@@ -559,7 +559,7 @@ report/verdicts.py audited: a verdict is about a head that came later
     unit/cli/test_inputs.py::test_a_report_is_about_one_head[options0]
 report/collect.py Collection.read_head: the page asks about a head that came later
     HeadOfRun.of(self.head_file.path, self.head_file.data) => HeadOfRun.of(self.head_file.path)
-    unit/cli/test_inputs.py::test_a_report_is_about_one_head[options3]
+    unit/report/test_page.py::test_what_is_told_is_proved_of_the_head_that_the_page_shows
 report/page_compare.py _differences: the checker in a page may be any
     never _inflated(there, here) != _inflated(here, here)
     unit/report/test_page_compare.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives
