@@ -544,9 +544,9 @@ report/verdicts.py with_verdicts_from: verdicts of another version look like tho
 report/verdicts.py audited: a verdict is about a head that came later
     auditor_of(setup, collection.head_file.data) => auditor_of(setup)
     unit/cli/test_inputs.py::test_a_report_is_about_one_head[options0]
-report/page_check.py Checking.of: the page asks about a head that came later
-    HeadOfRun.of(file.path, file.data) => HeadOfRun.of(file.path)
-    unit/cli/test_inputs.py::test_a_report_is_about_one_head[options3]
+report/collect.py Collection.read_head: the page asks about a head that came later
+    HeadOfRun.of(self.head_file.path, self.head_file.data) => HeadOfRun.of(self.head_file.path)
+    unit/report/test_page.py::test_what_is_told_is_proved_of_the_head_that_the_page_shows
 report/page_compare.py _differences: the checker in a page may be any
     never _inflated(there, here) != _inflated(here, here)
     unit/report/test_page_compare.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives
@@ -777,9 +777,6 @@ report/picture.py _Content.heading: a figure says PROVED of anything
     f'{self.status}: class {self.telling.predicted}{self.wrong}'
     => f'PROVED: class {self.telling.predicted}{self.wrong}'
     unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
-report/picture.py _Content.points: a figure shows points that nobody proved
-    self.telling.points if self.status == 'PROVED' else () => self.telling.points
-    unit/report/test_picture.py::test_the_points_are_those_of_show[top_k]
 report/notebook.py _of_object: a notebook says PROVED of anything
     status.replace('_', ' ') => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now

@@ -309,7 +309,7 @@ def test_what_is_told_of_linear_readouts_is_asked_of_no_other(tmp_path):
 
 def test_what_is_told_is_proved_of_the_head_that_the_page_shows(folder):
     """Whatever its file holds by then."""
-    collection = collect(folder)
+    collection, later = collect(folder), collect(folder)
     before = page(collection, "A report", provable=True)
     report_head("cosine").save(collection.head_file.path)
-    assert page(collection, "A report", provable=True) == before
+    assert page(collection, "A report", provable=True) == page(later, "A report", provable=True) == before

@@ -328,19 +328,6 @@ def test_it_tells_what_show_tells(wordy, monkeypatch):
     assert told and len(told) <= 8 and all(each in certificate.statements for each in told)
 
 
-def test_the_points_are_those_of_show(wordy, monkeypatch):
-    """In a small figure and a large one, if and only if they are proved."""
-    file = wordy / "000000.ale.json"
-    points = [" ".join(line.split()) for line in in_process("show", file).stdout.splitlines() if " = " in line]
-    for compact in (True, False):
-        for judged in (True, False):
-            figures: list[Figure] = []
-            monkeypatch.setattr(module, "saved", lambda draw, kind, figures=figures: figures.append(draw()))
-            picture(audited(collect(file)) if judged else collect(file), "svg", compact)
-            ends = {line for line in rows(figures[0]) if " = " in line}
-            assert ends == ({line.split(": ")[-1] for line in points} if judged else set())
-
-
 def test_what_is_not_audited_is_not_called_proved(wordy, monkeypatch):
     said = rows(compact_figure(wordy / "000000.ale.json", monkeypatch, judged=False))
     assert said[0].startswith("NOT AUDITED: class") and "PROVED" not in "".join(said).replace("NOT PROVED", "")
