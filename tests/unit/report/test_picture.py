@@ -6,6 +6,7 @@ import io
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -84,6 +85,22 @@ def test_proved_is_said_of_a_verdict_only(folder, certificate):
     assert f"NOT AUDITED: class {certificate.predicted}" in claimed
     below = f"stay below {certificate.predicted}"
     assert f"{below} (claimed, not proved here): " in claimed and f"{below}: " in said
+
+
+def test_points_are_told_where_the_class_is_proved():
+    """Parts and total as they are shown; of a claim that nobody audited there are none."""
+    head, latents = report_head(), report_latents(report_head())
+    explained = verale.explain(head, latents)[0]
+    assert isinstance(explained, Certificate) and explained.paradigm == "evidence"
+    proved = verale.audit(explained, head, latents)
+    said = texts(verale.plot(explained, head=head, latents=latents, verdict=proved))
+    name = head.labels[explained.predicted]
+    assert said.startswith(f"{said.split(' ', 1)[0]} PROVED: class {name} ")
+    points = [Fraction(each) for each in re.findall(r"(?:= |at least |at most )(\d+\.\d\d)(?= |$)", said)]
+    *given, total, taken, lead = points[: points.index(min(points)) + 1]
+    assert f"so class {name} leads every other class by:" in said and total - taken == lead > 0 and given
+    claimed = texts(verale.plot(explained, head=head, latents=latents))
+    assert f"NOT AUDITED: class {name}" in claimed and "leads every other class by" not in claimed
 
 
 def test_it_is_saved_like_any_figure(certificate, tmp_path):
