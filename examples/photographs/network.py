@@ -74,7 +74,7 @@ class Photographs(nn.Module):
 
 
 def without_clamps(model: Photographs) -> Photographs:
-    """The same network up to rounding, its ReLU6 as 6 - relu(6 - relu(x)): of clamps the proved checker proves nothing."""
+    """The same network up to rounding, ReLU6 as 6 - relu(6 - relu(x)): the proved checker has no proof of clamps."""
 
     def flip(channels: int) -> nn.Conv2d:
         """6 - x of each channel."""
