@@ -10,6 +10,7 @@ import torch
 from support.small import GEOMETRIES, small_head, small_latents
 
 import verale
+from verale.bounds.margin import LinearMargins
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import InputError
@@ -51,7 +52,8 @@ def test_every_certificate_is_proved(geometry, paradigm, order, seed, images, ke
         claims = ["entailment", "instance", *["minimality"] * certificate.minimal]
         assert dict(verdict.claims) == dict.fromkeys(claims, "proved")
         linked = Linked.of(head, certificate.patches) if paradigm == "top_k" else None
-        sure = linked is None or linked.shrunk(certificate.predicted, certificate.statements)[1]
+        margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
+        sure = linked is None or linked.shrunk(margins, certificate.statements)[1]
         assert certificate.minimal == (PARADIGMS[paradigm].minimal and sure)
         for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
             assert (claimed is None and proved is None) or claimed <= proved

@@ -184,8 +184,8 @@ search/batches.py _Explainer._within: numbers beyond float64 get a class
 search/batches.py _Explainer._unsettled: numbers beyond float64 are called a tie
     image.is_finite => True
     unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
-bounds/network.py _in_more_bits: a network that is not enclosed is told as a class that is not certain
-    (wide, _ROUGH.format(rough, error)) => (wide, '')
+bounds/network.py _estimated: a network that is not enclosed is told as a class that is not certain
+    _Estimated(ends, '' if _is_narrow(ends, _USABLE) else rough or _ROUGH.format(name)) => _Estimated(ends, '')
     unit/search/test_through.py::test_a_network_that_is_not_enclosed_is_told_as_such
 adapters/accounts.py require_explained: a tensor that an architecture does not explain is passed over
     (*reading, *entries) => entries
@@ -211,9 +211,12 @@ adapters/cabrnet/building.py _enlarges: a layer may pool to a grid of any size
 adapters/cabrnet/freezing.py _normalisation: a network file leaves out what follows the conversion
     never not numbers or len(numbers) > 2 or (not set(numbers) <= _CONVERSIONS)
     end_to_end/test_cabrnet_runs.py::test_a_transform_that_does_more_to_numbers_is_no_network_file
-adapters/rewritings.py _clamped: what is said to write instead is another function
-    upper - lower => upper
-    unit/adapters/test_rewritings.py::test_modules_in_its_place_give_the_same_latents[Hardtanh]
+adapters/composites.py clamped: the greatest number that is let through is the least
+    (-1.0, upper or 0.0) => (1.0, upper or 0.0)
+    unit/adapters/test_rewritings.py::test_what_several_layers_compute_is_frozen_as_these[clamp above]
+adapters/composites.py layer_norm: the mean stays where it was
+    Step('centred', Sum(), (0, 'everywhere')) => Step('centred', Sum(), (0, 0))
+    unit/adapters/test_rewritings.py::test_what_several_layers_compute_is_frozen_as_these[channels last]
 adapters/operations.py _window: zeros are said to lie on the other sides
     remedy(right, below) => remedy(below, right)
     unit/adapters/test_rewritings.py::test_windows_beyond_the_padding_are_written_with_zeros_behind_a_relu
@@ -403,28 +406,6 @@ runs/outputs.py _require_no_part_of_run: a file becomes one of a run's
 runs/audit_log.py AuditLog.__init__: a log becomes a file of a run
     without require_output(path, inputs)
     end_to_end/test_nothing_is_lost.py::test_no_output_replaces_what_is_needed[audit two --log run/source.json-]
-cli/shared.py require_distinct: results of two certificates have one name
-runs/store/noted.py DatasetFiles.is_ours: a part that was changed is still ours
-    hashlib.sha256(self._read(name)).hexdigest() in self.digests[name] => True
-    unit/ray/test_nothing_is_lost.py::test_a_part_that_was_changed_is_not_replaced[disk-]
-runs/store/noted.py DatasetFiles.is_ours: everything in a dataset is ours
-    return _is_passing(name) or (name == LISTED and bool(self._of_list())) => return True
-    unit/ray/test_nothing_is_lost.py::test_a_dataset_with_something_else_in_it_is_not_replaced[disk--notes.txt]
-runs/store/noted.py DatasetFiles._walked: a dataset may be a link
-    root.is_symlink() or not root.is_dir() => not root.is_dir()
-    unit/ray/test_nothing_is_lost.py::test_links_in_a_dataset_are_not_followed
-runs/store/noted.py DatasetFiles.remove: what says which files are ours goes first
-    (name != SUCCESS, name == LISTED or bool(_NOTE.fullmatch(name))) => name
-    unit/ray/test_nothing_is_lost.py::test_an_interruption_at_any_step_is_gone_on_with[disk-2]
-runs/store/noted.py write_noted: a worker replaces what is not noted
-    without raise InputError(file, 'was not written by verale, or was changed since: move it away')
-    unit/ray/test_nothing_is_lost.py::test_a_worker_replaces_no_part_that_is_not_noted[disk]
-runs/store/parquet.py StagedDataset.require_free: any folder is a dataset to replace
-    without there.require_ours()
-    unit/ray/test_nothing_is_lost.py::test_a_dataset_with_something_else_in_it_is_not_replaced[disk--notes.txt]
-runs/store/parquet.py StagedDataset.keep: a part that was changed is done again
-    without there.require_ours((part_name(*each) for each in ranges))
-    unit/ray/test_resume.py::test_a_part_that_verale_did_not_write_as_it_is_stays
 runs/chosen.py require_distinct: results of two certificates have one name
     never name in seen and Path(seen[name]).resolve() != Path(file).resolve()
     end_to_end/test_nothing_is_lost.py::test_two_certificates_of_one_name_do_not_replace_each_other

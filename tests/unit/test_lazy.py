@@ -34,7 +34,7 @@ IN_TURN = {
     "at scale": "import verale.runs.workers.ray, verale.datasets.latents",
     "a head": "verale.Head",
     "capture": "from verale.adapters import capture",
-    "search": "from verale.search import explain, batches, spatial",
+    "search": "from verale.search import explain, batches, prove",
 }
 """What one process does, the light things first. What is loaded stays: nothing that comes later is lighter."""
 

@@ -68,7 +68,8 @@ def test_what_is_read_is_proved(tabs, tmp_path, name, paradigm):
     folder = folder_of(tmp_path / "out", head, paradigm, names=("0.png", "1.png"), grid=grid)
     auditor = Auditor(head.to_bytes(), (folder / "latents.safetensors").read_bytes())
     tab = opened(tabs, folder)
-    briefs = tab.locator("#table [data-key=why] small").all_inner_texts()
+    rows = tab.locator("#table a[href^='#certificate-']").evaluate_all("of => of.map(each => +each.hash.slice(13))")
+    briefs = dict(zip(rows, tab.locator("#table [data-key=why] small").all_inner_texts(), strict=True))
     told = []
     for row, path in enumerate(sorted(folder.glob("*.ale.json"))):
         tab.evaluate("row => { location.hash = `#certificate-${row}`; }", row)
