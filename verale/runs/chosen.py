@@ -18,7 +18,6 @@ from verale.files import (
 )
 from verale.runs.folder import SOURCE
 from verale.runs.listed import differences
-from verale.runs.source import load_source
 from verale.runs.table import TABLE, read_table
 
 __all__ = ["certificate_files", "certificate_of", "one_certificate", "require_distinct"]
@@ -106,6 +105,8 @@ def _number(folder: Path, image: str) -> int:
     """The number of an image among the latents. Raises InputError: no image has that name, or several."""
     if image.isascii() and image.isdigit() and len(image) <= 15:
         return int(image)
+    from verale.runs.source import load_source
+
     source = load_source(folder / SOURCE).within(folder)
     known = [str(file.relative_to(source.folder)) if source.folder else file.name for file in source.files]
     found = [number for number, name in enumerate(known) if image in (name, Path(name).name)]
