@@ -74,7 +74,7 @@ class Photographs(nn.Module):
 
 
 def without_clamps(model: Photographs) -> Photographs:
-    """The same network, its ReLU6 as 6 - relu(6 - relu(x)), as network files have no other clamp: up to rounding."""
+    """The same network, its ReLU6 as 6 - relu(6 - relu(x)), since of a clamp the proved checker has no proof: up to rounding."""
 
     def flip(channels: int) -> nn.Conv2d:
         """6 - x of each channel."""
