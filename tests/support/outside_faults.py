@@ -746,7 +746,7 @@ report/page_files/detail.js: the first claim has all meanings
     (meaning[name] || name) => meaning.entailment
     end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[float32]
 report/page_files/detail.js: a page hides a mistake
-    rows.label[row] === rows.predicted[row] ? ["and it is right" => true ? ["and it is right"
+    rows.label[row] === rows.predicted[row] ? ["the network is right" => true ? ["the network is right"
     end_to_end/pages/test_report_pictures.py::test_a_mistake_is_told_as_labelled
 report/page_files/check.js: another picture is proved again
     one.digest.sha256 === own => one.digest.sha256

@@ -30,7 +30,7 @@ _LIST = rf"({PROTOTYPES})"
 _PATCH = re.compile(
     r"(?:patch (\d+)[^:,]*(?:\(row \d+, column \d+\))?, )?prototype (\d+): [a-z ]+? (?=at |from )", re.I
 )
-_SUM = re.compile(rf"all other prototypes together put no class ahead of it by more than ({_NUMBER}) points")
+_SUM = re.compile(rf"all prototypes of other classes together put no class ahead of it by more than ({_NUMBER}) points")
 _LIMITED = re.compile(rf"active (above|below) ({_NUMBER})")
 
 _BEGINS = r"(?=prototypes? \d|no |none |only |the image)"
@@ -73,7 +73,7 @@ def read_table(tab: Page, count: int) -> Said:
             (number,) = re.findall(r"^prototype (\d+)", name)
             _add(said, _single(where, int(number), *read_bounds(bounds)))
     for _, clause, name, bounds in lines:
-        if name == "points that all other prototypes give any other class":
+        if name == "points that all prototypes of other classes give any other class":
             low, high = read_bounds(bounds)
             assert low is None and high is not None
             _add(said, _total(high))

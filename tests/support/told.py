@@ -20,7 +20,8 @@ _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _RANGE = r"\d+(?:-\d+)?"
 _LIST = rf"{_RANGE}(?:, {_RANGE})*(?: and {_RANGE})?"
 PROTOTYPES = rf"(?:prototypes? {_LIST}|\d+ prototypes \({_LIST}\))"
-_SUM = r"points that all other prototypes give (?P<rivals>any other class|class(?:es)? \d+(?:, \d+)*(?: and \d+)?)"
+_RIVALS = r"any other class|class(?:es)? \d+(?:, \d+)*(?: and \d+)?"
+_SUM = rf"points that all prototypes of other classes give (?P<rivals>{_RIVALS})"
 _SUBJECT = re.compile(
     rf"patch (?P<patch>\d+), prototype (?P<of>\d+)|activation of prototype (?P<active>\d+)"
     rf"|every prototype(?: except (?P<but>{PROTOTYPES}))?|(?P<named>{PROTOTYPES})|(?P<none>no prototype)"
@@ -81,7 +82,7 @@ def of_rule(words: str, prototypes: int, patch: int = 0) -> list[Statement]:
     activations = words.startswith("activation ")
     statements: list[Statement] = []
     kind = ""
-    words, *sums = re.split(r"(?:^|, |\b)(?=points that all other prototypes)", words)
+    words, *sums = re.split(r"(?:^|, |\b)(?=points that all prototypes of other classes)", words)
     for words_of_sum in sums:
         subject, _, bounds = words_of_sum.rpartition(" at most ")
         statements.append(statement(subject, f"at most {bounds.removesuffix(', ')}"))

@@ -149,7 +149,7 @@ class SumStatement:
         of = "any other class"
         if self.rivals is not None:
             of = f"class{'' if len(self.rivals) == 1 else 'es'} {enumerated(list(map(str, self.rivals)))}"
-        return f"points that all other prototypes give {of}", f"at most {upper_end(self.upper)}"
+        return f"points that all prototypes of other classes give {of}", f"at most {upper_end(self.upper)}"
 
 
 Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement | SumStatement

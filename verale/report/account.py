@@ -68,7 +68,7 @@ class Against:
     Attributes:
         rival: the class.
         given: what the class gets at least, its prototypes and the biases together.
-        taken: what all other prototypes take back at most; below 0 where they give something.
+        taken: what all prototypes of other classes take back at most; below 0 where they give something.
         lead: the difference.
     """
 
@@ -132,9 +132,9 @@ class Account:
             yield f"further prototypes of class {name(self.predicted)}", f"at least {self.rest}"
         yield "together", f"at least {self.together}"
         if self.taken.startswith("-"):
-            yield "all other prototypes together give it", f"at least {self.taken[1:]}"
+            yield "all prototypes of other classes together give it", f"at least {self.taken[1:]}"
         else:
-            yield "all other prototypes together take back", f"at most {self.taken}"
+            yield "all prototypes of other classes together take back", f"at most {self.taken}"
         yield f"so class {name(self.predicted)} leads every other class by", f"at least {self.lead}"
 
 

@@ -193,7 +193,7 @@ def _clauses(statements: Sequence[Statement], count: int | None, listed: str) ->
             of = "class" if statement.rivals is None else "of these classes"
             which = "" if statement.rivals is None else f" ({', '.join(map(str, statement.rivals))})"
             words.append(
-                f"all other prototypes together put no {of}{which} ahead of it by more than"
+                f"all prototypes of other classes together put no {of}{which} ahead of it by more than"
                 f" {upper_end(statement.upper)} points"
             )
             continue

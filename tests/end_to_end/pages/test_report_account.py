@@ -76,10 +76,12 @@ def test_what_is_proved_and_what_is_not_is_said_once_and_by_whom(tabs, report):
     tab = tabs.open(report, "#certificate-0")
     tab.wait_for_selector("#title")
     said = tab.inner_text("#detail")
-    assert said.count("This is enough, and it is proved, wherever this holds") == 1
+    assert said.count("This is enough, and it is proved, of latents: what is stated is true of this image") == 1
     assert said.count("By a checker that is itself proved right, in Rocq.") == 1
     assert said.count("Not proved: ") == said.count("Nothing proves what pictures of prototypes show") == 1
-    assert "Nothing else has to hold. These " in said and "nearly of one colour" in said, "as all of these images are"
+    assert "Nothing else has to hold of the latents. These " in said and "nearly of one colour" in said, (
+        "as all of these images are"
+    )
     assert not tab.is_visible(".account .map"), "on demand"
     tab.click(".account details >> text=How similar, and where else >> nth=0")
     assert " of the 11 other images here" in tab.inner_text(".account"), "activations have a scale"
@@ -97,10 +99,16 @@ def test_a_wrong_class_is_said_to_be_wrong_where_it_stands(tabs, report):
     tab = tabs.open(report)
     wrong, right = (tab.evaluate(f"rows.label.findIndex((x, i) => (x === rows.predicted[i]) === {is_right})")
                     for is_right in ("false", "true"))  # fmt: skip
-    for row, said in ((wrong, "and it is wrong: the true class is "), (right, "and it is right, as labelled")):
+    for row, said in (
+        (wrong, "the network is wrong: the true class is "),
+        (right, "the network is right, as labelled"),
+    ):
         tab.goto(f"file://{report}#certificate-{row}")
         tab.wait_for_selector(f"#detail[data-row='{row}']")
-        assert said in tab.inner_text("#detail .verdict")
+        told = tab.inner_text("#detail .verdict")
+        assert said in told and told.endswith(
+            "What is proved is that the statements are enough for this class, and not that the class is right."
+        )
 
 
 def test_where_the_lead_is_not_shared_out_nothing_is_said_of_points(tabs, tmp_path):
@@ -167,7 +175,8 @@ def test_what_is_too_long_is_said_first_with_a_shorter_question(tabs, tmp_path):
     tab.wait_for_selector("#detail[data-row='1']")
     said = tab.inner_text("section[aria-labelledby=why] p >> nth=0")
     assert said.startswith("Too long to read at a glance: ") and "numbers and names" in said
-    assert "What the network added up stands beside the picture." in said and tab.locator(".scores").count() == 1
+    assert "scores stand below the picture, and beside it what is proved of their points." in said
+    assert tab.locator(".scores").count() == 1
     command = tab.inner_text(".long code").split()
     assert command[:3] == ["verale", "contrast", "000001.ale.json"]
     evidence = folder_of(tmp_path / "short", paradigm="evidence")

@@ -77,9 +77,9 @@ def test_a_mistake_is_told_as_labelled(explained, tabs, tmp_path) -> None:
         said = detail(tabs, collection, tmp_path / f"{row}.html", row)
         name = collection.name_of(item.label)
         told = (
-            "and it is right, as labelled"
+            "the network is right, as labelled"
             if item.correct
-            else f"and it is wrong: the true class is {name}, as labelled"
+            else f"the network is wrong: the true class is {name}, as labelled"
         )
         assert told in said
         seen.add(item.correct)

@@ -119,7 +119,7 @@ def test_who_gives_and_who_takes_is_told_in_words(kernel: str):
         ("prototype 0", "at least 1 x about 2 = 2.0"),
         ("the class's head start (bias)", "30.0"),
         ("together", "at least 32.0"),
-        ("all other prototypes together take back", "at most 3.2"),
+        ("all prototypes of other classes together take back", "at most 3.2"),
         ("so class ant leads every other class by", "at least 28.8"),
     ]
 

@@ -29,7 +29,7 @@ function account(row, detail, certificate, stated, uri) {
   const given = told.taken.startsWith("-");
   const sum = told.total === null ? null : of(told.total);
   return el("section", { "aria-labelledby": "cards" }, el("h3", { id: "cards", class: "hidden" }, "Why, in points"),
-    el("p", { class: "quiet" }, "Similarity × weight = points. The weights are what class ", own(), " has more than class ", named(told.rival), ", which comes closest."),
+    el("p", { class: "quiet" }, "Similarity × weight = points. The weights are what class ", own(), " has more than class ", named(told.rival), ", over which least is proved."),
     el("ul", { class: "prototypes account" },
       told.stated.map((one) => el("li", {}, ...card(detail, of(one.statement), uri), ...product(one))),
       told.implied.length > ONE_BY_ONE ? el("li", { class: "implied" }, el("details", {}, el("summary", {}, "and therefore " + plural(told.implied.length, "more prototype") + " of class ", own(), ", at least"),
@@ -39,13 +39,13 @@ function account(row, detail, certificate, stated, uri) {
       told.rest ? line("line", ["further prototypes of class ", own(), ", at least"], told.rest) : "",
       line("line total", "together, at least", told.together),
       sum ? el("li", { class: "clause" }, el("div", {}, el("span", { class: "says" }, sumClause(sum))), points("-" + told.taken))
-        : line("line", given ? "all other prototypes together give it, at least" : "all other prototypes together take back, at most", given ? told.taken.slice(1) : "-" + told.taken),
+        : line("line", given ? "all prototypes of other classes together give it, at least" : "all prototypes of other classes together take back, at most", given ? told.taken.slice(1) : "-" + told.taken),
       line("line lead-line", [rows.status[row] === "PROVED" ? "so class " : "if all of this holds, class ", own(), " leads every other class by at least"], told.lead)),
     classByClass(detail));
 }
 
 function sumClause(one) {
-  return ["all other prototypes together put " + (one.rivals === null ? "no class" : "none of these classes (" + listed(one.rivals.map(className)) + ")") + " ahead of it by more than " + upperEnd(one.upper) + " points"];
+  return ["all prototypes of other classes together put " + (one.rivals === null ? "no class" : "none of these classes (" + listed(one.rivals.map(className)) + ")") + " ahead of it by more than " + upperEnd(one.upper) + " points"];
 }
 
 // For each of the classes that come closest what the class gets and what is taken back: proved, and at this image.
@@ -64,7 +64,7 @@ function classByClass(detail) {
       cell(one.given, here ? given : undefined), cell(one.taken, here ? taken : undefined), el("td", { class: "number" }, one.lead.replace("-", "−")));
   };
   return el("details", { id: "by-class" }, el("summary", {}, "Class by class: which, and how much"),
-    el("p", { class: "quiet" }, "Upper bar: the points that its own prototypes give ", own(), " more than this class, solid as far as they are proved", here ? ", dashed as far as they reach for this image" : "", ". Lower bar: the points that all other prototypes give this class more than ", own(), here ? ", solid for this image, dashed to the most" : "", "."),
+    el("p", { class: "quiet" }, "Upper bar: the points that its own prototypes give ", own(), " more than this class, solid as far as they are proved", here ? ", dashed as far as they reach for this image" : "", ". Lower bar: the points that all prototypes of other classes give this class more than ", own(), here ? ", solid for this image, dashed to the most" : "", "."),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Class by class" }, el("table", { class: "by-class" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bars")),
       el("th", { scope: "col", class: "number" }, "Gets at least"), el("th", { scope: "col", class: "number" }, "Others take back at most"), el("th", { scope: "col", class: "number" }, "Leads by at least"))), el("tbody", {}, told.closest.map(line)))));
 }
@@ -88,7 +88,7 @@ function cards(row, detail, stated, uri) {
   const isClause = (one) => Boolean(one.except) || isSum(one);
   let room = CARDS + (rest.filter((one) => !isClause(one)).length === CARDS + 1);
   const shown = rest.filter((one) => isClause(one) || room-- > 0), more = rest.length - shown.length;
-  const taking = detail.account && (detail.account.taken.startsWith("-") ? "what all other prototypes give at least" : "what all other prototypes take back at most");
+  const taking = detail.account && (detail.account.taken.startsWith("-") ? "what all prototypes of other classes give at least" : "what all prototypes of other classes take back at most");
   return el("section", { "aria-labelledby": "further" }, el("h3", { id: "further" }, detail.account ? "What else is stated" : "What is stated"),
     detail.account ? el("p", { class: "quiet" }, "From this follows " + (detail.account.implied.length ? "how active further prototypes are, and " : "") + taking + ".")
       : data.head && rows.status[row] === "PROVED" ? el("p", { class: "quiet" }, "The lead is proved from all statements at once, so this page does not say how much it owes to each.") : "",

@@ -34,8 +34,9 @@ function steps(row) {
 function verdict(row) {
   const told = ", " + data.words.labelled;
   if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row]), told]));
-  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["and it is right" + told] : [el("b", { class: "wrong" }, "✗ and it is wrong"), ": the true class is ", named(rows.label[row]), told, rows.status[row] === "PROVED" ? el("span", { class: "quiet" }, ". What is proved is why the network gives this class, and not that it is right.") : ""];
-  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", ...label);
+  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["the network is right" + told] : [el("b", { class: "wrong" }, "✗ the network is wrong"), ": the true class is ", named(rows.label[row]), told];
+  const proved = rows.status[row] === "PROVED" ? el("span", { class: "quiet" }, (rows.label[row] === null ? "" : ". ") + "What is proved is that the statements are enough for this class, and not that the class is right.") : "";
+  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", ...label, proved);
 }
 
 // What is proved, in the checker's words.
@@ -70,7 +71,7 @@ function explanation(row, detail, certificate, stated) {
   const joined = parts.length > 2 || commas ? parts.slice(0, -1).map((part) => part + "; ").join("") + (parts.length > 1 ? "and " : "") + parts[parts.length - 1] : listed(parts);
   const known = parts.length ? " whenever " + joined + "." : " whatever the image shows: it follows from the network’s last layers alone.";
   const claimed = rows.status[row] === "PROVED" ? "" : el("b", {}, "Claimed, not proved here: ");
-  const long = detail.long ? el("p", { class: "long" }, el("b", {}, detail.long.sentence), " ", detail.scores.length > 1 ? "What the network added up stands beside the picture. " : "", detail.long.ask, " ", el("code", {}, detail.long.command)) : "";
+  const long = detail.long ? el("p", { class: "long" }, el("b", {}, detail.long.sentence), " ", detail.scores.length > 1 ? "The network’s scores stand below the picture, and beside it what is proved of their points. " : "", detail.long.ask, " ", el("code", {}, detail.long.command)) : "";
   return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why", class: "hidden" }, "Why"), long,
     el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known));
 }
@@ -84,7 +85,7 @@ function words(stated) {
 
 // How much the statements are about, and that nothing else has to hold.
 function leftOpen(detail, certificate, stated) {
-  const nothing = "Nothing else has to hold. ", these = stated.length === 1 ? "This statement is about " : "These " + stated.length + " statements are about ";
+  const nothing = "Nothing else has to hold of the latents. ", these = stated.length === 1 ? "This statement is about " : "These " + stated.length + " statements are about ";
   if (!detail.bounded) return nothing;
   const [prototypes, pairs] = detail.bounded, all = prototypes === detail.count;
   const patches = pairs && certificate.patches > 1 ? ", in " + pairs + " of all " + detail.count * certificate.patches + " pairs of a patch and a prototype" : "";
@@ -97,9 +98,10 @@ function enough(row, detail, certificate, stated) {
   const proved = rows.status[row] === "PROVED", own = named(certificate.predicted);
   const checker = rows.run[row] === null ? "that shares no code with what found the statements" : data.runs[rows.run[row]].words;
   const how = rows.pictured[row] && data.words.computed[rows.pictured[row]];
+  const isOfThese = stated.length && rows.claims[row].some(([claim, state]) => claim === "instance" && state === "proved");
   const where = stated.length ? "wherever this holds" : "whatever the picture shows";
-  const guaranteed = how ? ["from the bytes of the picture: the network’s first layers compute, " + how + ", what is stated here; and " + where + ", whatever else a picture shows, the network’s last layers give class ", own]
-    : [where + " of what the network’s first layers compute of a picture, whatever else it shows, the network’s last layers give class ", own];
+  const guaranteed = how ? ["from the bytes of the picture: the network’s first layers compute, " + how + ", what is stated here; and " + where + ", of any other picture too, the network’s last layers give class ", own]
+    : ["of latents: " + (isOfThese ? "what is stated is true of this image’s, and " : "") + where + " of what the network’s first layers compute of a picture, the network’s last layers give class ", own];
   const first = proved ? [el("b", {}, "This is enough, and it is proved"), ", " , ...guaranteed, ", in exact arithmetic. By a checker " + checker + "."]
     : [el("b", {}, "Not proved here"), ": that this is enough for class ", own, "."];
   const open = [data.notProved[rows.unproved[row]], data.words.shown].filter(Boolean).join(" ");
@@ -266,7 +268,7 @@ function isSum(one) {
 }
 
 function sumInWords(one) {
-  return "points that all other prototypes give " + (one.rivals === null ? "any other class" : listed(one.rivals.map(className)));
+  return "points that all prototypes of other classes give " + (one.rivals === null ? "any other class" : listed(one.rivals.map(className)));
 }
 
 // The prototypes that a clause speaks of, where a long list is only counted: the table of all statements has all of it.
