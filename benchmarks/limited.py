@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, Self
 
 from verale.errors import VeraleError
 
@@ -29,7 +29,7 @@ class Limited:
         self._process: BaseProcess | None = None
         self._line: Connection | None = None
 
-    def __enter__(self) -> Limited:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
