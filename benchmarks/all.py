@@ -9,8 +9,8 @@ it does not name a commit of this history. So a run that was interrupted goes on
 tree are not made again. Each is written beside the others only when its command has ended well, and its last line names
 commit, date and command. `results/README.md` is the list of all.
 
-Commands that need what is not given (`--runs`, `--cifar10`, `--pictures`, `--configs`, `--code`, `--tool`) or a GPU are left out,
-and the list says so. The tree has to be committed: a page names one commit.
+Commands that need what is not given (`--runs`, `--cifar10`, `--pictures`, `--configs`, `--code`, `--tool`) or a GPU are
+left out, and the list says so. The tree has to be committed: a page names one commit.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ DENSITY = "cub-density-40"
 variance 1 / (2 pi), whose density has no constant: none of the trained heads has this similarity."""
 
 DEFAULT = ("cub-protopnet-40:5", DENSITY, "cub-cosine-40", "pipnet", "protopnet", "tesnet", "gaussian")
-"""Each with the number of its images where that is another one: the fifth of the small head is of the class of the first."""
+"""With the number of images where that is another one: the fifth of the small head is of the class of the first."""
 
 
 def translated(
