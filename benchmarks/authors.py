@@ -291,7 +291,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--code", type=Path, required=True, help="a clone of github.com/julsoria/beyond_l2")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the trained heads")
     known = ", ".join((*HEADS, *SMALLER, DENSITY))
-    parser.add_argument("--heads", default=",".join(DEFAULT), help=f"some of {known}; NAME:N takes N images")
+    parser.add_argument(
+        "--heads", default=",".join(DEFAULT), help=f"some of {known}; NAME:N takes N images, NAME:I+J two"
+    )
     parser.add_argument("--images", type=int, default=2, help="how many images a head")
     parser.add_argument("--limit", type=float, default=60.0, help="processor seconds an image, of either program")
     parser.add_argument("--search", type=float, default=10.0, help="seconds of a search for a counterexample")
@@ -308,7 +310,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for asked in args.heads.split(","):
         name, _, count = asked.partition(":")
         try:
-            subject = _subject(name, args.data, int(count or args.images))
+            chosen = [int(each) for each in count.split("+")] if "+" in count else range(int(count or args.images))
+            subject = _subject(name, args.data, max(chosen, default=0) + 1)
+            subject = replace(subject, latents=subject.latents[list(chosen)])
             explainers = explainers_of(subject.head)
         except (UsageError, ValueError) as error:
             parser.error(f"--heads {asked}: {error}")
