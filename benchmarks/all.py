@@ -136,6 +136,10 @@ PAGES = (
     ),
     Page("published.md", "benchmarks.published --configs {configs} --out {out}"),
     Page("authors.md", "benchmarks.authors --code {code} --data {data} --images 1 --limit 20 --out {out}"),
+    Page(
+        "authors-in-order.md",
+        "benchmarks.authors --code {code} --data {data} --heads cub-protopnet-40:0+4 --limit 20 --out {out}",
+    ),
     Page("marabou.md", "benchmarks.marabou --tool {tool} --out {out}"),
 )
 """In the order in which they are made. `against.md` compares two commits, and `attack.md` is made by the tests."""
