@@ -9,8 +9,8 @@ it does not name a commit of this history. So a run that was interrupted goes on
 tree are not made again. Each is written beside the others only when its command has ended well, and its last line names
 commit, date and command. `results/README.md` is the list of all.
 
-Commands that need what is not given (`--runs`, `--cifar10`, `--pictures`, `--configs`, `--tool`) or a GPU are left out,
-and the list says so. The tree has to be committed: a page names one commit.
+Commands that need what is not given (`--runs`, `--cifar10`, `--pictures`, `--configs`, `--code`, `--tool`) or a GPU are
+left out, and the list says so. The tree has to be committed: a page names one commit.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Page:
 
     Attributes:
         name: of the file, or of the folder, which ends with a slash.
-        command: after `python -m`, with {data}, {runs}, {cifar10}, {pictures}, {configs} and {tool} for what is given,
-            {out} for the file or folder to write, and {stem} for its name without suffix; a command without both
+        command: after `python -m`, with {data}, {runs}, {cifar10}, {pictures}, {configs}, {code} and {tool} for what is
+            given, {out} for the file or folder to write, and {stem} for its name without suffix; a command without both
             prints the page.
     """
 
@@ -135,6 +135,11 @@ PAGES = (
         "projection,triangle,top_k,assignment,sparse --out {out}",
     ),
     Page("published.md", "benchmarks.published --configs {configs} --out {out}"),
+    Page("authors.md", "benchmarks.authors --code {code} --data {data} --images 1 --limit 20 --out {out}"),
+    Page(
+        "authors-in-order.md",
+        "benchmarks.authors --code {code} --data {data} --heads cub-protopnet-40:0+4 --limit 20 --out {out}",
+    ),
     Page("marabou.md", "benchmarks.marabou --tool {tool} --out {out}"),
 )
 """In the order in which they are made. `against.md` compares two commits, and `attack.md` is made by the tests."""
@@ -219,6 +224,7 @@ def main() -> None:
     parser.add_argument("--cifar10", help="CIFAR-10, a folder with test/CLASS/*.jpg")
     parser.add_argument("--pictures", help="the STATE of benchmarks.pictures, measured already")
     parser.add_argument("--configs", help="the folder configs of beyond_l2")
+    parser.add_argument("--code", help="a clone of beyond_l2, whose code is run")
     parser.add_argument("--tool", help="the program Marabou")
     parser.add_argument("--make", action="store_true", help="make the old pages again; without it they are listed")
     parser.add_argument("--only", help="only these pages, comma separated; they are made even if they are not old")
@@ -226,7 +232,7 @@ def main() -> None:
     options = parser.parse_args()
     given = {
         name: str(Path(value).resolve())
-        for name in ("data", "runs", "cifar10", "pictures", "configs", "tool")
+        for name in ("data", "runs", "cifar10", "pictures", "configs", "code", "tool")
         if (value := getattr(options, name))
     }
     given |= {"cuda": "cuda"} if torch.cuda.is_available() else {}

@@ -24,6 +24,7 @@ were, of the images that were tried:
 
 The one that finished took 122 s and has 2,106 statements; verale needs 291 for that image, and about half a second.
 The published simplex took 0.05 to 0.27 s an image of the PIP-Net head.
+`benchmarks.authors` runs that code again, and audits what it returns.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import safetensors.torch
@@ -13,15 +13,15 @@ from torch import Tensor
 from benchmarks import baseline
 from benchmarks.heads import Subject
 from verale.bounds import observe
-from verale.certificate import Certificate, PatchStatement
+from verale.certificate import Certificate, PatchStatement, Statement
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
-from verale.head import Softmax, as_patches, digest
+from verale.head import Head, Softmax, as_patches, digest
 from verale.paradigms import PARADIGMS
 from verale.search.explain import explain
 from verale.version import __version__
 
-__all__ = ["VERALE", "Measurement", "measure_baseline", "measure_verale"]
+__all__ = ["VERALE", "Measurement", "entailing", "equalities", "measure_baseline", "measure_verale"]
 
 VERALE = "verale"
 _LEAST = 2.0**-1000
@@ -134,27 +134,41 @@ def _verdict_on_baseline(
     The certificate names the strongest paradigm, whose bounds are at least as tight as the papers'. PROVED means that
     the explanation entails the class. NOT_PROVED leaves it open: these bounds treat each patch alone, as the papers do.
     """
-    softmax = isinstance(subject.head.geometry, Softmax)
     image = as_patches(patches[None])[0]
     try:
-        observed = observe(subject.head, image)
+        statements = equalities(subject.head, image, explained.pairs)
     except LatentsError as error:
         return "", str(error)
-    certificate = Certificate(
-        head=subject.head.digest,
+    paradigm = "simplex" if isinstance(subject.head.geometry, Softmax) else "projection"
+    certificate = entailing(subject.head, image, explained.predicted, paradigm, statements)
+    return _audit(auditor, certificate.to_bytes())[1:]
+
+
+def equalities(head: Head, image: Tensor, pairs: Iterable[tuple[int, int]]) -> tuple[PatchStatement, ...]:
+    """What an image (L, D) float64 has for pairs of a patch and a prototype, each an interval about the true value.
+
+    Raises:
+        LatentsError: latents that do not fit the head.
+    """
+    observed = observe(head, image)
+    return tuple(
+        PatchStatement(patch, j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for patch, j in pairs
+    )
+
+
+def entailing(head: Head, image: Tensor, predicted: int, paradigm: str, statements: Sequence[Statement]) -> Certificate:
+    """A certificate that claims no more than that the statements entail the class, and are true of the image."""
+    return Certificate(
+        head=head.digest,
         latents=digest(image),
-        predicted=explained.predicted,
-        paradigm="simplex" if softmax else "projection",
+        predicted=predicted,
+        paradigm=paradigm,
         patches=len(image),
-        statements=tuple(
-            PatchStatement(patch, j, float(observed.lower[patch, j]), float(observed.upper[patch, j]))
-            for patch, j in explained.pairs
-        ),
-        margins=tuple(None if c == explained.predicted else _LEAST for c in range(subject.head.classes)),
+        statements=tuple(statements),
+        margins=tuple(None if c == predicted else _LEAST for c in range(head.classes)),
         minimal=False,
         version=__version__,
     )
-    return _audit(auditor, certificate.to_bytes())[1:]
 
 
 def _audit(auditor: Auditor, certificate: bytes) -> tuple[float, str, str]:

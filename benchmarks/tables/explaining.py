@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import csv
 import io
-import multiprocessing
-import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import executable
+from benchmarks.limited import Limited, limited, prepare
 from verale.errors import InputError, VeraleError, first_line
 from verale.files import read, write_atomically
 from verale.paradigms import PARADIGMS
@@ -124,7 +122,7 @@ def write_kept(path: Path, kept: Sequence[Kept]) -> None:
     write_atomically(path, ("\n".join(lines) + "\n").encode())
 
 
-class Within:
+class Within(Limited):
     """A process that explains the images of one head, each within a budget.
 
     Args:
@@ -134,45 +132,13 @@ class Within:
     """
 
     def __init__(self, head: Path, latents: Path, budget: float) -> None:
-        self._given, self.budget = (head, latents, budget), budget
-        self._process: BaseProcess | None = None
-        self._line: Connection | None = None
-
-    def __enter__(self) -> Within:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end()
+        super().__init__(_serve, head, latents, budget)
+        self.budget = budget
 
     def explain(self, image: int, method: Method) -> Kept | None:
         """The explanation of an image, audited; None where the budget did not suffice."""
-        line = self._line or self._begin()
-        try:
-            line.send((image, method))
-            kept: Kept = line.recv()
-        except (EOFError, ConnectionError):
-            code = self._end()
-            if code == -signal.SIGPROF:
-                return None
-            raise VeraleError(f"the process that explains ended with code {code}: the lines above say why") from None
+        kept: Kept | None = self.ask((image, method))
         return kept
-
-    def _begin(self) -> Connection:
-        context = multiprocessing.get_context("spawn")
-        line, theirs = context.Pipe()
-        self._line, self._process = line, context.Process(target=_serve, args=(theirs, *self._given), daemon=True)
-        self._process.start()
-        theirs.close()
-        return line
-
-    def _end(self) -> int | None:
-        line, process, self._line, self._process = self._line, self._process, None, None
-        if line is not None:
-            line.close()
-        if process is None:
-            return None
-        process.join()
-        return process.exitcode
 
 
 def _serve(line: Connection, head_file: Path, latents_file: Path, budget: float) -> None:
@@ -184,8 +150,7 @@ def _serve(line: Connection, head_file: Path, latents_file: Path, budget: float)
     from verale.search import best_paradigm
     from verale.search.explain import explain
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process
+    prepare()
     torch.set_num_threads(1)
     head, latents = Head.load(head_file), as_patches(load_latents(latents_file))
     explain(head, latents[:1], best_paradigm(head))  # imports are paid by no image
@@ -203,13 +168,12 @@ def _of_one(head: Head, latents: Tensor, auditor: Auditor, image: int, method: M
     from verale.search.explain import explain
 
     start = time.process_time()
-    signal.setitimer(signal.ITIMER_PROF, budget)
-    try:
-        (found,) = explain(head, latents[image : image + 1], method.paradigm, order=method.order)
-    except VeraleError as error:  # such as one for memory: no reason to lose the other methods
-        (predicted,) = evaluate(head, latents[image : image + 1]).predicted.tolist()
-        found = Unexplained(predicted, first_line(error))
-    signal.setitimer(signal.ITIMER_PROF, 0)
+    with limited(budget):
+        try:
+            (found,) = explain(head, latents[image : image + 1], method.paradigm, order=method.order)
+        except VeraleError as error:  # such as one for memory: no reason to lose the other methods
+            (predicted,) = evaluate(head, latents[image : image + 1]).predicted.tolist()
+            found = Unexplained(predicted, first_line(error))
     seconds = time.process_time() - start
     if not isinstance(found, Certificate):
         return Kept(Explained(image, found.predicted, seconds, reason=found.reason))
