@@ -99,6 +99,12 @@ def certificates_folder(folder: Path) -> Path:
     return followed(folder) or folder if folder.name == _CERTIFICATES and folder.is_symlink() else folder
 
 
+def folder_of(given: str | Path) -> Path:
+    """The folder in which what belongs to certificates lies: a folder's own, or that of a file or of Parquet."""
+    path = Path(given)
+    return certificates_folder(path) if path.is_dir() and path.suffix != ".parquet" else path.parent
+
+
 def is_certificate_name(name: str) -> bool:
     """Whether a name that a stranger chose may be given to a certificate file, in any folder.
 

@@ -15,6 +15,7 @@ from verale.cli.exits import Exit, exits
 from verale.cli.progress import progress
 from verale.cli.terminal import AuditTable, print_wrapped
 from verale.errors import InputError, UsageError
+from verale.files import folder_of
 from verale.runs.auditor import AuditOptions
 from verale.runs.chosen import certificate_files
 from verale.runs.inputs import Inputs
@@ -78,7 +79,7 @@ def command(
     from itertools import islice
 
     from verale.checker.verdict import most_severe
-    from verale.cli.inputs import folder_of, inputs_finder, is_origins_file, print_found
+    from verale.cli.inputs import inputs_finder, is_origins_file, print_found
     from verale.files import is_dataset
     from verale.runs.audit import audit_groups
     from verale.runs.auditor import AuditSetup, Stored

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from verale.cli.progress import progress
 from verale.cli.terminal import print_wrapped
 from verale.errors import InputError
-from verale.files import CERTIFICATE_SUFFIX, certificates_folder
+from verale.files import CERTIFICATE_SUFFIX, folder_of
 from verale.runs.folder import HEAD
 from verale.runs.inputs import Inputs, find_inputs
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from verale.runs.arguments import HeadFile
 
 __all__ = [
-    "folder_of",
     "inputs_finder",
     "inputs_reader",
     "is_origins_file",
@@ -32,12 +31,6 @@ Images = TypeVar("Images")
 
 _ORIGINS = b"urn:verale:origins:"
 """How the type of an origins file begins, of every version. Who audits certificates need not load what reads it."""
-
-
-def folder_of(given: str) -> Path:
-    """The folder in which head and latents of certificates are looked for: a dataset's is the one that it lies in."""
-    path = Path(given)
-    return certificates_folder(path) if path.is_dir() and path.suffix != ".parquet" else path.parent
 
 
 def is_origins_file(path: str) -> bool:

@@ -13,6 +13,7 @@ from verale.cli import options
 from verale.cli.exits import Exit, exits
 from verale.cli.shared import print_record
 from verale.cli.terminal import print_verdict, print_wrapped
+from verale.files import folder_of
 from verale.runs.auditor import AuditOptions
 from verale.runs.inputs import Inputs, find_inputs
 
@@ -45,7 +46,7 @@ def command(
     The checker proves the certificate now, as verale audit does, with the head and the latents beside it. Its numbers
     are those that are shown: no number of a statement is rounded. Without a head it is NOT AUDITED.
     """
-    from verale.cli.inputs import folder_of, print_found
+    from verale.cli.inputs import print_found
     from verale.report.origins import origins_beside
     from verale.report.single import single
     from verale.runs.arguments import HeadFile

@@ -14,7 +14,7 @@ from verale.checker.certificate import LARGEST
 from verale.datasets import storage
 from verale.datasets.certificates import packed_certificates, row_of, write_rows
 from verale.errors import InputError
-from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_folder, is_certificate_name, read
+from verale.files import CERTIFICATE_SUFFIX, SentFile, folder_of, is_certificate_name, read
 from verale.runs.arguments import HeadFile
 from verale.runs.folder import HEAD, PATIENCE, locked
 from verale.runs.outputs import require_output
@@ -113,10 +113,5 @@ def _require_room(
 
 def _beside(parquet: str) -> dict[str, bytes]:
     """The head that lies beside the certificates, by its name, if there is one."""
-    beside = None if "://" in parquet else _folder_of(Path(parquet)) / HEAD
+    beside = None if "://" in parquet else folder_of(parquet) / HEAD
     return {} if beside is None or not beside.is_file() else {HEAD: HeadFile.of(SentFile(beside)).data}
-
-
-def _folder_of(parquet: Path) -> Path:
-    """Where what belongs to a file lies, or to a directory of such files."""
-    return certificates_folder(parquet) if parquet.is_dir() and parquet.suffix != ".parquet" else parquet.parent
