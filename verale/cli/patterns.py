@@ -75,7 +75,7 @@ def attribute(
     attribution.csv, attribution.json and attribution.html. `verale audit FOLDER --minimality` proves them again.
     """
     from verale.report.attribution_page import attribution_page
-    from verale.report.rules_page import pictures_beside, pictures_in
+    from verale.report.rules_page import pictures_of
     from verale.runs.arguments import HeadFile
     from verale.runs.attribute import ATTRIBUTION, attribute
     from verale.runs.folder import HEAD, require_room, write_results
@@ -83,7 +83,7 @@ def attribute(
     directory, file = Path(out), HeadFile.of(head)
     inputs = [Path(head), Path(latents)]
     require_room(directory, ATTRIBUTION, {HEAD: file.data}, overwrite, inputs)
-    shown = pictures_beside(latents) if prototype_pictures is None else pictures_in(Path(prototype_pictures))
+    shown = pictures_of(latents, prototype_pictures)
     unwritten = f"nothing is written to {directory}"
     with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
         found = attribute(file, latents, image, count, paradigm, seed, advance, audit)
@@ -235,7 +235,7 @@ def rules(
     rule, which names no image, the head, rules.csv, rules.json and rules.html. `verale audit FOLDER
     --entailment-only` proves them again, `verale cover FOLDER --latents LATENTS` says which images they prove.
     """
-    from verale.report.rules_page import page, pictures_beside, pictures_in
+    from verale.report.rules_page import page, pictures_of
     from verale.runs.arguments import HeadFile
     from verale.runs.folder import HEAD, require_room, write_results
     from verale.runs.rules import RULES, fit_rules
@@ -243,7 +243,7 @@ def rules(
     directory, file = Path(out), HeadFile.of(head)
     inputs = [Path(given) for given in (head, latents, held_out) if given is not None]
     require_room(directory, RULES, {HEAD: file.data}, overwrite, inputs)
-    shown = pictures_beside(latents) if prototype_pictures is None else pictures_in(Path(prototype_pictures))
+    shown = pictures_of(latents, prototype_pictures)
     unwritten = f"nothing is written to {directory}"
     with progress("fitting", count, unit="rules", interrupted=lambda: unwritten) as advance:
         rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from verale.runs.rules import Rule, RuleList, RuleSet
     from verale.runs.source import Source
 
-__all__ = ["page", "pictures_beside", "pictures_in"]
+__all__ = ["page", "pictures_in", "pictures_of"]
 
 _STYLES = ("page.css", "rules.css")
 _SIDE = 64
@@ -48,7 +48,12 @@ def pictures_in(folder: Path) -> dict[int, str]:
     return {number: thumbnail(ImageFile(path), _SIDE)[0] for number, path in pictures.items()}
 
 
-def pictures_beside(latents: str | Path) -> dict[int, str]:
+def pictures_of(latents: str | Path, folder: str | None) -> dict[int, str]:
+    """Those in a folder, if one is given; otherwise those beside a latents file. Raises InputError."""
+    return _pictures_beside(latents) if folder is None else pictures_in(Path(folder))
+
+
+def _pictures_beside(latents: str | Path) -> dict[int, str]:
     """The same of what lies beside a latents file: the folder `prototypes`, or else, of the training images that
     `source.json` names in that folder, what each prototype's patch can depend on, as `source.json` says."""
     folder = Path(latents).parent
