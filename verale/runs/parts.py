@@ -131,6 +131,7 @@ def explain_in_processes(
         explainer: explains a part.
         start_cluster: where processes explain; by default on this machine.
     """
+    from verale.search.devices import is_host
     from verale.search.threads import one_thread
 
     def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
@@ -149,7 +150,7 @@ def explain_in_processes(
         return here(done.task) if done.result is None else Finished(start, stop, done.result)
 
     if start_cluster is not None and left:
-        with one_thread(), start_cluster(_is_elsewhere(batches)) as cluster:
+        with one_thread(), start_cluster(not is_host(batches.options.device)) as cluster:
             yield from _explained_on(cluster, batches, left, explainer, message, here)
         return
     most = min(_processes(batches, jobs), len(cut(left, 1 if batches.are_alone else batches.size)))
@@ -233,28 +234,18 @@ def _smaller(batches: Batches, part: Range) -> list[Range]:
 
 
 def _explaining(explainer: Explainer, none: Tensor) -> Callable[[Tensor, int, Sequence[int] | None], Part]:
-    """The job of another process. A device that it has for itself is examined before it is used."""
+    """The job of another process. Its batches examine the device that it has for itself before it is used."""
     import torch
-
-    from verale.rounding.device import require_device
 
     torch.set_num_threads(1)
-    batches = explainer.batches(none)
-    if _is_elsewhere(batches):
-        require_device(batches.options.device)
-    return partial(explainer.part, batches)
-
-
-def _is_elsewhere(batches: Batches) -> bool:
-    """Whether images are searched on another device than the CPU."""
-    import torch
-
-    return torch.device(batches.options.device).type != "cpu"
+    return partial(explainer.part, explainer.batches(none))
 
 
 def _processes(batches: Batches, jobs: int | None) -> int:
     """How many processes there may be."""
-    if _is_elsewhere(batches) or not sys.executable:
+    from verale.search.devices import is_host
+
+    if not is_host(batches.options.device) or not sys.executable:
         return 1
     most = min(jobs or cores(), max(1, int(batches.options.bytes // batches.bytes_at_once)))
     if jobs is not None and most < jobs:

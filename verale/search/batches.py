@@ -20,7 +20,7 @@ from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import READABLE
 from verale.rounding.device import require_device
-from verale.search.devices import computing_on, head_on
+from verale.search.devices import computing_on, head_on, is_host
 from verale.search.digits import (
     EXACT_DIGITS,
     FEWEST_DIGITS,
@@ -119,7 +119,7 @@ class Batches:
         what = f"the {self.patches} patches of an image"
         require_memory(_bytes_of_pairs(head, self.patches), what, self.options)  # before searches fill such tables
         device = self.options.device
-        if through is not None and torch.device(device).type != "cpu":
+        if through is not None and not is_host(device):
             _log.warning("pictures are searched on the CPU, not on %s: so are the ranges of their networks", device)
             device = "cpu"
         with computing_on(device):

@@ -17,13 +17,18 @@ from torch import Tensor
 
 from verale.head import Head
 
-__all__ = ["computing_on", "head_on"]
+__all__ = ["computing_on", "head_on", "is_host"]
+
+
+def is_host(device: str) -> bool:
+    """Whether a device is the CPU, where tensors lie anyway."""
+    return torch.device(device).type == "cpu"
 
 
 @contextmanager
 def computing_on(device: str) -> Iterator[None]:
     """Within the block, or the function that this decorates, torch makes new tensors on a device."""
-    if torch.device(device).type == "cpu":  # where they are made anyway: the block would cost time at each operation
+    if is_host(device):  # the block would cost time at each operation
         yield
         return
     with torch.device(device):
@@ -35,7 +40,7 @@ def head_on(head: Head, device: str) -> Head:
 
     Soundness: a copy changes no bit. Certificates name the digest of the head that was given.
     """
-    if torch.device(device).type == "cpu":
+    if is_host(device):
         return head
     there: Head = _moved(head, device)
     object.__setattr__(there, "pooling", _moved(head.pooling, device))
