@@ -13,7 +13,7 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import chdir, contextmanager, redirect_stderr, suppress
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -193,19 +193,15 @@ def start_ray(workers: int | None = None, address: str | None = None, gpus: bool
         own = not ray.is_initialized()
         if own:
             _connect(place, workers)
-        with _quiet():
-            started = None
-            try:
-                there = int(ray.cluster_resources().get("GPU" if gpus else "CPU", 0))
-                if gpus and not there:
-                    raise UsageError(f"Ray knows of no GPU at {place!r}: leave out {option('device')}")
-                started = Workers(min(workers or there, there) if gpus else workers or max(1, there), int(gpus))
-                yield started
-            finally:
-                if started is not None:
-                    started.begun()
-                if own:
-                    ray.shutdown()
+        with _quiet(), ExitStack() as ended:
+            if own:
+                ended.callback(ray.shutdown)
+            there = int(ray.cluster_resources().get("GPU" if gpus else "CPU", 0))
+            if gpus and not there:
+                raise UsageError(f"Ray knows of no GPU at {place!r}: leave out {option('device')}")
+            started = Workers(min(workers or there, there) if gpus else workers or max(1, there), int(gpus))
+            ended.callback(started.begun)
+            yield started
 
 
 def _require_answer(address: str) -> None:
