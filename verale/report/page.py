@@ -215,23 +215,29 @@ def _origin_images(
     """The pictures that prototypes are proved to be parts of, as data URIs; what fits. Before them, by prototype, the
     place of its picture there, and its cell."""
     parts: dict[int, tuple[int, tuple[int, int]]] = {}
-    uris: dict[str, str] = {}
+    places: dict[str, int | None] = {}
+    uris: list[str] = []
     made, size, left_out = Thumbnails(limits.side), 0, 0
     for prototype in collection.origins:
         part = None if grid is None else collection.origin_of(prototype, network)
         if part is None:
             continue
         picture, cell = part
-        uri = uris.get(picture.digest) or made.uri_of(picture)
-        if picture.digest not in uris:
-            if size + len(uri) > limits.size // _TRAINING_SHARE:
-                left_out += 1
-                continue
-            uris[picture.digest], size = uri, size + len(uri)
-        parts[prototype] = list(uris).index(picture.digest), cell
+        if picture.digest not in places:
+            uri = made.uri_of(picture)
+            fits = size + len(uri) <= limits.size // _TRAINING_SHARE
+            places[picture.digest] = len(uris) if fits else None
+            if fits:
+                uris.append(uri)
+                size += len(uri)
+        place = places[picture.digest]
+        if place is None:
+            left_out += 1
+        else:
+            parts[prototype] = place, cell
     if left_out:
         notes.append(f"The pictures of {left_out} origins are left out: they would take too much room (--max-size).")
-    return parts, list(uris.values())
+    return parts, uris
 
 
 def _prototype_images(

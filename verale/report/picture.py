@@ -10,10 +10,11 @@ import hashlib
 import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -87,6 +88,15 @@ class _Layout:
 _COMPACT, _WHOLE = _Layout(3.3, 1.5, 8, 1, 1), _Layout(7.0, 2.6, MOST, 12, 2)
 
 
+class _Pictured(NamedTuple):
+    """A prototype's picture: its pixels, the cell that the prototype is where it is a whole image, and whether that is
+    the picture from which it is proved to come."""
+
+    pixels: Any
+    cell: tuple[int, int] | None
+    is_proved: bool = False
+
+
 @dataclass(frozen=True)
 class _Content:
     """What a figure shows.
@@ -101,9 +111,8 @@ class _Content:
         known: what is known of the image, or why none is shown.
         notes: what the verdict does not say, and what nothing checks.
         grid, marks, fields: where patches lie, the prototypes to name in them, and what they depend on.
-        prototypes: by number a picture, and the cell that the prototype is where that is a whole training image.
+        prototypes: their pictures, by number.
         origins: which patches prototypes are, as it was proved now.
-        parts: the prototypes whose pictures are those from which they are proved to come.
     """
 
     telling: Telling
@@ -117,9 +126,8 @@ class _Content:
     grid: Grid | None
     marks: Mapping[int, Sequence[int]]
     fields: ReceptiveFields | None = None
-    prototypes: Mapping[int, tuple[Any, tuple[int, int] | None]] | None = None
+    prototypes: Mapping[int, _Pictured] = field(default_factory=dict)
     origins: Sequence[str] = ()
-    parts: frozenset[int] = frozenset()
 
     def heading(self) -> str:
         """The verdict and the class, and whether it is wrong."""
@@ -146,7 +154,7 @@ class _Content:
             yield self.begun
         yield from self.origins
         shown = f"The image is {self.known}." if self.known else ""
-        proved = self.parts.issuperset(self.prototypes or ())
+        proved = all(each.is_proved for each in self.prototypes.values())
         notes = [_SQUARES, outlined, shown, *self.notes, "" if proved else PROTOTYPES]
         yield " ".join(filter(None, notes))
 
@@ -241,9 +249,8 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
     telling = Telling.of(data, collection.read_head, collection.classes, numbers)
     pixels, known = pixels_of_item(collection, item)
     grid = collection.grid_of(given.patches, given.network)
-    shown = ((j, _prototype(collection, j, given.network)) for j in telling.prototypes)
-    pictured = dict([(j, drawn) for j, drawn in shown if drawn is not None][:_PICTURES])
-    parts = frozenset(j for j in pictured if collection.origin_of(j, given.network) is not None)
+    drawn = ((j, _prototype(collection, j, given.network)) for j in telling.prototypes)
+    shown = dict(islice(((j, each) for j, each in drawn if each is not None), _PICTURES))
     content = _Content(
         telling,
         given,
@@ -256,18 +263,18 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
         grid,
         marks_of_item(collection, item, given),
         collection.fields_of(grid, given.network),
-        pictured,
-        _origins(collection, telling, parts),
-        parts,
+        shown,
+        _origins(collection, telling, shown),
     )
     return saved(lambda: _drawn(content, _COMPACT if compact else _WHOLE), kind)
 
 
-def _origins(collection: Collection, telling: Telling, parts: frozenset[int]) -> list[str]:
+def _origins(collection: Collection, telling: Telling, shown: Mapping[int, _Pictured]) -> list[str]:
     """Of the prototypes that are shown with the explanation, which patches they are; of many the first."""
     told = collection.origins
     named = [j for j in telling.prototypes or tuple(told) if j in told]
-    said = [f"{told[j].caption if j in parts else told[j].sentence}." for j in named[:_ORIGINS]]
+    proved = {j for j, each in shown.items() if each.is_proved}
+    said = [f"{told[j].caption if j in proved else told[j].sentence}." for j in named[:_ORIGINS]]
     return [*said, f"And {len(named) - _ORIGINS} more prototypes."] if len(named) > _ORIGINS else said
 
 
@@ -301,7 +308,7 @@ def _drawn(content: _Content, layout: _Layout) -> Picture:
     start = layout.image + 2 * _EDGE
     room = layout.width - start - _EDGE
     points = [row for pair in content.points for row in _row(pair, lines, room if beside else wide)]
-    shown = content.prototypes or {}
+    shown = content.prototypes
     pictured = _PICTURED if beside and points and shown else layout.image
     panel = max(layout.image, (pictured if shown else 0) + _EDGE + len(points) * _LINE) if beside else layout.image
     rows = len(above) + len(below) + max(map(len, columns)) + (0 if beside else len(points))
@@ -401,7 +408,7 @@ class _Lines:
 
 def _prototypes(
     figure: Figure,
-    shown: Mapping[int, tuple[Any, tuple[int, int] | None]],
+    shown: Mapping[int, _Pictured],
     grid: Grid | None,
     place: tuple[float, float, float, float],
 ) -> None:
@@ -412,7 +419,7 @@ def _prototypes(
     columns = len(shown) if len(shown) <= most else 2 if len(shown) <= 4 else 3
     rows = max(1, -(-len(shown) // max(1, columns)))
     side = min(room / max(1, columns) - 2 * _EDGE, high / rows - _LINE)
-    for number, (prototype, (pixels, cell)) in enumerate(shown.items()):
+    for number, (prototype, (pixels, cell, _)) in enumerate(shown.items()):
         row, column = divmod(number, columns)
         x, y = start + column * (side + 2 * _EDGE), top - (row + 1) * (side + _LINE)
         axes = figure.add_axes((x / width, y / height, side / width, side / height))
@@ -427,16 +434,11 @@ def _prototypes(
             axes.add_patch(Rectangle(corner, wide, tall, fill=False, edgecolor=colour, linewidth=line, clip_on=False))
 
 
-def _prototype(
-    collection: Collection, prototype: int, network: str | None
-) -> tuple[Any, tuple[int, int] | None] | None:
-    """A prototype's picture, and the cell that it is where that is a whole training image; None without one.
-
-    Where an origin is proved, that is the picture from which it is.
-    """
+def _prototype(collection: Collection, prototype: int, network: str | None) -> _Pictured | None:
+    """A prototype's picture; None without one. Where an origin is proved, that is the picture from which it is."""
     part = collection.origin_of(prototype, network)
     if part is not None:
-        return pixels_of_picture(part[0]), part[1]
+        return _Pictured(pixels_of_picture(part[0]), part[1], True)
     drawn, origin = collection.pictures.get(prototype), collection.source.origins.get(prototype)
     known: list[tuple[Path | None, Window, tuple[int, int] | None]] = [(drawn, Window(), None)]
     if origin is not None:
@@ -444,7 +446,7 @@ def _prototype(
     for file, window, cell in known:
         if file is not None and (admitted := collection.source.admitted(file)) is not None:
             try:
-                return pixels_of(ImageFile(admitted, window)), cell
+                return _Pictured(pixels_of(ImageFile(admitted, window)), cell)
             except InputError:
                 continue
     return None
