@@ -24,6 +24,7 @@ from verale.head import Head, save_latents
 from verale.runs.audit import audit_groups
 from verale.runs.auditor import AuditSetup
 from verale.runs.explain import open_run
+from verale.runs.options import RunOptions
 from verale.runs.workers.ray import start_ray
 from verale.search import SearchOptions
 
@@ -51,10 +52,10 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
     expected: list[bytes] = []
     for number in (0, *workers):
         by, out = f"Ray, {number}" if number else "one process", folder / str(number)
-        with start_ray(number) if number else nullcontext() as cluster:
-            start = None if cluster is None else lambda there=cluster: nullcontext(there)
+        how = RunOptions(number, engine="ray") if number else RunOptions(1)
+        with start_ray(number) if number else nullcontext():  # so that its start is not measured
             clock = time.perf_counter()
-            with open_run(out, head, latents, SearchOptions("projection"), jobs=1, start_cluster=start) as run:
+            with open_run(out, head, latents, SearchOptions("projection"), how=how) as run:
                 list(run)
             yield "explain", by, time.perf_counter() - clock
             paths = sorted(map(str, out.glob("*.ale.json")))
@@ -62,7 +63,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
             if certificates != (expected := expected or certificates):
                 raise SystemExit(f"{by}: the certificates differ from those of one process")
             clock = time.perf_counter()
-            if any(one.exit_code for one in audit_groups([(paths, audit)], start_cluster=start)):
+            if any(one.exit_code for one in audit_groups([(paths, audit)], how)):
                 raise SystemExit(f"{by}: a certificate was not proved")
             yield "audit", by, time.perf_counter() - clock
 

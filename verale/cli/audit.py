@@ -43,13 +43,7 @@ _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
 @options.audit()
 @options.run("jobs", "engine", "address", jobs="Number of processes; 1, or with ray one for each core.")
 @options.in_json()
-@click.option(
-    "--log",
-    "log",
-    metavar="FILE",
-    type=click.Path(),
-    help="Write a JSON object for each certificate to an audit log; certificates in it are not audited again.",
-)
+@options.log("Write a JSON object for each certificate to an audit log; certificates in it are not audited again.")
 @options.path("--attest", "FILE", "Write an in-toto statement, ready to be signed, if this run has proved everything.")
 @options.verbose
 @exits(Exit.INCOMPLETE, verdicts=True, done="everything proved")
@@ -154,7 +148,7 @@ def command(
     outcomes: list[Outcome] = []
 
     digests: dict[str, str | None] = {}
-    audited = _noting(audit_groups(groups, run.jobs or 1, audit_log, announce, refuse, run.start_cluster), digests)
+    audited = _noting(audit_groups(groups, run, audit_log, announce, refuse), digests)
     same = "the same command" if attest is None else "the same command without --attest"
     rest = None if log is None else f"{log} has their verdicts, and {same}"
     codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)

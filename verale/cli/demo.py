@@ -64,7 +64,7 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     from verale.head import labelled_file
     from verale.runs.explain import open_run
     from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, SOURCE, folder_in, locked
-    from verale.runs.options import device_named
+    from verale.runs.options import RunOptions, use_device
     from verale.runs.seen import SeenPictures
     from verale.runs.written import RequiredFile, WrittenFiles
     from verale.search.through import ThroughNetwork
@@ -74,7 +74,7 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     head = load_head(RUN).as_compared()  # with CaBRNet, on all packaged images: tests/end_to_end/test_demo_network.py
     frozen = freeze_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
-    device_named(search.device)
+    use_device(search.device)
     latents = seen.latents(None if overwrite else certificates)
     source = source_of(digits).noting(head_sha256=head.digest).of_latents(latents)
     source = source.noting(image_pictures=seen.digests)
@@ -86,7 +86,16 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in files.items()}
         needed[_REPORT] = RequiredFile(partial(written.is_ours, _REPORT, _BY), "is there already")
         kept = written.require_room(needed, overwrite=overwrite)
-        run = open_run(certificates, head, latents, search, digits.labels, overwrite, seen=seen, beside=beside)
+        run = open_run(
+            certificates,
+            head,
+            latents,
+            search,
+            digits.labels,
+            RunOptions(overwrite=overwrite),
+            seen=seen,
+            beside=beside,
+        )
         with run as opened:
             if overwrite:
                 written.clear(kept)

@@ -118,12 +118,12 @@ def command(
     """
     from verale.runs.folder import LATENTS
     from verale.runs.inputs import LINK
-    from verale.runs.options import device_named
+    from verale.runs.options import use_device
     from verale.runs.source import allowing
     from verale.runs.table import reasons
 
     directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
-    device_named(search.device)
+    use_device(search.device)
     given = head_path, latents_path, checkpoint_dir, None if network_path else images
     of_pictures = _seen(given, network_path, images, arithmetic)
     refused = [] if of_pictures is None else list(map(str, of_pictures.refused))
@@ -189,8 +189,8 @@ def _opened(request: _Request) -> Iterator[ExplainRun]:
             head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
             raise UsageError(_EXPECTED)
-    made = head, latents, request.search, labels, overwrite, files, request.run.jobs, request.deployment, seen
-    with open_run(directory, *made, beside, inputs, request.run.start_cluster) as opened:
+    made = head, latents, request.search, labels, request.run, files, request.deployment, seen
+    with open_run(directory, *made, beside, inputs) as opened:
         yield replace(opened, compared=head.compared)
 
 

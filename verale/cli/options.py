@@ -92,6 +92,11 @@ def in_json(what: str = "one object a certificate") -> Option:
     return click.option("--json", "as_json", is_flag=True, help=f"Print JSON, {what}, not lines for people.")
 
 
+def log(what: str = "Keep the verdict of each audit in an audit log; what is in it is not audited again.") -> Option:
+    """The option `--log` of a command that audits."""
+    return path("--log", "FILE", what)
+
+
 def inputs(*only: str, **helps: str) -> Option:
     """The options `--head` and `--latents` of a command about certificates: its parameter `given`."""
     return fields_of(Inputs, "given", lambda given: Inputs(**given), *only, **helps)

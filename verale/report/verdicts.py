@@ -18,6 +18,7 @@ from verale.runs.audit import audited_by
 from verale.runs.audit_log import read_records
 from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
 from verale.runs.inputs import find_seen, sha256_of
+from verale.runs.options import RunOptions
 
 __all__ = ["audited", "with_verdicts_from"]
 
@@ -47,7 +48,7 @@ def audited(
     files = collection.head_file.path, collection.latents_path
     setup = AuditSetup(*files, options or AuditOptions(), network, pictures)
     auditor = auditor_of(setup, collection.head_file.data)
-    for outcome in audited_by(auditor, collection.stored, setup, jobs):
+    for outcome in audited_by(auditor, collection.stored, setup, RunOptions(jobs)):
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record
         advance(1)
     when = "when this page was written"

@@ -17,12 +17,13 @@ from verale.errors import InputError, UsageError, option
 from verale.files import read
 from verale.options import keywords
 from verale.runs.auditor import AuditOptions, AuditSetup, Stored, audit_options, auditor_of, name_of, outcome_of
+from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
     from verale.runs.audit_log import AuditLog
-    from verale.runs.workers.local import Cluster, Done, Processes, Start
+    from verale.runs.workers.local import Cluster, Done, Processes
 
 __all__ = ["DIED", "audit", "audit_files", "audit_groups", "audited_by", "in_processes"]
 
@@ -120,16 +121,15 @@ def audit_files(
 
     A file that cannot be used is an outcome too, even where auditing it kills its process.
     """
-    yield from audit_groups([(paths, setup)], jobs, log)
+    yield from audit_groups([(paths, setup)], RunOptions(jobs), log)
 
 
 def audit_groups(
     groups: Sequence[tuple[Sequence[str | Stored], AuditSetup]],
-    jobs: int = 1,
+    options: RunOptions | None = None,
     log: AuditLog | None = None,
     announce: Callable[[AuditSetup, dict[str, Any]], object] = lambda setup, run: None,
     refuse: Callable[[InputError], object] | None = None,
-    start_cluster: Start | None = None,
 ) -> Iterator[Outcome]:
     """Audit certificates of several heads or latents, group by group, each as `audit_files` does, into one log.
 
@@ -148,7 +148,7 @@ def audit_groups(
             refused = True
             continue
         announce(setup, auditor.run)
-        for outcome in audited_by(auditor, paths, setup, jobs, log, start_cluster):
+        for outcome in audited_by(auditor, paths, setup, options, log):
             outcomes.append(outcome)
             yield outcome
     if log is not None and not refused:
@@ -159,19 +159,20 @@ def audited_by(
     auditor: FileAuditor,
     paths: Sequence[str | Stored],
     setup: AuditSetup,
-    jobs: int = 1,
+    options: RunOptions | None = None,
     log: AuditLog | None = None,
-    start_cluster: Start | None = None,
 ) -> Iterator[Outcome]:
     """The same by the auditor of this setup, if it is there already. Other processes make their own; those of a cluster
-    that is started here, if any certificate is new, or else so many of this machine."""
+    that is started here, if any certificate is new, or else so many of this machine, by default this one alone."""
+    run = RunOptions() if options is None else options
+    jobs = run.jobs or 1
     known = [None if log is None else log.known(path, auditor.run) for path in paths]
     new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
     with ExitStack() as stack:
         audited: Iterator[Outcome]
-        if start_cluster is not None and new:
-            cluster = stack.enter_context(start_cluster(False))
+        if run.start_cluster is not None and new:
+            cluster = stack.enter_context(run.start_cluster(False))
             audited = in_processes(new, setup, cluster.size, auditor.run, cluster)
         elif jobs == 1:
             audited = (outcome_of(auditor, path) for path in new)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from verale.errors import InputError
 from verale.runs.folder import RUN_FILE, SOURCE, certificate_names, locked, pictures_in
 from verale.runs.inputs import keep_inputs, link_of, needed_inputs
+from verale.runs.options import RunOptions
 from verale.runs.parts import Explainer, explain_in_processes
 from verale.runs.run import ExplainRun, Finished, Range, RunFolder
 from verale.runs.source import SourceFile
 from verale.runs.table import TABLE, Explained
-from verale.runs.workers.local import Start, require_jobs
 from verale.runs.written import RequiredFile, WrittenFiles
 from verale.version import __version__
 
@@ -45,14 +45,12 @@ def open_run(
     latents: Tensor,
     options: SearchOptions,
     labels: Sequence[int] | None = None,
-    overwrite: bool = False,
+    how: RunOptions | None = None,
     files: tuple[str, str | None] | None = None,
-    jobs: int | None = None,
     deployment: Deployment | None = None,
     seen: SeenPictures | None = None,
     beside: Mapping[str, bytes] | None = None,
     inputs: Iterable[Path] = (),
-    start_cluster: Start | None = None,
 ) -> Iterator[ExplainRun]:
     """Begin a run in a folder, or resume it.
 
@@ -68,16 +66,14 @@ def open_run(
         latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
         options: how to explain.
         labels: N true classes, if they are known.
-        overwrite: remove what an earlier run noted in the folder, even if it is of the same run.
+        how: how it runs; the bytes do not depend on it. To overwrite is to remove what an earlier run noted in the
+            folder, even if it is of the same run. By default there is one process for each core, where the images take
+            seconds; on another device than the CPU, this process alone.
         files: the paths from which head and latents were read, where they were; None for latents of another form.
-        jobs: how many processes explain, this one among them; by default one for each core, where the images take
-            seconds. On another device than the CPU, this process alone. The bytes do not depend on it.
         deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
         seen: pictures and their network. Then certificates are about these, and the latents are for pages alone.
         beside: other files that the folder gets first, by name; by default those of `seen`.
         inputs: the files that were read, beside `files` and those of `seen`. They stay.
-        start_cluster: starts the cluster whose workers explain, once all else is known to be right and there is work
-            left; by default processes of this machine do. The bytes do not depend on it.
 
     Raises:
         LatentsError: latents or labels that do not fit this head.
@@ -89,7 +85,7 @@ def open_run(
 
     explainer = Explainer(head, options, deployment, None if seen is None else seen.through)
     batches = explainer.batches(latents if seen is None else seen.pictures)
-    require_jobs(jobs)
+    how = RunOptions() if how is None else how
     if labels is not None:
         require_labels(labels, len(batches.images), head.classes)
     run = _description(batches, latents, labels) | ({} if deployment is None else {"deployment": asdict(deployment)})
@@ -103,17 +99,17 @@ def open_run(
     with locked(directory) as held:
         written = WrittenFiles(directory, held)
         batch = 1 if batches.are_alone else batches.size
-        folder = RunFolder(written, run, len(batches.images), batch, overwrite, head.size)
+        folder = RunFolder(written, run, len(batches.images), batch, how.overwrite, head.size)
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in beside.items()}
         needed |= needed_inputs(written, run["head"], run["latents"], labels, link)
         if SOURCE not in beside:
-            _require_same_source(written, run, overwrite)
+            _require_same_source(written, run, how.overwrite)
         if folder.is_begun:
             written.require_kept(needed)
         else:
             strangers = [*certificate_names(directory), *pictures_in(directory, beside)]
-            kept = written.require_room(needed | folder.needed, strangers, overwrite, inputs)
-            if overwrite:
+            kept = written.require_room(needed | folder.needed, strangers, how.overwrite, inputs)
+            if how.overwrite:
                 written.clear(kept, first=TABLE, last=RUN_FILE)
         for name, data in beside.items():
             if not (folder.is_begun and written.exists(name)):
@@ -123,7 +119,7 @@ def open_run(
 
         def work(left: list[Range]) -> Iterator[Finished[list[Explained]]]:
             _log.info("%d of %d images are explained", len(folder.by_index), len(batches.images))
-            for part in explain_in_processes(batches, left, labels, jobs, explainer, start_cluster):
+            for part in explain_in_processes(batches, left, labels, explainer, how):
                 rows, certificates = part.result
                 folder.add(certificates, rows)
                 spent = sum(row.seconds or 0 for row in rows)

@@ -19,9 +19,9 @@ from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
 from verale.runs.explain import open_run
 from verale.runs.folder import SOURCE
 from verale.runs.model_images import ImageFiles, ImageTensors, ModelImages, known_labels, model_images
+from verale.runs.options import RunOptions
 from verale.runs.source import SourceFile, allowing
 from verale.runs.table import TABLE, Explained, reasons
-from verale.runs.workers.local import require_jobs
 from verale.search.options import SearchOptions
 from verale.version import __version__
 
@@ -164,7 +164,7 @@ def explain_model(
     given = model_images(images, preprocess, "images")
     origins = _PrototypeImages.of(prototype_images, preprocess, found)
     search_options = SearchOptions.of(search)
-    require_jobs(jobs)
+    how = RunOptions(jobs, overwrite)
     known, classes = known_labels(given, labels, found)
     directory = Path(out)
     capture = _Capture(model, layer, logits, calls, dict(arguments or {}), found)
@@ -193,7 +193,7 @@ def explain_model(
         beside = {SOURCE: source.to_bytes()}
         for images in shown:
             beside |= images.drawn() if isinstance(images, ImageTensors) else {}
-    run = open_run(directory, found, latents, search_options, known, overwrite, jobs=jobs, beside=beside, inputs=inputs)
+    run = open_run(directory, found, latents, search_options, known, how, beside=beside, inputs=inputs)
     with run as opened:
         rows = [*opened.rows, *opened]
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))

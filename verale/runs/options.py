@@ -11,7 +11,7 @@ from verale.errors import UsageError, option
 if TYPE_CHECKING:
     from verale.runs.workers.local import Start
 
-__all__ = ["RunOptions", "device_named"]
+__all__ = ["RunOptions", "use_device"]
 
 _ENGINES = ("local", "ray")
 
@@ -85,8 +85,8 @@ class RunOptions:
         return lambda gpus: ray.start_ray(self.jobs, self.address, gpus)
 
 
-def device_named(name: str) -> str:
-    """Examine a device, and return its name. Torch gets one thread: the tensors are small.
+def use_device(name: str) -> None:
+    """Examine a device. Torch gets one thread: the tensors are small.
 
     Raises UsageError: the device cannot be used, or does not compute as proofs need it.
     """
@@ -95,6 +95,4 @@ def device_named(name: str) -> str:
     from verale.rounding.device import require_device
 
     torch.set_num_threads(1)
-    name = "cpu" if name == "auto" else name
-    require_device(name)
-    return name
+    require_device("cpu" if name == "auto" else name)

@@ -24,7 +24,7 @@ from verale.paradigms import PARADIGMS
 from verale.runs.run import Finished, Range, cut, reach_of
 from verale.runs.table import Explained
 from verale.runs.workers.forked import can_fork
-from verale.runs.workers.local import Cluster, Done, Processes, Start, cores, popped
+from verale.runs.workers.local import Cluster, Done, Processes, cores, popped
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.head import Head
     from verale.runs.deployed import Reserves
+    from verale.runs.options import RunOptions
     from verale.search import Batches, ImageResult, NotKept, SearchOptions
     from verale.search.through import ThroughNetwork
 
@@ -116,9 +117,8 @@ def explain_in_processes(
     batches: Batches,
     left: Sequence[Range],
     labels: Sequence[int] | None,
-    jobs: int | None,
     explainer: Explainer,
-    start_cluster: Start | None = None,
+    how: RunOptions,
 ) -> Iterator[Finished[Part]]:
     """Explain images, part by part, in the order in which the parts are done.
 
@@ -126,10 +126,10 @@ def explain_in_processes(
         batches: the images, and how to explain them.
         left: those to explain, ascending; all of a batch or none, unless images are searched alone.
         labels: the true classes of all images, if they are known.
-        jobs: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
-            and this one alone on another device than the CPU. None for one a core, if the images take seconds.
         explainer: explains a part.
-        start_cluster: where processes explain; by default on this machine.
+        how: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
+            and this one alone on another device than the CPU. By default one a core, if the images take seconds. And
+            where they explain.
     """
     from verale.search.devices import is_host
     from verale.search.threads import one_thread
@@ -149,6 +149,7 @@ def explain_in_processes(
             )
         return here(done.task) if done.result is None else Finished(start, stop, done.result)
 
+    jobs, start_cluster = how.jobs, how.start_cluster
     if start_cluster is not None and left:
         with one_thread(), start_cluster(not is_host(batches.options.device)) as cluster:
             yield from _explained_on(cluster, batches, left, explainer, message, here)

@@ -20,6 +20,7 @@ from verale.errors import UsageError, VeraleError
 from verale.files import certificates_in
 from verale.head import Head, load_latents
 from verale.runs.explain import open_run
+from verale.runs.options import RunOptions
 from verale.runs.workers import ray as pipeline
 from verale.runs.workers.local import Processes
 from verale.search import SearchOptions
@@ -89,7 +90,7 @@ def test_workers_start_when_what_holds_the_cpus_ends(given, tmp_path, ray_itself
     monkeypatch.setattr(pipeline, "_LATE", 1)
     monkeypatch.setattr(pipeline._log, "warning", warning)
     made = Head.load(given.head), load_latents(given.latents), SearchOptions("projection", batch=4)
-    with open_run(tmp_path, *made, start_cluster=lambda gpus: pipeline.start_ray(2, gpus=gpus)) as run:
+    with open_run(tmp_path, *made, how=RunOptions(2, engine="ray")) as run:
         assert len(list(run)) == 40
     (line,) = said
     assert line.startswith("no worker has begun after 1 s, though one may still start: each of 2 takes a CPU, ")

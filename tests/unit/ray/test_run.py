@@ -22,6 +22,7 @@ from verale.runs import audit as audits
 from verale.runs import inputs
 from verale.runs.explain import open_run
 from verale.runs.folder import locked
+from verale.runs.options import RunOptions
 from verale.runs.parts import Explainer
 from verale.runs.table import read_table
 from verale.runs.workers import ray as pipeline
@@ -33,9 +34,7 @@ SEARCH = SearchOptions("projection", batch=4)
 def opened(given, folder: Path, workers: int = 2, **options: object) -> AbstractContextManager:
     """A run into a folder on a cluster of so many workers."""
     head, latents = Head.load(given.head), load_latents(given.latents)
-    return open_run(
-        folder, head, latents, SEARCH, start_cluster=lambda gpus: pipeline.start_ray(workers, gpus=gpus), **options
-    )
+    return open_run(folder, head, latents, SEARCH, how=RunOptions(workers, engine="ray"), **options)
 
 
 def certificates(folder: Path) -> list[bytes]:
@@ -124,7 +123,7 @@ def test_an_interrupted_run_goes_on_with_any_workers(given, tmp_path, without_ra
         list(run)
     assert certificates(tmp_path) == given.certificates
     head, latents = Head.load(given.head), load_latents(given.latents)
-    with open_run(tmp_path, head, latents, SEARCH, jobs=1) as run:
+    with open_run(tmp_path, head, latents, SEARCH, how=RunOptions(1)) as run:
         assert run.done == 40
 
 

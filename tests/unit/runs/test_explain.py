@@ -16,6 +16,7 @@ from verale.certificate import Certificate
 from verale.errors import InputError, LatentsError, UsageError
 from verale.head import Head, as_patches, digest_of_all, evaluate
 from verale.runs.explain import open_run
+from verale.runs.options import RunOptions
 from verale.runs.table import Explained, read_table
 from verale.runs.written import WrittenFiles
 from verale.search import Avoid, Costs, SearchOptions
@@ -127,7 +128,7 @@ def test_a_table_of_an_older_version_is_filled_in(most, tmp_path, whole) -> None
     assert "Pairs" not in table.read_text()
     run(tmp_path)
     assert {**contents(tmp_path), "files.json": whole["files.json"]} == whole
-    run(tmp_path, overwrite=True, options=SearchOptions("top_k"))
+    run(tmp_path, how=RunOptions(overwrite=True), options=SearchOptions("top_k"))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_a_table_of_an_older_version_is_filled_in(most, tmp_path, whole) -> None
 def test_what_was_lost_is_explained_again(damage, tmp_path, whole) -> None:
     run(tmp_path)
     damage(tmp_path)
-    run(tmp_path, overwrite=not (tmp_path / "run.json").exists())
+    run(tmp_path, how=RunOptions(overwrite=not (tmp_path / "run.json").exists()))
     assert contents(tmp_path) == whole
 
 
@@ -171,7 +172,7 @@ def test_what_was_changed_is_named_and_stays(name, damage, overwrite, tmp_path, 
     damage(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(InputError, match=rf"/{re.escape(name)}: .*move it away"):
-        run(tmp_path, overwrite=overwrite)
+        run(tmp_path, how=RunOptions(overwrite=overwrite))
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     (tmp_path / name).unlink()
     if name != "files.json":  # without which nothing is known to be ours
@@ -233,7 +234,7 @@ def test_another_run_is_refused_and_nothing_is_changed(changes, named, tmp_path)
 
 def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
     run(tmp_path, latents=small_latents(HEAD, images=9, seed=1), options=SearchOptions("top_k"))
-    run(tmp_path, overwrite=True)
+    run(tmp_path, how=RunOptions(overwrite=True))
     assert contents(tmp_path) == whole
 
 
@@ -242,7 +243,7 @@ def test_files_of_no_known_run_are_refused(name, tmp_path) -> None:
     (tmp_path / name).write_bytes(b"mine")
     for overwrite in (False, True):
         with pytest.raises(InputError, match=rf"/{name}: .*; verale did not write it, or it was changed since"):
-            run(tmp_path, overwrite=overwrite)
+            run(tmp_path, how=RunOptions(overwrite=overwrite))
         assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_bytes() == b"mine"
 
 
@@ -260,9 +261,9 @@ def test_an_invalid_description_is_refused(text, tmp_path) -> None:
     with pytest.raises(InputError, match=r"run\.json: is not what verale explain writes.*move it away"):
         run(tmp_path)
     with pytest.raises(InputError, match=r"run\.json: is there already; verale did not write it, or it was changed"):
-        run(tmp_path, overwrite=True)
+        run(tmp_path, how=RunOptions(overwrite=True))
     (tmp_path / "run.json").unlink()
-    run(tmp_path, overwrite=True)
+    run(tmp_path, how=RunOptions(overwrite=True))
 
 
 def test_latents_captured_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
@@ -270,7 +271,7 @@ def test_latents_captured_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
     for head, latents in (("0", digest), (HEAD.digest, "0")):
         (tmp_path / "source.json").write_text(json.dumps({"head_sha256": head, "latents_digest": latents}))
         with pytest.raises(InputError, match=r"source\.json: describes another head or other latents"):
-            run(tmp_path, overwrite=True)
+            run(tmp_path, how=RunOptions(overwrite=True))
     (tmp_path / "source.json").write_text("{")
     with pytest.raises(InputError, match=r"source\.json: is not what verale explain writes"):
         run(tmp_path)

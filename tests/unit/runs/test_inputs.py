@@ -19,6 +19,7 @@ from verale.head import Head, load_latents, save_latents
 from verale.runs import inputs
 from verale.runs.explain import open_run
 from verale.runs.inputs import LINK, Inputs, find_inputs, sha256_of
+from verale.runs.options import RunOptions
 from verale.search import SearchOptions
 
 HEAD = small_head("euclidean")
@@ -42,7 +43,9 @@ def files(tmp_path: Path) -> tuple[str, str]:
 def run(out: Path, files: tuple[str, str] | None, overwrite: bool = False, head: Head | None = None) -> None:
     """Explain into a folder; with a head, another one than that of the files."""
     head = head or (HEAD if files is None else Head.load(files[0]))
-    with open_run(out, head, LATENTS, SearchOptions("projection", batch=2), LABELS, overwrite, files) as opened:
+    with open_run(
+        out, head, LATENTS, SearchOptions("projection", batch=2), LABELS, RunOptions(overwrite=overwrite), files
+    ) as opened:
         assert len(list(opened)) + len(opened.rows) >= 3
 
 

@@ -12,6 +12,7 @@ from support.small import small_head, small_latents
 
 from verale.runs import parts as rows
 from verale.runs.explain import open_run
+from verale.runs.options import RunOptions
 from verale.search import Batches, SearchOptions, batches
 
 HEAD = small_head("euclidean")
@@ -64,6 +65,6 @@ def test_of_results_only_those_of_a_batch_are_held(images, paradigm, tmp_path: P
 
     monkeypatch.setattr(rows, "rows_and_certificates", counted)
     options = SearchOptions(paradigm, batch=2)
-    with open_run(tmp_path, HEAD, small_latents(HEAD, images=images), options, jobs=1) as run:
+    with open_run(tmp_path, HEAD, small_latents(HEAD, images=images), options, how=RunOptions(1)) as run:
         assert len(list(run)) == images
     assert len(results) == images and held == [2] * (images // 2)

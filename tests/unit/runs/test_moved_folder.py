@@ -17,6 +17,7 @@ from verale.errors import InputError
 from verale.head import save_latents
 from verale.runs.explain import open_run
 from verale.runs.folder import locked
+from verale.runs.options import RunOptions
 from verale.runs.table import TABLE, read_table
 from verale.runs.written import HeldFolder, WrittenFiles
 from verale.search import SearchOptions
@@ -31,7 +32,7 @@ REMOVED = "was removed while this command wrote into it, and so is what it has w
 
 def run(folder: Path, meanwhile: Callable[[], object] = lambda: None, after: int = 2) -> None:
     """Explain into a folder, in which something happens after so many images."""
-    with open_run(folder, HEAD, LATENTS, OPTIONS, jobs=1) as opened:
+    with open_run(folder, HEAD, LATENTS, OPTIONS, how=RunOptions(1)) as opened:
         for index, _ in enumerate(opened, 1):
             if index == after:
                 meanwhile()

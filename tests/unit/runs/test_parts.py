@@ -22,6 +22,7 @@ from verale.errors import UsageError
 from verale.head import Head, as_patches, save_latents
 from verale.runs import parts as module
 from verale.runs.explain import open_run
+from verale.runs.options import RunOptions
 from verale.runs.run import Range, cut
 from verale.runs.table import read_table
 from verale.runs.workers import local
@@ -40,7 +41,7 @@ def explained(
     folder: Path, jobs: int | None, options: SearchOptions = ALONE, head: Head = HEAD, latents: torch.Tensor = LATENTS
 ) -> dict[str, object]:
     """Explain into a folder; return its files, and the table without its times."""
-    with open_run(folder, head, latents, options, LABELS, jobs=jobs) as run:
+    with open_run(folder, head, latents, options, LABELS, RunOptions(jobs)) as run:
         assert [row.index for row in run] == list(range(9))
     files: dict[str, Any] = {path.name: path.read_bytes() for path in folder.iterdir()}
     table = read_table(folder / "explanations.csv")
@@ -236,12 +237,12 @@ def test_an_error_is_raised_here_and_ends_all(tmp_path, monkeypatch, started) ->
 
 
 def test_leaving_early_ends_all_and_the_rest_can_be_explained(tmp_path, of_one_process, started, monkeypatch) -> None:
-    with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, jobs=2) as run:
+    with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, RunOptions(2)) as run:
         for _ in run:
             break
     assert len(started) == 1 and started[0].returncode is not None
     monkeypatch.setattr(local, "_PROGRAM", NEVER_BEGINS)  # all is done here
-    with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, jobs=2) as run:
+    with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, RunOptions(2)) as run:
         assert [row.index for row in run.rows] == [0]
         assert [row.index for row in run] == list(range(1, 9))
     assert {path.name: path.read_bytes() for path in (tmp_path / "several").glob("*.ale.json")} == {
@@ -332,9 +333,10 @@ def test_a_script_needs_no_main_guard(tmp_path) -> None:
         "from pathlib import Path\n"
         "from verale.head import Head, load_latents\n"
         "from verale.runs.explain import open_run\n"
+        "from verale.runs.options import RunOptions\n"
         "from verale.search import SearchOptions\n"
         "head, latents, options = Head.load('head'), load_latents('latents'), SearchOptions('projection')\n"
-        "with open_run(Path('out'), head, latents, options, jobs=2) as run:\n"
+        "with open_run(Path('out'), head, latents, options, how=RunOptions(2)) as run:\n"
         "    print(len(list(run)))\n"
     )
     done = subprocess.run(

@@ -18,6 +18,7 @@ from support.trees import OBSTACLES, put, tree
 from verale.errors import InputError
 from verale.runs.explain import open_run
 from verale.runs.folder import locked, write_beside, write_results
+from verale.runs.options import RunOptions
 from verale.runs.outputs import require_output, write_output
 from verale.runs.written import FILES, RequiredFile, WrittenFiles, noted_in
 from verale.search import SearchOptions
@@ -304,7 +305,7 @@ def test_a_command_may_replace_what_it_noted_itself(tmp_path: Path) -> None:
 def explain(out: Path, scale: float = 1.0, overwrite: bool = False) -> None:
     beside = {"source.json": json.dumps({"scale": scale}).encode(), f"images/{scale}.png": b"drawn"}
     options = SearchOptions("projection")
-    with open_run(out, HEAD, LATENTS * scale, options, [0, 1], overwrite, jobs=1, beside=beside) as opened:
+    with open_run(out, HEAD, LATENTS * scale, options, [0, 1], RunOptions(1, overwrite), beside=beside) as opened:
         list(opened)
 
 

@@ -12,6 +12,7 @@ from verale import bounds
 from verale.bounds import observe, pooling_of
 from verale.head import read_out
 from verale.runs.explain import open_run
+from verale.runs.options import RunOptions
 from verale.search import Batches, SearchOptions
 
 
@@ -35,7 +36,7 @@ def observed(monkeypatch) -> list[int]:
 def test_a_run_observes_every_image_once(paradigm, observed, tmp_path) -> None:
     head = small_head("euclidean")
     options = SearchOptions(paradigm, batch=2)
-    with open_run(tmp_path, head, small_latents(head, images=5), options, jobs=1) as run:
+    with open_run(tmp_path, head, small_latents(head, images=5), options, how=RunOptions(1)) as run:
         rows = list(run)
     assert all(row.score is not None for row in rows)
     assert len(observed) == len(rows) == 5

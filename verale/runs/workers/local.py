@@ -24,7 +24,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
-from verale.errors import UsageError, VeraleError
+from verale.errors import VeraleError
 from verale.runs.workers.forked import Forked, can_fork
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "cores",
     "log_to",
     "popped",
-    "require_jobs",
     "serve",
 ]
 
@@ -96,12 +95,6 @@ Start = Callable[[bool], AbstractContextManager[Cluster]]
 def cores() -> int:
     """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def require_jobs(jobs: int | None) -> None:
-    """Raise UsageError unless this is a number of processes, or None."""
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs is {jobs}, expected at least 1")
 
 
 def popped(todo: deque[Task]) -> Task | None:
