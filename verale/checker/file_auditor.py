@@ -50,6 +50,11 @@ class Outcome:
         return "reused" in self.record
 
     @property
+    def is_proved(self) -> bool:
+        """Whether everything is proved that the audit was asked for."""
+        return bool(self.record["status"] == Status.PROVED.value)
+
+    @property
     def exit_code(self) -> int:
         """The verdict's, or 9."""
         return int(self.record["exit_code"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,11 @@ from verale.paradigms import PARADIGMS
 from verale.runs.auditor import PROVING, AuditOptions
 from verale.runs.chosen import certificate_files
 from verale.runs.inputs import Inputs
+from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from verale.runs.attribute import Attribution
+    from verale.runs.audit_log import AuditLog
     from verale.runs.cover import Covered
     from verale.runs.rules import RuleList, RuleSet
 
@@ -30,8 +33,23 @@ __all__ = ["attribute", "cover", "rules"]
 _OF_ATTRIBUTE = tuple(name for name, each in PARADIGMS.items() if each.several)
 _SPATIAL = tuple(name for name in _OF_ATTRIBUTE if PARADIGMS[name].spatial)
 
+_JOBS = "Processes that audit; 1, or with ray one for each core."
+
 _MOST = 10
 """The most prototypes, and patches, that are printed for people."""
+
+
+def _log(path: str | None, inputs: Iterable[str | Path]) -> AuditLog | None:
+    """The audit log of a path. Raises InputError."""
+    if path is None:
+        return None
+    from verale.runs.audit_log import AuditLog
+
+    return AuditLog(path, inputs)
+
+
+def _unwritten(out: str) -> str:
+    return f"nothing is written to {out}"
 
 
 @click.command(name="attribute", short_help="Find several explanations of an image and count what is in them.")
@@ -51,6 +69,7 @@ _MOST = 10
 @options.prototype_pictures()
 @options.overwrite("Remove what an earlier command noted in the folder.")
 @options.audit(*PROVING)
+@options.run("jobs", "engine", "address", jobs=_JOBS)
 @options.in_json("one object")
 @options.verbose
 @exits(verdicts=True, done="the checker has proved every explanation")
@@ -65,6 +84,7 @@ def attribute(
     prototype_pictures: str | None,
     overwrite: bool,
     audit: AuditOptions,
+    run: RunOptions,
     as_json: bool,
 ) -> None:
     """Find different explanations of one image, from which nothing can be dropped by the reference ranges, and count
@@ -74,26 +94,26 @@ def attribute(
     sample of all explanations, and a share is not a probability. Writes a certificate for each, the head, the latents,
     attribution.csv, attribution.json and attribution.html. `verale audit FOLDER --minimality` proves them again.
     """
+    from verale.head import latents_file
     from verale.report.attribution_page import attribution_page
     from verale.report.rules_page import pictures_of
     from verale.runs.arguments import HeadFile
-    from verale.runs.attribute import ATTRIBUTION, attribute
-    from verale.runs.folder import HEAD, require_room, write_results
+    from verale.runs.attribute import attribute
+    from verale.runs.folder import ResultFolder
 
-    directory, file = Path(out), HeadFile.of(head)
-    inputs = [Path(head), Path(latents)]
-    require_room(directory, ATTRIBUTION, {HEAD: file.data}, overwrite, inputs)
+    file, inputs = HeadFile.of(head), (Path(head), Path(latents))
+    folder = ResultFolder("attribution", Path(out), file.data, overwrite, inputs, has_latents=True)
+    folder.require_room()
     shown = pictures_of(latents, prototype_pictures)
-    unwritten = f"nothing is written to {directory}"
-    with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
-        found = attribute(file, latents, image, count, paradigm, seed, advance, audit)
-    files = found.files(file, attribution_page(found, file.head, shown))
-    write_results(directory, ATTRIBUTION, files, overwrite, inputs)
+    with progress("explaining", count, unit="explanations", interrupted=lambda: _unwritten(out)) as advance:
+        found = attribute(file, latents, image, count, paradigm, seed, advance, audit, run)
+    page = attribution_page(found, file.head, shown)
+    folder.write(found.record(), found.rows(), page, found.files(), latents_file(found.latents))
     if as_json:
         print_record("attribution", found.record())
     else:
         _attribute_print(found)
-    print_line(f"the explanations are in {directory}", sys.stderr)
+    print_line(f"the explanations are in {folder.directory}", sys.stderr)
     sys.exit(found.exit_code)
 
 
@@ -124,12 +144,21 @@ def _attribute_print(found: Attribution) -> None:
 @options.latents("The latents of the images.", required=True)
 @options.inputs("head")
 @options.audit(*PROVING)
+@options.run("jobs", "engine", "address", jobs=_JOBS)
+@options.log()
 @options.out("Write a table: a line for each certificate and image.", "CSV")
 @options.in_json()
 @options.verbose
 @exits(verdicts=True, done="every certificate's entailment is proved, whatever it covers")
 def cover(
-    certificates: tuple[str, ...], latents: str, given: Inputs, audit: AuditOptions, out: str | None, as_json: bool
+    certificates: tuple[str, ...],
+    latents: str,
+    given: Inputs,
+    audit: AuditOptions,
+    run: RunOptions,
+    log: str | None,
+    out: str | None,
+    as_json: bool,
 ) -> None:
     """Say which images satisfy the statements of certificates, and so have their class by the same proof.
 
@@ -139,57 +168,59 @@ def cover(
     from verale.checker import most_severe
     from verale.cli.inputs import inputs_reader
     from verale.files import write_atomically
-    from verale.runs.cover import CoveringAudits, csv_rows
+    from verale.runs.cover import COLUMNS, CoveringAudits, rows_of
     from verale.runs.outputs import require_output
+    from verale.runs.table import csv_table
 
     files = certificate_files(certificates)
     file = inputs_reader(Inputs(None, latents))(certificates[0])[0] if given.head is None else given.head
+    read = [*certificates, *files, latents, file if isinstance(file, str) else file.path]
     if out is not None:
-        require_output(out, [*certificates, *files, latents, file if isinstance(file, str) else file.path])
-    covering = CoveringAudits(file, latents, audit)
+        require_output(out, read)
+    covering = CoveringAudits(file, latents, audit, run, _log(log, read))
     covered: list[Covered] = []
 
     def done() -> str:
-        return f"{len(covered)} of {len(files)} certificates are done"
+        rest = "" if log is None else f"; {log} has the verdicts so far, and the same command goes on from there"
+        return f"{len(covered)} of {len(files)} certificates are done{rest}"
 
     with progress("covering", len(files), unit="certificates", interrupted=done) as advance:
-        for path in files:
-            covered.append(covering.of(path))
+        for each in covering.of(files):
+            covered.append(each)
             if as_json:
                 print_record("covered", _cover_record(covered[-1]))
             else:
                 print_line(_cover_line(covered[-1], covering.total))
             advance(1)
     if out is not None:
-        write_atomically(out, "".join(f"{line}\n" for line in csv_rows(covered, covering)).encode())
+        write_atomically(out, csv_table([COLUMNS, *rows_of(covered, covering)]))
     union = {index for each in covered for index in each.images}
     print_line(
         f"{len(union)} of {covering.total} images are covered ({_cover_share(len(union), covering.total)})", sys.stderr
     )
-    sys.exit(most_severe([each.verdict.exit_code for each in covered]))
+    sys.exit(most_severe([each.outcome.exit_code for each in covered]))
 
 
 def _cover_line(covered: Covered, total: int) -> str:
     if covered.predicted is None:
-        return covered.verdict.line(covered.certificate)
+        return covered.outcome.line
     count = len(covered.images)
     name = before_colon(covered.certificate)
     line = f"{name}: class {covered.predicted}, {count} of {total} images ({_cover_share(count, total)})"
     if covered.correct is not None:
         line += f", {covered.correct} of them of this class as labelled"
-    if covered.unproved:
-        line += f"; not proved of {len(covered.unproved)} more"
+    if covered.proved.unproved:
+        line += f"; not proved of {len(covered.proved.unproved)} more"
     return line
 
 
 def _cover_record(covered: Covered) -> dict[str, object]:
     return {
-        "certificate": covered.certificate,
-        **covered.verdict.record(),
+        **{name: value for name, value in covered.outcome.record.items() if name != "_type"},
         "covered": len(covered.images),
         "images": list(covered.images),
         "true_classes": covered.labels,
-        "unproved": covered.unproved,
+        "unproved": covered.proved.unproved,
     }
 
 
@@ -214,6 +245,8 @@ _OF_RULES = tuple(name for name, each in PARADIGMS.items() if each.priced)
 @options.prototype_pictures()
 @options.overwrite("Remove what an earlier command noted in the folder.")
 @options.audit(*PROVING)
+@options.run("jobs", "engine", "address", jobs=_JOBS)
+@options.log()
 @options.in_json("one object")
 @options.verbose
 @exits(verdicts=True, done="the checker has proved every rule")
@@ -227,6 +260,8 @@ def rules(
     prototype_pictures: str | None,
     overwrite: bool,
     audit: AuditOptions,
+    run: RunOptions,
+    log: str | None,
     as_json: bool,
 ) -> None:
     """Fit a list of rules: each proves one class of every image that satisfies its statements.
@@ -237,22 +272,21 @@ def rules(
     """
     from verale.report.rules_page import page, pictures_of
     from verale.runs.arguments import HeadFile
-    from verale.runs.folder import HEAD, require_room, write_results
-    from verale.runs.rules import RULES, fit_rules
+    from verale.runs.folder import ResultFolder
+    from verale.runs.rules import fit_rules
 
-    directory, file = Path(out), HeadFile.of(head)
-    inputs = [Path(given) for given in (head, latents, held_out) if given is not None]
-    require_room(directory, RULES, {HEAD: file.data}, overwrite, inputs)
-    shown = pictures_of(latents, prototype_pictures)
-    unwritten = f"nothing is written to {directory}"
-    with progress("fitting", count, unit="rules", interrupted=lambda: unwritten) as advance:
-        rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit)
-    write_results(directory, RULES, rules.files(file, page(rules, shown)), overwrite, inputs)
+    file, inputs = HeadFile.of(head), tuple(Path(given) for given in (head, latents, held_out) if given is not None)
+    folder = ResultFolder("rules", Path(out), file.data, overwrite, inputs)
+    folder.require_room()
+    shown, audit_log = pictures_of(latents, prototype_pictures), _log(log, [*inputs, out])
+    with progress("fitting", count, unit="rules", interrupted=lambda: _unwritten(out)) as advance:
+        rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit, run, audit_log)
+    folder.write(rules.record(), rules.rows(), page(rules, shown), rules.files())
     if as_json:
         print_record("rules", rules.record())
     else:
         _rules_print(rules)
-    print_line(f"{len(rules.rules)} rules are in {directory}", sys.stderr)
+    print_line(f"{len(rules.rules)} rules are in {folder.directory}", sys.stderr)
     sys.exit(rules.exit_code)
 
 

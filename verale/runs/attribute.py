@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,21 +22,18 @@ from verale.checker import most_severe
 from verale.errors import InputError, LatentsError, UsageError
 from verale.files import certificate_name
 from verale.options import keywords
-from verale.runs.arguments import HeadFile, auditor_for
-from verale.runs.auditor import PROVING, AuditOptions, audit_options
-from verale.runs.folder import HEAD, LATENTS
-from verale.runs.table import csv_line
+from verale.runs.arguments import HeadFile
+from verale.runs.audit import audited_by
+from verale.runs.auditor import PROVING, AuditOptions, AuditSetup, StoredBytes, audit_options, auditor_of
 from verale.version import __version__
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.runs.options import RunOptions
+
 __all__ = [
-    "ATTRIBUTION",
     "IN_A_ROW",
-    "JSON",
-    "PAGE",
-    "TABLE",
     "Attribution",
     "Listed",
     "Share",
@@ -46,10 +41,6 @@ __all__ = [
 ]
 
 _log = logging.getLogger(__name__)
-
-JSON, TABLE, PAGE = "attribution.json", "attribution.csv", "attribution.html"
-ATTRIBUTION = (JSON, TABLE, PAGE, HEAD, LATENTS)
-"""The files of an attribution, beside its certificates."""
 
 IN_A_ROW = 100
 """The search ends when so many orders in a row give nothing new."""
@@ -156,27 +147,16 @@ class Attribution:
             "shares": [asdict(each) for each in self.shares],
         }
 
-    def to_json(self) -> bytes:
-        """The bytes of `attribution.json`."""
-        return f"{json.dumps(self.record(), indent=1)}\n".encode()
-
-    def to_csv(self) -> bytes:
-        """The bytes of `attribution.csv`: one line for each prototype, patch or clause that is stated."""
-        lines = [csv_line(("Kind", "Number", "Count", "Explanations", "Share", "Statements"))]
-        for each in self.shares:
-            lines.append(
-                csv_line((each.kind, each.number, each.count, len(self.explanations), each.share, each.statements))
-            )
-        return "".join(f"{line}\n" for line in lines).encode()
-
-    def files(self, head: HeadFile, page: bytes) -> dict[str, bytes]:
-        """The files of a folder: certificates, head, latents, table, page and record."""
-        from verale.head import latents_file
-
+    def files(self) -> dict[str, bytes]:
+        """The bytes of the explanations' certificates, by their names."""
         listed = zip(self.explanations, self.certificates, strict=True)
-        files = {each.certificate: certificate.to_bytes() for each, certificate in listed}
-        files |= {HEAD: head.data, LATENTS: latents_file(self.latents)}
-        return files | {TABLE: self.to_csv(), PAGE: page, JSON: self.to_json()}
+        return {each.certificate: certificate.to_bytes() for each, certificate in listed}
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """The table: one row for each prototype, patch or clause that is stated."""
+        yield "Kind", "Number", "Count", "Explanations", "Share", "Statements"
+        for each in self.shares:
+            yield each.kind, each.number, each.count, len(self.explanations), each.share, each.statements
 
 
 @keywords(AuditOptions, *PROVING)
@@ -189,6 +169,7 @@ def attribute(
     seed: int = 0,
     advance: Callable[[int], object] = lambda more: None,
     options: AuditOptions | str | None = None,
+    how: RunOptions | None = None,
     **fields: Any,
 ) -> Attribution:
     """Find several subset-minimal explanations of one image, and count what stands in them.
@@ -202,6 +183,7 @@ def attribute(
         seed: of the orders in which statements are dropped.
         advance: called with 1 for each explanation.
         options: what proves, and how long it may take.
+        how: how the audits run.
         fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
@@ -211,7 +193,7 @@ def attribute(
     Soundness: the checker proves every explanation, its entailment and that its statements are true of the image. The
     shares are counts of what was found, not of all explanations that there are.
     """
-    from verale.head import as_patches, latents_file, load_latents
+    from verale.head import as_patches, load_latents
     from verale.search.problem import UnexplainedError
     from verale.search.several import several
     from verale.search.threads import one_thread
@@ -243,24 +225,21 @@ def attribute(
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm}: {error}") from error
     if not certificates:
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
-    one = stored[image : image + 1].clone()
-    auditor = auditor_for(file, latents_file(one), proving)
-    listed, codes = [], []
-    for number, certificate in enumerate(certificates):
-        data = certificate.to_bytes()
-        verdict = auditor.check(data)
-        codes.append(verdict.exit_code)
-        listed.append(
-            Listed(
-                certificate=certificate_name(number),
-                sha256=hashlib.sha256(data).hexdigest(),
-                size=certificate.size,
-                margin=float_below(certificate.margin),
-                minimal=certificate.minimal,
-                status=verdict.status.value,
-                reason=verdict.reason,
-            )
+    files = [StoredBytes(certificate_name(number), each.to_bytes()) for number, each in enumerate(certificates)]
+    setup = AuditSetup(file.path, latents_path, proving)
+    outcomes = list(audited_by(auditor_of(setup, file.data), files, setup, how))
+    listed = [
+        Listed(
+            certificate=outcome.record["certificate"],
+            sha256=outcome.record["sha256"],
+            size=certificate.size,
+            margin=float_below(certificate.margin),
+            minimal=certificate.minimal,
+            status=outcome.record["status"],
+            reason=outcome.record["reason"],
         )
+        for outcome, certificate in zip(outcomes, certificates, strict=True)
+    ]
     predicted = certificates[0].predicted
     return Attribution(
         head=head.digest,
@@ -276,8 +255,8 @@ def attribute(
         explanations=tuple(listed),
         shares=shares_of(certificates),
         certificates=tuple(certificates),
-        latents=one,
-        exit_code=most_severe(codes),
+        latents=stored[image : image + 1].clone(),
+        exit_code=most_severe([outcome.exit_code for outcome in outcomes]),
     )
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "AuditOptions",
     "AuditSetup",
     "Stored",
+    "StoredBytes",
     "audit_options",
     "auditor_of",
     "judged_origins",
@@ -43,6 +44,23 @@ class Stored(Protocol):
 
     def read(self) -> bytes:
         """Its bytes. Raises InputError."""
+
+
+@dataclass(frozen=True)
+class StoredBytes:
+    """A certificate whose bytes are at hand; perhaps no file has them.
+
+    Attributes:
+        name: for messages and records.
+        data: the bytes.
+    """
+
+    name: str
+    data: bytes
+
+    def read(self) -> bytes:
+        """The bytes."""
+        return self.data
 
 
 def name_of(path: str | Stored) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from os.path import lexists
 from pathlib import Path
 
 from verale.errors import InputError, option
 from verale.files import CERTIFICATE_SUFFIX, certificates_in, require_writable
-from verale.runs.table import TABLE
+from verale.runs.table import TABLE, csv_table
 from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "PATIENCE",
     "PICTURES",
     "RUN_FILE",
+    "ResultFolder",
     "SOURCE",
     "certificate_names",
     "folder_in",
@@ -119,6 +122,49 @@ def write_results(
             written.clear(kept, first=names[0])
         for name in sorted(files, key=lambda name: name == names[0]):
             written.write(name, files[name])
+
+
+@dataclass(frozen=True)
+class ResultFolder:
+    """A folder of results that are no run: certificates with a record, a table and a page of them, and the head.
+
+    Attributes:
+        name: of the record, `NAME.json`, of `NAME.csv` and of `NAME.html`.
+        directory: the folder.
+        head: the bytes of the head's file.
+        overwrite: whether to remove what an earlier command noted there.
+        inputs: the files that are read, which stay.
+        has_latents: whether it gets latents too.
+    """
+
+    name: str
+    directory: Path
+    head: bytes
+    overwrite: bool
+    inputs: tuple[Path, ...]
+    has_latents: bool = False
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        of_name = (f"{self.name}.{kind}" for kind in ("json", "csv", "html"))
+        return (*of_name, HEAD, *((LATENTS,) if self.has_latents else ()))
+
+    def require_room(self) -> None:
+        """Raise InputError unless `write` can write. Call this before long work."""
+        require_room(self.directory, self._names, {HEAD: self.head}, self.overwrite, self.inputs)
+
+    def write(
+        self,
+        record: Mapping[str, object],
+        rows: Iterable[Iterable[object]],
+        page: bytes,
+        certificates: Mapping[str, bytes],
+        latents: bytes | None = None,
+    ) -> None:
+        """Write the record as JSON, the table's rows, the page, certificates by their names, and latents, if any."""
+        contents = (f"{json.dumps(record, indent=1)}\n".encode(), csv_table(rows), page, self.head, latents)
+        files = {name: data for name, data in zip(self._names, contents, strict=False) if data is not None}
+        write_results(self.directory, self._names, {**certificates, **files}, self.overwrite, self.inputs)
 
 
 def folder_in(directory: Path, name: str) -> Path:

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import class_name
-from verale.checker import Status, Verdict, most_severe
+from verale.checker import Status, most_severe
 from verale.errors import InputError, UsageError
 from verale.files import certificate_name
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
-from verale.runs.auditor import PROVING, AuditOptions, audit_options
+from verale.runs.auditor import PROVING, AuditOptions, StoredBytes, audit_options
 from verale.runs.cover import CoveringAudits
-from verale.runs.folder import HEAD
-from verale.runs.table import csv_line
 from verale.version import __version__
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
+    from verale.runs.audit_log import AuditLog
+    from verale.runs.options import RunOptions
 
 __all__ = [
-    "JSON",
-    "PAGE",
-    "RULES",
-    "TABLE",
     "Rule",
     "RuleList",
     "RuleSet",
@@ -39,10 +33,6 @@ __all__ = [
 ]
 
 _log = logging.getLogger(__name__)
-
-JSON, TABLE, PAGE = "rules.json", "rules.csv", "rules.html"
-RULES = (JSON, TABLE, PAGE, HEAD)
-"""The files of a rule list, beside its certificates."""
 
 _TYPE = "urn:verale:rules:v1"
 
@@ -146,24 +136,18 @@ class RuleList:
             "rules": [asdict(rule) for rule in self.rules],
         }
 
-    def to_json(self) -> bytes:
-        """The bytes of `rules.json`."""
-        return f"{json.dumps(self.record(), indent=1)}\n".encode()
-
-    def to_csv(self) -> bytes:
-        """The bytes of `rules.csv`: one line a rule."""
-        lines = [csv_line(("Rule", "Pred Label", "Class", *_COLUMNS, *_SEEN, *(f"Held-out {each}" for each in _SEEN)))]
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """The table: one row a rule."""
+        yield "Rule", "Pred Label", "Class", *_COLUMNS, *_SEEN, *(f"Held-out {each}" for each in _SEEN)
         for number, rule in enumerate(self.rules):
             cells = (number, rule.predicted, rule.name, rule.words, rule.size, rule.margin, rule.status)
             held_out = (None,) * len(_SEEN) if rule.held_out is None else _cells(rule.held_out)
-            lines.append(csv_line((*cells, rule.certificate, rule.sha256, *_cells(rule.fitted), *held_out)))
-        return "".join(f"{line}\n" for line in lines).encode()
+            yield *cells, rule.certificate, rule.sha256, *_cells(rule.fitted), *held_out
 
-    def files(self, head: HeadFile, page: bytes) -> dict[str, bytes]:
-        """The files of a folder: certificates, head, table, page and record."""
+    def files(self) -> dict[str, bytes]:
+        """The bytes of the rules' certificates, by their names."""
         listed = zip(self.rules, self.certificates, strict=True)
-        files = {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
-        return files | {HEAD: head.data, TABLE: self.to_csv(), PAGE: page, JSON: self.to_json()}
+        return {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
 
 
 _COLUMNS = ("Conditions", "Size", "Margin", "Verdict", "Certificate", "SHA-256")
@@ -190,6 +174,8 @@ def fit_rules(
     paradigm: str | None = None,
     advance: Callable[[int], object] = lambda more: None,
     options: AuditOptions | str | None = None,
+    how: RunOptions | None = None,
+    log: AuditLog | None = None,
     **fields: Any,
 ) -> RuleList:
     """Fit a list of rules to the images of a latents file, and measure it on another.
@@ -200,6 +186,8 @@ def fit_rules(
         paradigm: what statements are about; by default `joint` where the head has it, otherwise `top_k`.
         advance: called with 1 for each rule.
         options: what proves, and how long it may take.
+        how: how the audits run.
+        log: gets the outcome of every audit; what it has already is not audited again.
         fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
@@ -218,7 +206,7 @@ def fit_rules(
         raise UsageError(f"count is {count}, expected at least 1")
     file = HeadFile.of(head_file)
     head = file.head
-    sets = [CoveringAudits(file, path, proving) for path in (fitted, held_out) if path is not None]
+    sets = [CoveringAudits(file, path, proving, how, log) for path in (fitted, held_out) if path is not None]
     patches = sets[0].data.images.shape[1]
     for data in (covering.data for covering in sets):
         if data.images.shape[1] != patches:
@@ -226,25 +214,32 @@ def fit_rules(
         if not len(data.images):
             raise InputError(data.file, "holds no images")
     paradigm = paradigm or _default_paradigm(head, patches)
+    certificates = []
+    for certificate in islice(fit(head, sets[0].data.images, paradigm), count):
+        certificates.append(certificate)
+        advance(1)
+    if not certificates:
+        raise InputError(fitted, "has no images of which a rule could be proved: the head's classes tie there")
+    stored = [StoredBytes(certificate_name(number), each.to_bytes()) for number, each in enumerate(certificates)]
+    outcomes = list(sets[0].entailed(stored))
+    proved = [
+        (each.name, certificate if outcome.is_proved else None)
+        for each, certificate, outcome in zip(stored, certificates, outcomes, strict=True)
+    ]
     covered, correct = [set[int]() for _ in sets], [set[int]() for _ in sets]
-    rules, certificates, codes = [], [], []
-    for number, certificate in enumerate(islice(fit(head, sets[0].data.images, paradigm), count)):
-        verdict = sets[0].auditor.check(certificate.to_bytes(), entailment_only=True)
+    rules = []
+    found = zip(*[list(covering.images_of(proved)) for covering in sets], strict=True)
+    for certificate, outcome, proved_images in zip(certificates, outcomes, found, strict=True):
         counted = []
-        for covering, before, right in zip(sets, covered, correct, strict=True):
-            images = set(covering.images_of(certificate)[0]) if verdict.status is Status.PROVED else set()
+        for covering, of_set, before, right in zip(sets, proved_images, covered, correct, strict=True):
+            images = set(of_set.images)
             truly = {index for index in images if covering.label(index) == certificate.predicted}
             labelled = covering.data.labels is not None
             counted.append(Seen(len(images), len(images - before), len(truly) if labelled else None))
             before |= images
             right |= truly
-        rules.append(_rule(head, verdict, number, certificate, counted))
-        certificates.append(certificate)
-        codes.append(verdict.exit_code)
-        _log.info("rule %d: class %d, %s", number, certificate.predicted, counted)
-        advance(1)
-    if not rules:
-        raise InputError(fitted, "has no images of which a rule could be proved: the head's classes tie there")
+        rules.append(_rule(head, outcome.record, certificate, counted))
+        _log.info("%s: class %d, %s", rules[-1].certificate, certificate.predicted, counted)
     whole = list(map(partial(_set, head), sets, covered, correct))
     return RuleList(
         head=head.digest,
@@ -254,24 +249,24 @@ def fit_rules(
         held_out=whole[1] if len(whole) > 1 else None,
         certificates=tuple(certificates),
         prototypes=head.size,
-        exit_code=most_severe(codes),
+        exit_code=most_severe([outcome.exit_code for outcome in outcomes]),
     )
 
 
-def _rule(head: Head, verdict: Verdict, number: int, certificate: Certificate, seen: list[Seen]) -> Rule:
+def _rule(head: Head, record: Mapping[str, Any], certificate: Certificate, seen: list[Seen]) -> Rule:
     from verale.rules.words import conditions
 
-    margin = verdict.record()["margin"] if verdict.status is Status.PROVED else None
+    margin = record["margin"] if record["status"] == Status.PROVED.value else None
     return Rule(
-        certificate=certificate_name(number),
-        sha256=hashlib.sha256(certificate.to_bytes()).hexdigest(),
+        certificate=record["certificate"],
+        sha256=record["sha256"],
         predicted=certificate.predicted,
         name=class_name(certificate.predicted, head.labels),
         size=certificate.size,
         margin=None if margin is None else float(margin),
         words=conditions(certificate, head.geometry, head.size),
-        status=verdict.status.value,
-        reason=verdict.reason,
+        status=record["status"],
+        reason=record["reason"],
         fitted=seen[0],
         held_out=seen[1] if len(seen) > 1 else None,
     )

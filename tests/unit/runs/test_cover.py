@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from verale.certificate import ActivationStatement, Certificate
 from verale.errors import InputError
 from verale.head import Head, as_patches, evaluate, save_latents
 from verale.rules import coverage
-from verale.runs.cover import CoveringAudits
+from verale.runs.cover import Covered, CoveringAudits
 from verale.search.explain import explain
 
 
@@ -49,46 +50,52 @@ def inflated(tmp_path: Path) -> Inflated:
     return made
 
 
+def covers(covering: CoveringAudits, path: str) -> Covered:
+    """What one certificate covers."""
+    (covered,) = covering.of([path])
+    return covered
+
+
 def test_a_wide_certificate_covers_its_image_and_its_neighbour(inflated):
     covering = CoveringAudits(inflated.head_path, inflated.latents_path)
     predicted = evaluate(inflated.head, inflated.images).predicted.tolist()
     assert covering.total == 8
     for index in range(3):
-        covered = covering.of(inflated.certificate(index))
-        assert {index, index + 4} <= set(covered.images) and not covered.unproved
-        assert covered.verdict.exit_code == 0
+        covered = covers(covering, inflated.certificate(index))
+        assert {index, index + 4} <= set(covered.images) and not covered.proved.unproved
+        assert covered.outcome.is_proved
         assert all(predicted[each] == covered.predicted for each in covered.images)
         assert covered.correct == sum(covering.label(each) == covered.predicted for each in covered.images)
-    assert covering.of(inflated.certificate(0)).correct < len(covering.of(inflated.certificate(0)).images)
+    assert covers(covering, inflated.certificate(0)).correct < len(covers(covering, inflated.certificate(0)).images)
 
 
 def test_an_exact_certificate_covers_its_own_image(inflated):
     path = str(inflated.folder / "exact.ale.json")
     explain(inflated.head, inflated.images[:1], digits="exact")[0].save(path)
-    assert CoveringAudits(inflated.head_path, inflated.latents_path).of(path).images == (0,)
+    assert covers(CoveringAudits(inflated.head_path, inflated.latents_path), path).images == (0,)
 
 
 def test_what_the_screen_proposes_in_vain_does_not_count(inflated, monkeypatch):
     path = inflated.certificate(1)
-    before = CoveringAudits(inflated.head_path, inflated.latents_path).of(path)
+    before = covers(CoveringAudits(inflated.head_path, inflated.latents_path), path)
 
     def everything(head, images, statements, predicted):
         all_of_them = torch.ones(len(images), dtype=torch.bool)
         return coverage.Coverage(all_of_them, all_of_them)
 
     monkeypatch.setattr(coverage, "coverage_of", everything)
-    after = CoveringAudits(inflated.head_path, inflated.latents_path).of(path)
+    after = covers(CoveringAudits(inflated.head_path, inflated.latents_path), path)
     assert after.images == before.images
-    assert set(after.unproved) == set(range(8)) - set(before.images)
-    assert all("is false at the latents" in reason for reason in after.unproved.values())
+    assert set(after.proved.unproved) == set(range(8)) - set(before.images)
+    assert all("is false at the latents" in reason for reason in after.proved.unproved.values())
 
 
 def test_a_certificate_that_is_not_proved_covers_nothing(inflated):
     path = inflated.certificate(0)
     wrong = replace(Certificate.load(path), statements=(ActivationStatement(0, -1e3, 1e3),))
     wrong.save(path)
-    covered = CoveringAudits(inflated.head_path, inflated.latents_path).of(path)
-    assert covered.images == () and covered.predicted is None and covered.verdict.reason == "entailment"
+    covered = covers(CoveringAudits(inflated.head_path, inflated.latents_path), path)
+    assert covered.images == () and covered.predicted is None and covered.outcome.record["reason"] == "entailment"
     done = in_process("cover", inflated.folder, "--latents", inflated.latents_path)
     assert done.returncode == 3 and "NOT_PROVED" in done.stdout
 
@@ -103,14 +110,14 @@ def test_the_command_prints_writes_and_adds_up(inflated, tmp_path):
     heading, *rows = out.read_text().splitlines()
     assert heading == "Certificate,Pred Label,Idx,True Label"
     covering = CoveringAudits(inflated.head_path, inflated.latents_path)
-    expected = [(path, index) for path in map(inflated.certificate, range(3)) for index in covering.of(path).images]
+    expected = [
+        (path, index) for path in map(inflated.certificate, range(3)) for index in covers(covering, path).images
+    ]
     assert [(row.split(",")[0], int(row.split(",")[2])) for row in rows] == expected
     assert f"{len({index for _, index in expected})} of 8 images are covered" in done.stderr
 
 
 def test_json_has_the_images_and_the_verdict(inflated):
-    import json
-
     done = in_process("cover", inflated.certificate(2), "--latents", inflated.latents_path, "--json")
     record = json.loads(done.stdout)
     assert record["status"] == "PROVED" and record["covered"] == len(record["images"]) >= 2
@@ -121,7 +128,7 @@ def test_files_that_do_not_fit_are_named(inflated, tmp_path):
     other = tmp_path / "other"
     save_latents(other, small_latents(inflated.head, patches=4))
     with pytest.raises(InputError, match="images of 4 patches, expected 5 as in 000000"):
-        CoveringAudits(inflated.head_path, str(other)).of(inflated.certificate(0))
+        covers(CoveringAudits(inflated.head_path, str(other)), inflated.certificate(0))
     save_latents(other, torch.full((1, 5, 6), 3.0))
     with pytest.raises(InputError, match="outside the head's domain"):
         CoveringAudits(inflated.head_path, str(other))
@@ -137,3 +144,24 @@ def test_without_a_head_nothing_can_be_proved(inflated):
     Path(inflated.head_path).unlink()
     done = in_process("cover", inflated.certificate(0), "--latents", inflated.latents_path)
     assert done.returncode == 9 and "has no head.safetensors beside it" in done.stderr and "give --head" in done.stderr
+
+
+def test_processes_and_a_log_change_nothing_that_is_printed(inflated, tmp_path):
+    asked = "cover", inflated.folder, "--latents", inflated.latents_path
+    alone, log = in_process(*asked), tmp_path / "log"
+    assert in_process(*asked, "--jobs", 2, "--log", log).stdout == alone.stdout
+    written = log.read_bytes()
+    again = in_process(*asked, "--log", log)
+    assert (again.stdout, log.read_bytes()) == (alone.stdout, written) and written
+    assert all(json.loads(line)["status"] == "PROVED" for line in written.splitlines())
+    assert in_process(*asked, "--log", inflated.certificate(0)).returncode == 9
+
+
+def test_an_interrupt_says_where_the_verdicts_are(inflated, tmp_path, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(coverage, "coverage_of", interrupted)
+    done = in_process("cover", inflated.folder, "--latents", inflated.latents_path, "--log", tmp_path / "log")
+    assert done.returncode == 130 and f"0 of 3 certificates are done; {tmp_path / 'log'} has the" in done.stderr
+    assert len((tmp_path / "log").read_bytes().splitlines()) == 3
