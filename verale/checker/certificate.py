@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
@@ -310,8 +310,25 @@ def _rises(values: Sequence[int]) -> bool:
     return all(first < second for first, second in pairwise(values))
 
 
+class Document(bytes):
+    """The bytes of a certificate, for whoever asks what they say more than once: they are read once."""
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What they say. Raises FormatError, which names the field."""
+        return _read(self)
+
+    def __reduce__(self) -> tuple[type[Document], tuple[bytes]]:
+        """Another process reads them itself."""
+        return Document, (bytes(self),)
+
+
 def read_certificate(data: bytes) -> Certificate:
     """The certificate of a file's bytes (step 2). Raises FormatError, which names the field."""
+    return data.certificate if isinstance(data, Document) else _read(data)
+
+
+def _read(data: bytes) -> Certificate:
     document = read_object(data, "the certificate")
     fields(document, "the certificate", ("_type", "subject", "predicate"), ("extensions",))
     if document["_type"] != _TYPE:

@@ -49,7 +49,6 @@ def command(
     from verale.cli.inputs import print_found
     from verale.report.origins import origins_beside
     from verale.report.single import single
-    from verale.runs.arguments import HeadFile
     from verale.runs.chosen import certificate_of
     from verale.runs.folder import HEAD
 
@@ -57,8 +56,8 @@ def command(
     inputs = find_inputs(folder_of(path), given.head, given.latents)
     result = single(path, inputs, audit)
     if origins is not None:
-        file, named = inputs.head and HeadFile.of(inputs.head), result.shown and result.shown.telling.head
-        told = origins_beside(folder_of(path), file or None, origins, audit, named or "")
+        named = result.shown and result.shown.telling.head
+        told = origins_beside(folder_of(path), result.head, origins, audit, named or "")
         said = {prototype: each.sentence for prototype, each in told.items()}
         result = result if result.shown is None else replace(result, shown=replace(result.shown, judged_origins=said))
     if result.outcome is not None and inputs.head is not None:

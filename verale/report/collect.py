@@ -28,13 +28,14 @@ from verale.certificate.words import (
     subjects,
 )
 from verale.checker import CheckerError
-from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
+from verale.checker.certificate import LARGEST, Certificate, Document, PatchStatement, read_certificate
 from verale.checker.verdict import EXIT_UNUSABLE, claim_in_words
 from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
 from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
+from verale.runs.auditor import StoredBytes
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
@@ -126,18 +127,6 @@ class CertificateSummary:
         """The claim as a sentence, with the name of the class; empty without rivals."""
         about = subjects(self.of_patches, self.of_activations)
         return "" if self.margin is None else claim(predicted, self.size, below(self.margin), about)
-
-
-@dataclass(frozen=True)
-class StoredBytes:
-    """A certificate's bytes, with the name of its file."""
-
-    name: str
-    data: bytes
-
-    def read(self) -> bytes:
-        """The bytes."""
-        return self.data
 
 
 @dataclass(frozen=True)
@@ -542,7 +531,7 @@ def _require_number(
 
 def _item(file: str, row: Explained | None, matcher: Matcher, head: Head | None) -> Item:
     """The item of a certificate's file; a row of the table counts if it is about the same bytes."""
-    path, data = Path(file), read(file, "a certificate (.ale.json)", LARGEST + 1)
+    path, data = Path(file), Document(read(file, "a certificate (.ale.json)", LARGEST + 1))
     digest = hashlib.sha256(data).hexdigest()
     try:
         certificate = read_certificate(data)

@@ -30,10 +30,12 @@ class Single:
     Attributes:
         shown: what is shown of it; None if it is malformed.
         outcome: the checker's verdict, given now; None without a head.
+        head: the head's file, which is read once; None without one.
     """
 
     shown: Shown | None
     outcome: Outcome | None
+    head: HeadFile | None = None
 
 
 def source_beside(folder: Path) -> Source:
@@ -59,23 +61,24 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
     source = source_beside(Path(path).parent)
     item = item_beside(path, source)
     data = None if item.summary is None else read_item(item)[0]
-    head, outcome, numbers = None, None, None
+    file, head, outcome, numbers = None, None, None, None
     if inputs.head is not None:
         network, pictures = find_seen(Path(path).parent) or (None, None)
-        auditor = auditor_of(AuditSetup(inputs.head, inputs.latents, options or AuditOptions(), network, pictures))
-        outcome = auditor.audit(path, data)
-        file, numbers = HeadFile.of(inputs.head), auditor.auditor.numbers
-        head = HeadOfRun.of(file.path, file.data) if file.sha256 == auditor.run["head"] else None
+        file = HeadFile.of(inputs.head)
+        setup = AuditSetup(inputs.head, inputs.latents, options or AuditOptions(), network, pictures)
+        auditor = auditor_of(setup, file.data)
+        outcome, numbers = auditor.audit(path, data), auditor.auditor.numbers
+        head = HeadOfRun.of(file.path, file.data)
     if data is None and outcome is None:
         raise InputError(path, f"is not a certificate: {item.problem}")
     if data is None or (outcome is not None and outcome.record["status"] == Status.MALFORMED.value):
-        return Single(None, outcome)
+        return Single(None, outcome, file)
     item = item if outcome is None else replace(item, record=outcome.record)
     try:
         telling = Telling.of(data, head, source.classes, numbers, path)
     except (CheckerError, CertificateError) as error:
         raise InputError(path, f"cannot be shown: {error}") from error
-    return Single(_shown(item, telling, head, source), outcome)
+    return Single(_shown(item, telling, head, source), outcome, file)
 
 
 def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source) -> Shown:

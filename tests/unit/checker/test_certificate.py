@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
@@ -11,6 +12,7 @@ import pytest
 from support import files
 from support.cases import every
 
+from verale.checker import certificate
 from verale.checker.certificate import (
     ActivationStatement,
     FloorStatement,
@@ -374,3 +376,23 @@ def test_statements_name_themselves() -> None:
         "ceiling, all but 2 prototypes",
         "floor, all but 1 prototypes",
     ]
+
+
+def test_a_document_is_read_once_and_by_each_process_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def counted(data: bytes) -> certificate.Certificate:
+        read.append(bytes(data))
+        return true(data)
+
+    true = certificate._read
+    monkeypatch.setattr(certificate, "_read", counted)
+    data = files.encode(document(STATEMENTS))
+    once = certificate.Document(data)
+    assert certificate.read_certificate(once) is certificate.read_certificate(once)
+    assert certificate.read_certificate(once) == certificate.read_certificate(data) and read == [data, data]
+    elsewhere = pickle.loads(pickle.dumps(once))
+    assert elsewhere == data and not vars(elsewhere)
+    for _ in range(2):
+        with pytest.raises(FormatError):
+            certificate.read_certificate(certificate.Document(b"{"))
