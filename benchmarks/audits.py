@@ -22,7 +22,7 @@ from unittest import mock
 
 from benchmarks import environment, executable
 from verale.checker import Auditor
-from verale.checker.choices import VARIABLE
+from verale.checker.options import VARIABLE
 from verale.checker.proved.dialogue import Answer, Dialogue
 
 QUESTIONS = {"instance": "instance", "entails": "entailment", "minimal": "minimality"}

@@ -29,8 +29,8 @@ from support import files
 from benchmarks import limits
 from benchmarks.environment import describe, listed
 from verale.checker import Auditor
-from verale.checker.choices import KERNELS
 from verale.checker.limit import LIMIT
+from verale.checker.options import KERNELS
 
 __all__ = ["DEMANDS", "Answer", "answer", "main"]
 

@@ -30,8 +30,8 @@ from support import files
 from benchmarks import limits
 from benchmarks.demands import Answer
 from benchmarks.environment import describe, listed
-from verale.checker.choices import KERNELS
 from verale.checker.limit import LIMIT
+from verale.checker.options import KERNELS
 
 __all__ = ["DEMANDS", "Demand", "Drawn", "answer", "main", "png"]
 

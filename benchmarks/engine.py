@@ -21,8 +21,7 @@ from torch import Tensor
 
 from benchmarks import environment
 from verale.head import Head, save_latents
-from verale.runs.audit import audit_groups
-from verale.runs.auditor import AuditSetup
+from verale.runs.audit import AuditSetup, audit_groups
 from verale.runs.explain import open_run
 from verale.runs.options import RunOptions
 from verale.runs.workers.ray import start_ray

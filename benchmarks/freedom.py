@@ -39,7 +39,7 @@ from verale.adapters import load_model, load_published
 from verale.adapters.idx import read_idx
 from verale.adapters.published.prototypedl import Autoencoder
 from verale.certificate import Certificate
-from verale.certificate.reach import to_read
+from verale.certificate.statements import to_read
 from verale.checker import Auditor, Status
 from verale.counterexample.demands import into_domain
 from verale.head import Head, as_patches

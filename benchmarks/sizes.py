@@ -32,7 +32,7 @@ from benchmarks.environment import describe, listed
 from benchmarks.heads import HEADS, build
 from verale.adapters.cabrnet import load_head
 from verale.certificate import Certificate, PatchStatement
-from verale.certificate.reach import bounded, to_read
+from verale.certificate.statements import bounded, to_read
 from verale.certificate.words import lower_end, upper_end
 from verale.checker import Auditor, Status
 from verale.demo.network import RUN, load_images, load_network

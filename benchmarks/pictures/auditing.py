@@ -17,10 +17,10 @@ from statistics import median
 from typing import Any
 
 from verale.checker import Auditor
-from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network.enclosure import Enclosure
 from verale.checker.network.functions import Ends
+from verale.checker.options import load_arithmetic
 from verale.checker.read.formats import read_tensors
 from verale.checker.read.network_file import TENSORS, Layer, read_network
 from verale.checker.read.pictures import Picture

@@ -19,8 +19,8 @@ import verale
 from verale.certificate import PatchStatement
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
-from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.margin import proved_margins
 from verale.checker.reading.masses import Assignment, Simplex
 from verale.checker.reading.paradigms import Activations

@@ -65,7 +65,7 @@ arithmetic.py Arithmetic._times: the digits of a negative number are another's
     dot(row, whole) + offset => dot(row, whole)
 arithmetic.py Arithmetic.product: columns are taken in another order
     row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
-choices.py in_words: arb is told as the proved checker
+options.py in_words: arb is told as the proved checker
     proved if each == PROVED else each => proved
 options.py AuditOptions.of: only the name of a kernel counts
     replace(base, **given) => base

@@ -15,8 +15,8 @@ from torch import Tensor
 from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
 from verale.bounds.intervals import ranges_of_statements
 from verale.checker.certificate import PatchStatement
-from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.masses import Simplex as SimplexRule
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space

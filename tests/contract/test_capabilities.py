@@ -10,7 +10,7 @@ from support.capabilities import Capabilities, capabilities, lost, recorded, sma
 
 from verale.certificate import Certificate
 from verale.checker import Auditor
-from verale.checker.choices import KERNELS, PROVED
+from verale.checker.options import KERNELS, PROVED
 from verale.paradigms import PARADIGMS
 from verale.search.explain import explain
 from verale.soundness.combinations import COMBINATIONS, Combination

@@ -20,8 +20,8 @@ from support.computed import holds_of_deployed
 from support.truth import holds
 
 from verale.checker import Auditor, Status
-from verale.checker.choices import KERNELS
 from verale.checker.deployment import parse_deployment
+from verale.checker.options import KERNELS
 from verale.files import write_atomically
 from verale.soundness.corpus.cases import FILES, FOLDERS, MANIFEST, Case, case_of
 from verale.soundness.paths import CERTIFICATES

@@ -13,7 +13,7 @@ from support.editing import split
 from support.truth import holds
 
 from verale.checker import Auditor, Status
-from verale.checker.choices import KERNELS
+from verale.checker.options import KERNELS
 from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.cases import FOLDERS, Case, manifest, paths_of, stored
 from verale.soundness.paths import CERTIFICATES

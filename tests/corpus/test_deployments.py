@@ -10,8 +10,8 @@ from support.computed import PROTOTYPES, holds_of_deployed, is_lost, rounded
 from support.exact import Head
 
 from verale.checker import Auditor, Status
-from verale.checker.choices import KERNELS
 from verale.checker.deployment import FORMULAS, Deployment
+from verale.checker.options import KERNELS
 from verale.soundness.corpus.cases import BEYOND, FALSE, manifest, stored
 
 CASES = {case.name.removeprefix("deployment/"): case for case in stored("deployment")}

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from verale.checker import Auditor, Status
-from verale.checker.choices import KERNELS
 from verale.checker.errors import UnprovedError
 from verale.checker.least import proved_least
+from verale.checker.options import KERNELS
 from verale.soundness.corpus.cases import stored
 from verale.soundness.paths import CERTIFICATES
 

@@ -18,7 +18,7 @@ from support.exact import Head
 from support.network_truth import network_of, true_latents
 from support.networks import picture_digest
 
-from verale.checker.choices import KERNELS
+from verale.checker.options import KERNELS
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.paths import CERTIFICATES
 

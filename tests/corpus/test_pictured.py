@@ -22,7 +22,7 @@ from support.networks import drawn_picture, picture_digest
 from support.proved import fake
 
 from verale.checker import Auditor, Status, check
-from verale.checker.choices import KERNELS
+from verale.checker.options import KERNELS
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.paths import CERTIFICATES
 

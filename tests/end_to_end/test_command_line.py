@@ -19,7 +19,7 @@ from support.small import small_head, small_latents
 from support.strangers import VERALE, plant
 
 from verale.certificate import Certificate
-from verale.certificate.reach import to_read
+from verale.certificate.statements import to_read
 from verale.head import Head, as_patches, load_latents, save_latents
 from verale.search import smallest
 from verale.search.explain import explain

@@ -16,9 +16,9 @@ import torch
 
 import verale
 from verale.checker import Auditor, CheckerError, Status
-from verale.checker.choices import KERNELS, PROVED
 from verale.checker.deployment import Deployment
 from verale.checker.least import proved_least
+from verale.checker.options import KERNELS, PROVED
 from verale.cli import cli
 from verale.errors import VeraleError
 from verale.paradigms import PARADIGMS

@@ -18,7 +18,6 @@ import flint
 from mpmath import libmp
 
 from verale.checker.arithmetic import Arithmetic
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import (
     ceil_at,
     ceil_shift,
@@ -28,6 +27,7 @@ from verale.checker.dyadic import (
     hex_float,
     sqrt_ends,
 )
+from verale.checker.options import KERNELS, load_arithmetic
 
 TRUTH_BITS = 400
 _ERROR_BITS = 8  # mpmath's results are taken to err by 2^8 units in the last place, far more than they do

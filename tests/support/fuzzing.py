@@ -23,10 +23,10 @@ from support.exact import Head
 
 from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
 from verale.checker.certificate import read_certificate
-from verale.checker.choices import load_arithmetic
 from verale.checker.errors import FormatError
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
+from verale.checker.options import load_arithmetic
 from verale.checker.read.formats import read_object, read_tensors
 from verale.checker.read.latents import Latents
 from verale.checker.reading.evaluation import Evaluation

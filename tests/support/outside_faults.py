@@ -39,10 +39,10 @@ report/origins.py _is_near: a prototype is whatever patch is nearest
 report/origins.py _is_near: a prototype is whatever direction is nearest
     origin.cosine >= _LEAST_COSINE => True
     unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
-runs/auditor.py origins_auditor: the head is read again
+runs/audit.py origins_auditor: the head is read again
     auditor_of(setup, file.data) => auditor_of(setup)
     unit/report/test_origins.py::test_the_head_that_was_read_counts[euclidean]
-runs/auditor.py judged_origins: nothing is asked of the checker
+runs/audit.py judged_origins: nothing is asked of the checker
     judge_origins(auditor, read(path, 'an origins file', LARGEST + 1)) => ()
     unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
 cli/origins.py audit_origins: an origin that is not proved changes no code
@@ -73,10 +73,10 @@ runs/images_to_latents.py write_of_run: logits of the head are taken for the net
 runs/explain_model.py explain_model: a head that is not the model's is marked all the same
     never not comparison.agrees
     unit/cli/test_head_compare.py::test_the_head_of_a_model_is_marked_where_it_is_the_models[1.0]
-runs/output_forms.py _shifted: any differences of logits are the head's
+runs/check.py _shifted: any differences of logits are the head's
     _ROUNDING * (logs.abs() + 4) => logs.abs() + 4
     unit/runs/test_check.py::test_of_outputs_that_leave_differences_these_are_compared[0.01-softmax(logits)]
-runs/output_forms.py restored: any output is a logarithm
+runs/check.py restored: any output is a logarithm
     logits * _ROUNDING * (outputs.abs() + 4) => logits * (outputs.abs() + 4)
     unit/runs/test_check.py::test_a_logarithm_keeps_the_order
 adapters/published/pipnet.py arguments: the threshold is not that of the call
@@ -151,11 +151,11 @@ cli/explain.py command: what was left out is as good as explained
 runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand for others
     isinstance(one, StoredPictures) => True
     end_to_end/test_one_reader.py::test_a_picture_that_cannot_be_used_is_named_and_the_others_are_explained
-runs/auditor.py outcome_of: what cannot be read is proved
+runs/audit.py outcome_of: what cannot be read is proved
     unusable(path.name, str(error), auditor.run)
     => Outcome(unusable(path.name, str(error), auditor.run).record | {'exit_code': 0})
     unit/runs/test_processes.py::test_a_stored_certificate_that_cannot_be_read_stops_nothing
-runs/auditor.py outcome_of: a stored certificate is read as a file
+runs/audit.py outcome_of: a stored certificate is read as a file
     without data
     unit/runs/test_processes.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
 runs/audit.py _known: a head may change meanwhile
@@ -391,22 +391,22 @@ runs/run.py RunFolder.__init__: a table that was changed is replaced
 runs/capture.py captured_before: latents that were changed are captured again
     never not is_same
     end_to_end/test_nothing_is_lost.py::test_what_was_captured_and_changed_stays[latents.safetensors]
-runs/outputs.py require_output: an input is replaced
+runs/folder.py require_output: an input is replaced
     path.is_file() and source.exists() and path.samefile(source) => False
     unit/runs/test_written.py::test_an_output_that_would_be_a_loss[same-is]
-runs/outputs.py require_output: an input has one name
+runs/folder.py require_output: an input has one name
     path.samefile(source) => path == source
     unit/runs/test_written.py::test_an_output_that_would_be_a_loss[same-is]
-runs/outputs.py require_output: a file of a run is replaced
+runs/folder.py require_output: a file of a run is replaced
     never noted is not None and (by is None or noted[2] != by)
     unit/runs/test_written.py::test_a_command_may_replace_what_it_noted_itself
-runs/outputs.py _require_no_part_of_run: a file becomes one of a run's
+runs/folder.py _require_no_part_of_run: a file becomes one of a run's
     is_of_run(real.relative_to(folder).as_posix()) => False
     unit/runs/test_written.py::test_an_output_that_would_be_a_loss[out/000009.ale.json-would]
 runs/audit_log.py AuditLog.__init__: a log becomes a file of a run
     without require_output(path, inputs)
     end_to_end/test_nothing_is_lost.py::test_no_output_replaces_what_is_needed[audit two --log run/source.json-]
-runs/chosen.py require_distinct: results of two certificates have one name
+runs/listed.py require_distinct: results of two certificates have one name
     never name in seen and Path(seen[name]).resolve() != Path(file).resolve()
     end_to_end/test_nothing_is_lost.py::test_two_certificates_of_one_name_do_not_replace_each_other
 runs/source.py Source.admitted: every file may be read
@@ -447,10 +447,10 @@ files.py _descended: the certificates of a stranger's folder may lie anywhere
 files.py opener_of: the checker opens pictures wherever links lead
     around[0].beside(path) if around else path => path
     end_to_end/test_links_in_folders.py::test_the_checker_opens_what_lies_in_a_folder_in_it
-runs/auditor.py auditor_of: the checker opens files wherever links lead
+runs/audit.py auditor_of: the checker opens files wherever links lead
     opener_of(*files) => None
     end_to_end/test_links_in_folders.py::test_a_link_that_takes_the_place_of_a_file_is_not_followed[audit-latents.safetensors]
-runs/chosen.py certificate_files: certificates of a stranger's folder are opened wherever links lead
+runs/listed.py certificate_files: certificates of a stranger's folder are opened wherever links lead
     map(str if folder is None else SentFile, inside) => map(str, inside)
     end_to_end/test_links_in_folders.py::test_an_audit_has_the_verdicts_of_the_other_certificates
 report/collect.py collect: a page shows certificates from anywhere
@@ -654,7 +654,7 @@ search/several.py _OfActivations.left: a statement that neighbours imply is kept
 report/vocabulary.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())
     unit/report/test_vocabulary.py::test_a_program_that_the_environment_named_is_not_called_proved_right
-checker/choices.py packages_of: what the default may compute with is not recorded
+checker/options.py packages_of: what the default may compute with is not recorded
     return ("python-flint",) => return ()
     unit/checker/test_file_auditor.py::test_the_default_needs_and_names_what_it_loads_later
 checker/verdict.py _who: a verdict does not say whom the environment named
@@ -841,7 +841,7 @@ cli/__init__.py main: a verdict that cannot be printed is a verdict
 files.py is_certificate_name: a certificate goes to a device
     without not _DEVICE.fullmatch(name.partition('.')[0].rstrip(' '))
     unit/test_files.py::test_no_certificate_has_the_name_of_a_device[CON]
-cli/progress.py progress: who interrupts has proved
+cli/terminal.py progress: who interrupts has proved
     Exit.INTERRUPTED => 0
     unit/cli/test_audit.py::test_an_interrupt_leaves_a_report_that_is_taken_up_again
 cli/audit.py command.setup_of: minimality is not asked for

@@ -1,11 +1,20 @@
-"""Receptive fields as data: for every row and column of the latent grid, the pixels that it can depend on."""
+"""Receptive fields and origins as data.
+
+For every row and column of the latent grid, the pixels that it can depend on; and where a prototype comes from, the
+patch of a training image that projection copied into it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Axis", "ReceptiveFields"]
+__all__ = [
+    "Axis",
+    "Origin",
+    "ReceptiveFields",
+]
 
 Axis = tuple[tuple[int, int], ...]
 """For every row, or every column, the first of its pixels and the one after the last; empty where these are equal."""
@@ -52,3 +61,29 @@ class ReceptiveFields:
             "columns": list(map(list, self.columns)),
             "unknown": named,
         }
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a prototype comes from.
+
+    Attributes:
+        prototype: its index.
+        image: the index of the training image in the projection set.
+        file: the image's file, where known.
+        row, column: the patch's position in the latent grid.
+    """
+
+    prototype: int
+    image: int
+    file: Path | None
+    row: int
+    column: int
+
+    def record(self) -> dict[str, Any]:
+        """Plain data, as `source.json` has it."""
+        return asdict(self) | {"file": None if self.file is None else str(self.file)}
+
+    def __str__(self) -> str:
+        name = f"image {self.image}" if self.file is None else self.file.name
+        return f"training patch: {name}, row {self.row}, column {self.column}"

@@ -1,7 +1,6 @@
 """Certificates: a frozen record, its statements, its encoding, and its words for people."""
 
-from verale.certificate.encoding import TYPE
-from verale.certificate.record import Certificate
+from verale.certificate.record import TYPE, Certificate
 from verale.certificate.statements import (
     ActivationStatement,
     FloorStatement,

@@ -1,14 +1,21 @@
-"""The certificate: a frozen record of its claims, which checks its form when built (certificates/v1.md)."""
+"""The certificate: a frozen record of its claims, which checks its form when built (certificates/v1.md), and its bytes:
+UTF-8 JSON with hex floats.
+
+What shows certificates to people reads them as the checker does, and stands on the other side of the wall. So a
+notebook looks it up by its name in the package, and nothing that explains depends on it.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, replace
+from html import escape
+from importlib import import_module
 from pathlib import Path
 from reprlib import repr as shortened
+from typing import Any
 
-from verale.certificate.encoding import decode, encode
-from verale.certificate.notebook import html
 from verale.certificate.statements import (
     Prices,
     Statement,
@@ -18,11 +25,17 @@ from verale.certificate.statements import (
     statement_of,
 )
 from verale.certificate.words import below
-from verale.errors import CertificateError, naming
+from verale.errors import CertificateError, VeraleError, naming
 from verale.files import read, write_atomically
 from verale.paradigms import PARADIGMS
 
-__all__ = ["Certificate"]
+__all__ = [
+    "TYPE",
+    "Certificate",
+    "decode",
+    "encode",
+    "html",
+]
 
 
 @dataclass(frozen=True)
@@ -193,3 +206,31 @@ class Certificate:
         """Read a certificate from a file without proving it. Raises InputError, which names the file."""
         with naming(path, CertificateError):
             return cls.from_bytes(read(path, "a certificate (.ale.json)"))
+
+
+TYPE = "urn:verale:certificate:v1"
+
+
+def encode(subject: list[dict[str, Any]], predicate: dict[str, Any]) -> bytes:
+    """The file's bytes, with one statement a line, so that `diff` can compare two certificates."""
+    statements = ",\n".join(map(json.dumps, predicate["statements"]))
+    document = {"_type": TYPE, "subject": subject, "predicate": predicate | {"statements": []}}
+    text = json.dumps(document, ensure_ascii=False)
+    return (text.replace('"statements": []', f'"statements": [\n{statements}\n]', 1) + "\n").encode()
+
+
+def decode(data: bytes) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Subject and predicate. Raises ValueError, KeyError, TypeError: malformed; CertificateError: an unknown type."""
+    document = json.loads(data)
+    if document["_type"] != TYPE:
+        raise CertificateError(f"_type is {document['_type']!r}, expected {TYPE!r}")
+    return document["subject"], document["predicate"]
+
+
+def html(certificate: object) -> str:
+    """What `verale.show` shows of a certificate alone; of one that the checker cannot read, why it cannot."""
+    try:
+        shown: str = import_module("verale").show(certificate)._repr_html_()
+    except VeraleError as error:
+        return f"<div><p>{escape(str(certificate))}</p><p>{escape(str(error))}</p></div>"
+    return shown

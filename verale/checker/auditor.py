@@ -13,9 +13,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .certificate import Certificate, read_certificate
-from .choices import CHOICES, EITHER, KERNELS, PROVED, load_arithmetic, packages_of
 from .errors import FormatError, RefutedError, UnprovedError
-from .options import AuditOptions
+from .options import CHOICES, EITHER, KERNELS, PROVED, AuditOptions, load_arithmetic, packages_of
 from .read.latents import Latents
 from .subject import Side, Subject, Subjects
 from .verdict import Status, Verdict

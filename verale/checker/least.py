@@ -53,12 +53,12 @@ from fractions import Fraction
 from operator import sub
 from typing import Any
 
-from .choices import CHOICES, KERNELS, PROVED, load_arithmetic
 from .dyadic import ceil_at, floor_at
 from .errors import FormatError, UnprovedError
 from .head import Head, read_head
 from .limit import LIMIT, allowed
 from .network.enclosure import EnclosedLatents
+from .options import CHOICES, KERNELS, PROVED, load_arithmetic
 from .read.formats import Readers, digest, index, listed, number, read_object, record, such, text
 from .read.latents import Latents
 from .reading.evaluation import Evaluation

@@ -11,8 +11,8 @@ from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
 from .certificate import Certificate
-from .choices import in_words, program_in_words
 from .dyadic import decimal_below
+from .options import in_words, program_in_words
 
 if TYPE_CHECKING:
     from .deployment import Deployment

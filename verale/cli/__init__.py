@@ -17,9 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
-from verale.cli.exits import Exit
-from verale.cli.former import now
-from verale.cli.shared import EXTRA_OF, log_to_stderr
+from verale.cli.shared import EXTRA_OF, Exit, log_to_stderr, now
 from verale.errors import VeraleError, nearest, on_the_command_line
 from verale.version import __version__, installing
 

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from verale.checker import AuditOptions
 from verale.checker.output import print_line, print_outcome
 from verale.cli import options
-from verale.cli.exits import Exit, exits
-from verale.cli.progress import progress
-from verale.cli.terminal import AuditTable, print_wrapped
+from verale.cli.shared import Exit, exits
+from verale.cli.terminal import AuditTable, print_wrapped, progress
 from verale.errors import InputError, UsageError
 from verale.files import folder_of
-from verale.runs.auditor import AuditOptions
-from verale.runs.chosen import certificate_files
 from verale.runs.inputs import Inputs
+from verale.runs.listed import certificate_files
 from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -75,9 +74,9 @@ def command(
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import inputs_finder, is_origins_file, print_found
     from verale.files import is_dataset
-    from verale.runs.audit import audit_groups
-    from verale.runs.auditor import AuditSetup, Stored
+    from verale.runs.audit import AuditSetup, audit_groups
     from verale.runs.inputs import find_seen
+    from verale.runs.listed import Stored
 
     if audit.in_vain is not None:
         raise click.UsageError(f"--{audit.in_vain}")

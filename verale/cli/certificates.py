@@ -8,8 +8,8 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.runs.chosen import certificate_files
+from verale.cli.shared import exits
+from verale.runs.listed import certificate_files
 
 __all__ = ["command"]
 

@@ -12,9 +12,8 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import one_field, printable
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.cli.progress import progress
-from verale.cli.shared import print_record
+from verale.cli.shared import exits, print_record
+from verale.cli.terminal import progress
 from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def command(
 def _require_outputs(outputs: tuple[str, ...], overwrite: bool, inputs: list[str | None]) -> None:
     """Raise, before the work, what would keep the outputs from being written."""
     from verale.errors import UsageError
-    from verale.runs.outputs import require_output
+    from verale.runs.folder import require_output
 
     for output in outputs:
         suffix = Path(output).suffix.lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from verale.cli import options
-from verale.cli.exits import exits
+from verale.cli.shared import exits
 
 __all__ = ["command"]
 

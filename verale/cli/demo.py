@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from verale.checker import AuditOptions
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.cli.progress import progress
-from verale.cli.shared import print_record
-from verale.cli.terminal import coloured, print_wrapped
+from verale.cli.shared import exits, print_record
+from verale.cli.terminal import coloured, print_wrapped, progress
 from verale.errors import UsageError, VeraleError
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of
-from verale.runs.auditor import AuditOptions
 from verale.search.options import SearchOptions
 from verale.version import installing
 
@@ -182,7 +180,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
     from rich.text import Text
 
     from verale.certificate.words import below, percent
-    from verale.checker.choices import in_words, program_in_words
+    from verale.checker.options import in_words, program_in_words
     from verale.cli.tables import PLAIN, TextTable, print_table
 
     table = TextTable(title="Certified explanations of the packaged digits", **PLAIN)

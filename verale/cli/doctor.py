@@ -10,8 +10,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import Exit, exits
-from verale.cli.shared import print_record
+from verale.cli.shared import Exit, exits, print_record
 
 if TYPE_CHECKING:
     from verale.runs.doctor import Diagnosis, Package

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verale.checker import AuditOptions
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import Exit, exits
 from verale.cli.inputs import readable_images
-from verale.cli.progress import progress
-from verale.cli.shared import print_record
+from verale.cli.shared import Exit, exits, print_record
+from verale.cli.terminal import progress
 from verale.errors import LatentsError, UsageError, naming
-from verale.runs.auditor import AuditOptions, audit_options
+from verale.runs.audit import audit_options
 from verale.runs.options import RunOptions
 from verale.search.options import SearchOptions
 

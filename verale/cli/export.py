@@ -10,17 +10,15 @@ from shlex import quote
 
 import click
 
+from verale.checker import AuditOptions
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.cli.progress import progress
-from verale.cli.shared import print_record
-from verale.cli.terminal import print_verdict
+from verale.cli.shared import exits, print_record
+from verale.cli.terminal import print_verdict, progress
 from verale.errors import InputError, UsageError
 from verale.files import CERTIFICATE_SUFFIX
-from verale.runs.auditor import AuditOptions
-from verale.runs.chosen import certificate_files, require_distinct
 from verale.runs.inputs import Inputs
+from verale.runs.listed import certificate_files, require_distinct
 
 __all__ = ["command"]
 
@@ -119,7 +117,7 @@ def rocq(
     """
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import inputs_reader
-    from verale.runs.outputs import require_output
+    from verale.runs.folder import require_output
     from verale.runs.theorem import Theorems
     from verale.soundness.paths import PROOFS
 

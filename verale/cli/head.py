@@ -14,8 +14,7 @@ import click
 from verale.adapters import ARCHITECTURES
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.cli.shared import print_record
+from verale.cli.shared import exits, print_record
 from verale.errors import HeadError, InputError, UsageError, naming
 from verale.files import read
 
@@ -96,7 +95,7 @@ def import_(source: str, out: str, arch: str | None, options: tuple[str, ...], p
     Without --arch, a state dictionary is only looked at: the error says to which networks its tensors belong.
     """
     from verale.adapters.cabrnet.run import FILES
-    from verale.runs.outputs import require_output
+    from verale.runs.folder import require_output
 
     if arch is None and Path(source).is_file():
         raise InputError(source, _networks(source, out))
@@ -143,7 +142,7 @@ def compare(head_path: str, latents_path: str, out: str) -> None:
     from verale.head import Head
     from verale.runs.check import Forward
     from verale.runs.check import compare as compared
-    from verale.runs.outputs import require_output
+    from verale.runs.folder import require_output
     from verale.tensors import loaded
 
     require_output(out, [head_path, latents_path])

@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from verale.cli.progress import progress
-from verale.cli.terminal import print_wrapped
+from verale.cli.terminal import print_wrapped, progress
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, folder_of
 from verale.runs.folder import HEAD

@@ -9,8 +9,8 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.cli.progress import progress
+from verale.cli.shared import exits
+from verale.cli.terminal import progress
 from verale.errors import UsageError
 
 __all__ = ["command"]

@@ -11,8 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.cli.shared import print_record
+from verale.cli.shared import exits, print_record
 from verale.errors import InputError, NetworkError, naming
 from verale.version import installing
 
@@ -143,7 +142,7 @@ def export(model_path: str, out: str, size: tuple[int, int] | None) -> None:
     numbers, and batch normalisation folded into them. Of a torch module of your own, verale.export_network writes one.
     """
     from verale.adapters.cabrnet.run import FILES
-    from verale.runs.outputs import require_output
+    from verale.runs.folder import require_output
 
     require_output(out, [model_path, *(Path(model_path) / name for name in FILES)])
     with naming(model_path, NetworkError):

@@ -11,11 +11,10 @@ from typing import Any
 import click
 
 from verale.checker.options import AuditOptions
-from verale.cli.former import FORMER_VALUES
-from verale.cli.shared import log_to_stderr
+from verale.cli.shared import FORMER_VALUES, log_to_stderr
 from verale.errors import UsageError, nearest
 from verale.options import options_of
-from verale.runs.auditor import audit_options
+from verale.runs.audit import audit_options
 from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 

@@ -9,10 +9,8 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import Exit, exits
-from verale.cli.progress import progress
-from verale.cli.shared import print_record
-from verale.cli.terminal import print_verdict
+from verale.cli.shared import Exit, exits, print_record
+from verale.cli.terminal import print_verdict, progress
 from verale.errors import UsageError
 
 if TYPE_CHECKING:
@@ -102,7 +100,7 @@ def audit_origins(
     from verale.checker.errors import FormatError, UnprovedError
     from verale.checker.verdict import Status, Verdict, most_severe, one_field
     from verale.cli.inputs import is_origins_file
-    from verale.runs.auditor import judged_origins, origins_auditor
+    from verale.runs.audit import judged_origins, origins_auditor
 
     others = [file for file in files if not is_origins_file(file)]
     if others:
@@ -135,7 +133,7 @@ def audit_origins(
 
 
 def _print_judged(file: str, judged: JudgedOrigin, as_json: bool) -> None:
-    from verale.checker.choices import in_words, program_in_words
+    from verale.checker.options import in_words, program_in_words
     from verale.checker.verdict import one_field
 
     origin = judged.origin

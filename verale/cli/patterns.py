@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verale.checker import AuditOptions
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.cli.progress import progress
-from verale.cli.shared import print_record
+from verale.cli.shared import exits, print_record
+from verale.cli.terminal import progress
 from verale.paradigms import PARADIGMS
-from verale.runs.auditor import PROVING, AuditOptions
-from verale.runs.chosen import certificate_files
+from verale.runs.audit import PROVING
 from verale.runs.inputs import Inputs
+from verale.runs.listed import certificate_files
 from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def cover(
     from verale.cli.inputs import inputs_reader
     from verale.files import write_atomically
     from verale.runs.cover import COLUMNS, CoveringAudits, rows_of
-    from verale.runs.outputs import require_output
+    from verale.runs.folder import require_output
     from verale.runs.table import csv_table
 
     files = certificate_files(certificates)

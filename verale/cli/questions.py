@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from verale.checker.choices import in_words
+from verale.checker import AuditOptions
+from verale.checker.options import in_words
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli import options
-from verale.cli.exits import Exit, exits
-from verale.cli.progress import progress
-from verale.cli.shared import print_record
-from verale.cli.terminal import print_verdict
+from verale.cli.shared import Exit, exits, print_record
+from verale.cli.terminal import print_verdict, progress
 from verale.files import CERTIFICATE_SUFFIX, require_writable
-from verale.runs.auditor import PROVING, AuditOptions
-from verale.runs.chosen import certificate_files, one_certificate, require_distinct
+from verale.runs.audit import PROVING
 from verale.runs.inputs import Inputs
+from verale.runs.listed import certificate_files, one_certificate, require_distinct
 
 if TYPE_CHECKING:
     from verale.head import Head

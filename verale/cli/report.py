@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verale.checker import AuditOptions
 from verale.checker.output import print_line
 from verale.cli import options
-from verale.cli.exits import Exit, exits
-from verale.cli.progress import progress
-from verale.cli.shared import print_record
+from verale.cli.shared import Exit, exits, print_record
+from verale.cli.terminal import progress
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in
-from verale.runs.auditor import AuditOptions
+from verale.runs.folder import require_output, write_output
 from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
-from verale.runs.outputs import require_output, write_output
 
 if TYPE_CHECKING:
     from verale.report.collect import Collection

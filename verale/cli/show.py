@@ -7,14 +7,13 @@ from dataclasses import asdict, replace
 
 import click
 
+from verale.checker import AuditOptions
 from verale.checker.file_auditor import UNUSABLE
 from verale.checker.output import print_outcome
 from verale.cli import options
-from verale.cli.exits import Exit, exits
-from verale.cli.shared import print_record
+from verale.cli.shared import Exit, exits, print_record
 from verale.cli.terminal import print_verdict, print_wrapped
 from verale.files import folder_of
-from verale.runs.auditor import AuditOptions
 from verale.runs.inputs import Inputs, find_inputs
 
 __all__ = ["command"]
@@ -49,8 +48,8 @@ def command(
     from verale.cli.inputs import print_found
     from verale.report.origins import origins_beside
     from verale.report.single import single
-    from verale.runs.chosen import certificate_of
     from verale.runs.folder import HEAD
+    from verale.runs.listed import certificate_of
 
     path = certificate_of(certificate, image)
     inputs = find_inputs(folder_of(path), given.head, given.latents)

@@ -13,8 +13,7 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import printable
 from verale.cli import options
-from verale.cli.exits import exits
-from verale.cli.shared import print_record
+from verale.cli.shared import exits, print_record
 from verale.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:

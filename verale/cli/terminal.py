@@ -1,10 +1,17 @@
-"""What a terminal gets: lines that fit it, verdicts in colour, and a total. A pipe gets each line whole and plain."""
+"""What a terminal gets: a progress bar, lines that fit it, verdicts in colour, and a total.
+
+A pipe gets each line whole and plain.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import PurePath
 from shutil import get_terminal_size
 from textwrap import wrap
@@ -13,12 +20,19 @@ from typing import TYPE_CHECKING, Any, TextIO
 from verale.checker.file_auditor import UNUSABLE
 from verale.checker.output import print_line, print_outcome
 from verale.checker.verdict import one_field, printable
+from verale.cli.shared import Exit
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
 
-__all__ = ["AuditTable", "print_verdict", "print_wrapped", "wrapped"]
+__all__ = [
+    "AuditTable",
+    "print_verdict",
+    "print_wrapped",
+    "progress",
+    "wrapped",
+]
 
 _NARROWEST = 40
 """Columns below which no line is broken further."""
@@ -104,7 +118,7 @@ class AuditTable:
             print_wrapped(f"{' ' * _STATUS}{record['reason']}: {record['message']}", indent=0)
 
     def _count(self, record: dict[str, Any]) -> None:
-        from verale.checker.choices import in_words, program_in_words
+        from verale.checker.options import in_words, program_in_words
         from verale.checker.verdict import claim_in_words
 
         proved = record["status"] == "PROVED"
@@ -131,3 +145,73 @@ class AuditTable:
 def _is_lacking(claim: str, said: str) -> bool:
     """Whether a row says that a claim is not proved. Minimality adds nothing to what the class follows from."""
     return said != "proved" and claim != "minimality"
+
+
+@contextmanager
+def progress(
+    label: str, total: int, done: int = 0, unit: str = "images", interrupted: Callable[[], str] | None = None
+) -> Iterator[Callable[[int], None]]:
+    """A bar with count, rate, elapsed and remaining time. There is none if stderr is not a terminal or verale logs.
+
+    Lines that are printed meanwhile stay above the bar; those to stdout, if it is another one than the terminal, go
+    where they would without a bar.
+
+    Args:
+        label: what is being done.
+        total, done: how many units there are, and how many are done already.
+        unit: of the rate.
+        interrupted: what is said where Ctrl-C ends the work, and with it the command.
+
+    Yields:
+        A function that advances the bar by a number of units.
+    """
+    logs = logging.getLogger("verale").isEnabledFor(logging.INFO)
+    try:
+        if not sys.stderr.isatty() or logs:
+            yield lambda more: None
+        else:
+            with _bar(label, total, done, unit) as advance:
+                yield advance
+    except KeyboardInterrupt:
+        if interrupted is None:
+            raise
+        print_line(f"interrupted: {interrupted()}", sys.stderr)
+        sys.exit(Exit.INTERRUPTED)
+
+
+@contextmanager
+def _bar(label: str, total: int, done: int, unit: str) -> Iterator[Callable[[int], None]]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.table import Column
+    from rich.text import Text
+
+    class Pace(ProgressColumn):
+        """Rate and remaining time, averaged since the beginning: a whole batch is done at once."""
+
+        def render(self, task: Task) -> Text:
+            new, elapsed = task.completed - done, task.elapsed
+            if not new or not elapsed:
+                return Text(f"- {unit}/s")
+            left = timedelta(seconds=round(elapsed / new * (total - task.completed)))
+            return Text(f"{new / elapsed:.3g} {unit}/s, {left} left")
+
+    whole = Column(no_wrap=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(None, table_column=Column(min_width=4, max_width=40, ratio=1)),  # gets what the others leave
+        *(MofNCompleteColumn(), TimeElapsedColumn(), Pace(table_column=whole)),
+    )
+    console = Console(stderr=True, soft_wrap=True)  # lines that are printed meanwhile are not broken
+    # By default, rich would redirect stdout to stderr, wherever it goes.
+    with Progress(*columns, console=console, redirect_stdout=sys.stdout.isatty(), expand=True) as bar:
+        task = bar.add_task(label, total=total, completed=done)
+        yield lambda more: bar.advance(task, more)

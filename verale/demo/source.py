@@ -10,7 +10,7 @@ from typing import Any
 
 from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.cabrnet.run import DATASET
-from verale.adapters.origins import Origin
+from verale.adapters.fields import Origin
 from verale.demo.network import DATA, IMAGES, RUN, Digits
 from verale.files import read
 from verale.runs.source import SourceFile, SourceImage

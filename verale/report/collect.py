@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.reach import Bounded, bounded
+from verale.certificate.statements import Bounded, bounded
 from verale.certificate.words import (
     NAMED_PICTURE,
     OWN_NAMES,
@@ -35,11 +35,10 @@ from verale.files import SentFile, certificate_index, certificates_folder, certi
 from verale.report.explanation import in_brief, named_prototypes
 from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
-from verale.runs.auditor import StoredBytes
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
-from verale.runs.listed import Listing, differences
+from verale.runs.listed import Listing, StoredBytes, differences
 from verale.runs.source import Source, load_source
 from verale.runs.table import TABLE, Explained, read_table
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
-from verale.certificate.reach import READABLE, to_read
+from verale.certificate.statements import READABLE, to_read
 from verale.certificate.words import between, lower_end, prototypes_named, upper_end
 from verale.checker.certificate import (
     ActivationStatement,

@@ -12,15 +12,14 @@ from pathlib import Path
 
 from verale.certificate.words import above, below
 from verale.checker import Auditor
-from verale.checker.choices import in_words, program_in_words
 from verale.checker.errors import FormatError, PictureError, UnprovedError
 from verale.checker.head import Head
-from verale.checker.options import AuditOptions
+from verale.checker.options import AuditOptions, in_words, program_in_words
 from verale.checker.origins import JudgedOrigin, Origin
 from verale.checker.read.pictures import Picture, Pictures
 from verale.errors import InputError
 from verale.runs.arguments import HeadFile
-from verale.runs.auditor import judged_origins, origins_auditor
+from verale.runs.audit import judged_origins, origins_auditor
 from verale.runs.inputs import find_seen
 
 __all__ = ["ToldOrigin", "origins_beside", "told_origins"]

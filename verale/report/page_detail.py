@@ -181,7 +181,7 @@ def _patches(certificate: Certificate) -> list[int]:
 
 
 def _bounded(certificate: Certificate, count: int) -> list[int]:
-    from verale.certificate.reach import bounded
+    from verale.certificate.statements import bounded
 
     reach = bounded(certificate.statements, count, certificate.patches)
     return [reach.prototypes, reach.pairs]

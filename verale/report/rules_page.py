@@ -16,7 +16,7 @@ from verale.runs.folder import SOURCE
 from verale.runs.source import load_source
 
 if TYPE_CHECKING:
-    from verale.adapters.origins import Origin
+    from verale.adapters.fields import Origin
     from verale.runs.rules import Rule, RuleList, RuleSet
     from verale.runs.source import Source
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verale.certificate.words import class_name
-from verale.checker import CheckerError, Status
+from verale.checker import AuditOptions, CheckerError, Status
 from verale.checker.file_auditor import Outcome
 from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside, read_item
@@ -14,7 +14,7 @@ from verale.report.images import AS_NOTED, BY_ORDER, OUTSIDE
 from verale.report.shown import Shown
 from verale.report.telling import Telling
 from verale.runs.arguments import HeadFile
-from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
+from verale.runs.audit import AuditSetup, auditor_of
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.folder import PICTURES, SOURCE
 from verale.runs.inputs import Inputs, find_seen

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, Statement, SumStatement
-from verale.certificate.reach import bounded
-from verale.certificate.statements import counted
+from verale.certificate.statements import bounded, counted
 from verale.certificate.words import below, class_name, enumerated
 from verale.checker.certificate import Certificate as Read
 from verale.checker.certificate import read_certificate

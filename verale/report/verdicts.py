@@ -8,15 +8,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from verale.checker import PictureError
+from verale.checker import AuditOptions, PictureError
 from verale.checker.file_auditor import UNUSABLE, checker_digest, picture_files
 from verale.checker.verdict import most_severe
 from verale.errors import InputError, option
 from verale.files import opener_of, reading
 from verale.report.collect import Collection
-from verale.runs.audit import audited_by
+from verale.runs.audit import AuditSetup, audited_by, auditor_of
 from verale.runs.audit_log import read_records
-from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
 from verale.runs.inputs import find_seen, sha256_of
 from verale.runs.options import RunOptions
 

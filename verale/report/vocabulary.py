@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from verale.certificate.words import PROTOTYPES, about, seen_alone
-from verale.checker.choices import CHOICES, PROVED
+from verale.checker.options import CHOICES, PROVED
 from verale.checker.verdict import printable
 from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
 from verale.head.evaluation import similarity

@@ -8,13 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from verale.checker.choices import CHOICES, KERNELS, PROVED
 from verale.checker.file_auditor import Outcome
+from verale.checker.options import CHOICES, KERNELS, PROVED
 from verale.checker.verdict import Status
 from verale.errors import InputError
 from verale.files import read, remove_file, write_atomically
-from verale.runs.auditor import AuditSetup
-from verale.runs.outputs import require_output
+from verale.runs.audit import AuditSetup
+from verale.runs.folder import require_output
 
 __all__ = ["Attestation", "statement_of"]
 

@@ -18,13 +18,13 @@ from verale.certificate import (
     SumStatement,
 )
 from verale.certificate.words import class_name, float_below
-from verale.checker import most_severe
+from verale.checker import AuditOptions, most_severe
 from verale.errors import InputError, LatentsError, UsageError
 from verale.files import certificate_name
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
-from verale.runs.audit import audited_by
-from verale.runs.auditor import PROVING, AuditOptions, AuditSetup, StoredBytes, audit_options, auditor_of
+from verale.runs.audit import PROVING, AuditSetup, audit_options, audited_by, auditor_of
+from verale.runs.listed import StoredBytes
 from verale.version import __version__
 
 if TYPE_CHECKING:

@@ -1,36 +1,173 @@
-"""Audit certificates: the checker, called on objects or on paths, in one process or several."""
+"""Audit certificates: the files and options of an audit, and the checker, called on objects or on paths, in one process
+or several.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.checker import LatentsError, NetworkError, PictureError, Verdict
+from verale.checker import Auditor, CheckerError, KernelError, LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
+from verale.checker.errors import OptionError
 from verale.checker.file_auditor import FileAuditor, Outcome, picture_files, unusable
+from verale.checker.options import AuditOptions
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
 from verale.errors import InputError, UsageError, option
-from verale.files import read
-from verale.options import keywords
-from verale.runs.auditor import AuditOptions, AuditSetup, Stored, audit_options, auditor_of, name_of, outcome_of
+from verale.files import opener_of, read
+from verale.options import keywords, require_known
+from verale.runs.listed import Stored, name_of
 from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
+    from verale.checker.origins import JudgedOrigin
     from verale.head import Head
+    from verale.runs.arguments import HeadFile
     from verale.runs.audit_log import AuditLog
     from verale.runs.workers.local import Cluster, Done, Processes
 
-__all__ = ["DIED", "audit", "audit_files", "audit_groups", "audited_by", "in_processes"]
+__all__ = [
+    "DIED",
+    "PROVING",
+    "AuditSetup",
+    "audit",
+    "audit_files",
+    "audit_groups",
+    "audit_options",
+    "audited_by",
+    "auditor_of",
+    "in_processes",
+    "judged_origins",
+    "origins_auditor",
+    "outcome_of",
+]
 
 _log = logging.getLogger(__name__)
 
 DIED = "the process that audited it died, perhaps because memory ran out"
 """The message for a certificate that killed the process that audited it."""
+
+
+@dataclass(frozen=True)
+class AuditSetup:
+    """The files with which certificates are audited, and the options.
+
+    Attributes:
+        head, latents, network: paths.
+        options: who proves, what, and how long it may take.
+        pictures: a file, or a folder of PNG files.
+    """
+
+    head: str
+    latents: str | None = None
+    options: AuditOptions = field(default_factory=AuditOptions)
+    network: str | None = None
+    pictures: str | None = None
+
+
+PROVING = ("kernel", "limit")
+"""The options of whoever asks the checker for proofs, but decides what is proved."""
+
+
+def audit_options(
+    options: AuditOptions | str | None = None, fields: Mapping[str, Any] | None = None, only: Iterable[str] = ()
+) -> AuditOptions:
+    """The options of an audit, as a caller gives them.
+
+    Args:
+        options: all; or the name of a kernel; None for the defaults.
+        fields: other values of some, by name.
+        only: those that this audit has; by default all.
+
+    Raises:
+        UsageError: another name, or a value that cannot be used.
+    """
+    require_known(AuditOptions, fields or (), only, ("ulps",) if not (*only,) else ())
+    try:
+        made = AuditOptions.of(options, fields)
+    except (KernelError, OptionError) as error:
+        name, rest = str(error).split(" ", 1)
+        raise UsageError(f"{option(name)} {rest}") from error
+    for name, value in vars(made).items() if (*only,) else ():
+        if name not in only and value != getattr(AuditOptions(), name):
+            raise UsageError(f"{option(name)} is for an audit, expected {' and '.join(only)} alone")
+    return made
+
+
+def auditor_of(setup: AuditSetup, head: bytes | None = None) -> FileAuditor:
+    """The auditor; of the head's bytes, where its file has been read.
+
+    Raises:
+        InputError: a file of what certificates are about that cannot be used.
+    """
+    try:
+        files = setup.head, setup.latents, setup.network, setup.pictures
+        return FileAuditor(**vars(setup), opener=opener_of(*files), head_data=head)
+    except CheckerError as error:
+        path, named, problem = str(error).partition(": ")
+        raise (InputError(path, problem) if named else UsageError(path)) from error
+    except OSError as error:
+        raise InputError(error.filename, f"cannot be read ({error.strerror}); expected a file") from error
+
+
+def outcome_of(auditor: FileAuditor, path: str | Stored) -> Outcome:
+    """Audit a certificate, in a file or stored otherwise. One that cannot be read is an outcome too."""
+    if isinstance(path, str):
+        return auditor.audit(path)
+    try:
+        data = path.read()
+    except InputError as error:
+        return unusable(path.name, str(error), auditor.run)
+    return auditor.audit(path.name, data)
+
+
+def origins_auditor(
+    head: str | Path | HeadFile,
+    network: str | Path,
+    images: str | Path,
+    options: AuditOptions | str | None = None,
+) -> Auditor:
+    """The checker for origins files.
+
+    Args:
+        head, network: their files.
+        images: a folder of PNG files, a PNG file, or a tensor file of pictures.
+        options: who proves, and how long that may take.
+
+    Raises:
+        InputError: a file that cannot be used.
+    """
+    from verale.runs.arguments import HeadFile
+
+    file = HeadFile.of(head)
+    setup = AuditSetup(file.path, None, audit_options(options), str(network), str(images))
+    return auditor_of(setup, file.data).auditor
+
+
+def judged_origins(path: str | Path, auditor: Auditor, images: str | Path) -> tuple[JudgedOrigin, ...]:
+    """What the checker proves of each origin of a file.
+
+    Args:
+        path: the origins file.
+        auditor: see `origins_auditor`.
+        images: the path of its pictures, for messages.
+
+    Raises:
+        InputError: a file that cannot be used.
+        FormatError, UnprovedError: of the whole file; see `judge_origins`.
+    """
+    from verale.checker.origins import judge_origins
+
+    try:
+        return judge_origins(auditor, read(path, "an origins file", LARGEST + 1))
+    except PictureError as error:
+        raise InputError(images, str(error)) from error
 
 
 @keywords(AuditOptions)

@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from verale.checker.certificate import ARITHMETICS
-from verale.checker.choices import CHOICES, EITHER, PROVED, VARIABLE
 from verale.checker.deployment import FORMULAS
 from verale.checker.file_auditor import UNUSABLE, Outcome, certificate_digest, file_digest
 from verale.checker.limit import wrong_limit
+from verale.checker.options import CHOICES, EITHER, PROVED, VARIABLE
 from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
 from verale.errors import InputError
 from verale.files import opener_of, reading, write_atomically
 from verale.paradigms import PARADIGMS
-from verale.runs.auditor import Stored, name_of
-from verale.runs.outputs import require_output
+from verale.runs.folder import require_output
+from verale.runs.listed import Stored, name_of
 
 __all__ = ["AuditLog", "read_record", "read_records"]
 

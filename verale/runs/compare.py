@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from verale.certificate import Certificate as Written
-from verale.certificate.reach import Bounded, bounded
+from verale.certificate.statements import Bounded, bounded
 from verale.certificate.words import about
 from verale.checker import Auditor
 from verale.checker.certificate import (
@@ -29,7 +29,7 @@ from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
 from verale.errors import CertificateError, InputError, naming, option
 from verale.files import certificates_folder
-from verale.runs.auditor import AuditSetup, auditor_of
+from verale.runs.audit import AuditSetup, auditor_of
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
 from verale.runs.folder import LATENTS
 from verale.runs.inputs import find_inputs, run_of

@@ -32,7 +32,7 @@ _LEAVES = {
     "log_softmax(logits)": _DIFFERENCES,
     "log(logits)": "keeps the order of the logits, which are compared",
 }
-"""What an output says of the logits (`output_forms`)."""
+"""What an output says of the logits (`verale.runs.check`)."""
 
 
 @dataclass(frozen=True, eq=False)

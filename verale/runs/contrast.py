@@ -16,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.adapters.origins import Origin
+from verale.adapters.fields import Origin
 from verale.bounds.margin import belonging
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, SumStatement
 from verale.certificate.words import float_below
-from verale.checker import Auditor, Status
+from verale.checker import AuditOptions, Auditor, Status
 from verale.errors import UsageError
 from verale.files import require_writable
 from verale.head import Evaluation, Head, evaluate
@@ -32,7 +32,7 @@ from verale.runs.arguments import (
     loaded_images,
     require_search,
 )
-from verale.runs.auditor import PROVING, AuditOptions, audit_options
+from verale.runs.audit import PROVING, audit_options
 from verale.runs.folder import PATIENCE, SOURCE, locked
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened

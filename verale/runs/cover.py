@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verale.checker import AuditOptions
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import Outcome
 from verale.errors import InputError
 from verale.files import read
 from verale.runs.arguments import HeadFile, LabelledImages
-from verale.runs.audit import audited_by
-from verale.runs.auditor import AuditOptions, AuditSetup, StoredBytes, auditor_of
+from verale.runs.audit import AuditSetup, audited_by, auditor_of
+from verale.runs.listed import StoredBytes
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.adapters.origins import Origin
+from verale.adapters.fields import Origin
 from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
 from verale.options import keywords

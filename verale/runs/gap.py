@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from verale.certificate import Certificate
-from verale.checker.choices import CHOICES, EITHER, KERNELS, PROVED
+from verale.checker import AuditOptions
 from verale.checker.errors import UnprovedError
 from verale.checker.least import proved_least
+from verale.checker.options import CHOICES, EITHER, KERNELS, PROVED
 from verale.errors import InputError, UsageError, VeraleError, option
 from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.options import keywords
 from verale.runs.arguments import HeadFile, require_search
-from verale.runs.auditor import PROVING, AuditOptions, audit_options
-from verale.runs.outputs import require_output
+from verale.runs.audit import PROVING, audit_options
+from verale.runs.folder import require_output
 from verale.runs.released import opened
 
 __all__ = ["Gap", "gap"]

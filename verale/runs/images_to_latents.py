@@ -16,9 +16,8 @@ from verale.errors import HeadError, InputError, UsageError, option
 from verale.head import save_latents
 from verale.pictures import png, read_picture
 from verale.runs.capture import classes_of_trained
-from verale.runs.folder import write_beside
+from verale.runs.folder import require_output, write_beside
 from verale.runs.images import classes_of_folders, image_files, readable, tell_left_out
-from verale.runs.outputs import require_output
 from verale.runs.written import WrittenFiles
 
 __all__ = ["write_of_model", "write_of_run"]

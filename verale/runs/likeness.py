@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.adapters.origins import Origin
+from verale.adapters.fields import Origin
 from verale.errors import HeadError, InputError, naming
 from verale.runs.source import Source
 

@@ -1,4 +1,5 @@
-"""What a run's own record lists, and what of it lies in the folder.
+"""Certificates, in files or stored otherwise: which an argument means, what a run's own record lists, and what of it is
+there.
 
 `explanations.csv` lists the certificates, one line an image, and `run.json` says how many images the run has. Folders
 of `verale rules` and `verale attribute` have lists in JSON. Who sends a folder can change them, so an agreement proves
@@ -9,18 +10,41 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
+from typing import Protocol
 
-from verale.errors import InputError, first_line, with_article
-from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_in, read
-from verale.runs.folder import RUN_FILE
+from verale.errors import InputError, UsageError, first_line, with_article
+from verale.files import (
+    CERTIFICATE_SUFFIX,
+    SentFile,
+    certificate_index,
+    certificate_name,
+    certificates_folder,
+    certificates_in,
+    read,
+)
+from verale.runs.folder import RUN_FILE, SOURCE
 from verale.runs.inputs import images_of_run
 from verale.runs.table import TABLE, Explained, read_table
 
-__all__ = ["UNLISTED", "Listing", "differences", "has_record", "rows_of"]
+__all__ = [
+    "UNLISTED",
+    "Listing",
+    "Stored",
+    "StoredBytes",
+    "certificate_files",
+    "certificate_of",
+    "differences",
+    "has_record",
+    "name_of",
+    "one_certificate",
+    "require_distinct",
+    "rows_of",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +56,39 @@ _LISTS = {"rules.json": "rules", "attribution.json": "explanations"}
 
 _NAMED = 3
 """The most files that a message names."""
+
+
+class Stored(Protocol):
+    """A certificate that is not a file of its own, such as a row of a dataset."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for messages and records."""
+
+    def read(self) -> bytes:
+        """Its bytes. Raises InputError."""
+
+
+@dataclass(frozen=True)
+class StoredBytes:
+    """A certificate whose bytes are at hand; perhaps no file has them.
+
+    Attributes:
+        name: for messages and records.
+        data: the bytes.
+    """
+
+    name: str
+    data: bytes
+
+    def read(self) -> bytes:
+        """The bytes."""
+        return self.data
+
+
+def name_of(path: str | Stored) -> str:
+    """The name of a certificate: its path, or the name under which it is stored."""
+    return path if isinstance(path, str) else path.name
 
 
 @dataclass(frozen=True)
@@ -173,3 +230,111 @@ def _said(sentence: str, names: list[str]) -> str:
     some = ", ".join(sorted(names)[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     number = f"{len(names)} certificate{'s' if len(names) > 1 else ''}"
     return f"{sentence % number} ({some})"
+
+
+_LISTED = 3
+"""The most images that a message names."""
+
+
+def certificate_files(paths: tuple[str, ...], compared: bool = True) -> list[str]:
+    """Files as given; for each directory its certificates, sorted. Raises InputError if it has none.
+
+    Args:
+        paths: files and directories.
+        compared: whether a warning says in what a directory is not what its run's record lists.
+    """
+    files: list[str] = []
+    for path in map(Path, paths):
+        folder = certificates_folder(path) if path.is_dir() else None
+        inside = [path] if folder is None else certificates_in(folder)
+        if not inside:
+            why = f": its {TABLE} says why" if os.path.lexists(path / TABLE) else ""
+            raise InputError(path, f"holds no *{CERTIFICATE_SUFFIX}{why}")
+        files += map(str if folder is None else SentFile, inside)
+        for difference in differences(folder) if compared and folder is not None else ():
+            _log.warning("%s %s", folder, difference)
+    return files
+
+
+def require_distinct(files: Sequence[str], out: str) -> None:
+    """Raise InputError for two certificates of one name, since what is written of them to `out` has their names."""
+    seen: dict[str, str] = {}
+    for file in files:
+        name = Path(file).name
+        if name in seen and Path(seen[name]).resolve() != Path(file).resolve():
+            raise InputError(
+                file, f"has the name of {seen[name]}, and {out} would get a file of both; take another folder"
+            )
+        seen[name] = file
+
+
+def one_certificate(path: str) -> str:
+    """The file of a command that takes one. Raises InputError, which names one, for a folder of certificates."""
+    inside = certificate_files((path,))
+    if not Path(path).is_dir():
+        return path
+    raise InputError(path, f"is a folder, expected one certificate, such as {inside[0]}")
+
+
+def certificate_of(path: str, image: str | None) -> str:
+    """The file of a certificate.
+
+    Args:
+        path: the file, or a folder.
+        image: which of a folder: an image's number, the name of its file or of its certificate; None where it has one.
+
+    Raises:
+        InputError: there is none.
+        UsageError: it is not said which one is meant, or of a file.
+    """
+    if not Path(path).is_dir():
+        if not os.path.lexists(path):
+            raise InputError(path, "there is no such file or folder; expected certificates")
+        if image is not None:
+            raise UsageError(f"{path} is a file: leave out {image}, which says which certificate of a folder is meant")
+        return path
+    if image is None:
+        files = certificate_files((path,))
+        if len(files) == 1:
+            return files[0]
+        number = certificate_index(Path(files[0]).name) or 0
+        raise UsageError(
+            f"{path} holds {len(files)} certificates: say which one, by its image's number or file name, such as"
+            f" verale show {path} {number}"
+        )
+    folder = certificates_folder(Path(path))
+    named = image if image.endswith(CERTIFICATE_SUFFIX) else certificate_name(_number(folder, image))
+    if folder / named in certificates_in(folder):
+        return SentFile(folder / named)
+    raise InputError(folder / named, _reason(folder, named) or "there is no such certificate; give another image")
+
+
+def _number(folder: Path, image: str) -> int:
+    """The number of an image among the latents. Raises InputError: no image has that name, or several."""
+    if image.isascii() and image.isdigit() and len(image) <= 15:
+        return int(image)
+    from verale.runs.source import load_source
+
+    source = load_source(folder / SOURCE).within(folder)
+    known = [str(file.relative_to(source.folder)) if source.folder else file.name for file in source.files]
+    found = [number for number, name in enumerate(known) if image in (name, Path(name).name)]
+    whole = [number for number in found if known[number] == image]
+    if len(found) == 1 or len(whole) == 1:
+        return (whole or found)[0]
+    if not found:
+        what = "names no image" if known else f"has no {SOURCE} that names images, so none is"
+        raise InputError(folder, f"{what} {image!r}; give the image's number")
+    named = ", ".join(known[number] for number in found[:_LISTED])
+    raise InputError(
+        folder, f"names {len(found)} images {image!r} ({named}, ...); give one of these names, or a number"
+    )
+
+
+def _reason(folder: Path, named: str) -> str:
+    """Why an image has no certificate, if the table says so."""
+    number = certificate_index(named)
+    rows = read_table(SentFile(folder / TABLE), whole=False) if os.path.lexists(folder / TABLE) else []
+    if any(row.certificate == named for row in rows):
+        return f"there is no such certificate, though {TABLE} lists it: it was removed or renamed"
+    reasons = [row.reason for row in rows if row.index == number and row.reason]
+    return f"there is no certificate of this image: {reasons[0]}" if reasons else ""

@@ -39,8 +39,8 @@ from verale.files import read, remove_file, write_atomically
 from verale.head import Cosine, Euclidean, Head, as_patches, observables
 from verale.network import FrozenNetwork, picture_digest, pictures_of
 from verale.runs.arguments import HeadFile
+from verale.runs.folder import require_output, write_output
 from verale.runs.images import image_files
-from verale.runs.outputs import require_output, write_output
 from verale.runs.seen import named_png
 
 __all__ = ["FoundOrigin", "OriginSearch", "Unstated"]

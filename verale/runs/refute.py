@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.checker import Status, Verdict
+from verale.checker import AuditOptions, Status, Verdict
 from verale.errors import InputError, LatentsError
 from verale.files import write_atomically
 from verale.options import keywords
@@ -21,8 +21,8 @@ from verale.runs.arguments import (
     named,
     require_search,
 )
-from verale.runs.auditor import PROVING, AuditOptions, audit_options
-from verale.runs.outputs import require_output
+from verale.runs.audit import PROVING, audit_options
+from verale.runs.folder import require_output
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,11 +9,10 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from verale.checker import Auditor, Status, Verdict
+from verale.checker import AuditOptions, Auditor, Status, Verdict
 from verale.checker.errors import UnprovedError
 from verale.errors import CertificateError, InputError, naming
 from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, named
-from verale.runs.auditor import AuditOptions
 
 if TYPE_CHECKING:
     from torch import Tensor

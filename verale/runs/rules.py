@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import class_name
-from verale.checker import Status, most_severe
+from verale.checker import AuditOptions, Status, most_severe
 from verale.errors import InputError, UsageError
 from verale.files import certificate_name
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
-from verale.runs.auditor import PROVING, AuditOptions, StoredBytes, audit_options
+from verale.runs.audit import PROVING, audit_options
 from verale.runs.cover import CoveringAudits
+from verale.runs.listed import StoredBytes
 from verale.version import __version__
 
 if TYPE_CHECKING:

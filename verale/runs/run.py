@@ -333,7 +333,7 @@ def reach_of(certificate: Certificate, prototypes: int) -> dict[str, Any]:
     Args:
         prototypes: P of the head.
     """
-    from verale.certificate.reach import bounded
+    from verale.certificate.statements import bounded
 
     reach = bounded(certificate.statements, prototypes, certificate.patches)
     return {

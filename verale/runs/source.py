@@ -13,8 +13,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from verale.adapters.fields import Axis, ReceptiveFields
-from verale.adapters.origins import Origin
+from verale.adapters.fields import Axis, Origin, ReceptiveFields
 from verale.errors import InputError
 from verale.files import SentFile, followed, read
 from verale.runs.folder import SOURCE

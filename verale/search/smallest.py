@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from verale.certificate import Prices, Statement
-from verale.certificate.reach import READABLE, to_read
+from verale.certificate.statements import READABLE, to_read
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.costs import Costs
 from verale.search.problem import Problem

@@ -68,7 +68,7 @@ def _emitted(long: bool, seed: int) -> Outcome:
 
 
 def _corpora(long: bool, seed: int) -> Outcome:
-    from verale.checker.choices import KERNELS
+    from verale.checker.options import KERNELS
     from verale.soundness.corpus.cases import FOLDERS, stored
 
     cases = stored(*FOLDERS)

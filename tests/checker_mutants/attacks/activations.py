@@ -55,7 +55,7 @@ def _logit(head: Any, row: list[int], bias: list[Fraction], c: int, a: list[Frac
 
 def similarities(module: Import, kernel: str) -> str:
     """Similarities of ranges on a coarse grid hold those of the ranges' own ends."""
-    own = module("choices").load_arithmetic(kernel)
+    own = module("options").load_arithmetic(kernel)
     set_grid(module, 4, 0, 128)
     generator = random.Random(6)
     try:

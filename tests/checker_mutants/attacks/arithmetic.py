@@ -67,7 +67,7 @@ def transcendentals(module: Import, kernel: str) -> str:
     for guard in (4, 32):
         implementation = module({"arb": "arb", "mpmath": "series"}[kernel])
         implementation.GUARD_BITS = guard
-        own = module("choices").load_arithmetic(kernel)
+        own = module("options").load_arithmetic(kernel)
         for _ in range(150):
             bits = generator.choice((0, 1, 2, 3, 5, 12, 40))
             n, d = (generator.randrange(1, 1 << generator.choice((3, 9, 60))) for _ in range(2))
@@ -116,7 +116,7 @@ class _Foreign(int):
 
 def foreign_integers(module: Import, kernel: str) -> str:
     """What the kernel `mpmath` gives are Python's integers, whatever package mpmath computes its own with."""
-    own, implementation = module("choices").load_arithmetic("mpmath"), module("series")
+    own, implementation = module("options").load_arithmetic("mpmath"), module("series")
     add = implementation.mpi_add
 
     def foreign(*given: Any) -> Any:

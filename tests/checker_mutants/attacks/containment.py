@@ -18,7 +18,7 @@ __all__ = ["ranges_contain"]
 
 def ranges_contain(module: Import, kernel: str) -> str:
     """What is proved holds at the latents: on the usual grid and, where roundings show, on grids of a few bits."""
-    own = module("choices").load_arithmetic(kernel)
+    own = module("options").load_arithmetic(kernel)
     fine = (128, 64, 256)
     for number, trial in enumerate(trials()[::3]):  # of four a head, so each draw is among them
         set_grid(module, *(fine, (6, 0, 8), (3, 0, 8))[number % 3])

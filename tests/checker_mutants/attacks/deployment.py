@@ -107,7 +107,7 @@ def deployments_lose_less(module: Import, kernel: str) -> str:
 
 
 def _adversary(module: Import, kernel: str) -> str:
-    heads, choices, spaces = module("head"), module("choices"), module("reading.space")
+    heads, choices, spaces = module("head"), module("options"), module("reading.space")
     rule, similarity, records = module("reading.deployment"), module("reading.pooling"), module("certificate")
     for subject in _SUBJECTS:
         space = spaces.Space(heads.read_head(subject.data), choices.load_arithmetic(kernel))
@@ -189,7 +189,7 @@ def _refusals(module: Import, kernel: str) -> str:
 
 def _together(module: Import, kernel: str) -> str:
     """What is proved though the margin is bounded as a whole; and how long latents of stated patches may be."""
-    heads, load = module("head"), module("choices").load_arithmetic
+    heads, load = module("head"), module("options").load_arithmetic
     subject, deployment = _Subject("softmax", "identity"), module("deployment").Deployment("direct", **_ULPS)
     space = module("reading.space").Space(heads.read_head(subject.data), load(kernel))
     record = module("certificate").Certificate("", None, 0, "assignment", 2, (), (None, 1, 1), ("entailment",))

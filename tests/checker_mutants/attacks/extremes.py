@@ -32,7 +32,7 @@ def next_to_the_grid(module: Import, kernel: str) -> str:
     exponential of -1/4, with two bits and no guard bits, the first terms lie on the grid.
     """
     implementation = module({"arb": "arb", "mpmath": "series"}[kernel])
-    own = module("choices").load_arithmetic(kernel)
+    own = module("options").load_arithmetic(kernel)
     for k, bits in product((20, 30, 40), range(30, 48)):
         n, d = (1 << k) + 1, (1 << k) - 1
         for numerator, denominator in ((n, d), (d, n)):
@@ -54,7 +54,7 @@ def _outside(truth: Any, ends: tuple[int, int], bits: int) -> bool:
 
 def attained(module: Import, kernel: str) -> str:
     """One statement: latents on the line through its prototype and the target attain both ends of the target's."""
-    own, generator = module("choices").load_arithmetic(kernel), random.Random(8)
+    own, generator = module("options").load_arithmetic(kernel), random.Random(8)
     for trial in range(20):
         # With few bits of the weights nothing but the rule's own rounding is between the truth and the end.
         set_weight_places(module, (256, 8)[trial % 2])
@@ -102,7 +102,7 @@ def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -
 
 def poor_weights(module: Import, kernel: str) -> str:
     """The rules hold for any weights, and any ball's frame, also for such as are far from the best."""
-    own, generator = module("choices").load_arithmetic(kernel), random.Random(30)
+    own, generator = module("options").load_arithmetic(kernel), random.Random(30)
     dual = module("reading.weights")
     good, framed = dual.Weights.best, dual.Weights.frame
 

@@ -17,7 +17,7 @@ __all__ = ["activations_bound_others"]
 
 def activations_bound_others(module: Import, kernel: str) -> str:
     """Links, inverses, bounds of one dissimilarity by another, and the ends that follow lie outside the real ones."""
-    own = module("choices").load_arithmetic(kernel)
+    own = module("options").load_arithmetic(kernel)
     generator = random.Random(7)
     try:
         for bits in (3, 6):

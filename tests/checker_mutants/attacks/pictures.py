@@ -105,7 +105,7 @@ def _networks(claimed: str) -> list[tuple[Drawn, bytes, dict[tuple[int, ...], ob
 
 def latents_are_held(module: Import, kernel: str) -> str:
     """Every coordinate lies between its ends, which are no farther apart than 2^-40 of the greatest, or 2^-40."""
-    loaded = module("choices").load_arithmetic(kernel)
+    loaded = module("options").load_arithmetic(kernel)
     wrong = _wrong_extremes(module, loaded) or _wrong_roots(module, loaded)
     if wrong:
         return wrong
@@ -177,7 +177,7 @@ def _wrong_roots(module: Import, kernel: Any) -> str:
 def computed_latents_are_held(module: Import, kernel: str) -> str:
     """No way to compute a network in binary32 leaves the ends, not even with all roundings of a sum to one side; and
     numbers that may overflow are refused."""
-    loaded, enclosing = module("choices").load_arithmetic(kernel), module("network.enclosure").Enclosure
+    loaded, enclosing = module("options").load_arithmetic(kernel), module("network.enclosure").Enclosure
 
     def held(network: Drawn, picture: bytes, values: dict[tuple[int, ...], Any]) -> bool:
         own = module("read.network_file").read_network(network.file())
@@ -336,7 +336,7 @@ def pictures_are_found(module: Import, kernel: str) -> str:
 def boxes_hold(module: Import, kernel: str) -> str:
     """What is said of a box of latents holds at points of it."""
     box, heads, space = module("reading.evaluation"), module("head"), module("reading.space")
-    latents, loaded = module("network.enclosure").EnclosedLatents, module("choices").load_arithmetic(kernel)
+    latents, loaded = module("network.enclosure").EnclosedLatents, module("options").load_arithmetic(kernel)
     generator = random.Random(5)
     for recipe in all_recipes():
         if recipe.patches != PATCHES:

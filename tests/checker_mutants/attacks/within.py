@@ -24,7 +24,7 @@ _MASSES: files.Part = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, 
 
 def ranges_lie_within(module: Import, kernel: str) -> str:
     """On grids of a few bits, where roundings show, and on the usual one, from which they are then mostly not far."""
-    own = module("choices").load_arithmetic(kernel)
+    own = module("options").load_arithmetic(kernel)
     near: Counter[bool] = Counter()
     try:
         wrong = _domains(module, own) or _by_hand(module, own)

@@ -16,9 +16,9 @@ from torch.nn import functional
 
 import verale
 from verale.adapters.freezing import export_network, first_difference, frozen
-from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network.enclosure import Enclosure as Enclosed
+from verale.checker.options import load_arithmetic
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
 from verale.errors import InputError, NetworkError, UsageError

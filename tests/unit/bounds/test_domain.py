@@ -10,8 +10,8 @@ from support.small import metric_head
 
 from verale.bounds import domain_range, observe
 from verale.bounds.domain import _RANGES, inner_domain_range
-from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.space import Space
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, LogRatio, Softmax
 from verale.head.geometry import GEOMETRIES

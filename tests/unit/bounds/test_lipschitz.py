@@ -13,8 +13,8 @@ from torch import Tensor
 
 from verale.bounds import activation_range
 from verale.bounds.lipschitz import Lipschitz
-from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
 from verale.checker.reading import lipschitz as checked
 from verale.checker.reading.space import Box, Space
 from verale.errors import UsageError

@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from verale.adapters.freezing import export_network
 from verale.bounds import network as rules
 from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
-from verale.checker.choices import load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network.enclosure import Enclosure as Enclosed
+from verale.checker.options import load_arithmetic
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
 from verale.demo.network import load_images, load_network

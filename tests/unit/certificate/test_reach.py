@@ -8,7 +8,7 @@ import pytest
 
 import verale.certificate.statements as written
 import verale.checker.certificate as read
-from verale.certificate.reach import Bounded, bounded, to_read
+from verale.certificate.statements import Bounded, bounded, to_read
 
 
 @pytest.mark.parametrize("side", [written, read])

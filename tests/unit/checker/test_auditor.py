@@ -15,7 +15,7 @@ from support.rationals import cosine_ends
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
 from verale.checker.certificate import PARADIGMS
-from verale.checker.choices import KERNELS, load_arithmetic
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.soundness.paths import CERTIFICATES
 
 GENERATOR = random.Random(7)

@@ -9,7 +9,7 @@ import pytest
 from support.cases import every
 from support.enclosures import OF_A_KERNEL, failures
 
-from verale.checker.choices import KERNELS, load_arithmetic
+from verale.checker.options import KERNELS, load_arithmetic
 
 
 @pytest.mark.parametrize("samples", [500, pytest.param(5_000, marks=pytest.mark.long)])  # as many for either kernel

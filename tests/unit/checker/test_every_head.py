@@ -18,10 +18,10 @@ from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, case
 
 from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, Statement
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import exact
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
 from verale.checker.reading.masses import Simplex

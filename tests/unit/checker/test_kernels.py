@@ -16,8 +16,8 @@ import pytest
 from checker_mutants.attacks.arithmetic import foreign_integers
 
 from verale.checker.arithmetic import Arithmetic
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.errors import KernelError
+from verale.checker.options import KERNELS, load_arithmetic
 
 TRUTH_BITS = 400
 

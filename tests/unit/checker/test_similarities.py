@@ -10,8 +10,8 @@ import pytest
 from support.similarities import CASES, NAMES, ROWS, Row, head_of
 
 from verale.checker import similarities
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.similarities import SIMILARITIES
 from verale.head import Geometry
 

@@ -9,7 +9,7 @@ import pytest
 from support import files
 
 from verale.checker import Auditor, LatentsError, Status, Verdict
-from verale.checker.choices import KERNELS
+from verale.checker.options import KERNELS
 
 # Two classes, one prototype each, on the line: whoever is nearer wins. Only patch 0 is spoken of.
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])

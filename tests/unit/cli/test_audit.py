@@ -20,9 +20,8 @@ from support.commands import in_process
 import verale
 from verale.datasets.certificates import write_rows
 from verale.errors import InputError, UsageError
-from verale.runs.audit import audit_files
+from verale.runs.audit import AuditSetup, audit_files
 from verale.runs.audit_log import AuditLog
-from verale.runs.auditor import AuditSetup
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())

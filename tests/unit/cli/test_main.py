@@ -13,13 +13,11 @@ from support.small import small_head, small_latents
 
 from verale import cli
 from verale.cli import main
-from verale.cli.exits import Exit
-from verale.cli.former import FORMER
 from verale.cli.options import names, one_of
-from verale.cli.shared import EXTRA_OF
+from verale.cli.shared import EXTRA_OF, FORMER, Exit
 from verale.errors import InputError, nearest
 from verale.head import Head, save_latents
-from verale.runs.chosen import certificate_files
+from verale.runs.listed import certificate_files
 from verale.version import installing
 
 

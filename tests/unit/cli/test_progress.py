@@ -11,7 +11,7 @@ from io import StringIO
 import pytest
 
 from verale.checker.output import print_line
-from verale.cli.progress import progress
+from verale.cli.terminal import progress
 
 
 class Terminal(StringIO):

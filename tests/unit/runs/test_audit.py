@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 import verale
-from verale.checker import Status
+from verale.checker import AuditOptions, Status
 from verale.errors import InputError
-from verale.runs.audit import audit_files
+from verale.runs.audit import AuditSetup, audit_files
 from verale.runs.audit_log import AuditLog
-from verale.runs.auditor import AuditOptions, AuditSetup
 
 CORPORA = Path(__file__).parents[3] / "certificates"
 

@@ -9,8 +9,8 @@ import pytest
 
 from verale.checker.file_auditor import unusable
 from verale.errors import InputError
+from verale.runs.audit import AuditSetup, auditor_of
 from verale.runs.audit_log import AuditLog
-from verale.runs.auditor import AuditSetup, auditor_of
 
 
 @pytest.fixture

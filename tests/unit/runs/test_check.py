@@ -16,8 +16,7 @@ from verale.adapters.neighbours import neighbours, widened
 from verale.certificate.words import written
 from verale.errors import LatentsError, UsageError
 from verale.head import Box, Cosine, Head, LogRatio, MaxPooling, TopMeanPooling, as_patches
-from verale.runs.check import Forward, check, compare
-from verale.runs.output_forms import restored
+from verale.runs.check import Forward, check, compare, restored
 
 LAYER = "add_on_layers"
 

@@ -15,7 +15,7 @@ from support.small import small_head, small_latents
 
 import verale
 from verale.head import save_latents
-from verale.runs.workers.forked import can_fork
+from verale.runs.workers.local import can_fork
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are not counted elsewhere, and nothing forks")
 
@@ -44,7 +44,7 @@ def test_a_process_of_two_threads_does_not_fork() -> None:
 def test_a_fork_has_its_own_input_output_and_group_and_no_other_file(tmp_path) -> None:
     script = """
 import os, sys
-from verale.runs.workers.forked import Forked, can_fork
+from verale.runs.workers.local import Forked, can_fork
 
 assert can_fork()
 kept = open("kept", "w")
@@ -104,7 +104,7 @@ def test_processes_end_when_the_one_that_asks_is_killed(stopped, start, tmp_path
     script = f"""
 import os, signal, time
 from pathlib import Path
-from verale.runs.workers.forked import Forked
+from verale.runs.workers.local import Forked
 from verale.runs.workers.local import _fresh, serve
 {STOP}
 started = [{start}, {start}]
@@ -162,7 +162,7 @@ def is_there(pid: int) -> bool:
 COUNTED = """
 import sys
 from verale.cli import main
-from verale.runs.workers import forked, local
+from verale.runs.workers import local
 
 def start(self, *arguments, original=local.Forked.__init__):
     print("forked", file=sys.stderr)

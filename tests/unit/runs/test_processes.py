@@ -8,12 +8,12 @@ import pytest
 from support.small import small_head, small_latents
 from support.stored import Deadly, Stored, Unreadable
 
+from verale.checker import AuditOptions
 from verale.checker.deployment import Deployment
 from verale.errors import InputError
 from verale.head import save_latents
 from verale.runs import audit as processes
-from verale.runs.audit import DIED, audit_files, in_processes
-from verale.runs.auditor import AuditOptions, AuditSetup, auditor_of
+from verale.runs.audit import DIED, AuditSetup, audit_files, auditor_of, in_processes
 
 
 def test_a_process_that_dies_costs_one_certificate(files) -> None:

@@ -9,8 +9,7 @@ import pytest
 from support.cases import every
 
 from verale import files
-from verale.adapters.fields import ReceptiveFields
-from verale.adapters.origins import Origin
+from verale.adapters.fields import Origin, ReceptiveFields
 from verale.errors import InputError
 from verale.runs.source import Source, SourceFile, SourceImage, load_source
 

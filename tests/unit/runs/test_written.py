@@ -17,9 +17,8 @@ from support.trees import OBSTACLES, put, tree
 
 from verale.errors import InputError
 from verale.runs.explain import open_run
-from verale.runs.folder import locked, write_beside, write_results
+from verale.runs.folder import locked, require_output, write_beside, write_output, write_results
 from verale.runs.options import RunOptions
-from verale.runs.outputs import require_output, write_output
 from verale.runs.written import FILES, RequiredFile, WrittenFiles, noted_in
 from verale.search import SearchOptions
 

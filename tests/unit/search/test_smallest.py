@@ -10,7 +10,7 @@ from support.problems import small_problem
 from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.certificate import ActivationStatement, Certificate
-from verale.certificate.reach import to_read
+from verale.certificate.statements import to_read
 from verale.checker import Auditor, Status
 from verale.head import Head, Softmax, Threshold, as_patches
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of

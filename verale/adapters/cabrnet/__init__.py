@@ -2,6 +2,6 @@
 
 from verale.adapters.cabrnet.heads import load_head
 from verale.adapters.cabrnet.network import BATCH, Captured, Network, load
-from verale.adapters.origins import Origin
+from verale.adapters.fields import Origin
 
 __all__ = ["BATCH", "Captured", "Network", "Origin", "load", "load_head"]

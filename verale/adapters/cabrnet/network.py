@@ -24,10 +24,9 @@ from torch import Tensor
 from verale.adapters.cabrnet.building import LARGEST_SIDE, build, preprocessing
 from verale.adapters.cabrnet.heads import Rebuilt, rebuild
 from verale.adapters.cabrnet.run import DATASET, PROJECTION, STATE, Run, open_run
-from verale.adapters.fields import ReceptiveFields
+from verale.adapters.fields import Origin, ReceptiveFields
 from verale.adapters.float32 import float32_logits
 from verale.adapters.neighbours import widened
-from verale.adapters.origins import Origin
 from verale.adapters.receptive_field import fields_of
 from verale.certificate.words import above
 from verale.errors import InputError, LatentsError, first_line

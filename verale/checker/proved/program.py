@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..choices import VARIABLE
 from ..errors import KernelError
+from ..options import VARIABLE
 
 SCRIPT = Path(__file__).with_name("verale-proved.js")
 """The script, which is part of the package."""

@@ -2,11 +2,14 @@
 
 Those of this machine run this module and what their job needs, not the program that called. So a script needs no main
 guard, and a notebook nothing at all. They import nothing from the current folder, which may be somebody else's; Ctrl-C
-does not reach them. Where that is safe they can be forks of this process, which have imported all of it.
+does not reach them. Where that is safe they can be forks of this process, which have imported all of it: a fork has
+only the thread that forks, and a lock that another thread holds stays locked in it for ever. So a process is forked
+only while it has one thread, whoever would have started others.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -16,24 +19,26 @@ import subprocess
 import sys
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any, BinaryIO, Generic, Protocol, TypeVar
+from typing import Any, BinaryIO, Generic, NoReturn, Protocol, TypeVar
 
 from verale.errors import VeraleError
-from verale.runs.workers.forked import Forked, can_fork
 
 __all__ = [
     "Cluster",
     "Done",
+    "Forked",
     "Job",
     "Process",
     "Processes",
     "Start",
+    "can_fork",
     "cores",
     "log_to",
     "popped",
@@ -315,3 +320,80 @@ def log_to(send: Callable[[logging.LogRecord], object], level: int) -> None:
     log = logging.getLogger("verale")
     log.handlers, log.propagate = [Sent()], False
     log.setLevel(level)
+
+
+_THREADS = Path("/proc/self/task")
+"""Linux lists the threads of a process here, those of libraries too."""
+
+
+def can_fork() -> bool:
+    """Whether this process has one thread. Elsewhere than on Linux that is not known."""
+    return sys.platform == "linux" and _THREADS.is_dir() and len(list(_THREADS.iterdir())) == 1
+
+
+class Forked:
+    """A process that serves its standard input and output. What else this one has open leads nowhere there: the numbers
+    stay taken, so that an object of this one which is freed there closes no file of its own.
+
+    Args:
+        serve: what it does. It ends when this returns or raises.
+        environment: variables that are other ones there.
+
+    Raises:
+        OSError: there can be no more processes or files.
+    """
+
+    def __init__(self, serve: Callable[[], object], environment: Mapping[str, str]) -> None:
+        with suppress(AttributeError, OSError, ValueError):  # there is none, nobody reads it, or it is closed
+            sys.stdout.flush()  # so that nothing is printed twice
+        ends: list[int] = []
+        # Until it is another process, an interrupt there would be handled by what waits for it here.
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        try:
+            ends += [*os.pipe(), *os.pipe()]
+            self._pid = os.fork()
+            if self._pid == 0:
+                _become(serve, ends[0], ends[3], environment, masked)  # which never returns
+            with suppress(OSError):  # it may have ended
+                os.setpgid(self._pid, self._pid)  # as it does itself; whoever is first, nobody stops it before
+        except OSError:
+            for end in ends:
+                os.close(end)
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        os.close(ends[0])
+        os.close(ends[3])
+        self.stdin: BinaryIO = os.fdopen(ends[1], "wb")
+        self.stdout: BinaryIO = os.fdopen(ends[2], "rb")
+
+    def kill(self) -> None:
+        """End it, if it has not ended."""
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        with suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
+
+
+def _become(
+    serve: Callable[[], object], stdin: int, stdout: int, environment: Mapping[str, str], masked: Iterable[int]
+) -> NoReturn:  # pragma: no cover  # the other process, which nothing measures
+    """Be the other process. Nothing of this one is done there when it ends: no handler, no file is flushed."""
+    try:
+        os.setpgid(0, 0)  # as `serve` says
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        gc.freeze()  # what this one has left behind is not looked for there
+        os.dup2(stdin, 0)
+        os.dup2(stdout, 1)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in map(int, os.listdir("/proc/self/fd")):
+            if number > 2 and number != nowhere:
+                os.dup2(nowhere, number)
+        os.environ.update(environment)
+        sys.stdin = os.fdopen(0)
+        serve()
+    finally:
+        os._exit(1)

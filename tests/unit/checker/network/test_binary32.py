@@ -17,10 +17,10 @@ from support.networks import layer
 from torch import nn
 
 from verale.checker.arithmetic import Arithmetic
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network import binary32
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
 

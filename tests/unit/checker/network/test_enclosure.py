@@ -13,11 +13,11 @@ from support.network_truth import FRACTIONS, Drawn, balls, drawn, given
 from support.networks import layer, small_network
 
 from verale.checker.arithmetic import Arithmetic
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network import enclosure as module
 from verale.checker.network import sums
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
 

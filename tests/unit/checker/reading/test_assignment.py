@@ -14,8 +14,8 @@ from support.cases import every
 
 from verale.checker import Status, Verdict, check
 from verale.checker.certificate import read_certificate
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.margin import proved_margins
 from verale.checker.reading.masses import Assignment, Simplex, heaviest_matching
 from verale.checker.reading.paradigms import Activations

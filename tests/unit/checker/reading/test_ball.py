@@ -12,8 +12,8 @@ from support import files
 from support.cases import case
 
 from verale.checker.certificate import PatchStatement
-from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.ball import Frame, enclosures
 from verale.checker.reading.facts import Facts
 from verale.checker.reading.quadratic import QuadraticRule

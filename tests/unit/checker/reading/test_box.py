@@ -16,10 +16,10 @@ from support.exact import Head
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
 from verale.checker.certificate import FloorStatement, OrderStatement
-from verale.checker.choices import load_arithmetic
 from verale.checker.dyadic import ceil_at, exact, floor_at
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.space import Space
 

@@ -20,12 +20,12 @@ from torch import Tensor
 from verale.certificate import Certificate
 from verale.checker import Auditor
 from verale.checker.certificate import read_certificate
-from verale.checker.choices import load_arithmetic
 from verale.checker.deployment import FORMULAS, Deployment, are_binary32, gamma, is_binary32
 from verale.checker.dyadic import exact
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.audit import PlainAudit
 from verale.checker.reading.deployment import deployed_margins
 from verale.checker.reading.evaluation import Evaluation

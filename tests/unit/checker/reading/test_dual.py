@@ -11,8 +11,8 @@ from support import arithmetic, files
 from support.rationals import cosine_ends
 
 from verale.checker.certificate import PatchStatement
-from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.facts import Facts, Target
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space

@@ -11,10 +11,10 @@ from support import arithmetic, files
 from support.cases import named
 from support.rationals import cosine_ends
 
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import exact
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.space import Space
 

@@ -13,7 +13,7 @@ from support.exact import Head as ExactHead
 from support.rationals import cosine_ends
 
 from verale.checker import Status, Verdict, check
-from verale.checker.choices import KERNELS
+from verale.checker.options import KERNELS
 
 GENERATOR = random.Random(4)
 POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]

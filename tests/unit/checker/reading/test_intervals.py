@@ -14,8 +14,8 @@ from support.cases import named
 from support.rationals import cosine_ends
 
 from verale.checker.certificate import PatchStatement
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading import space as space_module
 from verale.checker.reading.facts import intervals
 from verale.checker.reading.pooling import Pooling

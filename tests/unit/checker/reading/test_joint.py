@@ -14,7 +14,7 @@ from support.cases import every
 from support.exact import Head
 
 from verale.checker import Status, Verdict, check
-from verale.checker.choices import KERNELS
+from verale.checker.options import KERNELS
 
 NEGATED = {"geometry": files.EUCLIDEAN, "similarity": {"kind": "negated"}, "domain": files.domain(-1.0, 1.0)}
 PROTOTYPES = [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]

@@ -17,8 +17,8 @@ from support.exact import Head
 from verale.checker import Status, Verdict, check
 from verale.checker.auditor import Auditor
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Box, Space

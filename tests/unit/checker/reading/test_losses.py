@@ -12,11 +12,11 @@ import pytest
 from support import files
 from support.binary32 import Machine, nearest
 
-from verale.checker.choices import load_arithmetic
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.deployment import Losses
 from verale.checker.reading.space import Space
 

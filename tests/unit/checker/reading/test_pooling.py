@@ -16,10 +16,10 @@ from support.cases import every
 from support.rationals import cosine_ends
 
 from verale.checker import Status, Verdict, check
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import exact
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.pooling import Pooling, pooled
 from verale.checker.reading.space import Ranges, Space

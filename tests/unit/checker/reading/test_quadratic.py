@@ -15,8 +15,8 @@ from support.cases import case, named
 from support.rationals import cosine_ends, root
 
 from verale.checker.certificate import PatchStatement
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.facts import Target
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space

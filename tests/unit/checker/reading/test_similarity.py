@@ -12,9 +12,9 @@ from support import files
 from support.exact import Head as ExactHead
 from support.rationals import root
 
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.pooling import Pooling
 from verale.checker.reading.space import Ranges, Space
 

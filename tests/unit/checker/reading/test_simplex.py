@@ -10,8 +10,8 @@ import pytest
 from support import files
 
 from verale.checker.certificate import PatchStatement
-from verale.checker.choices import load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.space import Space
 

@@ -11,8 +11,8 @@ import pytest
 from support import arithmetic, files
 from support.cases import every
 
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.space import Space
 
 WEIGHT = [[1.0] * 4, [0.0] * 4]

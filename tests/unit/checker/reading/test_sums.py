@@ -13,9 +13,9 @@ from support import files
 
 from verale.checker import Auditor, Status
 from verale.checker.certificate import ActivationStatement, SumStatement, read_certificate
-from verale.checker.choices import KERNELS, PROVED
 from verale.checker.errors import FormatError
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, PROVED
 from verale.checker.reading.margin import lower_bound, taken_back
 from verale.checker.reading.pooling import Box
 

@@ -11,8 +11,8 @@ from support import files
 from support.rationals import cosine_ends
 
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.space import Space

@@ -13,10 +13,10 @@ from support.cases import every
 
 from verale.checker import Status, Verdict, check
 from verale.checker.certificate import PatchStatement
-from verale.checker.choices import KERNELS, load_arithmetic
 from verale.checker.dyadic import dot
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
+from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.facts import Target
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.points import Point, Points, exact_inverse
