@@ -9,7 +9,7 @@
 - Two logits of the same activations a', each off by at most r_c, differ by at least sum D_j a'_j - r_c - r_k.
 
 Proofs. In the docstrings of `verale/checker/deployment.py` and `verale/checker/reading/deployment.py`, and of
-`LogRatio.inverse` in `verale/checker/similarities.py`.
+`Similarity.inverse` in `verale/checker/chain.py`.
 
 Z3 proves the steps for any n; where that rises; the inverse; the shares; the difference of two logits of two
 prototypes.
@@ -48,7 +48,7 @@ LEMMA = Lemma(
     code=(
         "verale/checker/deployment.py",
         "verale/checker/reading/deployment.py",
-        "verale/checker/similarities.py",
+        "verale/checker/chain.py",
     ),
     cases=(
         Case("one factor more, below", _FACTOR, _X * (1 + _D) >= 1 - _A - _U, "qfnra-nlsat"),

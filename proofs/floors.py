@@ -66,7 +66,7 @@ LEMMA = Lemma(
         "verale/checker/reading/masses.py",
         "verale/checker/reading/paradigms.py",
         "verale/checker/reading/pooling.py",
-        "verale/checker/similarities.py",
+        "verale/checker/chain.py",
         "verale/checker/reading/evaluation.py",
         "verale/checker/reading/instance.py",
         "verale/checker/series.py",

@@ -32,7 +32,7 @@ _FALLS = (_Y + 1) * (_X + _E) < (_X + 1) * (_Y + _E)
 
 LEMMA = Lemma(
     rules=("similarity", "pooling"),
-    code=("verale/checker/similarities.py", "verale/checker/reading/pooling.py", "verale/bounds/similarity.py"),
+    code=("verale/checker/read/similarities.py", "verale/checker/reading/pooling.py", "verale/bounds/similarity.py"),
     cases=(
         Case("the quotient falls", [*_FRACTION, _X < _Y], _FALLS, "qfnra-nlsat"),
         Case(

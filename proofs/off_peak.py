@@ -38,7 +38,7 @@ def _squared(m: z3.ArithRef) -> z3.ArithRef:
 
 LEMMA = Lemma(
     rules=("similarity",),
-    code=("verale/checker/similarities.py", "verale/bounds/similarity.py"),
+    code=("verale/checker/chain.py", "verale/bounds/similarity.py"),
     cases=(
         Case("the range", _GIVEN, z3.And(_NEAR <= _distance(_M), _distance(_M) <= _FAR)),
         Case(

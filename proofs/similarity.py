@@ -2,7 +2,8 @@
 
 - exp(-(m + E)^(1/2)), exp(-s m) and -s m fall with a squared distance m >= 0, for s > 0 and E >= 0;
 - m, max(0, m), exp(-s (1 - m)) for s > 0, and "m where m >= t, else 0" for t > 0 and a mass m rise with m;
-- exp(-(m + E)^(1/2)) and exp(-s m) of m >= 0, and exp(-s (1 - m)) of m <= 1, do not exceed 1.
+- exp(-(m + E)^(1/2)) and exp(-s m) of m >= 0, and exp(-s (1 - m)) of m <= 1, do not exceed 1;
+- of the steps of chains, (x + a) / (x + b) for a > b > 0 and 1 / (x + a) for a > 0 fall, and x^2 rises, of x >= 0.
 
 On a grid of 2^-b an integer n has n 2^-b >= t exactly if n is at least the ceiling of t 2^b.
 
@@ -46,11 +47,13 @@ _LO, _HI = z3.Reals("lo hi")
 _BETWEEN = [_LO <= _M, _M <= _HI]
 _FALLING = z3.Function("S", z3.RealSort(), z3.RealSort())
 _NEGATED = -_S * _N <= -_S * _M
+_OVER, _UNDER = z3.Reals("over under")
+_RATIO = (_N + _OVER) / (_N + _UNDER) <= (_M + _OVER) / (_M + _UNDER)
 _OF_COSINE = -_S * (1 - _M) <= -_S * (1 - _N)
 
 LEMMA = Lemma(
     rules=("similarity",),
-    code=("verale/checker/similarities.py", "verale/bounds/similarity.py"),
+    code=("verale/checker/read/similarities.py", "verale/bounds/similarity.py"),
     cases=(
         Case("the root of a distance rises", [*_DISTANCES, _E >= 0, *_ROOTS], _ROOT_M <= _ROOT_N, "qfnra-nlsat"),
         Case("negated, and what exponential takes of a distance, falls", [_ORDER, _S > 0], _NEGATED, "qfnra-nlsat"),
@@ -69,6 +72,9 @@ LEMMA = Lemma(
         Case("rectified rises", [_ORDER], greatest(_ZERO, _M) <= greatest(_ZERO, _N)),
         Case("threshold rises with a mass", [*_DISTANCES, _T > 0], _threshold(_M) <= _threshold(_N)),
         Case("a threshold met on the grid", _IS_CEILING, (_GRID >= _CEILING) == (z3.ToReal(_GRID) >= _SCALED)),
+        Case("quotients in logarithms fall", [*_DISTANCES, 0 < _UNDER, _UNDER < _OVER], _RATIO, "qfnra-nlsat"),
+        Case("reciprocals fall", [*_DISTANCES, _E > 0], 1 / (_N + _E) <= 1 / (_M + _E), "qfnra-nlsat"),
+        Case("squares rise from 0 on", _DISTANCES, _M * _M <= _N * _N, "qfnra-nlsat"),
         Case(
             "where S falls, its ends are exchanged",
             [
@@ -80,6 +86,10 @@ LEMMA = Lemma(
         ),
     ),
     twins=(
+        Case(
+            "quotients fall, whichever number is greater", [*_DISTANCES, _UNDER > 0, _OVER > 0], _RATIO, "qfnra-nlsat"
+        ),
+        Case("reciprocals fall below 0", [_ORDER, _E > 0], 1 / (_N + _E) <= 1 / (_M + _E), "qfnra-nlsat"),
         Case("negated with a scale that may be negative", [_ORDER], _NEGATED, "qfnra-nlsat"),
         Case("threshold with t below 0 rises", [_ORDER, _T < 0], _threshold(_M) <= _threshold(_N)),
         Case(

@@ -47,7 +47,7 @@ LEMMA = Lemma(
         "verale/checker/reading/space.py",
         "verale/checker/reading/space.py",
         "verale/checker/reading/lipschitz.py",
-        "verale/checker/similarities.py",
+        "verale/checker/chain.py",
         "verale/checker/reading/evaluation.py",
     ),
     cases=(

@@ -81,17 +81,23 @@ series.py Mpmath._exp: the remainder of exp is left out
     mpi_add(value, _remainder(precision), precision) => value
 series.py _ends: a lower end is an integer of mpmath's backend
     -int(low) if low_sign else int(low) => -low if low_sign else low
-similarities.py LogRatio.at: a mean is not divided
-    parts * one => one
-similarities.py ExpDistance.at: the epsilon under a root is left out
-    without epsilon.numerator << 2 * root_bits - places
-similarities.py LogRatio.inverse: the epsilon is left out
-    without epsilon.numerator * power
-similarities.py Exponential.inverse: a cosine is a distance
-    always self.geometry == 'euclidean'
+chain.py Similarity.at: a mean is not divided
+    parts << x_bits => 1 << x_bits
+chain.py Similarity._taken: what a step adds is left out
+    low * d + n * unit => low * d
+chain.py Similarity._taken: ends of what falls stay in their places
+    -high, -low, unit => -low, -high, unit
+chain.py Similarity._taken: a root's upper end is rounded down
+    sqrt_ends(-(-far // unit))[1] => sqrt_ends(far // unit)[0]
+chain.py _quotient_before: the number under the bar is left out
+    (a * b_unit << bits) - b * a_unit * power => a * b_unit << bits
+chain.py Similarity._inverted: no step turns what is said
+    step.of.falls => False
+read/similarities.py _exponential: a cosine is a distance
+    always geometry == 'euclidean'
 
 # From patches to margins.
-similarities.py Similarity.ends: similarities of distances rise
+chain.py Similarity.ends: similarities of distances rise
     (max(0, high), low) if self.falls else (low, high) => (low, high)
 reading/pooling.py Pooling.similarities: nothing is rounded inward
     partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits, inward=inward)

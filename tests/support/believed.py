@@ -20,7 +20,7 @@ _READERS = (
     "dyadic",
     "head",
     "read/head_file",
-    "similarities",
+    "read/similarities",
     "certificate",
     "read/latents",
 )

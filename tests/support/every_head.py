@@ -10,7 +10,7 @@ from typing import Any
 from support import arithmetic, files
 from support.exact import Head as ExactHead
 
-from verale.checker.similarities import SIMILARITIES
+from verale.checker.read.similarities import SIMILARITIES
 
 __all__ = ["CLASSES", "COUNT", "GEOMETRIES", "PATCHES", "around", "cases", "cases_of", "draw", "head_with"]
 

@@ -40,7 +40,8 @@ class Row:
         geometries: those it is defined for.
         json: of the example, in a head file.
         tensor: the tensor that it may have, and the number that stands for it where a file has none.
-        focal, in_unit, unimodal, unchanged, has_limit: as `verale.checker.similarities.Similarity` has them.
+        focal, soft_tree: as `verale.checker.read.similarities.SimilarityKind` has them.
+        unimodal, unchanged, has_limit: as its chain has them.
     """
 
     similarity: Similarity
@@ -48,7 +49,7 @@ class Row:
     json: dict[str, Any]
     tensor: tuple[str, int] | None = None
     focal: bool = False
-    in_unit: bool = False
+    soft_tree: bool = False
     unimodal: bool = False
     unchanged: bool = False
     has_limit: bool = True
@@ -69,8 +70,10 @@ ROWS = (
         focal=True,
     ),
     Row(Negated(), (Euclidean(),), {"kind": "negated"}, tensor=("scale", 1), has_limit=False),
-    Row(ExpDistance(ONE_THOUSANDTH), (Euclidean(),), {"kind": "exp_distance", "epsilon": HEX_THOUSANDTH}, in_unit=True),
-    Row(Exponential(), (Euclidean(), *COSINES), {"kind": "exponential"}, tensor=("scale", 1), in_unit=True),
+    Row(
+        ExpDistance(ONE_THOUSANDTH), (Euclidean(),), {"kind": "exp_distance", "epsilon": HEX_THOUSANDTH}, soft_tree=True
+    ),
+    Row(Exponential(), (Euclidean(), *COSINES), {"kind": "exponential"}, tensor=("scale", 1), soft_tree=True),
     Row(
         Quadratic(),
         (Euclidean(), *COSINES, INNER),

@@ -26,6 +26,7 @@ SIDES = {
         "arithmetic.py",
         "arb.py",
         "series.py",
+        "chain.py",
         "deployment.py",
         "least.py",
         "receptive.py",

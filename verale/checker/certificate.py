@@ -30,7 +30,7 @@ from .read.formats import (
     record,
     text,
 )
-from .similarities import COSINES, GEOMETRIES
+from .read.similarities import COSINES, GEOMETRIES
 
 _TYPE = "urn:verale:certificate:v1"
 _CLAIMS = ("entailment", "instance", "picture", "minimality")

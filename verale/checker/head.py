@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import compress
 from operator import eq
 
+from .chain import Similarity
 from .dyadic import Exact, exact
 from .read.head_file import HeadFile, read_head_file
-from .similarities import Similarity
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Head:
     Attributes:
         sha256: digest of the file's bytes.
         geometry, pooling, readout: the kinds of these parts, by the names that v1.md gives them.
-        similarity: with its numbers (`similarities`).
+        similarity: with its numbers (`chain`).
         lower, upper: the domain of every latent coordinate, None where unbounded.
         weight: (C, P); for a soft tree (C, P + 1), its leaves.
         bias: (1, C), zeros if the file has none; for the readout `maximum` (1, P).
@@ -130,10 +130,9 @@ def _numbers(file: HeadFile, name: str, count: int, default: int) -> Exact:
 
 
 def _similarity(file: HeadFile) -> Similarity:
-    """The similarity, with its tensor of one number a prototype."""
-    kind = file.of_similarity
-    own = _numbers(file, kind.tensor or "", file.count, kind.default)
-    return kind(file.geometry.kind, file.similarity.numbers, own)
+    """The similarity, with its tensors of one number a prototype."""
+    scale, peak = _numbers(file, "scale", file.count, 1), _numbers(file, "peak", file.count, 0)
+    return Similarity(file.similarity.kind, file.chain, file.similarity.numbers, scale, peak)
 
 
 def _mask(file: HeadFile) -> tuple[tuple[tuple[int, ...], ...], int]:

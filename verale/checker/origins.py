@@ -22,7 +22,7 @@ from .auditor import Auditor
 from .certificate import Certificate, PatchStatement
 from .errors import FormatError, UnprovedError
 from .read.formats import Readers, digest, index, listed, number, read_object, record, such, text
-from .similarities import COSINES
+from .read.similarities import COSINES
 from .verdict import Status, Verdict
 
 if TYPE_CHECKING:

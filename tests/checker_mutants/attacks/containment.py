@@ -101,7 +101,7 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
 def _joined(module: Import, quadratic: Any, stated: Any, observables: list[tuple[Fraction, Fraction]]) -> str:
     """As one target no margin is more than what is so, whichever ends are stated; what is reached is in range."""
     head, certificate = quadratic.space.head, module("certificate")
-    own = head.similarity.own
+    scale = head.similarity.scale
     for open_ in range(4):
         predicted = open_ % head.classes
         left = [
@@ -129,7 +129,7 @@ def _joined(module: Import, quadratic: Any, stated: Any, observables: list[tuple
             for j, ends in enumerate(observables):
                 share = Fraction(head.weight.rows[predicted][j] - head.weight.rows[c][j], 1 << head.weight.bits)
                 if head.geometry == "euclidean":
-                    share *= Fraction(-own.rows[0][j], 1 << own.bits)
+                    share *= Fraction(-scale.rows[0][j], 1 << scale.bits)
                 most += max(share * end for end in ends)
             if margin > most:
                 return "joint"

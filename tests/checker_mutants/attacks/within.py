@@ -130,8 +130,9 @@ def _by_hand(module: Import, own: Any) -> str:
             is not None
         ):
             return "masses that there are not"
-    peaks = module("similarities").SIMILARITIES["quadratic"]
-    similarity, exact = peaks("euclidean", {}, module("dyadic").exact([0.3], 1)), Fraction(0.3)
+    peaks = module("read.similarities").SIMILARITIES["quadratic"].chain("euclidean", {})
+    numbers = (module("dyadic").exact([number], 1) for number in (1.0, 0.3))
+    similarity, exact = module("chain").Similarity("quadratic", peaks, {}, *numbers), Fraction(0.3)
     for low, high in ((0, 1), (4, 9), (-7, -2)):
         least, most = similarity.argument(0, low, high, 3, True)
         near, far = max(0, low - 8 * exact, 8 * exact - high), max(high - 8 * exact, 8 * exact - low)

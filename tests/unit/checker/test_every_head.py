@@ -22,13 +22,13 @@ from verale.checker.dyadic import exact
 from verale.checker.head import read_head
 from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.options import KERNELS, load_arithmetic
+from verale.checker.read.similarities import COSINES, SIMILARITIES
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
-from verale.checker.similarities import COSINES, SIMILARITIES
 
 
 def rules(space: Space) -> list[Activations]:

@@ -1,21 +1,22 @@
-"""Each similarity is one class of one file. That its formula is right is tested in plain/test_similarity.py."""
+"""Each similarity is a chain of steps, all in one file. Whether formulas are right reading/test_similarity.py tests."""
 
 from __future__ import annotations
 
 import ast
 import random
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from support.similarities import CASES, NAMES, ROWS, Row, head_of
 
-from verale.checker import similarities
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
-from verale.checker.similarities import SIMILARITIES
+from verale.checker.read import similarities
+from verale.checker.read.similarities import OBSERVABLES, SIMILARITIES
 from verale.head import Geometry
 
-CHECKER = Path(similarities.__file__).parent
+CHECKER = Path(similarities.__file__).parents[1]
 
 
 def test_no_other_file_names_a_similarity() -> None:
@@ -24,7 +25,8 @@ def test_no_other_file_names_a_similarity() -> None:
     for file in CHECKER.rglob("*.py"):
         constants = [node.value for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
         naming[file.relative_to(CHECKER).as_posix()] = {text for text in constants if text in SIMILARITIES}
-    assert naming.pop("similarities.py") == set(SIMILARITIES)
+    assert naming.pop("read/similarities.py") == set(SIMILARITIES)
+    assert naming.pop("chain.py") <= set(similarities.STEPS), "steps share names with similarities"
     assert naming.pop("reading/deployment.py") <= set(SIMILARITIES), "binary32 is not covered of those that are missing"
     assert {file: names for file, names in naming.items() if names} == {"certificate.py": {"identity", "negated"}}
 
@@ -36,9 +38,37 @@ def test_each_says_of_itself_what_the_specification_says() -> None:
         each = SIMILARITIES[row.json["kind"]]
         assert set(each.geometries) == {geometry.kind for geometry in row.geometries}
         assert tuple(each.fields) == tuple(name for name in row.json if name != "kind")
-        assert (each.tensor, each.default) == (row.tensor or (None, 0))
-        for trait in ("focal", "in_unit", "unimodal", "unchanged", "has_limit"):
-            assert getattr(each, trait) == getattr(row, trait), (each.name, trait)
+        assert each.tensors == (() if row.tensor is None else row.tensor[:1])
+        assert (each.focal, each.soft_tree) == (row.focal, row.soft_tree)
+        for geometry in row.geometries:
+            chain = SIMILARITIES[row.json["kind"]].chain(geometry.kind, _numbers(row))
+            chain.check()
+            assert chain.tensors == each.tensors
+            assert (chain.unimodal, not chain.steps) == (row.unimodal, row.unchanged)
+            assert chain.has_limit == (row.has_limit or (geometry.kind != "euclidean" and not row.unimodal))
+            assert chain.in_unit or not row.soft_tree
+            assert chain.convex or not row.focal
+
+
+def _numbers(row: Row) -> dict[str, Fraction]:
+    return {name: Fraction(float.fromhex(value)) for name, value in row.json.items() if name != "kind"}
+
+
+@pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
+def test_what_follows_from_the_steps_holds_of_the_formula(row: Row, geometry: Geometry) -> None:
+    """Ranges, and convexity by second differences, on a grid of exact numbers."""
+    similarity, arithmetic = read_head(head_of(row, geometry).to_bytes()).similarity, load_arithmetic("arb")
+    first, last = (max(-2, min(2, end)) for end in OBSERVABLES[geometry.kind])
+    low, high = similarity.chain.over((Fraction(first), Fraction(last)))
+    points = [int((first + (last - first) * Fraction(i, 32)) * 2**64) for i in range(33)]
+    if similarity.unimodal:
+        return
+    for j in range(5):
+        ends = [similarity.at(arithmetic, j, x, 64, 128) for x in points]
+        assert all(low <= Fraction(most, 2**128) and Fraction(least, 2**128) <= high for least, most in ends)
+        assert ends == sorted(ends, reverse=similarity.falls)
+        for before, here, after in zip(ends, ends[1:], ends[2:], strict=False):
+            assert not similarity.chain.convex or before[1] + after[1] >= 2 * here[0]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

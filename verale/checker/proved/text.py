@@ -94,14 +94,13 @@ def unknown_layer(network: Network) -> str | None:
 def head_text(head: Head) -> bytes:
     """The text of a head."""
     coordinates = _common(head.prototypes.bits, head.lower, head.upper)
-    own = {head.similarity.tensor: head.similarity.own}
     return _line(
         *("head", _integers((head.depth, head.count, head.classes))),
         *(_geometry(head), _similarity(head), _pooling(head), _readout(head)),
         *(_unit(coordinates), _matrix(head.prototypes, coordinates)),
         *(_option(None if end is None else _scaled(end, coordinates)) for end in (head.lower, head.upper)),
         _affine(head.weight, head.bias),
-        *(_own(own.get("scale"), 1), _own(own.get("peak"), 0)),
+        *(_own(head.similarity.scale, 1), _own(head.similarity.peak, 0)),
     )
 
 
@@ -241,9 +240,9 @@ def _statement(statement: Statement, bits: int) -> str:
             return f"others {_list(statement.exempt)} {ends}"
 
 
-def _own(values: Exact | None, default: int) -> str:
+def _own(values: Exact, default: int) -> str:
     """The unit and the list of one number a prototype; an empty list where all of them have the default."""
-    if values is None or all(value == default << values.bits for value in values.rows[0]):
+    if all(value == default << values.bits for value in values.rows[0]):
         return f"{_unit(0)} {_list(())}"
     return f"{_unit(values.bits)} {_list(values.rows[0])}"
 

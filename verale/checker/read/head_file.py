@@ -11,11 +11,11 @@ from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from ..dyadic import about
 from ..errors import FormatError, HeadError
-from ..similarities import COSINES, GEOMETRIES, SIMILARITIES, Similarity
 from .formats import (
     Readers,
     Tensor,
@@ -31,9 +31,10 @@ from .formats import (
     such,
     text,
 )
+from .similarities import COSINES, GEOMETRIES, SIMILARITIES, STEPS, Chain
 
 METADATA_KEY = "verale.head"
-_OWN = tuple(dict.fromkeys(each.tensor for each in SIMILARITIES.values() if each.tensor is not None))
+_OWN = tuple(dict.fromkeys(each.tensor for each in STEPS.values() if each.tensor is not None))
 TENSORS = ("weight", "bias", "prototypes", "mask", *_OWN)
 """The names of tensors."""
 _EPSILON = such(number, lambda epsilon: epsilon >= 0, "at least 0")
@@ -108,10 +109,10 @@ class HeadFile:
         self._check_pooling()
         self._check_readout()
 
-    @property
-    def of_similarity(self) -> type[Similarity]:
-        """What is known of the kind of its similarity."""
-        return SIMILARITIES[self.similarity.kind]
+    @cached_property
+    def chain(self) -> Chain:
+        """The steps of its similarity."""
+        return SIMILARITIES[self.similarity.kind].chain(self.geometry.kind, self.similarity.numbers)
 
     @property
     def classes(self) -> int:
@@ -155,8 +156,8 @@ class HeadFile:
         else:
             self._require("prototypes", self.count, "D")
         for name in (name for name in _OWN if name in self.tensors):
-            if name != self.of_similarity.tensor:
-                takers = ", ".join(taker for taker, each in SIMILARITIES.items() if each.tensor == name)
+            if name not in self.chain.tensors:
+                takers = ", ".join(taker for taker, each in SIMILARITIES.items() if name in each.tensors)
                 self._refuse(name, f"{self.similarity.kind}, but for {takers} only")
             self._require(name, self.count)
         if self.pooling.kind == "masked_max":
@@ -198,12 +199,14 @@ class HeadFile:
                 raise FormatError(f"tensor {name!r}: row {row} is {wrong}")
 
     def _check_similarity(self) -> None:
-        geometry, similarity = self.geometry.kind, self.of_similarity
-        if geometry not in similarity.geometries:
+        geometry, name = self.geometry.kind, self.similarity.kind
+        if geometry not in SIMILARITIES[name].geometries:
             expected = " or ".join(name for name, each in SIMILARITIES.items() if geometry in each.geometries)
-            raise FormatError(f"similarity is {similarity.name}, expected {expected} for {geometry}")
-        own = self.tensors.get(similarity.tensor or "")
-        similarity.check(self.similarity.numbers, () if own is None else own.floats())
+            raise FormatError(f"similarity is {name}, expected {expected} for {geometry}")
+        self.chain.check()
+        for j, scale in enumerate(self.tensors["scale"].floats() if "scale" in self.tensors else ()):
+            if scale <= 0:
+                raise FormatError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
 
     def _check_domain(self) -> None:
         lower, upper, radius = self.lower, self.upper, self.geometry.numbers.get("radius")
@@ -218,7 +221,7 @@ class HeadFile:
             )
         if self.geometry.kind == "inner_product" and radius is None and not bounded:
             raise FormatError("domain is unbounded, expected two ends, or a radius of the geometry, for inner_product")
-        if self.geometry.kind == "euclidean" and not self.of_similarity.has_limit and not bounded:
+        if self.geometry.kind == "euclidean" and not self.chain.has_limit and not bounded:
             raise FormatError(
                 f"domain is unbounded, expected two ends: {self.similarity.kind} has no least value without"
             )
@@ -234,7 +237,7 @@ class HeadFile:
             )
         if kind == "max_minus_mean_distance" and self.geometry.kind != "euclidean":
             raise FormatError(f"pooling is {kind}, which is defined for euclidean only, not for {self.geometry.kind}")
-        if kind.startswith("max_minus") and not self.of_similarity.focal:
+        if kind.startswith("max_minus") and not SIMILARITIES[self.similarity.kind].focal:
             expected = " and ".join(name for name, each in SIMILARITIES.items() if each.focal)
             raise FormatError(f"pooling is {kind}, which is defined for {expected} only")
         if kind.startswith("max_minus") and self.readout.kind != "linear":
@@ -246,8 +249,8 @@ class HeadFile:
         if self.readout.kind == "maximum":
             self._check_rows("weight", _is_some, "not of 0 and 1 with a 1, expected which prototypes it has")
         if self.readout.kind == "soft_tree":
-            if not self.of_similarity.in_unit or self.pooling.kind != "max":
-                expected = " or ".join(name for name, each in SIMILARITIES.items() if each.in_unit)
+            if not SIMILARITIES[self.similarity.kind].soft_tree or self.pooling.kind != "max":
+                expected = " or ".join(name for name, each in SIMILARITIES.items() if each.soft_tree)
                 raise FormatError(f"readout is soft_tree, expected activations in [0, 1]: {expected}, pooling max")
             _check_tree(self.readout.numbers["absent"], self.readout.numbers["present"], self.count)
 

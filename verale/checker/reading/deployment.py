@@ -101,7 +101,7 @@ from operator import neg, sub
 from ..certificate import Certificate, Statement, sums_of
 from ..deployment import LARGEST, TINY, UNIT, Deployment, are_binary32, gamma, is_binary32, unproved
 from ..dyadic import about, ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 from .facts import by_patch
 from .margin import lower_bound
 from .space import Box, Space
@@ -311,8 +311,8 @@ class Computed:
     def __init__(self, space: Space, deployment: Deployment, losses: Losses) -> None:
         self._space, self._losses, self._head, bits = space, losses, space.head, space.bits
         similarity, values = space.head.similarity, space.head.similarity.values
-        self._name, self._one, self._places = similarity.name, 1 << bits, similarity.own.bits
-        scaled = 1 if are_binary32(similarity.own) else 2 * deployment.exp + 3
+        self._name, self._one, self._places = similarity.name, 1 << bits, similarity.scale.bits
+        scaled = 1 if are_binary32(similarity.scale) else 2 * deployment.exp + 3
         rounded = dict.fromkeys(("identity", "rectified", "threshold"), (0, 0, 0)) | {
             "negated": (scaled, 0, 0),
             "log_ratio": (scaled, deployment.log, 4),
@@ -332,8 +332,8 @@ class Computed:
         self._epsilon = floor_at(values.get("epsilon", _ZERO), bits)  # exact
         moved = ceil_at(4 * TINY, bits) + _part(self._share, self._epsilon) if self._name == "exp_distance" else 0
         self._moved = [moved] * self._head.count
-        self._scales = similarity.own.rows[0]
-        if similarity.tensor == "scale":
+        self._scales = similarity.scale.rows[0]
+        if "scale" in similarity.chain.tensors:
             unit, largest = 1 << self._places, max(self._scales)
             far = [losses.most(j, size) for j, size in enumerate(self._farthest)]
             _require_small("scaled distances", (unit + largest) * (self._one + max(far)), self._places + bits)

@@ -108,8 +108,7 @@ class Evaluation:
 
         def mean(total: int, parts: int) -> _Ends:
             """S at 2^-bits of the mean of distances."""
-            own = head.similarity.own.rows[0][prototype]
-            return head.similarity.at(arithmetic, total, self._places, own, bits, parts)
+            return head.similarity.at(arithmetic, prototype, total, self._places, bits, parts)
 
         return pooled(head, [(low, high, 1) for low, high in each], mean)
 

@@ -56,7 +56,7 @@ from typing import TypeAlias
 from ..arithmetic import Rows
 from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement, SumStatement
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 from .space import Space
 
 OfActivations: TypeAlias = ActivationStatement | OrderStatement | FloorStatement

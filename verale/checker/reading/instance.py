@@ -15,7 +15,7 @@ from ..dyadic import ceil_at, floor_at
 from ..errors import RefutedError, UnprovedError
 from ..head import Head
 from ..network.enclosure import EnclosedLatents
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 from .evaluation import Evaluation
 from .margin import lower_bound
 

@@ -27,7 +27,7 @@ from fractions import Fraction
 from operator import sub
 
 from ..certificate import Certificate, PatchStatement
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 from .quadratic import QuadraticRule
 from .space import Box
 
@@ -75,11 +75,11 @@ class Joint:
         space, predicted = self._space, self._certificate.predicted
         head, places = space.head, space.head.weight.bits
         space.arithmetic.clock.look()
-        rows, bias, own = head.weight.rows, head.bias.rows[0], head.similarity.own
+        rows, bias, scale = head.weight.rows, head.bias.rows[0], head.similarity.scale
         shares = {j: d for j, d in enumerate(map(sub, rows[predicted], rows[rival])) if d}
         error = Fraction(0)
         if head.geometry == "euclidean":
-            shares, places = {j: -d * own.rows[0][j] for j, d in shares.items()}, places + own.bits
+            shares, places = {j: -d * scale.rows[0][j] for j, d in shares.items()}, places + scale.bits
         elif head.geometry in COSINES:
             raised = {j: d << 2 * space.bits for j, d in shares.items()}
             shares = {j: d // space.norms[j][1] for j, d in raised.items()}

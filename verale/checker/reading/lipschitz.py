@@ -5,7 +5,7 @@ So a_j = S_j(x_j) for a similarity S_j that falls with distances and rises with 
 
 **Inverse.** If S_k(t) > high and a_k <= high, then x_k is on the far side of t: x_k > t for distances, x_k < t for
 cosines. If S_k(t) < low and a_k >= low, then it is on the near side. *Proof.* Otherwise S_k(x_k) >= S_k(t), or <=. So
-x_k is bounded by where S_k is high, and low (`similarities`).
+x_k is bounded by where S_k is high, and low (`chain`).
 
 **Distances.** Let D = |p_j - p_k|^2.
     x_k >= t > D implies x_j >= t + D - 2 (t D)^(1/2);    x_k <= t implies x_j <= t + D + 2 (t D)^(1/2).

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement, spoken_of
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 from .facts import OfActivations, by_patch
 from .lipschitz import Lipschitz, Named
 from .masses import Simplex

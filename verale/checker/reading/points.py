@@ -31,7 +31,7 @@ from functools import cache
 from math import isqrt
 
 from ..dyadic import ceil_at, dot, floor_at
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 from .facts import Facts, Target
 from .space import Space, divided
 from .weights import Weights

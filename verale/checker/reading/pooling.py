@@ -1,7 +1,7 @@
 """From the observables of patches to their similarities, and from these to the activations.
 
 The observable m is the working one; a cosine's working observable is divided by |A_k|, which is enclosed. What each
-similarity does with a range of m is in `similarities`. For a unimodal one x = |m - c| replaces m.
+similarity does with a range of m is in `chain`. For a unimodal one x = |m - c| replaces m.
 
 **Inward.** Minimality needs ranges that certainly lie within the reference ranges (certificates/v1.md). There ranges
 are of the observables, not the working ones, and every end is rounded to the other side. *Proof.* Each end of a result
@@ -58,7 +58,7 @@ from typing import TypeAlias
 
 from ..dyadic import quotient
 from ..head import Head
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 from .space import Box, Ranges, Space, divided
 
 End: TypeAlias = tuple[int, int | None, int]
@@ -126,8 +126,8 @@ class Pooling:
 
     def at(self, j: int, x: int, parts: int = 1) -> tuple[int, int]:
         """S(x / parts) with prototype j, x on the grid; see `Similarity.at`."""
-        bits, own = self._space.bits, self._similarity.own.rows[0][j]
-        return self._similarity.at(self._space.arithmetic, x, bits, own, bits, parts)
+        bits = self._space.bits
+        return self._similarity.at(self._space.arithmetic, j, x, bits, bits, parts)
 
 
 def _ends(part: Ranges, count: int) -> list[End]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from heapq import nlargest
 
 from ..certificate import PatchStatement
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 from .ball import enclosures
 from .facts import Facts, far, most_stated
 from .points import observed, points, value_at

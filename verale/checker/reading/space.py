@@ -26,7 +26,7 @@ from ..arithmetic import Arithmetic, Matrix, Rows
 from ..deployment import are_binary32
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift, quotient, sqrt_ends
 from ..head import Head
-from ..similarities import COSINES
+from ..read.similarities import COSINES
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64

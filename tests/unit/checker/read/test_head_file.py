@@ -117,9 +117,9 @@ def test_reads_readouts_and_tensors_of_each_prototype() -> None:
     assert (best.readout, best.bias.rows) == ("maximum", [[1, 2, -4]])
     assert read_head(files.head(ONE_EACH, POINTS, **MAXIMUM)).bias.rows == [[0, 0]]
     peaked = file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, peak=[0.5, -1.0])
-    assert (read_head(peaked).similarity.own.rows, read_head(peaked).similarity.own.bits) == ([[1, -2]], 1)
+    assert (read_head(peaked).similarity.peak.rows, read_head(peaked).similarity.peak.bits) == ([[1, -2]], 1)
     scaled = file(described(similarity=part("negated")), weight=WEIGHT, prototypes=POINTS, scale=[0.5, 2.0])
-    assert read_head(scaled).similarity.own.rows == [[1, 4]]
+    assert read_head(scaled).similarity.scale.rows == [[1, 4]]
 
 
 def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
