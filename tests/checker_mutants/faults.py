@@ -618,6 +618,8 @@ proved/text.py _integers: signs are lost
     tuple(values) => tuple(map(abs, values))
 proved/text.py addition_text: prices are nothing
     {'assignment': b'prices', 'joint': b'joint'} => {'joint': b'joint'}
+proved/text.py _layer: a clamp has one end
+    settings.upper => settings.lower
 proved/text.py _affine: weight and bias have two units
     _raised(bias, bits)[0] => bias.rows[0]
 proved/text.py _weights: there is no bias

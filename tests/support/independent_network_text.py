@@ -32,8 +32,7 @@ def text_of_network(data: bytes) -> bytes:
 
 def _fields(each: dict[str, Any], data: bytes, header: dict[str, Any]) -> dict[str, Any]:
     fields = {name: each[name] for name in ("stride", "padding", "groups", "scale", "kernel") if name in each}
-    if "slope" in each:
-        fields["slope"] = float.fromhex(each["slope"])
+    fields |= {name: float.fromhex(each[name]) for name in ("slope", "lower", "upper") if name in each}
     if "kernel" in fields or "stride" in fields:
         fields["dilation"] = each.get("dilation", [1, 1])
     name = f"{each['name']}.weight"

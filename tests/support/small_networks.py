@@ -34,8 +34,16 @@ def drawn(seed: int) -> tuple[dict[str, Any], list[int]]:
     picture = [generator.randrange(256) for _ in range(shape[0] * shape[1] * shape[2])]
     shapes = [shape]
     kinds = ["conv2d", "relu", "leaky_relu", "sigmoid", "tanh", "max_pool2d", "avg_pool2d", "upsample_nearest"]
+    kinds += ["clamp", "multiply", "multiply", "inverse_root"]
     for kind in generator.choices([*kinds, "add", "concat", "conv2d"], k=generator.randint(2, 5)):
         inputs = [generator.randrange(len(shapes))]
+        if kind == "inverse_root":  # of what is positive
+            network["layers"].append({"kind": "sigmoid", "inputs": inputs})
+            shapes.append(shapes[inputs[0]])
+            inputs = [len(shapes) - 1]
+        if kind == "multiply":
+            fits = [i for i, each in enumerate(shapes) if _repeats(shapes[inputs[0]], each)]
+            inputs += [generator.choice(fits)]
         if kind == "concat":
             same = [i for i, each in enumerate(shapes) if each[1:] == shapes[inputs[0]][1:]]
             inputs += [generator.choice(same)]
@@ -52,10 +60,17 @@ def drawn(seed: int) -> tuple[dict[str, Any], list[int]]:
     return network, picture
 
 
+def _repeats(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether a product can repeat what has the other shape."""
+    return all(b in (a, 1) for a, b in zip(shape, other, strict=True))
+
+
 def _fields(kind: str, shape: tuple[int, int, int], generator: random.Random) -> Layer:
     channels, height, width = shape
     if kind == "leaky_relu":
         return {"slope": generator.choice((0.0, 0.125, 0.3, 1.0))}
+    if kind == "clamp":
+        return dict(zip(("lower", "upper"), sorted((_float(generator), _float(generator))), strict=True))
     if kind == "upsample_nearest":
         return {"scale": (generator.randint(1, 2), generator.randint(1, 2))}
     if kind not in ("conv2d", "max_pool2d", "avg_pool2d"):
@@ -112,7 +127,7 @@ def _windows(layer: Layer) -> list[tuple[int, int]]:
 
 
 def latents(network: dict[str, Any], picture: list[int]) -> list[list[Fraction]]:
-    """The latents (L, D), exact but for sigmoid and tanh, which are right to some 50 digits."""
+    """The latents (L, D), exact but for sigmoid, tanh and inverse roots, which are right to some 50 digits."""
     _, height, width = network["shape"]
     at = iter(picture)
     known: list[Planes] = [
@@ -159,6 +174,10 @@ def _given(layer: Layer, read: list[Planes]) -> Planes:
                 return sum((value or Fraction(0) for value in values), Fraction(0)) / len(values)
             case "add":
                 return sum((each[c][y][x] for each in read), Fraction(0))
+            case "multiply":
+                factors = read[1]
+                plane = factors[c % len(factors)]
+                return planes[c][y][x] * plane[y % len(plane)][x % len(plane[0])]
             case "flatten":
                 return planes[c // (size[1] * size[2])][c // size[2] % size[1]][c % size[2]]
             case "upsample_nearest":
@@ -178,8 +197,16 @@ def _exp(x: Fraction) -> Fraction:
         return Fraction((Decimal(x.numerator) / Decimal(x.denominator)).exp())
 
 
+def _inverse_root(x: Fraction) -> Fraction:
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction(1 / (Decimal(x.numerator) / Decimal(x.denominator)).sqrt())
+
+
 _FUNCTIONS: dict[str, Callable[[Fraction, Layer], Fraction]] = {
     "relu": lambda x, _: max(Fraction(0), x),
+    "clamp": lambda x, layer: min(Fraction(layer["upper"]), max(Fraction(layer["lower"]), x)),
+    "inverse_root": lambda x, _: _inverse_root(x),
     "leaky_relu": lambda x, layer: x if x >= 0 else Fraction(layer["slope"]) * x,
     "sigmoid": lambda x, _: 1 / (1 + _exp(-x)),
     "tanh": lambda x, _: (_exp(x) - _exp(-x)) / (_exp(x) + _exp(-x)),
@@ -199,6 +226,7 @@ def network_text(network: dict[str, Any]) -> bytes:
             items += [_hex(number) for pair in _windows(layer) for number in pair]
         items += [_hex(layer["groups"])] if kind == "conv2d" else []
         items += _ratio(layer["slope"]) if kind == "leaky_relu" else []
+        items += [item for end in ("lower", "upper") if kind == "clamp" for item in _ratio(layer[end])]
         items += map(_hex, layer.get("scale", ()))
         if "weight" in layer:
             rows = [*layer["weight"], layer["bias"]]

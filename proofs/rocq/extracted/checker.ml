@@ -1051,6 +1051,12 @@ let rec rev = function
 | [] -> []
 | x :: l' -> app (rev l') (x :: [])
 
+(** val concat : 'a1 list list -> 'a1 list **)
+
+let rec concat = function
+| [] -> []
+| x :: l0 -> app x (concat l0)
+
 (** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
 
 let rec map f = function
@@ -1524,6 +1530,19 @@ let mul_ends b e f =
   ((floor_div (Z.mul (fst e) (fst f)) b),
     (ceil_div (Z.mul (snd e) (snd f)) b))
 
+(** val product_ends :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let product_ends b e f =
+  let p = Z.mul (fst e) (fst f) in
+  let q = Z.mul (fst e) (snd f) in
+  let r = Z.mul (snd e) (fst f) in
+  let s = Z.mul (snd e) (snd f) in
+  ((floor_div (Z.min (Z.min p q) (Z.min r s)) b),
+  (ceil_div (Z.max (Z.max p q) (Z.max r s)) b))
+
 (** val max_ends :
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -1531,6 +1550,14 @@ let mul_ends b e f =
 
 let max_ends e f =
   ((Z.max (fst e) (fst f)), (Z.max (snd e) (snd f)))
+
+(** val min_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let min_ends e f =
+  ((Z.min (fst e) (fst f)), (Z.min (snd e) (snd f)))
 
 (** val inverse_ends :
     Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -1964,6 +1991,13 @@ let coarse_root n0 =
   else Z.shiftl Big_int_Z.unit_big_int
          (Z.add (Z.shiftr (Z.log2 n0) Big_int_Z.unit_big_int)
            Big_int_Z.unit_big_int)
+
+(** val root_of_ends :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let root_of_ends b e =
+  ((root_floor (Z.mul b (fst e))), (root_ceil (Z.mul b (snd e))))
 
 (** val root_ends :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -7966,10 +8000,13 @@ type operation =
    * Big_int_Z.big_int list
 | Add
 | Concat
+| Multiply
 | Relu
+| Clamp of fraction * fraction
 | LeakyRelu of fraction
 | Sigmoid
 | Tanh
+| InverseRoot
 | MaxPool2d of windows
 | AvgPool2d of windows
 | Flatten
@@ -8013,6 +8050,11 @@ let inside0 rows0 columns0 place0 =
         (Z.ltb (fst place0) (Z.of_nat rows0)))
       (Z.leb Big_int_Z.zero_big_int (snd place0)))
     (Z.ltb (snd place0) (Z.of_nat columns0))
+
+(** val repeated : int -> int -> int **)
+
+let repeated extent0 k =
+  if (=) extent0 (Stdlib.Int.succ 0) then 0 else k
 
 (** val append :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -8112,7 +8154,7 @@ module PositiveMap =
  end
 
 type enclosed = { planes : int; tall : int; wide : int;
-                  cells : (Big_int_Z.big_int * Big_int_Z.big_int)
+                  cells : (Big_int_Z.big_int * Big_int_Z.big_int) list
                           PositiveMap.t }
 
 (** val zero : Big_int_Z.big_int * Big_int_Z.big_int **)
@@ -8126,24 +8168,26 @@ let nothing_enclosed =
   { planes = 0; tall = 0; wide = 0; cells = PositiveMap.empty }
 
 (** val stored :
-    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t **)
+    Big_int_Z.big_int -> 'a1 list -> 'a1 PositiveMap.t -> 'a1 PositiveMap.t **)
 
 let rec stored i l m =
   match l with
   | [] -> m
   | e :: l' -> stored (Coq_Pos.succ i) l' (PositiveMap.add i e m)
 
+(** val cell :
+    enclosed -> int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let cell e y x =
+  match PositiveMap.find (Coq_Pos.of_succ_nat (add (mul y e.wide) x)) e.cells with
+  | Some ends0 -> ends0
+  | None -> []
+
 (** val found :
     enclosed -> int -> int -> int -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let found e c y x =
-  match PositiveMap.find
-          (Coq_Pos.of_succ_nat (add (mul (add (mul y e.wide) x) e.planes) c))
-          e.cells with
-  | Some ends0 -> ends0
-  | None -> zero
+  nth c (cell e y x) zero
 
 (** val built :
     int -> int -> int -> (int -> int ->
@@ -8152,7 +8196,7 @@ let found e c y x =
 let built c h w at_place =
   { planes = c; tall = h; wide = w; cells =
     (stored Big_int_Z.unit_big_int
-      (flat_map (fun y -> flat_map (at_place y) (seq 0 w)) (seq 0 h))
+      (flat_map (fun y -> map (at_place y) (seq 0 w)) (seq 0 h))
       PositiveMap.empty) }
 
 (** val built_each :
@@ -8161,6 +8205,33 @@ let built c h w at_place =
 
 let built_each c h w f =
   built c h w (fun y x -> map (fun c0 -> f c0 y x) (seq 0 c))
+
+(** val by_channel :
+    int -> (Big_int_Z.big_int * Big_int_Z.big_int) list list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list list **)
+
+let rec by_channel count0 lists0 =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun count' ->
+    (map (hd zero) lists0) :: (by_channel count' (map tl lists0)))
+    count0
+
+(** val first_of :
+    int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec first_of count0 l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun count' -> (hd zero l) :: (first_of count' (tl l)))
+    count0
+
+(** val whole_cell :
+    enclosed -> int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let whole_cell e y x =
+  first_of e.planes (cell e y x)
 
 (** val weighted :
     Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
@@ -8253,12 +8324,18 @@ let affine b unit0 biases rows0 es =
   each_row b unit0 biases (sums rows0.whole (map fst es))
     (sums rows0.whole widths) (sums rows0.negative widths)
 
+(** val greater1 :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int **)
+
+let greater1 most ends0 =
+  Z.max (Z.max (Z.abs (fst ends0)) (Z.abs (width_of ends0))) most
+
 (** val greatest2 : enclosed -> Big_int_Z.big_int **)
 
 let greatest2 e =
-  PositiveMap.fold (fun _ ends0 m ->
-    Z.max (Z.max (Z.abs (fst ends0)) (Z.abs (width_of ends0))) m) e.cells
-    Big_int_Z.zero_big_int
+  PositiveMap.fold (fun _ ends0 most -> fold_left greater1 ends0 most)
+    e.cells Big_int_Z.zero_big_int
 
 (** val total1 :
     (Big_int_Z.big_int * Big_int_Z.big_int) list ->
@@ -8278,46 +8355,34 @@ let rec greatest_enclosed = function
    | [] -> e
    | _ :: _ -> max_ends e (greatest_enclosed es'))
 
-(** val found_at :
-    enclosed -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let found_at e c place0 =
-  found e c (Z.to_nat (fst place0)) (Z.to_nat (snd place0))
-
-(** val padded_ends :
-    enclosed -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let padded_ends e c place0 =
-  if inside0 e.tall e.wide place0 then found_at e c place0 else zero
-
-(** val plane_window :
-    windows -> enclosed -> int -> int -> int ->
+(** val cell_at :
+    enclosed -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     (Big_int_Z.big_int * Big_int_Z.big_int) list **)
 
-let plane_window w e y x c =
+let cell_at e place0 =
+  cell e (Z.to_nat (fst place0)) (Z.to_nat (snd place0))
+
+(** val cells_met :
+    windows -> enclosed -> int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list list **)
+
+let cells_met w e y x =
   flat_map (fun a ->
-    map (fun b -> padded_ends e c (meets w y x a b)) (seq 0 (snd w.kernel)))
-    (seq 0 (fst w.kernel))
+    map (fun b ->
+      let place0 = meets w y x a b in
+      if inside0 e.tall e.wide place0 then cell_at e place0 else [])
+      (seq 0 (snd w.kernel))) (seq 0 (fst w.kernel))
 
-(** val window :
-    windows -> enclosed -> int -> int -> int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+(** val cells_inside :
+    windows -> enclosed -> int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list list **)
 
-let window w e y x own0 from =
-  flat_map (fun c -> plane_window w e y x (add from c)) (seq 0 own0)
-
-(** val met_inside :
-    windows -> enclosed -> int -> int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
-
-let met_inside w e y x c =
+let cells_inside w e y x =
   flat_map (fun a ->
     flat_map (fun b ->
-      if inside0 e.tall e.wide (meets w y x a b)
-      then (found_at e c (meets w y x a b)) :: []
-      else []) (seq 0 (snd w.kernel))) (seq 0 (fst w.kernel))
+      let place0 = meets w y x a b in
+      if inside0 e.tall e.wide place0 then (cell_at e place0) :: [] else [])
+      (seq 0 (snd w.kernel))) (seq 0 (fst w.kernel))
 
 (** val rows_given : windows -> enclosed -> int **)
 
@@ -8336,6 +8401,15 @@ let columns_given w e =
 let rectified_ends e =
   ((Z.max Big_int_Z.zero_big_int (fst e)),
     (Z.max Big_int_Z.zero_big_int (snd e)))
+
+(** val clamped_ends :
+    Big_int_Z.big_int -> fraction -> fraction ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let clamped_ends b least most e =
+  let ends0 = fun f -> quotient_ends b f.numerator f.denominator in
+  min_ends (ends0 most) (max_ends (ends0 least) e)
 
 (** val leaky_ends :
     fraction -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -8371,6 +8445,25 @@ let hyperbolic_ends b terms0 e =
         (inverse_ends b (add_ends (b, b) f)))
   | None -> ((Z.opp b), b)
 
+(** val inverse_root_ends :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let inverse_root_ends b e =
+  root_of_ends b (inverse_ends b e)
+
+(** val by_group :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int -> (Big_int_Z.big_int
+    list * packed_rows) list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec by_group b unit0 own0 groups met =
+  match groups with
+  | [] -> []
+  | g :: groups' ->
+    app (affine b unit0 (fst g) (snd g) (concat (firstn own0 met)))
+      (by_group b unit0 own0 groups' (skipn own0 met))
+
 (** val conv2d_enclosed :
     Big_int_Z.big_int -> windows -> int -> Big_int_Z.big_int ->
     Big_int_Z.big_int list list -> Big_int_Z.big_int list -> enclosed ->
@@ -8381,14 +8474,12 @@ let conv2d_enclosed b w groups unit0 weights1 biases e =
   let each = Nat.div (length weights1) groups in
   let most = greatest2 e in
   let of_groups =
-    map (fun g -> ((mul g own0), ((skipn (mul g each) biases),
-      (packed most (firstn each (skipn (mul g each) weights1))))))
+    map (fun g -> ((skipn (mul g each) biases),
+      (packed most (firstn each (skipn (mul g each) weights1)))))
       (seq 0 groups)
   in
   built (length weights1) (rows_given w e) (columns_given w e) (fun y x ->
-    flat_map (fun g ->
-      affine b unit0 (fst (snd g)) (snd (snd g)) (window w e y x own0 (fst g)))
-      of_groups)
+    by_group b unit0 own0 of_groups (by_channel e.planes (cells_met w e y x)))
 
 (** val linear_enclosed :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
@@ -8397,43 +8488,66 @@ let conv2d_enclosed b w groups unit0 weights1 biases e =
 let linear_enclosed b unit0 weights1 biases e =
   let rows0 = packed (greatest2 e) weights1 in
   built (length weights1) (Stdlib.Int.succ 0) (Stdlib.Int.succ 0) (fun _ _ ->
-    affine b unit0 biases rows0
-      (map (fun c -> found e c 0 0) (seq 0 e.planes)))
+    affine b unit0 biases rows0 (whole_cell e 0 0))
 
 (** val added_enclosed : enclosed list -> enclosed **)
 
 let added_enclosed es =
   let e = hd nothing_enclosed es in
-  built_each e.planes e.tall e.wide (fun c y x ->
-    total1 (map (fun e0 -> found e0 c y x) es))
+  built e.planes e.tall e.wide (fun y x ->
+    map total1 (by_channel e.planes (map (fun e0 -> cell e0 y x) es)))
 
 (** val joined_enclosed : enclosed list -> enclosed **)
 
 let joined_enclosed es =
   let e = hd nothing_enclosed es in
   built (fold_right (fun e0 sum -> add e0.planes sum) 0 es) e.tall e.wide
-    (fun y x ->
-    flat_map (fun e0 -> map (fun c -> found e0 c y x) (seq 0 e0.planes)) es)
+    (fun y x -> flat_map (fun e0 -> whole_cell e0 y x) es)
+
+(** val products_each :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec products_each b es fs =
+  match es with
+  | [] -> []
+  | e :: es' ->
+    (match fs with
+     | [] -> []
+     | f :: fs' -> (product_ends b e f) :: (products_each b es' fs'))
+
+(** val multiplied_enclosed :
+    Big_int_Z.big_int -> enclosed -> enclosed -> enclosed **)
+
+let multiplied_enclosed b e f =
+  built e.planes e.tall e.wide (fun y x ->
+    let factors = whole_cell f (repeated f.tall y) (repeated f.wide x) in
+    products_each b (whole_cell e y x)
+      (if (=) f.planes (Stdlib.Int.succ 0)
+       then repeat (hd zero factors) e.planes
+       else factors))
 
 (** val each_enclosed :
     ((Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int) -> enclosed -> enclosed **)
 
 let each_enclosed f e =
-  built_each e.planes e.tall e.wide (fun c y x -> f (found e c y x))
+  built e.planes e.tall e.wide (fun y x -> map f (whole_cell e y x))
 
 (** val max_pool2d_enclosed : windows -> enclosed -> enclosed **)
 
 let max_pool2d_enclosed w e =
-  built_each e.planes (rows_given w e) (columns_given w e) (fun c y x ->
-    greatest_enclosed (met_inside w e y x c))
+  built e.planes (rows_given w e) (columns_given w e) (fun y x ->
+    map greatest_enclosed (by_channel e.planes (cells_inside w e y x)))
 
 (** val avg_pool2d_enclosed : windows -> enclosed -> enclosed **)
 
 let avg_pool2d_enclosed w e =
   let size0 = Z.of_nat (mul (fst w.kernel) (snd w.kernel)) in
-  built_each e.planes (rows_given w e) (columns_given w e) (fun c y x ->
-    divided (total1 (plane_window w e y x c)) size0)
+  built e.planes (rows_given w e) (columns_given w e) (fun y x ->
+    map (fun met -> divided (total1 met) size0)
+      (by_channel e.planes (cells_met w e y x)))
 
 (** val flattened_enclosed : enclosed -> enclosed **)
 
@@ -8446,8 +8560,8 @@ let flattened_enclosed e =
 (** val upsampled_enclosed : (int * int) -> enclosed -> enclosed **)
 
 let upsampled_enclosed factor e =
-  built_each e.planes (mul e.tall (fst factor)) (mul e.wide (snd factor))
-    (fun c y x -> found e c (Nat.div y (fst factor)) (Nat.div x (snd factor)))
+  built e.planes (mul e.tall (fst factor)) (mul e.wide (snd factor))
+    (fun y x -> cell e (Nat.div y (fst factor)) (Nat.div x (snd factor)))
 
 (** val as_wide : enclosed -> enclosed -> bool **)
 
@@ -8458,6 +8572,21 @@ let as_wide e f =
 
 let as_large e f =
   (&&) ((=) f.planes e.planes) (as_wide e f)
+
+(** val repeats : enclosed -> enclosed -> bool **)
+
+let repeats e f =
+  let fits0 = fun n0 m -> (||) ((=) m n0) ((=) m (Stdlib.Int.succ 0)) in
+  (&&) ((&&) (fits0 e.planes f.planes) (fits0 e.tall f.tall))
+    (fits0 e.wide f.wide)
+
+(** val all_positive : enclosed -> bool **)
+
+let all_positive e =
+  forallb (fun y ->
+    forallb (fun x ->
+      forallb (fun ends0 -> Z.ltb Big_int_Z.zero_big_int (fst ends0))
+        (whole_cell e y x)) (seq 0 e.wide)) (seq 0 e.tall)
 
 (** val given_if : bool -> enclosed -> enclosed option **)
 
@@ -8483,12 +8612,18 @@ let computed_enclosed b terms0 does0 es =
        (linear_enclosed b unit0 weights1 biases e)
    | Add -> given_if (forallb (as_large e) es) (added_enclosed es)
    | Concat -> given_if (forallb (as_wide e) es) (joined_enclosed es)
+   | Multiply ->
+     let f = hd nothing_enclosed (tl es) in
+     given_if (repeats e f) (multiplied_enclosed b e f)
    | Relu -> Some (each_enclosed rectified_ends e)
+   | Clamp (least, most) -> Some (each_enclosed (clamped_ends b least most) e)
    | LeakyRelu slope0 ->
      given_if (Z.leb Big_int_Z.zero_big_int slope0.numerator)
        (each_enclosed (leaky_ends slope0) e)
    | Sigmoid -> Some (each_enclosed (logistic_ends b terms0) e)
    | Tanh -> Some (each_enclosed (hyperbolic_ends b terms0) e)
+   | InverseRoot ->
+     given_if (all_positive e) (each_enclosed (inverse_root_ends b) e)
    | MaxPool2d w -> Some (max_pool2d_enclosed w e)
    | AvgPool2d w ->
      given_if (Nat.ltb 0 (mul (fst w.kernel) (snd w.kernel)))
@@ -8525,11 +8660,17 @@ let normalised_ends b mean deviation v =
         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
         Big_int_Z.unit_big_int))))))) mean.denominator) deviation.numerator)
 
+(** val count_onto : int -> picture -> int **)
+
+let rec count_onto counted = function
+| [] -> counted
+| _ :: p' -> count_onto (Stdlib.Int.succ counted) p'
+
 (** val picture_fits : network -> picture -> bool **)
 
 let picture_fits n0 p =
   (&&)
-    ((=) (length p)
+    ((=) (count_onto 0 p)
       (mul (mul n0.input_channels n0.input_height) n0.input_width))
     (forallb (fun v ->
       (&&) (Z.leb Big_int_Z.zero_big_int v)
@@ -8557,9 +8698,7 @@ let normalised_enclosed b n0 p =
   let c = n0.input_channels in
   let h = n0.input_height in
   let w = n0.input_width in
-  let bytes =
-    stored Big_int_Z.unit_big_int (map (fun v -> (v, v)) p) PositiveMap.empty
-  in
+  let bytes = stored Big_int_Z.unit_big_int p PositiveMap.empty in
   built_each c h w (fun c0 y x ->
     normalised_ends b
       (nth c0 n0.means { numerator = Big_int_Z.zero_big_int; denominator =
@@ -8568,19 +8707,45 @@ let normalised_enclosed b n0 p =
         denominator = Big_int_Z.unit_big_int })
       (match PositiveMap.find
                (Coq_Pos.of_succ_nat (add (mul (add (mul c0 h) y) w) x)) bytes with
-       | Some e -> fst e
+       | Some v -> v
        | None -> Big_int_Z.zero_big_int))
 
+(** val without_nth : int -> enclosed option list -> enclosed option list **)
+
+let rec without_nth i = function
+| [] -> []
+| e :: known' ->
+  ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+     (fun _ -> None :: known')
+     (fun i' -> e :: (without_nth i' known'))
+     i)
+
+(** val reads : layer list -> int -> bool **)
+
+let reads ls i =
+  existsb (fun l -> existsb ((=) i) l.inputs) ls
+
+(** val let_go :
+    layer list -> int list -> enclosed option list -> enclosed option list **)
+
+let let_go ls listed0 known =
+  fold_left (fun known0 i ->
+    if reads ls i then known0 else without_nth i known0) listed0 known
+
 (** val all_enclosed :
-    Big_int_Z.big_int -> int -> enclosed list -> layer list -> enclosed list
-    option **)
+    Big_int_Z.big_int -> int -> enclosed option list -> layer list ->
+    enclosed option **)
 
 let rec all_enclosed b terms0 known = function
-| [] -> Some known
+| [] -> last known None
 | l :: ls' ->
-  (match computed_enclosed b terms0 l.does
-           (map (fun i -> nth i known nothing_enclosed) l.inputs) with
-   | Some e -> all_enclosed b terms0 (app known (e :: [])) ls'
+  (match all_some (map (fun i -> nth i known None) l.inputs) with
+   | Some es ->
+     (match computed_enclosed b terms0 l.does es with
+      | Some e ->
+        all_enclosed b terms0
+          (app (let_go ls' l.inputs known) ((Some e) :: [])) ls'
+      | None -> None)
    | None -> None)
 
 (** val enclosed_output :
@@ -8588,9 +8753,8 @@ let rec all_enclosed b terms0 known = function
 
 let enclosed_output b terms0 n0 p =
   if (&&) (picture_fits n0 p) (positive_deviations n0)
-  then option_map (fun es -> last es nothing_enclosed)
-         (all_enclosed b terms0 ((normalised_enclosed b n0 p) :: [])
-           n0.layers)
+  then all_enclosed b terms0 ((Some (normalised_enclosed b n0 p)) :: [])
+         n0.layers
   else None
 
 (** val square_ends :

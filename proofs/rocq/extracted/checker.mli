@@ -226,6 +226,8 @@ val last : 'a1 list -> 'a1 -> 'a1
 
 val rev : 'a1 list -> 'a1 list
 
+val concat : 'a1 list list -> 'a1 list
+
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
 val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
@@ -426,7 +428,17 @@ val mul_ends :
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
+val product_ends :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
 val max_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val min_ends :
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
@@ -556,6 +568,10 @@ val root_floor : Big_int_Z.big_int -> Big_int_Z.big_int
 val root_ceil : Big_int_Z.big_int -> Big_int_Z.big_int
 
 val coarse_root : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val root_of_ends :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
 
 val root_ends :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2342,10 +2358,13 @@ type operation =
    * Big_int_Z.big_int list
 | Add
 | Concat
+| Multiply
 | Relu
+| Clamp of fraction * fraction
 | LeakyRelu of fraction
 | Sigmoid
 | Tanh
+| InverseRoot
 | MaxPool2d of windows
 | AvgPool2d of windows
 | Flatten
@@ -2365,6 +2384,8 @@ val meets :
   windows -> int -> int -> int -> int -> Big_int_Z.big_int * Big_int_Z.big_int
 
 val inside0 : int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val repeated : int -> int -> int
 
 val append : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -2390,7 +2411,7 @@ module PositiveMap :
  end
 
 type enclosed = { planes : int; tall : int; wide : int;
-                  cells : (Big_int_Z.big_int * Big_int_Z.big_int)
+                  cells : (Big_int_Z.big_int * Big_int_Z.big_int) list
                           PositiveMap.t }
 
 val zero : Big_int_Z.big_int * Big_int_Z.big_int
@@ -2398,9 +2419,10 @@ val zero : Big_int_Z.big_int * Big_int_Z.big_int
 val nothing_enclosed : enclosed
 
 val stored :
-  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t
+  Big_int_Z.big_int -> 'a1 list -> 'a1 PositiveMap.t -> 'a1 PositiveMap.t
+
+val cell :
+  enclosed -> int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
 
 val found :
   enclosed -> int -> int -> int -> Big_int_Z.big_int * Big_int_Z.big_int
@@ -2412,6 +2434,17 @@ val built :
 val built_each :
   int -> int -> int -> (int -> int -> int ->
   Big_int_Z.big_int * Big_int_Z.big_int) -> enclosed
+
+val by_channel :
+  int -> (Big_int_Z.big_int * Big_int_Z.big_int) list list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list list
+
+val first_of :
+  int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val whole_cell :
+  enclosed -> int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
 
 val weighted :
   Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
@@ -2451,6 +2484,10 @@ val affine :
   packed_rows -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   (Big_int_Z.big_int * Big_int_Z.big_int) list
 
+val greater1 :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int
+
 val greatest2 : enclosed -> Big_int_Z.big_int
 
 val total1 :
@@ -2461,31 +2498,28 @@ val greatest_enclosed :
   (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
-val found_at :
-  enclosed -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val padded_ends :
-  enclosed -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val plane_window :
-  windows -> enclosed -> int -> int -> int ->
+val cell_at :
+  enclosed -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   (Big_int_Z.big_int * Big_int_Z.big_int) list
 
-val window :
-  windows -> enclosed -> int -> int -> int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) list
+val cells_met :
+  windows -> enclosed -> int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list list
 
-val met_inside :
-  windows -> enclosed -> int -> int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) list
+val cells_inside :
+  windows -> enclosed -> int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list list
 
 val rows_given : windows -> enclosed -> int
 
 val columns_given : windows -> enclosed -> int
 
 val rectified_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val clamped_ends :
+  Big_int_Z.big_int -> fraction -> fraction ->
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
@@ -2501,6 +2535,15 @@ val hyperbolic_ends :
   Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
+val inverse_root_ends :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val by_group :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int -> (Big_int_Z.big_int
+  list * packed_rows) list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+
 val conv2d_enclosed :
   Big_int_Z.big_int -> windows -> int -> Big_int_Z.big_int ->
   Big_int_Z.big_int list list -> Big_int_Z.big_int list -> enclosed ->
@@ -2513,6 +2556,14 @@ val linear_enclosed :
 val added_enclosed : enclosed list -> enclosed
 
 val joined_enclosed : enclosed list -> enclosed
+
+val products_each :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val multiplied_enclosed :
+  Big_int_Z.big_int -> enclosed -> enclosed -> enclosed
 
 val each_enclosed :
   ((Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -2530,6 +2581,10 @@ val as_wide : enclosed -> enclosed -> bool
 
 val as_large : enclosed -> enclosed -> bool
 
+val repeats : enclosed -> enclosed -> bool
+
+val all_positive : enclosed -> bool
+
 val given_if : bool -> enclosed -> enclosed option
 
 val computed_enclosed :
@@ -2539,14 +2594,23 @@ val normalised_ends :
   Big_int_Z.big_int -> fraction -> fraction -> Big_int_Z.big_int ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
+val count_onto : int -> picture -> int
+
 val picture_fits : network -> picture -> bool
 
 val positive_deviations : network -> bool
 
 val normalised_enclosed : Big_int_Z.big_int -> network -> picture -> enclosed
 
+val without_nth : int -> enclosed option list -> enclosed option list
+
+val reads : layer list -> int -> bool
+
+val let_go :
+  layer list -> int list -> enclosed option list -> enclosed option list
+
 val all_enclosed :
-  Big_int_Z.big_int -> int -> enclosed list -> layer list -> enclosed list
+  Big_int_Z.big_int -> int -> enclosed option list -> layer list -> enclosed
   option
 
 val enclosed_output :

@@ -293,37 +293,55 @@ let bits_lost (layer : Checker.layer) =
   | Add -> Z.numbits (Z.of_int (List.length layer.inputs - 1))
   | _ -> 0
 
-(* The bits of a grid on which latents are known to some 2^-48. Any grid will do. *)
-let grid_bits (network : Checker.network) =
+(* About how many bits are lost up to the latents. *)
+let all_bits_lost (network : Checker.network) =
   let lost = Array.make (List.length network.layers + 1) 0 in
   let layer number (layer : Checker.layer) =
     let most = List.fold_left (fun most input -> max most lost.(input)) 0 layer.inputs in
     lost.(number + 1) <- most + bits_lost layer
   in
   List.iteri layer network.layers;
-  48 + lost.(List.length network.layers)
+  lost.(List.length network.layers)
 
-(* A box that does not decide a statement is made once more, with more bits. *)
-let more_for_pictures = [ 0; 64 ]
+(* The bits of grids on which latents are known to some 2^-64 or better, mostly and certainly. In networks of many layers
+   about half of what is counted is lost: not all roundings add up. A box that does not decide a statement is made once
+   more. Any grid will do. *)
+let grids network =
+  let lost = all_bits_lost network in
+  [ 64 + (lost / 2); 112 + lost ]
 
 let pictured here network certificate picture =
   when_covered here.head (fun () ->
-      let bits = grid_bits network in
+      let grids = grids network in
       (* The box takes longest, so that it is not asked with coarse settings first. *)
       let finer = List.tl (image_settings here certificate) in
-      let tried = List.filteri (fun i _ -> i < List.length more_for_pictures) finer in
-      let proved settings more =
-        Checker.picture_proved here.head certificate settings (Z.shift_left Z.one (bits + more)) network picture
+      let tried = List.filteri (fun i _ -> i < List.length grids) finer in
+      let proved settings bits =
+        Checker.picture_proved here.head certificate settings (Z.shift_left Z.one bits) network picture
       in
-      List.exists2 proved tried more_for_pictures)
+      List.exists2 proved tried grids)
+
+(* Ends that are farther apart than this, in bits, are found once more. *)
+let near_enough = 44
+
+let are_near bits latents =
+  let near (low, high) = Z.numbits (Z.sub high low) <= bits - near_enough in
+  List.for_all (List.for_all near) latents
 
 (* The ends of the latents that the network gives. *)
 let latents here network picture =
-  let bits = grid_bits network in
-  let unit = Z.shift_left Z.one bits in
-  match Checker.picture_latents here.head unit (bits / 3) network picture with
-  | Some latents -> Latent (unit, latents)
-  | None -> Not_proved
+  let found bits =
+    let unit = Z.shift_left Z.one bits in
+    Option.map (fun latents -> (bits, unit, latents)) (Checker.picture_latents here.head unit (bits / 3) network picture)
+  in
+  let rec first = function
+    | [] -> Not_proved
+    | bits :: others -> (
+        match found bits with
+        | Some (bits, unit, latents) when others = [] || are_near bits latents -> Latent (unit, latents)
+        | _ -> first others)
+  in
+  first (grids network)
 
 (* Minimality. *)
 

@@ -30,7 +30,14 @@ let look _ =
 
 let told = ref None
 
+(* How much memory may be free, in percent of what is not. Lists of products are long, and marked again and again: less
+   often, as there is memory. What a network gives for a picture fills it. *)
+let usual_space = 400
+let space_for_pictures = 100
+let collect space_overhead = Gc.set { (Gc.get ()) with space_overhead; allocation_policy = 2 }
+
 let answer question milliseconds input =
+  if question = "network" then collect space_for_pictures;
   began := Sys.time ();
   deadline := !began +. (float_of_int milliseconds /. 1000.);
   seeking := true;
@@ -60,8 +67,7 @@ let converse source =
   Printf.printf "%x %x %s\n%!" number took (one_line said)
 
 let () =
-  (* Lists of products are long, and marked again and again: less often, as there is memory. *)
-  Gc.set { (Gc.get ()) with space_overhead = 400 };
+  collect usual_space;
   Sys.set_signal Sys.sigvtalrm (Sys.Signal_handle look);
   ignore (Unix.setitimer Unix.ITIMER_VIRTUAL { Unix.it_interval = tick; it_value = tick });
   Printf.printf "verale-proved 2 OCaml %s, Zarith %s\n%!" Sys.ocaml_version Z.version;

@@ -6,7 +6,8 @@
      layer     = list(any, natural) operation                              the numbers of what it reads
      operation = "conv2d" windows groups unit matrix(any, n) list(rows)    n = channels / groups times the kernel
                | "linear" unit matrix(any, channels) list(rows)            weight and bias, over one unit
-               | "add" | "concat" | "relu" | "leaky_relu" fraction | "sigmoid" | "tanh" | "flatten"
+               | "add" | "concat" | "multiply" | "relu" | "clamp" fraction fraction | "leaky_relu" fraction
+               | "sigmoid" | "tanh" | "inverse_root" | "flatten"
                | "max_pool2d" windows | "avg_pool2d" windows | "upsample_nearest" pair
      windows   = pair pair pair pair                                       kernel, stride, padding, dilation
      picture   = "picture" 2 digits for each byte, without a space between two *)
@@ -84,6 +85,21 @@ let slope input =
   require (Z.sign slope.numerator >= 0 && Z.leq slope.numerator slope.denominator) "a slope from 0 to 1";
   slope
 
+let compare_fractions (a : Checker.fraction) (b : Checker.fraction) =
+  Z.compare (Z.mul a.numerator b.denominator) (Z.mul b.numerator a.denominator)
+
+let clamp input =
+  let least = fraction input in
+  let most = fraction input in
+  require (compare_fractions least most <= 0) "a lower end that is at most the upper one";
+  Checker.Clamp (least, most)
+
+(* Each extent of the second is that of the first, or 1. *)
+let multiplied ((channels, height, width) as shape) (c, h, w) =
+  let fits size other = other = size || other = 1 in
+  require (fits channels c && fits height h && fits width w) "a second input whose extents are those of the first, or 1";
+  shape
+
 (* Of what the layer reads, two or more. *)
 let added shapes =
   let first = List.hd shapes in
@@ -101,12 +117,15 @@ let operation shapes input =
   match kind, shapes with
   | "add", _ :: _ :: _ -> (Checker.Add, added shapes)
   | "concat", _ :: _ :: _ -> (Checker.Concat, joined shapes)
+  | "multiply", [ shape; other ] -> (Checker.Multiply, multiplied shape other)
   | "conv2d", [ shape ] -> conv2d shape input
   | "linear", [ shape ] -> linear shape input
   | "relu", [ shape ] -> (Checker.Relu, shape)
+  | "clamp", [ shape ] -> (clamp input, shape)
   | "leaky_relu", [ shape ] -> (Checker.LeakyRelu (slope input), shape)
   | "sigmoid", [ shape ] -> (Checker.Sigmoid, shape)
   | "tanh", [ shape ] -> (Checker.Tanh, shape)
+  | "inverse_root", [ shape ] -> (Checker.InverseRoot, shape)
   | "max_pool2d", [ shape ] ->
       let w, shape = pooling shape input in
       (Checker.MaxPool2d w, shape)

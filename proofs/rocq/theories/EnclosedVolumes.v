@@ -1,6 +1,7 @@
 (** The numbers of a layer, enclosed, and kept so that any of them is found fast.
 
-    They are kept in the order (y, x, c): those of one place stand side by side. *)
+    Those of one place, one for each channel, are a list, which is found by its place. So whoever needs what a window
+    meets looks for as many lists as its kernel has places. *)
 
 From Coq Require Import Reals ZArith PArith List Lia FMapPositive.
 From Verale Require Import Semantics NetworkSemantics Grid.
@@ -8,29 +9,38 @@ Import ListNotations.
 
 (** * What runs *)
 
-Record enclosed := Enclosed { planes : nat; tall : nat; wide : nat; cells : PositiveMap.t (Z * Z) }.
+Record enclosed := Enclosed { planes : nat; tall : nat; wide : nat; cells : PositiveMap.t (list (Z * Z)) }.
 
 Definition zero : Z * Z := (0, 0)%Z.
 
 Definition nothing_enclosed : enclosed := Enclosed 0 0 0 (PositiveMap.empty _).
 
 (** It adds to a map, so that no stack is as deep as a list is long: that of JavaScript is small. *)
-Fixpoint stored (i : positive) (l : list (Z * Z)) (m : PositiveMap.t (Z * Z)) : PositiveMap.t (Z * Z) :=
+Fixpoint stored {A} (i : positive) (l : list A) (m : PositiveMap.t A) : PositiveMap.t A :=
   match l with nil => m | e :: l' => stored (Pos.succ i) l' (PositiveMap.add i e m) end.
 
-Definition found (e : enclosed) (c y x : nat) : Z * Z :=
-  match PositiveMap.find (Pos.of_succ_nat ((y * wide e + x) * planes e + c)) (cells e) with
-  | Some ends => ends
-  | None => zero
-  end.
+(** The numbers of a place *)
+Definition cell (e : enclosed) (y x : nat) : list (Z * Z) :=
+  match PositiveMap.find (Pos.of_succ_nat (y * wide e + x)) (cells e) with Some ends => ends | None => nil end.
+
+Definition found (e : enclosed) (c y x : nat) : Z * Z := nth c (cell e y x) zero.
 
 (** [at_place y x] are the numbers of a place, one for each channel. *)
 Definition built (C H W : nat) (at_place : nat -> nat -> list (Z * Z)) : enclosed :=
-  Enclosed C H W (stored 1 (flat_map (fun y => flat_map (at_place y) (seq 0 W)) (seq 0 H)) (PositiveMap.empty _)).
+  Enclosed C H W (stored 1 (flat_map (fun y => map (at_place y) (seq 0 W)) (seq 0 H)) (PositiveMap.empty _)).
 
 (** The same, number by number *)
 Definition built_each (C H W : nat) (f : nat -> nat -> nat -> Z * Z) : enclosed :=
   built C H W (fun y x => map (fun c => f c y x) (seq 0 C)).
+
+(** Some lists have a number for each channel: for each channel those that they have for it. *)
+Fixpoint by_channel (count : nat) (lists : list (list (Z * Z))) : list (list (Z * Z)) :=
+  match count with O => nil | S count' => map (hd zero) lists :: by_channel count' (map (@tl _) lists) end.
+
+(** The numbers of a place, exactly one for each channel *)
+Fixpoint first_of (count : nat) (l : list (Z * Z)) : list (Z * Z) :=
+  match count with O => nil | S count' => hd zero l :: first_of count' (tl l) end.
+Definition whole_cell (e : enclosed) (y x : nat) : list (Z * Z) := first_of (planes e) (cell e y x).
 
 (** * What it means *)
 
@@ -44,23 +54,23 @@ Definition encloses_volume (B : Z) (e : enclosed) (v : volume) : Prop :=
 Lemma nothing_enclosed_ok : forall B, encloses_volume B nothing_enclosed nothing.
 Proof. intros B. repeat split; cbn in *; lia. Qed.
 
-Lemma find_before : forall l i j m, (j < i)%positive -> PositiveMap.find j (stored i l m) = PositiveMap.find j m.
+Lemma find_before : forall A (l : list A) i j m, (j < i)%positive -> PositiveMap.find j (stored i l m) = PositiveMap.find j m.
 Proof.
-  induction l as [|e l IH]; intros i j m H; [reflexivity|]. cbn [stored]. rewrite IH by lia.
+  intros A. induction l as [|e l IH]; intros i j m H; [reflexivity|]. cbn [stored]. rewrite IH by lia.
   apply PositiveMap.gso. lia.
 Qed.
 
-Lemma find_stored : forall l i k m, (k < length l)%nat ->
-  PositiveMap.find (Pos.of_succ_nat (i + k)) (stored (Pos.of_succ_nat i) l m) = Some (nth k l zero).
+Lemma find_stored : forall A (d : A) l i k m, (k < length l)%nat ->
+  PositiveMap.find (Pos.of_succ_nat (i + k)) (stored (Pos.of_succ_nat i) l m) = Some (nth k l d).
 Proof.
-  induction l as [|e l IH]; intros i k m H; [inversion H|]. cbn [stored]. destruct k as [|k].
+  intros A d. induction l as [|e l IH]; intros i k m H; [inversion H|]. cbn [stored]. destruct k as [|k].
   - rewrite Nat.add_0_r, find_before by lia. apply PositiveMap.gss.
   - cbn [nth length] in *. rewrite <- Nat.add_succ_comm. apply (IH (S i)). lia.
 Qed.
 
-Lemma find_stored_first : forall l k m, (k < length l)%nat ->
-  PositiveMap.find (Pos.of_succ_nat k) (stored 1 l m) = Some (nth k l zero).
-Proof. intros l k m. exact (find_stored l 0 k m). Qed.
+Lemma find_stored_first : forall A (d : A) l k m, (k < length l)%nat ->
+  PositiveMap.find (Pos.of_succ_nat k) (stored 1 l m) = Some (nth k l d).
+Proof. intros A d l k m. exact (find_stored A d l 0 k m). Qed.
 
 (** Lists of one length, one after another *)
 Lemma length_blocks : forall (A B : Type) (f : A -> list B) m l, (forall a, In a l -> length (f a) = m) ->
@@ -92,35 +102,58 @@ Proof.
   rewrite map_nth, seq_nth by exact H. reflexivity.
 Qed.
 
-Lemma found_built : forall C H W f c y x,
-  (forall y x, (y < H)%nat -> (x < W)%nat -> length (f y x) = C) ->
-  (c < C)%nat -> (y < H)%nat -> (x < W)%nat -> found (built C H W f) c y x = nth c (f y x) zero.
+Lemma nth_tl : forall (A : Type) (l : list A) k d, nth k (tl l) d = nth (S k) l d.
+Proof. intros A [|a l] [|k] d; reflexivity. Qed.
+
+Lemma first_of_is : forall count l, first_of count l = map (fun c => nth c l zero) (seq 0 count).
 Proof.
-  intros C H W f c y x L Hc Hy Hx. unfold found. cbn [built planes wide cells].
-  assert (row : forall y, (y < H)%nat -> length (flat_map (f y) (seq 0 W)) = (W * C)%nat).
-  { intros y' Hy'. rewrite (length_blocks _ _ _ C), seq_length; [reflexivity|]. intros x' I. apply in_seq in I.
-    apply L; lia. }
-  assert (E : ((y * W + x) * C + c)%nat = (y * (W * C) + (x * C + c))%nat) by ring.
-  assert (B : (x * C + c < W * C)%nat) by nia.
-  rewrite find_stored_first.
-  - rewrite E, (nth_blocks_0 _ _ _ (W * C)) by assumption. apply nth_blocks_0; [|exact Hx|exact Hc].
-    intros x' Hx'. apply L; assumption.
-  - rewrite (length_blocks _ _ _ (W * C)), seq_length, E; [nia|]. intros y' I. apply in_seq in I. apply row. lia.
+  induction count as [|count IH]; intros l; [reflexivity|]. cbn [first_of seq map]. f_equal; [destruct l; reflexivity|].
+  rewrite IH, <- seq_shift, map_map. apply map_ext. intros c. apply nth_tl.
+Qed.
+
+Lemma length_whole_cell : forall e y x, length (whole_cell e y x) = planes e.
+Proof. intros e y x. unfold whole_cell. rewrite first_of_is, map_length, seq_length. reflexivity. Qed.
+
+Lemma whole_cell_is : forall e y x, whole_cell e y x = map (fun c => found e c y x) (seq 0 (planes e)).
+Proof. intros e y x. apply first_of_is. Qed.
+
+Lemma nth_whole_cell : forall e c y x, (c < planes e)%nat -> nth c (whole_cell e y x) zero = found e c y x.
+Proof. intros e c y x H. rewrite whole_cell_is, nth_map_seq by exact H. reflexivity. Qed.
+
+Lemma by_channel_is : forall count lists, by_channel count lists =
+  map (fun c => map (fun l => nth c l zero) lists) (seq 0 count).
+Proof.
+  induction count as [|count IH]; intros lists; [reflexivity|]. cbn [by_channel seq map]. f_equal.
+  - apply map_ext. intros [|e l]; reflexivity.
+  - rewrite IH, <- seq_shift, map_map. apply map_ext. intros c. rewrite map_map. apply map_ext. intros l. apply nth_tl.
+Qed.
+
+(** What a function makes of the numbers of a channel *)
+Lemma nth_map_by_channel : forall (A : Type) (f : list (Z * Z) -> A) d count lists c, (c < count)%nat ->
+  nth c (map f (by_channel count lists)) d = f (map (fun l => nth c l zero) lists).
+Proof. intros A f d count lists c H. rewrite by_channel_is, map_map, nth_map_seq by exact H. reflexivity. Qed.
+
+Lemma found_built : forall C H W f c y x, (y < H)%nat -> (x < W)%nat ->
+  found (built C H W f) c y x = nth c (f y x) zero.
+Proof.
+  intros C H W f c y x Hy Hx. unfold found, cell. cbn [built wide cells].
+  assert (row : forall y', length (map (f y') (seq 0 W)) = W) by (intros; rewrite map_length, seq_length; reflexivity).
+  rewrite (find_stored_first _ nil).
+  - rewrite nth_blocks_0 by (assumption || (intros; apply row)). rewrite nth_map_seq by exact Hx. reflexivity.
+  - rewrite (length_blocks _ _ _ W), seq_length by (intros; apply row). nia.
 Qed.
 
 Lemma built_ok : forall B C H W f v, channels v = C -> height v = H -> width v = W ->
-  (forall y x, (y < H)%nat -> (x < W)%nat -> length (f y x) = C) ->
   (forall c y x, (c < C)%nat -> (y < H)%nat -> (x < W)%nat -> encloses B (nth c (f y x) zero) (entry v c y x)) ->
   encloses_volume B (built C H W f) v.
 Proof.
-  intros B C H W f v <- <- <- L E. repeat split. all: intros; rewrite found_built by assumption; apply E; assumption.
+  intros B C H W f v <- <- <- E. repeat split. all: intros; rewrite found_built by assumption; apply E; assumption.
 Qed.
 
 Lemma built_each_ok : forall B C H W f v, channels v = C -> height v = H -> width v = W ->
   (forall c y x, (c < C)%nat -> (y < H)%nat -> (x < W)%nat -> encloses B (f c y x) (entry v c y x)) ->
   encloses_volume B (built_each C H W f) v.
 Proof.
-  intros B C H W f v HC HH HW E. apply built_ok; [exact HC|exact HH|exact HW| |].
-  - intros. rewrite map_length, seq_length. reflexivity.
-  - intros c y x Hc Hy Hx. rewrite nth_map_seq by exact Hc. apply E; assumption.
+  intros B C H W f v HC HH HW E. apply built_ok; [exact HC|exact HH|exact HW|].
+  intros c y x Hc Hy Hx. rewrite nth_map_seq by exact Hc. apply E; assumption.
 Qed.

@@ -215,6 +215,20 @@ Proof.
   - eapply Rle_trans; [exact F2|apply Rmax_r].
 Qed.
 
+(** The lesser of two numbers *)
+Definition min_ends (e f : Z * Z) : Z * Z := (Z.min (fst e) (fst f), Z.min (snd e) (snd f)).
+
+Lemma min_ends_ok : forall B e f r s, (0 < B)%Z -> encloses B e r -> encloses B f s ->
+  encloses B (min_ends e f) (Rmin r s).
+Proof.
+  intros B e f r s HB [E1 E2] [F1 F2]. apply IZR_pos in HB. unfold encloses. cbn [min_ends fst snd]. rewrite !IZR_min.
+  unfold Rmin at 2 3. destruct (Rle_dec r s) as [L|L].
+  - assert (IZR B * r <= IZR B * s) by (apply Rmult_le_compat_l; lra).
+    split; [eapply Rle_trans; [apply Rmin_l|exact E1]|apply Rmin_glb; lra].
+  - assert (IZR B * s <= IZR B * r) by (apply Rmult_le_compat_l; lra).
+    split; [eapply Rle_trans; [apply Rmin_r|exact F1]|apply Rmin_glb; lra].
+Qed.
+
 (** The inverse of a number whose lower end is positive *)
 Definition inverse_ends (B : Z) (e : Z * Z) : Z * Z := (floor_div (B * B) (snd e), ceil_div (B * B) (fst e)).
 

@@ -2,7 +2,7 @@
     ends, and maxima and means over windows. What does not fit is refused. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics NetworkSemantics Sums Grid Monotone Exponential EnclosedVolumes RowSums.
+From Verale Require Import Semantics NetworkSemantics Sums Grid Root Monotone Exponential EnclosedVolumes RowSums.
 Import ListNotations.
 
 (** * What runs *)
@@ -19,20 +19,15 @@ Fixpoint greatest_enclosed (es : list (Z * Z)) : Z * Z :=
 
 (** ** Windows *)
 
-Definition found_at (e : enclosed) (c : nat) (place : Z * Z) : Z * Z :=
-  found e c (Z.to_nat (fst place)) (Z.to_nat (snd place)).
-Definition padded_ends (e : enclosed) (c : nat) (place : Z * Z) : Z * Z :=
-  if inside (tall e) (wide e) place then found_at e c place else zero.
-
-(** What a kernel meets in one channel, and in [own] channels from one on; and what there is inside *)
-Definition plane_window (w : windows) (e : enclosed) (y x c : nat) : list (Z * Z) :=
-  flat_map (fun a => map (fun b => padded_ends e c (meets w y x a b)) (seq 0 (snd (kernel w))))
-    (seq 0 (fst (kernel w))).
-Definition window (w : windows) (e : enclosed) (y x own from : nat) : list (Z * Z) :=
-  flat_map (fun c => plane_window w e y x (from + c)) (seq 0 own).
-Definition met_inside (w : windows) (e : enclosed) (y x c : nat) : list (Z * Z) :=
+(** What a kernel meets in all channels, place by place, and what of it is inside *)
+Definition cell_at (e : enclosed) (place : Z * Z) : list (Z * Z) := cell e (Z.to_nat (fst place)) (Z.to_nat (snd place)).
+Definition cells_met (w : windows) (e : enclosed) (y x : nat) : list (list (Z * Z)) :=
+  flat_map (fun a => map (fun b =>
+    let place := meets w y x a b in if inside (tall e) (wide e) place then cell_at e place else nil)
+    (seq 0 (snd (kernel w)))) (seq 0 (fst (kernel w))).
+Definition cells_inside (w : windows) (e : enclosed) (y x : nat) : list (list (Z * Z)) :=
   flat_map (fun a => flat_map (fun b =>
-    if inside (tall e) (wide e) (meets w y x a b) then [found_at e c (meets w y x a b)] else nil)
+    let place := meets w y x a b in if inside (tall e) (wide e) place then [cell_at e place] else nil)
     (seq 0 (snd (kernel w)))) (seq 0 (fst (kernel w))).
 
 Definition rows_given (w : windows) (e : enclosed) : nat :=
@@ -43,6 +38,9 @@ Definition columns_given (w : windows) (e : enclosed) : nat :=
 (** ** Functions of one number *)
 
 Definition rectified_ends (e : Z * Z) : Z * Z := (Z.max 0 (fst e), Z.max 0 (snd e)).
+Definition clamped_ends (least most : fraction) (e : Z * Z) : Z * Z :=
+  let ends f := quotient_ends B (numerator f) (Zpos (denominator f)) in
+  min_ends (ends most) (max_ends (ends least) e).
 Definition leaky_ends (slope : fraction) (e : Z * Z) : Z * Z :=
   (if 0 <=? fst e then fst e else floor_div (fst e * numerator slope) (Zpos (denominator slope)),
    if 0 <=? snd e then snd e else ceil_div (snd e * numerator slope) (Zpos (denominator slope))).
@@ -59,55 +57,84 @@ Definition hyperbolic_ends (e : Z * Z) : Z * Z :=
   | None => (- B, B)
   end.
 
+(** Of numbers whose lower ends are positive *)
+Definition inverse_root_ends (e : Z * Z) : Z * Z := root_of_ends B (inverse_ends B e).
+
 (** ** Layers *)
 
-(** The rows of each group are packed once, and its window is found once for each place. *)
+(** What groups of [own] channels each make of what a kernel meets, channel by channel *)
+Fixpoint by_group (unit : positive) (own : nat) (groups : list (list Z * packed_rows)) (met : list (list (Z * Z))) :
+    list (Z * Z) :=
+  match groups with
+  | nil => nil
+  | g :: groups' =>
+      affine B unit (fst g) (snd g) (concat (firstn own met)) ++ by_group unit own groups' (skipn own met)
+  end.
+
+(** The rows of each group are packed once. *)
 Definition conv2d_enclosed (w : windows) (groups : nat) (unit : positive) (weights : list (list Z)) (biases : list Z)
     (e : enclosed) : enclosed :=
   let own := Nat.div (planes e) groups in
   let each := Nat.div (length weights) groups in
   let most := greatest e in
   let of_groups := map (fun g =>
-    ((g * own)%nat, (skipn (g * each) biases, packed most (firstn each (skipn (g * each) weights)))))
-    (seq 0 groups) in
+    (skipn (g * each) biases, packed most (firstn each (skipn (g * each) weights)))) (seq 0 groups) in
   built (length weights) (rows_given w e) (columns_given w e) (fun y x =>
-    flat_map (fun g => affine B unit (fst (snd g)) (snd (snd g)) (window w e y x own (fst g))) of_groups).
+    by_group unit own of_groups (by_channel (planes e) (cells_met w e y x))).
 
 Definition linear_enclosed (unit : positive) (weights : list (list Z)) (biases : list Z) (e : enclosed) : enclosed :=
   let rows := packed (greatest e) weights in
-  built (length weights) 1 1 (fun _ _ => affine B unit biases rows (map (fun c => found e c 0 0) (seq 0 (planes e)))).
+  built (length weights) 1 1 (fun _ _ => affine B unit biases rows (whole_cell e 0 0)).
 
 Definition added_enclosed (es : list enclosed) : enclosed :=
   let e := hd nothing_enclosed es in
-  built_each (planes e) (tall e) (wide e) (fun c y x => total (map (fun e => found e c y x) es)).
+  built (planes e) (tall e) (wide e) (fun y x => map total (by_channel (planes e) (map (fun e => cell e y x) es))).
 
 Definition joined_enclosed (es : list enclosed) : enclosed :=
   let e := hd nothing_enclosed es in
   built (fold_right (fun e sum => (planes e + sum)%nat) O es) (tall e) (wide e) (fun y x =>
-    flat_map (fun e => map (fun c => found e c y x) (seq 0 (planes e))) es).
+    flat_map (fun e => whole_cell e y x) es).
+
+(** Numbers times others, or times one for all channels *)
+Fixpoint products_each (es fs : list (Z * Z)) : list (Z * Z) :=
+  match es, fs with e :: es', f :: fs' => product_ends B e f :: products_each es' fs' | _, _ => nil end.
+Definition multiplied_enclosed (e f : enclosed) : enclosed :=
+  built (planes e) (tall e) (wide e) (fun y x =>
+    let factors := whole_cell f (repeated (tall f) y) (repeated (wide f) x) in
+    products_each (whole_cell e y x) (if Nat.eqb (planes f) 1 then repeat (hd zero factors) (planes e) else factors)).
 
 Definition each_enclosed (f : Z * Z -> Z * Z) (e : enclosed) : enclosed :=
-  built_each (planes e) (tall e) (wide e) (fun c y x => f (found e c y x)).
+  built (planes e) (tall e) (wide e) (fun y x => map f (whole_cell e y x)).
 
 Definition max_pool2d_enclosed (w : windows) (e : enclosed) : enclosed :=
-  built_each (planes e) (rows_given w e) (columns_given w e) (fun c y x => greatest_enclosed (met_inside w e y x c)).
+  built (planes e) (rows_given w e) (columns_given w e) (fun y x =>
+    map greatest_enclosed (by_channel (planes e) (cells_inside w e y x))).
 
 Definition avg_pool2d_enclosed (w : windows) (e : enclosed) : enclosed :=
   let size := Z.of_nat (fst (kernel w) * snd (kernel w)) in
-  built_each (planes e) (rows_given w e) (columns_given w e) (fun c y x =>
-    divided (total (plane_window w e y x c)) size).
+  built (planes e) (rows_given w e) (columns_given w e) (fun y x =>
+    map (fun met => divided (total met) size) (by_channel (planes e) (cells_met w e y x))).
 
 Definition flattened_enclosed (e : enclosed) : enclosed :=
   built_each (planes e * tall e * wide e) 1 1 (fun k _ _ =>
     found e (Nat.div (Nat.div k (wide e)) (tall e)) (Nat.modulo (Nat.div k (wide e)) (tall e)) (Nat.modulo k (wide e))).
 
 Definition upsampled_enclosed (factor : nat * nat) (e : enclosed) : enclosed :=
-  built_each (planes e) (tall e * fst factor) (wide e * snd factor)
-    (fun c y x => found e c (Nat.div y (fst factor)) (Nat.div x (snd factor))).
+  built (planes e) (tall e * fst factor) (wide e * snd factor)
+    (fun y x => cell e (Nat.div y (fst factor)) (Nat.div x (snd factor))).
 
 (** Rows and columns are those of another, and channels too. *)
 Definition as_wide (e f : enclosed) : bool := Nat.eqb (tall f) (tall e) && Nat.eqb (wide f) (wide e).
 Definition as_large (e f : enclosed) : bool := Nat.eqb (planes f) (planes e) && as_wide e f.
+
+(** Extents of what a product repeats *)
+Definition repeats (e f : enclosed) : bool :=
+  let fits n m := Nat.eqb m n || Nat.eqb m 1 in
+  fits (planes e) (planes f) && fits (tall e) (tall f) && fits (wide e) (wide f).
+
+Definition all_positive (e : enclosed) : bool :=
+  forallb (fun y => forallb (fun x => forallb (fun ends => 0 <? fst ends) (whole_cell e y x)) (seq 0 (wide e)))
+    (seq 0 (tall e)).
 
 Definition given_if (fits : bool) (e : enclosed) : option enclosed := if fits then Some e else None.
 
@@ -121,10 +148,13 @@ Definition computed_enclosed (does : operation) (es : list enclosed) : option en
       given_if (Nat.eqb (tall e) 1 && Nat.eqb (wide e) 1) (linear_enclosed unit weights biases e)
   | Add => given_if (forallb (as_large e) es) (added_enclosed es)
   | Concat => given_if (forallb (as_wide e) es) (joined_enclosed es)
+  | Multiply => let f := hd nothing_enclosed (tl es) in given_if (repeats e f) (multiplied_enclosed e f)
   | Relu => Some (each_enclosed rectified_ends e)
+  | Clamp least most => Some (each_enclosed (clamped_ends least most) e)
   | LeakyRelu slope => given_if (0 <=? numerator slope) (each_enclosed (leaky_ends slope) e)
   | Sigmoid => Some (each_enclosed logistic_ends e)
   | Tanh => Some (each_enclosed hyperbolic_ends e)
+  | InverseRoot => given_if (all_positive e) (each_enclosed inverse_root_ends e)
   | MaxPool2d w => Some (max_pool2d_enclosed w e)
   | AvgPool2d w => given_if (Nat.ltb 0 (fst (kernel w) * snd (kernel w))) (avg_pool2d_enclosed w e)
   | Flatten => Some (flattened_enclosed e)
@@ -168,6 +198,14 @@ Qed.
 Lemma rectified_ends_ok : forall B e r, (0 < B)%Z -> encloses B e r -> encloses B (rectified_ends e) (Rmax 0 r).
 Proof. intros B e r HB H. exact (max_ends_ok B zero e 0 r HB (zero_ok B) H). Qed.
 
+Lemma clamped_ends_ok : forall B least most e r, (0 < B)%Z -> encloses B e r ->
+  encloses B (clamped_ends B least most e) (clamped (real least) (real most) r).
+Proof.
+  intros B least most e r HB H. unfold clamped_ends, clamped.
+  apply min_ends_ok; [exact HB|apply quotient_ends_ok; reflexivity|].
+  apply max_ends_ok; [exact HB|apply quotient_ends_ok; reflexivity|exact H].
+Qed.
+
 Lemma leaky_rises : forall s a b, 0 <= s -> a <= b -> leaky s a <= leaky s b.
 Proof. intros s a b Hs H. unfold leaky. destruct (Rle_dec 0 a), (Rle_dec 0 b); nra. Qed.
 
@@ -193,6 +231,14 @@ Proof.
   - apply Rle_trans with (leaky (real slope) (IZR (snd e))); [apply leaky_rises; assumption|].
     destruct (0 <=? snd e)%Z eqn:C; [apply Z.leb_le in C; rewrite Q by exact C; lra|]. apply Z.leb_gt in C.
     rewrite N by exact C. apply ceil_div_above; [reflexivity|]. rewrite P. lra.
+Qed.
+
+Lemma inverse_root_ends_ok : forall B e r, (0 < B)%Z -> (0 < fst e)%Z -> encloses B e r ->
+  encloses B (inverse_root_ends B e) (inverse_root r).
+Proof.
+  intros B e r HB He H. unfold inverse_root_ends, inverse_root. rewrite <- sqrt_inv.
+  apply root_of_ends_ok; [exact HB|apply (inverse_ends_nonneg B e r); assumption|].
+  apply inverse_ends_ok; assumption.
 Qed.
 
 Lemma one_ok : forall B, encloses B (B, B) 1.

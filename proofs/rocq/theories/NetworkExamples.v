@@ -68,11 +68,43 @@ Example one_after_another :
   [[[1; 2]]; [[3; 4]]; [[5; 6]]; [[1; 2]]; [[3; 4]]].
 Proof. evaluate. Qed.
 
+(** Entry by entry; a number for each channel, and one for each place. *)
+Example product_of_two : shown (computed Multiply [two_planes; two_planes]) = [[[1; 4]]; [[9; 16]]].
+Proof. evaluate. Qed.
+Example product_by_channel :
+  shown (computed Multiply [two_planes; volume_of 2 1 1 [[[10]]; [[-1]]]%Z]) = [[[10; 20]]; [[-3; -4]]].
+Proof. evaluate. Qed.
+Example product_by_place :
+  shown (computed Multiply [two_planes; volume_of 1 1 2 [[[10; -1]]]%Z]) = [[[10; -2]]; [[30; -4]]].
+Proof. evaluate. Qed.
+
 Definition signs : volume := volume_of 1 1 3 [[[-8; 0; 8]]]%Z.
 Example relu_of_signs : shown (computed Relu [signs]) = [[[0; 0; 8]]].
 Proof. evaluate. Qed.
 Example leaky_relu_of_signs : shown (computed (LeakyRelu (Fraction 1 4)) [signs]) = [[[-2; 0; 8]]].
 Proof. evaluate. Qed.
+
+Example clamp_of_signs : map (clamped (real (Fraction (-1) 2)) (real (Fraction 6 1))) [-8; 0; 5; 8] = [-0.5; 0; 5; 6].
+Proof.
+  unfold clamped, real, q, Rmin, Rmax. cbn [map numerator denominator].
+  repeat (apply f_equal2; [repeat destruct (Rle_dec _ _); lra|]). reflexivity.
+Qed.
+
+(** Where a number is not positive, no latents are given, and nothing is accepted. *)
+Example inverse_root_at : inverse_root 4 = 1 / 2.
+Proof. unfold inverse_root. replace 4 with (2 * 2) by lra. rewrite sqrt_square; lra. Qed.
+Definition of_a_root (v : Z) : network * picture :=
+  (Network 1 1 1 [Fraction 0 1] [Fraction 1 1] [Layer [0%nat] InverseRoot], [v]).
+Example no_root_of_nothing : ~ gives_latents (fst (of_a_root 0)) (snd (of_a_root 0)).
+Proof.
+  intros [_ [P _]]. specialize (P 0%nat 0%nat 0%nat ltac:(cbn; auto) ltac:(cbn; auto) ltac:(cbn; auto)).
+  cbn in P. unfold real, q in P. cbn in P. lra.
+Qed.
+Example root_enclosed :
+  enclosed_output 1000 12 (fst (of_a_root 0)) (snd (of_a_root 0)) = None /\
+  option_map (fun e => found e 0 0 0) (enclosed_output 1000 12 (fst (of_a_root 51)) (snd (of_a_root 51))) =
+  Some (2236, 2237)%Z.
+Proof. split; vm_compute; reflexivity. Qed.
 
 Example logistic_at : logistic 0 = 1 / 2 /\ logistic (ln 3) = 3 / 4.
 Proof.

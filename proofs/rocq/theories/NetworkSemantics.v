@@ -21,10 +21,13 @@ Inductive operation :=
   | LinearLayer (unit : positive) (weights : list (list Z)) (biases : list Z)
   | Add
   | Concat
+  | Multiply
   | Relu
+  | Clamp (least most : fraction)
   | LeakyRelu (slope : fraction)
   | Sigmoid
   | Tanh
+  | InverseRoot
   | MaxPool2d (w : windows)
   | AvgPool2d (w : windows)
   | Flatten
@@ -116,13 +119,21 @@ Definition joined (vs : list volume) : volume :=
   let v := hd nothing vs in
   Volume (fold_right (fun v sum => (channels v + sum)%nat) O vs) (height v) (width v) (joined_entry vs).
 
-(** "relu: max(0, i). leaky_relu: i where i >= 0, else slope i. sigmoid: 1 / (1 + exp(-i)). tanh: (exp(i) - exp(-i)) /
-    (exp(i) + exp(-i))." *)
+(** "multiply: the product i_0 i_1, entry by entry; i_1 is repeated along each axis of which it has one entry." *)
+Definition repeated (extent k : nat) : nat := if Nat.eqb extent 1 then O else k.
+Definition multiplied (v w : volume) : volume :=
+  Volume (channels v) (height v) (width v) (fun c y x =>
+    entry v c y x * entry w (repeated (channels w) c) (repeated (height w) y) (repeated (width w) x)).
+
+(** "relu: max(0, i). clamp: min(upper, max(lower, i)). leaky_relu: i where i >= 0, else slope i. sigmoid: 1 / (1 +
+    exp(-i)). tanh: (exp(i) - exp(-i)) / (exp(i) + exp(-i))." "inverse_root: i^(-1/2)" *)
 Definition each (f : R -> R) (v : volume) : volume :=
   Volume (channels v) (height v) (width v) (fun c y x => f (entry v c y x)).
 Definition leaky (slope i : R) : R := if Rle_dec 0 i then i else slope * i.
+Definition clamped (least most i : R) : R := Rmin most (Rmax least i).
 Definition logistic (i : R) : R := 1 / (1 + exp (- i)).
 Definition hyperbolic (i : R) : R := (exp i - exp (- i)) / (exp i + exp (- i)).
+Definition inverse_root (i : R) : R := / sqrt i.
 
 (** "max_pool2d: the greatest i[c, ...] over a below kernel_0 and b below kernel_1, entries outside i left out" *)
 Definition max_pool2d (w : windows) (v : volume) : volume :=
@@ -154,10 +165,13 @@ Definition computed (does : operation) (vs : list volume) : volume :=
   | LinearLayer unit weights biases => linear_layer unit weights biases v
   | Add => added vs
   | Concat => joined vs
+  | Multiply => multiplied v (hd nothing (tl vs))
   | Relu => each (Rmax 0) v
+  | Clamp least most => each (clamped (real least) (real most)) v
   | LeakyRelu slope => each (leaky (real slope)) v
   | Sigmoid => each logistic v
   | Tanh => each hyperbolic v
+  | InverseRoot => each inverse_root v
   | MaxPool2d w => max_pool2d w v
   | AvgPool2d w => avg_pool2d w v
   | Flatten => flattened v
@@ -173,6 +187,20 @@ Fixpoint all_computed (known : list volume) (ls : list layer) : list volume :=
   | l :: ls' => all_computed (known ++ [computed (does l) (map (fun i => nth i known nothing) (inputs l))]) ls'
   end.
 
+(** "where some i is not positive, the network gives no latents, and no claim about the picture is true." *)
+Definition all_above_zero (v : volume) : Prop :=
+  forall c y x, (c < channels v)%nat -> (y < height v)%nat -> (x < width v)%nat -> 0 < entry v c y x.
+Definition is_given (does : operation) (vs : list volume) : Prop :=
+  match does with InverseRoot => all_above_zero (hd nothing vs) | _ => True end.
+Fixpoint all_given (known : list volume) (ls : list layer) : Prop :=
+  match ls with
+  | nil => True
+  | l :: ls' =>
+      let vs := map (fun i => nth i known nothing) (inputs l) in
+      is_given (does l) vs /\ all_given (known ++ [computed (does l) vs]) ls'
+  end.
+Definition gives_latents (n : network) (p : picture) : Prop := fits n p /\ all_given [normalised n p] (layers n).
+
 (** "the last one, which is the output" *)
 Definition output (n : network) (p : picture) : volume := last (all_computed [normalised n p] (layers n)) nothing.
 
@@ -185,13 +213,13 @@ Definition network_latents (n : network) (p : picture) : latents :=
 (** The claim [picture] in real arithmetic: the latents that the network gives for the picture lie in the domain and
     satisfy every statement. *)
 Definition pictured (h : head) (c : certificate) (n : network) (p : picture) : Prop :=
-  fits n p /\ channels (output n p) = depth h /\ network_patches n p = patches c /\
+  gives_latents n p /\ channels (output n p) = depth h /\ network_patches n p = patches c /\
   complies h c (network_latents n p).
 
 (** Network and head give the picture class k: every rival's logit lies below that of k, by at least the number that [m]
     has for the rival, which is positive. *)
 Definition network_gives (h : head) (n : network) (p : picture) (k : nat) (m : nat -> R) : Prop :=
-  (k < classes h)%nat /\
+  gives_latents n p /\ (k < classes h)%nat /\
   forall r, (r < classes h)%nat -> r <> k ->
   0 < m r /\
   logit h (network_patches n p) (network_latents n p) r + m r <= logit h (network_patches n p) (network_latents n p) k.

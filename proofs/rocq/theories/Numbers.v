@@ -216,7 +216,7 @@ Qed.
 
 (** The latents that a network gives for a picture lie within their ends. *)
 Theorem picture_latents_sound : forall h U terms n p b, picture_latents h U terms n p = Some b ->
-  fits n p /\ length b = network_patches n p /\
+  gives_latents n p /\ length b = network_patches n p /\
   forall l, (l < length b)%nat -> latent_within h U (nth l b nil) (network_latents n p l).
 Proof.
   intros h U terms n p b E. unfold picture_latents in E. destruct (enclosed_output _ _ _ _) as [e|] eqn:O; [|discriminate].

@@ -16,7 +16,7 @@ Open Scope R_scope.
     cosine. For inner products and softmax no origin is defined." *)
 Definition origin (h : head) (n : network) (p : picture) (l j : nat) (stated : R) : Prop :=
   let z := network_latents n p in
-  fits n p /\ channels (output n p) = depth h /\ (l < network_patches n p)%nat /\
+  gives_latents n p /\ channels (output n p) = depth h /\ (l < network_patches n p)%nat /\
   in_domain h (network_patches n p) z /\
   match head_geometry h with
   | Euclidean => sqrt (observable h (z l) j) <= stated

@@ -208,7 +208,7 @@ Proof. intros h s c. exact (picture_proved_sound h c s). Qed.
 Theorem entailed_pictured_classified : forall h c n p, (predicted c < classes h)%nat ->
   entails h c -> pictured h c n p -> network_gives h n p (predicted c) (margin c).
 Proof.
-  intros h c n p K E (_ & _ & N & C). split; [exact K|]. intros r Hr Hk. rewrite N.
+  intros h c n p K E (F & _ & N & C). split; [exact F|]. split; [exact K|]. intros r Hr Hk. rewrite N.
   destruct (E _ C r Hr Hk). split; lra.
 Qed.
 

@@ -57,8 +57,8 @@ Definition affine (unit : positive) (biases : list Z) (rows : packed_rows) (es :
   each_row unit biases (sums (whole rows) (map fst es)) (sums (whole rows) widths) (sums (negative rows) widths).
 
 (** The greatest size of a layer's lower ends and widths *)
-Definition greatest (e : enclosed) : Z :=
-  PositiveMap.fold (fun _ ends m => Z.max (Z.max (Z.abs (fst ends)) (Z.abs (width_of ends))) m) (cells e) 0.
+Definition greater (most : Z) (ends : Z * Z) : Z := Z.max (Z.max (Z.abs (fst ends)) (Z.abs (width_of ends))) most.
+Definition greatest (e : enclosed) : Z := PositiveMap.fold (fun _ ends most => fold_left greater ends most) (cells e) 0.
 
 (** * What it means *)
 
@@ -66,13 +66,20 @@ Definition greatest (e : enclosed) : Z :=
 
 Definition ends_at_most (most : Z) (ends : Z * Z) : Prop := Z.abs (fst ends) <= most /\ Z.abs (width_of ends) <= most.
 
-Lemma greatest_from : forall (l : list (positive * (Z * Z))) m,
-  let top := fold_left (fun a p => Z.max (Z.max (Z.abs (fst (snd p))) (Z.abs (width_of (snd p)))) a) l m in
-  m <= top /\ forall p, In p l -> ends_at_most top (snd p).
+Lemma greatest_of : forall l m, m <= fold_left greater l m /\ Forall (ends_at_most (fold_left greater l m)) l.
+Proof.
+  induction l as [|ends l IH]; intros m; cbn [fold_left]; [split; [lia|constructor]|].
+  destruct (IH (greater m ends)) as [H G]. assert (E : m <= greater m ends) by (unfold greater; lia).
+  split; [lia|]. constructor; [|exact G]. unfold ends_at_most, greater in *. lia.
+Qed.
+
+Lemma greatest_from : forall (l : list (positive * list (Z * Z))) m,
+  let top := fold_left (fun a p => fold_left greater (snd p) a) l m in
+  m <= top /\ forall p, In p l -> Forall (ends_at_most top) (snd p).
 Proof.
   induction l as [|p l IH]; intros m; cbn [fold_left]; [split; [lia|intros _ []]|].
-  destruct (IH (Z.max (Z.max (Z.abs (fst (snd p))) (Z.abs (width_of (snd p)))) m)) as [H G]. cbv zeta.
-  split; [lia|]. intros q [<-|I]; [unfold ends_at_most; lia|apply G; exact I].
+  destruct (greatest_of (snd p) m) as [O P]. destruct (IH (fold_left greater (snd p) m)) as [H G]. cbv zeta.
+  split; [lia|]. intros q [<-|I]; [|apply G; exact I]. eapply Forall_impl; [|exact P]. unfold ends_at_most. lia.
 Qed.
 
 Lemma greatest_nonneg : forall e, 0 <= greatest e.
@@ -83,9 +90,11 @@ Proof. intros e. assert (H := greatest_nonneg e). unfold ends_at_most, width_of,
 
 Lemma found_at_most : forall e c y x, ends_at_most (greatest e) (found e c y x).
 Proof.
-  intros e c y x. unfold found. destruct (PositiveMap.find _ _) as [ends|] eqn:F; [|apply zero_at_most].
-  apply PositiveMap.elements_correct in F. unfold greatest. rewrite PositiveMap.fold_1.
-  apply (proj2 (greatest_from _ 0) _ F).
+  intros e c y x. unfold found, cell. destruct (PositiveMap.find _ _) as [ends|] eqn:F.
+  - destruct (nth_in_or_default c ends zero) as [I| ->]; [|apply zero_at_most].
+    apply PositiveMap.elements_correct in F. unfold greatest. rewrite PositiveMap.fold_1.
+    assert (G := proj2 (greatest_from _ 0) _ F). cbn [snd] in G. rewrite Forall_forall in G. apply G. exact I.
+  - destruct c; apply zero_at_most.
 Qed.
 
 Lemma negative_sizes : forall row, sizes (negative_parts row) <= sizes row.

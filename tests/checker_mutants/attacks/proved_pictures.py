@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from checker_mutants.attacks.proved import Script, scripted
 from checker_mutants.mutant import Import
 from support.independent_network_text import text_of_network
+from support.networks import layer, network_file
 
 from verale.soundness.corpus.cases import Case, stored
 
-__all__ = ["pictured_verdicts", "texts_of_networks_differ"]
+__all__ = ["every_kind", "pictured_verdicts", "texts_of_networks_differ"]
 
 VERDICTS: list[tuple[Script, str, str, str]] = [
     ({}, "PROVED", "", "entails pictured"),
@@ -22,6 +24,28 @@ VERDICTS: list[tuple[Script, str, str, str]] = [
 """Answers, the verdict on a certificate that claims a picture, and what is asked."""
 
 
+def every_kind() -> bytes:
+    """A network of layers of every kind that the program knows but `linear`."""
+    layers = [
+        layer("a", "conv2d", "picture", stride=[1, 2], padding=[1, 0], dilation=[2, 1]),
+        layer("b", "leaky_relu", "a"),
+        layer("c", "tanh", "b"),
+        layer("d", "add", "b", "c"),
+        layer("e", "concat", "c", "d"),
+        layer("f", "upsample_nearest", "e", scale=[2, 3]),
+        layer("g", "max_pool2d", "f", kernel=[2, 3], stride=[1, 2], padding=[1, 0]),
+        layer("h", "avg_pool2d", "g", kernel=[1, 2], stride=[1, 1], padding=[0, 1]),
+        layer("i", "relu", "h"),
+        layer("j", "sigmoid", "i"),
+        layer("k", "clamp", "j", lower=(-0.25).hex(), upper=(0.3).hex()),
+        layer("l", "multiply", "j", "k"),
+        layer("m", "inverse_root", "l"),
+        layer("n", "flatten", "m"),
+    ]
+    tensors: dict[str, Any] = {"a.weight": [[[[0.1, -2.0], [3.0, 0.5]]]] * 2, "a.bias": [0.0, -0.3]}
+    return network_file(layers, tensors)
+
+
 @cache
 def _cases() -> list[Case]:
     return [case for case in stored("picture") if case.status == "PROVED" and case.network and case.pictures]
@@ -30,10 +54,9 @@ def _cases() -> list[Case]:
 def texts_of_networks_differ(module: Import, kernel: str) -> str:
     """The texts are those of the independent writer."""
     written, network = module("proved.text"), module("read.network_file")
-    for case in _cases():
-        data = case.network or b""
+    for name, data in [("every kind", every_kind()), *((case.name, case.network or b"") for case in _cases())]:
         if written.network_text(network.read_network(data)) != text_of_network(data):
-            return f"the network of {case.name}"
+            return f"the network of {name}"
     picture = module("read.pictures").Picture((1, 1, 3), b"\x00\x1a\xff")
     return "" if written.picture_text(picture) == b"picture 001aff\n" else "a picture"
 

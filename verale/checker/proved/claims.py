@@ -58,6 +58,8 @@ _MEMORY = "it took more"
 """So begins the reason for which one helps that allows more memory. For all others none does."""
 _OF_PICTURES = ("pictured", "latents")
 """The questions before which the network is told, once."""
+MOST_PRODUCTS_OF_SCRIPT = 2**28
+"""Of a network that the script is asked about: beyond, it would take minutes and gigabytes."""
 _LEAST = Fraction(1, 2**1074)
 """The smallest margin that can be stated."""
 
@@ -145,9 +147,7 @@ class ProvedClaims:
     def _answer(self, question: str, text: bytes) -> Answer:
         """Raises UnprovedError: `uncovered` or `limit`."""
         if question in _OF_PICTURES and self._network is not None:
-            unknown = unknown_layer(self._network)
-            if unknown is not None:
-                raise _uncovered(unknown)
+            self._require_known(self._network)
         dialogue = self._begun()
         if question in _OF_PICTURES and not self._network_told and self._network is not None:
             self._counted(dialogue.ask("network", network_text(self._network), max(1, self._left)))
@@ -155,6 +155,19 @@ class ProvedClaims:
         if self._left <= 0:
             raise self._limit("all questions together took more processor time than was allowed")
         return self._counted(dialogue.ask(question, text, self._left))
+
+    def _require_known(self, network: Network) -> None:
+        """Raises UnprovedError for what the program cannot prove of a network's pictures, before it is asked."""
+        unknown = unknown_layer(network)
+        if unknown is not None:
+            raise _uncovered(unknown)
+        products = sum(layer.products for layer in network.layers)
+        if self._program.language and products > MOST_PRODUCTS_OF_SCRIPT:
+            raise UnprovedError(
+                "limit",
+                f"as {self._program.language} the proved checker takes networks of at most {MOST_PRODUCTS_OF_SCRIPT}"
+                f" products, and this one has {products}; build its executable (`make proved`), or {_ANOTHER}",
+            )
 
     def _begun(self) -> Dialogue:
         """A dialogue in which the head has been told."""

@@ -74,7 +74,7 @@ _KNOWN = {
     "readout": "linear soft_tree maximum",
 }
 """The parts that the program knows, by the names that it reads."""
-_UNKNOWN_LAYERS = ("clamp", "multiply", "gaussian", "inverse_root")
+_UNKNOWN_LAYERS = ("gaussian",)
 """The kinds of layers that it does not know."""
 
 
@@ -204,6 +204,8 @@ def _layer(layer: Layer) -> str:
             return f"linear {_weights(layer)}"
         case "leaky_relu":
             return f"leaky_relu {_fraction(settings.slope)}"
+        case "clamp":
+            return f"clamp {_fraction(settings.lower)} {_fraction(settings.upper)}"
         case "max_pool2d" | "avg_pool2d":
             return f"{layer.kind} {_integers(windows)}"
         case "upsample_nearest":

@@ -4,50 +4,50 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(J){"use strict";var
-pn=1e-13,o4="Invalid_argument",gl=0.001,gm='"',o3="@[",pm=0.01,iX=1255,pl="Fatal error: exception %s\n",iW=255,eM=1e-11,pk=0x800,oI="jsError",b2=0x8000,o2="%ni",dR=256,oH="ready",o1="ml_z_overflow",c9=4096,oG="End_of_file",i$="a class",iV="Failure",cq=0xff,oF="\n",eL=1e-12,i_="ENOENT",bm="0",pj="([^/]+)",py="prices",i9=0xf,oE="List.nth",c8=128,iU=-48,oD=0xdc00,o0="Sys_blocked_io",px="fd ",ph="hints: ",pi="ENOTEMPTY",aq=248,pg=0.999999999999,aG="camlinternalFormat.ml",pf="Division_by_zero",pw=">",pv=1027,oC="Sys_error",i8=1e-14,U=246,oZ="%u",oB="EEXIST",gk="%d",oA="Printexc.handle_uncaught_exception",pu="a statement",cF=1e-280,pe="buffer.ml",oY=1000000000.,i2=127,dO=1024,oX="@{",jd=-2147483648,je="e",gf=120,oz=103,oW=" : flags Open_rdonly and Open_wronly are not compatible",b4=1e-09,oV="linear",pd="head",iT=512,c5="-",oy=0x7ff0,gj=1e-15,jc=": Not a directory",oU=" : file already exists",co=0xffffff,iS="0x",ox=0.0001,pt="Out_of_memory",at=254,jb="index out of bounds",c6=100,go="_bigarr02",ow="%Li",pc=" : flags Open_text and Open_binary are not compatible",c7=-1.,i1=2147483647,dQ=0.5,oT=", characters ",b5=0xffff,gg="none",oS=12520,i7=64.,oR="(Program not linked with -g, cannot print stack backtrace)\n",ov=16777216,ge=0.1,pb="Unix.Unix_error",ps="infinity",iR="mkdir",eK=1000,y="",pa="Stack_overflow",oQ="^",gd=": No such file or directory",gi=-2.,o$="/static/",dN=0x3f,i6=-97,o_="Not_found",gh=1e-16,gc=1e-08,oP="Match_failure",ou=", ",cp="%x",gn=252,cG=".",dM="+",i5="rmdir",pr=0xf0,o9=32752,pq="network",oO="%li",o8=1026,iQ=2047,i0=1e-07,oN=10000.,ja=0.25,pp=-32,ot="Pervasives.do_at_exit",cn=" ",oM=1e-300,i4="Fatal error: exception ",bD=0x80,bN=1023,os="Undefined_recursive_module",dP=1e-06,iZ="nan",o7="expected ",oL=0xe0,oK=0xdfff,o6="_",b3="/",i3="compare: functional value",po="Assert_failure",or="%i",iY="ENOTDIR",oJ=1073741823,aV=250,o5="expected fewer digits";function
-GC(c,d){var
+pw=1e-13,pb="Invalid_argument",gn=0.001,go='"',pa="@[",pv=0.01,iX=1255,pu="Fatal error: exception %s\n",iW=255,eO=1e-11,pt=0x800,oR="jsError",b6=0x8000,o$="%ni",dS=256,oQ="ready",o_="ml_z_overflow",c_=4096,oP="End_of_file",i$="a class",iV="Failure",ct=0xff,oO="\n",eN=1e-12,i_="ENOENT",bm="0",ps="([^/]+)",pH="prices",i9=0xf,oN="List.nth",c9=128,iU=-48,oM=0xdc00,o9="Sys_blocked_io",pG="fd ",pq="hints: ",pr="ENOTEMPTY",ap=248,pp=0.999999999999,aG="camlinternalFormat.ml",po="Division_by_zero",pF=">",pE=1027,oL="Sys_error",i8=1e-14,T=246,o8="%u",oK="EEXIST",gm="%d",oJ="Printexc.handle_uncaught_exception",pD="a statement",cH=1e-280,pn="buffer.ml",o7=1000000000.,i2=127,dP=1024,o6="@{",jd=-2147483648,je="e",gh=120,oI=103,o5=" : flags Open_rdonly and Open_wronly are not compatible",b8=1e-09,o4="linear",pm="head",iT=512,c6="-",oH=0x7ff0,gl=1e-15,jc=": Not a directory",o3=" : file already exists",cr=0xffffff,iS="0x",oG=0.0001,pC="Out_of_memory",as=254,jb="index out of bounds",c7=100,gq="_bigarr02",oF="%Li",pl=" : flags Open_text and Open_binary are not compatible",c8=-1.,i1=2147483647,dR=0.5,o2=", characters ",b9=0xffff,gi="none",o1=12520,i7=64.,o0="(Program not linked with -g, cannot print stack backtrace)\n",oE=16777216,gg=0.1,pk="Unix.Unix_error",pB="infinity",iR="mkdir",eM=1000,y="",pj="Stack_overflow",oZ="^",gf=": No such file or directory",gk=-2.,pi="/static/",dO=0x3f,i6=-97,ph="Not_found",gj=1e-16,ge=1e-08,oY="Match_failure",oD=", ",cs="%x",gp=252,cI=".",dN="+",i5="rmdir",pA=0xf0,pg=32752,pz="network",oX="%li",pf=1026,iQ=2047,i0=1e-07,oW=10000.,ja=0.25,py=-32,oC="Pervasives.do_at_exit",cq=" ",oV=1e-300,i4="Fatal error: exception ",bE=0x80,bQ=1023,oB="Undefined_recursive_module",dQ=1e-06,iZ="nan",pe="expected ",oU=0xe0,oT=0xdfff,pd="_",b7="/",i3="compare: functional value",px="Assert_failure",oA="%i",iY="ENOTDIR",oS=1073741823,aW=250,pc="expected fewer digits";function
+G4(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-GD(d,b,e,c,f){if(c<=b)for(var
+G5(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-GE(b,d,c,e){for(var
+G6(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Ho(b,a){throw[0,b,a]}function
-dX(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
+HQ(b,a){throw[0,b,a]}function
+dY(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
 d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-gz(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=c9&&a==c.length)return d.apply(null,c);var
-e=y;for(;0<a;b+=dO,a-=dO)e+=d.apply(null,c.slice(b,b+Math.min(a,dO)));return e}function
-c$(a){if(a.t==2)a.c+=dX(a.l-a.c.length,"\0");else
-a.c=gz(a.c,0,a.c.length);a.t=0}function
-p1(a){if(a.length<24){for(var
+gB(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=c_&&a==c.length)return d.apply(null,c);var
+e=y;for(;0<a;b+=dP,a-=dP)e+=d.apply(null,c.slice(b,b+Math.min(a,dP)));return e}function
+da(a){if(a.t==2)a.c+=dY(a.l-a.c.length,"\0");else
+a.c=gB(a.c,0,a.c.length);a.t=0}function
+p_(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>i2)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 jy(e){for(var
-j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bD){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bD;d++);if(d-b>iT){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8){g=h+(f<<6);if(f<oL){a=g-0x3080;if(a<bD)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8){g=h+(g<<6);if(f<pr){a=g-0xe2080;if(a<pk||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c8&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>b5)c+=String.fromCharCode(0xd7c0+(a>>10),oD+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dO){c.substr(0,1);j+=c;c=y}}return j+c}function
-b6(c,a,b){this.t=c;this.c=a;this.l=b}b6.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c$(this);case
-0:if(p1(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};b6.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return jy(a)};b6.prototype.slice=function(){var
+j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bE){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>iT){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9){g=h+(f<<6);if(f<oU){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9){g=h+(g<<6);if(f<pA){a=g-0xe2080;if(a<pt||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b9)c+=String.fromCharCode(0xd7c0+(a>>10),oM+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dP){c.substr(0,1);j+=c;c=y}}return j+c}function
+b_(c,a,b){this.t=c;this.c=a;this.l=b}b_.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:da(this);case
+0:if(p_(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};b_.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return jy(a)};b_.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-b6(this.t,a,this.l)};function
-pI(a){return new
-b6(0,a,a.length)}function
-b(a){return pI(a)}function
-jv(c,a){Ho(c,b(a))}var
+b_(this.t,a,this.l)};function
+pR(a){return new
+b_(0,a,a.length)}function
+b(a){return pR(a)}function
+jv(c,a){HQ(c,b(a))}var
 al=[0];function
 ac(a){jv(al.Invalid_argument,a)}function
-c_(){ac(jb)}function
-e(b,a){if(a<0||a>=b.length-1)c_();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)c_();b[a+1]=c;return 0}function
+c$(){ac(jb)}function
+e(b,a){if(a<0||a>=b.length-1)c$();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)c$();b[a+1]=c;return 0}function
 jf(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
@@ -58,90 +58,90 @@ var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cI(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gz(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?gz(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ji(b);var
+cK(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gB(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?gB(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ji(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cJ(a){return a}function
-bO(a,b,c,d,e){cI(cJ(a),b,c,d,e);return 0}function
-pG(){ac(jb)}function
-eN(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cL(a){return a}function
+bR(a,b,c,d,e){cK(cL(a),b,c,d,e);return 0}function
+pP(){ac(jb)}function
+eP(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-gp(b,a){if(a>>>0>=b.l)pG();return eN(b,a)}function
-au(a,c,b){b&=cq;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ji(a)}a.c[c]=b;return 0}function
-dT(b,a,c){if(a>>>0>=b.l)pG();return au(b,a,c)}function
-bP(c,a){if(c.fun)return bP(c.fun,a);if(typeof
+gr(b,a){if(a>>>0>=b.l)pP();return eP(b,a)}function
+at(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ji(a)}a.c[c]=b;return 0}function
+dU(b,a,c){if(a>>>0>=b.l)pP();return at(b,a,c)}function
+bS(c,a){if(c.fun)return bS(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bP(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bS(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bP(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)c_();return a}function
-GK(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bt(a){a.t&6&&c$(a);return a.c}var
-HA=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-p0(a){if(HA)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bS(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)c$();return a}function
+Ha(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bw(a){a.t&6&&da(a);return a.c}var
+H2=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+p9(a){if(H2)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 jo(c){var
 a=new(J.Float32Array)(1);a[0]=c;var
 b=new(J.Int32Array)(a.buffer);return b[0]|0}var
-pO=Math.pow(2,-24);function
+pX=Math.pow(2,-24);function
 ju(a){throw a}function
-eU(){ju(al.Division_by_zero)}function
-D(b,c,a){this.lo=b&co;this.mi=c&co;this.hi=a&b5}D.prototype.caml_custom="_j";D.prototype.copy=function(){return new
-D(this.lo,this.mi,this.hi)};D.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};D.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};D.prototype.neg=function(){var
+eW(){ju(al.Division_by_zero)}function
+E(b,c,a){this.lo=b&cr;this.mi=c&cr;this.hi=a&b9}E.prototype.caml_custom="_j";E.prototype.copy=function(){return new
+E(this.lo,this.mi,this.hi)};E.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};E.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};E.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-D(a,b,c)};D.prototype.add=function(a){var
+E(a,b,c)};E.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-D(b,c,d)};D.prototype.sub=function(a){var
+E(b,c,d)};E.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-D(b,c,d)};D.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*pO|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pO|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-D(b,c,d)};D.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};D.prototype.isNeg=function(){return this.hi<<16<0};D.prototype.and=function(a){return new
-D(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};D.prototype.or=function(a){return new
-D(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};D.prototype.xor=function(a){return new
-D(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};D.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-D(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-D(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-D(0,0,this.lo<<a-48)};D.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-D(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-D(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-D(this.hi>>a-48,0,0)};D.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+E(b,c,d)};E.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*pX|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pX|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+E(b,c,d)};E.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};E.prototype.isNeg=function(){return this.hi<<16<0};E.prototype.and=function(a){return new
+E(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};E.prototype.or=function(a){return new
+E(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};E.prototype.xor=function(a){return new
+E(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};E.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+E(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+E(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+E(0,0,this.lo<<a-48)};E.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+E(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+E(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+E(this.hi>>a-48,0,0)};E.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-D(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+E(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-D(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b5);return new
-D(this.hi<<16>>a-32,b,b)};D.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&co;this.lo=this.lo<<1&co};D.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&co;this.mi=(this.mi>>>1|this.hi<<23)&co;this.hi=this.hi>>>1};D.prototype.udivmod=function(e){var
+E(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b9);return new
+E(this.hi<<16>>a-32,b,b)};E.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cr;this.lo=this.lo<<1&cr};E.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cr;this.mi=(this.mi>>>1|this.hi<<23)&cr;this.hi=this.hi>>>1};E.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-D(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};D.prototype.div=function(a){var
-b=this;if(a.isZero())eU();var
-d=b.hi^a.hi;if(b.hi&b2)b=b.neg();if(a.hi&b2)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&b2)c=c.neg();return c};D.prototype.mod=function(b){var
-a=this;if(b.isZero())eU();var
-d=a.hi;if(a.hi&b2)a=a.neg();if(b.hi&b2)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&b2)c=c.neg();return c};D.prototype.toInt=function(){return this.lo|this.mi<<24};D.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};D.prototype.toArray=function(){return[this.hi>>8,this.hi&cq,this.mi>>16,this.mi>>8&cq,this.mi&cq,this.lo>>16,this.lo>>8&cq,this.lo&cq]};D.prototype.lo32=function(){return this.lo|(this.mi&cq)<<24};D.prototype.hi32=function(){return this.mi>>>8&b5|this.hi<<16};function
-db(b,c,a){return new
-D(b,c,a)}function
-gt(a){if(!isFinite(a)){if(isNaN(a))return db(1,0,oy);return a>0?db(0,0,oy):db(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?b2:a>=0?0:b2;if(f)a=-a;var
-b=p0(a)+bN;if(b<=0){b=0;a/=Math.pow(2,-o8)}else{a/=Math.pow(2,b-pv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+E(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};E.prototype.div=function(a){var
+b=this;if(a.isZero())eW();var
+d=b.hi^a.hi;if(b.hi&b6)b=b.neg();if(a.hi&b6)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&b6)c=c.neg();return c};E.prototype.mod=function(b){var
+a=this;if(b.isZero())eW();var
+d=a.hi;if(a.hi&b6)a=a.neg();if(b.hi&b6)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&b6)c=c.neg();return c};E.prototype.toInt=function(){return this.lo|this.mi<<24};E.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};E.prototype.toArray=function(){return[this.hi>>8,this.hi&ct,this.mi>>16,this.mi>>8&ct,this.mi&ct,this.lo>>16,this.lo>>8&ct,this.lo&ct]};E.prototype.lo32=function(){return this.lo|(this.mi&ct)<<24};E.prototype.hi32=function(){return this.mi>>>8&b9|this.hi<<16};function
+dc(b,c,a){return new
+E(b,c,a)}function
+gv(a){if(!isFinite(a)){if(isNaN(a))return dc(1,0,oH);return a>0?dc(0,0,oH):dc(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?b6:a>=0?0:b6;if(f)a=-a;var
+b=p9(a)+bQ;if(b<=0){b=0;a/=Math.pow(2,-pf)}else{a/=Math.pow(2,b-pE);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&i9|f|b<<4;return db(g,e,c)}function
-eR(a){return a.toArray()}function
-pF(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==go)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<b5)c.write(16,b.dims[a]);else{c.write(16,b5);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&i9|f|b<<4;return dc(g,e,c)}function
+eT(a){return a.toArray()}function
+pO(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gq)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<b9)c.write(16,b.dims[a]);else{c.write(16,b9);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,11 +158,11 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eR(b.get(a));for(var
+e=eT(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eR(gt(b.get(a)));for(var
+e=eT(gv(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -172,15 +172,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,jo(d[1]));c.write(32,jo(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eR(gt(f[1]));for(var
+f=b.get(a),e=eT(gv(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eR(gt(f[2]));for(var
+e=eT(gv(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-pD(a){switch(a){case
+pM(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-GF(c,e){var
+G7(c,e){var
 b=J,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -196,40 +196,40 @@ b=J,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)ac("Bigarray.create: unsupported kind");var
 d=new
-a(e*pD(c));return d}function
+a(e*pM(c));return d}function
 jp(c){var
 a=new(J.Int32Array)(1);a[0]=c;var
 b=new(J.Float32Array)(a.buffer);return b[0]}function
-eQ(a){return new
-D(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dV(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iQ)return(f|g|b&i9)==0?b&b2?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&i9);if(c>0){a+=16;a*=Math.pow(2,c-pv)}else
-a*=Math.pow(2,-o8);if(b&b2)a=-a;return a}function
+eS(a){return new
+E(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+dW(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iQ)return(f|g|b&i9)==0?b&b6?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&i9);if(c>0){a+=16;a*=Math.pow(2,c-pE)}else
+a*=Math.pow(2,-pf);if(b&b6)a=-a;return a}function
 jg(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)ac("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-G0(b,a){return new
-D(b&co,b>>>24&cq|(a&b5)<<8,a>>>16&b5)}function
+Hq(b,a){return new
+E(b&cr,b>>>24&ct|(a&b9)<<8,a>>>16&b9)}function
 jq(a){return a.hi32()}function
 jr(a){return a.lo32()}var
-GG=go;function
-cH(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cH.prototype.caml_custom=GG;cH.prototype.offset=function(b){var
+G8=gq;function
+cJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cJ.prototype.caml_custom=G8;cJ.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))ac("bigarray.js: invalid offset");if(this.dims.length!=b.length)ac("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c_();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c$();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c_();c=c*this.dims[a]+(b[a]-1)}return c};cH.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c$();c=c*this.dims[a]+(b[a]-1)}return c};cJ.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return G0(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Hq(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[at,e,c];default:return this.data[a]}};cH.prototype.set=function(a,b){switch(this.kind){case
+e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cJ.prototype.set=function(a,b){switch(this.kind){case
 7:this.data[a*2+0]=jr(b);this.data[a*2+1]=jq(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cH.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cJ.prototype.fill=function(b){switch(this.kind){case
 7:var
 c=jr(b),e=jq(b);if(c==e)this.data.fill(c);else
 for(var
@@ -238,7 +238,7 @@ a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cH.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cJ.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dS(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dS.prototype=new
-cH();dS.prototype.offset=function(a){if(typeof
+dT(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dT.prototype=new
+cJ();dT.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-ac("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c_();return a};dS.prototype.get=function(a){return this.data[a]};dS.prototype.set=function(a,b){this.data[a]=b;return 0};dS.prototype.fill=function(a){this.data.fill(a);return 0};function
-pB(c,d,a,b){var
-e=pD(c);if(jg(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dS(c,d,a,b);return new
-cH(c,d,a,b)}function
-da(a){if(!al.Failure)al.Failure=[aq,b(iV),-3];jv(al.Failure,a)}function
-pC(b,v,r){var
-i=b.read32s();if(i<0||i>16)da("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cq,o=p>>8&1,h=[];if(r==go)for(var
+ac("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c$();return a};dT.prototype.get=function(a){return this.data[a]};dT.prototype.set=function(a,b){this.data[a]=b;return 0};dT.prototype.fill=function(a){this.data.fill(a);return 0};function
+pK(c,d,a,b){var
+e=pM(c);if(jg(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dT(c,d,a,b);return new
+cJ(c,d,a,b)}function
+db(a){if(!al.Failure)al.Failure=[ap,b(iV),-3];jv(al.Failure,a)}function
+pL(b,v,r){var
+i=b.read32s();if(i<0||i>16)db("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ct,o=p>>8&1,h=[];if(r==gq)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==b5){var
-t=b.read32u(),u=b.read32u();if(t!=0)da("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==b9){var
+t=b.read32u(),u=b.read32u();if(t!=0)db("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=jg(h),f=GF(j,d),g=pB(j,o,h,f);switch(j){case
+d=jg(h),f=G7(j,d),g=pK(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,123 +291,123 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)da("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)db("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eQ(e);g.set(a,q)}break;case
+q=eS(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dV(eQ(e));g.set(a,k)}break;case
+k=dW(eS(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
 k=jp(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=jp(b.read32s()),l=jp(b.read32s());g.set(a,[at,m,l])}break;case
+m=jp(b.read32s()),l=jp(b.read32s());g.set(a,[as,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dV(eQ(e));for(var
+m=dW(eS(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dV(eQ(e));g.set(a,[at,m,l])}break}v[0]=(4+i)*4;return pB(j,o,h,f)}function
-pA(a,b,c){return a.compare(b,c)}function
+l=dW(eS(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return pK(j,o,h,f)}function
+pJ(a,b,c){return a.compare(b,c)}function
 aH(a,b){return Math.imul(a,b)}function
-a0(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-GV(a,b){a=a0(a,jr(b));a=a0(a,jq(b));return a}function
-jm(a,b){return GV(a,gt(b))}function
-pE(c){var
+a2(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Hl(a,b){a=a2(a,jr(b));a=a2(a,jq(b));return a}function
+jm(a,b){return Hl(a,gv(b))}function
+pN(c){var
 b=jg(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dR)b=dR;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=a0(d,e)}e=0;switch(b&3){case
+12:if(b>dS)b=dS;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=a2(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=a0(d,e)}break;case
+1:e|=c.data[a+0];d=a2(d,e)}break;case
 4:case
-5:if(b>c8)b=c8;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=a0(d,e)}if((b&1)!=0)d=a0(d,c.data[a]);break;case
+5:if(b>c9)b=c9;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=a2(d,e)}if((b&1)!=0)d=a2(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=a0(d,c.data[a]);break;case
+a=0;a<b;a++)d=a2(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=a0(d,c.data[a]);break;case
+a=0;a<b;a++)d=a2(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=a0(d,c.data[a]);break;case
+a=0;a<b;a++)d=a2(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
 a=0;a<b;a++)d=jm(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=jm(d,c.data[a]);break}return d}function
-GY(a,b){b[0]=4;return a.read32s()}function
-Hj(a,b){switch(a.read8u()){case
+Ho(a,b){b[0]=4;return a.read32s()}function
+HL(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:da("input_value: native integer value too large");default:da("input_value: ill-formed native integer")}}function
-G9(c,d){var
+2:db("input_value: native integer value too large");default:db("input_value: ill-formed native integer")}}function
+Hz(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eQ(b)}function
-G5(e,d,b){var
-c=eR(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eS(b)}function
+Hv(e,d,b){var
+c=eT(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-GZ(a,b,c){return a.compare(b)}function
-G2(a){return a.lo32()^a.hi32()}var
-eP={"_j":{deserialize:G9,serialize:G5,fixed_length:8,compare:GZ,hash:G2},"_i":{deserialize:GY,fixed_length:4},"_n":{deserialize:Hj,fixed_length:4},"_bigarray":{deserialize:function(a,b){return pC(a,b,"_bigarray")},serialize:pF,compare:pA,hash:pE},"_bigarr02":{deserialize:function(a,b){return pC(a,b,go)},serialize:pF,compare:pA,hash:pE}};function
-jh(a){return eP[a.caml_custom]&&eP[a.caml_custom].compare}function
-pJ(f,c,d,e){var
+Hp(a,b,c){return a.compare(b)}function
+Hs(a){return a.lo32()^a.hi32()}var
+eR={"_j":{deserialize:Hz,serialize:Hv,fixed_length:8,compare:Hp,hash:Hs},"_i":{deserialize:Ho,fixed_length:4},"_n":{deserialize:HL,fixed_length:4},"_bigarray":{deserialize:function(a,b){return pL(a,b,"_bigarray")},serialize:pO,compare:pJ,hash:pN},"_bigarr02":{deserialize:function(a,b){return pL(a,b,gq)},serialize:pO,compare:pJ,hash:pN}};function
+jh(a){return eR[a.caml_custom]&&eR[a.caml_custom].compare}function
+pS(f,c,d,e){var
 b=jh(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eS(a){return a
+eU(a){return a
 instanceof
-b6}function
-gu(a){return eS(a)}function
-pK(a){if(typeof
-a==="number")return eK;else
-if(eS(a))return gn;else
-if(gu(a))return 1252;else
+b_}function
+gw(a){return eU(a)}function
+pT(a){if(typeof
+a==="number")return eM;else
+if(eU(a))return gp;else
+if(gw(a))return 1252;else
 if(a
 instanceof
 Array&&a[0]===a[0]>>>0&&a[0]<=iW){var
-b=a[0]|0;return b==at?0:b}else
+b=a[0]|0;return b==as?0:b}else
 if(a
 instanceof
-String)return oS;else
+String)return o1;else
 if(typeof
-a=="string")return oS;else
+a=="string")return o1;else
 if(a
 instanceof
-Number)return eK;else
+Number)return eM;else
 if(a&&a.caml_custom)return iX;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-G_(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-pH(a,b){a.t&6&&c$(a);b.t&6&&c$(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-pW(a,b){return pH(a,b)}function
-dU(a,b,d){var
+HA(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+pQ(a,b){a.t&6&&da(a);b.t&6&&da(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+p5(a,b){return pQ(a,b)}function
+dV(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=pK(a);if(f==aV){a=a[1];continue}var
-g=pK(b);if(g==aV){b=b[1];continue}if(f!==g){if(f==eK){if(g==iX)return pJ(a,b,-1,d);return-1}if(g==eK){if(f==iX)return pJ(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=pT(a);if(f==aW){a=a[1];continue}var
+g=pT(b);if(g==aW){b=b[1];continue}if(f!==g){if(f==eM){if(g==iX)return pS(a,b,-1,d);return-1}if(g==eM){if(f==iX)return pS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:ac(i3);break;case
 248:var
-c=G_(a[2],b[2]);if(c!=0)return c|0;break;case
+c=HA(a[2],b[2]);if(c!=0)return c|0;break;case
 249:ac(i3);break;case
 250:ac("equal: got Forward_tag, should not happen");break;case
 251:ac("equal: abstract value");break;case
 252:if(a!==b){var
-c=pH(a,b);if(c!=0)return c|0}break;case
+c=pQ(a,b);if(c!=0)return c|0}break;case
 253:ac("equal: got Double_tag, should not happen");break;case
 254:ac("equal: got Double_array_tag, should not happen");break;case
 255:ac("equal: got Custom_tag, should not happen");break;case
@@ -421,240 +421,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bt(a),b=bt(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bw(a),b=bw(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aZ(a,b){return dU(a,b,true)}function
-GL(){return[0]}function
-aC(a){if(a<0)ac("Bytes.create");return new
-b6(a?2:9,y,a)}function
-gq(b,a){if(a==0)eU();return b/a|0}function
-bs(a,b){return+(dU(a,b,false)==0)}function
-GN(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dX(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ji(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gr(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-jt(d){d=bt(d);var
+a1(a,b){return dV(a,b,true)}function
+Hb(){return[0]}function
+aD(a){if(a<0)ac("Bytes.create");return new
+b_(a?2:9,y,a)}function
+gs(b,a){if(a==0)eW();return b/a|0}function
+bv(a,b){return+(dV(a,b,false)==0)}function
+Hd(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dY(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ji(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gt(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+jt(d){d=bw(d);var
 e=d.length;if(e>31)ac("format_int: format too long");var
-a={justify:dM,signstyle:c5,filler:cn,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:dN,signstyle:c6,filler:cq,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=c5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bm;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+b=d.charAt(c);switch(b){case"-":a.justify=c6;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bm;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
 jj(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c5))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=y;if(a.justify==dM&&a.filler==cn)for(var
-d=e;d<a.width;d++)c+=cn;if(a.signedconv)if(a.sign<0)c+=c5;else
-if(a.signstyle!=c5)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bm;if(a.alternate&&a.base==16)c+=iS;if(a.justify==dM&&a.filler==bm)for(var
-d=e;d<a.width;d++)c+=bm;c+=f;if(a.justify==c5)for(var
-d=e;d<a.width;d++)c+=cn;return b(c)}function
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c6))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=y;if(a.justify==dN&&a.filler==cq)for(var
+d=e;d<a.width;d++)c+=cq;if(a.signedconv)if(a.sign<0)c+=c6;else
+if(a.signstyle!=c6)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bm;if(a.alternate&&a.base==16)c+=iS;if(a.justify==dN&&a.filler==bm)for(var
+d=e;d<a.width;d++)c+=bm;c+=f;if(a.justify==c6)for(var
+d=e;d<a.width;d++)c+=cq;return b(c)}function
 jk(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dM)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bm);if(b>0)a=a+cG+new
+c=parseInt(a.toString().split(dN)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bm);if(b>0)a=a+cI+new
 Array(b+1).join(bm);return a}else
 return a.toFixed(b)}}var
-a,e=jt(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iZ;e.filler=cn}else
-if(!isFinite(c)){a="inf";e.filler=cn}else
+a,e=jt(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iZ;e.filler=cq}else
+if(!isFinite(c)){a="inf";e.filler=cq}else
 switch(e.conv){case"e":var
 a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(je),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cG)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break}else{var
+b=h-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cI)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cG)b--;a=a.slice(0,b+1)}}break}return jj(e,a)}function
-gs(e,c){if(bt(e)==gk)return b(y+c);var
+b=a.length-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cI)b--;a=a.slice(0,b+1)}}break}return jj(e,a)}function
+gu(e,c){if(bw(e)==gm)return b(y+c);var
 a=jt(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=cn;var
-f=a.prec-d.length;if(f>0)d=dX(f,bm)+d}return jj(a,d)}var
-Hl=0;function
-cK(){return Hl++}function
+d=c.toString(a.base);if(a.prec>=0){a.filler=cq;var
+f=a.prec-d.length;if(f>0)d=dY(f,bm)+d}return jj(a,d)}var
+HN=0;function
+cM(){return HN++}function
 jl(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bN,p0(a)+1);a*=Math.pow(2,-b);while(a<dQ){a*=2;b--}while(a>=1){a*=dQ;b++}if(c)a=-a;return[0,a,b]}function
-pP(a){return a.toUtf16()}function
-eW(){return false}function
-HB(){function
-a(a){if(a.charAt(0)===b3)return[y,a.substring(1)];return}function
+b=Math.max(-bQ,p9(a)+1);a*=Math.pow(2,-b);while(a<dR){a*=2;b--}while(a>=1){a*=dR;b++}if(c)a=-a;return[0,a,b]}function
+pY(a){return a.toUtf16()}function
+eY(){return false}function
+H3(){function
+a(a){if(a.charAt(0)===b7)return[y,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eW()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-jB=HB();function
-pY(a){return a.slice(-1)!==b3?a+b3:a}if(eW()&&J.process&&J.process.cwd)var
-eO=J.process.cwd().replace(/\\/g,b3);else
+d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eY()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
+jB=H3();function
+p7(a){return a.slice(-1)!==b7?a+b7:a}if(eY()&&J.process&&J.process.cwd)var
+eQ=J.process.cwd().replace(/\\/g,b7);else
 var
-eO="/static";eO=pY(eO);function
-Hc(a){a=pP(a);if(!jB(a))a=eO+a;var
-e=jB(a),d=e[1].split(b3),b=[];for(var
+eQ="/static";eQ=p7(eQ);function
+HE(a){a=pY(a);if(!jB(a))a=eQ+a;var
+e=jB(a),d=e[1].split(b7),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Hx(e){for(var
-f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bD){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bD;d++);if(d-c>iT){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<pk){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bD|a&dN)}else
-if(a<0xd800||a>=oK)b+=String.fromCharCode(oL|a>>12,bD|a>>6&dN,bD|a&dN);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oD||h>oK)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(pr|a>>18,bD|a>>12&dN,bD|a>>6&dN,bD|a&dN)}if(b.length>dO){b.substr(0,1);f+=b;b=y}}return f+b}function
-GJ(a){var
-b=9;if(!p1(a))b=8,a=Hx(a);return new
-b6(b,a,a.length)}function
-b8(a){return GJ(a)}var
-HQ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oB,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",i_,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iY,pi,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-d0(d,f,e,a){var
-b=HQ.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,b8(f||y),b8(e||y)];return c}var
-pT={};function
-dc(a){return pT[a]}function
-dW(b,a){throw[0,b].concat(a)}function
-GI(a){return new
-b6(4,a,a.length)}function
-ax(a){jv(al.Sys_error,a)}function
-Hm(a){ax(a+gd)}function
-bv(a){return a.l}function
-GB(){}function
+HZ(e){for(var
+f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bE){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>iT){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<pt){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&dO)}else
+if(a<0xd800||a>=oT)b+=String.fromCharCode(oU|a>>12,bE|a>>6&dO,bE|a&dO);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oM||h>oT)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(pA|a>>18,bE|a>>12&dO,bE|a>>6&dO,bE|a&dO)}if(b.length>dP){b.substr(0,1);f+=b;b=y}}return f+b}function
+G$(a){var
+b=9;if(!p_(a))b=8,a=HZ(a);return new
+b_(b,a,a.length)}function
+ca(a){return G$(a)}var
+Ig=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oK,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",i_,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iY,pr,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+d1(d,f,e,a){var
+b=Ig.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,ca(f||y),ca(e||y)];return c}var
+p2={};function
+dd(a){return p2[a]}function
+dX(b,a){throw[0,b].concat(a)}function
+G_(a){return new
+b_(4,a,a.length)}function
+ay(a){jv(al.Sys_error,a)}function
+HO(a){ay(a+gf)}function
+by(a){return a.l}function
+G3(){}function
 aO(a){this.data=a}aO.prototype=new
-GB();aO.prototype.truncate=function(a){var
-b=this.data;this.data=aC(a|0);cI(b,0,this.data,0,a)};aO.prototype.length=function(){return bv(this.data)};aO.prototype.write=function(b,d,g,a){var
+G3();aO.prototype.truncate=function(a){var
+b=this.data;this.data=aD(a|0);cK(b,0,this.data,0,a)};aO.prototype.length=function(){return by(this.data)};aO.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=aC(b+a),f=this.data;this.data=e;cI(f,0,this.data,0,c)}bO(d,g,this.data,b,a);return 0};aO.prototype.read=function(c,a,d,b){var
-e=this.length();cI(this.data,c,a,d,b);return 0};aO.prototype.read_one=function(a){return gp(this.data,a)};aO.prototype.close=function(){};aO.prototype.constructor=aO;function
-a7(b,a){this.content={};this.root=b;this.lookupFun=a}a7.prototype.nm=function(a){return this.root+a};a7.prototype.create_dir_if_needed=function(d){var
-c=d.split(b3),b=y;for(var
-a=0;a<c.length-1;a++){b+=c[a]+b3;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a7.prototype.slash=function(a){return/\/$/.test(a)?a:a+b3};a7.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=aD(b+a),f=this.data;this.data=e;cK(f,0,this.data,0,c)}bR(d,g,this.data,b,a);return 0};aO.prototype.read=function(c,a,d,b){var
+e=this.length();cK(this.data,c,a,d,b);return 0};aO.prototype.read_one=function(a){return gr(this.data,a)};aO.prototype.close=function(){};aO.prototype.constructor=aO;function
+a$(b,a){this.content={};this.root=b;this.lookupFun=a}a$.prototype.nm=function(a){return this.root+a};a$.prototype.create_dir_if_needed=function(d){var
+c=d.split(b7),b=y;for(var
+a=0;a<c.length-1;a++){b+=c[a]+b7;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a$.prototype.slash=function(a){return/\/$/.test(a)?a:a+b7};a$.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aO(cJ(c[1]))}}};a7.prototype.exists=function(a){if(a==y)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a7.prototype.mkdir=function(c,e,d){var
-b=d&&dc(pb);if(this.exists(c))if(b)dW(b,d0(oB,iR,this.nm(c)));else
-ax(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dW(b,d0(i_,iR,this.nm(a)));else
-ax(a+gd);if(!this.is_dir(a))if(b)dW(b,d0(iY,iR,this.nm(a)));else
-ax(a+jc);this.create_dir_if_needed(this.slash(c))};a7.prototype.rmdir=function(a,f){var
-b=f&&dc(pb),c=a==y?y:this.slash(a),e=new
-RegExp(oQ+c+pj);if(!this.exists(a))if(b)dW(b,d0(i_,i5,this.nm(a)));else
-ax(a+gd);if(!this.is_dir(a))if(b)dW(b,d0(iY,i5,this.nm(a)));else
-ax(a+jc);for(var
+aO(cL(c[1]))}}};a$.prototype.exists=function(a){if(a==y)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a$.prototype.mkdir=function(c,e,d){var
+b=d&&dd(pk);if(this.exists(c))if(b)dX(b,d1(oK,iR,this.nm(c)));else
+ay(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dX(b,d1(i_,iR,this.nm(a)));else
+ay(a+gf);if(!this.is_dir(a))if(b)dX(b,d1(iY,iR,this.nm(a)));else
+ay(a+jc);this.create_dir_if_needed(this.slash(c))};a$.prototype.rmdir=function(a,f){var
+b=f&&dd(pk),c=a==y?y:this.slash(a),e=new
+RegExp(oZ+c+ps);if(!this.exists(a))if(b)dX(b,d1(i_,i5,this.nm(a)));else
+ay(a+gf);if(!this.is_dir(a))if(b)dX(b,d1(iY,i5,this.nm(a)));else
+ay(a+jc);for(var
 d
 in
-this.content)if(d.match(e))if(b)dW(b,d0(pi,i5,this.nm(a)));else
-ax(this.nm(a)+": Directory not empty");delete
-this.content[c]};a7.prototype.readdir=function(a){var
-f=a==y?y:this.slash(a);if(!this.exists(a))ax(a+gd);if(!this.is_dir(a))ax(a+jc);var
+this.content)if(d.match(e))if(b)dX(b,d1(pr,i5,this.nm(a)));else
+ay(this.nm(a)+": Directory not empty");delete
+this.content[c]};a$.prototype.readdir=function(a){var
+f=a==y?y:this.slash(a);if(!this.exists(a))ay(a+gf);if(!this.is_dir(a))ay(a+jc);var
 g=new
-RegExp(oQ+f+pj),d={},c=[];for(var
+RegExp(oZ+f+ps),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a7.prototype.is_dir=function(a){if(a==y)return true;var
-b=this.slash(a);return this.content[b]?1:0};a7.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a$.prototype.is_dir=function(a){if(a==y)return true;var
+b=this.slash(a);return this.content[b]?1:0};a$.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a7.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ax(this.nm(a)+oW);if(b.text&&b.binary)ax(this.nm(a)+pc);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ax(this.nm(a)+" : is a directory");if(b.create&&b.excl)ax(this.nm(a)+oU);var
+this.content[a];return b};a$.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ay(this.nm(a)+o5);if(b.text&&b.binary)ay(this.nm(a)+pl);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ay(this.nm(a)+" : is a directory");if(b.create&&b.excl)ay(this.nm(a)+o3);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aO(aC(0));return this.content[a]}else
-Hm(this.nm(a))};a7.prototype.register=function(c,a){var
-b;if(this.content[c])ax(this.nm(c)+oU);if(eS(a))b=new
-aO(a);if(gu(a))b=new
-aO(cJ(a));else
+aO(aD(0));return this.content[a]}else
+HO(this.nm(a))};a$.prototype.register=function(c,a){var
+b;if(this.content[c])ay(this.nm(c)+o3);if(eU(a))b=new
+aO(a);if(gw(a))b=new
+aO(cL(a));else
 if(a
 instanceof
 Array)b=new
-aO(GI(a));else
+aO(G_(a));else
 if(typeof
 a==="string")b=new
-aO(pI(a));else
+aO(pR(a));else
 if(a.toString){var
-d=cJ(b8(a.toString()));b=new
+d=cL(ca(a.toString()));b=new
 aO(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ax(this.nm(c)+" : registering file with invalid content type")};a7.prototype.constructor=a7;function
-pz(){}function
-pM(b){var
-a=jB(b);if(!a)return;return a[0]+b3}var
-gx=pM(eO)||da("unable to compute caml_root"),dZ=[];if(eW())dZ.push({path:gx,device:new
-pz(gx)});else
-dZ.push({path:gx,device:new
-a7(gx)});dZ.push({path:o$,device:new
-a7(o$)});function
-p6(b){var
-g=Hc(b),b=g.join(b3),f=pY(b),c;for(var
-e=0;e<dZ.length;e++){var
-a=dZ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eW()){var
-d=pM(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+ay(this.nm(c)+" : registering file with invalid content type")};a$.prototype.constructor=a$;function
+pI(){}function
+pV(b){var
+a=jB(b);if(!a)return;return a[0]+b7}var
+gz=pV(eQ)||db("unable to compute caml_root"),d0=[];if(eY())d0.push({path:gz,device:new
+pI(gz)});else
+d0.push({path:gz,device:new
+a$(gz)});d0.push({path:pi,device:new
+a$(pi)});function
+qd(b){var
+g=HE(b),b=g.join(b7),f=p7(b),c;for(var
+e=0;e<d0.length;e++){var
+a=d0[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eY()){var
+d=pV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-pz(d)};dZ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ax("no device found for "+f)}function
-GM(c,b){var
-a=p6(c);if(!a.device.register)da("cannot register file");a.device.register(a.rest,b);return 0}function
-pZ(c,a){var
-c=b(c),a=b(a);return GM(c,a)}function
-GP(){var
+pI(d)};d0.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ay("no device found for "+f)}function
+Hc(c,b){var
+a=qd(c);if(!a.device.register)db("cannot register file");a.device.register(a.rest,b);return 0}function
+p8(c,a){var
+c=b(c),a=b(a);return Hc(c,a)}function
+Hf(){var
 b=J.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)pZ(b[a].name,b[a].content);J.jsoo_create_file=pZ;J.caml_fs_tmp=[];return 0}function
-GQ(){return[0]}function
-GR(a,b){return+(dU(a,b,false)>=0)}function
+a=0;a<b.length;a++)p8(b[a].name,b[a].content);J.jsoo_create_file=p8;J.caml_fs_tmp=[];return 0}function
+Hg(){return[0]}function
+Hh(a,b){return+(dV(a,b,false)>=0)}function
 jn(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=a0(d,c)}c=0;switch(e&3){case
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=a2(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=a0(d,c)}d^=e;return d}function
-GW(a,b){return jn(a,bt(b))}function
-GT(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a0(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=a2(d,c)}d^=e;return d}function
+Hm(a,b){return jn(a,bw(b))}function
+Hj(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a2(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=a0(d,c)}d^=e;return d}function
-pQ(a){switch(a.t&6){default:c$(a);case
+1:c|=b[a];d=a2(d,c)}d^=e;return d}function
+pZ(a){switch(a.t&6){default:da(a);case
 0:return a.c;case
 4:return a.c}}function
-GS(b,c){var
-a=pQ(c);return typeof
-a==="string"?jn(b,a):GT(b,a)}function
-GU(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-pN(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dR)d=dR;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eP[a.caml_custom]&&eP[a.caml_custom].hash){var
-k=eP[a.caml_custom].hash(a);b=a0(b,k);c--}}else
+Hi(b,c){var
+a=pZ(c);return typeof
+a==="string"?jn(b,a):Hj(b,a)}function
+Hk(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+pW(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dS)d=dS;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eR[a.caml_custom]&&eR[a.caml_custom].hash){var
+k=eR[a.caml_custom].hash(a);b=a2(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=a0(b,a[2]);c--;break;case
+248:b=a2(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=a0(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eS(a)){b=GS(b,a);c--}else
-if(gu(a)){b=GW(b,a);c--}else
+o=a.length-1<<10|a[0];b=a2(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eU(a)){b=Hi(b,a);c--}else
+if(gw(a)){b=Hm(b,a);c--}else
 if(typeof
 a==="string"){b=jn(b,a);c--}else
-if(a===(a|0)){b=a0(b,a+a+1);c--}else
-if(a===+a){b=jm(b,a);c--}}b=GU(b);return b&0x3FFFFFFF}function
-GX(a,c,k){if(!isFinite(a)){if(isNaN(a))return b8(iZ);return b8(a>0?ps:"-infinity")}var
+if(a===(a|0)){b=a2(b,a+a+1);c--}else
+if(a===+a){b=jm(b,a);c--}}b=Hk(b);return b&0x3FFFFFFF}function
+Hn(a,c,k){if(!isFinite(a)){if(isNaN(a))return ca(iZ);return ca(a>0?pB:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?y:dM,e=y;if(i)e=c5;else
+j=d<0?y:dN,e=y;if(i)e=c6;else
 switch(k){case
-43:e=dM;break;case
-32:e=cn;break;default:break}if(c>=0&&c<13){var
+43:e=dN;break;case
+32:e=cq;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cG);if(h<0)b+=cG+dX(c,bm);else{var
-f=h+1+c;if(b.length<f)b+=dX(f-b.length,bm);else
-b=b.substr(0,f)}}return b8(e+iS+b+"p"+j+d.toString(10))}function
-G4(a){return+a.isZero()}function
-G7(a){return new
-D(a&co,a>>24&co,a>>31&b5)}function
-G8(a){return a.toInt()}function
-G3(a){return+a.isNeg()}function
-G6(a){return a.neg()}function
-G1(g,c){var
-a=jt(g);if(a.signedconv&&G3(c)){a.sign=-1;c=G6(c)}var
-b=y,h=G7(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(G8(e.modulus))+b}while(!G4(c));if(a.prec>=0){a.filler=cn;var
-d=a.prec-b.length;if(d>0)b=dX(d,bm)+b}return jj(a,b)}function
-bu(b,a){a|=0;if(a>bN){a-=bN;b*=Math.pow(2,bN);if(a>bN){a-=bN;b*=Math.pow(2,bN)}}if(a<-bN){a+=bN;b*=Math.pow(2,-bN)}b*=Math.pow(2,a);return b}function
-Ha(a,b){return+(dU(a,b,false)<=0)}function
-Hb(a,b){return+(dU(a,b,false)<0)}function
-p(a,d){if(a<0)c_();var
+h=b.indexOf(cI);if(h<0)b+=cI+dY(c,bm);else{var
+f=h+1+c;if(b.length<f)b+=dY(f-b.length,bm);else
+b=b.substr(0,f)}}return ca(e+iS+b+"p"+j+d.toString(10))}function
+Hu(a){return+a.isZero()}function
+Hx(a){return new
+E(a&cr,a>>24&cr,a>>31&b9)}function
+Hy(a){return a.toInt()}function
+Ht(a){return+a.isNeg()}function
+Hw(a){return a.neg()}function
+Hr(g,c){var
+a=jt(g);if(a.signedconv&&Ht(c)){a.sign=-1;c=Hw(c)}var
+b=y,h=Hx(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Hy(e.modulus))+b}while(!Hu(c));if(a.prec>=0){a.filler=cq;var
+d=a.prec-b.length;if(d>0)b=dY(d,bm)+b}return jj(a,b)}function
+bx(b,a){a|=0;if(a>bQ){a-=bQ;b*=Math.pow(2,bQ);if(a>bQ){a-=bQ;b*=Math.pow(2,bQ)}}if(a<-bQ){a+=bQ;b*=Math.pow(2,-bQ)}b*=Math.pow(2,a);return b}function
+HC(a,b){return+(dV(a,b,false)<=0)}function
+HD(a,b){return+(dV(a,b,false)<0)}function
+p(a,d){if(a<0)c$();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Ht(a){return b(gz(a,0,a.length))}var
-Hd=function(){function
+HV(a){return b(gB(a,0,a.length))}var
+HF=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -662,42 +662,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bD<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bE<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=pQ(i);if(typeof
+e=[],h=pZ(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Ht(k(e,f))}}();function
-He(c,b,a){return Hd(cJ(c),b,a)}function
-Hf(){return 0}var
-b7=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return HV(k(e,f))}}();function
+HG(c,b,a){return HF(cL(c),b,a)}function
+HH(){return 0}var
+b$=new
 Array();function
-gv(c){var
-a=b7[c];if(!a.opened)ax("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&al.fds[a.fd]&&al.fds[a.fd].output){var
+gx(c){var
+a=b$[c];if(!a.opened)ay("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&al.fds[a.fd]&&al.fds[a.fd].output){var
 b=al.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
-K(a){return bv(a)}function
-pV(e,f){var
-a=b7[e],d=b(f),c=K(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-Hy(a){var
+K(a){return by(a)}function
+p4(e,f){var
+a=b$[e],d=b(f),c=K(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+H0(a){var
 a=jy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Hz(a){var
+H1(a){var
 a=jy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-gA(c,e,d,a){if(al.fds===undefined)al.fds=new
+gC(c,e,d,a){if(al.fds===undefined)al.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;al.fds[c]=b;if(!al.fd_last_idx||c>al.fd_last_idx)al.fd_last_idx=c;return c}function
-HS(c,b,g){var
+Ii(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,59 +707,59 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ax(bt(c)+oW);if(a.text&&a.binary)ax(bt(c)+pc);var
-d=p6(c),e=d.device.open(d.rest,a),f=al.fd_last_idx?al.fd_last_idx:0;return gA(f+1,pV,e,a)}gA(0,pV,new
-aO(aC(0)));gA(1,Hz,new
-aO(aC(0)));gA(2,Hy,new
-aO(aC(0)));function
-Hg(a){var
-c=al.fds[a];if(c.flags.wronly)ax(px+a+" is writeonly");var
-d=null;if(a==0&&eW()){var
-e=require("fs");d=function(){return b8(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b7[b.fd]=b;return b.fd}function
-pR(c){var
-b=al.fds[c];if(b.flags.rdonly)ax(px+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b7[a.fd]=a;return a.fd}function
-Hh(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ay(bw(c)+o5);if(a.text&&a.binary)ay(bw(c)+pl);var
+d=qd(c),e=d.device.open(d.rest,a),f=al.fd_last_idx?al.fd_last_idx:0;return gC(f+1,p4,e,a)}gC(0,p4,new
+aO(aD(0)));gC(1,H1,new
+aO(aD(0)));gC(2,H0,new
+aO(aD(0)));function
+HI(a){var
+c=al.fds[a];if(c.flags.wronly)ay(pG+a+" is writeonly");var
+d=null;if(a==0&&eY()){var
+e=require("fs");d=function(){return ca(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b$[b.fd]=b;return b.fd}function
+p0(c){var
+b=al.fds[c];if(b.flags.rdonly)ay(pG+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b$[a.fd]=a;return a.fd}function
+HJ(){var
 b=0;for(var
-a=0;a<b7.length;a++)if(b7[a]&&b7[a].opened&&b7[a].out)b=[0,b7[a].fd,b];return b}function
-dY(a){return a}function
-Hi(g,d,h,f){var
-b=b7[g];if(!b.opened)ax("Cannot output to a closed channel");var
-a;if(h==0&&bv(d)==f)a=d;else{a=aC(f);cI(d,h,a,0,f)}var
-i=dY(a),c=bt(i),e=c.lastIndexOf(oF);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gv(g);b.buffer+=c.substr(e+1)}return 0}function
-js(b,a,d,c){return Hi(b,cJ(a),d,c)}function
-pS(c,a){var
+a=0;a<b$.length;a++)if(b$[a]&&b$[a].opened&&b$[a].out)b=[0,b$[a].fd,b];return b}function
+dZ(a){return a}function
+HK(g,d,h,f){var
+b=b$[g];if(!b.opened)ay("Cannot output to a closed channel");var
+a;if(h==0&&by(d)==f)a=d;else{a=aD(f);cK(d,h,a,0,f)}var
+i=dZ(a),c=bw(i),e=c.lastIndexOf(oO);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gx(g);b.buffer+=c.substr(e+1)}return 0}function
+js(b,a,d,c){return HK(b,cL(a),d,c)}function
+p1(c,a){var
 d=b(String.fromCharCode(a));js(c,d,0,1);return 0}function
-gw(b,a){if(a==0)eU();return b%a}function
-eT(a,b){return+(dU(a,b,false)!=0)}function
-Hk(a,b){a[0]=aV;a[1]=b;return 0}function
+gy(b,a){if(a==0)eW();return b%a}function
+eV(a,b){return+(dV(a,b,false)!=0)}function
+HM(a,b){a[0]=aW;a[1]=b;return 0}function
 aP(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eS(a))return gn;else
-if(gu(a))return gn;else
+if(eU(a))return gp;else
+if(gw(a))return gp;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
 if(a&&a.caml_custom)return iW;else
-return eK}function
-bE(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);al[b+1]=c;if(a)al[a]=c}function
-jw(a,b){pT[bt(a)]=b;return 0}function
-Hp(a){return Math.round(a)}function
-gy(a){if(a==0)a=1/a;return a<0?1:0}function
-Hr(){ac(jb)}function
-eV(b,a){return eN(b,a)}function
-aD(b,a){if(a>>>0>=K(b))Hr();return eV(b,a)}function
-GH(a,b){if(a===b)return 1;a.t&6&&c$(a);b.t&6&&c$(b);return a.c==b.c?1:0}function
-Hs(a,b){return GH(a,b)}function
-w(a,b){return 1-Hs(a,b)}function
-Hu(){return 0x7FFFFFFF/4|0}function
-Hn(){ju(al.Not_found)}function
-pX(c){var
-a=J,b=pP(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b8(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return b8(J.jsoo_static_env[b]);Hn()}function
-Hv(){if(J.crypto)if(typeof
+return eM}function
+bF(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);al[b+1]=c;if(a)al[a]=c}function
+jw(a,b){p2[bw(a)]=b;return 0}function
+HR(a){return Math.round(a)}function
+gA(a){if(a==0)a=1/a;return a<0?1:0}function
+HT(){ac(jb)}function
+eX(b,a){return eP(b,a)}function
+aE(b,a){if(a>>>0>=K(b))HT();return eX(b,a)}function
+G9(a,b){if(a===b)return 1;a.t&6&&da(a);b.t&6&&da(b);return a.c==b.c?1:0}function
+HU(a,b){return G9(a,b)}function
+w(a,b){return 1-HU(a,b)}function
+HW(){return 0x7FFFFFFF/4|0}function
+HP(){ju(al.Not_found)}function
+p6(c){var
+a=J,b=pY(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ca(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return ca(J.jsoo_static_env[b]);HP()}function
+HX(){if(J.crypto)if(typeof
 J.crypto.getRandomValues==="function"){var
 a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
 if(J.crypto.randomBytes==="function"){var
@@ -769,92 +769,92 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 jx(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aI(b,a){return{joo_tramp:b,joo_args:a}}function
-Hw(c,a){if(typeof
+HY(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-pU(a){return a}function
-bQ(a){if(a
+p3(a){return a}function
+bT(a){if(a
 instanceof
 Array)return a;if(J.RangeError&&a
 instanceof
-J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pU(al.Stack_overflow);if(J.InternalError&&a
+J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return p3(al.Stack_overflow);if(J.InternalError&&a
 instanceof
-J.InternalError&&a.message&&a.message.match(/too much recursion/i))return pU(al.Stack_overflow);if(a
+J.InternalError&&a.message&&a.message.match(/too much recursion/i))return p3(al.Stack_overflow);if(a
 instanceof
-J.Error&&dc(oI))return[0,dc(oI),a];return[0,al.Failure,b8(String(a))]}function
-a9(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-p2(b){var
-a=BigInt(b);return a9(a<0?-a:a)}function
-p3(a,b){return a9(BigInt(a)+BigInt(b))}function
-gC(a){if(a===0)eU();return BigInt(a)}function
-HC(e,g){var
-b=BigInt(e),a=gC(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a9(f?c+BigInt(1):c)}function
+J.Error&&dd(oR))return[0,dd(oR),a];return[0,al.Failure,ca(String(a))]}function
+ba(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+p$(b){var
+a=BigInt(b);return ba(a<0?-a:a)}function
+qa(a,b){return ba(BigInt(a)+BigInt(b))}function
+gE(a){if(a===0)eW();return BigInt(a)}function
+H4(e,g){var
+b=BigInt(e),a=gE(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ba(f?c+BigInt(1):c)}function
 N(a,b){return a<b?-1:a>b?1:0}function
-jz(a,b){return a9(BigInt(a)/gC(b))}function
-HL(a,b){return a9(BigInt(a)%gC(b))}function
-HD(a,b){return[0,jz(a,b),HL(a,b)]}function
-gB(a,b){return a===b?1:0}function
-HE(c,a,b){if(a<0||b<1)ac("Z.extract: invalid bit range");return a9(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dd(e,f){var
-b=BigInt(e),a=gC(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a9(g?c-BigInt(1):c)}function
+jz(a,b){return ba(BigInt(a)/gE(b))}function
+Ib(a,b){return ba(BigInt(a)%gE(b))}function
+H5(a,b){return[0,jz(a,b),Ib(a,b)]}function
+gD(a,b){return a===b?1:0}function
+H6(c,a,b){if(a<0||b<1)ac("Z.extract: invalid bit range");return ba(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+de(e,f){var
+b=BigInt(e),a=gE(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ba(g?c-BigInt(1):c)}function
 jA(d,c){var
-a=bt(d);if(a!==gk&&a!==cp)ac("Z.format: the format must be %d or %x");return b(c.toString(a===cp?16:10))}function
-HF(){return 0}function
-HG(a,b){return a9(BigInt(a)*BigInt(b))}function
-HH(b,c){var
+a=bw(d);if(a!==gm&&a!==cs)ac("Z.format: the format must be %d or %x");return b(c.toString(a===cs?16:10))}function
+H7(){return 0}function
+H8(a,b){return ba(BigInt(a)*BigInt(b))}function
+H9(b,c){var
 a=b*c;return a<-2147483648||a>i1?1:0}function
-HI(a){return a9(-BigInt(a))}function
-a8(a){if(a===0)return 0;var
+H_(a){return ba(-BigInt(a))}function
+a3(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-HJ(c,i,b,e){var
-f=bt(i);if(b<0||e<0||b>f.length-e)ac("Z.of_substring_base: invalid offset or length");var
+H$(c,i,b,e){var
+f=bw(i);if(b<0||e<0||b>f.length-e)ac("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ac("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ac("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:iS+a);return a9(a===g?h:-h)}function
-HK(a){return a9(BigInt(a)-BigInt(1))}function
-p4(b,a){if(a<0)ac("Z.shift_left: count argument must be positive");return a9(BigInt(b)<<BigInt(a))}function
-HM(b,a){if(a<0)ac("Z.shift_right: count argument must be positive");return a9(BigInt(b)>>BigInt(a))}function
-V(a){return a<0?-1:a>0?1:0}function
-HN(b){if(b<0)ac("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a8(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a9(a)}function
-p5(a,b){return a9(BigInt(a)-BigInt(b))}function
-HO(a){return a9(BigInt(a)+BigInt(1))}function
-HP(a){if(typeof
-a!=="number")ju(dc(o1));return a}function
-HR(a,c){J.verale={greeting:bt(a),ask:function(a){return bt(bP(c,[b(a)]))}};return 0}function
-G$(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-GO(b){var
-a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&G$(b[1]))var
+h=BigInt(d?a:iS+a);return ba(a===g?h:-h)}function
+Ia(a){return ba(BigInt(a)-BigInt(1))}function
+qb(b,a){if(a<0)ac("Z.shift_left: count argument must be positive");return ba(BigInt(b)<<BigInt(a))}function
+Ic(b,a){if(a<0)ac("Z.shift_right: count argument must be positive");return ba(BigInt(b)>>BigInt(a))}function
+U(a){return a<0?-1:a>0?1:0}function
+Id(b){if(b<0)ac("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a3(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ba(a)}function
+qc(a,b){return ba(BigInt(a)-BigInt(b))}function
+Ie(a){return ba(BigInt(a)+BigInt(1))}function
+If(a){if(typeof
+a!=="number")ju(dd(o_));return a}function
+Ih(a,c){J.verale={greeting:bw(a),ask:function(a){return bw(bS(c,[b(a)]))}};return 0}function
+HB(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+He(b){var
+a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&HB(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=ou;var
+d=f;d<e.length;d++){if(d>f)a+=oD;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-b6)a+=gm+c.toString()+gm;else
+b_)a+=go+c.toString()+go;else
 if(typeof
-c=="string")a+=gm+c.toString()+gm;else
-a+=o6}a+=")"}else
-if(b[0]==aq)a+=b[1];return a}function
-pL(a){if(a
+c=="string")a+=go+c.toString()+go;else
+a+=pd}a+=")"}else
+if(b[0]==ap)a+=b[1];return a}function
+pU(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==aq)){var
-c=dc(oA);if(c)c(a,false);else{var
-d=GO(a),b=dc(ot);if(b)b(0);J.console.error(i4+d+oF)}}else
+Array&&(a[0]==0||a[0]==ap)){var
+c=dd(oJ);if(c)c(a,false);else{var
+d=He(a),b=dd(oC);if(b)b(0);J.console.error(i4+d+oO)}}else
 throw a}function
-Hq(){var
-a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pL(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pL(a.error)})}Hq();function
-f(a,b){return a.length==1?a(b):bP(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bP(a,[b,c])}function
-aN(a,b,c,d){return a.length==3?a(b,c,d):bP(a,[b,c,d])}function
-cE(a,b,c,d,e){return a.length==4?a(b,c,d,e):bP(a,[b,c,d,e])}function
-b1(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bP(a,[b,c,d,e,f])}function
-oq(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bP(a,[b,c,d,e,f,g])}function
-GA(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bP(a,[b,c,d,e,f,g,h])}GP();var
-eX=[aq,b(pt),-1],jG=[aq,b(oC),-2],jE=[aq,b(iV),-3],jD=[aq,b(o4),-4],gG=[aq,b(oG),-5],bR=[aq,b(o_),-7],jF=[aq,b(oP),-8],gF=[aq,b(pa),-9],aj=[aq,b(po),-11],jH=[aq,b(os),-12],Gz=[4,0,0,0,[12,45,[4,0,0,0,0]]],gY=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(oT),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],nF=[0,0,0],nH=[0,0,0],nT=[0,0,-1],iD=[0,0,0],eD=[0,0,1,0,0,0],c4=[0,58,62],eE=[0,96,c8],iE=[0,0,0,0],n5=[0,1,0,0],oe=[0,0,[0,64,0]];bE(11,jH,os);bE(10,aj,po);bE(9,[aq,b(o0),-10],o0);bE(8,gF,pa);bE(7,jF,oP);bE(6,bR,o_);bE(5,[aq,b(pf),-6],pf);bE(4,gG,oG);bE(3,jD,o4);bE(2,jE,iV);bE(1,jG,oC);bE(0,eX,pt);var
-qj=b("output_substring"),qf=b("%.12g"),qd=b(cG),qa=b("true"),qb=b("false"),p8=db(0,0,o9),p9=db(0,0,65520),p_=db(1,0,o9),qn=b("option is None"),qu=b("\\\\"),qv=b("\\'"),qw=b("\\b"),qx=b("\\t"),qy=b("\\n"),qz=b("\\r"),qs=b("Char.chr"),qB=b("4.13.1"),qN=b("List.map2"),qP=b("List.fold_left2"),qR=b("List.exists2"),qV=b("List.combine"),qK=b("List.init"),qI=b(oE),qG=b("nth"),qH=b(oE),qF=b("tl"),qD=b("hd"),q1=b("String.blit / Bytes.blit_string"),q0=b("Bytes.blit"),qZ=b("String.sub / Bytes.sub"),rc=b("String.contains_from / Bytes.contains_from"),q9=b(y),q5=b("String.concat"),ro=[0,b("array.ml"),322,4],rk=b("Array.map2: arrays must have the same length"),rj=b("Array.blit"),ri=b("Array.fill"),rh=b("Array.sub"),rg=b("Array.init"),rn=b("Stdlib.Array.Bottom"),rr=b("Stdlib.Queue.Empty"),rx=b("CamlinternalLazy.Undefined"),rG=b("Buffer.add_substring/add_subbytes"),rE=b("Buffer.add: cannot grow buffer"),rD=[0,b(pe),93,2],rC=[0,b(pe),94,2],rR=b("%c"),rS=b("%s"),rT=b(or),rU=b(oO),rV=b(o2),rW=b(ow),rX=b("%f"),rY=b("%B"),rZ=b("%{"),r0=b("%}"),r1=b("%("),r2=b("%)"),r3=b("%a"),r4=b("%t"),r5=b("%?"),r6=b("%r"),r7=b("%_r"),r8=[0,b(aG),850,23],sh=[0,b(aG),814,21],r$=[0,b(aG),815,21],si=[0,b(aG),818,21],sa=[0,b(aG),819,21],sj=[0,b(aG),822,19],sb=[0,b(aG),823,19],sk=[0,b(aG),826,22],sc=[0,b(aG),827,22],sl=[0,b(aG),831,30],sd=[0,b(aG),832,30],sf=[0,b(aG),836,26],r9=[0,b(aG),837,26],sg=[0,b(aG),846,28],r_=[0,b(aG),847,28],se=[0,b(aG),851,23],tz=b(oZ),tx=[0,b(aG),1558,4],ty=b("Printf: bad conversion %["),tA=[0,b(aG),1626,39],tB=[0,b(aG),1649,31],tC=[0,b(aG),1650,31],tD=b("Printf: bad conversion %_"),tE=b(oX),tF=b(o3),tG=b(oX),tH=b(o3),ts=b(iZ),tq=b("neg_infinity"),tr=b(ps),tp=b(cG),tk=[0,oz],s_=b("%+nd"),s$=b("% nd"),tb=b("%+ni"),tc=b("% ni"),td=b("%nx"),te=b("%#nx"),tf=b("%nX"),tg=b("%#nX"),th=b("%no"),ti=b("%#no"),s9=b("%nd"),ta=b(o2),tj=b("%nu"),sW=b("%+ld"),sX=b("% ld"),sZ=b("%+li"),s0=b("% li"),s1=b("%lx"),s2=b("%#lx"),s3=b("%lX"),s4=b("%#lX"),s5=b("%lo"),s6=b("%#lo"),sV=b("%ld"),sY=b(oO),s7=b("%lu"),sI=b("%+Ld"),sJ=b("% Ld"),sL=b("%+Li"),sM=b("% Li"),sN=b("%Lx"),sO=b("%#Lx"),sP=b("%LX"),sQ=b("%#LX"),sR=b("%Lo"),sS=b("%#Lo"),sH=b("%Ld"),sK=b(ow),sT=b("%Lu"),su=b("%+d"),sv=b("% d"),sx=b("%+i"),sy=b("% i"),sz=b(cp),sA=b("%#x"),sB=b("%X"),sC=b("%#X"),sD=b("%o"),sE=b("%#o"),st=b(gk),sw=b(or),sF=b(oZ),rJ=b("@]"),rK=b("@}"),rL=b("@?"),rM=b("@\n"),rN=b("@."),rO=b("@@"),rP=b("@%"),rQ=b("@"),sm=b("CamlinternalFormat.Type_mismatch"),tO=b(y),tP=[0,[11,b(ou),[2,0,[2,0,0]]],b(", %s%s")],uk=[0,[11,b(i4),[2,0,[12,10,0]]],b(pl)],ul=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],uj=b("Fatal error: out of memory in uncaught exception handler"),ug=[0,[11,b(i4),[2,0,[12,10,0]]],b(pl)],ub=[0,[2,0,[12,10,0]],b("%s\n")],uc=[0,[11,b(oR),0],b(oR)],t4=b("Raised at"),t5=b("Re-raised at"),t6=b("Raised by primitive operation at"),t7=b("Called from"),t8=b(" (inlined)"),t_=b(y),t9=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(oT),Gz]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],t$=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tX=b("Out of memory"),tY=b("Stack overflow"),tZ=b("Pattern matching failed"),t0=b("Assertion failed"),t1=b("Undefined recursive module"),tR=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tS=b(y),tT=b(y),tU=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tN=[0,[4,0,0,0,0],b(gk)],tL=[0,[3,0,0],b("%S")],tM=b(o6),ud=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],up=b("x"),uz=b("Hashtbl: unsupported hash table format"),Gx=b("OCAMLRUNPARAM"),Gv=b("CAMLRUNPARAM"),uu=b(y),vf=[3,0,3],vg=b(cG),u$=b(pw),va=b("<\/"),vb=b(y),u7=b(pw),u8=b("<"),u9=b(y),u5=b("\n"),uU=[0,b(y)],uN=b(y),uO=b(y),uP=b(y),uQ=b(y),uJ=[0,b(y),0,b(y)],uI=b(y),uE=b("Stdlib.Format.String_tag"),vn=b("Z.Overflow"),vo=b(o1),vv=b("int_of_big_int"),vK=[0,0],vZ=[0,0],zq=[0,0],yp=[0,0],yc=[0,0,0],BY=b(o5),BX=b("image"),BV=b("expected a finite number"),BT=b("a digit in base 16"),BR=b(pu),BM=b("joint"),BN=b("nothing"),BO=b(py),BP=b("nothing, prices or joint"),BL=b(i$),BK=b(py),BB=b("activation"),BC=b("others"),BD=b("patch"),BE=b("sum"),BG=b("a linear readout"),BH=b(i$),BI=b("a patch"),BF=b(pu),BA=b("a prototype"),By=b("certificate"),Bz=b(i$),Bv=b(pd),Bw=b("as many prototypes as coordinates"),Bx=b("positive scales"),Bq=b(oV),Br=b("maximum"),Bs=b("soft_tree"),Bt=b("a readout"),Bj=b("masked_max"),Bk=b("max"),Bl=b("max_minus_mean"),Bm=b("max_minus_mean_distance"),Bn=b("top_mean"),Bo=b("a pooling"),A$=b("exp_distance"),Ba=b("exponential"),Bb=b("identity"),Bc=b("log_ratio"),Bd=b("negated"),Be=b("quadratic"),Bf=b("rectified"),Bg=b("threshold"),Bh=b("a similarity"),A4=b("cosine"),A5=b("euclidean"),A6=b("inner_product"),A7=b("rooted_cosine"),A8=b("softmax"),A9=b("a geometry"),A0=b("a child that is a node or a leaf of the tree"),A1=b("a child that is a greater node"),A2=b("every node and every leaf in the tree"),AY=b("a row of 0 and 1 with a 1"),AW=b("a number from 1"),AV=b(o7),AS=b(gg),AT=b("some"),AU=b("none or some"),AO=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],AP=[0,[4,6,0,0,0],b(cp)],AQ=b(" or "),AR=b("a list of "),AM=[0,[4,6,0,0,0],b(cp)],AN=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],AJ=b(cp),AK=b("a natural number"),AL=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],AH=b(cp),AI=b("a positive integer"),AG=b(gg),AD=b(y),AE=b("an integer in base 16"),AB=b("expected the end of the line, found another item"),AA=b("at most 1025 bytes"),Az=b("expected another item, found the end of the line"),Aw=[0,[11,b(o7),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],Au=b("Reader.Wrong"),Av=b("Reader.Too_large"),CC=b("picture"),CD=b(o5),CB=b("a layer before this one"),Cy=b(pq),Cz=b("a positive std"),CA=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Cj=b(oV),Cq=b("add"),Cr=b("avg_pool2d"),Cs=b("concat"),Ct=b("conv2d"),Cu=b("flatten"),Cv=b("leaky_relu"),Ck=b("max_pool2d"),Cl=b("relu"),Cm=b("sigmoid"),Cn=b("tanh"),Co=b("upsample_nearest"),Cp=b("a layer of as many inputs as its kind has"),Ch=b("inputs with the same rows and columns"),Cf=b("inputs of one shape"),Cd=b("a slope from 0 to 1"),B$=b("a pooling without dilation"),Ca=[0,1,1],Cb=b("a padding of at most half the kernel"),B_=b("a layer without rows and columns before a linear one"),B7=b("groups that divide the channels"),B8=b("groups that divide the rows of weights"),B5=b("a row of weights"),B4=b("windows that are no larger than what they slide over"),B2=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],B3=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],B0=b("a layer is larger than 2^24"),CH=[0,0],CJ=[0,1],CI=[0,2],Ds=[0,1],Dt=[0,gc],Dq=b("a patch without views"),Do=[0,1],Dp=[0,gc],Dv=[0,0.03,[0,1.,0]],DA=[0,0],DW=[0,40,[0,24,[0,12,0]]],D4=[0,1.],Ev=[0,0,0],Et=[0,dP,[0,ox,[0,pm,[0,ge,[0,0.3,0]]]]],ES=[0,160,192],E2=[0,1,0],EZ=[0,1,0],EW=[0,0,0],Fd=[1,0],E$=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Fl=[0,0,[0,dR,[0,1152,0]]],FE=b("some "),FF=b(gg),FD=[0,[4,6,0,0,0],b(cp)],FC=b(cp),FH=b("unclaimed"),FI=b("at_least "),FJ=b("at_most "),FP=b(gg),F8=b("minimal"),Gf=b("entailment_hints"),Gg=b("entails"),Gh=b(pd),Gi=b("instance"),Gj=b("instance_settings"),Gk=b("latents"),Gl=b(oH),F9=b("needed"),F_=b(pq),F$=b("numbers"),Ga=b("pictured"),Gb=b("refuted"),Gc=b("values"),Ge=b(oH),Gd=b("a question: the head first, and only once; so the network before pictures"),FV=b("proved"),FW=b("not proved"),FX=b("not covered: "),FY=b(ph),FZ=b(ph),F0=b("numbers: "),F1=b("values: "),F2=b("latents: "),Gq=b("limit: "),Gr=b("limit: there is no more memory"),Gs=b("limit: a list is too long"),Gt=b("the input ends within a line"),Go=b("error: "),Gn=b("expected one line, found more"),Gu=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+HS(){var
+a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pU(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pU(a.error)})}HS();function
+f(a,b){return a.length==1?a(b):bS(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bS(a,[b,c])}function
+aN(a,b,c,d){return a.length==3?a(b,c,d):bS(a,[b,c,d])}function
+cG(a,b,c,d,e){return a.length==4?a(b,c,d,e):bS(a,[b,c,d,e])}function
+b5(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bS(a,[b,c,d,e,f])}function
+oz(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bS(a,[b,c,d,e,f,g])}function
+G2(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bS(a,[b,c,d,e,f,g,h])}Hf();var
+eZ=[ap,b(pC),-1],jG=[ap,b(oL),-2],jE=[ap,b(iV),-3],jD=[ap,b(pb),-4],gI=[ap,b(oP),-5],bU=[ap,b(ph),-7],jF=[ap,b(oY),-8],gH=[ap,b(pj),-9],ai=[ap,b(px),-11],jH=[ap,b(oB),-12],G1=[4,0,0,0,[12,45,[4,0,0,0,0]]],g0=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(o2),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],nP=[0,0,0],nR=[0,0,0],n3=[0,0,-1],iD=[0,0,0],eF=[0,0,1,0,0,0],c5=[0,58,62],eG=[0,96,c9],iE=[0,0,0,0],od=[0,1,0,0];bF(11,jH,oB);bF(10,ai,px);bF(9,[ap,b(o9),-10],o9);bF(8,gH,pj);bF(7,jF,oY);bF(6,bU,ph);bF(5,[ap,b(po),-6],po);bF(4,gI,oP);bF(3,jD,pb);bF(2,jE,iV);bF(1,jG,oL);bF(0,eZ,pC);var
+qs=b("output_substring"),qo=b("%.12g"),qm=b(cI),qj=b("true"),qk=b("false"),qf=dc(0,0,pg),qg=dc(0,0,65520),qh=dc(1,0,pg),qw=b("option is None"),qD=b("\\\\"),qE=b("\\'"),qF=b("\\b"),qG=b("\\t"),qH=b("\\n"),qI=b("\\r"),qB=b("Char.chr"),qK=b("4.13.1"),qW=b("List.map2"),qY=b("List.fold_left2"),q0=b("List.exists2"),q4=b("List.combine"),qT=b("List.init"),qR=b(oN),qP=b("nth"),qQ=b(oN),qO=b("tl"),qM=b("hd"),q_=b("String.blit / Bytes.blit_string"),q9=b("Bytes.blit"),q8=b("String.sub / Bytes.sub"),rl=b("String.contains_from / Bytes.contains_from"),rg=b(y),rc=b("String.concat"),rx=[0,b("array.ml"),322,4],rt=b("Array.map2: arrays must have the same length"),rs=b("Array.blit"),rr=b("Array.fill"),rq=b("Array.sub"),rp=b("Array.init"),rw=b("Stdlib.Array.Bottom"),rA=b("Stdlib.Queue.Empty"),rG=b("CamlinternalLazy.Undefined"),rP=b("Buffer.add_substring/add_subbytes"),rN=b("Buffer.add: cannot grow buffer"),rM=[0,b(pn),93,2],rL=[0,b(pn),94,2],r0=b("%c"),r1=b("%s"),r2=b(oA),r3=b(oX),r4=b(o$),r5=b(oF),r6=b("%f"),r7=b("%B"),r8=b("%{"),r9=b("%}"),r_=b("%("),r$=b("%)"),sa=b("%a"),sb=b("%t"),sc=b("%?"),sd=b("%r"),se=b("%_r"),sf=[0,b(aG),850,23],sq=[0,b(aG),814,21],si=[0,b(aG),815,21],sr=[0,b(aG),818,21],sj=[0,b(aG),819,21],ss=[0,b(aG),822,19],sk=[0,b(aG),823,19],st=[0,b(aG),826,22],sl=[0,b(aG),827,22],su=[0,b(aG),831,30],sm=[0,b(aG),832,30],so=[0,b(aG),836,26],sg=[0,b(aG),837,26],sp=[0,b(aG),846,28],sh=[0,b(aG),847,28],sn=[0,b(aG),851,23],tI=b(o8),tG=[0,b(aG),1558,4],tH=b("Printf: bad conversion %["),tJ=[0,b(aG),1626,39],tK=[0,b(aG),1649,31],tL=[0,b(aG),1650,31],tM=b("Printf: bad conversion %_"),tN=b(o6),tO=b(pa),tP=b(o6),tQ=b(pa),tB=b(iZ),tz=b("neg_infinity"),tA=b(pB),ty=b(cI),tt=[0,oI],th=b("%+nd"),ti=b("% nd"),tk=b("%+ni"),tl=b("% ni"),tm=b("%nx"),tn=b("%#nx"),to=b("%nX"),tp=b("%#nX"),tq=b("%no"),tr=b("%#no"),tg=b("%nd"),tj=b(o$),ts=b("%nu"),s5=b("%+ld"),s6=b("% ld"),s8=b("%+li"),s9=b("% li"),s_=b("%lx"),s$=b("%#lx"),ta=b("%lX"),tb=b("%#lX"),tc=b("%lo"),td=b("%#lo"),s4=b("%ld"),s7=b(oX),te=b("%lu"),sR=b("%+Ld"),sS=b("% Ld"),sU=b("%+Li"),sV=b("% Li"),sW=b("%Lx"),sX=b("%#Lx"),sY=b("%LX"),sZ=b("%#LX"),s0=b("%Lo"),s1=b("%#Lo"),sQ=b("%Ld"),sT=b(oF),s2=b("%Lu"),sD=b("%+d"),sE=b("% d"),sG=b("%+i"),sH=b("% i"),sI=b(cs),sJ=b("%#x"),sK=b("%X"),sL=b("%#X"),sM=b("%o"),sN=b("%#o"),sC=b(gm),sF=b(oA),sO=b(o8),rS=b("@]"),rT=b("@}"),rU=b("@?"),rV=b("@\n"),rW=b("@."),rX=b("@@"),rY=b("@%"),rZ=b("@"),sv=b("CamlinternalFormat.Type_mismatch"),tX=b(y),tY=[0,[11,b(oD),[2,0,[2,0,0]]],b(", %s%s")],ut=[0,[11,b(i4),[2,0,[12,10,0]]],b(pu)],uu=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],us=b("Fatal error: out of memory in uncaught exception handler"),up=[0,[11,b(i4),[2,0,[12,10,0]]],b(pu)],uk=[0,[2,0,[12,10,0]],b("%s\n")],ul=[0,[11,b(o0),0],b(o0)],ub=b("Raised at"),uc=b("Re-raised at"),ud=b("Raised by primitive operation at"),ue=b("Called from"),uf=b(" (inlined)"),uh=b(y),ug=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(o2),G1]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],ui=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],t6=b("Out of memory"),t7=b("Stack overflow"),t8=b("Pattern matching failed"),t9=b("Assertion failed"),t_=b("Undefined recursive module"),t0=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],t1=b(y),t2=b(y),t3=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tW=[0,[4,0,0,0,0],b(gm)],tU=[0,[3,0,0],b("%S")],tV=b(pd),um=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],uy=b("x"),uI=b("Hashtbl: unsupported hash table format"),GZ=b("OCAMLRUNPARAM"),GX=b("CAMLRUNPARAM"),uD=b(y),vo=[3,0,3],vp=b(cI),vi=b(pF),vj=b("<\/"),vk=b(y),ve=b(pF),vf=b("<"),vg=b(y),vc=b("\n"),u3=[0,b(y)],uW=b(y),uX=b(y),uY=b(y),uZ=b(y),uS=[0,b(y),0,b(y)],uR=b(y),uN=b("Stdlib.Format.String_tag"),vw=b("Z.Overflow"),vx=b(o_),vE=b("int_of_big_int"),vU=[0,0],v_=[0,0],zB=[0,0],yA=[0,0],yn=[0,0,0],Ce=b(pc),Cd=b("image"),Cb=b("expected a finite number"),B$=b("a digit in base 16"),B9=b(pD),B4=b("joint"),B5=b("nothing"),B6=b(pH),B7=b("nothing, prices or joint"),B3=b(i$),B2=b(pH),BT=b("activation"),BU=b("others"),BV=b("patch"),BW=b("sum"),BY=b("a linear readout"),BZ=b(i$),B0=b("a patch"),BX=b(pD),BS=b("a prototype"),BQ=b("certificate"),BR=b(i$),BN=b(pm),BO=b("as many prototypes as coordinates"),BP=b("positive scales"),BI=b(o4),BJ=b("maximum"),BK=b("soft_tree"),BL=b("a readout"),BB=b("masked_max"),BC=b("max"),BD=b("max_minus_mean"),BE=b("max_minus_mean_distance"),BF=b("top_mean"),BG=b("a pooling"),Br=b("exp_distance"),Bs=b("exponential"),Bt=b("identity"),Bu=b("log_ratio"),Bv=b("negated"),Bw=b("quadratic"),Bx=b("rectified"),By=b("threshold"),Bz=b("a similarity"),Bk=b("cosine"),Bl=b("euclidean"),Bm=b("inner_product"),Bn=b("rooted_cosine"),Bo=b("softmax"),Bp=b("a geometry"),Bg=b("a child that is a node or a leaf of the tree"),Bh=b("a child that is a greater node"),Bi=b("every node and every leaf in the tree"),Be=b("a row of 0 and 1 with a 1"),Bc=b("a number from 1"),Bb=b(pe),A_=b(gi),A$=b("some"),Ba=b("none or some"),A6=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],A7=[0,[4,6,0,0,0],b(cs)],A8=b(" or "),A9=b("a list of "),A4=[0,[4,6,0,0,0],b(cs)],A5=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],A1=b(cs),A2=b("a natural number"),A3=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],AZ=b(cs),A0=b("a positive integer"),AY=b(gi),AV=b(y),AW=b("an integer in base 16"),AT=b("expected the end of the line, found another item"),AS=b("at most 1025 bytes"),AR=b("expected another item, found the end of the line"),AO=[0,[11,b(pe),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],AM=b("Reader.Wrong"),AN=b("Reader.Too_large"),C2=b("picture"),C3=b(pc),C1=b("a layer before this one"),CY=b(pz),CZ=b("a positive std"),C0=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],CG=b("leaky_relu"),CP=b("add"),CQ=b("avg_pool2d"),CR=b("clamp"),CS=b("concat"),CT=b("conv2d"),CU=b("flatten"),CV=b("inverse_root"),CH=b(o4),CI=b("max_pool2d"),CJ=b("multiply"),CK=b("relu"),CL=b("sigmoid"),CM=b("tanh"),CN=b("upsample_nearest"),CO=b("a layer of as many inputs as its kind has"),CE=b("inputs with the same rows and columns"),CC=b("inputs of one shape"),CA=b("a second input whose extents are those of the first, or 1"),Cy=b("a lower end that is at most the upper one"),Cv=b("a slope from 0 to 1"),Cr=b("a pooling without dilation"),Cs=[0,1,1],Ct=b("a padding of at most half the kernel"),Cq=b("a layer without rows and columns before a linear one"),Cn=b("groups that divide the channels"),Co=b("groups that divide the rows of weights"),Cl=b("a row of weights"),Ck=b("windows that are no larger than what they slide over"),Ci=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Cj=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Cg=b("a layer is larger than 2^24"),C7=[0,0],C9=[0,1],C8=[0,2],DS=[0,1],DT=[0,ge],DQ=b("a patch without views"),DO=[0,1],DP=[0,ge],DV=[0,0.03,[0,1.,0]],D0=[0,0],Ek=[0,40,[0,24,[0,12,0]]],Es=[0,1.],EV=[0,0,0],ET=[0,dQ,[0,oG,[0,pv,[0,gg,[0,0.3,0]]]]],Fg=[0,160,192],Fq=[0,1,0],Fn=[0,1,0],Fk=[0,0,0],FD=[1,0],Fz=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],FL=[0,0,[0,dS,[0,1152,0]]],F6=b("some "),F7=b(gi),F5=[0,[4,6,0,0,0],b(cs)],F4=b(cs),F9=b("unclaimed"),F_=b("at_least "),F$=b("at_most "),Gf=b(gi),Gy=b("minimal"),GH=b("entailment_hints"),GI=b("entails"),GJ=b(pm),GK=b("instance"),GL=b("instance_settings"),GM=b("latents"),GN=b(oQ),Gz=b("needed"),GA=b(pz),GB=b("numbers"),GC=b("pictured"),GD=b("refuted"),GE=b("values"),GG=b(oQ),GF=b("a question: the head first, and only once; so the network before pictures"),Gl=b("proved"),Gm=b("not proved"),Gn=b("not covered: "),Go=b(pq),Gp=b(pq),Gq=b("numbers: "),Gr=b("values: "),Gs=b("latents: "),GS=b("limit: "),GT=b("limit: there is no more memory"),GU=b("limit: a list is too long"),GV=b("the input ends within a line"),GQ=b("error: "),GP=b("expected one line, found more"),GW=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 am(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -874,25 +874,25 @@ b=a[1];return[9,b,b,am(a[3])];case
 11:return[11,am(a[1])];case
 12:return[12,am(a[1])];case
 13:return[13,am(a[1])];default:return[14,am(a[1])]}}function
-a1(a,b){if(typeof
+a4(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,a1(a[1],b)];case
-1:return[1,a1(a[1],b)];case
-2:return[2,a1(a[1],b)];case
-3:return[3,a1(a[1],b)];case
-4:return[4,a1(a[1],b)];case
-5:return[5,a1(a[1],b)];case
-6:return[6,a1(a[1],b)];case
-7:return[7,a1(a[1],b)];case
+0:return[0,a4(a[1],b)];case
+1:return[1,a4(a[1],b)];case
+2:return[2,a4(a[1],b)];case
+3:return[3,a4(a[1],b)];case
+4:return[4,a4(a[1],b)];case
+5:return[5,a4(a[1],b)];case
+6:return[6,a4(a[1],b)];case
+7:return[7,a4(a[1],b)];case
 8:var
-c=a[1];return[8,c,a1(a[2],b)];case
+c=a[1];return[8,c,a4(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,a1(a[3],b)];case
-10:return[10,a1(a[1],b)];case
-11:return[11,a1(a[1],b)];case
-12:return[12,a1(a[1],b)];case
-13:return[13,a1(a[1],b)];default:return[14,a1(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,a4(a[3],b)];case
+10:return[10,a4(a[1],b)];case
+11:return[11,a4(a[1],b)];case
+12:return[12,a4(a[1],b)];case
+13:return[13,a4(a[1],b)];default:return[14,a4(a[1],b)]}}function
 af(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -938,148 +938,148 @@ E=a[1];return[21,E,af(a[2],b)];case
 23:var
 F=a[1];return[23,F,af(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,af(a[3],b)]}}function
-gD(a){return[0,a]}function
-gE(a){return a[1]}function
+gF(a){return[0,a]}function
+gG(a){return a[1]}function
 jC(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-d1(a){throw[0,jE,a]}function
-ai(a){throw[0,jD,a]}function
-de(b,a){return Ha(b,a)?b:a}function
-ay(b,a){return GR(b,a)?b:a}function
-eY(a){return 0<=a?a:-a|0}var
-L=dV(p8),$=dV(p9),bF=dV(p_),p7=i1;function
+d2(a){throw[0,jE,a]}function
+ah(a){throw[0,jD,a]}function
+df(b,a){return HC(b,a)?b:a}function
+az(b,a){return Hh(b,a)?b:a}function
+e0(a){return 0<=a?a:-a|0}var
+L=dW(qf),$=dW(qg),bG=dW(qh),qe=i1;function
 aJ(d,c){var
-a=K(d),e=K(c),b=aC(a+e|0);bO(d,0,b,0,a);bO(c,0,b,a,e);return dY(b)}function
-p$(a){return a?qa:qb}function
-qc(a){var
+a=K(d),e=K(c),b=aD(a+e|0);bR(d,0,b,0,a);bR(c,0,b,a,e);return dZ(b)}function
+qi(a){return a?qj:qk}function
+ql(a){var
 e=K(a);return function(f){var
-b=f;for(;;){if(e<=b)return aJ(a,qd);var
-c=aD(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+b=f;for(;;){if(e<=b)return aJ(a,qm);var
+c=aE(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-qe(a){return qc(jk(qf,a))}function
-cr(a,b){if(a){var
-c=a[1];return[0,c,cr(a[2],b)]}return b}Hg(0);var
-qg=pR(1),bS=pR(2);function
-qh(b){function
+qn(a){return ql(jk(qo,a))}function
+cu(a,b){if(a){var
+c=a[1];return[0,c,cu(a[2],b)]}return b}HI(0);var
+qp=p0(1),bV=p0(2);function
+qq(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{gv(d)}catch(a){a=bQ(a);if(a[1]!==jG)throw a;var
+c=a[2],d=a[1];try{gx(d)}catch(a){a=bT(a);if(a[1]!==jG)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Hh(0))}function
-d2(b,a){return js(b,a,0,K(a))}function
-qi(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return js(d,c,b,a);return ai(qj)}function
-jI(a){d2(bS,a);pS(bS,10);return gv(bS)}var
-gH=gD(qh);function
-qk(c){for(;;){var
-d=gD(1),a=gE(gH),b=1-jC(gH,a,function(a,b){return function(d){if(jC(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gI(a){return f(gE(gH),0)}jw(b(ot),gI);function
-ql(b,a){return pS(b,a)}function
-eZ(a){return gv(a)}function
-d3(a,b){return a?a[1]:b}function
-qm(a){return a?a[1]:ai(qn)}function
-e0(a,b){return a?f(b,a[1]):0}function
-qo(a){return a?a[1]:0}function
-bw(b,a){return a?[0,f(b,a[1])]:0}function
-qp(b,a){return a?f(b,a[1]):0}function
+a=c;continue}return 0}}return a(HJ(0))}function
+d3(b,a){return js(b,a,0,K(a))}function
+qr(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return js(d,c,b,a);return ah(qs)}function
+jI(a){d3(bV,a);p1(bV,10);return gx(bV)}var
+gJ=gF(qq);function
+qt(c){for(;;){var
+d=gF(1),a=gG(gJ),b=1-jC(gJ,a,function(a,b){return function(d){if(jC(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gK(a){return f(gG(gJ),0)}jw(b(oC),gK);function
+qu(b,a){return p1(b,a)}function
+e1(a){return gx(a)}function
+d4(a,b){return a?a[1]:b}function
+qv(a){return a?a[1]:ah(qw)}function
+e2(a,b){return a?f(b,a[1]):0}function
+qx(a){return a?a[1]:0}function
+bn(b,a){return a?[0,f(b,a[1])]:0}function
+qy(b,a){return a?f(b,a[1]):0}function
 jJ(a){return a?1:0}function
-e1(a){return 0===a[0]?[0,a[1]]:0}function
-qq(a){return a}function
-qr(a){if(0<=a&&!(iW<a))return a;return ai(qs)}function
-qt(a){var
-c=0;if(40<=a){if(92===a)return qu;if(!(i2<=a))c=1}else
-if(32<=a){if(39<=a)return qv;c=1}else
+e3(a){return 0===a[0]?[0,a[1]]:0}function
+qz(a){return a}function
+qA(a){if(0<=a&&!(iW<a))return a;return ah(qB)}function
+qC(a){var
+c=0;if(40<=a){if(92===a)return qD;if(!(i2<=a))c=1}else
+if(32<=a){if(39<=a)return qE;c=1}else
 if(!(14<=a))switch(a){case
-8:return qw;case
-9:return qx;case
-10:return qy;case
-13:return qz}if(c){var
-d=aC(1);au(d,0,a);return dY(d)}var
-b=aC(4);au(b,0,92);au(b,1,48+(a/c6|0)|0);au(b,2,48+((a/10|0)%10|0)|0);au(b,3,48+(a%10|0)|0);return dY(b)}function
-qA(a){return 25<a+i6>>>0?a:a+pp|0}var
-gJ=Hu(0),d4=(4*gJ|0)-1|0;function
-qC(d,c){var
+8:return qF;case
+9:return qG;case
+10:return qH;case
+13:return qI}if(c){var
+d=aD(1);at(d,0,a);return dZ(d)}var
+b=aD(4);at(b,0,92);at(b,1,48+(a/c7|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return dZ(b)}function
+qJ(a){return 25<a+i6>>>0?a:a+py|0}var
+gL=HW(0),d5=(4*gL|0)-1|0;function
+qL(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-an(a){return qC(0,a)}function
-jK(a){return a?a[1]:d1(qD)}function
-qE(a){return a?a[2]:d1(qF)}function
-bx(b,a){return 0<=a?function(d,c){var
+an(a){return qL(0,a)}function
+jK(a){return a?a[1]:d2(qM)}function
+qN(a){return a?a[2]:d2(qO)}function
+bz(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return d1(qG)}}(b,a):ai(qH)}function
-gK(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return d2(qP)}}(b,a):ah(qQ)}function
+gM(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(qI)}function
-df(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ah(qR)}function
+dg(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bn(a){return df(a,0)}function
-qJ(g,e,d,c){var
+bo(a){return dg(a,0)}function
+qS(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
 jL(a,c,b){if(c<=a)return 0;var
 d=f(b,a);return[0,d,jL(a+1|0,c,b)]}function
-aQ(a,b){return 0<=a?50<a?bn(qJ(0,0,a,b)):jL(0,a,b):ai(qK)}function
+aQ(a,b){return 0<=a?50<a?bo(qS(0,0,a,b)):jL(0,a,b):ah(qT)}function
 H(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,H(b,c)]}return 0}function
 jM(c,b,a){if(a){var
 d=a[2],e=n(b,c,a[1]);return[0,e,jM(c+1|0,b,d)]}return 0}function
-cs(b,a){return jM(0,b,a)}function
-qL(c,a){return function(e,d){var
+cv(b,a){return jM(0,b,a)}function
+qU(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-ar(c,b){var
+aq(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-qM(e,d,c){var
+qV(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dg(b,a){return qM(0,b,a)}function
-ak(e,d,c){var
+dh(b,a){return qV(0,b,a)}function
+aj(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-gL(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gL(c,e,d)]}}else
-if(!a)return 0;return ai(qN)}function
-qO(g,f,e,d){var
+gN(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gN(c,e,d)]}}else
+if(!a)return 0;return ah(qW)}function
+qX(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=aN(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(qP)}}function
-bG(d,c){var
+if(!a)return c;return ah(qY)}}function
+bp(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-dh(d,c){var
+di(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-qQ(f,e,d){var
+qZ(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ai(qR)}}function
-d5(d,c){var
+if(!a)return 0;return ah(q0)}}function
+d6(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aZ(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===a1(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-qS(d,c){var
+q1(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aZ(b[1],d))return f;var
-a=e;continue}throw bR}}function
+b=a[1],e=a[2],f=b[2];if(0===a1(b[1],d))return f;var
+a=e;continue}throw bU}}function
 jN(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aZ(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===a1(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-qT(d,c){var
+q2(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aZ(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===a1(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
 jO(b,a){if(a){var
-c=a[2],d=a[1];return 0===aZ(d[1],b)?c:[0,d,jO(b,c)]}return 0}function
-e2(d,c){var
+c=a[2],d=a[1];return 0===a1(d[1],b)?c:[0,d,jO(b,c)]}return 0}function
+e4(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
@@ -1088,41 +1088,41 @@ a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bn(b)}}var
+a=c;continue}return bo(b)}}var
 b=0;return function(c){return a(b,c)}}function
 bH(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bn(b)}}(0,0,a)}function
-bT(e){function
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bo(b)}}(0,0,a)}function
+bW(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bn(b)}}var
+a=c;continue}return bo(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cL(b,a){return function(e,d,c){var
+cN(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=df(f(e,a[1]),b),a=g;continue}return bn(b)}}(b,0,a)}function
-qU(g,a){return function(j,i,h){var
+g=a[2],b=dg(f(e,a[1]),b),a=g;continue}return bo(b)}}(b,0,a)}function
+q3(g,a){return function(j,i,h){var
 c=j,b=i,a=h;for(;;){if(a){var
 e=a[2],d=a[1];if(f(g,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
-k=bn(b);return[0,bn(c),k]}}(0,0,a)}function
+k=bo(b);return[0,bo(c),k]}}(0,0,a)}function
 jP(b,a){if(b){if(a){var
 c=a[1],d=b[1];return[0,[0,d,c],jP(b[2],a[2])]}}else
-if(!a)return 0;return ai(qV)}function
-e3(a,b){function
+if(!a)return 0;return ah(q4)}function
+e5(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return df(d,b)}return df(c,b)}}function
+d=k,b=[0,f,b];continue}return dg(d,b)}return dg(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return df(d,b)}return df(c,b)}}function
+c=j,b=[0,e,b];continue}return dg(d,b)}return dg(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1140,30 +1140,30 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=an(b);return 2<=c?g(c,b)[1]:b}function
-qW(d,c){var
+q5(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-e4(d,c){var
+e6(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gM(b,a){return b<=a?b:a}function
+gO(b,a){return b<=a?b:a}function
 jQ(b,a){return a<=b?b:a}function
 jR(a){return b(y+a)}function
-cM(a,c){var
-b=aC(a);GN(b,0,a,c);return b}function
+cO(a,c){var
+b=aD(a);Hd(b,0,a,c);return b}function
 jS(a){var
-b=bv(a),c=aC(b);cI(a,0,c,0,b);return c}function
-qX(a){return jS(cJ(a))}function
-qY(c,b,a){if(0<=b&&0<=a&&!((bv(c)-a|0)<b)){var
-d=aC(a);cI(c,b,d,0,a);return d}return ai(qZ)}function
-jT(c,b,a){return dY(qY(c,b,a))}function
-jU(e,c,d,b,a){if(0<=a&&0<=c&&!((bv(e)-a|0)<c)&&0<=b&&!((bv(d)-a|0)<b))return cI(e,c,d,b,a);return ai(q0)}function
-b9(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((bv(d)-a|0)<b))return bO(e,c,d,b,a);return ai(q1)}function
-q2(e){var
-a=[0,0],m=bv(e)-1|0,o=0;if(!(m<0)){var
+b=by(a),c=aD(b);cK(a,0,c,0,b);return c}function
+q6(a){return jS(cL(a))}function
+q7(c,b,a){if(0<=b&&0<=a&&!((by(c)-a|0)<b)){var
+d=aD(a);cK(c,b,d,0,a);return d}return ah(q8)}function
+jT(c,b,a){return dZ(q7(c,b,a))}function
+jU(e,c,d,b,a){if(0<=a&&0<=c&&!((by(e)-a|0)<c)&&0<=b&&!((by(d)-a|0)<b))return cK(e,c,d,b,a);return ah(q9)}function
+cb(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((by(d)-a|0)<b))return bR(e,c,d,b,a);return ah(q_)}function
+q$(e){var
+a=[0,0],m=by(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eN(e,i),g=0;if(32<=f){var
+f=eP(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1174,82 +1174,82 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bv(e))return jS(e);var
-b=aC(a[1]);a[1]=0;var
-n=bv(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===by(e))return jS(e);var
+b=aD(a[1]);a[1]=0;var
+n=by(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eN(e,h),d=0;if(35<=c)if(92===c)d=2;else
+c=eP(e,h),d=0;if(35<=c)if(92===c)d=2;else
 if(i2<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:au(b,a[1],92);a[1]++;au(b,a[1],98);break;case
-9:au(b,a[1],92);a[1]++;au(b,a[1],116);break;case
-10:au(b,a[1],92);a[1]++;au(b,a[1],110);break;case
-13:au(b,a[1],92);a[1]++;au(b,a[1],114);break;default:d=1}switch(d){case
-1:au(b,a[1],92);a[1]++;au(b,a[1],48+(c/c6|0)|0);a[1]++;au(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;au(b,a[1],48+(c%10|0)|0);break;case
-2:au(b,a[1],92);a[1]++;au(b,a[1],c);break;case
-3:au(b,a[1],c);break}a[1]++;var
+8:at(b,a[1],92);a[1]++;at(b,a[1],98);break;case
+9:at(b,a[1],92);a[1]++;at(b,a[1],116);break;case
+10:at(b,a[1],92);a[1]++;at(b,a[1],110);break;case
+13:at(b,a[1],92);a[1]++;at(b,a[1],114);break;default:d=1}switch(d){case
+1:at(b,a[1],92);a[1]++;at(b,a[1],48+(c/c7|0)|0);a[1]++;at(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;at(b,a[1],48+(c%10|0)|0);break;case
+2:at(b,a[1],92);a[1]++;at(b,a[1],c);break;case
+3:at(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
 jV(g,b){var
-c=bv(b);if(0===c)return b;var
-d=aC(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){au(d,a,f(g,eN(b,a)));var
+c=by(b);if(0===c)return b;var
+d=aD(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){at(d,a,f(g,eP(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-q3(a){return jV(qA,a)}function
-gN(a){return cJ(a)}function
-by(a){return dY(a)}function
-gO(b,a){return by(cM(b,a))}function
-q4(a,b){return b<=a?a:ai(q5)}function
-q6(f,e,d){var
+ra(a){return jV(qJ,a)}function
+gP(a){return cL(a)}function
+bA(a){return dZ(a)}function
+gQ(b,a){return bA(cO(b,a))}function
+rb(a,b){return b<=a?a:ah(rc)}function
+rd(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=q4((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
-q7(b,h,g,e,f){var
+g=a[2],b=rb((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
+re(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bO(a,0,b,d,K(a));bO(g,0,b,d+K(a)|0,e);var
-d=(d+K(a)|0)+e|0,c=i;continue}bO(a,0,b,d,K(a));return b}return b}}function
-q8(b,a){if(a){var
-c=K(b);return by(q7(aC(q6(0,c,a)),0,b,c,a))}return q9}function
-q_(b,a){return by(jV(b,gN(a)))}function
-q$(a){return function(b,f,e){var
+i=c[2];bR(a,0,b,d,K(a));bR(g,0,b,d+K(a)|0,e);var
+d=(d+K(a)|0)+e|0,c=i;continue}bR(a,0,b,d,K(a));return b}return b}}function
+rf(b,a){if(a){var
+c=K(b);return bA(re(aD(rd(0,c,a)),0,b,c,a))}return rg}function
+rh(b,a){return bA(jV(b,gP(a)))}function
+ri(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eV(b,a)+pp|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return by(q2(gN(b)));var
+c=eX(b,a)+py|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bA(q$(gP(b)));var
 a=a+1|0;continue}}(a,K(a),0)}function
-ra(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bR;if(eV(e,a)===b)return a;var
+rj(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bU;if(eX(e,a)===b)return a;var
 a=a+1|0;continue}}function
-rb(b,a,d){var
-c=K(b);if(0<=a&&!(c<a))try{ra(b,c,a,d);var
-e=1;return e}catch(a){a=bQ(a);if(a===bR)return 0;throw a}return ai(rc)}function
-rd(b,a){return rb(b,0,a)}function
-re(a){return by(q3(gN(a)))}function
-rf(a){return 1-(typeof
+rk(b,a,d){var
+c=K(b);if(0<=a&&!(c<a))try{rj(b,c,a,d);var
+e=1;return e}catch(a){a=bT(a);if(a===bU)return 0;throw a}return ah(rl)}function
+rm(b,a){return rk(b,0,a)}function
+rn(a){return bA(ra(gP(a)))}function
+ro(a){return 1-(typeof
 a==="number"?1:0)}function
-av(b,c){if(0===b)return[0];if(0<=b){var
+au(b,c){if(0===b)return[0];if(0<=b){var
 d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(rg)}function
+a=h;continue}break}}return d}return ah(rp)}function
 jW(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bU(a){var
+bX(a){var
 b=a.length-1;return 0===b?[0]:jf(a,0,b)}function
-ct(b,a){var
-c=b.length-1;return 0===c?bU(a):0===a.length-1?jf(b,0,c):GC(b,a)}function
-e5(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return jf(c,b,a);return ai(rh)}function
-jX(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return GE(c,b,a,d);return ai(ri)}function
-jY(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return GD(e,c,d,b,a);return ai(rj)}function
-d6(d,b){var
+cw(b,a){var
+c=b.length-1;return 0===c?bX(a):0===a.length-1?jf(b,0,c):G4(b,a)}function
+e7(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return jf(c,b,a);return ah(rq)}function
+jX(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return G6(c,b,a,d);return ah(rr)}function
+jY(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return G5(e,c,d,b,a);return ah(rs)}function
+d7(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1260,8 +1260,8 @@ e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-d7(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(rk);if(0===b)return[0];var
+d8(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ah(rt);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1271,20 +1271,20 @@ c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-W(d,b){var
+V(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=p(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-az(c){return function(e,d){var
+aA(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-rl(d,c){var
+ru(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 I(a){if(a){var
-b=a[2],d=a[1],c=p(rl(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=p(ru(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1297,12 +1297,12 @@ jZ(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cN(c,b){var
+cP(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gP=[aq,rn,cK(0)];function
-rm(b){if(bs(b,[0]))return[0,[0],[0]];var
+gR=[ap,rw,cM(0)];function
+rv(b){if(bv(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
@@ -1313,27 +1313,27 @@ g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gP,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gR,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bQ(b);if(b[1]===gP){var
+g=l(f,b,d);return g}catch(b){b=bT(b);if(b[1]===gR){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bQ(a);if(a[1]===gP)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bT(a);if(a[1]===gR)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,aj,ro]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ai,rx]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1347,7 +1347,7 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-rp(l,a){function
+ry(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
@@ -1370,162 +1370,162 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-di(a){return a!=a?1:0}function
-a_(b,a){if(!(b<a)){var
-c=0;if(gy(a)||!gy(b))c=1;if(c)return di(b)?b:a}return di(a)?a:b}function
+dj(a){return a!=a?1:0}function
+bb(b,a){if(!(b<a)){var
+c=0;if(gA(a)||!gA(b))c=1;if(c)return dj(b)?b:a}return dj(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(gy(a)||!gy(b))c=1;if(c)return di(a)?a:b}return di(b)?b:a}function
-d8(a){return[0,0,0]}function
-d9(a){a[1]=0;a[2]=0;return 0}function
-dj(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-dk(a){var
+c=0;if(gA(a)||!gA(b))c=1;if(c)return dj(a)?a:b}return dj(b)?b:a}function
+d9(a){return[0,0,0]}function
+d_(a){a[1]=0;a[2]=0;return 0}function
+dk(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+dl(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-dl(b){var
+dm(b){var
 a=b[1];return a?[0,a[1]]:0}function
-rq(b,a){return ar(b,a[1])}var
-rs=[aq,rr,cK(0)];function
-rt(a){return[0,0,0,0]}function
-gQ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+rz(b,a){return aq(b,a[1])}var
+rB=[ap,rA,cM(0)];function
+rC(a){return[0,0,0,0]}function
+gS(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
 j1(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-ru(b){var
+rD(b){var
 a=b[2];return a?[0,a[1]]:0}function
-rv(a){var
+rE(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gQ(a);return c}throw rs}function
-rw(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gS(a);return c}throw rB}function
+rF(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gQ(a);return[0,c]}return 0}var
-ry=[aq,rx,cK(0)];function
-rz(a){throw ry}function
-a$(a){var
-c=a[1];a[1]=rz;try{var
-b=f(c,0);Hk(a,b);return b}catch(b){b=bQ(b);a[1]=function(a){throw b};throw b}}function
-e6(a){var
-b=1<=a?a:1,c=d4<b?d4:b,d=aC(c);return[0,d,0,c,d]}function
-e7(a){return jT(a[1],0,a[2])}function
-rA(a){return a[2]}function
-rB(a){a[2]=0;return 0}function
-gR(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d4<b[1])if((d+c|0)<=d4)b[1]=d4;else
-d1(rE);var
-e=aC(b[1]);jU(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,aj,rC]}throw[0,aj,rD]}}function
-gS(a,c){var
-b=a[2];if(a[3]<=b)gR(a,1);au(a[1],b,c);a[2]=b+1|0;return 0}function
-rF(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gS(a);return[0,c]}return 0}var
+rH=[ap,rG,cM(0)];function
+rI(a){throw rH}function
+bc(a){var
+c=a[1];a[1]=rI;try{var
+b=f(c,0);HM(a,b);return b}catch(b){b=bT(b);a[1]=function(a){throw b};throw b}}function
+e8(a){var
+b=1<=a?a:1,c=d5<b?d5:b,d=aD(c);return[0,d,0,c,d]}function
+e9(a){return jT(a[1],0,a[2])}function
+rJ(a){return a[2]}function
+rK(a){a[2]=0;return 0}function
+gT(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d5<b[1])if((d+c|0)<=d5)b[1]=d5;else
+d2(rN);var
+e=aD(b[1]);jU(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ai,rL]}throw[0,ai,rM]}}function
+gU(a,c){var
+b=a[2];if(a[3]<=b)gT(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
+rO(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)ai(rG);var
-g=a[2]+b|0;if(a[3]<g)gR(a,b);bO(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cu(a,c){var
-b=K(c),d=a[2]+b|0;if(a[3]<d)gR(a,b);bO(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gT(a){return 5===a[2]?12:-6}function
-j2(a){return[0,0,aC(a)]}function
+h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)ah(rP);var
+g=a[2]+b|0;if(a[3]<g)gT(a,b);bR(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cx(a,c){var
+b=K(c),d=a[2]+b|0;if(a[3]<d)gT(a,b);bR(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gV(a){return 5===a[2]?12:-6}function
+j2(a){return[0,0,aD(a)]}function
 j3(a,g){var
-b=bv(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aC(jQ(b*2|0,c));jU(a[2],0,e,0,b);a[2]=e;var
+b=by(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aD(jQ(b*2|0,c));jU(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dm(a,b){j3(a,1);dT(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+dn(a,b){j3(a,1);dU(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aS(a,c){var
-b=K(c);j3(a,b);b9(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+b=K(c);j3(a,b);cb(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 j4(a){return jT(a[2],0,a[1])}function
-rH(a,b){var
+rQ(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return oz;case
+3:return oI;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-rI(a,b){switch(b[1]){case
+rR(a,b){switch(b[1]){case
 0:break;case
-1:dm(a,43);break;default:dm(a,32)}return 8<=b[2]?dm(a,35):0}function
+1:dn(a,43);break;default:dn(a,32)}return 8<=b[2]?dn(a,35):0}function
 j5(a){if(typeof
 a==="number")switch(a){case
-0:return rJ;case
-1:return rK;case
-2:return rL;case
-3:return rM;case
-4:return rN;case
-5:return rO;default:return rP}else
+0:return rS;case
+1:return rT;case
+2:return rU;case
+3:return rV;case
+4:return rW;case
+5:return rX;default:return rY}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aJ(rQ,gO(1,a[1]))}}function
-gU(b,c){var
+1:return a[1];default:return aJ(rZ,gQ(1,a[1]))}}function
+gW(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aS(b,rR);var
+d=a[1];aS(b,r0);var
 a=d;continue;case
 1:var
-e=a[1];aS(b,rS);var
+e=a[1];aS(b,r1);var
 a=e;continue;case
 2:var
-f=a[1];aS(b,rT);var
+f=a[1];aS(b,r2);var
 a=f;continue;case
 3:var
-g=a[1];aS(b,rU);var
+g=a[1];aS(b,r3);var
 a=g;continue;case
 4:var
-h=a[1];aS(b,rV);var
+h=a[1];aS(b,r4);var
 a=h;continue;case
 5:var
-i=a[1];aS(b,rW);var
+i=a[1];aS(b,r5);var
 a=i;continue;case
 6:var
-j=a[1];aS(b,rX);var
+j=a[1];aS(b,r6);var
 a=j;continue;case
 7:var
-k=a[1];aS(b,rY);var
+k=a[1];aS(b,r7);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aS(b,rZ);gU(b,m);aS(b,r0);var
+l=a[2],m=a[1];aS(b,r8);gW(b,m);aS(b,r9);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aS(b,r1);gU(b,o);aS(b,r2);var
+n=a[3],o=a[1];aS(b,r_);gW(b,o);aS(b,r$);var
 a=n;continue;case
 10:var
-p=a[1];aS(b,r3);var
+p=a[1];aS(b,sa);var
 a=p;continue;case
 11:var
-q=a[1];aS(b,r4);var
+q=a[1];aS(b,sb);var
 a=q;continue;case
 12:var
-r=a[1];aS(b,r5);var
+r=a[1];aS(b,sc);var
 a=r;continue;case
 13:var
-s=a[1];aS(b,r6);var
+s=a[1];aS(b,sd);var
 a=s;continue;default:var
-t=a[1];aS(b,r7);var
+t=a[1];aS(b,se);var
 a=t;continue}}function
-aA(a){if(typeof
+aB(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,aA(a[1])];case
-1:return[1,aA(a[1])];case
-2:return[2,aA(a[1])];case
-3:return[3,aA(a[1])];case
-4:return[4,aA(a[1])];case
-5:return[5,aA(a[1])];case
-6:return[6,aA(a[1])];case
-7:return[7,aA(a[1])];case
+0:return[0,aB(a[1])];case
+1:return[1,aB(a[1])];case
+2:return[2,aB(a[1])];case
+3:return[3,aB(a[1])];case
+4:return[4,aB(a[1])];case
+5:return[5,aB(a[1])];case
+6:return[6,aB(a[1])];case
+7:return[7,aB(a[1])];case
 8:var
-b=a[1];return[8,b,aA(a[2])];case
+b=a[1];return[8,b,aB(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,aA(a[3])];case
-10:return[10,aA(a[1])];case
-11:return[11,aA(a[1])];case
-12:return[12,aA(a[1])];case
-13:return[13,aA(a[1])];default:return[14,aA(a[1])]}}function
+c=a[2],d=a[1];return[9,c,d,aB(a[3])];case
+10:return[10,aB(a[1])];case
+11:return[11,aB(a[1])];case
+12:return[12,aB(a[1])];case
+13:return[13,aB(a[1])];default:return[14,aB(a[1])]}}function
 aT(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
@@ -1549,9 +1549,9 @@ j=aT(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};retu
 8:var
 k=aT(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aT(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aT(aE(aA(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){f(as,0);f(ao,0);return 0},ax=function(a){f(ap,0);f(at,0);return 0},ay=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(av,0);return 0},ay,ax,aw];case
+am=a[2],an=a[1],l=aT(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aT(aF(aB(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){f(as,0);f(ao,0);return 0},ax=function(a){f(ap,0);f(at,0);return 0},ay=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(av,0);return 0},ay,ax,aw];case
 10:var
-n=aT(a[1]),az=n[4],aB=n[3],aC=n[2],aD=n[1],aF=function(a){f(aC,0);return 0};return[0,function(a){f(aD,0);return 0},aF,aB,az];case
+n=aT(a[1]),az=n[4],aA=n[3],aC=n[2],aD=n[1],aE=function(a){f(aC,0);return 0};return[0,function(a){f(aD,0);return 0},aE,aA,az];case
 11:var
 o=aT(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
 12:var
@@ -1559,7 +1559,7 @@ p=aT(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){f(aN,0);return 0};retu
 13:var
 q=aT(a[1]),aQ=q[4],aR=q[3],aS=q[2],aU=q[1],aV=function(a){f(aQ,0);return 0},aW=function(a){f(aR,0);return 0},aX=function(a){f(aS,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
 r=aT(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-aE(c,b){var
+aF(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1570,12 +1570,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,aj,r8]}else
+9:a=6;break;default:throw[0,ai,sf]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,aE(t,b[1])];case
+0:return[0,aF(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1586,7 +1586,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,aE(u,b[1])];case
+1:return[1,aF(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1598,7 +1598,7 @@ b!=="number")switch(b[0]){case
 g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,aE(v,b[1])];case
+2:return[2,aF(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1610,7 +1610,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,aE(w,b[1])];case
+3:return[3,aF(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1622,7 +1622,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,aE(x,b[1])];case
+4:return[4,aF(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1634,7 +1634,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,aE(y,b[1])];case
+5:return[5,aF(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1646,7 +1646,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,aE(z,b[1])];case
+6:return[6,aF(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1658,7 +1658,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,aE(A,b[1])];case
+7:return[7,aF(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1671,40 +1671,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=aE(B,b[2]);return[8,aE(C,D),E];case
+D=b[1],E=aF(B,b[2]);return[8,aF(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,aj,sf];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ai,so];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aT(aE(aA(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aE(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aT(aF(aB(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aF(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,aj,sg];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ai,sp];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aE(M,b[1])];throw[0,aj,sh];case
+b!=="number"&&10===b[0])return[10,aF(M,b[1])];throw[0,ai,sq];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aE(N,b[1])];default:o=1}if(o)throw[0,aj,si];break;case
+11:return[11,aF(N,b[1])];default:o=1}if(o)throw[0,ai,sr];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aE(O,b[1])];default:p=1}if(p)throw[0,aj,sj];break;case
+12:return[12,aF(O,b[1])];default:p=1}if(p)throw[0,ai,ss];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1712,7 +1712,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aE(P,b[1])];default:q=1}if(q)throw[0,aj,sk];break;default:var
+13:return[13,aF(P,b[1])];default:q=1}if(q)throw[0,ai,st];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1720,72 +1720,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aE(Q,b[1])];default:r=1}if(r)throw[0,aj,sl]}switch(a){case
-0:throw[0,aj,r$];case
-1:throw[0,aj,sa];case
-2:throw[0,aj,sb];case
-3:throw[0,aj,sc];case
-4:throw[0,aj,sd];case
-5:throw[0,aj,r9];case
-6:throw[0,aj,r_];default:throw[0,aj,se]}}var
-aK=[aq,sm,cK(0)];function
-e8(b,a){if(typeof
+14:return[14,aF(Q,b[1])];default:r=1}if(r)throw[0,ai,su]}switch(a){case
+0:throw[0,ai,si];case
+1:throw[0,ai,sj];case
+2:throw[0,ai,sk];case
+3:throw[0,ai,sl];case
+4:throw[0,ai,sm];case
+5:throw[0,ai,sg];case
+6:throw[0,ai,sh];default:throw[0,ai,sn]}}var
+aK=[ap,sv,cM(0)];function
+e_(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aK}}function
-d_(e,b,d){var
-a=e8(e,d);if(typeof
+d$(e,b,d){var
+a=e_(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aK}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-ba(b,c,a){if(typeof
+bd(b,c,a){if(typeof
 b==="number")return[0,0,_(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=ba(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=bd(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=ba(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=bd(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=ba(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=bd(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=ba(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=bd(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=ba(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=bd(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=ba(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=bd(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=ba(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=bd(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=ba(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=bd(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eT([0,b[1]],[0,o]))throw aK;var
-p=ba(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eV([0,b[1]],[0,o]))throw aK;var
+p=bd(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,am(e)];if(eT([0,am(B)],C))throw aK;var
-D=[0,am(d)];if(eT([0,am(A)],D))throw aK;var
-q=aT(aE(aA(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=ba(am(z),c,y),F=r[2];return[0,[9,e,d,aA(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,am(e)];if(eV([0,am(B)],C))throw aK;var
+D=[0,am(d)];if(eV([0,am(A)],D))throw aK;var
+q=aT(aF(aB(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=bd(am(z),c,y),F=r[2];return[0,[9,e,d,aB(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=ba(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=bd(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=ba(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=bd(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=ba(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=bd(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=ba(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aK}function
+v=bd(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aK}function
 _(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1796,35 +1796,35 @@ p=_(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=_(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=e8(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=e_(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=_(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aK;case
 3:var
-R=a[2],t=e8(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=e_(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=_(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aK;case
 4:var
-T=a[4],U=a[1],e=d_(a[2],a[3],b),f=e[3],V=e[1];if(typeof
+T=a[4],U=a[1],e=d$(a[2],a[3],b),f=e[3],V=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 W=e[2],v=_(T,f[1]);return[0,[4,U,V,W,v[1]],v[2]]}throw aK;case
 5:var
-X=a[4],Y=a[1],g=d_(a[2],a[3],b),h=g[3],Z=g[1];if(typeof
+X=a[4],Y=a[1],g=d$(a[2],a[3],b),h=g[3],Z=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=_(X,h[1]);return[0,[5,Y,Z,$,w[1]],w[2]]}throw aK;case
 6:var
-aa=a[4],ab=a[1],i=d_(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=d$(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ad=i[2],x=_(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aK;case
 7:var
-ae=a[4],af=a[1],k=d_(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=d$(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ah=k[2],y=_(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aK;case
 8:var
-ai=a[4],aj=a[1],m=d_(a[2],a[3],b),n=m[3],ak=m[1];if(typeof
+ai=a[4],aj=a[1],m=d$(a[2],a[3],b),n=m[3],ak=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 al=m[2],z=_(ai,n[1]);return[0,[8,aj,ak,al,z[1]],z[2]]}throw aK;case
 9:var
-an=a[2],A=e8(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=e_(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=_(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aK;case
 10:var
@@ -1835,11 +1835,11 @@ ap=a[1],D=_(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=_(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eT([0,a[2]],[0,F]))throw aK;var
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eV([0,a[2]],[0,F]))throw aK;var
 G=_(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,am(H)];if(eT([0,am(aw)],ay))throw aK;var
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,am(H)];if(eV([0,am(aw)],ay))throw aK;var
 I=_(av,am(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1849,7 +1849,7 @@ b!=="number"&&11===b[0]){var
 K=_(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 az=a[1],L=_(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return so(a[1],a[2],b);case
+18:return sx(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=_(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1859,180 +1859,180 @@ aA=a[2],aB=a[1],N=_(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aC=a[1],O=_(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
-23:return sp(a[1],a[2],b)}throw aK}function
-so(a,c,b){if(0===a[0]){var
+23:return sy(a[1],a[2],b)}throw aK}function
+sx(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=_(d[1],b),k=e[1],f=_(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=_(g[1],b),m=h[1],i=_(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-sp(a,c,b){if(typeof
+sy(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return bf(a,c,b);case
-1:return bf(a,c,b);case
+0:return bh(a,c,b);case
+1:return bh(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=_(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aK;default:return bf(a,c,b)}else
+d=_(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aK;default:return bh(a,c,b)}else
 switch(a[0]){case
-0:return bf(a,c,b);case
-1:return bf(a,c,b);case
-2:return bf(a,c,b);case
-3:return bf(a,c,b);case
-4:return bf(a,c,b);case
-5:return bf(a,c,b);case
-6:return bf(a,c,b);case
-7:return bf(a,c,b);case
-8:return bf([8,a[1],a[2]],c,b);case
+0:return bh(a,c,b);case
+1:return bh(a,c,b);case
+2:return bh(a,c,b);case
+3:return bh(a,c,b);case
+4:return bh(a,c,b);case
+5:return bh(a,c,b);case
+6:return bh(a,c,b);case
+7:return bh(a,c,b);case
+8:return bh([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=ba(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return bf(a,c,b);default:return bf(a,c,b)}}function
-bf(d,c,b){var
+g=a[1],e=bd(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return bh(a,c,b);default:return bh(a,c,b)}}function
+bh(d,c,b){var
 a=_(c,b);return[0,[23,d,a[1]],a[2]]}function
-sn(c,b){var
+sw(c,b){var
 a=_(c,b);if(typeof
 a[2]==="number")return a[1];throw aK}function
-sq(b,a){return sn(b,am(aA(a)))}function
-bg(k,g,a){var
-b=K(a),h=0<=g?k:0,d=eY(g);if(d<=b)return a;var
-l=2===h?48:32,c=cM(d,l);switch(h){case
-0:b9(a,0,c,0,b);break;case
-1:b9(a,0,c,d-b|0,b);break;default:var
+sz(b,a){return sw(b,am(aB(a)))}function
+bi(k,g,a){var
+b=K(a),h=0<=g?k:0,d=e0(g);if(d<=b)return a;var
+l=2===h?48:32,c=cO(d,l);switch(h){case
+0:cb(a,0,c,0,b);break;case
+1:cb(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==aD(a,0)&&45!==aD(a,0)&&32!==aD(a,0)){e=1;i=1}if(!i){dT(c,0,aD(a,0));b9(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aE(a,0)&&45!==aE(a,0)&&32!==aE(a,0)){e=1;i=1}if(!i){dU(c,0,aE(a,0));cb(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===aD(a,0)){var
-j=0;if(gf!==aD(a,1)&&88!==aD(a,1)){f=1;j=1}if(!j){dT(c,1,aD(a,1));b9(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b9(a,0,c,d-b|0,b)}}return by(c)}function
-dn(k,b){var
-c=eY(k),a=K(b),d=aD(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i6>>>0))e=1}else
+f=0;if(1<b&&48===aE(a,0)){var
+j=0;if(gh!==aE(a,1)&&88!==aE(a,1)){f=1;j=1}if(!j){dU(c,1,aE(a,1));cb(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)cb(a,0,c,d-b|0,b)}}return bA(c)}function
+dp(k,b){var
+c=e0(k),a=K(b),d=aE(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i6>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(gf===aD(b,1)||88===aD(b,1))j=1;if(j){var
-h=cM(c+2|0,48);dT(h,1,aD(b,1));b9(b,2,h,(c-a|0)+4|0,a-2|0);return by(h)}}e=1;f=1;break;case
+j=0;if(gh===aE(b,1)||88===aE(b,1))j=1;if(j){var
+h=cO(c+2|0,48);dU(h,1,aE(b,1));cb(b,2,h,(c-a|0)+4|0,a-2|0);return bA(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cM(c+1|0,48);dT(g,0,d);b9(b,1,g,(c-a|0)+2|0,a-1|0);return by(g)}}if(e&&a<c){var
-i=cM(c,48);b9(b,0,i,c-a|0,a);return by(i)}return b}function
-sr(d){var
-a=q$(d),b=K(a),c=cM(b+2|0,34);bO(a,0,c,1,b);return by(c)}function
-ss(a){switch(a){case
-1:return su;case
-2:return sv;case
-4:return sx;case
-5:return sy;case
-6:return sz;case
-7:return sA;case
-8:return sB;case
-9:return sC;case
-10:return sD;case
-11:return sE;case
+g=cO(c+1|0,48);dU(g,0,d);cb(b,1,g,(c-a|0)+2|0,a-1|0);return bA(g)}}if(e&&a<c){var
+i=cO(c,48);cb(b,0,i,c-a|0,a);return bA(i)}return b}function
+sA(d){var
+a=ri(d),b=K(a),c=cO(b+2|0,34);bR(a,0,c,1,b);return bA(c)}function
+sB(a){switch(a){case
+1:return sD;case
+2:return sE;case
+4:return sG;case
+5:return sH;case
+6:return sI;case
+7:return sJ;case
+8:return sK;case
+9:return sL;case
+10:return sM;case
+11:return sN;case
 0:case
-13:return st;case
+13:return sC;case
 3:case
-14:return sw;default:return sF}}function
-sG(a){switch(a){case
-1:return sI;case
-2:return sJ;case
-4:return sL;case
-5:return sM;case
-6:return sN;case
-7:return sO;case
-8:return sP;case
-9:return sQ;case
-10:return sR;case
-11:return sS;case
+14:return sF;default:return sO}}function
+sP(a){switch(a){case
+1:return sR;case
+2:return sS;case
+4:return sU;case
+5:return sV;case
+6:return sW;case
+7:return sX;case
+8:return sY;case
+9:return sZ;case
+10:return s0;case
+11:return s1;case
 0:case
-13:return sH;case
+13:return sQ;case
 3:case
-14:return sK;default:return sT}}function
-sU(a){switch(a){case
-1:return sW;case
-2:return sX;case
-4:return sZ;case
-5:return s0;case
-6:return s1;case
-7:return s2;case
-8:return s3;case
-9:return s4;case
-10:return s5;case
-11:return s6;case
+14:return sT;default:return s2}}function
+s3(a){switch(a){case
+1:return s5;case
+2:return s6;case
+4:return s8;case
+5:return s9;case
+6:return s_;case
+7:return s$;case
+8:return ta;case
+9:return tb;case
+10:return tc;case
+11:return td;case
 0:case
-13:return sV;case
+13:return s4;case
 3:case
-14:return sY;default:return s7}}function
-s8(a){switch(a){case
-1:return s_;case
-2:return s$;case
-4:return tb;case
-5:return tc;case
-6:return td;case
-7:return te;case
-8:return tf;case
-9:return tg;case
-10:return th;case
-11:return ti;case
+14:return s7;default:return te}}function
+tf(a){switch(a){case
+1:return th;case
+2:return ti;case
+4:return tk;case
+5:return tl;case
+6:return tm;case
+7:return tn;case
+8:return to;case
+9:return tp;case
+10:return tq;case
+11:return tr;case
 0:case
-13:return s9;case
+13:return tg;case
 3:case
-14:return ta;default:return tj}}function
+14:return tj;default:return ts}}function
 j6(b,c){var
-d=eY(c),e=rH(tk,b),a=j2(16);dm(a,37);rI(a,b);dm(a,46);aS(a,jR(d));dm(a,e);return j4(a)}function
-e9(m,a){if(13<=m){var
+d=e0(c),e=rQ(tt,b),a=j2(16);dn(a,37);rR(a,b);dn(a,46);aS(a,jR(d));dn(a,e);return j4(a)}function
+e$(m,a){if(13<=m){var
 g=[0,0],h=K(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eV(a,c)+iU>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eX(a,c)+iU>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=aC(K(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dT(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=K(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aD(K(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dU(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=K(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eV(a,b);if(9<f+iU>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eX(a,b);if(9<f+iU>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return by(j)}return a}function
-tl(a,b){return e9(a,gs(ss(a),b))}function
-tm(a,b){return e9(a,gs(sU(a),b))}function
-tn(a,b){return e9(a,gs(s8(a),b))}function
-to(a,b){return e9(a,G1(sG(a),b))}function
-b_(b,c,a){function
+b=p;continue}break}}return bA(j)}return a}function
+tu(a,b){return e$(a,gu(sB(a),b))}function
+tv(a,b){return e$(a,gu(s3(a),b))}function
+tw(a,b){return e$(a,gu(tf(a),b))}function
+tx(a,b){return e$(a,Hr(sP(a),b))}function
+cc(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return GX(a,c,d)}function
+d=32}return Hn(a,c,d)}function
 f(a){var
 e=K(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=aD(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=aE(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aJ(a,tp)}function
+b=b+1|0;continue}}(0)?a:aJ(a,ty)}function
 e(c){var
-b=GK(a);return 3===b?a<0.?tq:tr:4<=b?ts:c}switch(b[2]){case
+b=Ha(a);return 3===b?a<0.?tz:tA:4<=b?tB:c}switch(b[2]){case
 5:return e(f(jk(j6(b,c),a)));case
 6:return d(0);case
-7:return re(d(0));case
+7:return rn(d(0));case
 8:return e(d(0));default:return jk(j6(b,c),a)}}function
-tt(d){var
-a=qt(d),b=K(a),c=cM(b+2|0,39);bO(a,0,c,1,b);return by(c)}function
-tu(b){var
-a=j2(16);gU(a,b);return j4(a)}function
-eJ(d,o,m,l){var
+tC(d){var
+a=qC(d),b=K(a),c=cO(b+2|0,39);bR(a,0,c,1,b);return bA(c)}function
+tD(b){var
+a=j2(16);gW(a,b);return j4(a)}function
+eL(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return O(c,[5,b,a],p)};case
+p=a[1];return function(a){return Q(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return O(c,[4,b,tt(a)],q)};case
+q=a[1];return function(a){return Q(c,[4,b,tC(a)],q)};case
 2:var
-r=a[2],s=a[1];return gV(c,b,r,s,function(a){return a});case
-3:return gV(c,b,a[2],a[1],sr);case
-4:return e_(c,b,a[4],a[2],a[3],tl,a[1]);case
-5:return e_(c,b,a[4],a[2],a[3],tm,a[1]);case
-6:return e_(c,b,a[4],a[2],a[3],tn,a[1]);case
-7:return e_(c,b,a[4],a[2],a[3],to,a[1]);case
-8:return tv(c,b,a[4],a[2],a[3],a[1]);case
-9:return gV(c,b,a[2],a[1],p$);case
+r=a[2],s=a[1];return gX(c,b,r,s,function(a){return a});case
+3:return gX(c,b,a[2],a[1],sA);case
+4:return fa(c,b,a[4],a[2],a[3],tu,a[1]);case
+5:return fa(c,b,a[4],a[2],a[3],tv,a[1]);case
+6:return fa(c,b,a[4],a[2],a[3],tw,a[1]);case
+7:return fa(c,b,a[4],a[2],a[3],tx,a[1]);case
+8:return tE(c,b,a[4],a[2],a[3],a[1]);case
+9:return gX(c,b,a[2],a[1],qi);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2040,34 +2040,34 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=tu(a[2]);return function(a){return O(c,[4,b,u],t)};case
+t=a[3],u=tD(a[2]);return function(a){return Q(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return O(c,b,af(sq(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return Q(c,b,af(sz(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return O(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return Q(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return O(c,[6,b,a],y)};case
+y=a[1];return function(a){return Q(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return O(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return O(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,aj,tx];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return Q(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return Q(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
+19:throw[0,ai,tG];case
 20:var
-F=a[3],G=[8,b,ty];return function(a){return O(c,G,F)};case
+F=a[3],G=[8,b,tH];return function(a){return Q(c,G,F)};case
 21:var
-H=a[2];return function(a){return O(c,[4,b,gs(tz,a)],H)};case
+H=a[2];return function(a){return Q(c,[4,b,gu(tI,a)],H)};case
 22:var
-I=a[1];return function(a){return O(c,[5,b,a],I)};case
+I=a[1];return function(a){return Q(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?op(d+1|0,c,b,h,g):aI(op,[0,c,b,h,g]);default:var
+g=a[2],h=a[1];return d<50?oy(d+1|0,c,b,h,g):aI(oy,[0,c,b,h,g]);default:var
 i=a[3],j=a[1],k=f(a[2],0);return d<50?iO(d+1|0,c,b,i,j,k):aI(iO,[0,c,b,i,j,k])}}function
-op(d,c,b,e,a){if(typeof
+oy(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 1:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
-2:throw[0,aj,tA];default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}else
+2:throw[0,ai,tJ];default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 1:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
@@ -2085,204 +2085,204 @@ iP(e,d,c,a,b){if(typeof
 a==="number")return e<50?Z(e+1|0,d,c,b):aI(Z,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bo(d,c,f,b)};case
+f=a[1];return function(a){return bq(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bo(d,c,g,b)};case
+g=a[1];return function(a){return bq(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bo(d,c,h,b)};case
+h=a[1];return function(a){return bq(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bo(d,c,i,b)};case
+i=a[1];return function(a){return bq(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bo(d,c,j,b)};case
+j=a[1];return function(a){return bq(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bo(d,c,k,b)};case
+k=a[1];return function(a){return bq(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bo(d,c,l,b)};case
+l=a[1];return function(a){return bq(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bo(d,c,m,b)};case
+m=a[1];return function(a){return bq(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bo(d,c,n,b)};case
+n=a[2];return function(a){return bq(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aE(aA(a[1]),p);return function(a){return bo(d,c,a1(q,o),b)};case
+o=a[3],p=a[2],q=aF(aB(a[1]),p);return function(a){return bq(d,c,a4(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bo(d,c,r,b)};case
+r=a[1];return function(e,a){return bq(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bo(d,c,s,b)};case
+s=a[1];return function(a){return bq(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bo(d,c,t,b)};case
-13:throw[0,aj,tB];default:throw[0,aj,tC]}}function
+t=a[1];return function(a){return bq(d,c,t,b)};case
+13:throw[0,ai,tK];default:throw[0,ai,tL]}}function
 Z(d,b,e,a){var
-c=[8,e,tD];return d<50?eJ(d+1|0,b,c,a):aI(eJ,[0,b,c,a])}function
+c=[8,e,tM];return d<50?eL(d+1|0,b,c,a):aI(eL,[0,b,c,a])}function
 iO(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return tw(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?eJ(h+1|0,b,g,a):aI(eJ,[0,b,g,a])}function
-O(a,b,c){return jx(eJ(0,a,b,c))}function
-bo(a,b,c,d){return jx(iP(0,a,b,c,d))}function
-tw(a,b,c,d,e){return jx(iO(0,a,b,c,d,e))}function
-gV(e,d,c,a,b){if(typeof
-a==="number")return function(a){return O(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return O(e,[4,d,bg(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return O(e,[4,d,bg(i,g,f(b,a))],c)}}}function
-e_(f,e,d,g,c,b,a){if(typeof
+i=d[1];return function(d){return tF(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?eL(h+1|0,b,g,a):aI(eL,[0,b,g,a])}function
+Q(a,b,c){return jx(eL(0,a,b,c))}function
+bq(a,b,c,d){return jx(iP(0,a,b,c,d))}function
+tF(a,b,c,d,e){return jx(iO(0,a,b,c,d,e))}function
+gX(e,d,c,a,b){if(typeof
+a==="number")return function(a){return Q(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return Q(e,[4,d,bi(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return Q(e,[4,d,bi(i,g,f(b,a))],c)}}}function
+fa(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return O(f,[4,e,dn(g,n(b,a,c))],d)}:function(c){return O(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return O(f,[4,e,dn(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return Q(f,[4,e,dp(g,n(b,a,c))],d)}:function(c){return Q(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return Q(f,[4,e,dp(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return O(f,[4,e,bg(i,h,dn(g,n(b,a,c)))],d)}:function(c){return O(f,[4,e,bg(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return O(f,[4,e,bg(i,h,dn(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return Q(f,[4,e,bi(i,h,dp(g,n(b,a,c)))],d)}:function(c){return Q(f,[4,e,bi(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return Q(f,[4,e,bi(i,h,dp(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return O(f,[4,e,bg(j,h,dn(g,n(b,a,c)))],d)}:function(g,c){return O(f,[4,e,bg(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return O(f,[4,e,bg(j,g,dn(m,n(b,a,c)))],d)}}}function
-tv(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return Q(f,[4,e,bi(j,h,dp(g,n(b,a,c)))],d)}:function(g,c){return Q(f,[4,e,bi(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return Q(f,[4,e,bi(j,g,dp(m,n(b,a,c)))],d)}}}function
+tE(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return O(e,[4,d,b_(a,f,b)],c)}:function(b){return O(e,[4,d,b_(a,gT(a),b)],c)};var
-j=b[1];return function(b){return O(e,[4,d,b_(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return Q(e,[4,d,cc(a,f,b)],c)}:function(b){return Q(e,[4,d,cc(a,gV(a),b)],c)};var
+j=b[1];return function(b){return Q(e,[4,d,cc(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return O(e,[4,d,bg(h,g,b_(a,f,b))],c)}:function(b){return O(e,[4,d,bg(h,g,b_(a,gT(a),b))],c)};var
-k=b[1];return function(b){return O(e,[4,d,bg(h,g,b_(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return Q(e,[4,d,bi(h,g,cc(a,f,b))],c)}:function(b){return Q(e,[4,d,bi(h,g,cc(a,gV(a),b))],c)};var
+k=b[1];return function(b){return Q(e,[4,d,bi(h,g,cc(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return O(e,[4,d,bg(i,g,b_(a,f,b))],c)}:function(f,b){return O(e,[4,d,bg(i,f,b_(a,gT(a),b))],c)};var
-l=b[1];return function(f,b){return O(e,[4,d,bg(i,f,b_(a,l,b))],c)}}}function
-b$(b,e){var
+b==="number")return b?function(g,f,b){return Q(e,[4,d,bi(i,g,cc(a,f,b))],c)}:function(f,b){return Q(e,[4,d,bi(i,f,cc(a,gV(a),b))],c)};var
+l=b[1];return function(f,b){return Q(e,[4,d,bi(i,f,cc(a,l,b))],c)}}}function
+cd(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=j5(a[2]);b$(b,g);return d2(b,h);case
+g=a[1],h=j5(a[2]);cd(b,g);return d3(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b$(b,d);d2(b,tE);var
+i=c[1];cd(b,d);d3(b,tN);var
 a=i;continue}var
-j=c[1];b$(b,d);d2(b,tF);var
+j=c[1];cd(b,d);d3(b,tO);var
 a=j;continue;case
 6:var
-m=a[2];b$(b,a[1]);return f(m,b);case
-7:b$(b,a[1]);return eZ(b);case
+m=a[2];cd(b,a[1]);return f(m,b);case
+7:cd(b,a[1]);return e1(b);case
 8:var
-n=a[2];b$(b,a[1]);return ai(n);case
+n=a[2];cd(b,a[1]);return ah(n);case
 2:case
 4:var
-k=a[2];b$(b,a[1]);return d2(b,k);default:var
-l=a[2];b$(b,a[1]);return ql(b,l)}}function
-cv(b,e){var
+k=a[2];cd(b,a[1]);return d3(b,k);default:var
+l=a[2];cd(b,a[1]);return qu(b,l)}}function
+cy(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=j5(a[2]);cv(b,g);return cu(b,h);case
+g=a[1],h=j5(a[2]);cy(b,g);return cx(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cv(b,d);cu(b,tG);var
+i=c[1];cy(b,d);cx(b,tP);var
 a=i;continue}var
-j=c[1];cv(b,d);cu(b,tH);var
+j=c[1];cy(b,d);cx(b,tQ);var
 a=j;continue;case
 6:var
-m=a[2];cv(b,a[1]);return cu(b,f(m,0));case
+m=a[2];cy(b,a[1]);return cx(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cv(b,a[1]);return ai(n);case
+n=a[2];cy(b,a[1]);return ah(n);case
 2:case
 4:var
-k=a[2];cv(b,a[1]);return cu(b,k);default:var
-l=a[2];cv(b,a[1]);return gS(b,l)}}function
-tI(c,a,b){var
-d=b[1],e=0;return O(function(b){b$(a,b);return f(c,a)},e,d)}function
-gW(b,a){return tI(function(a){return 0},b,a)}function
-gX(a){return gW(bS,a)}function
-tJ(b,a){var
-c=a[1];return O(function(c){var
-a=e6(64);cv(a,c);return f(b,e7(a))},0,c)}function
-aB(a){return tJ(function(a){return a},a)}var
-tK=gD(0);function
-gZ(c,b){var
-a=c[1+b];return rf(a)?aP(a)===gn?f(aB(tL),a):aP(a)===253?qe(a):tM:f(aB(tN),a)}function
-j7(b,a){if(b.length-1<=a)return tO;var
-c=j7(b,a+1|0),d=gZ(b,a);return n(aB(tP),d,c)}function
-tQ(a){var
+k=a[2];cy(b,a[1]);return cx(b,k);default:var
+l=a[2];cy(b,a[1]);return gU(b,l)}}function
+tR(c,a,b){var
+d=b[1],e=0;return Q(function(b){cd(a,b);return f(c,a)},e,d)}function
+gY(b,a){return tR(function(a){return 0},b,a)}function
+gZ(a){return gY(bV,a)}function
+tS(b,a){var
+c=a[1];return Q(function(c){var
+a=e8(64);cy(a,c);return f(b,e9(a))},0,c)}function
+aC(a){return tS(function(a){return a},a)}var
+tT=gF(0);function
+g1(c,b){var
+a=c[1+b];return ro(a)?aP(a)===gp?f(aC(tU),a):aP(a)===253?qn(a):tV:f(aC(tW),a)}function
+j7(b,a){if(b.length-1<=a)return tX;var
+c=j7(b,a+1|0),d=g1(b,a);return n(aC(tY),d,c)}function
+tZ(a){var
 b=a.length-1;if(2<b>>>0){var
-c=j7(a,2),d=gZ(a,1);return n(aB(tR),d,c)}switch(b){case
-0:return tS;case
-1:return tT;default:var
-e=gZ(a,1);return f(aB(tU),e)}}function
-tV(d){function
+c=j7(a,2),d=g1(a,1);return n(aC(t0),d,c)}switch(b){case
+0:return t1;case
+1:return t2;default:var
+e=g1(a,1);return f(aC(t3),e)}}function
+t4(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gE(tK))}function
-tW(a){if(a===eX)return tX;if(a===gF)return tY;if(a[1]===jF){var
-b=a[2],e=b[3],h=b[2],i=b[1];return b1(aB(gY),i,h,e,e+5|0,tZ)}if(a[1]===aj){var
-c=a[2],f=c[3],j=c[2],k=c[1];return b1(aB(gY),k,j,f,f+6|0,t0)}if(a[1]===jH){var
-d=a[2],g=d[3],l=d[2],m=d[1];return b1(aB(gY),m,l,g,g+6|0,t1)}if(0===aP(a)){var
-n=a[1][1];return aJ(n,tQ(a))}return a[1]}function
-e$(a){var
-b=tV(a);return b?b[1]:tW(a)}function
-t2(a){var
-b=[0,GL(a)];return b}function
-t3(b,a){function
-c(a){return a?0===b?t4:t5:0===b?t6:t7}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?t8:t_,i=a[2],j=a[7],k=c(a[1]);return[0,GA(aB(t9),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aB(t$),l)]}function
-ua(d,b){if(b){var
+a=g;continue}return 0}}return a(gG(tT))}function
+t5(a){if(a===eZ)return t6;if(a===gH)return t7;if(a[1]===jF){var
+b=a[2],e=b[3],h=b[2],i=b[1];return b5(aC(g0),i,h,e,e+5|0,t8)}if(a[1]===ai){var
+c=a[2],f=c[3],j=c[2],k=c[1];return b5(aC(g0),k,j,f,f+6|0,t9)}if(a[1]===jH){var
+d=a[2],g=d[3],l=d[2],m=d[1];return b5(aC(g0),m,l,g,g+6|0,t_)}if(0===aP(a)){var
+n=a[1][1];return aJ(n,tZ(a))}return a[1]}function
+fb(a){var
+b=t4(a);return b?b[1]:t5(a)}function
+t$(a){var
+b=[0,Hb(a)];return b}function
+ua(b,a){function
+c(a){return a?0===b?ub:uc:0===b?ud:ue}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?uf:uh,i=a[2],j=a[7],k=c(a[1]);return[0,G2(aC(ug),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(aC(ui),l)]}function
+uj(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=t3(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gW(d,ub),j)}var
+h=ua(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gY(d,uk),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gW(d,uc)}function
-g0(b,a){return ua(b,t2(a))}var
-ue=ud.slice();function
-uf(e,d){var
-g=e$(e);f(gX(ug),g);g0(bS,d);var
-a=Hf(0);if(a<0){var
-b=eY(a);jI(c(ue,b)[1+b])}return eZ(bS)}var
-uh=[0];function
+a=k;continue}break}}return 0}return gY(d,ul)}function
+g2(b,a){return uj(b,t$(a))}var
+un=um.slice();function
+uo(e,d){var
+g=fb(e);f(gZ(up),g);g2(bV,d);var
+a=HH(0);if(a<0){var
+b=e0(a);jI(c(un,b)[1+b])}return e1(bV)}var
+uq=[0];function
 j8(b){var
-a=GQ(0);return a}function
-ui(b,a){try{var
-c=a?uh:j8(0);try{gI(0)}catch(a){}try{var
-i=uf(b,c),d=i}catch(a){a=bQ(a);var
-e=j8(0),g=e$(b);f(gX(uk),g);g0(bS,c);var
-h=e$(a);f(gX(ul),h);g0(bS,e);var
-d=eZ(bS)}return d}catch(a){a=bQ(a);if(a===eX)return jI(uj);throw a}}jw(b(oA),function(b,a){try{var
-c=ui(b,a);return c}catch(a){return 0}});function
-um(a){return He(a,0,K(a))}function
-un(a){return[0,p(55,0),0]}function
-uo(d,g){function
-l(b,a){return um(aJ(b,jR(a)))}function
+a=Hg(0);return a}function
+ur(b,a){try{var
+c=a?uq:j8(0);try{gK(0)}catch(a){}try{var
+i=uo(b,c),d=i}catch(a){a=bT(a);var
+e=j8(0),g=fb(b);f(gZ(ut),g);g2(bV,c);var
+h=fb(a);f(gZ(uu),h);g2(bV,e);var
+d=e1(bV)}return d}catch(a){a=bT(a);if(a===eZ)return jI(us);throw a}}jw(b(oJ),function(b,a){try{var
+c=ur(b,a);return c}catch(a){return 0}});function
+uv(a){return HG(a,0,K(a))}function
+uw(a){return[0,p(55,0),0]}function
+ux(d,g){function
+l(b,a){return uv(aJ(b,jR(a)))}function
 m(a){var
-b=aD(a,3)<<24,c=aD(a,2)<<16,d=aD(a,1)<<8;return((aD(a,0)+d|0)+c|0)+b|0}var
+b=aE(a,3)<<24,c=aE(a,2)<<16,d=aE(a,1)<<8;return((aE(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,up],j=54+jQ(55,i)|0,n=0;if(!(j<0)){var
+f=[0,uy],j=54+jQ(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=gw(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oJ;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=gy(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oS;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-uq(b){var
-a=un(0);uo(a,b);return a}function
-ur(a){return uq(Hv(0))}function
-us(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oJ,g=a[2];c(a[1],g)[1+g]=f;return f}function
-ut(a){var
+uz(b){var
+a=uw(0);ux(a,b);return a}function
+uA(a){return uz(HX(0))}function
+uB(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oS,g=a[2];c(a[1],g)[1+g]=f;return f}function
+uC(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-Gy=pX(Gx),j_=Gy}catch(a){a=bQ(a);if(a!==bR)throw a;try{var
-Gw=pX(Gv),j9=Gw}catch(a){a=bQ(a);if(a!==bR)throw a;var
-j9=uu}var
+G0=p6(GZ),j_=G0}catch(a){a=bT(a);if(a!==bU)throw a;try{var
+GY=p6(GX),j9=GY}catch(a){a=bT(a);if(a!==bU)throw a;var
+j9=uD}var
 j_=j9}var
-uv=rd(j_,82),fa=[U,function(a){return ur(0)}];function
-uw(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gJ<(a*2|0))return a;var
+uE=rm(j_,82),fc=[T,function(a){return uA(0)}];function
+uF(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gL<(a*2|0))return a;var
 a=a*2|0;continue}}function
-cO(a,e){var
-f=a?a[1]:uv,b=uw(16,e);if(f)var
-c=aP(fa),g=aV===c?fa[1]:U===c?a$(fa):fa,d=us(g);else
+cQ(a,e){var
+f=a?a[1]:uE,b=uF(16,e);if(f)var
+c=aP(fc),g=aW===c?fc[1]:T===c?bc(fc):fc,d=uB(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-ux(n,d,g,h){var
+uG(n,d,g,h){var
 i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2302,98 +2302,98 @@ l=0}else
 var
 l=d;return l}function
 j$(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gJ?1:0;if(d){var
-e=p(c,0),h=1-ut(a);a[2]=e;return ux(f(g,a),h,b,e)}return d}function
-uy(c,b,a){return pN(c,b,0,a)}function
-cP(a,b){return 4<=a.length-1?pN(10,c6,a[3],b)&(a[2].length-1-1|0):ai(uz)}function
-fb(a,d,f){var
-b=cP(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?j$(cP,a):e}function
-uA(c,b){var
+b=a[2],c=(b.length-1)*2|0,d=c<gL?1:0;if(d){var
+e=p(c,0),h=1-uC(a);a[2]=e;return uG(f(g,a),h,b,e)}return d}function
+uH(c,b,a){return pW(c,b,0,a)}function
+cR(a,b){return 4<=a.length-1?pW(10,c7,a[3],b)&(a[2].length-1-1|0):ah(uI)}function
+fd(a,d,f){var
+b=cR(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?j$(cR,a):e}function
+uJ(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aZ(c,a[1]))return d;var
-a=e;continue}throw bR}}function
-uB(f,a){var
-g=cP(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aZ(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aZ(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aZ(a,e[1])?j:uA(a,k)}throw bR}throw bR}throw bR}function
-uC(c,b){var
+d=a[2],e=a[3];if(0===a1(c,a[1]))return d;var
+a=e;continue}throw bU}}function
+uK(f,a){var
+g=cR(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===a1(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===a1(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===a1(a,e[1])?j:uJ(a,k)}throw bU}throw bU}throw bU}function
+uL(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aZ(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===a1(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-d$(f,a){var
-g=cP(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aZ(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aZ(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aZ(a,e[1])?[0,j]:uC(a,k)}return 0}return 0}return 0}function
+ea(f,a){var
+g=cR(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===a1(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===a1(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===a1(a,e[1])?[0,j]:uL(a,k)}return 0}return 0}return 0}function
 ka(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aZ(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===a1(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cP(a,b);return d(c(a[2],e)[1+e])}function
-uD(b,d,c){var
+e=cR(a,b);return d(c(a[2],e)[1+e])}function
+uM(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aZ(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===a1(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-fc(a,d,e){var
-b=cP(a,d),f=c(a[2],b)[1+b],g=uD(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return j$(cP,a);var
+fe(a,d,e){var
+b=cR(a,d),f=c(a[2],b)[1+b],g=uM(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return j$(cR,a);var
 i=h}else
 var
 i=g;return i}function
-cw(a){return a}var
+cz(a){return a}var
 kb=0,kc=-1;function
 kd(a){return 0<=a?1:0}var
-ke=[aq,uE,cK(0)];function
-fd(a,b){a[13]=a[13]+b[3]|0;return j1(b,a[28])}function
-uF(a){a[12]=1;a[13]=1;return gQ(a[28])}var
+ke=[ap,uN,cM(0)];function
+ff(a,b){a[13]=a[13]+b[3]|0;return j1(b,a[28])}function
+uO(a){a[12]=1;a[13]=1;return gS(a[28])}var
 kf=1000000010;function
-g1(b,a){return aN(b[17],a,0,K(a))}function
-fe(a){return f(a[19],0)}function
-uG(b,a){return f(b[20],a)}function
-uH(b,a){return f(b[21],a)}function
-kg(a,c,b){a[9]=a[9]-c|0;g1(a,b);a[11]=0;return 0}function
-ff(c,a){var
-b=w(a,uI);return b?kg(c,K(a),a):b}function
-cQ(a,b,c){var
-d=b[3],e=b[2];ff(a,b[1]);fe(a);a[11]=1;a[10]=gM(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uH(a,a[10]);return ff(a,d)}function
-kh(b,a){return cQ(b,uJ,a)}function
-dp(a,b){var
-c=b[2],d=b[3];ff(a,b[1]);a[9]=a[9]-c|0;uG(a,c);return ff(a,d)}function
-uK(a){var
-b=dl(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:kh(a,d):e}return fe(a)}function
-uL(a){var
-b=rw(a[28]);if(b){var
+g3(b,a){return aN(b[17],a,0,K(a))}function
+fg(a){return f(a[19],0)}function
+uP(b,a){return f(b[20],a)}function
+uQ(b,a){return f(b[21],a)}function
+kg(a,c,b){a[9]=a[9]-c|0;g3(a,b);a[11]=0;return 0}function
+fh(c,a){var
+b=w(a,uR);return b?kg(c,K(a),a):b}function
+cS(a,b,c){var
+d=b[3],e=b[2];fh(a,b[1]);fg(a);a[11]=1;a[10]=gO(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uQ(a,a[10]);return fh(a,d)}function
+kh(b,a){return cS(b,uS,a)}function
+dq(a,b){var
+c=b[2],d=b[3];fh(a,b[1]);a[9]=a[9]-c|0;uP(a,c);return fh(a,d)}function
+uT(a){var
+b=dm(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:kh(a,d):e}return fg(a)}function
+uU(a){var
+b=rF(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cw(d);a[9]=a[9]+e|0;return 0}return 0}function
-uM(a,g,b){if(typeof
+e=cz(d);a[9]=a[9]+e|0;return 0}return 0}function
+uV(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=dl(a[3]);if(j){var
+j=dm(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Hb(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:dk(a[2]);return 0;case
-2:dk(a[3]);return 0;case
+c=a[1],d=a[2];return HD(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:dl(a[2]);return 0;case
+2:dl(a[3]);return 0;case
 3:var
-m=dl(a[2]);return m?kh(a,m[1][2]):fe(a);case
+m=dm(a[2]);return m?kh(a,m[1][2]):fg(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uL(a):n;default:var
-o=dk(a[5]);return o?g1(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uU(a):n;default:var
+o=dl(a[5]);return o?g3(a,f(a[25],o[1])):0}else
 switch(b[0]){case
 0:return kg(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=dl(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=dm(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return dp(a,e);case
-1:return cQ(a,c,d);case
-2:return cQ(a,c,d);case
-3:return a[9]<(g+K(p)|0)?cQ(a,c,d):dp(a,e);case
-4:return a[11]?dp(a,e):a[9]<(g+K(p)|0)?cQ(a,c,d):((a[6]-d|0)+y|0)<a[10]?cQ(a,c,d):dp(a,e);default:return dp(a,e)}}return 0;case
+0:return dq(a,e);case
+1:return cS(a,c,d);case
+2:return cS(a,c,d);case
+3:return a[9]<(g+K(p)|0)?cS(a,c,d):dq(a,e);case
+4:return a[11]?dq(a,e):a[9]<(g+K(p)|0)?cS(a,c,d):((a[6]-d|0)+y|0)<a[10]?cS(a,c,d):dq(a,e);default:return dq(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=dl(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=dm(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2401,241 +2401,243 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?dp(a,[0,uO,v+A|0,uN]):cQ(a,[0,uQ,i+z|0,uP],a[6])}return 0;case
+v=i-h|0;return 0<=v?dq(a,[0,uX,v+A|0,uW]):cS(a,[0,uZ,i+z|0,uY],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uK(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dj([0,F,E],a[2]);case
-4:return dj(b[1],a[3]);default:var
-x=b[1];g1(a,f(a[24],x));return dj(x,a[5])}}function
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uT(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dk([0,F,E],a[2]);case
+4:return dk(b[1],a[3]);default:var
+x=b[1];g3(a,f(a[24],x));return dk(x,a[5])}}function
 ki(a){for(;;){var
-d=ru(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=kd(c),e=i||(a[9]<=h?1:0);if(e){rv(a[28]);var
-j=kd(c)?cw(c):kf;uM(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-uR(a,b){fd(a,b);return ki(a)}function
-uS(c,a,b){return uR(c,[0,a,[0,b],cw(a)])}function
-uT(b,a){return uS(b,cw(K(a)),a)}function
-g2(a){d9(a);return dj([0,-1,[0,kc,uU,0]],a)}function
-g3(a,c){var
-d=dl(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cw(b[1]);if(i<a[12])return g2(a[1]);var
+d=rD(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=kd(c),e=i||(a[9]<=h?1:0);if(e){rE(a[28]);var
+j=kd(c)?cz(c):kf;uV(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+u0(a,b){ff(a,b);return ki(a)}function
+u1(c,a,b){return u0(c,[0,a,[0,b],cz(a)])}function
+u2(b,a){return u1(b,cz(K(a)),a)}function
+g4(a){d_(a);return dk([0,-1,[0,kc,u3,0]],a)}function
+g5(a,c){var
+d=dm(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cz(b[1]);if(i<a[12])return g4(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cw(a[13]+f|0),dk(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cz(a[13]+f|0),dl(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cw(a[13]+f|0),dk(a[1]),0):c;return j}return 0}return 0}function
-uV(a,c,b){fd(a,b);if(c)g3(a,1);return dj([0,a[13],b],a[1])}function
-uW(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return uV(a,0,[0,cw(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?uT(a,a[16]):b}function
-uX(a){return uW(a,0,3)}function
-uY(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){fd(a,[0,kb,1,0]);g3(a,1);g3(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cz(a[13]+f|0),dl(a[1]),0):c;return j}return 0}return 0}function
+u4(a,c,b){ff(a,b);if(c)g5(a,1);return dk([0,a[13],b],a[1])}function
+u5(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return u4(a,0,[0,cz(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?u2(a,a[16]):b}function
+u6(a){return u5(a,0,3)}function
+u7(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ff(a,[0,kb,1,0]);g5(a,1);g5(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-uZ(a,e){if(a[23])fd(a,[0,kb,5,0]);var
+u8(a,e){if(a[23])ff(a,[0,kb,5,0]);var
 b=a[22];if(b){var
-c=dk(a[4]);if(c)return f(a[27],c[1]);var
+c=dl(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-u0(a,b){return uZ(a,0)}function
-u1(a){uF(a);g2(a[1]);d9(a[2]);d9(a[3]);d9(a[4]);d9(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return uX(a)}function
-u2(a){var
-b=a[4];return rq(function(b){return u0(a,0)},b)}function
-u3(a,b){u2(a);for(;;){if(1<a[14]){uY(a,0);continue}a[13]=kf;ki(a);if(b)fe(a);return u1(a)}}function
-kj(a,b){u3(a,0);return f(a[18],0)}function
-u4(a,b){return aN(a[17],u5,0,1)}var
-kk=gO(80,32);function
+u9(a,b){return u8(a,0)}function
+u_(a){uO(a);g4(a[1]);d_(a[2]);d_(a[3]);d_(a[4]);d_(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return u6(a)}function
+u$(a){var
+b=a[4];return rz(function(b){return u9(a,0)},b)}function
+va(a,b){u$(a);for(;;){if(1<a[14]){u7(a,0);continue}a[13]=kf;ki(a);if(b)fg(a);return u_(a)}}function
+kj(a,b){va(a,0);return f(a[18],0)}function
+vb(a,b){return aN(a[17],vc,0,1)}var
+kk=gQ(80,32);function
 kl(b,d){var
 a=d;for(;;){var
 c=0<a?1:0;if(c){if(80<a){aN(b[17],kk,0,80);var
 a=a-80|0;continue}return aN(b[17],kk,0,a)}return c}}function
-u6(a){return a[1]===ke?aJ(u8,aJ(a[2],u7)):u9}function
-u_(a){return a[1]===ke?aJ(va,aJ(a[2],u$)):vb}function
-vc(a){return 0}function
-vd(a){return 0}function
-ve(h,g,f,e,d){var
-b=rt(0),c=[0,kc,vf,0];j1(c,b);var
-a=d8(0);g2(a);dj([0,1,c],a);var
-i=d8(0),j=d8(0),k=d8(0);return[0,a,d8(0),k,j,i,78,10,68,78,0,1,1,1,1,p7,vg,h,g,f,e,d,0,0,u6,u_,vc,vd,b]}function
+vd(a){return a[1]===ke?aJ(vf,aJ(a[2],ve)):vg}function
+vh(a){return a[1]===ke?aJ(vj,aJ(a[2],vi)):vk}function
+vl(a){return 0}function
+vm(a){return 0}function
+vn(h,g,f,e,d){var
+b=rC(0),c=[0,kc,vo,0];j1(c,b);var
+a=d9(0);g4(a);dk([0,1,c],a);var
+i=d9(0),j=d9(0),k=d9(0);return[0,a,d9(0),k,j,i,78,10,68,78,0,1,1,1,1,qe,vp,h,g,f,e,d,0,0,vd,vh,vl,vm,b]}function
 km(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=ve(c,b,function(a){return 0},e,d);a[19]=function(b){return u4(a,b)};a[20]=function(b){return kl(a,b)};a[21]=function(b){return kl(a,b)};return a}function
+a=vn(c,b,function(a){return 0},e,d);a[19]=function(b){return vb(a,b)};a[20]=function(b){return kl(a,b)};a[21]=function(b){return kl(a,b)};return a}function
 kn(a){function
-b(b){return eZ(a)}return km(function(b,c,d){return qi(a,b,c,d)},b)}function
-vh(a){function
-b(a){return 0}return km(function(b,c,d){return rF(a,b,c,d)},b)}var
-vi=iT,vj=function(a){return e6(vi)}(0),vk=kn(qg),vl=kn(bS);vh(vj);qk(function(a){kj(vk,0);return kj(vl,0)});function
-vm(b,a){var
-c=aP(a)===aq?a:a[1];return jw(b,c)}var
-ko=[aq,vn,cK(0)];HF(0);vm(vo,ko);function
+b(b){return e1(a)}return km(function(b,c,d){return qr(a,b,c,d)},b)}function
+vq(a){function
+b(a){return 0}return km(function(b,c,d){return rO(a,b,c,d)},b)}var
+vr=iT,vs=function(a){return e8(vr)}(0),vt=kn(qp),vu=kn(bV);vq(vs);qt(function(a){kj(vt,0);return kj(vu,0)});function
+vv(b,a){var
+c=aP(a)===ap?a:a[1];return jw(b,c)}var
+ko=[ap,vw,cM(0)];H7(0);vv(vx,ko);function
 s(a){if(typeof
-a==="number"&&a!==jd)return-a|0;return HI(a)}function
+a==="number"&&a!==jd)return-a|0;return H_(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:p3(b,a)}return p3(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:qa(b,a)}return qa(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:p5(a,b)}return p5(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:qc(a,b)}return qc(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!HH(b,a))return aH(b,a);return HG(b,a)}function
-vp(b,a){return typeof
+a==="number"&&!H9(b,a))return aH(b,a);return H8(b,a)}function
+vy(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?gq(b,a):jz(b,a):jz(b,a)}function
+b==="number"?gs(b,a):jz(b,a):jz(b,a)}function
 x(a){if(typeof
-a==="number"&&a!==i1)return a+1|0;return HO(a)}function
-vq(a){if(typeof
-a==="number"&&a!==jd)return a-1|0;return HK(a)}function
-ca(a){return typeof
-a==="number"?0<=a?a:a!==jd?-a|0:p2(a):p2(a)}function
-M(b,a){if(typeof
+a==="number"&&a!==i1)return a+1|0;return Ie(a)}function
+vz(a){if(typeof
+a==="number"&&a!==jd)return a-1|0;return Ia(a)}function
+ce(a){return typeof
+a==="number"?0<=a?a:a!==jd?-a|0:p$(a):p$(a)}function
+O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:p4(b,a)}return p4(b,a)}function
-cb(b,a){if(typeof
+c=b<<a;return c>>a===b?c:qb(b,a)}return qb(b,a)}function
+cf(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return HM(b,a)}function
-cR(a){return typeof
-a==="number"?a:HP(a)}var
+c=a<32?a:31;return b>>c}return Ic(b,a)}function
+cT(a){return typeof
+a==="number"?a:If(a)}var
 d=0,j=1;function
-R(b,a){return 0<N(b,a)?a:b}function
+M(b,a){return 0<N(b,a)?a:b}function
 q(b,a){return 0<=N(b,a)?b:a}function
 kp(b,a){return N(b,a)<=0?1:0}function
-vr(b,a){return 0<=N(b,a)?1:0}function
-vs(b,a){return N(b,a)<0?1:0}function
-g4(b,a){return 0<N(b,a)?1:0}function
-vt(b,a){return HJ(b,a,0,K(a))}function
-cc(e,a){var
-d=HD(e,a),b=d[2],c=d[1];if(0<=V(b))return[0,c,b];if(0<=V(a)){var
-f=k(b,a);return[0,vq(c),f]}var
+vA(b,a){return 0<=N(b,a)?1:0}function
+vB(b,a){return N(b,a)<0?1:0}function
+g6(b,a){return 0<N(b,a)?1:0}function
+vC(b,a){return H$(b,a,0,K(a))}function
+cg(e,a){var
+d=H5(e,a),b=d[2],c=d[1];if(0<=U(b))return[0,c,b];if(0<=U(a)){var
+f=k(b,a);return[0,vz(c),f]}var
 g=l(b,a);return[0,x(c),g]}function
 i(c,b){return a(c,b)}function
-vu(a){return HN(a)}function
-ea(a){return V(a)}function
-C(b,a){return gB(b,a)}function
+vD(a){return Id(a)}function
+eb(a){return U(a)}function
+C(b,a){return gD(b,a)}function
 o(b,a){return N(b,a)<=0?1:0}function
 z(b,a){return N(b,a)<0?1:0}function
 G(a){return a}function
-eb(a){try{var
-b=cR(a);return b}catch(a){a=bQ(a);if(a===ko)return d1(vv);throw a}}function
-vw(c,b,a){return HE(c,b,a)}function
-bb(a){return a?0:1}function
-S(b,a){var
+ec(a){try{var
+b=cT(a);return b}catch(a){a=bT(a);if(a===ko)return d2(vE);throw a}}function
+vF(c,b,a){return H6(c,b,a)}function
+be(a){return a?0:1}function
+W(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 g(a){return a[1]}function
 h(a){return a[2]}function
 u(a){var
 b=a?u(a[2])+1|0:a;return b}function
-a2(a,b){if(a){var
-c=a2(a[2],b);return[0,a[1],c]}return b}function
-vx(a){return ay(0,a-1|0)}function
-a3(b,a){return b+a|0}function
-ao(b,a){return aH(b,a)}function
-cS(b,a){return ay(0,b-a|0)}function
-vy(b,a){return b?a:a?0:1}function
+aU(a,b){if(a){var
+c=aU(a[2],b);return[0,a[1],c]}return b}function
+vG(a){return az(0,a-1|0)}function
+bj(b,a){return b+a|0}function
+av(b,a){return aH(b,a)}function
+cU(b,a){return az(0,b-a|0)}function
+vH(b,a){return b?a:a?0:1}function
 kq(b,a){function
 c(b){return kq(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 kr(b,a){function
 c(b){return kq(a,kr(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cT(b,a){return b<=a?1:0}function
+cV(b,a){return b<=a?1:0}function
 X(b,a){return b<a?1:0}function
-g5(b,a){function
+g7(b,a){function
 c(b){function
-c(a){return g5(b,a)+1|0}function
+c(a){return g7(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 ks(b,a){function
 c(a){return kr(b,ks(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bI(b,a){return 0===a?0:gq(b,a)}function
-g6(b,a){return 0===a?b:gw(b,a)}var
-fg=function
-c(a,b){return c.fun(a,b)};Hw(fg,function(b,a){function
+bI(b,a){return 0===a?0:gs(b,a)}function
+g8(b,a){return 0===a?b:gy(b,a)}var
+fi=function
+c(a,b){return c.fun(a,b)};HY(fi,function(b,a){function
 f(h){function
 e(a){return x(i(2,j))}function
 f(a){return i(2,x(a))}function
 g(a){return x(i(2,x(a)))}if(o(a,j))return e(0);var
-b=cc(a,G(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
+b=cg(a,G(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,x(b))}function
 g(a){return x(i(2,k(b,a)))}function
-h(a){return i(2,n(fg,b,a))}if(o(a,j))return f(0);var
-c=cc(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
+h(a){return i(2,n(fi,b,a))}if(o(a,j))return f(0);var
+c=cg(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return x(i(2,x(b)))}function
-g(a){return i(2,n(fg,b,a))}function
-h(a){return x(i(2,n(fg,b,a)))}if(o(a,j))return f(0);var
-c=cc(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=cc(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
-ec(a,b,c){function
+g(a){return i(2,n(fi,b,a))}function
+h(a){return x(i(2,n(fi,b,a)))}if(o(a,j))return f(0);var
+c=cg(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=cg(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
+ed(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return ec(a,ec(a,b,c),c)}function
-k(c){return f(a,ec(a,ec(a,b,c),c))}if(o(c,j))return h(0);var
-e=cc(c,G(2)),g=e[1];return C(e[2],d)?i(g):k(g)}function
+i(c){return ed(a,ed(a,b,c),c)}function
+k(c){return f(a,ed(a,ed(a,b,c),c))}if(o(c,j))return h(0);var
+e=cg(c,G(2)),g=e[1];return C(e[2],d)?i(g):k(g)}function
 kt(a){return G(a+1|0)}function
-vz(b){function
-c(c){return a(b,c)}return function(a){return ec(c,j,a)}}function
+vI(b){function
+c(c){return a(b,c)}return function(a){return ed(c,j,a)}}function
 bJ(c,a){function
 e(a){return d}function
-g(a){return f(vz(c),a)}function
+g(a){return f(vI(c),a)}function
 h(a){return j}var
-b=ea(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
-bh(a){return 0<=ea(a)?eb(a):0}function
-v(b,a){return 0===ea(a)?d:dd(b,a)}function
-bV(a){return 0<ea(a)?G(a8(a)-1|0):d}function
-bi(a){return 0<=ea(a)?vu(a):d}function
-a4(b,c){var
-a=eb(c);return 0<=a?M(b,a):cb(b,-a|0)}function
-bc(b,c){var
-a=eb(c);return 0<=a?cb(b,a):M(b,-a|0)}function
-bp(b,a){return a?a[1]:b}function
-dq(a){var
+b=eb(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+bk(a){return 0<=eb(a)?ec(a):0}function
+v(b,a){return 0===eb(a)?d:de(b,a)}function
+bY(a){return 0<eb(a)?G(a3(a)-1|0):d}function
+bf(a){return 0<=eb(a)?vD(a):d}function
+a5(b,c){var
+a=ec(c);return 0<=a?O(b,a):cf(b,-a|0)}function
+bg(b,c){var
+a=ec(c);return 0<=a?cf(b,a):O(b,-a|0)}function
+aX(b,a){return a?a[1]:b}function
+ch(a){var
 b=a?a[2]:a;return b}function
 P(c,a,b){function
 d(c){return a?P(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bW(a,b){function
-c(b){return a?bW(a[2],b):a}function
+bZ(a,b){function
+c(b){return a?bZ(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-vA(d,c){var
+vJ(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
 ku(a){if(a){var
-b=[0,a[1],0];return a2(ku(a[2]),b)}return a}function
+b=[0,a[1],0];return aU(ku(a[2]),b)}return a}function
+kv(a){if(a){var
+b=kv(a[2]);return aU(a[1],b)}return a}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-bj(b,a){if(a){var
-c=bj(b,a[2]);return a2(f(b,a[1]),c)}return a}function
-bX(e,d,c){var
+bK(b,a){if(a){var
+c=bK(b,a[2]);return aU(f(b,a[1]),c)}return a}function
+bB(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-ap(c,b,a){if(a){var
-d=ap(c,b,a[2]);return n(c,a[1],d)}return b}function
-bk(e,d){var
+ao(c,b,a){if(a){var
+d=ao(c,b,a[2]);return n(c,a[1],d)}return b}function
+a6(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-F(d,c){var
+D(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cU(b,e){var
+cW(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cU(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cW(b,c)];var
 a=c;continue}return a}}function
 Y(b,a){if(b)if(a)var
 d=Y(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2643,266 +2645,272 @@ var
 c=a;else
 var
 c=b;return c}function
-cx(b,a){function
+ci(b,a){function
 c(c){if(a)var
-d=cx(c,a[2]),b=[0,a[1],d];else
+d=ci(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cd(b,a){function
-c(b){return a?cd(b,a[2]):a}function
+b0(b,a){function
+c(b){return a?b0(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ag(b,a){function
-c(a){return[0,b,ag(b+1|0,a)]}function
+ak(b,a){function
+c(a){return[0,b,ak(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bz(b,a){function
-c(a){return[0,b,bz(b,a)]}function
+br(b,a){function
+c(a){return[0,b,br(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-vB(a,b){return C(P(g5(b,cS(u(a),1)),a,d),j)}function
-g7(a,b){if(a){var
-c=a[1],d=function(b,a){return bs(b,a)};return bk(function(a){return d(b,a)},c)}return 1}function
+vK(a,b){return C(P(g7(b,cU(u(a),1)),a,d),j)}function
+g9(a,b){if(a){var
+c=a[1],d=function(b,a){return bv(b,a)};return a6(function(a){return d(b,a)},c)}return 1}function
 ad(c,b){if(c){if(b){var
 e=ad(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
-ah(a){if(a){var
-b=ah(a[2]);return k(a[1],b)}return d}function
-g8(c,b,a){if(b){if(a){var
-d=g8(c,b[2],a[2]),e=a4(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a4(a,c)},a)}function
-kv(b,a){if(a){var
-c=kv(b,a[2]);return g8(b,a[1],c)}return a}function
-kw(c,a){if(a){var
+ag(a){if(a){var
+b=ag(a[2]);return k(a[1],b)}return d}function
+g_(c,b,a){if(b){if(a){var
+d=g_(c,b[2],a[2]),e=a5(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a5(a,c)},a)}function
+kw(b,a){if(a){var
+c=kw(b,a[2]);return g_(b,a[1],c)}return a}function
+kx(c,a){if(a){var
 b=a[2];if(b){var
-d=kw(c,b[2]);return[0,g8(c,a[1],b[1]),d]}return a}return a}function
-g9(d,c,b){if(b){if(b[2]){var
+d=kx(c,b[2]);return[0,g_(c,a[1],b[1]),d]}return a}return a}function
+g$(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=kw(c,b);return g9(d,a(i(2,j),c),e)},g=function(a){return kv(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=kx(c,b);return g$(d,a(i(2,j),c),e)},g=function(a){return kw(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-g_(c,b){if(b){var
-e=a(c,g_(c,b[2]));return k(b[1],e)}return d}function
-kx(c,b,a){var
-d=eb(a);return vw(c,eb(b),d)}function
-vC(a){var
-e=a4(j,l(a,j));function
+ha(c,b){if(b){var
+e=a(c,ha(c,b[2]));return k(b[1],e)}return d}function
+ky(c,b,a){var
+d=ec(a);return vF(c,ec(b),d)}function
+vL(a){var
+e=a5(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=bc(g,j),f=bc(c,a),h=b(e,a,f,d);return b(e,a,l(c,a4(f,a)),h)}function
+a=bg(g,j),f=bg(c,a),h=b(e,a,f,d);return b(e,a,l(c,a5(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-ky(g,f,e){var
+kz(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-ed=ks(2,6),g$=6;function
-ha(b,a){function
+ee=ks(2,6),hb=6;function
+hc(b,a){function
 c(c){if(a)var
-d=ha(c,cd(ed,a)),b=[0,cx(ed,a),d];else
+d=hc(c,b0(ee,a)),b=[0,ci(ee,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fh(a){var
-c=a4(j,a),d=a4(j,l(a,j));return function(e,b){var
-f=ha(e,b);return m(function(b){var
-e=g9(g$,a,b);return[0,g_(c,bz(d,u(b))),e]},f)}}function
-fi(b,a){return m(function(b){return ky(d,a,h(b))},b)}function
-kz(e,c,b){if(c)if(b)var
-f=kz(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+fj(a){var
+c=a5(j,a),d=a5(j,l(a,j));return function(e,b){var
+f=hc(e,b);return m(function(b){var
+e=g$(hb,a,b);return[0,ha(c,br(d,u(b))),e]},f)}}function
+fk(b,a){return m(function(b){return kz(d,a,h(b))},b)}function
+kA(e,c,b){if(c)if(b)var
+f=kA(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-fj(i,h,c){var
+fl(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(C(g,d)){var
 b=f,a=e;continue}var
-j=fj(f,e,c);return kz(g,a[1],j)}return c}return c}}function
-kA(d,c,b,a){if(b){if(a){var
-f=kA(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cE(vC(d),g$,c,g,f)}var
+j=fl(f,e,c);return kA(g,a[1],j)}return c}return c}}function
+kB(d,c,b,a){if(b){if(a){var
+f=kB(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cG(vL(d),hb,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-hb(b,e,d,c){return cx(e,kA(b,a(b,G(ed)),d,c))}function
-fk(b,a){if(b)if(a)var
-d=fk(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+hd(b,e,d,c){return ci(e,kB(b,a(b,G(ee)),d,c))}function
+fm(b,a){if(b)if(a)var
+d=fm(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-ee(b){var
-f=a4(j,l(b,j));return function(c,g){var
-h=G(ed),e=bh(v(G(c),h)),i=a(b,G(cS(c,ao(e,ed))));return m(function(a){return l(kx(P(e,a,d),i,b),f)},g)}}function
-ef(a){if(a){var
-b=ef(a[2]);return k(ca(a[1]),b)}return d}function
-hc(c,b){var
-e=i(2,j);return k(bV(a(b,ap(function(b,a){return q(ef(b),a)},d,c))),e)}function
-E(b,a){return s(v(s(b),a))}function
-bA(d,c,b){var
-e=E(a(d,c),b);return[0,v(a(d,c),b),e]}function
-bB(b,a){var
+ef(b){var
+f=a5(j,l(b,j));return function(c,g){var
+h=G(ee),e=bk(v(G(c),h)),i=a(b,G(cU(c,av(e,ee))));return m(function(a){return l(ky(P(e,a,d),i,b),f)},g)}}function
+eg(a){if(a){var
+b=eg(a[2]);return k(ce(a[1]),b)}return d}function
+he(c,b){var
+e=i(2,j);return k(bY(a(b,ao(function(b,a){return q(eg(b),a)},d,c))),e)}function
+F(b,a){return s(v(s(b),a))}function
+bs(d,c,b){var
+e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
+bC(b,a){var
 c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
-vD(a){var
+vM(a){var
 b=s(g(a));return[0,s(h(a)),b]}function
-vE(b,a){var
+vN(b,a){var
 c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
-fl(b,c){if(o(d,b)){var
+fn(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,g(c)),e]}var
 f=a(b,g(c));return[0,a(b,h(c)),f]}function
-hd(d,c,b){var
-e=h(b),f=E(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
-vF(b,a){var
+hf(d,c,b){var
+e=h(b),f=F(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
+vO(d,c,b){var
+k=g(b),e=a(g(c),k),l=h(b),f=a(g(c),l),m=g(b),i=a(h(c),m),n=h(b),j=a(h(c),n),o=q(i,j),p=F(q(q(e,f),o),d),r=M(i,j);return[0,v(M(M(e,f),r),d),p]}function
+kC(b,a){var
 c=h(a),d=q(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
-he(b,c){var
-d=g(c),e=E(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
-fm(d,c,b){var
-e=E(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
-vG(b){var
+vP(b,a){var
+c=h(a),d=M(h(b),c),e=g(a);return[0,M(g(b),e),d]}function
+fo(b,c){var
+d=g(c),e=F(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
+fp(d,c,b){var
+e=F(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
+vQ(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-kB(a){var
+kD(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=vG(a);if(e){var
-f=a[16];return F(function(a){return o(d,a)},f)}return e}}else
+e=vQ(a);if(e){var
+f=a[16];return D(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-kC(d,c,b){function
+kE(d,c,b){function
 e(b){var
-e=kC(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=kE(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-kD(e,c,b){if(b){var
-f=bc(a(c,kD(e,c,b[2])),e);return k(b[1],f)}return d}function
-kE(c,b){function
+kF(e,c,b){if(b){var
+f=bg(a(c,kF(e,c,b[2])),e);return k(b[1],f)}return d}function
+kG(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kE(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kG(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
 e(d){var
 b=bJ(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-kF(b,h,g,f,e){var
-c=v(a4(f,b),e),l=kD(b,bc(a(c,c),b),h),d=bc(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-kG(g,f,e,d,c,b){function
+kH(b,h,g,f,e){var
+c=v(a5(f,b),e),l=kF(b,bg(a(c,c),b),h),d=bg(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+kI(g,f,e,d,c,b){function
 h(c){var
-h=bB(b,kF(g,f,e,j,k(a(i(2,j),d),j)));return kG(g,f,e,k(d,j),c,h)}function
+h=bC(b,kH(g,f,e,j,k(a(i(2,j),d),j)));return kI(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
 ds(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bV(h),l),b=bI(a3(g,3),4)+1|0,c=kC(bJ(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kE(a,b),m),e=k(i(2,x(i(2,j))),n),o=bh(i(2,i(2,i(2,i(2,i(2,j)))))),f=kG(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,P(bh(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-vH(d,c,b){var
-e=s(bc(s(a(h(b),c)),d));return[0,bc(a(g(b),c),d),e]}function
-kH(q,b,p,n,f){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bY(h),l),b=bI(bj(g,3),4)+1|0,c=kE(bJ(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kG(a,b),m),e=k(i(2,x(i(2,j))),n),o=bk(i(2,i(2,i(2,i(2,i(2,j)))))),f=kI(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,P(bk(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+vR(d,c,b){var
+e=s(bg(s(a(h(b),c)),d));return[0,bg(a(g(b),c),d),e]}function
+kJ(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=bh(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bW(b[4],r);else
+r=bk(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bZ(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=kF(b[1],b[2],b[3],t,s),w=bB(c[1],u),x=bB(fl(p,b[5]),w),m=[0,vH(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=kH(b[1],b[2],b[3],t,s),w=bC(c[1],u),x=bC(fn(p,b[5]),w),m=[0,vR(b[1],q,x)];else
 var
 m=c;return m}function
-vI(c,b,a){return o(d,a)?[0,c,a4(b,a)]:[0,a4(c,s(a)),b]}function
-vJ(m,k,e,c){var
+vS(c,b,a){return o(d,a)?[0,c,a5(b,a)]:[0,a5(c,s(a)),b]}function
+vT(m,k,e,c){var
 n=z(d,e),p=n?z(d,c):n;if(p){var
-q=bV(c),f=l(bV(e),q),b=vI(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return kH(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return kH(m,k,l(f,j),v,t)}return p}function
-hf(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return vB(b,a)?[0,e,hf(b,a,d)]:hf(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-kI(b,a){if(b)if(a)var
-d=kI(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bY(c),f=l(bY(e),q),b=vS(e,c,f),r=g(b);if(o(h(b),r)){var
+s=h(b);return kJ(m,k,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return kJ(m,k,l(f,j),v,t)}return p}function
+hg(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return vK(b,a)?[0,e,hg(b,a,d)]:hg(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+kK(b,a){if(b)if(a)var
+d=kK(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-hg(b,a){var
-c=bz(0,b);return bX(function(b,a){return kI(a,b)},a,c)}function
-bd(a){if(a){var
+hh(b,a){var
+c=br(0,b);return bB(function(b,a){return kK(a,b)},a,c)}function
+a7(a){if(a){var
 b=a[1];if(b)var
-c=bd(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a7(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return vK}function
-kJ(f,a,e){if(a)var
+d=b;return d}return vU}function
+kL(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-fn(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=kJ(a,c,e);if(i){var
-m=fn(a,d,c,g,h);return[0,i[1],m]}var
-j=kJ(a,g,e);if(j){var
-n=fn(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,fn(a,d,[0,[0,e,k]],c,h)]}else
+fq(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=kL(a,c,e);if(i){var
+m=fq(a,d,c,g,h);return[0,i[1],m]}var
+j=kL(a,g,e);if(j){var
+n=fq(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,fq(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-vL(c,b,a){return fn(c,b,0,0,a)}function
-kK(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
-vM(b,a){var
-d=g(a),c=kK(g(b),d);if(c){var
-e=h(a);return kK(h(b),e)}return c}function
-fo(b,a){if(b){var
+vV(c,b,a){return fq(c,b,0,0,a)}function
+kM(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
+vW(b,a){var
+d=g(a),c=kM(g(b),d);if(c){var
+e=h(a);return kM(h(b),e)}return c}function
+fr(b,a){if(b){var
 c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
 dt(b,a){if(b){var
-c=b[1];return a?[0,R(c,a[1])]:[0,c]}return a}function
+c=b[1];return a?[0,M(c,a[1])]:[0,c]}return a}function
 du(b,a){var
-c=h(a),d=dt(h(b),c),e=g(a);return[0,fo(g(b),e),d]}function
-kL(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,kL(a,b,d)]},g=function(a){return[0,du(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-cV(c,b,e,d){var
-f=S(function(d){return E(a(b,d),c)},d);return[0,S(function(d){return v(a(b,d),c)},e),f]}function
-kM(e,d,a,c){if(a){var
-b=a[1],f=kM(e,d,a[2],c),i=h(h(b)),j=cV(e,d,g(h(b)),i);return kL(g(b),j,f)}return c}function
-vN(f,e){var
+c=h(a),d=dt(h(b),c),e=g(a);return[0,fr(g(b),e),d]}function
+kN(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,kN(a,b,d)]},g=function(a){return[0,du(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cX(c,b,e,d){var
+f=W(function(d){return F(a(b,d),c)},d);return[0,W(function(d){return v(a(b,d),c)},e),f]}function
+kO(e,d,a,c){if(a){var
+b=a[1],f=kO(e,d,a[2],c),i=h(h(b)),j=cX(e,d,g(h(b)),i);return kN(g(b),j,f)}return c}function
+vX(f,e){var
 b=f,a=e;for(;;){if(a){var
-c=a[1],d=cT(b,g(c));if(d){var
+c=a[1],d=cV(b,g(c));if(d){var
 h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-hh(e,d,c,b,a){if(b){if(a){var
+hi(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=hh(e,d,c+1|0,b[2],i),l=h(h(f));return[0,du(cV(e,d,g(h(f)),l),j),k]}return[0,j,hh(e,d,c+1|0,b,i)]}return a}return a}function
-vO(d,c,a,b){return vN(0,a)?hh(d,c,0,a,b):kM(d,c,a,b)}function
-be(c){var
-b=bi(c);return C(a(b,b),c)?b:k(b,j)}function
-vP(a){return o(a,d)?d:a4(j,k(bc(bV(a),j),j))}function
-vQ(b,e,c){var
+k=hi(e,d,c+1|0,b[2],i),l=h(h(f));return[0,du(cX(e,d,g(h(f)),l),j),k]}return[0,j,hi(e,d,c+1|0,b,i)]}return a}return a}function
+vY(d,c,a,b){return vX(0,a)?hi(d,c,0,a,b):kO(d,c,a,b)}function
+a8(c){var
+b=bf(c);return C(a(b,b),c)?b:k(b,j)}function
+vZ(a){return o(a,d)?d:a5(j,k(bg(bY(a),j),j))}function
+v0(c,b){var
+d=a8(a(c,h(b)));return[0,bf(a(c,g(b))),d]}function
+v1(b,e,c){var
 f=o(d,e),g=f?z(d,c):f;if(g)var
-i=be(E(a(a(b,b),e),c)),h=[0,[0,bi(v(a(a(b,b),e),c)),i]];else
+i=a8(F(a(a(b,b),e),c)),h=[0,[0,bf(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-fp(p,o,n,m){var
+fs(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],l=c[2],g=c[1];if(C(g,d)){var
 c=l,b=j;continue}var
 i=z(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-kN(m,l){var
+kP(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(C(g,d)){var
 c=f,b=h;continue}var
-n=kN(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-vR(h,b,e,c){if(z(d,b)){var
+n=kP(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+v2(h,b,e,c){if(z(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=C(b,d),g=f?C(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-vS(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=fp(d,n,a(b,l),p);if(c){var
-e=c[1],q=ad(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vR(o,e[1],e[2],s)}return c}var
-vT=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vU=bJ(i(2,j),vT);function
-T(a){return a[8]}function
+v3(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=fs(d,n,a(b,l),p);if(c){var
+e=c[1],q=ad(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return v2(o,e[1],e[2],s)}return c}var
+v4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),v5=bJ(i(2,j),v4);function
+S(a){return a[8]}function
 dv(b,a){return P(a,b[9],0)}function
-hi(b){var
+hj(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-hj(f,e,c){var
+hk(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-eg(b){var
+eh(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=T(b);return a(T(b),d)}}else
+d=S(b);return a(S(b),d)}}else
 if(2!==c[0]){var
-g=T(b);return a(s(i(2,j)),g)}var
-e=T(b),f=a(T(b),e);return a(s(i(2,j)),f)}function
-kO(b){var
+g=S(b);return a(s(i(2,j)),g)}var
+e=S(b),f=a(S(b),e);return a(s(i(2,j)),f)}function
+kQ(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-hk(b){var
+hl(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-vV(a){var
+v6(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2912,241 +2920,241 @@ var
 f=c;return f}function
 aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return vU;return j}function
-fq(c,b){var
+a!=="number"&&2!==a[0])return v5;return j}function
+ft(c,b){var
 d=ad(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aL(c),f=a(a(aL(c),g),d),h=be(f),i=bi(f);return[0,d,ah(b),i,h]}return[0,d,ah(b),j,j]}function
-fr(a){var
-h=a[9],b=m(function(b){return fq(a,b)},h),f=kO(a);if(f)var
+g=aL(c),f=a(a(aL(c),g),d),h=a8(f),i=bf(f);return[0,d,ag(b),i,h]}return[0,d,ag(b),j,j]}function
+fu(a){var
+h=a[9],b=m(function(b){return ft(a,b)},h),f=kQ(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],e=F(function(b){var
+j=a[9],e=D(function(b){var
 c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
-g=e?F(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-hl(b,e,d,a,f){if(a){var
-g=a[2],c=a[1];if(cT(d,c)){var
-h=cd(cS(c,d),f),j=hl(b,e,c,g,h);return[0,bp(b,h),j]}var
-k=hl(b,e,d,g,f),i=[0,P(c,e,b),k]}else
+g=e?D(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
+hm(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(cV(d,c)){var
+h=b0(cU(c,d),f),j=hm(b,e,c,g,h);return[0,aX(b,h),j]}var
+k=hm(b,e,d,g,f),i=[0,P(c,e,b),k]}else
 var
 i=a;return i}function
-dw(c,b,a){return hl(c,a,0,b,a)}function
-hm(e,c,b,a){if(c)if(b)if(a)var
-f=hm(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
+dw(c,b,a){return hm(c,a,0,b,a)}function
+hn(e,c,b,a){if(c)if(b)if(a)var
+f=hn(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-hn=i(2,i(2,i(2,i(2,x(i(2,j))))));function
-vW(a){return k(bV(ap(function(b,a){return q(b[1],a)},d,a)),j)}function
-kP(a){return k(k(vW(a),hn),j)}function
-vX(a,b){var
-c=a[9],d=u(a[9]);return n(fh(kP(b)),d,c)}function
-vY(a){var
+ho=i(2,i(2,i(2,i(2,x(i(2,j))))));function
+v7(a){return k(bY(ao(function(b,a){return q(b[1],a)},d,a)),j)}function
+kR(a){return k(k(v7(a),ho),j)}function
+v8(a,b){var
+c=a[9],d=u(a[9]);return n(fj(kR(b)),d,c)}function
+v9(a){var
 b=a[9];return m(function(a){return 0},b)}function
-kQ(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=kQ(g,e,d+1|0,b[2],a[2]);if(h)var
+kS(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=kS(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?fi(g,b[1]):j;var
+j=f(e,d),i=j?fk(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fs(c,b){if(b)var
-e=b[1],f=fs(c,b[2]),d=[0,m(function(b){return a(a(G(c[1]),e),b)},b),f];else
+fv(c,b){if(b)var
+e=b[1],f=fv(c,b[2]),d=[0,m(function(b){return a(a(G(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-ho(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=ho(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,a2(n(ee(g),k,d),j),h]}return fs(c,b)}return fs(c,b)}return fs(c,b)}function
-kR(a){if(a){var
+hp(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=hp(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,aU(n(ef(g),k,d),j),h]}return fv(c,b)}return fv(c,b)}return fv(c,b)}function
+kT(a){if(a){var
 b=a[1];if(b)var
-c=kR(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=kT(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return vZ}function
-kS(b,a){return kR(dw(0,a,b))}function
-kT(c,b){var
+d=b;return d}return v_}function
+kU(b,a){return kT(dw(0,a,b))}function
+kV(c,b){var
 d=v(b,c);if(C(b,a(c,d)))return[0,[0,b,d],j];var
 e=v(c,b);return C(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kU(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:S(function(b){return a(e,b)},c)}var
+kW(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:W(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
 dx(e,c,b){var
 f=aL(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-hp(c,b,a){return s(dx(c,b,s(a)))}function
-hq(f,c,b,e){var
+hq(c,b,a){return s(dx(c,b,s(a)))}function
+hr(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aL(f)),h)}function
-kV(b,l,e,c){var
-f=hj(b,l,e[1]);if(z(d,eg(b)))var
+kX(b,l,e,c){var
+f=hk(b,l,e[1]);if(z(d,eh(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
-o=S(function(c){return k(f,dx(b,e,a(s(eg(b)),c)))},j),p=S(function(c){return k(f,hp(b,e,a(s(eg(b)),c)))},i);return[0,hi(b),p,o]}function
-kW(b,g){var
-e=hk(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(g,a(T(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+o=W(function(c){return k(f,dx(b,e,a(s(eh(b)),c)))},j),p=W(function(c){return k(f,hq(b,e,a(s(eh(b)),c)))},i);return[0,hj(b),p,o]}function
+kY(b,g){var
+e=hl(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=S(b),r=[0,s(a(a(g,a(S(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=vV(b);if(f)var
+f=v6(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=G(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return a2(o,h)}function
-ce(d,e){var
+o=f;return aU(o,h)}function
+cj(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=ce(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=cj(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hr(b){var
+hs(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return T(b);var
-d=T(b);return a(T(b),d)}function
-v0(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return S(b);var
+d=S(b);return a(S(b),d)}function
+v$(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=T(c),r=a(T(c),p),t=be(q(d,E(a(a(a(b,b),r),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-n=v(dx(c,e,s(a(a(b,hr(c)),i))),h);return[0,i,be(e[1]),n]}var
+p=S(c),r=a(S(c),p),t=a8(q(d,F(a(a(a(b,b),r),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
+n=v(dx(c,e,s(a(a(b,hs(c)),i))),h);return[0,i,a8(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=T(c),y=a(T(c),x),z=bi(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=S(c),y=a(S(c),x),z=bf(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(dx(c,e,a(a(b,hr(c)),f)),h);return[1,f,be(e[1]),w]}}function
-v1(f,b,e,c){var
-g=a(f,e);return be(q(d,E(l(a(b,c),g),b)))}function
-v2(m,h,c,g,e,b,d){var
+w=v(dx(c,e,a(a(b,hs(c)),f)),h);return[1,f,a8(e[1]),w]}}function
+wa(f,b,e,c){var
+g=a(f,e);return a8(q(d,F(l(a(b,c),g),b)))}function
+wb(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-v3(n,m,c,h,e,b,d){var
+wc(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-v4(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(v2(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fo([0,a[1]],k),j]}return b}if(v3(i,f,e,d,a[2],a[3],c)){var
+wd(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(wb(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,fr([0,a[1]],k),j]}return b}if(wc(i,f,e,d,a[2],a[3],c)){var
 l=h(b),m=dt([0,a[1]],l);return[0,g(b),m]}return b}}function
-kX(d,c,b,a){if(c){if(b){if(a){var
-e=kX(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kY(f,e,d,b,a){if(b)if(a)var
-g=kY(f,e,d,b[2],a[2]),c=[0,v0(f,e,d,b[1],a[1]),g];else
+kZ(d,c,b,a){if(c){if(b){if(a){var
+e=kZ(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+k0(f,e,d,b,a){if(b)if(a)var
+g=k0(f,e,d,b[2],a[2]),c=[0,v$(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-v5(b){return m(function(b){if(b)var
+we(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-v6(a){return ap(function(b,a){return ap(function(b,a){return q(ca(b),a)},a,b)},d,a)}function
-kZ(a,b){if(a)var
-e=dq(b),f=kZ(a[2],e),c=[0,ky(d,a[1],b),f];else
+wf(a){return ao(function(b,a){return ao(function(b,a){return q(ce(b),a)},a,b)},d,a)}function
+k1(a,b){if(a)var
+e=ch(b),f=k1(a[2],e),c=[0,kz(d,a[1],b),f];else
 var
 c=a;return c}function
-v7(o,f,n,m,j,i,h){var
+wg(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kx(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-k0(b,f,e,a,c){if(a)var
-h=a[2],i=k0(b,f,k(e,b),h,c),g=[0,v7(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,ky(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+k2(b,f,e,a,c){if(a)var
+h=a[2],i=k2(b,f,k(e,b),h,c),g=[0,wg(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-v8(f,e,a){var
-b=hc(a,e),c=a4(j,l(b,j)),g=bz(c,u(a)),h=g_(a4(j,b),g),i=kZ(f,g9(g$,b,a));return k0(b,c,d,a,m(function(a){return k(h,a)},i))}function
-k1(c,a){var
-b=v5(c),d=v6(b),e=ha(u(a),a);return bj(function(a){return v8(b,d,a)},e)}function
-k2(b,a){if(b){if(a){var
-c=k2(b[2],a[2]),d=a[1];return[0,k(ca(b[1]),d),c]}return a}return a}function
-k3(a){if(a){var
+wh(f,e,a){var
+b=he(a,e),c=a5(j,l(b,j)),g=br(c,u(a)),h=ha(a5(j,b),g),i=k1(f,g$(hb,b,a));return k2(b,c,d,a,m(function(a){return k(h,a)},i))}function
+k3(c,a){var
+b=we(c),d=wf(b),e=hc(u(a),a);return bK(function(a){return wh(b,d,a)},e)}function
+k4(b,a){if(b){if(a){var
+c=k4(b[2],a[2]),d=a[1];return[0,k(ce(b[1]),d),c]}return a}return a}function
+k5(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=k2(c,k3(a[2])),g=ef(c),d=[0,k(b[1],g),f];else
+c=b[2],f=k4(c,k5(a[2])),g=eg(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-v9(a){return ap(q,d,k3(a))}function
-v_(b,c){var
+wi(a){return ao(q,d,k5(a))}function
+wj(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-v$(g,f,e,d,c,b){var
-h=a(d,vP(a(G(c),b)));return E(k(be(a(f,e)),h),g)}function
-k4(g,f){var
-a=fp(f,g,d,d);if(a)var
+wk(g,f,e,d,c,b){var
+h=a(d,vZ(a(G(c),b)));return F(k(a8(a(f,e)),h),g)}function
+k6(g,f){var
+a=fs(f,g,d,d);if(a)var
 b=a[1],c=C(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-wa(b,h,g,f,e){var
-c=k4(g,f);if(c){var
-d=k4(g,m(s,f));if(d)var
-o=a(i(2,j),b),p=a(a(i(2,j),b),e),r=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,E(q(l(a(a(i(2,j),b),e),t),r),o)];else
+wl(b,h,g,f,e){var
+c=k6(g,f);if(c){var
+d=k6(g,m(s,f));if(d)var
+o=a(i(2,j),b),p=a(a(i(2,j),b),e),r=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(q(l(a(a(i(2,j),b),e),t),r),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-k5(h,g,f,b,a){if(b){if(a){var
-c=wa(h,g,f,b[1],a[1]);if(c)var
-e=k5(h,g,f,b[2],a[2]),k=e?[0,q(c[1],e[1])]:e,i=k;else
+k7(h,g,f,b,a){if(b){if(a){var
+c=wl(h,g,f,b[1],a[1]);if(c)var
+e=k7(h,g,f,b[2],a[2]),k=e?[0,q(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-k6(b,a){if(b)if(a)var
-d=a[1],e=k6(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
+k8(b,a){if(b)if(a)var
+d=a[1],e=k8(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-wb(e,b,d){var
+wm(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-k7(e,c,b){if(c)if(b)var
-f=k7(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+k9(e,c,b){if(c)if(b)var
+f=k9(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-wc(e,d,a,c){var
+wn(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return k7(d,a,c);return a}function
-wd(b,c,d,m,h){var
+b==="number"&&!b)return k9(d,a,c);return a}function
+wo(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=T(b),o=a(T(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,E(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,hr(b));return function(g,e,i,d){var
-h=[0,s(hq(b,g,a(c,l(s(e),d)),f))];return[0,[0,hq(b,g,a(c,l(e,d)),f)],h]}}function
-k8(a){var
+n=S(b),o=a(S(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
+f=a(d,hs(b));return function(g,e,i,d){var
+h=[0,s(hr(b,g,a(c,l(s(e),d)),f))];return[0,[0,hr(b,g,a(c,l(e,d)),f)],h]}}function
+k_(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-k9(a){return bj(function(a){var
-b=k8(h(a)[2]);return a2(k8(h(a)[1]),b)},a)}function
-k_(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-hs(a,g){if(a)var
-b=a[1],c=b[2],d=k_(c[1],g),e=k_(c[2],d[2]),h=hs(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+k$(a){return bK(function(a){var
+b=k_(h(a)[2]);return aU(k_(h(a)[1]),b)},a)}function
+la(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+ht(a,g){if(a)var
+b=a[1],c=b[2],d=la(c[1],g),e=la(c[2],d[2]),h=ht(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
 dy(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-k$(b,c){var
-d=eg(b);return a(c,a(dy(b),d))}function
-ft(b,h,s,r,q,e,p,c){if(c){var
+lb(b,c){var
+d=eh(b);return a(c,a(dy(b),d))}function
+fw(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
-t=j[2],u=a(a(q,dy(b)),f),v=e[1],w=hj(b,h,e[1]),x=hi(b),g=vS(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],y=a(a(l[2],f),s),m=[0,hq(b,e,l[1],y)];else
+t=j[2],u=a(a(q,dy(b)),f),v=e[1],w=hk(b,h,e[1]),x=hj(b),g=v3(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],y=a(a(l[2],f),s),m=[0,hr(b,e,l[1],y)];else
 var
 m=g;var
 n=m}else
@@ -3155,432 +3163,432 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-we(k,i,e,d,r,q,p,b,o,c){var
+wp(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=a2(f(q,o),w),x=h(c),y=dt(S(s,ft(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fo(ft(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=a2(f(q,o),B),C=h(c),D=dt(S(s,ft(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fo(ft(k,i,e,d,j,b,u,n),E),D]}return c}function
-ht(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=cd(b,n);if(d){var
-e=cd(b,a);if(e){var
-m=a3(o,b),p=ht(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,we(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return a2(cx(b,a),q)}return a}return a}return a}var
-la=[0,d,d,j,j];function
-wf(a){var
-b=a[4];return bj(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-wg(f,e,a,c,b){var
-g=fj(c,b,m(function(a){return d},a));return hb(e,u(f[9]),a,g)}function
-lb(e,c,b){if(c)if(b)var
-f=lb(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+v=b[2],w=m(function(b){return a(v,b)},r),t=aU(f(q,o),w),x=h(c),y=dt(W(s,fw(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fr(fw(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=aU(f(q,o),B),C=h(c),D=dt(W(s,fw(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fr(fw(k,i,e,d,j,b,u,n),E),D]}return c}function
+hu(k,j,i,h,g,f,c,o,n,a){if(c){var
+l=c[1],b=l[1],d=b0(b,n);if(d){var
+e=b0(b,a);if(e){var
+m=bj(o,b),p=hu(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,wp(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return aU(ci(b,a),q)}return a}return a}return a}var
+lc=[0,d,d,j,j];function
+wq(a){var
+b=a[4];return bK(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+wr(f,e,a,c,b){var
+g=fl(c,b,m(function(a){return d},a));return hd(e,u(f[9]),a,g)}function
+ld(e,c,b){if(c)if(b)var
+f=ld(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-wh(A,y,x,w,f,e,v,t,s,r,a){var
-g=cx(u(e),a),b=fp(a,t,d,d);if(b){var
+ws(A,y,x,w,f,e,v,t,s,r,a){var
+g=ci(u(e),a),b=fs(a,t,d,d);if(b){var
 h=b[1],k=C(h[1],f),l=k?z(d,f):k;if(l)var
-B=bJ(i(2,j),hn),c=o(ef(g),B);else
+B=bJ(i(2,j),ho),c=o(eg(g),B);else
 var
 c=l;if(c)var
-m=ad(cd(u(e),a),r),n=wg(A,x,w,g,v),D=h[2],E=kN(a,s),F=C(m,d)?n:lb(m,y,n),p=[0,[0,F,E,D]];else
+m=ad(b0(u(e),a),r),n=wr(A,x,w,g,v),D=h[2],E=kP(a,s),F=C(m,d)?n:ld(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-wi(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=v1(b,d,a[3],a[2]);return kX(function(a,c,d){return v4(f,b,i,h,a,c,d)},e,g,c)}function
-wj(e,c,b){var
-f=a(e,b[3]);return q(d,E(l(a(c,b[2]),f),c))}function
-wk(c,b,i,h,g){var
-e=fp(m(s,g),h,d,d);if(e){var
+wt(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=wa(b,d,a[3],a[2]);return kZ(function(a,c,d){return wd(f,b,i,h,a,c,d)},e,g,c)}function
+wu(e,c,b){var
+f=a(e,b[3]);return q(d,F(l(a(c,b[2]),f),c))}function
+wv(c,b,i,h,g){var
+e=fs(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(C(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-lc(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=lc(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b1(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-wl(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
-c=f[3],k=f[2];if(z(d,k)&&F(function(a){var
-b=bJ(i(2,j),hn);return o(ef(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return fk(p,fj(a,A,D))},c),E=m(function(a){return m(function(b){return bp(d,n(ee(q),b,[0,a,0]))},l)},r),G=dw(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=k5(g,a,y,c,s);if(t){var
-H=t[1],I=v9(k6(c,E)),v=wj(a,g,b),J=wk(a,g,b,x,w),K=wb(h,a,b[2]),L=v_(k,I),M=wd(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=cx(j,r),b=wc(h,a,n(ee(q),i,l),s),e=ad(b,b),f=n(K,d,c),m=u(b);return du(cE(M,d,c,f,v$(k,v,n(L,f,e),H,m,e)),g)};return lc(N,f[4],0,B,b[1],e)}return e}return e}function
-wm(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=wh(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=wi(c,b,r,h,m,d);return a[4]?wl(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-wn(a,o,f,e,d,l,v,W,V,k,U,c){var
-w=o[3],i=ce(U,o[4]),b=m(g,i),x=F(function(b){return X(b,a[2])},b);if(x){var
-p=vO(o[3],f,i,k);if(c[1]){var
-q=kS(v,b);if(q)var
-y=q[1],z=kT(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dw(la,b,e),Z=function(d,c,b){return kV(a,j,c,kU(Y,B,h(d),b))},D=hm(Z,i,C,dw(dr,b,k)),E=kW(a,j),G=a2(D,m(h,E)),r=m(g,E),H=m(function(a){return fk(l,a)},y),I=ho(a,d,b,m(function(a){return a[2]},C),H,r),_=wm(a,f,e,d,l,W,V,j,b,y,D,G,I,r,c,p),$=k1(I,k9(c[5])),aa=hs(c[5],$),ab=0,ac=function(a){return n(ee(d),a,H)},J=[0,ht(a,j,k$(a,B),G,r,ac,aa,ab,e,_)];else
+le(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=le(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b5(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+ww(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
+c=f[3],k=f[2];if(z(d,k)&&D(function(a){var
+b=bJ(i(2,j),ho);return o(eg(a),b)},c)){var
+E=m(function(a){return d},p),r=m(function(a){return fm(p,fl(a,A,E))},c),F=m(function(a){return m(function(b){return aX(d,n(ef(q),b,[0,a,0]))},l)},r),G=dw(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=k7(g,a,y,c,s);if(t){var
+H=t[1],I=wi(k8(c,F)),v=wu(a,g,b),J=wv(a,g,b,x,w),K=wm(h,a,b[2]),L=wj(k,I),M=wo(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=ci(j,r),b=wn(h,a,n(ef(q),i,l),s),e=ad(b,b),f=n(K,d,c),m=u(b);return du(cG(M,d,c,f,wk(k,v,n(L,f,e),H,m,e)),g)};return le(N,f[4],0,B,b[1],e)}return e}return e}function
+wx(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=ws(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=wt(c,b,r,h,m,d);return a[4]?ww(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+wy(a,o,f,e,d,l,v,W,V,k,U,c){var
+w=o[3],i=cj(U,o[4]),b=m(g,i),x=D(function(b){return X(b,a[2])},b);if(x){var
+p=vY(o[3],f,i,k);if(c[1]){var
+q=kU(v,b);if(q)var
+y=q[1],z=kV(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dw(lc,b,e),Z=function(d,c,b){return kX(a,j,c,kW(Y,B,h(d),b))},E=hn(Z,i,C,dw(dr,b,k)),F=kY(a,j),G=aU(E,m(h,F)),r=m(g,F),H=m(function(a){return fm(l,a)},y),I=hp(a,d,b,m(function(a){return a[2]},C),H,r),_=wx(a,f,e,d,l,W,V,j,b,y,E,G,I,r,c,p),$=k3(I,k$(c[5])),aa=ht(c[5],$),ab=0,ac=function(a){return n(ef(d),a,H)},J=[0,hu(a,j,lb(a,B),G,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kS(v,b);if(t)var
-L=kT(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dw(la,b,e),ae=function(d,c,b){return kV(a,u,c,kU(ad,N,h(d),b))},af=hm(ae,i,O,dw(dr,b,k)),P=kW(a,u),ag=a2(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fk(l,a)},ah),ai=ho(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hs(K,k1(ai,k9(K))),ak=0,al=function(a){return n(ee(d),a,R)},S=[0,ht(a,u,k$(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kU(v,b);if(t)var
+L=kV(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dw(lc,b,e),ae=function(d,c,b){return kX(a,u,c,kW(ad,N,h(d),b))},af=hn(ae,i,O,dw(dr,b,k)),P=kY(a,u),ag=aU(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fm(l,a)},ah),ai=hp(a,d,b,m(function(a){return a[2]},O),R,Q),aj=ht(K,k3(ai,k$(K))),ak=0,al=function(a){return n(ef(d),a,R)},S=[0,hu(a,u,lb(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
-eh(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,eh(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-ld(d,c,b,a){if(a)var
-e=a[1],h=ld(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bk(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+ei(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,ei(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+lf(d,c,b,a){if(a)var
+e=a[1],h=lf(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=a6(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-fu=[0,d,0];function
-le(e,b,a){var
+fx=[0,d,0];function
+lg(e,b,a){var
 f=dt([0,e],h(a)),i=dt(h(b),f),c=g(b);if(c)var
 j=c[1],d=q(g(a),j);else
 var
 d=g(a);return[0,d,i]}function
-wo(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cV(e,c,a[3],a[4]);return eh(function(a){return le(c,g,a)},f,b)}return b}return b}function
-wp(d,a,c,b){var
-e=bz(fu,c),f=a[4],g=a[3];return bX(function(a,c){return wo(d,g,b,a,c)},f,e)}function
-wq(b,a){return q(d,l(b,ah(m(g,a))))}function
-lf(b){var
+wz(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cX(e,c,a[3],a[4]);return ei(function(a){return lg(c,g,a)},f,b)}return b}return b}function
+wA(d,a,c,b){var
+e=br(fx,c),f=a[4],g=a[3];return bB(function(a,c){return wz(d,g,b,a,c)},f,e)}function
+wB(b,a){return q(d,l(b,ag(m(g,a))))}function
+lh(b){var
 a=h(b);return a?a[1]:d}function
-fv(a){return h(a)?0:1}function
-wr(a){return u(cU(fv,a))}function
-hu(b,a){var
+fy(a){return h(a)?0:1}function
+wC(a){return u(cW(fy,a))}function
+hv(b,a){var
 c=h(a);if(c){var
-d=k(g(a),b);return R(c[1],d)}return k(g(a),b)}function
-ws(h,f,e,d,a){var
-b=fv(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,lf(a))),c=q(g(a),j);else
+d=k(g(a),b);return M(c[1],d)}return k(g(a),b)}function
+wD(h,f,e,d,a){var
+b=fy(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,lh(a))),c=q(g(a),j);else
 var
-c=g(a);return[0,[0,c],[0,hu(f,a)]]}function
+c=g(a);return[0,[0,c],[0,hv(f,a)]]}function
 dz(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-wt(b,a){var
-c=wr(a),d=ah(m(lf,a)),e=wq(b,a);return m(function(a){return ws(b,e,d,c,a)},a)}function
-lg(c,b){var
+wE(b,a){var
+c=wC(a),d=ag(m(lh,a)),e=wB(b,a);return m(function(a){return wD(b,e,d,c,a)},a)}function
+li(c,b){var
 e=c[10],h=e?q(d,l(e[1],b)):d,f=c[11],i=f?q(d,l(b,f[1])):d,g=q(h,i);return a(g,g)}function
-lh(e,d,b){var
+lj(e,d,b){var
 f=l(d,b),c=q(l(b,e),f);return a(c,c)}function
-ei(b){var
+ej(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fw(b){var
+fz(b){var
 a=b[11];return a?o(a[1],d):a}function
-wu(b,a){var
-c=ei(b),e=c?z(a,d):c;if(e)var
+wF(b,a){var
+c=ej(b),e=c?z(a,d):c;if(e)var
 f=e;else{var
-g=fw(b);if(g)return z(d,a);var
+g=fz(b);if(g)return z(d,a);var
 f=g}return f}function
-fx(c,b){return ah(m(function(b){return wu(c,b)?d:a(b,b)},b))}function
-hv(b,a){return ei(b)?a:m(s,a)}function
-hw(a){return ap(q,bp(d,a),a)}function
-li(a,c){var
-e=ei(a),b=e||fw(a);return b?z(hw(hv(a,c)),d):b}function
-wv(e,d,c,b){var
-f=a(e,d),i=h(b),j=E(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
-lj(b,e,d,c){function
-f(a){return bB([0,b,b],wv(b,e,c,lj(b,k(e,j),a,c)))}function
+fA(c,b){return ag(m(function(b){return wF(c,b)?d:a(b,b)},b))}function
+hw(b,a){return ej(b)?a:m(s,a)}function
+hx(a){return ao(q,aX(d,a),a)}function
+lk(a,c){var
+e=ej(a),b=e||fz(a);return b?z(hx(hw(a,c)),d):b}function
+wG(e,d,c,b){var
+f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
+ll(b,e,d,c){function
+f(a){return bC([0,b,b],wG(b,e,c,ll(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-lk(c,b,a){function
-d(b){return lk(c,b,hd(c,a,a))}function
+lm(c,b,a){function
+d(b){return lm(c,b,hf(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-ww(b,n,e,c,m){var
-p=a4(m,G(e)),f=bA(b,ca(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=lj(b,j,n,f),r=o(d,c)?k:he(b,k),l=[0,lk(b,e,r)];else
+wH(b,n,e,c,m){var
+p=a5(m,G(e)),f=bs(b,ce(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=ll(b,j,n,f),r=o(d,c)?k:fo(b,k),l=[0,lm(b,e,r)];else
 var
 l=g;return l}function
-wx(o,n,e,c){var
-p=a(i(2,j),c),b=q(d,v(a(x(i(2,j)),e),p)),r=bV(c),f=q(d,k(l(bV(ca(e)),r),j)),g=k(k(bV(o),b),f),s=k(bi(g),j),t=bi(b),h=R(k(G(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bh(k(k(b,m),u)),y=bh(m);return[0,[0,bh(h),y],w]}function
-ll(a,h,d,c){var
-e=wx(a,h,d,c),f=e[1],g=a4(a,G(e[2])),b=ww(g,f[1],f[2],d,c),i=b?[0,fm(g,a,b[1])]:b;return i}var
-wy=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),lm=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cy(g,f,c,b){if(o(b,d))return 0;if(z(a(wy,b),c))return 0;if(z(c,a(s(lm),b))){var
-e=ll(g,f,s(lm),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ll(g,f,c,b)}function
-hx(f,e,d,c){var
-a=cy(f,e,g(c),d);if(a){var
-b=cy(f,e,h(c),d);if(b)var
+wI(o,n,e,c){var
+p=a(i(2,j),c),b=q(d,v(a(x(i(2,j)),e),p)),r=bY(c),f=q(d,k(l(bY(ce(e)),r),j)),g=k(k(bY(o),b),f),s=k(bf(g),j),t=bf(b),h=M(k(G(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bk(k(k(b,m),u)),y=bk(m);return[0,[0,bk(h),y],w]}function
+ln(a,h,d,c){var
+e=wI(a,h,d,c),f=e[1],g=a5(a,G(e[2])),b=wH(g,f[1],f[2],d,c),i=b?[0,fp(g,a,b[1])]:b;return i}var
+wJ=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),lo=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cA(g,f,c,b){if(o(b,d))return 0;if(z(a(wJ,b),c))return 0;if(z(c,a(s(lo),b))){var
+e=ln(g,f,s(lo),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ln(g,f,c,b)}function
+hy(f,e,d,c){var
+a=cA(f,e,g(c),d);if(a){var
+b=cA(f,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,g(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hy(a,h,f){var
+hz(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cy(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-wz(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(G(c[2]),j),f=k(b,a(e,hy(c,b,d))),g=[0,E(a(b,b),f)],h=a(e,b),i=k(hy(c,b,d),h);return[0,[0,v(a(b,hy(c,b,d)),i)],g]}function
-ln(d,c){var
-e=T(d);return function(b,f){var
-g=a(b[2],e),h=fx(d,f),i=a(b[1],b[1]);return E(be(a(a(a(c,c),i),h)),g)}}function
-lo(e,b,h,f,c){if(C(h[1],d)&&li(e,c)){var
-g=hw(hv(e,c)),i=a(g,g);return s(bi(v(a(a(b,b),i),f)))}var
-j=fx(e,c);return be(E(a(a(b,b),j),f))}function
-hz(a){return a?a[1][2]:j}function
-lp(b){var
-c=T(b);return function(b){return S(function(b){return a(b[1],c)},b)}}function
-lq(b,c){var
-e=hz(c);function
+i=a[8],e=cA(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
+wK(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(G(c[2]),j),f=k(b,a(e,hz(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hz(c,b,d),h);return[0,[0,v(a(b,hz(c,b,d)),i)],g]}function
+lp(d,c){var
+e=S(d);return function(b,f){var
+g=a(b[2],e),h=fA(d,f),i=a(b[1],b[1]);return F(a8(a(a(a(c,c),i),h)),g)}}function
+lq(e,b,h,f,c){if(C(h[1],d)&&lk(e,c)){var
+g=hx(hw(e,c)),i=a(g,g);return s(bf(v(a(a(b,b),i),f)))}var
+j=fA(e,c);return a8(F(a(a(b,b),j),f))}function
+hA(a){return a?a[1][2]:j}function
+lr(b){var
+c=S(b);return function(b){return W(function(b){return a(b[1],c)},b)}}function
+ls(b,c){var
+e=hA(c);function
 g(b){return a(e,b)}function
-d(a){return S(g,a)}var
-h=f(lp(b),c),i=[0,S(s,f(lp(b),c)),h],j=d(b[11]);return du([0,d(b[10]),j],i)}function
-lr(c,b){var
-d=T(c);return function(f,e){var
-g=a(a(d,hz(f)),d),h=lq(c,f),i=h[1];if(i){var
+d(a){return W(g,a)}var
+h=f(lr(b),c),i=[0,W(s,f(lr(b),c)),h],j=d(b[11]);return du([0,d(b[10]),j],i)}function
+lt(c,b){var
+d=S(c);return function(f,e){var
+g=a(a(d,hA(f)),d),h=ls(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,E(a(b,ah(m(function(b){var
-c=a(k,b);return q(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ah(m(function(b){var
-c=a(k,b);return R(a(l,b),c)},e))),g)],n]}return dr}return dr}}function
-wA(b,f){var
-c=T(b);return function(g){var
+k=j[1],l=i[1],n=[0,F(a(b,ag(m(function(b){var
+c=a(k,b);return q(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ag(m(function(b){var
+c=a(k,b);return M(a(l,b),c)},e))),g)],n]}return dr}return dr}}function
+wL(b,f){var
+c=S(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,E(a(f,ah(m(function(a){return lh(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ag(m(function(a){return lj(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,ah(m(function(a){return lg(b,a)},g))),n)],i]}}function
-ls(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,ag(m(function(a){return li(b,a)},g))),n)],i]}}function
+lu(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(wA(b,c),a):wz(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(wL(b,c),a):wK(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(lr(b,c),[0,e],a),o=[0,n(ln(b,c),e,a)],p=m(s,a);return du([0,[0,s(n(ln(b,c),e,p))],o],l)}return n(lr(b,c),0,a)}var
-g=d[1],h=ad(a,a),k=[0,lo(b,c,g,h,a)];return[0,[0,s(lo(b,c,g,h,m(s,a)))],k]}}function
-wB(a,c,b){var
+e=i[1],l=n(lt(b,c),[0,e],a),o=[0,n(lp(b,c),e,a)],p=m(s,a);return du([0,[0,s(n(lp(b,c),e,p))],o],l)}return n(lt(b,c),0,a)}var
+g=d[1],h=ad(a,a),k=[0,lq(b,c,g,h,a)];return[0,[0,s(lq(b,c,g,h,m(s,a)))],k]}}function
+wM(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bz(ls(a,c,b,0),i)];else
+i=a[2],f=[0,br(lu(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fr(a);if(g)var
-j=a[9],h=[0,m(function(d){return ls(a,c,b,d)},j)];else
+g=fu(a);if(g)var
+j=a[9],h=[0,m(function(d){return lu(a,c,b,d)},j)];else
 var
 h=g;return h}var
-wC=[0,0,j,0,0,0];function
-lt(d,c,b,a){function
+wN=[0,0,j,0,0,0];function
+lv(d,c,b,a){function
 e(b){var
-e=lt(d,c+1|0,b,dq(a));return[0,n(d,c,bp(wC,a)),e]}function
+e=lv(d,c+1|0,b,ch(a));return[0,n(d,c,aX(wN,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-wD(e,d,c,a,j,i,h,b,g,f){var
-k=kY(e,c,b,a,g),l=kP(a),m=d[2],n=0;return bd(lt(function(f,g){return wn(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ej(a){return z(d,a[1])}function
-wE(a){return z(a[1],a[2])}function
-fy(c,b,d,a){function
+wO(e,d,c,a,j,i,h,b,g,f){var
+k=k0(e,c,b,a,g),l=kR(a),m=d[2],n=0;return a7(lv(function(f,g){return wy(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ek(a){return z(d,a[1])}function
+wP(a){return z(a[1],a[2])}function
+fB(c,b,d,a){function
 e(d){if(a){var
-e=fy(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fy(c,b,d,0)]}function
+e=fB(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fB(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bq(a){var
-b=fy(a[17],[0,d,j],a[2],a[18]);return Y(fy(a[15],[0,j,j],a[2],a[16]),b)}function
-bK(b){var
+bt(a){var
+b=fB(a[17],[0,d,j],a[2],a[18]);return Y(fB(a[15],[0,j,j],a[2],a[16]),b)}function
+bL(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bL(b,c){var
+bM(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ej(g(c))?0:2;case
-2:return ej(g(c))?bK(b)?0:1:2;case
+1:return ek(g(c))?0:2;case
+2:return ek(g(c))?bL(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(bK(b)&&ej(g(c))&&ej(e)&&wE(e))return 0;return 2;case
-1:if(bK(b)&&o(d,a[1][1]))return 0;return 2;default:return ej(a[1])?1:2}}function
-wF(c){var
+e=a[1];if(bL(b)&&ek(g(c))&&ek(e)&&wP(e))return 0;return 2;case
+1:if(bL(b)&&o(d,a[1][1]))return 0;return 2;default:return ek(a[1])?1:2}}function
+wQ(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fz(c,i,b,h){var
-a=cy(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?R(f,c):f,g=[0,[0,e[1],j]];else
+fC(c,i,b,h){var
+a=cA(c,i,b,h);if(a)var
+e=a[1],f=e[2],j=o(b,d)?M(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-br(u,c,b,j,B,t,e){var
+bu(u,c,b,j,B,t,e){var
 h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bA(b,e,c)];case
+0:return[0,bs(b,e,c)];case
 1:var
-C=a(i,c);return[0,bA(b,s(a(h,e)),C)];case
-2:if(bK(u)){var
-D=a(i,c);return fz(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fz(b,j,s(a(h,l(c,e))),E);case
-3:return 0;default:return[0,bA(b,q(d,e),c)]}else
+C=a(i,c);return[0,bs(b,s(a(h,e)),C)];case
+2:if(bL(u)){var
+D=a(i,c);return fC(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fC(b,j,s(a(h,l(c,e))),E);case
+3:return 0;default:return[0,bs(b,q(d,e),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vJ(b,B,a(k(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vT(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vQ(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fz(b,j,s(x[2]),b);if(p)var
-r=fz(b,j,s(x[1]),b),L=r?[0,[0,p[1][1],r[1][2]]]:r,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=v1(b,k(a(e,m[2]),K),J);if(n){var
+x=n[1],p=fC(b,j,s(x[2]),b);if(p)var
+r=fC(b,j,s(x[1]),b),L=r?[0,[0,p[1][1],r[1][2]]]:r,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bA(b,e,c)]:[0,[0,d,d]]}}function
-hA(b,a){var
+A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bs(b,e,c)]:[0,[0,d,d]]}}function
+hB(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-lu(b,j,i,h,f,e,a){if(a)return S(g,br(b,j,i,h,f,e,a[1]));var
-c=wF(b),k=c?[0,d]:c;return k}function
-lv(g,f,e,d,c,b,a){return a?S(h,br(g,f,e,d,c,b,a[1])):a}function
-wG(f,e,c,b){var
-g=a(b,b),h=q(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=E(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
-wH(b,m,g,f){var
+lw(b,j,i,h,f,e,a){if(a)return W(g,bu(b,j,i,h,f,e,a[1]));var
+c=wQ(b),k=c?[0,d]:c;return k}function
+lx(g,f,e,d,c,b,a){return a?W(h,bu(g,f,e,d,c,b,a[1])):a}function
+wR(f,e,c,b){var
+g=a(b,b),h=q(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
+wS(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wG(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wR(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-wI(a){var
-c=h(a),e=S(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,[0,f],e]}function
-wJ(b,a){return bK(b)?wI(a):a}function
-hB(b,e,d,i,f,a,c){switch(bL(b,a)){case
+wT(a){var
+c=h(a),e=W(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,[0,f],e]}function
+wU(b,a){return bL(b)?wT(a):a}function
+hC(b,e,d,i,f,a,c){switch(bM(b,a)){case
 0:var
-k=lv(b,e,d,i,f,a,g(c));return hA(lu(b,e,d,i,f,a,h(c)),k);case
+k=lx(b,e,d,i,f,a,g(c));return hB(lw(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=lv(b,e,d,i,f,a,h(c));return hA(lu(b,e,d,i,f,a,g(c)),l);default:var
+l=lx(b,e,d,i,f,a,h(c));return hB(lw(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return wH(e,d,a,c);return 0}}function
-ek(a,f,e,d,c,b,p){var
-i=wJ(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return wS(e,d,a,c);return 0}}function
+el(a,f,e,d,c,b,p){var
+i=wU(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(C(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return br(a,f,e,d,c,b,g)}return hB(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hB(a,f,e,d,c,b,[0,[0,g],0])}return hB(a,f,e,d,c,b,[0,0,h])}function
-lw(d,c){var
+n=1;if(n)return bu(a,f,e,d,c,b,g)}return hC(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hC(a,f,e,d,c,b,[0,[0,g],0])}return hC(a,f,e,d,c,b,[0,0,h])}function
+ly(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bs(d,g(b)))return h(b);var
-a=a[2];continue}return fu}}function
-lx(c,a,b){if(b){var
-e=b[2],d=b[1];return bs(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lx(c,a,e)]}return[0,[0,a,f(c,fu)],0]}function
-wK(c,g,f,e,b,a){if(0===a[0]){var
+b=a[1];if(bv(d,g(b)))return h(b);var
+a=a[2];continue}return fx}}function
+lz(c,a,b){if(b){var
+e=b[2],d=b[1];return bv(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lz(c,a,e)]}return[0,[0,a,f(c,fx)],0]}function
+wV(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&X(d,f)){var
-h=cV(g,c,a[3],a[4]);return lx(function(a){return le(c,h,a)},d,b)}return b}return b}function
-wL(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bX(function(a,e){return wK(d,g,c,b,a,e)},f,e)}function
-wM(a){return g(h(a))}function
-wN(b,a){return q(d,l(b,ah(m(wM,a))))}function
-fA(a,b){var
-c=a[4];return bk(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-wO(a,e,d,c){var
-b=wL(a,e,d,c);return[0,wN(a,b),b]}function
-wP(c,b,a){return fv(b)?a:q(a,hu(c,b))}function
-wQ(b,a){var
-c=h(a);return bX(function(c,b){var
-d=g(b),e=h(b),f=g(a);return eh(function(a){return wP(f,e,a)},d,c)},c,b)}function
-wR(f,a,b){var
-c=ag(0,a[2]),g=cU(function(b){return fA(a,b)},c),e=m(function(c){return wO(f,a,b,c)},g),h=bX(wQ,e,bz(d,b));return[0,e,G(u(cU(function(b){return bb(fA(a,b))},c))),h]}function
-hC(b,a){if(b)if(a)var
-d=hC(b[2],a[2]),c=[0,du(b[1],a[1]),d];else
+h=cX(g,c,a[3],a[4]);return lz(function(a){return lg(c,h,a)},d,b)}return b}return b}function
+wW(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bB(function(a,e){return wV(d,g,c,b,a,e)},f,e)}function
+wX(a){return g(h(a))}function
+wY(b,a){return q(d,l(b,ag(m(wX,a))))}function
+fD(a,b){var
+c=a[4];return a6(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+wZ(a,e,d,c){var
+b=wW(a,e,d,c);return[0,wY(a,b),b]}function
+w0(c,b,a){return fy(b)?a:q(a,hv(c,b))}function
+w1(b,a){var
+c=h(a);return bB(function(c,b){var
+d=g(b),e=h(b),f=g(a);return ei(function(a){return w0(f,e,a)},d,c)},c,b)}function
+w2(f,a,b){var
+c=ak(0,a[2]),g=cW(function(b){return fD(a,b)},c),e=m(function(c){return wZ(f,a,b,c)},g),h=bB(w1,e,br(d,b));return[0,e,G(u(cW(function(b){return be(fD(a,b))},c))),h]}function
+hD(b,a){if(b)if(a)var
+d=hD(b[2],a[2]),c=[0,du(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-wS(c,b,a,g){var
+w3(c,b,a,g){var
 d=dz(b);if(d)var
-e=function(a){return hC(g,wt(c,a))},h=e(bz(fu,b[2])),i=function(d){return fA(a,d)?e(wp(c,a,b[2],d)):h},f=[0,m(i,ag(0,a[2]))];else
+e=function(a){return hD(g,wE(c,a))},h=e(br(fx,b[2])),i=function(d){return fD(a,d)?e(wA(c,a,b[2],d)):h},f=[0,m(i,ak(0,a[2]))];else
 var
 f=d;return f}function
-el(b,a){return bX(q,a,b)}function
-wT(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=el(h(c),e),i=m(g,b),d=[0,[0,el(g(c),i),f]];else
+em(b,a){return bB(q,a,b)}function
+w4(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),f=em(h(c),e),i=m(g,b),d=[0,[0,em(g(c),i),f]];else
 var
 d=a;return d}function
-ly(c,b,a){var
+lA(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-hD(d,b,a){if(b){var
+hE(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-wU(b,a){var
-c=h(a),d=hD(R,h(b),c),e=g(a);return[0,ly(R,g(b),e),d]}function
-wV(b,a){var
-c=h(a),d=ly(q,h(b),c),e=g(a);return[0,hD(q,g(b),e),d]}function
-hE(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,hE(b,c)):d}return dr}function
-wW(e,a,c){var
-b=lw(e,h(c)),d=hu(g(c),b);if(!z(h(a),d)){var
+w5(b,a){var
+c=h(a),d=hE(M,h(b),c),e=g(a);return[0,lA(M,g(b),e),d]}function
+w6(b,a){var
+c=h(a),d=lA(q,h(b),c),e=g(a);return[0,hE(q,g(b),e),d]}function
+hF(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,hF(b,c)):d}return dr}function
+w7(e,a,c){var
+b=ly(e,h(c)),d=hv(g(c),b);if(!z(h(a),d)){var
 j=g(b);if(!z(g(a),j))return a}var
 f=q(h(a),d),i=g(b);return[0,q(g(a),i),f]}function
-wX(e,a,c){var
-f=C(a[2],d)?d:e,i=[0,d,f],j=a[1],b=bX(function(a,b){return wW(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-wY(b,a){var
-c=b[2];return X(a3(u(h(a)),1),c)}function
-wZ(a){var
+w8(e,a,c){var
+f=C(a[2],d)?d:e,i=[0,d,f],j=a[1],b=bB(function(a,b){return w7(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+w9(b,a){var
+c=b[2];return X(bj(u(h(a)),1),c)}function
+w_(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bq(a);return F(function(b){return 1===bL(a,b)?1:0},c)}return 0}function
-w0(a,j,i,c,f){var
-d=wZ(a),e=d?X(1,a[2]):d;if(e)var
-k=c[1],b=F(function(b){return wY(a,b)},k);else
+c=bt(a);return D(function(b){return 1===bM(a,b)?1:0},c)}return 0}function
+w$(a,j,i,c,f){var
+d=w_(a),e=d?X(1,a[2]):d;if(e)var
+k=c[1],b=D(function(b){return w9(a,b)},k);else
 var
 b=e;if(b){var
-l=ag(0,a[2]),o=hC(f,m(function(a){return wX(j,c,a)},l)),p=Y(bq(a),o);return bd(m(function(a){var
+l=ak(0,a[2]),o=hD(f,m(function(a){return w8(j,c,a)},l)),p=Y(bt(a),o);return a7(m(function(a){var
 b=h(a);return n(i,g(a),b)},p))}return b}function
-cW(a){return a[12]}function
+cY(a){return a[12]}function
 aw(b,a){return P(a,b[13],0)}function
-bY(b,a){return P(a,b[14],d)}function
-w1(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-fB(c,b,a){if(c){if(b){if(a){var
-e=fB(c[2],b[2],a[2]),f=a[1];return k(w1(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cz(b,a){var
+b1(b,a){return P(a,b[14],d)}function
+xa(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
+fE(c,b,a){if(c){if(b){if(a){var
+e=fE(c[2],b[2],a[2]),f=a[1];return k(xa(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cB(b,a){var
 c=b[2];return u(a)===c?1:0}function
-fC(b,i,h,d,c){var
-e=cz(b,aw(b,d)),f=e?cz(b,aw(b,c)):e;if(f)var
-j=bY(b,c),m=a(i,l(bY(b,d),j)),n=aw(b,c),g=[0,k(fB(aw(b,d),n,h),m)];else
+fF(b,i,h,d,c){var
+e=cB(b,aw(b,d)),f=e?cB(b,aw(b,c)):e;if(f)var
+j=b1(b,c),m=a(i,l(b1(b,d),j)),n=aw(b,c),g=[0,k(fE(aw(b,d),n,h),m)];else
 var
 g=f;return g}function
-hF(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,cW(f))),g)}return b}function
-lz(g,f){var
+hG(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,cY(f))),g)}return b}function
+lB(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lz(b+1|0,c)];var
+c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lB(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-w2(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fv(lw(g(b),f)))return e;return c}function
-w3(c,b,a){return bX(function(a,d){return w2(c,b,a,d)},a,d)}function
-w4(a){var
+xb(d,f,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fy(ly(g(b),f)))return e;return c}function
+xc(c,b,a){return bB(function(a,d){return xb(c,b,a,d)},a,d)}function
+xd(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-w5(d,c,b,a){var
-e=Y(d[3],c);return m(w4,Y(Y(b,a),e))}function
-w6(a){return z(d,a[1])?a[3]:d}function
-lA(b,a){var
-c=h(a);return w3(g(a),c,b)}function
-w7(e,b,d){var
-c=lz(0,d),f=lA(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ah(m(function(a){return lA(c,a)},h)),g)}function
-w8(b,a){var
+xe(d,c,b,a){var
+e=Y(d[3],c);return m(xd,Y(Y(b,a),e))}function
+xf(a){return z(d,a[1])?a[3]:d}function
+lC(b,a){var
+c=h(a);return xc(g(a),c,b)}function
+xg(e,b,d){var
+c=lB(0,d),f=lC(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ag(m(function(a){return lC(c,a)},h)),g)}function
+xh(b,a){var
 c=b[3];return Y(m(g,a),c)}function
-w9(f,b,e,i,h,d,c){var
-j=aw(b,c),g=w5(e,h,aw(b,d),j),n=w7(f,e,g),o=ah(m(w6,g)),p=bY(b,c),q=a(f,l(bY(b,d),p)),r=w8(e,i),s=aw(b,c);return l(l(k(fB(aw(b,d),s,r),q),o),n)}function
-w_(a){var
+xi(f,b,e,i,h,d,c){var
+j=aw(b,c),g=xe(e,h,aw(b,d),j),n=xg(f,e,g),o=ag(m(xf,g)),p=b1(b,c),q=a(f,l(b1(b,d),p)),r=xh(e,i),s=aw(b,c);return l(l(k(fE(aw(b,d),s,r),q),o),n)}function
+xj(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return dz(a);return 0}return 0}return 0}function
-lB(m,a,l,k,b,e,c){var
-f=w_(a),g=f?cz(a,aw(a,e)):f,h=g?cz(a,aw(a,c)):g,i=h?cz(a,b):h,j=i?F(function(a){return o(d,a)},b):i,n=j?[0,w9(m,a,l,k,b,e,c)]:j;return n}function
-w$(c,b,a,j,i,h,g,f,e){var
-d=X(0,b[2]);return d?hF(c,a,lB(a,c,j,i,h,b[1],g),f,e):d}function
-lC(b,a){var
+lD(m,a,l,k,b,e,c){var
+f=xj(a),g=f?cB(a,aw(a,e)):f,h=g?cB(a,aw(a,c)):g,i=h?cB(a,b):h,j=i?D(function(a){return o(d,a)},b):i,n=j?[0,xi(m,a,l,k,b,e,c)]:j;return n}function
+xk(c,b,a,j,i,h,g,f,e){var
+d=X(0,b[2]);return d?hG(c,a,lD(a,c,j,i,h,b[1],g),f,e):d}function
+lE(b,a){var
 c=h(b);if(c)var
-i=c[1],d=R(h(a),i);else
+i=c[1],d=M(h(a),i);else
 var
 d=h(a);var
 e=g(b);if(e)var
 j=e[1],f=q(g(a),j);else
 var
 f=g(a);return[0,f,d]}function
-xa(c,b,a){switch(a[0]){case
+xl(c,b,a){switch(a[0]){case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return eh(function(a){return lC(e,a)},d,b);case
+d=a[1],e=n(c,a[2],a[3]);return ei(function(a){return lE(e,a)},d,b);case
 2:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return ld(function(a){return lC(h,a)},g,f,b);default:return b}}function
-hG(c,b,a){return bX(function(a,b){return xa(c,a,b)},a,b)}function
-xb(g){function
+g=a[1],f=0,h=n(c,a[2],a[3]);return lf(function(a){return lE(h,a)},g,f,b);default:return b}}function
+hH(c,b,a){return bB(function(a,b){return xl(c,a,b)},a,b)}function
+xm(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3599,117 +3607,117 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return a2(c[1],f)}var
+f=e(b);return aU(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-xc(b,a){return ap(function(c,a){return k(q(d,l(c,b)),a)},d,a)}function
-em(a,b,f){if(f){var
+xn(b,a){return ao(function(c,a){return k(q(d,l(c,b)),a)},d,a)}function
+en(a,b,f){if(f){var
 c=f[2],e=f[1];if(z(a,e)){var
-g=em(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+g=en(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(C(e,a)){var
-d=em(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return em(a,b,c)},j=function(b){return em(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-xd=xb([0,function(b,a){return o(a,b)}]);function
-lD(b,a){var
-c=f(xd[5],a);return P(vx(b),c,d)}function
-xe(b,a){return u(cU(function(a){return z(b,a)},a))}function
-xf(p,c){var
-b=g5(p,u(c)),d=m(g,c),e=m(h,c),f=lD(b,d),i=lD(b,e),j=em(f,cS(b,xe(f,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=G(b),r=xc(i,e),s=E(k(a(G(b),i),r),q),t=G(b),o=[0,[0,v(j[1],t),s]];else
+d=en(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return en(a,b,c)},j=function(b){return en(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+xo=xm([0,function(b,a){return o(a,b)}]);function
+lF(b,a){var
+c=f(xo[5],a);return P(vG(b),c,d)}function
+xp(b,a){return u(cW(function(a){return z(b,a)},a))}function
+xq(p,c){var
+b=g7(p,u(c)),d=m(g,c),e=m(h,c),f=lF(b,d),i=lF(b,e),j=en(f,cU(b,xp(f,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=G(b),r=xn(i,e),s=F(k(a(G(b),i),r),q),t=G(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-lE(a){return ap(k,d,a)}function
-xg(b,a){return lE(m(function(a){return q(d,l(b,h(a)))},a))}function
-lF(c,b){var
+lG(a){return ao(k,d,a)}function
+xr(b,a){return lG(m(function(a){return q(d,l(b,h(a)))},a))}function
+lH(c,b){var
 d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
-xh(b,a){var
-c=G(u([0,b,a])),d=m(g,a),e=el(g(b),d),f=m(function(a){return lF(c,a)},a),h=el(lF(c,b),f),i=E(l(h,lE(m(g,[0,b,a]))),c);return[0,v(xg(e,[0,b,a]),c),i]}function
-xi(a){var
-b=a?[0,xh(a[1],a[2])]:a;return b}function
-xj(a){var
-c=h(a),e=S(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,f,e]}function
-xk(a){return ap(function(c,a){var
+xs(b,a){var
+c=G(u([0,b,a])),d=m(g,a),e=em(g(b),d),f=m(function(a){return lH(c,a)},a),h=em(lH(c,b),f),i=F(l(h,lG(m(g,[0,b,a]))),c);return[0,v(xr(e,[0,b,a]),c),i]}function
+xt(a){var
+b=a?[0,xs(a[1],a[2])]:a;return b}function
+xu(a){var
+c=h(a),e=W(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,f,e]}function
+xv(a){return ao(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-xl(a){var
-b=0;return ap(function(b,a){return h(b)?a:a+1|0},b,a)}function
-xm(b,a,d){var
+xw(a){var
+b=0;return ao(function(b,a){return h(b)?a:a+1|0},b,a)}function
+xx(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-xn(c,b,a){var
-d=xm(c,b,a),e=g(a),f=S(function(a){return k(e,a)},d);return[0,g(a),f]}function
-xo(a){var
-b=xl(a),c=xk(a);return m(function(a){return xn(c,b,a)},a)}function
-lG(c,b){var
+xy(c,b,a){var
+d=xx(c,b,a),e=g(a),f=W(function(a){return k(e,a)},d);return[0,g(a),f]}function
+xz(a){var
+b=xw(a),c=xv(a);return m(function(a){return xy(c,b,a)},a)}function
+lI(c,b){var
 i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-xp(e,d){var
+xA(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bk(function(b){return function(a){return lG(a,b)}}(c),a)?a:[0,c,cU(function(b){return function(a){return bb(lG(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-lH(i,h,g,f,e,d,c,b){return br(i,a(h,G(c)),g,f,e,d,b)}function
-xq(j,i,f,e,d,c,o,b){var
-a=br(j,i,f,e,d,c,g(b));if(a){var
+c=b[1],f=b[2],g=a6(function(b){return function(a){return lI(a,b)}}(c),a)?a:[0,c,cW(function(b){return function(a){return be(lI(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+lJ(i,h,g,f,e,d,c,b){return bu(i,a(h,G(c)),g,f,e,d,b)}function
+xB(j,i,f,e,d,c,o,b){var
+a=bu(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=lH(j,i,f,e,d,c,o,m[1]);return S(function(a){return l(k,g(a))},p)}var
+p=lJ(j,i,f,e,d,c,o,m[1]);return W(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-xr(j,i,h,g,f,e,c){var
-k=xp(0,xo(c)),l=u(c),b=bd(m(function(a){return xq(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,el(a[1],a[2])]:a,d=n;else
+xC(j,i,h,g,f,e,c){var
+k=xA(0,xz(c)),l=u(c),b=a7(m(function(a){return xB(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,em(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-xs(a){var
-b=0;return ap(function(b,a){return hD(R,h(b),a)},b,a)}function
-xt(b,a){return ap(function(c,a){return k(q(g(c),b),a)},d,a)}function
-xu(j,i,h,g,f,e,a){var
-k=xs(a);if(k){var
-m=k[1],b=br(j,i,h,g,f,e,m);if(b)var
-o=xt(m,a),c=lH(j,i,h,g,f,e,u(a),o),p=c?[0,q(d,l(b[1][1],c[1][2]))]:c,n=p;else
+xD(a){var
+b=0;return ao(function(b,a){return hE(M,h(b),a)},b,a)}function
+xE(b,a){return ao(function(c,a){return k(q(g(c),b),a)},d,a)}function
+xF(j,i,h,g,f,e,a){var
+k=xD(a);if(k){var
+m=k[1],b=bu(j,i,h,g,f,e,m);if(b)var
+o=xE(m,a),c=lJ(j,i,h,g,f,e,u(a),o),p=c?[0,q(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-xv(a,f,e,d,c,b,i){var
+xG(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bL(a,b))return 0;var
-h=m(xj,i),j=xr(a,f,e,d,c,b,h);return hA(xu(a,f,e,d,c,b,h),j)}return 0}function
-hH(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hH(e,dq(d),g,f),i=a[1],j=b[1],c=[0,aN(e,bp(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bM(a,b))return 0;var
+h=m(xu,i),j=xC(a,f,e,d,c,b,h);return hB(xF(a,f,e,d,c,b,h),j)}return 0}function
+hI(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hI(e,ch(d),g,f),i=a[1],j=b[1],c=[0,aN(e,aX(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hI(e,d,c,b,a){function
-f(f,g){return ek(e,d,c,b,a,f,g)}return function(b,a){return bd(vL(vM,function(a){return f(b,a)},a))}}function
-lI(c,h,g,f,e){function
-i(a,b){return ek(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
-0:return i(b,hE(wU,a));case
-1:return i(b,hE(wV,a));default:var
-d=n(hI(c,h,g,f,e),b,a);return d?wT(d[1]):d}return a}}function
-lJ(b,g,f,e,d,k,c,a){var
+hJ(e,d,c,b,a){function
+f(f,g){return el(e,d,c,b,a,f,g)}return function(b,a){return a7(vV(vW,function(a){return f(b,a)},a))}}function
+lK(c,h,g,f,e){function
+i(a,b){return el(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bM(c,b)){case
+0:return i(b,hF(w5,a));case
+1:return i(b,hF(w6,a));default:var
+d=n(hJ(c,h,g,f,e),b,a);return d?w4(d[1]):d}return a}}function
+lL(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(lI(b,g,f,e,d),c,a);case
+0:return n(lK(b,g,f,e,d),c,a);case
 1:var
-i=n(hI(b,g,f,e,d),c,a);return i?xi(i[1]):i;default:return xv(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=hf(k,u(a),a);return n(lI(b,g,f,e,d),c,l)}var
-j=n(hI(b,g,f,e,d),c,a);return j?xf(h[1],j[1]):j}}function
-lK(a){if(typeof
+i=n(hJ(b,g,f,e,d),c,a);return i?xt(i[1]):i;default:return xG(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=hg(k,u(a),a);return n(lK(b,g,f,e,d),c,l)}var
+j=n(hJ(b,g,f,e,d),c,a);return j?xq(h[1],j[1]):j}}function
+lM(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hJ(a,f,e,d,c,b){var
-g=hg(a[2],b),h=bq(a),i=lK(a[6]);return bd(hH(function(b,g,h){return lJ(a,f,e,d,c,b,g,h)},i,h,g))}function
-lL(b,a){return q(d,R(b,a))}function
-xw(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lL(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
-hK(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bh(l(s(j),a)))];function
+hK(a,f,e,d,c,b){var
+g=hh(a[2],b),h=bt(a),i=lM(a[6]);return a7(hI(function(b,g,h){return lL(a,f,e,d,c,b,g,h)},i,h,g))}function
+lN(b,a){return q(d,M(b,a))}function
+xH(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=lN(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
+hL(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bk(l(s(j),a)))];function
 c(o){var
-b=bh(a);function
-j(a){return hK(m,k,i,h,g,o,a)}var
-c=bW(m,b);if(c){var
+b=bk(a);function
+j(a){return hL(m,k,i,h,g,o,a)}var
+c=bZ(m,b);if(c){var
 e=j(P(b,i,d));if(e)var
 f=j(P(b,h,d)),p=f?[0,aN(k,c[1],e[1],f[1])]:f,l=p;else
 var
@@ -3718,57 +3726,57 @@ n=l}else
 var
 n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-lM(c,g,f,e,b){var
+lO(c,g,f,e,b){var
 h=P(b,aw(c,e),d);return a(g,l(P(b,aw(c,f),d),h))}function
-xx(a,b,i,h,g,f,e){var
-c=kB(a);if(c){var
-j=a[2],k=function(c){return lM(a,b,f,e,c)};return hK(i,function(a,c,d){return xw(b,a,c,d)},h,g,k,j,d)}return c}function
-lN(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dq(h),l=lN(e,j,i,c[2],n,m),o=cW(e);if(C(c[1],o)){var
-p=a(j,bp(d,h)),q=cW(e);return[0,k(a(f(i,b[1]),q),p),l]}var
+xI(a,b,i,h,g,f,e){var
+c=kD(a);if(c){var
+j=a[2],k=function(c){return lO(a,b,f,e,c)};return hL(i,function(a,c,d){return xH(b,a,c,d)},h,g,k,j,d)}return c}function
+lP(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=ch(h),l=lP(e,j,i,c[2],n,m),o=cY(e);if(C(c[1],o)){var
+p=a(j,aX(d,h)),q=cY(e);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-xy(a){var
-b=a?[0,ap(q,a[1],a[2])]:a;return b}function
-lO(a,k,j,i,f){function
+xJ(a){var
+b=a?[0,ao(q,a[1],a[2])]:a;return b}function
+lQ(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return xy(lN(a,k,c,aw(a,b),d,j))}var
+d=a[14];return xJ(lP(a,k,c,aw(a,b),d,j))}var
 b=d(g,i);if(b)var
 c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-fD(a,f,e,d,c){var
+fG(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lO(a,f,e,d,c):fC(a,f,e,d,c):xx(a,f,e,b[1],b[2],d,c)}function
-lP(b,a,g,f,e,d,c){return hF(b,a,fD(b,a,g,f,e),d,c)}function
+b==="number"?b?lQ(a,f,e,d,c):fF(a,f,e,d,c):xI(a,f,e,b[1],b[2],d,c)}function
+lR(b,a,g,f,e,d,c){return hG(b,a,fG(b,a,g,f,e),d,c)}function
 dA(d,c,b){return a(b,l(a(d,b),c))}function
-xz(c,f,e,b){if(z(d,c)){if(f)var
+xK(c,f,e,b){if(z(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 u=e[1],h=o(a(a(i(2,j),c),u),b);else
 var
-h=e;if(g)return S(function(a){return dA(c,b,a)},f);if(h)return S(function(a){return dA(c,b,a)},e);var
+h=e;if(g)return W(function(a){return dA(c,b,a)},f);if(h)return W(function(a){return dA(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=dA(c,b,e[1]);return[0,R(dA(c,b,k),x)]}var
+x=dA(c,b,e[1]);return[0,M(dA(c,b,k),x)]}var
 l=C(c,d),m=l?o(b,d):l,y=m?[0,dA(c,b,k)]:m;return y}if(e){var
 n=C(c,d),p=n?o(d,b):n,A=p?[0,dA(c,b,e[1])]:p;return A}var
 q=C(c,d),r=q?C(b,d):q,B=r?[0,d]:r;return B}function
-lQ(g,f,e,a){if(a){var
-b=xz(g,f,e,a[1]);if(b)var
-c=lQ(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+lS(g,f,e,a){if(a){var
+b=xK(g,f,e,a[1]);if(b)var
+c=lS(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-xA(a,d){var
+xL(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bW(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-xB(a,n){var
-g=n[2]===1?1:0,h=g?kO(a):g;if(h){var
+c=bZ(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+xM(a,n){var
+g=n[2]===1?1:0,h=g?kQ(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3792,46 +3800,46 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-xC(d,b){var
+xN(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-xD(a,d,c,b){var
-e=ag(0,a[2]),f=m(function(b){return xA(a,b)},e),g=aw(a,b),h=Y(Y(aw(a,c),g),f);return m(function(a){return xC(d,a)},h)}function
-lR(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=lR(f[2],e[2],c);if(g){var
+xO(a,d,c,b){var
+e=ak(0,a[2]),f=m(function(b){return xL(a,b)},e),g=aw(a,b),h=Y(Y(aw(a,c),g),f);return m(function(a){return xN(d,a)},h)}function
+lT(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=lT(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(C(b,d))return[0,[0,o,n]];var
 h=z(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,eh(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ei(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-xE(b,c,e){var
+xP(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),k=c[3],g=v(a(f,aL(b)),k),m=l(hp(b,c,g),f);return[0,g,q(l(f,dx(b,c,g)),m)];case
+f=a(e,aL(b)),k=c[3],g=v(a(f,aL(b)),k),m=l(hq(b,c,g),f);return[0,g,q(l(f,dx(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=v(a(h,aL(b)),n),o=l(hp(b,c,i),h);return[0,i,q(l(h,dx(b,c,i)),o)]}return[0,e,d]}function
-lS(a){var
+h=a(e,aL(b)),n=c[3],i=v(a(h,aL(b)),n),o=l(hq(b,c,i),h);return[0,i,q(l(h,dx(b,c,i)),o)]}return[0,e,d]}function
+lU(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fw(a),f=c?[0,d]:c,e=ei(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-xF(b,d,c){var
-e=ah(d),f=hi(b);return k(a(a(dy(b),f),e),c)}function
-xG(b,c){var
-e=bz(d,b[1]),f=fj(c,b[9],e),g=dy(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-xH(b,d,c){var
-e=ad(c,m(function(a){return hj(b,j,a[1])},d));return a(dy(b),e)}function
-xI(c){var
-a=hk(c);if(a){var
+c=fz(a),f=c?[0,d]:c,e=ej(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+xQ(b,d,c){var
+e=ag(d),f=hj(b);return k(a(a(dy(b),f),e),c)}function
+xR(b,c){var
+e=br(d,b[1]),f=fl(c,b[9],e),g=dy(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+xS(b,d,c){var
+e=ad(c,m(function(a){return hk(b,j,a[1])},d));return a(dy(b),e)}function
+xT(c){var
+a=hl(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lT(b,n,t,j,i,f){var
-e=n[3],o=f[1],u=ce(0,n[4]),v=hk(b)?q(d,f[3]):d,w=xB(b,n),x=w?cz(b,aw(b,j)):w,y=x?cz(b,aw(b,i)):x,z=y?F(function(a){var
+lV(b,n,t,j,i,f){var
+e=n[3],o=f[1],u=cj(0,n[4]),v=hl(b)?q(d,f[3]):d,w=xM(b,n),x=w?cB(b,aw(b,j)):w,y=x?cB(b,aw(b,i)):x,z=y?D(function(a){var
 c=b[2];return X(g(a),c)},u):y;if(z){var
-K=xD(b,o,j,i),p=lR(u,f[2],K);if(p){var
-A=p[1],L=Y(t,A[1]),B=m(function(a){return xE(b,a[1],a[2])},L),r=m(g,B),M=xG(b,r),N=h(lS(b)),O=g(lS(b)),s=lQ(xF(b,r,v),O,N,M);if(s)var
-C=xI(b),c=C[2],D=C[1],E=T(b),P=eg(b),G=a(dy(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),U=xH(b,t,r),V=l(a(k(s[1],U),S),R),W=a(ah(m(h,B)),e),Z=bY(b,i),_=l(bY(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aL(b),aa),W),ac=b[15],ad=aL(b),ae=a(a(a(a(a(G,a(c,c)),e),ad),o),ac),af=a(ab,a(G,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
+K=xO(b,o,j,i),p=lT(u,f[2],K);if(p){var
+A=p[1],L=Y(t,A[1]),B=m(function(a){return xP(b,a[1],a[2])},L),r=m(g,B),M=xR(b,r),N=h(lU(b)),O=g(lU(b)),s=lS(xQ(b,r,v),O,N,M);if(s)var
+C=xT(b),c=C[2],E=C[1],F=S(b),P=eh(b),G=a(dy(b),P),Q=a(E,E),R=a(a(v,a(F,F)),Q),T=a(c,c),U=xS(b,t,r),V=l(a(k(s[1],U),T),R),W=a(ag(m(h,B)),e),Z=b1(b,i),_=l(b1(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aL(b),aa),W),ac=b[15],ad=aL(b),ae=a(a(a(a(a(G,a(c,c)),e),ad),o),ac),af=a(ab,a(G,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
 var
 H=s;var
 I=H}else
@@ -3840,59 +3848,59 @@ I=p;var
 J=I}else
 var
 J=z;return J}function
-lU(c,k,j,i,h,g,f,e){var
-b=lT(c,k,j,i,h,g);if(b){var
-d=b[1],l=a(d[1],e),m=cW(c);return o(a(f,a(d[2],m)),l)}return b}function
-lV(a){var
-f=a[9],b=F(function(b){var
-c=a[1];return cT(u(b),c)},f),c=b?bK(a):b;if(c){var
+lW(c,k,j,i,h,g,f,e){var
+b=lV(c,k,j,i,h,g);if(b){var
+d=b[1],l=a(d[1],e),m=cY(c);return o(a(f,a(d[2],m)),l)}return b}function
+lX(a){var
+f=a[9],b=D(function(b){var
+c=a[1];return cV(u(b),c)},f),c=b?bL(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-en(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
-e=o(d,a);return e?br(c,i,h,g,f,b,a):e}function
-xJ(o,n,m,l,k,c){var
+eo(c,i,h,g,f,b,a){if(bM(c,b))return 0;var
+e=o(d,a);return e?bu(c,i,h,g,f,b,a):e}function
+xU(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=eo(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xK(o,n,m,l,k,c){var
+xV(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=eo(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hL(c,b){var
+hM(c,b){var
 d=ad(b,b),e=ad(c,b),f=a(i(2,j),e);return k(l(ad(c,c),f),d)}function
-lW(c,b,d){var
+lY(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-cX(b,c){var
-d=T(b);return a(c,a(T(b),d))}function
-xL(c,e,r,q,p,o,n,m,d,b){if(d){var
+cZ(b,c){var
+d=S(b);return a(c,a(S(b),d))}function
+xW(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
-s=cX(c,k[1]),t=a(e,hL(n,dv(c,j)));if(lW(cX(c,i),t,s)){var
-l=en(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=R(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-xM(c,e,s,r,p,o,n,m,d,b){if(d){var
+s=cZ(c,k[1]),t=a(e,hM(n,dv(c,j)));if(lY(cZ(c,i),t,s)){var
+l=eo(c,e,r,q,p,m,i);if(l){var
+u=h(l[1]),v=M(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
+xX(c,e,s,r,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
-t=cX(c,i),u=a(e,hL(n,dv(c,j)));if(lW(cX(c,k[1]),u,t)){var
-l=en(c,e,s,r,p,m,i);if(l){var
+t=cZ(c,i),u=a(e,hM(n,dv(c,j)));if(lY(cZ(c,k[1]),u,t)){var
+l=eo(c,e,s,r,p,m,i);if(l){var
 v=h(b),w=g(l[1]);return[0,q(g(b),w),v]}return b}return b}return b}return b}function
-eo(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=eo(e,d[2],c[2],b[2],a[2]);return[0,cE(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xN(a,f,e,d,c,i,h,b){if(lV(a)){var
-g=bq(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return xJ(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return xK(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=eo(function(b,g,h,i){return xL(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return eo(function(b,g,h,i){return xM(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lX(b){var
+ep(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ep(e,d[2],c[2],b[2],a[2]);return[0,cG(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+xY(a,f,e,d,c,i,h,b){if(lX(a)){var
+g=bt(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return xU(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return xV(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ep(function(b,g,h,i){return xW(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ep(function(b,g,h,i){return xX(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lZ(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3902,315 +3910,315 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ep(b,g,f,e,d,a,c){return 1===bL(b,a)?br(b,g,f,e,d,a,c):0}function
-xO(o,n,m,l,k,c){var
+eq(b,g,f,e,d,a,c){return 1===bM(b,a)?bu(b,g,f,e,d,a,c):0}function
+xZ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=eq(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xP(o,n,m,l,k,c){var
+x0(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=eq(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hM(g,f,e,c,b){var
+hN(g,f,e,c,b){var
 i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-lY(c,e,b,h){var
+l0(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-lZ(b,a){return P(a,b,[0,d,d,j,j])}function
-xQ(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+l1(b,a){return P(a,b,[0,d,d,j,j])}function
+x1(d,c,v,u,t,s,r,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,r,0);if(o){if(X(e,d[2])){var
-w=ad(q,dv(d,e)),x=lZ(s,e),y=hM(d,c,h(i),x,w),z=a(m,o[1]);if(lY(c,l(a(n,c),z),m,y)){var
-p=ep(d,c,v,u,t,g(i),n);if(p){var
-A=h(p[1]),B=R(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-xR(d,c,w,v,u,t,s,r,i,f,b){if(f){var
+w=ad(q,dv(d,e)),x=l1(s,e),y=hN(d,c,h(i),x,w),z=a(m,o[1]);if(l0(c,l(a(n,c),z),m,y)){var
+p=eq(d,c,v,u,t,g(i),n);if(p){var
+A=h(p[1]),B=M(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
+x2(d,c,w,v,u,t,s,r,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,s,0);if(o){if(X(e,d[2])){var
-x=ad(r,dv(d,e)),y=lZ(t,e),z=hM(d,c,h(i),y,x),A=a(n,c);if(lY(c,l(a(m,o[1]),A),m,z)){var
-p=ep(d,c,w,v,u,g(i),n);if(p){var
+x=ad(r,dv(d,e)),y=l1(t,e),z=hN(d,c,h(i),y,x),A=a(n,c);if(l0(c,l(a(m,o[1]),A),m,z)){var
+p=eq(d,c,w,v,u,g(i),n);if(p){var
 B=h(b),C=g(p[1]);return[0,q(g(b),C),B]}return b}}return b}return b}return b}function
-xS(a,f,e,d,c,g,j,i,b){if(lX(a)){var
-h=bq(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return xO(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return xP(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=eo(function(b,h,i,j){return xQ(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return eo(function(b,h,i,j){return xR(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-l0(b,a){if(b)if(a)var
-d=l0(b[2],a[2]),c=[0,q(b[1],a[1]),d];else
+x3(a,f,e,d,c,g,j,i,b){if(lZ(a)){var
+h=bt(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return xZ(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return x0(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ep(function(b,h,i,j){return x1(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ep(function(b,h,i,j){return x2(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+l2(b,a){if(b)if(a)var
+d=l2(b[2],a[2]),c=[0,q(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-xT(b){var
-a=b[13];return a?bX(l0,a[2],a[1]):a}function
-l1(b,a){if(b)if(a)var
-d=l1(b[2],a[2]),c=[0,o(a[1],b[1]),d];else
+x4(b){var
+a=b[13];return a?bB(l2,a[2],a[1]):a}function
+l3(b,a){if(b)if(a)var
+d=l3(b[2],a[2]),c=[0,o(a[1],b[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-hN(a,c){var
+hO(a,c){var
 g=a[3],d=u(a[13])===g?1:0;if(d)var
-h=a[13],b=F(function(b){return cz(a,b)},h);else
+h=a[13],b=D(function(b){return cB(a,b)},h);else
 var
 b=d;var
 e=b?X(c,a[3]):b;if(e)var
-i=xT(a),f=[0,l1(aw(a,c),i)];else
+i=x4(a),f=[0,l3(aw(a,c),i)];else
 var
 f=e;return f}function
-hO(e,b,a){if(b)if(a)var
-f=hO(e,b[2],a[2]),g=vy(b[1],e)?a[1]:d,c=[0,g,f];else
+hP(e,b,a){if(b)if(a)var
+f=hP(e,b[2],a[2]),g=vH(b[1],e)?a[1]:d,c=[0,g,f];else
 var
 c=a;else
 var
 c=b;return c}function
-hP(c,b,a,f,e,d){var
-g=hO(b,a,aw(c,d));return fB(hO(b,a,aw(c,e)),g,f)}function
-xU(b,e,i,h,g,f,d,c){var
-j=bY(b,c),m=a(e,l(bY(b,d),j)),n=cW(b),o=v(s(a(a(f,e),n)),h);return k(k(hP(b,1,g,i,d,c),o),m)}function
-fE(b,a){if(b){var
+hQ(c,b,a,f,e,d){var
+g=hP(b,a,aw(c,d));return fE(hP(b,a,aw(c,e)),g,f)}function
+x5(b,e,i,h,g,f,d,c){var
+j=b1(b,c),m=a(e,l(b1(b,d),j)),n=cY(b),o=v(s(a(a(f,e),n)),h);return k(k(hQ(b,1,g,i,d,c),o),m)}function
+fH(b,a){if(b){var
 c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
-xV(i,h,g,f,e,a,d,c){var
-b=0;return ap(function(b,a){return 3===b[0]?g7(b[1],c)?fE([0,xU(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
-xW(b,k,j,i,h,g,f,d){var
-c=ag(0,b[3]);return F(function(c){var
-l=c===d?1:0,e=l||bb(g7(g,c));if(e)return e;var
-m=cW(b),n=a(a(f,k),m);return o(a(s(hP(b,0,h,j,d,c)),i),n)},c)}function
-xX(b){var
+x6(i,h,g,f,e,a,d,c){var
+b=0;return ao(function(b,a){return 3===b[0]?g9(b[1],c)?fH([0,x5(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
+x7(b,k,j,i,h,g,f,d){var
+c=ak(0,b[3]);return D(function(c){var
+l=c===d?1:0,e=l||be(g9(g,c));if(e)return e;var
+m=cY(b),n=a(a(f,k),m);return o(a(s(hQ(b,0,h,j,d,c)),i),n)},c)}function
+x8(b){var
 a=b[7];if(typeof
 a==="number"&&!a)return 1;return 0}function
-l2(a){return 3===a[0]?1:0}function
-l3(b,a){var
-c=xX(b),d=c?bk(l2,a[4]):c;return d?hN(b,a[1]):d}function
-l4(f,b,a,e,d,c){return a?xV(f,e,d,b[3],a[1],b[4],b[1],c):a}function
-l5(c,a,g,f,e,d){var
-b=hN(c,a[1]);return b?xW(c,g,f,a[3],b[1],e,d,a[1]):b}function
-xY(b,a){var
-c=fr(b),d=vY(b),e=wB(b,a[1],a[3]),f=c?vX(b,c[1]):c;return[0,b,a,ds(a[2],a[3]),c,f,e,d]}function
-xZ(a){var
-b=wf(a);return function(a){function
-c(b,a){return b===a?1:0}return bk(function(b){return c(a,b)},b)}}function
-x0(a,b){var
-c=a[7],d=a[1][9],e=xZ(b),f=kQ(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-fF(d,c){var
+l4(a){return 3===a[0]?1:0}function
+l5(b,a){var
+c=x8(b),d=c?a6(l4,a[4]):c;return d?hO(b,a[1]):d}function
+l6(f,b,a,e,d,c){return a?x6(f,e,d,b[3],a[1],b[4],b[1],c):a}function
+l7(c,a,g,f,e,d){var
+b=hO(c,a[1]);return b?x7(c,g,f,a[3],b[1],e,d,a[1]):b}function
+x9(b,a){var
+c=fu(b),d=v9(b),e=wM(b,a[1],a[3]),f=c?v8(b,c[1]):c;return[0,b,a,ds(a[2],a[3]),c,f,e,d]}function
+x_(a){var
+b=wq(a);return function(a){function
+c(b,a){return b===a?1:0}return a6(function(b){return c(a,b)},b)}}function
+x$(a,b){var
+c=a[7],d=a[1][9],e=x_(b),f=kS(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+fI(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bs(b[1],d))return[0,b[2]];var
+b=a[1];if(bv(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-x1(a,g,b){var
+ya(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?wS(h,c,g,d[1]):d}var
+d=a[6];return d?w3(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return wD(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return wO(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-l6(a,d){var
-b=a[1],e=a[2][1],c=dz(b),f=c?[0,wR(e,d,b[2])]:c;return f}function
-x2(a){var
+l8(a,d){var
+b=a[1],e=a[2][1],c=dz(b),f=c?[0,w2(e,d,b[2])]:c;return f}function
+yb(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return w0(d,e,function(a,b){return ek(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return w$(d,e,function(a,b){return el(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-x3(a,b){var
+yc(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=xN(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xS(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-x4(a,e,d){var
+f=a[2][3],g=xY(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?x3(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+yd(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(x2(a),j);if(c)return[0,c[1]];var
-b=x1(a,e,d);return b?hJ(g,h,i,a[2][3],a[3],b[1]):b}}function
-l7(b,a,c){var
+c=f(yb(a),j);if(c)return[0,c[1]];var
+b=ya(a,e,d);return b?hK(g,h,i,a[2][3],a[3],b[1]):b}}function
+l9(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(x4(b,a,c),e);return S(function(e){var
-g=a[4],h=a[3],i=hG(function(a,b){return cV(h,d,a,b)},e,g);return f(x3(b,c),i)},g)}}function
-x5(a,c,i){var
+g=f(yd(b,a,c),e);return W(function(e){var
+g=a[4],h=a[3],i=hH(function(a,b){return cX(h,d,a,b)},e,g);return f(yc(b,c),i)},g)}}function
+ye(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=fF(e,i[4]);if(b){var
-f=C(d,k);if(f)return w$(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=fI(e,i[4]);if(b){var
+f=C(d,k);if(f)return xk(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-x6(d,a,g){var
+yf(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=fF(e,g[5]);if(c)return lU(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=fI(e,g[5]);if(c)return lW(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-x7(b,a){var
+yg(b,a){var
 c=b[1],d=b[2][2];return function(g,f,e,b){var
-h=a[5];return hF(c,d,l4(c,a,g,d,f,e),b,h)}}function
-x8(c,a,h){var
+h=a[5];return hG(c,d,l6(c,a,g,d,f,e),b,h)}}function
+yh(c,a,h){var
 l=c[1],m=c[2][2];return function(p,o,f,b){var
 e=P(b,a[6],d),i=b===a[1]?1:0;if(i)var
 g=i;else{var
 j=z(d,e);if(j){var
-q=lP(l,m,f,a[1],b,e,a[5]),r=q||cE(x7(c,a),o,f,b,e),k=r||cE(x5(c,a,h),p,f,b,e);if(!k)return n(x6(c,a,h),b,e);var
+q=lR(l,m,f,a[1],b,e,a[5]),r=q||cG(yg(c,a),o,f,b,e),k=r||cG(ye(c,a,h),p,f,b,e);if(!k)return n(yf(c,a,h),b,e);var
 g=k}else
 var
 g=j}return g}}function
-x9(b,a,d){var
+yi(b,a,d){var
 e=b[1],g=X(0,a[2]);if(g){var
-h=l6(b,a),c=f(l7(b,a,d),h);if(c)var
-k=c[1],l=l3(e,a),m=ag(0,e[3]),i=[0,cU(function(c){return bb(cE(x8(b,a,d),h,l,k,c))},m)];else
+h=l8(b,a),c=f(l9(b,a,d),h);if(c)var
+k=c[1],l=l5(e,a),m=ak(0,e[3]),i=[0,cW(function(c){return be(cG(yh(b,a,d),h,l,k,c))},m)];else
 var
 i=c;var
 j=i}else
 var
 j=g;return j}function
-l8(b,c){var
-d=be(a(a(b,b),c));return[0,bi(a(a(b,b),c)),d]}function
-l9(h,g,a){var
+l_(b,c){var
+d=a8(a(a(b,b),c));return[0,bf(a(a(b,b),c)),d]}function
+l$(h,g,a){var
 b=ad(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=l8(h,b);f=1}if(!f)var
+e=l_(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hQ(a,b,c){if(C(a,d))return[0,[0,d,d]];var
+hR(a,b,c){if(C(a,d))return[0,[0,d,d]];var
 e=z(d,b);if(e){if(z(d,a))var
-h=E(a,b),f=[0,v(a,c),h];else
+h=F(a,b),f=[0,v(a,c),h];else
 var
-i=E(a,c),f=[0,v(a,b),i];var
+i=F(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-l_(b,r,f,j){var
+ma(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bA(b,a(f,i[1]),s),m=[0,bB(l8(b,j),t)];else
+s=i[2],t=bs(b,a(f,i[1]),s),m=[0,bC(l_(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bA(a(b,b),x,u),y=be(h(p)),q=[0,[0,bi(g(p)),y]];else
+u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bs(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bf(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-x_(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hQ(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=R(b,h(f)),p=g(f),i=[0,[0,q(s(b),p),o]];else
+yj(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hR(a(a(a(b,b),b),j),n,l);if(c)var
+f=c[1],o=M(b,h(f)),p=g(f),i=[0,[0,q(s(b),p),o]];else
 var
 i=c;return i}function
-l$(e,h,d,b,n,m,g){var
+mb(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
-o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bA(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bA(e,d,a(b,c))]:x_(e,d,g[3],m)}function
-x$(g,f,e,d,c,b,a){return l$(g,f,ad(e,a[1]),d,c,b,a)}function
-ma(d,b){var
+o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bs(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
+return 2===f[0]?[0,bs(e,d,a(b,c))]:yj(e,d,g[3],m)}function
+yk(g,f,e,d,c,b,a){return mb(g,f,ad(e,a[1]),d,c,b,a)}function
+mc(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(X(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-ya(c,f,b){var
+yl(c,f,b){var
 d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hR(g,c,f,e,b,d){if(X(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=hd(a(g,c),d,k),m=hR(g,c,f,j,a3(b,i),l),n=hR(g,c,f,j,b,d);return[1,a3(b,i),n,m]}return ya(c,b,d)}function
-mb(g,f,e,c,b,d){function
+hS(g,c,f,e,b,d){if(X(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=hf(a(g,c),d,k),m=hS(g,c,f,j,bj(b,i),l),n=hS(g,c,f,j,b,d);return[1,bj(b,i),n,m]}return yl(c,b,d)}function
+md(g,f,e,c,b,d){function
 h(e){var
-h=hd(a(g,f),b,b);return mb(g,f,e,a3(c,c),h,[0,[0,c,b],d])}function
+h=hf(a(g,f),b,b);return md(g,f,e,bj(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-yb(c,b,h,g,f,e){var
-i=s(j),d=cy(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hR(c,b,g,mb(c,b,e,1,d[1],0),0,l)}return yc}function
-yd(n,m,i,b,h){var
-c=bc(h,b),u=G(n);if(o(s(c),u)){var
-e=l(h,a4(c,b)),f=ma(m,bh(s(c)));if(f)var
-p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,bc(a(p,k(e,bc(a(e,e),w))),v)]];else
+ym(c,b,h,g,f,e){var
+i=s(j),d=cA(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hS(c,b,g,md(c,b,e,1,d[1],0),0,l)}return yn}function
+yo(n,m,i,b,h){var
+c=bg(h,b),u=G(n);if(o(s(c),u)){var
+e=l(h,a5(c,b)),f=mc(m,bk(s(c)));if(f)var
+p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,bg(a(p,k(e,bg(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=ma(m,n);if(g)var
+g=mc(m,n);if(g)var
 r=C(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-ye(u,t,s,r,q,p,n,m,j){var
+yp(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
-f=l(bc(a[1],q),p),g=o(f,d);if(g){var
-e=yd(u,t,s,r,f);if(e){var
+f=l(bg(a[1],q),p),g=o(f,d);if(g){var
+e=yo(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-yf(g,s,r,f,e,q,p,c){var
-b=ye(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=E(l,a(x(i(2,j)),t)),w=k(f,e),y=bJ(i(2,j),w),z=E(a(i(2,j),m),y),A=G(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
+yq(g,s,r,f,e,q,p,c){var
+b=yp(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bJ(i(2,j),w),z=F(a(i(2,j),m),y),A=G(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-mc(a){return ap(q,bp(d,a),a)}function
-yg(e,d,c,b,a){return bd(m(function(a){return cy(e,d,l(a,b),c)},a))}function
-yh(b,d,c){var
-e=g(d),f=R(b,E(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
-md(e,l,k,c){var
-a=yg(e,l,k,mc(c),c);if(a)var
-b=a[1],n=ah(m(h,b)),f=[0,ah(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return yh(e,f,a)},b)]:i,j=o;else
+me(a){return ao(q,aX(d,a),a)}function
+yr(e,d,c,b,a){return a7(m(function(a){return cA(e,d,l(a,b),c)},a))}function
+ys(b,d,c){var
+e=g(d),f=M(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
+mf(e,l,k,c){var
+a=yr(e,l,k,me(c),c);if(a)var
+b=a[1],n=ag(m(h,b)),f=[0,ag(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return ys(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-yi=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hS=bJ(i(2,j),yi),yj=i(2,i(2,i(2,x(i(2,j))))),yk=bJ(i(2,j),yj),fG=i(2,i(2,i(2,j))),hT=i(2,i(2,x(i(2,x(i(2,j)))))),hU=bJ(i(2,j),fG),me=bh(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hU)),yl=k(fG,hT),fH=bJ(i(2,j),yl);function
-ym(b,a){return yb(hS,yk,hU,me,b,a)}function
-yn(r,c,q,p){var
-t=k(fG,hT),b=l(bV(c),t),e=C(bc(c,b),fH),f=e?C(bc(fH,s(b)),c):e;if(f){var
-d=yf(hU,me,r,fG,hT,b,bc(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,E(a(i(2,j),h),fH)),n=[0,[0,l(m,E(m,fH)),u]];else
+yt=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hT=bJ(i(2,j),yt),yu=i(2,i(2,i(2,x(i(2,j))))),yv=bJ(i(2,j),yu),fJ=i(2,i(2,i(2,j))),hU=i(2,i(2,x(i(2,x(i(2,j)))))),hV=bJ(i(2,j),fJ),mg=bk(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hV)),yw=k(fJ,hU),fK=bJ(i(2,j),yw);function
+yx(b,a){return ym(hT,yv,hV,mg,b,a)}function
+yy(r,c,q,p){var
+t=k(fJ,hU),b=l(bY(c),t),e=C(bg(c,b),fK),f=e?C(bg(fK,s(b)),c):e;if(f){var
+d=yq(hV,mg,r,fJ,hU,b,bg(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fK)),n=[0,[0,l(m,F(m,fK)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-yo(e,p,b,o,n,m){var
-c=cy(e,p,l(m,n),o);if(c){var
+yz(e,p,b,o,n,m){var
+c=cA(e,p,l(m,n),o);if(c){var
 f=c[1],i=z(d,g(b));if(i)var
-q=g(b),r=R(e,E(a(hS,h(f)),q)),s=h(b),j=[0,[0,v(a(hS,g(f)),s),r]];else
+q=g(b),r=M(e,F(a(hT,h(f)),q)),s=h(b),j=[0,[0,v(a(hT,g(f)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-eq(a){var
+er(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-mf(a,g){var
+mh(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dz(a),h=d?yp:d;return h}var
+d=dz(a),h=d?yA:d;return h}var
 i=a[2],e=u(a[9])===i?1:0;if(e)var
-j=a[9],b=F(function(b){var
-c=a[1];return cT(u(b),c)},j);else
+j=a[9],b=D(function(b){var
+c=a[1];return cV(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return l9(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return l$(g,a,b)},k)];else
 var
 f=b;return f}function
-yq(b,a){return ap(function(b,a){return q(ca(b),a)},a,b)}function
-yr(a){return ap(yq,d,a)}var
-ys=8;function
-yt(e,b){var
-a=e[9];if(cT(ys,u(b))){var
-c=hc(a,yr(b)),f=u(a),d=n(fh(c),f,a);return function(b){var
-e=fi(d,b);return hb(c,u(a),d,e)}}return function(b){return m(function(a){return ad(b,a)},a)}}function
-yu(e,d,k,a,c,j){var
-i=ad(a,a),b=l_(d,e,c,i);if(b){var
-l=b[1],n=Y(f(k,a),j);return bd(m(function(a){var
-b=h(a);return l$(d,e,g(a),c,i,l,b)},n))}return b}function
-yv(b,d,j,i,h,a,g){var
+yB(b,a){return ao(function(b,a){return q(ce(b),a)},a,b)}function
+yC(a){return ao(yB,d,a)}var
+yD=8;function
+yE(e,b){var
+a=e[9];if(cV(yD,u(b))){var
+c=he(a,yC(b)),f=u(a),d=n(fj(c),f,a);return function(b){var
+e=fk(d,b);return hd(c,u(a),d,e)}}return function(b){return m(function(a){return ad(b,a)},a)}}function
+yF(e,d,k,a,c,j){var
+i=ad(a,a),b=ma(d,e,c,i);if(b){var
+l=b[1],n=Y(f(k,a),j);return a7(m(function(a){var
+b=h(a);return mb(d,e,g(a),c,i,l,b)},n))}return b}function
+yG(b,d,j,i,h,a,g){var
 c=P(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=md(d,j,a[1],c);return S(function(a){return m(eq,a)},l)}var
-n=yu(b,d,i,c,a[1],h);return S(function(a){return m(eq,a)},n)}return e}function
-yw(b,d,e,a){var
-c=mf(b,d);if(c){var
-f=ag(0,u(a[2])),g=c[1],h=yt(b,a[2]);return bd(m(function(c){return yv(b,d,e,h,g,a,c)},f))}return c}function
-hV(b,d){var
+l=mf(d,j,a[1],c);return W(function(a){return m(er,a)},l)}var
+n=yF(b,d,i,c,a[1],h);return W(function(a){return m(er,a)},n)}return e}function
+yH(b,d,e,a){var
+c=mh(b,d);if(c){var
+f=ak(0,u(a[2])),g=c[1],h=yE(b,a[2]);return a7(m(function(c){return yG(b,d,e,h,g,a,c)},f))}return c}function
+hW(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4221,123 +4229,123 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-yx(j,f,c){var
+yI(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ad(c,c),m),l)}return i}return 1}var
-g=bb(C(e[1][1],d));return g?g:z(d,ad(c,c))}}function
-mg(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?F(hV(b,c),a):d;return e?yx(b,c,a):e}function
-yy(e,d,b,c){if(c){if(b){var
+g=be(C(e[1][1],d));return g?g:z(d,ad(c,c))}}function
+mi(b,c,a){var
+f=b[1],d=u(a)===f?1:0,e=d?D(hW(b,c),a):d;return e?yI(b,c,a):e}function
+yJ(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-yz(e,d,b,c){if(c){if(b){var
+yK(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hW(c,b,a,f,e){var
-d=yy(c,b,g(a),f);return d?yz(c,b,h(a),e):d}function
-mh(e,d,a,c,b){var
-f=[0,h(a)];return hW(d,e,[0,[0,g(a)],f],c,b)}function
-yA(j,i,h,g,f,e,d){var
+hX(c,b,a,f,e){var
+d=yJ(c,b,g(a),f);return d?yK(c,b,h(a),e):d}function
+mj(e,d,a,c,b){var
+f=[0,h(a)];return hX(d,e,[0,[0,g(a)],f],c,b)}function
+yL(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bk(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mh(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=a6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mj(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-mi(k,j,g,f,b,i,a){switch(a[0]){case
+mk(k,j,g,f,b,i,a){switch(a[0]){case
 0:var
-c=bW(j,a[1]);if(c){var
-d=bW(c[1],a[2]);if(d)return hW(b,k,d[1],a[3],a[4]);var
+c=bZ(j,a[1]);if(c){var
+d=bZ(c[1],a[2]);if(d)return hX(b,k,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bW(f,a[1]);return e?mh(g,b,e[1],a[2],a[3]):e;case
-2:return yA(g,b,a[1],a[2],a[3],0,f);default:return n(i,a[1],a[2])}}function
-fI(a){return 0===a[0]?1:0}function
-mj(f,a,i,h,e,d,b){var
+e=bZ(f,a[1]);return e?mj(g,b,e[1],a[2],a[3]):e;case
+2:return yL(g,b,a[1],a[2],a[3],0,f);default:return n(i,a[1],a[2])}}function
+fL(a){return 0===a[0]?1:0}function
+ml(f,a,i,h,e,d,b){var
 j=a[2],g=u(b[2])===j?1:0;if(g)var
-k=b[2],l=b[1],c=F(function(a){return mg(f,l,a)},k);else
+k=b[2],l=b[1],c=D(function(a){return mi(f,l,a)},k);else
 var
 c=g;if(c){var
-m=a[4],n=function(b,c){return l5(f,a,e,d,b,c)},o=a[3];return F(function(a){return mi(i,h,e,d,o,n,a)},m)}return c}var
-yB=x(i(2,x(i(2,i(2,j))))),yC=bJ(i(2,j),yB),yD=bh(x(i(2,i(2,x(i(2,j))))));function
-hX(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=eq(a[1]);return hW(d[3],c,i,f,e)}return a}function
-yE(a,f,b,c){var
+m=a[4],n=function(b,c){return l7(f,a,e,d,b,c)},o=a[3];return D(function(a){return mk(i,h,e,d,o,n,a)},m)}return c}var
+yM=x(i(2,x(i(2,i(2,j))))),yN=bJ(i(2,j),yM),yO=bk(x(i(2,i(2,x(i(2,j))))));function
+hY(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=er(a[1]);return hX(d[3],c,i,f,e)}return a}function
+yP(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=P(g(c),m,0),n=a[1],e=cT(u(d),n);if(e){var
-o=h(c);return hX(f,b,x$(b,a,l,i,k,j,l9(b,a,d)),o)}return e}}function
-yF(d,c,b,a){var
-e=h(a);return hX(d,c,bW(b,g(a)),e)}function
-yG(k,d,j,b,a){var
+m=a[9],d=P(g(c),m,0),n=a[1],e=cV(u(d),n);if(e){var
+o=h(c);return hY(f,b,yk(b,a,l,i,k,j,l$(b,a,d)),o)}return e}}function
+yQ(d,c,b,a){var
+e=h(a);return hY(d,c,bZ(b,g(a)),e)}function
+yR(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=mc(b),c=yn(a[1],e,f,b);if(c){var
-m=c[1];return F(function(c){var
-a=bW(b,g(c));if(a){var
-i=h(c);return hX(k,d,yo(d,j,m,e,f,a[1]),i)}return a},l)}var
+f=me(b),c=yy(a[1],e,f,b);if(c){var
+m=c[1];return D(function(c){var
+a=bZ(b,g(c));if(a){var
+i=h(c);return hY(k,d,yz(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-yH(d,c,a,k,e,r){var
+yS(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=ce(s,c[4]);if(f){var
+f=cj(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
 o=dz(d);if(o){var
-p=n(yG(c,a,k,e,r),b,g);if(p)var
+p=n(yR(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=md(a,k,l,b);if(i){var
-t=i[1];return F(function(b){return yF(c,a,t,b)},g)}var
+i=mf(a,k,l,b);if(i){var
+t=i[1];return D(function(b){return yQ(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ad(b,b),j=l_(a,d,l,q);if(j){var
-u=j[1];return F(aN(yE(d,c,a,e),b,q,u),g)}return j}return 1}}function
-yI(k,j,i,h,g,f,e,d){var
+q=ad(b,b),j=ma(a,d,l,q);if(j){var
+u=j[1];return D(aN(yP(d,c,a,e),b,q,u),g)}return j}return 1}}function
+yT(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(yH(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(yS(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-yJ(b,a){return 0===a[0]?X(a[1],b):0}function
-yK(b,f,e){var
+yU(b,a){return 0===a[0]?X(a[1],b):0}function
+yV(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=G(u(e[2])),d=o(yC,a(G(b[1]),g)),h=d?[0,ym(f,yD)]:d;return h}return 0}function
-yL(c,b,h,f,a){var
+g=G(u(e[2])),d=o(yN,a(G(b[1]),g)),h=d?[0,yx(f,yO)]:d;return h}return 0}function
+yW(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=F(function(a){return mg(c,i,a)},k);else
+k=a[2],d=D(function(a){return mi(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=u(a[2]),e=F(function(a){return yJ(m,a)},l);else
+l=b[4],m=u(a[2]),e=D(function(a){return yU(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return yI(c,b,h,f,a,yK(c,f,a),0,n)}return e}function
-yM(c,b,m,l,f,e,k,a){var
-g=mj(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?bb(a===b[1]?1:0):h;return i?lP(c,f,e,a,b[1],d,j):i}function
-hY(c,a,b){return yw(c,a[1],a[3],b)}function
-hZ(c,a){var
+n=a[2];return yT(c,b,h,f,a,yV(c,f,a),0,n)}return e}function
+yX(c,b,m,l,f,e,k,a){var
+g=ml(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?be(a===b[1]?1:0):h;return i?lR(c,f,e,a,b[1],d,j):i}function
+hZ(c,a,b){return yH(c,a[1],a[3],b)}function
+h0(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=ds(b,a[3]);return hJ(c,d,b,a[3],f,e)}}function
-mk(c,a,d,b){var
-h=a[1],m=a[2],i=X(0,u(b[2]));if(i){if(F(fI,d[4]))return yL(c,d,h,a[3],b);var
-e=hY(c,a,b);if(e){var
-j=e[1],g=f(hZ(c,a),j);if(g)return mj(c,d,h,j,m,g[1],b);var
+f=ds(b,a[3]);return hK(c,d,b,a[3],f,e)}}function
+mm(c,a,d,b){var
+h=a[1],m=a[2],i=X(0,u(b[2]));if(i){if(D(fL,d[4]))return yW(c,d,h,a[3],b);var
+e=hZ(c,a,b);if(e){var
+j=e[1],g=f(h0(c,a),j);if(g)return ml(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-yN(b,a,k,c){var
+yY(b,a,k,c){var
 l=a[1],m=a[2],g=X(0,u(c[2]));if(g){var
-d=hY(b,a,c);if(d){var
-h=d[1],e=f(hZ(b,a),h);if(e){var
-n=ag(0,b[3]),o=e[1];return bk(function(a){return yM(b,k,l,h,m,o,c,a)},n)}var
+d=hZ(b,a,c);if(d){var
+h=d[1],e=f(h0(b,a),h);if(e){var
+n=ak(0,b[3]),o=e[1];return a6(function(a){return yX(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-er(a){var
+es(a){var
 d=a[6];if(typeof
 d==="number"&&!d){var
 c=0,b=a[4];if(typeof
@@ -4346,111 +4354,111 @@ if(2!==b[0])c=1;if(c){var
 e=a[5];if(typeof
 e==="number"){var
 f=3!==e?1:0;if(!f)return f}return 1}return 0}return 0}function
-yO(d,c,a){if(0===a[0]){var
+yZ(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
 dB(b,a){var
-c=a[6],d=a[5],e=cd(b+1|0,a[4]),f=a2(cx(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-yP(c,b){var
-d=T(c);return function(f){var
-l=a(d,d),e=E(a(b,ah(m(function(a){return lg(c,a)},f))),l),g=c[10];if(g){var
+c=a[6],d=a[5],e=b0(b+1|0,a[4]),f=aU(ci(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+y0(c,b){var
+d=S(c);return function(f){var
+l=a(d,d),e=F(a(b,ag(m(function(a){return li(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,ah(m(function(a){return lh(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,ag(m(function(a){return lj(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-ml(e,b,h,f,c){if(C(h[1],d)&&li(e,c)){var
-g=hw(hv(e,c)),i=a(g,g);return s(be(E(a(a(b,b),i),f)))}var
-j=fx(e,c);return bi(v(a(a(b,b),j),f))}function
-yQ(d,b,c,a){var
-e=ad(a,a),f=R(b,ml(d,b,c,e,a)),g=s(ml(d,b,c,e,m(s,a)));return[0,q(s(b),g),f]}function
-mm(d,c){var
-e=T(d);return function(b,f){var
-g=a(b[2],e),h=fx(d,f),i=a(b[1],b[1]);return v(bi(a(a(a(c,c),i),h)),g)}}function
-yR(e,d){var
-f=T(e);return function(h,g){var
-i=a(a(f,hz(h)),f),j=lq(e,h),b=j[1];if(b){var
+mn(e,b,h,f,c){if(C(h[1],d)&&lk(e,c)){var
+g=hx(hw(e,c)),i=a(g,g);return s(a8(F(a(a(b,b),i),f)))}var
+j=fA(e,c);return bf(v(a(a(b,b),j),f))}function
+y1(d,b,c,a){var
+e=ad(a,a),f=M(b,mn(d,b,c,e,a)),g=s(mn(d,b,c,e,m(s,a)));return[0,q(s(b),g),f]}function
+mo(d,c){var
+e=S(d);return function(b,f){var
+g=a(b[2],e),h=fA(d,f),i=a(b[1],b[1]);return v(bf(a(a(a(c,c),i),h)),g)}}function
+y2(e,d){var
+f=S(e);return function(h,g){var
+i=a(a(f,hA(h)),f),j=ls(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=v(a(d,ah(m(function(b){var
-c=a(k,b);return q(a(l,b),c)},g))),i),n=[0,[0,E(a(d,ah(m(function(b){var
-c=a(k,b);return R(a(l,b),c)},g))),i),p]];else
+k=c[1],l=b[1],p=v(a(d,ag(m(function(b){var
+c=a(k,b);return q(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ag(m(function(b){var
+c=a(k,b);return M(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-yS(e,c,b,a){var
-f=n(yR(e,c),b,a);if(f){var
+y3(e,c,b,a){var
+f=n(y2(e,c),b,a);if(f){var
 i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-r=n(mm(e,c),j,a),t=R(h(i),r),u=m(s,a),v=s(n(mm(e,c),j,u)),l=[0,[0,q(g(i),v),t]];else
+r=n(mo(e,c),j,a),t=M(h(i),r),u=m(s,a),v=s(n(mo(e,c),j,u)),l=[0,[0,q(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=f;return p}function
-mn(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+mp(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(G(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cy(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cA(b,m,l(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,E(a(b,e),q),p]]}function
-yT(a,c,e,d){var
+o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
+y4(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(yP(a,c),d)]:mn(a,c,e):2===b[0]?yS(a,c,b[1],d):[0,yQ(a,c,b[1],d)]}function
-mo(a,c,b){var
+b==="number"?0===b?[0,f(y0(a,c),d)]:mp(a,c,e):2===b[0]?y3(a,c,b[1],d):[0,y1(a,c,b[1],d)]}function
+mq(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bz(mn(a,c,b),e)}if(fr(a)){var
-f=a[9];return m(function(d){return yT(a,c,b,d)},f)}return bz(0,a[2])}function
-yU(a){var
-b=ei(a),c=b?fw(a):b;return bb(c)}function
-mp(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-h0(e,d,c,b){switch(bL(e,c)){case
+e=a[2];return br(mp(a,c,b),e)}if(fu(a)){var
+f=a[9];return m(function(d){return y4(a,c,b,d)},f)}return br(0,a[2])}function
+y5(a){var
+b=ej(a),c=b?fz(a):b;return be(c)}function
+mr(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+h1(e,d,c,b){switch(bM(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
 f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-mq(e,d,c,b){switch(bL(e,c)){case
+ms(e,d,c,b){switch(bM(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
-f=h(c)[2];return mp(v(a(d,h(c)[1]),f),b)}}function
-yV(f,e,a){if(a){var
-b=a[2],c=a[1];if(bL(f,e))var
-i=h(g(c)),d=ap(function(a){var
+f=h(c)[2];return mr(v(a(d,h(c)[1]),f),b)}}function
+y6(f,e,a){if(a){var
+b=a[2],c=a[1];if(bM(f,e))var
+i=h(g(c)),d=ao(function(a){var
 b=h(g(a));return function(a){return q(b,a)}},i,b);else
 var
-j=g(h(c)),d=ap(function(a){var
-b=g(h(a));return function(a){return R(b,a)}},j,b);return m(function(a){return mp(d,a)},a)}return a}function
-mr(d,c,b,e,a){if(a){var
+j=g(h(c)),d=ao(function(a){var
+b=g(h(a));return function(a){return M(b,a)}},j,b);return m(function(a){return mr(d,a)},a)}return a}function
+mt(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=mr(d,c,b,a,f);return[0,h0(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return h0(d,c,b,a)},f);return[0,mq(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-yW(p,o,f,d,c){function
+e=mt(d,c,b,a,f);return[0,h1(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return h1(d,c,b,a)},f);return[0,ms(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+y7(p,o,f,d,c){function
 b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bL(p,o)){var
+e(a){return h(h(a))}if(bM(p,o)){var
 q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
 v=b(c),i=z(b(d),v);if(i)var
 m=i;else{var
 w=b(c),n=C(b(d),w);if(n){var
 x=e(c);return z(e(d),x)}var
 m=n}return m}function
-yX(l,k,j,i,f,e){var
+y8(l,k,j,i,f,e){var
 c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=yW(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-yY(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return mr(c,d,b,yX(c,b,G(u(a)),1,f,e),a)}return a}function
-yZ(a,e,c,b){var
+d=a[1],m=a[2],n=y7(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+y9(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return mt(c,d,b,y8(c,b,G(u(a)),1,f,e),a)}return a}function
+y_(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return yV(a,c,b);return m(function(b){return h0(a,e,c,b)},b)}function
-y0(a,d,c,b){var
+d==="number"&&d)return y6(a,c,b);return m(function(b){return h1(a,e,c,b)},b)}function
+y$(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return yY(a,d,c,b);return m(function(b){return mq(a,d,c,b)},b)}function
-y1(a,b){function
+e==="number"&&e)return y9(a,d,c,b);return m(function(b){return ms(a,d,c,b)},b)}function
+za(a,b){function
 d(b){var
 d=g(b),c=C(g(a),d);if(c){var
 e=h(b);return C(h(a),e)}return c}var
@@ -4462,113 +4470,113 @@ var
 c=i;if(c){var
 m=g(h(b));return o(g(a),m)}var
 f=c}return f}function
-y2(f,e){var
+zb(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=y1(b[1],a[1]);if(c){var
+c=za(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-ms(l,k,j,i,f,e,d,a,c){var
-b=y2(a,c);return b?lJ(l,k,j,i,f,d,e,m(function(a){var
+mu(l,k,j,i,f,e,d,a,c){var
+b=zb(a,c);return b?lL(l,k,j,i,f,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-y3(d,c,j,i,h,b,g,a){var
-e=ms(d,c,j,i,h,b,g,yZ(d,c,b,a),a);if(e)var
-f=ms(d,c,j,i,h,b,g,y0(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+zc(d,c,j,i,h,b,g,a){var
+e=mu(d,c,j,i,h,b,g,y_(d,c,b,a),a);if(e)var
+f=mu(d,c,j,i,h,b,g,y$(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-y4(a){var
+zd(a){var
 d=h(a),b=o(g(a),d);if(b)var
 e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
-fJ(c,b,e,d){var
-f=S(function(d){return v(a(b,d),c)},d);return[0,S(function(d){return E(a(b,d),c)},e),f]}function
-y5(b,a){var
-c=ce(a,b[4]);return m(function(a){var
+fM(c,b,e,d){var
+f=W(function(d){return v(a(b,d),c)},d);return[0,W(function(d){return F(a(b,d),c)},e),f]}function
+ze(b,a){var
+c=cj(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-y6(e,b,a,c){var
-f=y5(b,c),g=bz([0,d,a],e[2]),h=b[3];return hG(function(b,c){return fJ(h,a,b,c)},g,f)}function
-mt(b,a){var
-c=h(a),d=R(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
-y7(b,d,c,a){var
-e=l(b,l(d,g(a)));return mt(a,[0,l(b,l(c,h(a))),e])}function
-y8(b,f,e,d,c){var
-a=y6(b,f,e,c);if(dz(b)){var
-i=ce(c,f[4]);if(F(function(a){var
-c=b[2];return X(g(a),c)},i)&&F(function(a){var
+zf(e,b,a,c){var
+f=ze(b,c),g=br([0,d,a],e[2]),h=b[3];return hH(function(b,c){return fM(h,a,b,c)},g,f)}function
+mv(b,a){var
+c=h(a),d=M(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
+zg(b,d,c,a){var
+e=l(b,l(d,g(a)));return mv(a,[0,l(b,l(c,h(a))),e])}function
+zh(b,f,e,d,c){var
+a=zf(b,f,e,c);if(dz(b)){var
+i=cj(c,f[4]);if(D(function(a){var
+c=b[2];return X(g(a),c)},i)&&D(function(a){var
 b=h(a);return o(g(a),b)},a)){var
-j=ah(m(g,a)),k=ah(m(h,a)),l=Y(d,a);return m(function(a){var
-b=g(a),c=y7(e,j,k,h(a));return S(function(a){return mt(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-y9(g){function
+j=ag(m(g,a)),k=ag(m(h,a)),l=Y(d,a);return m(function(a){var
+b=g(a),c=zg(e,j,k,h(a));return W(function(a){return mv(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+zi(g){function
 e(c,b){if(c){if(b){var
 h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
-mu(e,d,a,b){var
+mw(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2],g=a[1];return k(n(y9(d),g,b),f)}return ad(a[1],b)}function
-fK(e,c){var
-b=T(e),d=e[4];if(typeof
+f=a[2],g=a[1];return k(n(zi(d),g,b),f)}return ad(a[1],b)}function
+fN(e,c){var
+b=S(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-y_(e,h,c,b,g,f){var
-i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fK(e,h),j)),i)}function
-y$(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fK(e,h),i));return o(a(a(b,aL(e)),f),j)}function
-za(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mu(b,a,m,g[1]),j=n[3],k=f?y_(b,a,h,i,f[1],j):1;if(k){if(e)return y$(b,a,h,i,e[1],j);var
+zj(e,h,c,b,g,f){var
+i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fN(e,h),j)),i)}function
+zk(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fN(e,h),i));return o(a(a(b,aL(e)),f),j)}function
+zl(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mw(b,a,m,g[1]),j=n[3],k=f?zj(b,a,h,i,f[1],j):1;if(k){if(e)return zk(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fL(b,c){var
-d=T(b);return function(b,e){var
+fO(b,c){var
+d=S(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ad(e,e),i),h)}}function
-mv(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(G(f[1]),n),g);return o(ah(m(function(f){var
+mx(f,d,c,b,e){var
+g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(G(f[1]),n),g);return o(ag(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-zb(c){var
-d=T(c);return function(b,f,e){var
+zm(c){var
+d=S(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(G(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-zc(a,c,b){var
+zn(a,c,b){var
 s=a[1],i=u(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aN(zb(a),f,m,q)){var
-v=b[1];return n(fL(a,c),f,v)}return mv(a,c,m,q,b[1])}var
-w=b[1];return n(fL(a,c),f,w)}var
-x=b[1];return n(fL(a,c),f,x)}var
+q=p[1];if(aN(zm(a),f,m,q)){var
+v=b[1];return n(fO(a,c),f,v)}return mx(a,c,m,q,b[1])}var
+w=b[1];return n(fO(a,c),f,w)}var
+x=b[1];return n(fO(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return mv(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return mx(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fL(a,c),[0,j,j],t)}}return i}function
-h1(e,c,b,a){var
-f=ce(a,c[4]);return m(function(a){var
+t=b[1];return n(fO(a,c),[0,j,j],t)}}return i}function
+h2(e,c,b,a){var
+f=cj(a,c[4]);return m(function(a){var
 c=h(a),f=P(g(a),b,[0,d,d,j,j]);return[0,[0,dv(e,g(a)),f],c]},f)}function
-h2(c,f,b,e,a){var
-d=zc(c,b,a);return d?F(function(d){return za(c,f,b,a,d)},e):d}function
-h3(b,g,f,c,i,h){var
-e=mu(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fK(b,f),j),l=aL(b),m=E(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fK(b,f),n),q=aL(b);return[0,v(a(a(g,e),q),p),m]}function
-zd(b,a,e){var
+h3(c,f,b,e,a){var
+d=zn(c,b,a);return d?D(function(d){return zl(c,f,b,a,d)},e):d}function
+h4(b,g,f,c,i,h){var
+e=mw(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fN(b,f),j),l=aL(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fN(b,f),n),q=aL(b);return[0,v(a(a(g,e),q),p),m]}function
+zo(b,a,e){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=q(g(b),j),k=g(e),d=o(c,R(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-ze(b,e,a){var
+j=h(a),c=q(g(b),j),k=g(e),d=o(c,M(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+zp(b,e,a){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=g(a),c=R(h(b),j),k=h(e),d=o(q(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-zf(f,e,d,c,a){return m(function(a){var
-b=h2(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-zg(l,k,j,i,h){var
+j=g(a),c=M(h(b),j),k=h(e),d=o(q(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+zq(f,e,d,c,a){return m(function(a){var
+b=h3(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+zr(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=P(s,i,0);if(b){var
 c=P(r,i,0);if(c)if(a){var
-t=a[1],d=h3(l,k,j,n,o,b[1]),u=s===r?d:h3(l,k,j,n,o,c[1]),e=zd(t,d,u);if(e)var
-f=ze(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=a[1],d=h4(l,k,j,n,o,b[1]),u=s===r?d:h4(l,k,j,n,o,c[1]),e=zo(t,d,u);if(e)var
+f=zp(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4579,41 +4587,41 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-zh(a,c,h,f,e,d,b){var
-i=h1(a,c,e,d),j=a[2];if(u(b[3])===j){var
-k=ce(d,c[4]);if(F(function(b){var
+zs(a,c,h,f,e,d,b){var
+i=h2(a,c,e,d),j=a[2];if(u(b[3])===j){var
+k=cj(d,c[4]);if(D(function(b){var
 c=a[2];return X(g(b),c)},k)){var
-l=zf(a,c,b[1],i,b[2]),n=Y(a[9],e),o=Y(Y(f,b[3]),n),p=b[1];return m(function(b){return zg(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
-zi(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lL(b,i),j=a(f,c);return E(k(a(l(b,f),d),j),b)}function
-zj(a,c,b,g,f){var
+l=zq(a,c,b[1],i,b[2]),n=Y(a[9],e),o=Y(Y(f,b[3]),n),p=b[1];return m(function(b){return zr(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
+zt(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=lN(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
+zu(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?lO(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fC(a,c,b,g,f):i}var
+j=a[2],h=u(b)===j?1:0;return h?lQ(a,c,b,g,f):h}var
+k=a[2],i=u(b)===k?1:0;return i?fF(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return lM(a,c,g,f,b)}var
-n=e[2],o=e[1];return hK(b,function(a,b,d){return zi(c,a,b,d)},o,n,m,l,d)}function
-zk(b,e,i,h,g,f,d,c){var
-j=bY(b,c),m=a(e,l(bY(b,d),j)),n=cW(b),o=E(s(a(a(f,e),n)),h);return k(k(hP(b,1,g,i,d,c),o),m)}function
-zl(j,i,h,b,a,e){var
-c=b[4];return F(function(c){if(3===c[0]){if(a){var
-f=bb(g7(c[1],e));if(!f)return o(zk(j,i,h,b[3],a[1],c[2],b[1],e),d);var
+m(b){return lO(a,c,g,f,b)}var
+n=e[2],o=e[1];return hL(b,function(a,b,d){return zt(c,a,b,d)},o,n,m,l,d)}function
+zv(b,e,i,h,g,f,d,c){var
+j=b1(b,c),m=a(e,l(b1(b,d),j)),n=cY(b),o=F(s(a(a(f,e),n)),h);return k(k(hQ(b,1,g,i,d,c),o),m)}function
+zw(j,i,h,b,a,e){var
+c=b[4];return D(function(c){if(3===c[0]){if(a){var
+f=be(g9(c[1],e));if(!f)return o(zv(j,i,h,b[3],a[1],c[2],b[1],e),d);var
 g=f}else
 var
 g=a;return g}return 1},c)}function
-zm(g,c,f,e,b){var
+zx(g,c,f,e,b){var
 j=aL(g),h=a(aL(g),j);if(o(d,b))var
-k=a(f[3],e[3]),i=E(a(a(c,b),h),k);else
+k=a(f[3],e[3]),i=F(a(a(c,b),h),k);else
 var
-l=a(f[4],e[4]),i=E(a(a(c,b),h),l);return R(c,i)}function
-zn(e,d,m,c,b){var
-f=ad(g(b),m);if(bK(e)){var
-n=c[1],o=a(i(2,j),f);return a(d,k(l(h(b)[1],o),n))}return zm(e,d,h(b),c,f)}function
-h4(a,e,c,b){var
-f=dv(a,b),g=P(b,c,[0,d,d,j,j]),h=Y(a[9],c);return m(function(b){return zn(a,e,f,g,b)},h)}function
-h5(f,e,n,c,b){if(bK(f)){var
-u=T(f),g=a(T(f),u),h=l(a(k(c,b),g),n),p=o(d,c),q=p?o(d,b):p;if(q){var
+l=a(f[4],e[4]),i=F(a(a(c,b),h),l);return M(c,i)}function
+zy(e,d,m,c,b){var
+f=ad(g(b),m);if(bL(e)){var
+n=c[1],o=a(i(2,j),f);return a(d,k(l(h(b)[1],o),n))}return zx(e,d,h(b),c,f)}function
+h5(a,e,c,b){var
+f=dv(a,b),g=P(b,c,[0,d,d,j,j]),h=Y(a[9],c);return m(function(b){return zy(a,e,f,g,b)},h)}function
+h6(f,e,n,c,b){if(bL(f)){var
+u=S(f),g=a(S(f),u),h=l(a(k(c,b),g),n),p=o(d,c),q=p?o(d,b):p;if(q){var
 r=o(h,d);if(!r){var
 v=a(b,g),w=a(c,g),x=a(a(i(2,i(2,j)),w),v);return o(a(h,h),x)}var
 s=r}else
@@ -4621,35 +4629,35 @@ var
 s=q;return s}var
 y=a(c,b),m=l(a(n,e),y),t=o(m,d);if(t)return t;var
 z=a(b,b),A=l(a(e,e),z),B=a(c,c),C=a(l(a(e,e),B),A);return o(a(m,m),C)}function
-h6(a,b){var
-c=R(h(a),b);return q(g(a),c)}function
-mw(n,m,l,k,j,i,h){var
+h7(a,b){var
+c=M(h(a),b);return q(g(a),c)}function
+my(n,m,l,k,j,i,h){var
 c=j,b=i,a=h;for(;;){if(b){if(a){var
 e=a[1],f=c===l?1:0;if(f)var
 d=f;else
 var
-o=h6(k,e),d=h5(n,m,b[1],e,o);if(d){var
+o=h7(k,e),d=h6(n,m,b[1],e,o);if(d){var
 c=c+1|0,b=b[2],a=a[2];continue}var
 g=d}else
 var
 g=a;return g}return a?0:1}}function
-mx(m,l,k,e,j,i,h){var
+mz(m,l,k,e,j,i,h){var
 c=j,b=i,a=h;for(;;){if(b){if(a){var
 f=c===k?1:0;if(f)var
 d=f;else
 var
-n=h6(a[1],e),d=h5(m,l,b[1],e,n);if(d){var
+n=h7(a[1],e),d=h6(m,l,b[1],e,n);if(d){var
 c=c+1|0,b=b[2],a=a[2];continue}var
 g=d}else
 var
 g=a;return g}return a?0:1}}function
-fM(a,b){if(a){var
+fP(a,b){if(a){var
 c=a[1],d=o(g(c),b);if(d)return o(b,h(c));var
 e=d}else
 var
 e=a;return e}function
-my(l,k,j,i,b){var
-c=fJ(k,l,j,i),d=g(c);if(d)var
+mA(l,k,j,i,b){var
+c=fM(k,l,j,i),d=g(c);if(d)var
 m=g(b),a=o(d[1],m);else
 var
 a=1;if(a){var
@@ -4658,19 +4666,19 @@ n=e[1];return o(h(b),n)}var
 f=1}else
 var
 f=a;return f}function
-mz(e,d,a,c,b){return F(function(a){switch(a[0]){case
+mB(e,d,a,c,b){return D(function(a){switch(a[0]){case
 1:var
-f=bb(a[1]===c?1:0);return f?f:my(e,d,a[2],a[3],b);case
+f=be(a[1]===c?1:0);return f?f:mA(e,d,a[2],a[3],b);case
 2:var
-h=a[1],i=function(b,a){return b===a?1:0},g=bk(function(a){return i(c,a)},h);return g?g:my(e,d,a[2],a[3],b);default:return 1}},a)}function
-zo(d,q,b,p,n,m,l,k,c,j,a){var
-y=h(a),r=o(g(a),y),s=r?fM(j,g(a)):r,t=s?fM(j,h(a)):s;if(t)var
-z=2<=bL(d,c)?0:1,e=z;else
+h=a[1],i=function(b,a){return b===a?1:0},g=a6(function(a){return i(c,a)},h);return g?g:mA(e,d,a[2],a[3],b);default:return 1}},a)}function
+zz(d,q,b,p,n,m,l,k,c,j,a){var
+y=h(a),r=o(g(a),y),s=r?fP(j,g(a)):r,t=s?fP(j,h(a)):s;if(t)var
+z=2<=bM(d,c)?0:1,e=z;else
 var
 e=t;if(e){var
-f=br(d,q,b,p,n,c,g(a));if(f){var
-i=br(d,q,b,p,n,c,h(a));if(i){var
-u=mz(b,m,l,k,f[1]);if(u)return mz(b,m,l,k,i[1]);var
+f=bu(d,q,b,p,n,c,g(a));if(f){var
+i=bu(d,q,b,p,n,c,h(a));if(i){var
+u=mB(b,m,l,k,f[1]);if(u)return mB(b,m,l,k,i[1]);var
 v=u}else
 var
 v=i;var
@@ -4680,24 +4688,24 @@ w=f;var
 x=w}else
 var
 x=e;return x}function
-zp(s,r,q,p,o,n,m,l,k,j,i,h){var
+zA(s,r,q,p,o,n,m,l,k,j,i,h){var
 d=k,c=j,b=i,a=h;for(;;){if(c){if(b)if(a){var
-t=bb(f(l,d)),g=t||zo(s,r,q,p,o,n,m,d,c[1],b[1],a[1]);if(g){var
+t=be(f(l,d)),g=t||zz(s,r,q,p,o,n,m,d,c[1],b[1],a[1]);if(g){var
 d=d+1|0,c=c[2],b=b[2],a=a[2];continue}var
 e=g}else
 var
 e=a;else
 var
 e=b;return e}return 1}}function
-h7(a){return bj(function(a){return 1===a[0]?[0,a[1],0]:0},a)}function
-es(a,c){return bj(function(a){if(2===a[0]){var
+h8(a){return bK(function(a){return 1===a[0]?[0,a[1],0]:0},a)}function
+et(a,c){return bK(function(a){if(2===a[0]){var
 b=f(c,[0,a[2],a[3]]),d=b?a[1]:b;return d}return 0},a)}function
-mA(m,l,k,j,i,f,e,d,c,a){if(f){if(e)if(d)if(c)if(a){var
-r=a[1],s=c[1],t=d[1],u=e[1],v=f[1],w=fM(u,t),x=w?fM(u,s):w;if(x){var
-n=br(m,l,k,j,i,v,t);if(n){var
-o=br(m,l,k,j,i,v,s);if(o){var
-p=mA(m,l,k,j,i,f[2],e[2],d[2],c[2],a[2]);if(p)var
-C=p[1],D=g(o[1]),E=R(h(r),D),F=h(n[1]),y=[0,[0,[0,q(g(r),F),E],C]];else
+mC(m,l,k,j,i,f,e,d,c,a){if(f){if(e)if(d)if(c)if(a){var
+r=a[1],s=c[1],t=d[1],u=e[1],v=f[1],w=fP(u,t),x=w?fP(u,s):w;if(x){var
+n=bu(m,l,k,j,i,v,t);if(n){var
+o=bu(m,l,k,j,i,v,s);if(o){var
+p=mC(m,l,k,j,i,f[2],e[2],d[2],c[2],a[2]);if(p)var
+C=p[1],D=g(o[1]),E=M(h(r),D),F=h(n[1]),y=[0,[0,[0,q(g(r),F),E],C]];else
 var
 y=p;var
 z=y}else
@@ -4717,72 +4725,72 @@ b=c;else
 var
 b=d;else
 var
-b=e;return b}return a?0:zq}function
-zr(g,f,e,b,d){var
+b=e;return b}return a?0:zB}function
+zC(g,f,e,b,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(c[1]===b)return c[2];var
-a=a[2];continue}return h4(g,f,e,b)}}function
-zs(b,e,d,a){var
-c=er(b);if(c){var
-f=es(a,h),i=a2(es(a,g),f),j=a2(h7(a),i);return m(function(a){return[0,a,h4(b,e,d,a)]},j)}return c}function
-zt(a,c,t,s,r,q,B,p,o,b,n){var
-e=o[4],i=h7(e),j=es(e,g),k=es(e,h);if(!bb(er(a))){var
+a=a[2];continue}return h5(g,f,e,b)}}function
+zD(b,e,d,a){var
+c=es(b);if(c){var
+f=et(a,h),i=aU(et(a,g),f),j=aU(h8(a),i);return m(function(a){return[0,a,h5(b,e,d,a)]},j)}return c}function
+zE(a,c,t,s,r,q,B,p,o,b,n){var
+e=o[4],i=h8(e),j=et(e,g),k=et(e,h);if(!be(es(a))){var
 A=0;if(0===u(i)&&0===u(j)&&0===u(k))A=1;if(!A){var
 C=function(a){if(0===u(j)&&0===u(k)){var
-b=function(b,a){return b===a?1:0};return bk(function(c){return b(a,c)},i)}return 1},v=function(a){return P(a,b[3],[0,d,d])},f=function(b){return zr(a,c,q,b,B)},D=a[2],w=u(a[9])===D?1:0;if(w)var
-E=a[2],l=u(q)===E?1:0;else
+b=function(b,a){return b===a?1:0};return a6(function(c){return b(a,c)},i)}return 1},v=function(a){return P(a,b[3],[0,d,d])},f=function(b){return zC(a,c,q,b,B)},E=a[2],w=u(a[9])===E?1:0;if(w)var
+F=a[2],l=u(q)===F?1:0;else
 var
 l=w;if(l)var
-G=b[3],H=bq(a),m=zp(a,c,t,s,r,o[3],e,C,0,H,p,G);else
+G=b[3],H=bt(a),m=zA(a,c,t,s,r,o[3],e,C,0,H,p,G);else
 var
 m=l;var
-x=m?F(function(d){var
-g=b[1],h=f(d),e=mw(a,c,d,v(d),0,h,g);if(e){var
-i=b[2],j=f(d);return mw(a,c,d,v(d),0,j,i)}return e},i):m,y=x?F(function(e){var
-g=b[3],h=f(e);return mx(a,c,e,P(e,b[1],d),0,h,g)},j):x,z=y?F(function(e){var
-g=b[3],h=f(e);return mx(a,c,e,P(e,b[2],d),0,h,g)},k):y;if(z){var
-I=b[2],J=b[1];return mA(a,c,t,s,r,bq(a),p,J,I,n)}return z}}return[0,n]}function
-mB(b,a){return v(a,b[3])}function
-h8(e,d,c,b){if(b){var
-f=b[1];return a(mB(e,d),f)}return c}function
-mC(c,b,e){var
-a=c[4];return q(d,l(b,ah(m(function(a){return 0===a[0]?a[1]===e?q(d,h8(c,b,d,a[3])):d:d},a))))}function
-zu(c,b,e){var
-a=c[4];return ap(q,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=mC(c,b,a[1]),g=k(q(d,h8(c,b,d,a[3])),f);return R(h8(c,b,b,a[4]),g)}return d}return d},a))}function
-zv(c,b,a){var
-d=ag(0,c[2]);return m(function(c){return zu(b,a,c)},d)}function
-mD(d){var
+x=m?D(function(d){var
+g=b[1],h=f(d),e=my(a,c,d,v(d),0,h,g);if(e){var
+i=b[2],j=f(d);return my(a,c,d,v(d),0,j,i)}return e},i):m,y=x?D(function(e){var
+g=b[3],h=f(e);return mz(a,c,e,P(e,b[1],d),0,h,g)},j):x,z=y?D(function(e){var
+g=b[3],h=f(e);return mz(a,c,e,P(e,b[2],d),0,h,g)},k):y;if(z){var
+I=b[2],J=b[1];return mC(a,c,t,s,r,bt(a),p,J,I,n)}return z}}return[0,n]}function
+mD(b,a){return v(a,b[3])}function
+h9(e,d,c,b){if(b){var
+f=b[1];return a(mD(e,d),f)}return c}function
+mE(c,b,e){var
+a=c[4];return q(d,l(b,ag(m(function(a){return 0===a[0]?a[1]===e?q(d,h9(c,b,d,a[3])):d:d},a))))}function
+zF(c,b,e){var
+a=c[4];return ao(q,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=mE(c,b,a[1]),g=k(q(d,h9(c,b,d,a[3])),f);return M(h9(c,b,b,a[4]),g)}return d}return d},a))}function
+zG(c,b,a){var
+d=ak(0,c[2]);return m(function(c){return zF(b,a,c)},d)}function
+mF(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bs(b,a)},c=bb(bk(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bv(b,a)},c=be(a6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-zw(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=P(b,j,d),g=l(P(b,i,d),n),o=P(b,k,d),h=l(mC(e,m,f),o);if(z(d,g)&&z(d,h)){var
-p=e[4];if(bb(bk(function(a){return yO(f,b,a)},p)))return a(g,h)}return d}function
-zx(b,f,e,q,p,n,k,c){var
-x=mB(f,e),r=C(e,a(f[3],x));if(r)var
+zH(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=P(b,j,d),g=l(P(b,i,d),n),o=P(b,k,d),h=l(mE(e,m,f),o);if(z(d,g)&&z(d,h)){var
+p=e[4];if(be(a6(function(a){return yZ(f,b,a)},p)))return a(g,h)}return d}function
+zI(b,f,e,q,p,n,k,c){var
+x=mD(f,e),r=C(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
-s=i?F(function(a){var
+s=i?D(function(a){var
 d=f[2],c=X(g(a),d);if(c){var
-e=b[2];return X(h(a),e)}return c},c):i,t=s?mD(m(g,c)):s,v=t?mD(m(h,c)):t;if(v){var
-j=fC(b,e,Y(m(g,q),k),p,n);if(j){var
-z=aw(b,n),A=aw(b,p),B=ah(m(function(a){return zw(f,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
+e=b[2];return X(h(a),e)}return c},c):i,t=s?mF(m(g,c)):s,v=t?mF(m(h,c)):t;if(v){var
+j=fF(b,e,Y(m(g,q),k),p,n);if(j){var
+z=aw(b,n),A=aw(b,p),B=ag(m(function(a){return zH(f,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
 w=j}else
 var
 w=v;return w}function
-zy(a){var
+zJ(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-zz(a,c,j,i,f,b,e,d){var
-k=Y(a[9],b),l=Y(bq(a),k);return bd(m(function(b){var
-k=g(h(b)),l=zy(h3(a,c,e,h(h(b)),k,d));return ek(a,c,j,i,f,g(b),l)},l))}function
-zA(a,b,x,i,w,v,h,t,f){var
-j=f[2],k=f[1],y=ce(0,b[4]),l=F(function(b){var
-c=a[2];return X(g(b),c)},y),m=l?h2(a,b,k,h1(a,b,h,0),j):l;if(m){var
-c=zz(a,x,i,w,v,h,k,j);if(c){var
+zK(a,c,j,i,f,b,e,d){var
+k=Y(a[9],b),l=Y(bt(a),k);return a7(m(function(b){var
+k=g(h(b)),l=zJ(h4(a,c,e,h(h(b)),k,d));return el(a,c,j,i,f,g(b),l)},l))}function
+zL(a,b,x,i,w,v,h,t,f){var
+j=f[2],k=f[1],y=cj(0,b[4]),l=D(function(b){var
+c=a[2];return X(g(b),c)},y),m=l?h3(a,b,k,h2(a,b,h,0),j):l;if(m){var
+c=zK(a,x,i,w,v,h,k,j);if(c){var
 n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fC(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+e=fF(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4792,743 +4800,816 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-zB(a){return mo(a[1],a[2][1],a[2][3])}function
-zC(a){return a?y4(a[1]):a}function
-mE(a){return m(zC,a)}function
-mF(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fA(c,a)){var
+zM(a){return mq(a[1],a[2][1],a[2][3])}function
+zN(a){return a?zd(a[1]):a}function
+mG(a){return m(zN,a)}function
+mH(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fD(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return zh(d,c,e,g,h[1],a,k)}return mE(y8(d,c,e,g,a))}return j}}function
-zD(a){var
+k=f(i,a);return zs(d,c,e,g,h[1],a,k)}return mG(zh(d,c,e,g,a))}return j}}function
+zO(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=bd(g);return b?y3(c,d,e,f,a[3],h,i,b[1]):b}}function
-mG(b){var
+b=a7(g);return b?zc(c,d,e,f,a[3],h,i,b[1]):b}}function
+mI(b){var
 a=b[1];return function(c){var
-d=F(function(b){var
+d=D(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=hg(a[2],c),f=bq(a),g=lK(a[6]);return bd(hH(zD(b),g,f,e))}return d}}function
-zE(a,k,f){var
+e=hh(a[2],c),f=bt(a),g=lM(a[6]);return a7(hI(zO(b),g,f,e))}return d}}function
+zP(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=C(c,h);if(j){var
-p=n(f[4],i,b);return zx(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return zI(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return zA(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-zF(c,n,m){var
+q=n(f[5],i,b);return zL(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+zQ(c,n,m){var
 e=c[1],i=c[2][2];return function(b,r,q,p,f,a){var
-j=X(a,e[3]),k=j?bb(a===b[1]?1:0):j;if(k)var
-g=zj(e,i,f,b[1],a),s=g?o(g[1],d):g,h=s;else
+j=X(a,e[3]),k=j?be(a===b[1]?1:0):j;if(k)var
+g=zu(e,i,f,b[1],a),s=g?o(g[1],d):g,h=s;else
 var
 h=k;var
-l=h?zl(e,i,f,b,q,a):h;return l?b1(zE(c,n,m),b,r,p,f,a):l}}function
-zG(a,e){var
+l=h?zw(e,i,f,b,q,a):h;return l?b5(zP(c,n,m),b,r,p,f,a):l}}function
+zR(a,e){var
 b=a[1],g=a[2][1],h=a[2][2],i=a[2][3];return function(m,l,k,j,c){var
 d=a[4];if(d){var
-n=f(e[6],l);return zt(b,g,h,i,a[3],d[1],j,k,m,n,c)}return er(b)?0:[0,c]}}function
-zH(b,f,c){var
+n=f(e[6],l);return zE(b,g,h,i,a[3],d[1],j,k,m,n,c)}return es(b)?0:[0,c]}}function
+zS(b,f,c){var
 i=b[1],q=b[2][1],r=b[2][2];return function(a,j,u,t,s){var
-d=S(function(b){var
-c=a[4],d=a[3];return hG(function(a,b){return fJ(d,r,a,b)},b,c)},s);if(d){var
-v=d[1],e=b1(zG(b,c),a,j,u,t,v);if(e){var
-k=e[1],w=1===f?zv(i,a,q):0,l=bk(l2,a[4]),x=l?hN(i,a[1]):l,y=F(fI,a[4]),m=y||F(function(a){var
+d=W(function(b){var
+c=a[4],d=a[3];return hH(function(a,b){return fM(d,r,a,b)},b,c)},s);if(d){var
+v=d[1],e=b5(zR(b,c),a,j,u,t,v);if(e){var
+k=e[1],w=1===f?zG(i,a,q):0,l=a6(l4,a[4]),x=l?hO(i,a[1]):l,y=D(fL,a[4]),m=y||D(function(a){var
 b=h(a);return o(g(a),b)},k);if(m){var
-z=c[1];return bk(b1(zF(b,f,c),a,j,x,w,k),z)}var
+z=c[1];return a6(b5(zQ(b,f,c),a,j,x,w,k),z)}var
 n=m}else
 var
 n=e;var
 p=n}else
 var
 p=d;return p}}function
-zI(c,a){if(a){var
+zT(c,a){if(a){var
 b=a[1];return 0===b[0]?b[1]===c?1:0:0}return a}function
-zJ(a,q,e){var
+zU(a,q,e){var
 i=a[1],p=a[2][1];return function(b){var
-c=zB(a),j=mE(c),k=ag(0,b[2]),l=m(function(d){var
-f=e[2];return b1(mF(a),c,j,b,d,f)},k),r=F(fI,b[4])?0:f(mG(a),l),n=X(0,b[2]),o=n?yU(i):n,d=a[4],s=d?zs(i,p,d[1],b[4]):d;return function(d){var
-n=dB(d,b),i=bW(b[4],d);if(o){if(i&&0===i[1][0])var
-t=Y(k,l),u=m(function(b){if(zI(g(b),i)){var
-k=f(e[3],d),l=g(b);return b1(mF(a),c,j,n,l,k)}return h(b)},t),p=f(mG(a),u);else
+c=zM(a),j=mG(c),k=ak(0,b[2]),l=m(function(d){var
+f=e[2];return b5(mH(a),c,j,b,d,f)},k),r=D(fL,b[4])?0:f(mI(a),l),n=X(0,b[2]),o=n?y5(i):n,d=a[4],s=d?zD(i,p,d[1],b[4]):d;return function(d){var
+n=dB(d,b),i=bZ(b[4],d);if(o){if(i&&0===i[1][0])var
+t=Y(k,l),u=m(function(b){if(zT(g(b),i)){var
+k=f(e[3],d),l=g(b);return b5(mH(a),c,j,n,l,k)}return h(b)},t),p=f(mI(a),u);else
 var
-p=r;return b1(zH(a,q,e),n,d,c,s,p)}return o}}}function
-mH(e,d,c,b,a){var
-f=ao(a,cS(d,1));return a3(bI(cS(cS(a3(e,ao(2,b)),f),1),c),1)}function
-h9(a,e,d,c,b){var
-f=G(h(a[3])),i=ao(b,h(a[4])),j=l(G(a3(ao(d,h(a[2])),i)),f),k=G(g(a[3])),m=ao(c,g(a[4]));return[0,l(G(a3(ao(e,g(a[2])),m)),k),j]}function
-mI(i,f,a){var
+p=r;return b5(zS(a,q,e),n,d,c,s,p)}return o}}}function
+mJ(e,d,c,b,a){var
+f=av(a,cU(d,1));return bj(bI(cU(cU(bj(e,av(2,b)),f),1),c),1)}function
+mK(a,e,d,c,b){var
+f=G(h(a[3])),i=av(b,h(a[4])),j=l(G(bj(av(d,h(a[2])),i)),f),k=G(g(a[3])),m=av(c,g(a[4]));return[0,l(G(bj(av(e,g(a[2])),m)),k),j]}function
+mL(i,f,a){var
 c=o(d,g(a));if(c)var
 j=G(i),b=z(g(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
 k=G(f);return z(h(a),k)}return e}function
+mM(b,a){return b===1?0:a}function
 dC(b,a){function
 f(b){return a}function
 g(b){return i(2,dC(b,a))}function
 h(b){return x(i(2,dC(b,a)))}if(o(b,j))return f(0);var
-c=cc(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
+c=cg(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
 h_=0;function
-fN(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fN(a,h)},l=function(a){return fN(a,f)};if(o(b,j))return i(0);var
-c=cc(b,G(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
-et(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,et(b,a,f),g,e]},p=function(b){return[0,f,g,et(b,a,e)]};if(o(c,j))return m(0);var
-h=cc(c,G(2)),i=h[1];return C(h[2],d)?n(i):p(i)}function
+fQ(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fQ(a,h)},l=function(a){return fQ(a,f)};if(o(b,j))return i(0);var
+c=cg(b,G(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
+eu(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eu(b,a,f),g,e]},p=function(b){return[0,f,g,eu(b,a,e)]};if(o(c,j))return m(0);var
+h=cg(c,G(2)),i=h[1];return C(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,et(b,a,0),0,0]}function
-s(b){return[0,0,0,et(b,a,0)]}if(o(c,j))return q(0);var
-k=cc(c,G(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
+r(b){return[0,eu(b,a,0),0,0]}function
+s(b){return[0,0,0,eu(b,a,0)]}if(o(c,j))return q(0);var
+k=cg(c,G(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
 h$(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
 m=dC(a,x(i(2,j))),n=h$(d,g,c,dC(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
 o=dC(a,x(i(2,j))),b=e,c=h$(d,g,c,dC(a,i(2,j))),a=o;continue}return c}}var
-cf=[0,d,d],eu=[0,0,0,0,h_];function
-zK(c,b,a){return h$(c,b,a,j)}function
-mJ(f,e,d){var
+bN=[0,d,d],fR=[0,0,0,0,h_];function
+zV(c,b,a){return h$(c,b,a,j)}function
+mN(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=et(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
-cA(a,e,d,c){var
-f=a[4],g=a[1],b=fN(kt(a3(ao(a3(ao(d,a[3]),c),g),e)),f);return b?b[1]:cf}function
-fO(d,b,a,c){var
-e=ag(0,b);return[0,d,b,a,mJ(j,bj(function(b){var
-d=ag(0,a);return bj(f(c,b),d)},e),h_)]}function
-cY(a,d,c,b){return fO(a,d,c,function(d,c){var
-e=ag(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
+g=eu(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
+ev(b,d,c){var
+e=b[4],a=fQ(kt(bj(av(d,b[3]),c)),e),f=a?a[1]:a;return f}function
+mO(d,c,b,a){return P(c,ev(d,b,a),bN)}function
+b2(d,b,a,c){var
+e=ak(0,b);return[0,d,b,a,mN(j,bK(function(b){var
+d=ak(0,a);return m(f(c,b),d)},e),h_)]}function
+mP(a,d,c,b){return b2(a,d,c,function(d,c){var
+e=ak(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
+ew(b,a){function
+c(b){var
+c=ew(b,m(ch,a));return[0,m(function(a){return aX(bN,a)},a),c]}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+mQ(b,a){function
+c(b){var
+c=mQ(b,ch(a));return[0,aX(bN,a),c]}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+dD(a,c,b){var
+d=ev(a,c,b);return mQ(a[1],d)}function
 ia(b,a){if(b){if(a){var
-c=ia(b[2],a[2]);return bB(fl(b[1],a[1]),c)}return cf}return cf}function
-mK(b,a){var
-c=E(h(b),a);return[0,v(g(b),a),c]}function
-mL(a){var
+c=ia(b[2],a[2]);return bC(fn(b[1],a[1]),c)}return bN}return bN}function
+mR(b,a){var
+c=F(h(b),a);return[0,v(g(b),a),c]}function
+mS(a){var
 b=g(a);return l(h(a),b)}function
-zL(a){return m(function(a){return R(d,a)},a)}function
-mM(d,a){var
-b=u(a),c=hc(a,d),e=m(zL,a),f=n(fh(c),b,e);return[0,b,c,n(fh(c),b,a),f]}function
-zM(d,c,a,b){return c===1?fi(a,b):hb(d,c,a,fi(a,b))}function
-zN(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return mK([0,k(c,b),i],g)}function
-mN(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mN(h,g,dq(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zN(h,g,bp(d,f),o,n,m),l];else
+zW(a){return m(function(a){return M(d,a)},a)}function
+mT(d,a){var
+b=u(a),c=he(a,d),e=m(zW,a),f=n(fj(c),b,e);return[0,b,c,n(fj(c),b,a),f]}function
+zX(d,c,a,b){return c===1?fk(a,b):hd(d,c,a,fk(a,b))}function
+zY(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return mR([0,k(c,b),i],g)}function
+mU(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=mU(h,g,ch(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zY(h,g,aX(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-mO(h,f,e,a,c){var
+mV(h,f,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return zM(j,i,a,b)}var
-d=m(mL,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mN(h,f,e,b(a[3],n),l,k)}function
-mP(a){var
-b=a[4];return zK(function(d,a,b){var
-c=ca(mL(a));return q(q(ca(g(a)),c),b)},b,d)}function
-fP(a){return ap(bB,cf,a)}function
-mQ(a){if(a){var
-b=a[2],c=a[1];return b?vF(c,mQ(b)):c}return cf}function
-mR(c,b,a){var
-d=bh(h(a));return cA(c,b,bh(g(a)),d)}function
-zO(a,c,b){return mI(a[2],a[3],b)?mR(a,c,b):cf}function
-mS(a,e,d,c,b){var
-f=ag(0,g(a[1]));return bj(function(f){var
-g=ag(0,h(a[1]));return m(function(g){return zO(e,b,h9(a,d,c,f,g))},g)},f)}function
-zP(f,e,d,c,b,a){var
-g=ag(0,b);return bj(function(b){return mS(f,e,d,c,a3(a,b))},g)}function
-zQ(a,b,d,c,i){var
-e=ag(0,g(a[1]));return bj(function(e){var
-f=ag(0,h(a[1]));return bj(function(f){var
-h=h9(a,d,c,e,f),g=mI(b[2],b[3],h),j=g?[0,mR(b,i,h9(a,d,c,e,f)),0]:g;return j},f)},e)}function
+b(a,b){return zX(j,i,a,b)}var
+d=m(mS,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mU(h,f,e,b(a[3],n),l,k)}function
+zZ(b,a){var
+c=ce(mS(a));return q(q(ce(g(a)),c),b)}function
+mW(a){var
+b=a[4];return zV(function(c,b,a){return bB(zZ,b,a)},b,d)}function
+fS(a){return ao(bC,bN,a)}function
+mX(a){if(a){var
+b=a[2],c=a[1];return b?kC(c,mX(b)):c}return bN}function
+mY(b,a){var
+c=bk(h(a));return ev(b,bk(g(a)),c)}function
+mZ(b,a,f,e){var
+c=ak(0,g(b[1]));return bK(function(g){var
+c=ak(0,h(b[1]));return m(function(h){var
+c=mK(b,f,e,g,h),d=mL(a[2],a[3],c);return d?mY(a,c):d},c)},c)}function
+z0(b,a,f,e){var
+c=ak(0,g(b[1]));return bK(function(g){var
+c=ak(0,h(b[1]));return bK(function(h){var
+c=mK(b,f,e,g,h),d=mL(a[2],a[3],c),i=d?[0,mY(a,c),0]:d;return i},c)},c)}function
 ib(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mH(b[2],f,e,d,c)}function
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mJ(b[2],f,e,d,c)}function
 ic(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mH(b[3],f,e,d,c)}function
-zR(a){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mJ(b[3],f,e,d,c)}function
+z1(a){var
 b=q(d,h(a));return[0,q(d,g(a)),b]}function
-zS(c,b){if(o(d,h(b)))var
+z2(e,d,c,b){function
+a(a){return bs(e,a[1],a[2])}var
+f=kC(a(d),b);return vP(a(c),f)}function
+z3(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=E(a(h(b),l),k);if(o(d,g(b)))var
+k=c[2],l=c[1],e=F(a(h(b),l),k);if(o(d,g(b)))var
 f=g(b);else
 var
 i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
-zT(a,e,c){var
-b=hx(a,e,a,vD(c));return b?he(a,bB([0,a,a],b[1])):[0,d,a]}function
-zU(a,d,c){var
-b=hx(a,d,a,fl(i(2,j),c));if(b){var
-e=he(a,bB([0,a,a],b[1]));return vE([0,a,a],fl(i(2,j),e))}return[0,s(a),a]}function
-zV(k,d,c,j,b,i,a){var
-f=bI(a[1],c),e=bI(u(b),c),l=mP(a),n=ag(0,c),o=m(function(a){var
-c=mM(l,cx(e,cd(ao(a,e),b))),d=[0,cd(ao(a,e),i),c];return[0,ao(a,f),d]},n);function
-p(e,c){return bj(function(b){var
-i=zP(d,a,e,c,f,g(b)),l=h(h(b));return mO(k,j,g(h(b)),l,i)},o)}var
-q=ic(d,a),r=ib(d,a);return fO(u(b),r,q,p)}function
-zW(e,d,b,c,a){var
-f=mM(mP(a),b);function
-g(h,g){var
-b=ag(0,a[1]);return mO(e,d,c,f,m(function(b){return cA(a,b,0,0)},b))}return fO(u(b),1,1,g)}function
-zX(b){var
-a=bp(eu,b);function
-c(d,c,a){return fP(m(function(b){return cA(b,d,c,a)},b))}return cY(a[1],a[2],a[3],c)}function
-zY(a){var
-b=bp(eu,a);function
-c(c,b){return bj(function(a){var
-d=ag(0,a[1]);return m(function(d){return cA(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fO(ap(function(b,a){return a3(b[1],a)},f,a),e,d,c)}function
-fQ(b,a){function
-c(e,d,c){return f(b,cA(a,e,d,c))}return cY(a[1],a[2],a[3],c)}function
-zZ(b,a){function
-c(e,d,c){return mQ(zQ(b,a,d,c,e))}var
-d=ic(b,a),e=ib(b,a);return cY(a[1],e,d,c)}function
-z0(a,b){var
-c=h(a[1]),d=G(ao(g(a[1]),c));function
-e(f,e,c){return mK(fP(mS(a,b,e,c,f)),d)}var
-f=ic(a,b),i=ib(a,b);return cY(b[1],i,f,e)}function
-z1(a){function
-b(b,h,g){var
-c=g6(b,a[3]),d=a[2],e=g6(bI(b,a[3]),d),f=a[2];return cA(a,bI(bI(b,a[3]),f),e,c)}var
-c=a[3];return cY(ao(ao(a[1],a[2]),c),1,1,b)}function
-z2(b,a){function
-c(e,d,c){var
-f=bI(c,h(b));return cA(a,e,bI(d,g(b)),f)}var
-d=h(b),e=ao(a[3],d),f=g(b),i=ao(a[2],f);return cY(a[1],i,e,c)}function
-mT(b,a){var
-c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-z3(b,a){var
-c=a[1]===b[1]?1:0;return c?mT(b,a):c}function
-dD(a,b){var
-c=a?[0,b]:a;return c}function
-z4(e,k,a,c){var
-b=bp(eu,c);if(typeof
-a==="number")switch(a){case
-0:var
-q=zX(c);return dD(F(function(a){return z3(b,a)},c),q);case
-1:var
-r=zY(c);return dD(F(function(a){return mT(b,a)},c),r);case
-2:return[0,fQ(zR,b)];case
-3:return[0,fQ(function(a){return zT(e,k,a)},b)];case
-4:return[0,fQ(function(a){return zU(e,k,a)},b)];default:return[0,z1(b)]}else
-switch(a[0]){case
-0:var
-i=a[4],f=a[2],s=zV(e,a[1],f,a[3],i,a[5],b),l=X(0,f);if(l)var
-t=u(i),m=ao(f,bI(u(i),f))===t?1:0;else
+z4(a,e,c){var
+b=hy(a,e,a,vM(c));return b?fo(a,bC([0,a,a],b[1])):[0,d,a]}function
+z5(a,d,c){var
+b=hy(a,d,a,fn(i(2,j),c));if(b){var
+e=fo(a,bC([0,a,a],b[1]));return vN([0,a,a],fn(i(2,j),e))}return[0,s(a),a]}function
+z6(a,b){return v0(a,fo(a,b))}function
+m0(e,d,b,a,c){if(a){var
+f=a[1],i=b0(b,c),j=m0(e,d,b,a[2],i),k=kv(ci(b,c)),l=h(f);return aU(mV(e,d,g(f),l,k),j)}return a}function
+z7(h,d,c,g,b,f,a){var
+i=bI(a[1],c),e=bI(u(b),c),j=mW(a),k=ak(0,c),l=m(function(a){var
+c=mT(j,ci(e,b0(av(a,e),b)));return[0,b0(av(a,e),f),c]},k);function
+n(c,b){var
+e=mZ(d,a,c,b);return m0(h,g,i,l,ew(a[1],e))}var
+o=ic(d,a),p=ib(d,a);return b2(u(b),p,o,n)}function
+z8(e,d,b,c,a){var
+f=mT(mW(a),b);function
+g(g,b){return mV(e,d,c,f,dD(a,0,0))}return b2(u(b),1,1,g)}function
+z9(b){var
+a=aX(fR,b);function
+c(d,c){var
+e=m(function(a){return ev(a,d,c)},b);return m(fS,ew(a[1],e))}return b2(a[1],a[2],a[3],c)}function
+z_(a){var
+b=aX(fR,a);function
+c(c,b){return bK(function(a){return dD(a,c,b)},a)}var
+d=b[3],e=b[2],f=0;return b2(ao(function(b,a){return bj(b[1],a)},f,a),e,d,c)}function
+m1(d,b,a){if(b)if(a)var
+e=m1(d,b[2],a[2]),c=[0,vO(d,b[1],a[1]),e];else
 var
-m=l;return dD(m,s);case
+c=a;else
+var
+c=b;return c}function
+z$(g,a,b){function
+c(d,c){var
+h=mM(b[3],c),e=dD(b,mM(b[2],d),h);if(b[1]===1)var
+i=a[1],f=br(aX(bN,e),i);else
+var
+f=e;return m1(g,dD(a,d,c),f)}return b2(a[1],a[2],a[3],c)}function
+dE(b,a){function
+c(d,c){return m(b,dD(a,d,c))}return b2(a[1],a[2],a[3],c)}function
+Aa(b,a){function
+c(d,c){var
+e=z0(b,a,d,c);return m(mX,ew(a[1],e))}var
+d=ic(b,a),e=ib(b,a);return b2(a[1],e,d,c)}function
+Ab(b,a){var
+c=h(b[1]),d=G(av(g(b[1]),c));function
+e(e,c){var
+f=mZ(b,a,e,c),g=ew(a[1],f);return m(function(a){return mR(fS(a),d)},g)}var
+f=ic(b,a),i=ib(b,a);return b2(a[1],i,f,e)}function
+Ac(a){function
+b(b,h,g){var
+c=g8(b,a[3]),d=a[2],e=g8(bI(b,a[3]),d),f=a[2];return mO(a,bI(bI(b,a[3]),f),e,c)}var
+c=a[3];return mP(av(av(a[1],a[2]),c),1,1,b)}function
+Ad(b,a){function
+c(d,c){var
+e=bI(c,h(b));return ev(a,bI(d,g(b)),e)}var
+d=h(b),e=av(a[3],d),f=g(b),i=av(a[2],f);return b2(a[1],i,e,c)}function
+m2(b,a){var
+c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
+Ae(b,a){var
+c=a[1]===b[1]?1:0;return c?m2(b,a):c}function
+Af(b,a){function
+c(b,a){var
+c=a===b?1:0,d=c||(a===1?1:0);return d}var
+d=c(b[1],a[1]),e=d?c(b[2],a[2]):d;return e?c(b[3],a[3]):e}function
+Ag(a){var
+b=ak(0,a[2]);return D(function(b){var
+c=ak(0,a[3]);return D(function(c){var
+e=dD(a,b,c);return D(function(a){return z(d,g(a))},e)},c)},b)}function
+cC(a,b){var
+c=a?[0,b]:a;return c}function
+Ah(c,k,b,e){var
+a=aX(fR,e);if(typeof
+b==="number")switch(b){case
+0:var
+r=z9(e);return cC(D(function(b){return Ae(a,b)},e),r);case
 1:var
-v=zW(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dD(w,v);case
+s=z_(e);return cC(D(function(b){return m2(a,b)},e),s);case
 2:var
-p=a[1],x=fQ(function(a){return zS(p,a)},b);return dD(o(d,p[1]),x);case
-3:return[0,zZ(a[1],b)];case
-4:var
-j=a[1],y=z0(j,b),z=h(j[1]);return dD(X(0,ao(g(j[1]),z)),y);default:return[0,z2(a[1],b)]}}function
-z5(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bA(e,a(l(a(d,b[2]),n),k),h)}function
-z6(a,b){var
-e=a[3],f=ao(ao(a[1],a[2]),e),c=u(b)===f?1:0;return c?F(function(a){var
+l=aX(fR,ch(e)),t=z$(c,a,l);return cC(Af(a,l),t);case
+3:return[0,dE(z1,a)];case
+4:return[0,dE(function(a){return z4(c,k,a)},a)];case
+5:return[0,dE(function(a){return z5(c,k,a)},a)];case
+6:var
+v=dE(function(a){return z6(c,a)},a);return cC(Ag(a),v);default:return[0,Ac(a)]}else
+switch(b[0]){case
+0:var
+i=b[4],f=b[2],w=z7(c,b[1],f,b[3],i,b[5],a),m=X(0,f);if(m)var
+x=u(i),n=av(f,bI(u(i),f))===x?1:0;else
+var
+n=m;return cC(n,w);case
+1:var
+y=z8(c,b[1],b[2],b[3],a),p=a[2]===1?1:0,z=p?a[3]===1?1:0:p;return cC(z,y);case
+2:var
+A=b[2],B=b[1];return[0,dE(function(a){return z2(c,B,A,a)},a)];case
+3:var
+q=b[1],C=dE(function(a){return z3(q,a)},a);return cC(o(d,q[1]),C);case
+4:return[0,Aa(b[1],a)];case
+5:var
+j=b[1],E=Ab(j,a),F=h(j[1]);return cC(X(0,av(g(j[1]),F)),E);default:return[0,Ad(b[1],a)]}}function
+Ai(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bs(e,a(l(a(d,b[2]),n),k),h)}function
+Aj(d,c){var
+b=d,a=c;for(;;){if(a){var
+b=b+1|0,a=a[2];continue}return b}}function
+Ak(a,b){var
+e=a[3],f=av(av(a[1],a[2]),e),c=Aj(0,b)===f?1:0;return c?D(function(a){var
 b=o(d,a);return b?o(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
-z7(a){var
-c=u(a[5]),b=cT(a[1],c);if(b){var
-e=a[5];return F(function(a){return z(d,a[1])},e)}return b}function
-z8(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=mJ(j,m(function(a){return[0,a,a]},b),h_);return cY(f,c,e,function(b,l,k){var
-f=fN(kt(a3(ao(a3(ao(b,c),l),e),k)),i),m=f?g(f[1]):d,n=P(b,a[5],[0,j,j]);return z5(h,P(b,a[4],[0,d,j]),n,m)})}function
-z9(h,g,f,e){var
-b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return P(a,b,eu)}}(b),i),c=z4(h,g,d[2],j);if(c){var
-k=a[2],b=a2(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-mU(c,f,a,b){var
-d=z6(a,b),e=d?z7(a):d;if(e){var
-g=a[6],h=z9(c,f,[0,z8(c,a,b),0],g);return S(function(a){return vA(a,eu)},h)}return e}function
-mV(b){var
+Al(a){var
+c=u(a[5]),b=cV(a[1],c);if(b){var
+e=a[5];return D(function(a){return z(d,a[1])},e)}return b}function
+Am(g,a,b){var
+c=a[2],e=a[3],f=a[1],h=mN(j,b,h_);return mP(f,c,e,function(b,k,i){var
+f=fQ(kt(bj(av(bj(av(b,c),k),e),i)),h),l=f?f[1]:d,m=P(b,a[5],[0,j,j]);return Ai(g,P(b,a[4],[0,d,j]),m,l)})}function
+m3(b,a){if(a){var
+c=a[2],d=a[1],e=function(a){return[0,d,m3(a,c)]},f=function(a){return[0,0,c]};return 0===b?f(0):e(b-1|0)}return a}function
+An(b,a){return a6(function(b){var
+c=b[1];function
+d(b,a){return b===a?1:0}return a6(function(b){return d(a,b)},c)},b)}function
+Ao(c,b,a){return bB(function(b,a){return An(c,a)?b:m3(a,b)},b,a)}function
+Ap(k,j,i,h){var
+b=i,a=h;for(;;){if(a){var
+f=a[2],c=a[1],l=c[1],d=a7(m(function(b){return function(a){return P(a,b,0)}}(b),l));if(d){var
+e=Ah(k,j,c[2],d[1]);if(e){var
+n=[0,[0,e[1]],0],b=aU(Ao(f,c[1],b),n),a=f;continue}var
+g=e}else
+var
+g=d;return g}return vJ(b,0)}}function
+m4(c,f,a,b){var
+d=Ak(a,b),e=d?Al(a):d;if(e){var
+g=a[6];return Ap(c,f,[0,[0,Am(c,a,b)],0],g)}return e}function
+m5(b){var
 f=s(h(b)),c=q(d,q(g(b),f)),i=h(b),e=q(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-id(a){return fP(m(mV,a))}function
-z_(d,b){var
+id(a){return fS(m(m5,a))}function
+Aq(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
-mW(e,c,b,a){if(a){var
-f=a[2],g=mW(e,c,dq(b),f),h=a[1],i=bp(d,b);return bB(mV(n(z_(e,c),i,h)),g)}return cf}function
-z$(b,r,i,q){var
-s=a(b,b),j=fm(a(i,i),s,q);function
+m6(e,c,b,a){if(a){var
+f=a[2],g=m6(e,c,ch(b),f),h=a[1],i=aX(d,b);return bC(m5(n(Aq(e,c),i,h)),g)}return bN}function
+Ar(b,r,i,q){var
+s=a(b,b),j=fp(a(i,i),s,q);function
 k(a){var
-b=be(h(a));return[0,bi(g(a)),b]}var
+b=a8(h(a));return[0,bf(g(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bA(b,e[1],e[2]),m=[0,bB(k(j),t)];else
+t=bs(b,e[1],e[2]),m=[0,bC(k(j),t)];else
 var
 m=l;return m;case
 1:var
 f=c[1],n=o(d,f[1]);if(n)var
-u=f[2],v=f[1],p=[0,k(bB(j,bA(a(b,b),v,u)))];else
+u=f[2],v=f[1],p=[0,k(bC(j,bs(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,cf]}function
-Aa(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hQ(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hQ(a(a(a(b,b),b),p),i,j);if(l){var
-r=R(b,h(l[1])),t=g(k[1]);return[0,q(s(b),t),r]}return[0,s(b),b]}return[0,s(b),b]}function
-Ab(e,d,b){var
+p=n;return p}return[0,bN]}function
+As(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hR(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hR(a(a(a(b,b),b),p),i,j);if(l){var
+r=M(b,h(l[1])),t=g(k[1]);return[0,q(s(b),t),r]}return[0,s(b),b]}return[0,s(b),b]}function
+At(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=mW(d,b,c[1],g),k=a(b,f);return[0,fm(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=ia(c[1],g);return[0,fm(a(b,f),e,m)]}var
-l=c[3];return[0,Aa(e,b,ia(c[1],g),l,i)]}}}function
-Ac(e,d,c,a,b){return bd(m(function(b){var
-f=l(h(b),a);return hx(e,d,c,[0,l(g(b),a),f])},b))}function
-Ad(c,e,b){var
-j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?R(c,E(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
-Ae(c,g,f,a){var
-i=m(h,a),b=Ac(c,g,f,ap(q,h(bp(cf,a)),i),a);if(b)var
-d=b[1],j=fP(d),e=[0,m(function(a){return Ad(c,j,a)},d)];else
+j=m6(d,b,c[1],g),k=a(b,f);return[0,fp(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=ia(c[1],g);return[0,fp(a(b,f),e,m)]}var
+l=c[3];return[0,As(e,b,ia(c[1],g),l,i)]}}}function
+Au(e,d,c,a,b){return a7(m(function(b){var
+f=l(h(b),a);return hy(e,d,c,[0,l(g(b),a),f])},b))}function
+Av(c,e,b){var
+j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?M(c,F(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
+Aw(c,g,f,a){var
+i=m(h,a),b=Au(c,g,f,ao(q,h(aX(bN,a)),i),a);if(b)var
+d=b[1],j=fS(d),e=[0,m(function(a){return Av(c,j,a)},d)];else
 var
 e=b;return e}function
-Af(l,f,e){var
+Ax(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
 m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(id(e)),p),n)}return k}return 1}var
-i=bb(C(c[1][1],d));return i?i:z(d,g(id(e)))}}function
-Ag(b,a,c){var
-d=F(function(c){var
-e=g(c),d=f(hV(b,a),e);if(d){var
-i=h(c);return f(hV(b,a),i)}return d},c);return d?Af(b,a,c):d}function
-Ah(b,f,a){var
+i=be(C(c[1][1],d));return i?i:z(d,g(id(e)))}}function
+Ay(b,a,c){var
+d=D(function(c){var
+e=g(c),d=f(hW(b,a),e);if(d){var
+i=h(c);return f(hW(b,a),i)}return d},c);return d?Ax(b,a,c):d}function
+Az(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=Ae(c,f[3],a,d);j=1}if(!j){var
-e=z$(c,b,a,id(d));if(e)var
-l=e[1],i=bd(m(n(Ab(c,b,a),d,l),k));else
+h=Aw(c,f[3],a,d);j=1}if(!j){var
+e=Ar(c,b,a,id(d));if(e)var
+l=e[1],i=a7(m(n(At(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return S(function(a){return m(eq,a)},h)}}function
-Ai(c,b,d){var
+h=i}return W(function(a){return m(er,a)},h)}}function
+AA(c,b,d){var
 e=b[1];return function(g){var
-a=mf(c,e);if(a){var
-h=a[1];return bd(m(f(Ah(c,b,d),h),g))}return a}}function
-Aj(f,b,a){var
-g=a[1],c=a[2];return function(h){if(F(fI,b[4]))var
+a=mh(c,e);if(a){var
+h=a[1];return a7(m(f(Az(c,b,d),h),g))}return a}}function
+AB(f,b,a){var
+g=a[1],c=a[2];return function(h){if(D(fL,b[4]))var
 d=0;else{var
-l=ds(c,a[3]),e=hJ(f,g,c,a[3],l,h);if(!e)return e;var
+l=ds(c,a[3]),e=hK(f,g,c,a[3],l,h);if(!e)return e;var
 d=e[1]}var
 i=b[4];function
-j(a,e){return l5(f,b,c,d,a,e)}var
-k=b[3];return F(function(a){return mi(g,h,c,d,k,j,a)},i)}}function
-Ak(b,h,g,e,a){var
+j(a,e){return l7(f,b,c,d,a,e)}var
+k=b[3];return D(function(a){return mk(g,h,c,d,k,j,a)},i)}}function
+AC(b,h,g,e,a){var
 i=X(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
 var
 c=i;var
-j=c?F(function(a){return Ag(b,e,a)},a):c;if(j){var
-d=f(Ai(b,g,e),a);if(d){var
-m=d[1];return f(Aj(b,h,g),m)}var
+j=c?D(function(a){return Ay(b,e,a)},a):c;if(j){var
+d=f(AA(b,g,e),a);if(d){var
+m=d[1];return f(AB(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-mX(a){var
-b=ag(0,ao(a[2],a[3]));return m(function(b){var
-c=ag(0,a[1]);return m(function(c){var
-d=g6(b,a[3]);return cA(a,c,bI(b,a[3]),d)},c)},b)}function
-Al(d,j,c,b,i,h){var
-a=mU(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return Ak(d,j,c,b,mX(e));var
+m7(a){var
+b=ak(0,av(a[2],a[3]));return m(function(b){var
+c=ak(0,a[1]);return m(function(c){var
+d=g8(b,a[3]);return mO(a,c,bI(b,a[3]),d)},c)},b)}function
+AD(d,j,c,b,i,h){var
+a=m4(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return AC(d,j,c,b,m7(e));var
 g=f}else
 var
 g=a;return g}function
-Am(a,i,h){var
+AE(a,i,h){var
 c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
-b=fF(d,h[4]);if(b){var
-e=C(c,k);if(e)return lB(c,j,a[1],l,b[1],i[1],d);var
+b=fI(d,h[4]);if(b){var
+e=C(c,k);if(e)return lD(c,j,a[1],l,b[1],i[1],d);var
 f=e}else
 var
 f=b;var
 g=f}else
 var
 g=a;return g}}function
-An(b,e,h){var
+AF(b,e,h){var
 i=b[1],j=b[2][2];return function(f){var
 c=b[4];if(c){var
-d=fF(f,h[5]);if(d){var
-k=lT(i,e,c[1],e[1],f,d[1]);return S(function(b){var
+d=fI(f,h[5]);if(d){var
+k=lV(i,e,c[1],e[1],f,d[1]);return W(function(b){var
 c=b[2];return v(a(j,b[1]),c)},k)}var
 g=d}else
 var
 g=c;return g}}function
-Ao(c,a,e){var
+AG(c,a,e){var
 g=c[1],h=c[2][2];return function(j,i,d,b){if(b===a[1])return 0;var
-k=f(An(c,a,e),b),l=fE(aN(Am(c,a,e),j,d,b),k),m=l4(g,a,i,h,d,b);return fE(fE(fD(g,h,d,a[1],b),m),l)}}function
-mY(b,a,c){var
+k=f(AF(c,a,e),b),l=fH(aN(AE(c,a,e),j,d,b),k),m=l6(g,a,i,h,d,b);return fH(fH(fG(g,h,d,a[1],b),m),l)}}function
+m8(b,a,c){var
 d=b[1],e=X(0,a[2]);if(e){var
-g=l6(b,a),h=l3(d,a),i=f(l7(b,a,c),g);return S(function(e){var
-f=ag(0,d[3]);return[0,e,m(aN(Ao(b,a,c),g,h,e),f)]},i)}return e}function
-Ap(c,a){var
+g=l8(b,a),h=l5(d,a),i=f(l9(b,a,c),g);return W(function(e){var
+f=ak(0,d[3]);return[0,e,m(aN(AG(b,a,c),g,h,e),f)]},i)}return e}function
+AH(c,a){var
 d=a[1],e=a[2];return function(h,g,f){var
-b=ek(c,d,e,a[3],h,g,f);return b?eq(b[1]):dr}}function
-Aq(b,a){var
+b=el(c,d,e,a[3],h,g,f);return b?er(b[1]):dr}}function
+AI(b,a){var
 c=a[2];return function(d){var
-e=ds(c,a[3]),f=hg(b[2],d),g=Y(bq(b),f);return m(function(c){var
-d=ku(c[2]),f=c[1];return m(n(Ap(b,a),e,f),d)},g)}}function
-Ar(b,d,a){var
+e=ds(c,a[3]),f=hh(b[2],d),g=Y(bt(b),f);return m(function(c){var
+d=ku(c[2]),f=c[1];return m(n(AH(b,a),e,f),d)},g)}}function
+AJ(b,d,a){var
 c=d[2];return function(e,d){var
-f=S(s,fD(b,c,e,d,a));return[0,fD(b,c,e,a,d),f]}}function
-As(a,b,i,d){var
+f=W(s,fG(b,c,e,d,a));return[0,fG(b,c,e,a,d),f]}}function
+AK(a,b,i,d){var
 e=X(0,u(d[2]));if(e){var
-c=hY(a,b,d);if(c){var
-g=c[1],j=f(hZ(a,b),g);return S(function(c){var
-d=ag(0,a[3]),e=m(f(Ar(a,b,i),c),d);return[0,f(Aq(a,b),g),c,e]},j)}var
+c=hZ(a,b,d);if(c){var
+g=c[1],j=f(h0(a,b),g);return W(function(c){var
+d=ak(0,a[3]),e=m(f(AJ(a,b,i),c),d);return[0,f(AI(a,b),g),c,e]},j)}var
 h=c}else
 var
 h=e;return h}function
-At(i,h,g,f,e){var
-a=mU(h,g,f,e);if(a)var
-b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mX(b)]:c,d=j;else
+AL(i,h,g,f,e){var
+a=m4(h,g,f,e);if(a)var
+b=a[1],c=b[1]===i[1]?1:0,j=c?[0,m7(b)]:c,d=j;else
 var
 d=a;return d}var
-cg=[aq,Au,cK(0)],ev=[aq,Av,cK(0)];function
-aW(b,a){throw[0,cg,n(aB(Aw),b,a)]}function
-Ax(a){var
-b=K(a),c=0,d=qX(a);return[0,function(a){return 0},d,c,b]}function
-Ay(a){return[0,a,e6(64),0]}function
-fR(c){var
+ck=[ap,AM,cM(0)],ex=[ap,AN,cM(0)];function
+aY(b,a){throw[0,ck,n(aC(AO),b,a)]}function
+AP(a){var
+b=K(a),c=0,d=q6(a);return[0,function(a){return 0},d,c,b]}function
+AQ(a){return[0,a,e8(64),0]}function
+fT(c){var
 a=c[1];if(a[3]===a[4]){var
-b=f(a[1],a[2]);if(0===b)throw gG;a[4]=b;a[3]=0}var
-d=gp(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fS(b){var
-a=b[3];if(a)throw[0,cg,Az];return a}function
-bC(a){fS(a);rB(a[2]);(function(d){for(;;){var
-b=fR(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(rA(a[2])===1025)return aW(AA,e7(a[2]));gS(a[2],b);continue}return c}}(0));return e7(a[2])}function
-dE(a,d){var
-b=bC(d),c=w(b,a);return c?aW(a,b):c}function
-cB(b){var
-a=1-b[3];if(a)throw[0,cg,AB];return a}var
-ie=av(dR,function(b){var
-a=qr(b);if(58<=a){if(!(5<a+i6>>>0))return a-87|0}else
+b=f(a[1],a[2]);if(0===b)throw gI;a[4]=b;a[3]=0}var
+d=gr(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fU(b){var
+a=b[3];if(a)throw[0,ck,AR];return a}function
+bD(a){fU(a);rK(a[2]);(function(d){for(;;){var
+b=fT(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(rJ(a[2])===1025)return aY(AS,e9(a[2]));gU(a[2],b);continue}return c}}(0));return e9(a[2])}function
+dF(a,d){var
+b=bD(d),c=w(b,a);return c?aY(a,b):c}function
+cD(b){var
+a=1-b[3];if(a)throw[0,ck,AT];return a}var
+ie=au(dS,function(b){var
+a=qA(b);if(58<=a){if(!(5<a+i6>>>0))return a-87|0}else
 if(48<=a)return a+iU|0;return 16});function
-AC(a){return c(ie,a)[1+a]<16?1:0}function
-mZ(a){var
-e=w(a,AD),f=e?45===aD(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+AU(a){return c(ie,a)[1+a]<16?1:0}function
+m9(a){var
+e=w(a,AV),f=e?45===aE(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==aD(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==aE(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
 c=b===K(a)?1:0;if(c)var
 d=c;else{var
-e=AC(aD(a,b));if(e){var
+e=AU(aE(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dO?1:0,j=i?l(b):i;else
+i=c<=dP?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aW(AE,a);return vt(16,a)}function
-AF(b,a){return 0===b?a:k(M(b,28),a)}function
-aX(d){fS(d);var
+j=d;if(1-j)aY(AW,a);return vC(16,a)}function
+AX(b,a){return 0===b?a:k(O(b,28),a)}function
+aZ(d){fU(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=gp(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==gp(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,AF(f,b)]}}var
+e=gr(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==gr(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,AX(f,b)]}}var
 i=c(ie,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mZ(bC(d))}function
-dF(c){var
-a=bC(c),b=w(a,AG);return b?[0,mZ(a)]:b}function
-ch(b){var
-a=aX(b);if(V(a)<=0)aW(AI,jA(AH,a));return a}var
-m0=1048576;function
-dG(b){var
-a=aX(b);if(V(a)<0)aW(AK,jA(AJ,a));if(g4(a,m0))throw[0,ev,f(aB(AL),m0)];return cR(a)}function
-cZ(d,b,c){var
-a=dG(c);if(b<=a){var
-e=f(aB(AM),a);aW(n(aB(AN),d,b),e)}return a}function
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:m9(bD(d))}function
+dG(c){var
+a=bD(c),b=w(a,AY);return b?[0,m9(a)]:b}function
+cl(b){var
+a=aZ(b);if(U(a)<=0)aY(A0,jA(AZ,a));return a}var
+m_=1048576;function
+dH(b){var
+a=aZ(b);if(U(a)<0)aY(A2,jA(A1,a));if(g6(a,m_))throw[0,ex,f(aC(A3),m_)];return cT(a)}function
+c0(d,b,c){var
+a=dH(c);if(b<=a){var
+e=f(aC(A4),a);aY(n(aC(A5),d,b),e)}return a}function
 ig(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bn(a);var
+b=g,a=e;for(;;){if(0===b)return bo(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-ci(b,a){return ig(dG(a),b,a)}function
+cm(b,a){return ig(dH(a),b,a)}function
 bl(b,d,c){var
-a=ci(d,c);if(1-d5(an(a),b)){var
-e=an(a),g=f(aB(AO),e);aW(aJ(AR,q8(AQ,H(aB(AP),b))),g)}return a}function
-m1(c,b,a){var
-d=[0,b,0];return bl(c,function(a){return bl(d,aX,a)},a)}function
-fT(e,b){var
-a=bC(b),c=w(a,AS);if(c){if(w(a,AT))return aW(AU,a);var
+a=cm(d,c);if(1-d6(an(a),b)){var
+e=an(a),g=f(aC(A6),e);aY(aJ(A9,rf(A8,H(aC(A7),b))),g)}return a}function
+m$(c,b,a){var
+d=[0,b,0];return bl(c,function(a){return bl(d,aZ,a)},a)}function
+fV(e,b){var
+a=bD(b),c=w(a,A_);if(c){if(w(a,A$))return aY(Ba,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cj(a){var
-b=aX(a);return[0,b,ch(a)]}function
-aF(c,b){var
-a=1-c;if(a)throw[0,cg,aJ(AV,b)];return a}function
-ck(b){var
-a=dG(b);aF(0<a?1:0,AW);return a}function
-AX(e){var
-a=ci(aX,e);function
-b(b,a){return gB(a,b)}var
-c=bG(function(a){var
+bO(a){var
+b=aZ(a);return[0,b,cl(a)]}function
+ax(c,b){var
+a=1-c;if(a)throw[0,ck,aJ(Bb,b)];return a}function
+cn(b){var
+a=dH(b);ax(0<a?1:0,Bc);return a}function
+Bd(e){var
+a=cm(aZ,e);function
+b(b,a){return gD(a,b)}var
+c=bp(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=dh(function(a){return b(f,a)},a);else
+f=1,d=di(function(a){return b(f,a)},a);else
 var
-d=c;aF(d,AY);return a}function
-AZ(b,f,e){var
+d=c;ax(d,Be);return a}function
+Bf(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=vr(e,-1-b|0),i=b-1|0,j=f?kp(e,i):f;aF(j,A0);var
-a=cR(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aF(l,A1);c(d,g)[1+g]=1;return 0}dg(a,f);dg(a,e);c(d,0)[1]=1;return aF(cN(function(a){return a},d),A2)}function
-A3(b){var
-a=bC(b);if(w(a,A4)){var
-c=w(a,A5);if(c){if(w(a,A6))return w(a,A7)?w(a,A8)?aW(A9,a):1:[1,cj(b)];var
-d=[2,fT(cj,b)]}else
+f=vA(e,-1-b|0),i=b-1|0,j=f?kp(e,i):f;ax(j,Bg);var
+a=cT(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);ax(l,Bh);c(d,g)[1+g]=1;return 0}dh(a,f);dh(a,e);c(d,0)[1]=1;return ax(cP(function(a){return a},d),Bi)}function
+Bj(b){var
+a=bD(b);if(w(a,Bk)){var
+c=w(a,Bl);if(c){if(w(a,Bm))return w(a,Bn)?w(a,Bo)?aY(Bp,a):1:[1,bO(b)];var
+d=[2,fV(bO,b)]}else
 var
-d=c;return d}return[0,cj(b)]}function
-A_(b){var
-a=bC(b);if(w(a,A$)){if(w(a,Ba)){var
-c=w(a,Bb);if(c){if(w(a,Bc))return w(a,Bd)?w(a,Be)?w(a,Bf)?w(a,Bg)?aW(Bh,a):[2,cj(b)]:4:3:1;var
-d=[0,cj(b)]}else
+d=c;return d}return[0,bO(b)]}function
+Bq(b){var
+a=bD(b);if(w(a,Br)){if(w(a,Bs)){var
+c=w(a,Bt);if(c){if(w(a,Bu))return w(a,Bv)?w(a,Bw)?w(a,Bx)?w(a,By)?aY(Bz,a):[2,bO(b)]:4:3:1;var
+d=[0,bO(b)]}else
 var
-d=c;return d}return 2}return[1,cj(b)]}function
-Bi(e,b){var
-a=bC(b);if(w(a,Bj)){var
-c=w(a,Bk);if(c){if(w(a,Bl))return w(a,Bm)?w(a,Bn)?aW(Bo,a):[1,ck(b)]:2;var
+d=c;return d}return 2}return[1,bO(b)]}function
+BA(e,b){var
+a=bD(b);if(w(a,BB)){var
+c=w(a,BC);if(c){if(w(a,BD))return w(a,BE)?w(a,BF)?aY(BG,a):[1,cn(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bl([0,e,0],AX,b)]}function
-Bp(c,b){var
-a=bC(b),d=w(a,Bq);if(d){if(w(a,Br)){if(w(a,Bs))return aW(Bt,a);var
-e=bl([0,c,0],aX,b),f=bl([0,c,0],aX,b);AZ(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bl([0,e,0],Bd,b)]}function
+BH(c,b){var
+a=bD(b),d=w(a,BI);if(d){if(w(a,BJ)){if(w(a,BK))return aY(BL,a);var
+e=bl([0,c,0],aZ,b),f=bl([0,c,0],aZ,b);Bf(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-Bu(a){dE(Bv,a);var
-c=ck(a),b=ck(a),d=ck(a),e=A3(a),h=1!==e?1:0,i=h||(c===b?1:0);aF(i,Bw);var
-j=A_(a),k=Bi(b,a),f=Bp(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=ch(a),p=m1([0,l,0],c,a),q=fT(aX,a),r=fT(aX,a),s=ch(a),t=m1([0,d,0],m,a),u=bl([0,n,0],aX,a),v=ch(a),g=bl([0,0,[0,b,0]],aX,a);aF(bG(function(a){return 0<V(a)?1:0},g),Bx);var
-w=ch(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bl([0,0,[0,b,0]],aX,a)]}function
-ew(b,a){dE(By,a);var
-c=cZ(Bz,b[3],a),e=dG(a);function
-d(a){return cZ(BA,b[2],a)}function
+BM(a){dF(BN,a);var
+c=cn(a),b=cn(a),d=cn(a),e=Bj(a),h=1!==e?1:0,i=h||(c===b?1:0);ax(i,BO);var
+j=Bq(a),k=BA(b,a),f=BH(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=cl(a),p=m$([0,l,0],c,a),q=fV(aZ,a),r=fV(aZ,a),s=cl(a),t=m$([0,d,0],m,a),u=bl([0,n,0],aZ,a),v=cl(a),g=bl([0,0,[0,b,0]],aZ,a);ax(bp(function(a){return 0<U(a)?1:0},g),BP);var
+w=cl(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bl([0,0,[0,b,0]],aZ,a)]}function
+ey(b,a){dF(BQ,a);var
+c=c0(BR,b[3],a),e=dH(a);function
+d(a){return c0(BS,b[2],a)}function
 f(a){var
-c=bC(a);if(w(c,BB)){if(w(c,BC)){if(w(c,BD)){if(w(c,BE))return aW(BF,c);aF(0===b[7]?1:0,BG);var
-f=b[3],g=function(a){return cZ(BH,f,a)},h=fT(function(a){return ci(g,a)},a);return[3,h,aX(a)]}var
-i=cZ(BI,e,a),j=d(a),k=dF(a);return[0,i,j,k,dF(a)]}var
-l=ci(d,a),m=dF(a);return[2,l,m,dF(a)]}var
-n=d(a),o=dF(a);return[1,n,o,dF(a)]}var
-g=ch(a),h=ci(f,a),i=ch(a);return[0,c,e,g,h,i,bl([0,b[3],0],aX,a)]}function
-BJ(b,a){dE(BK,a);return ci(function(a){var
-c=cZ(BL,b[3],a),d=ch(a);return[0,c,d,bl([0,b[2],0],aX,a)]},a)}function
-m2(d){var
-a=bC(d);if(w(a,BM)){var
-b=w(a,BN);if(b){if(w(a,BO))return aW(BP,a);var
+c=bD(a);if(w(c,BT)){if(w(c,BU)){if(w(c,BV)){if(w(c,BW))return aY(BX,c);ax(0===b[7]?1:0,BY);var
+f=b[3],g=function(a){return c0(BZ,f,a)},h=fV(function(a){return cm(g,a)},a);return[3,h,aZ(a)]}var
+i=c0(B0,e,a),j=d(a),k=dG(a);return[0,i,j,k,dG(a)]}var
+l=cm(d,a),m=dG(a);return[2,l,m,dG(a)]}var
+n=d(a),o=dG(a);return[1,n,o,dG(a)]}var
+g=cl(a),h=cm(f,a),i=cl(a);return[0,c,e,g,h,i,bl([0,b[3],0],aZ,a)]}function
+B1(b,a){dF(B2,a);return cm(function(a){var
+c=c0(B3,b[3],a),d=cl(a);return[0,c,d,bl([0,b[2],0],aZ,a)]},a)}function
+na(d){var
+a=bD(d);if(w(a,B4)){var
+b=w(a,B5);if(b){if(w(a,B6))return aY(B7,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-BQ(b,a){return cZ(BR,an(b[4]),a)}function
-BS(d){var
-a=fR(d),b=c(ie,a)[1+a];if(16===b)aW(BT,gO(1,a));return b}function
-fU(e,d,c){var
+B8(b,a){return c0(B9,an(b[4]),a)}function
+B_(d){var
+a=fT(d),b=c(ie,a)[1+a];if(16===b)aY(B$,gQ(1,a));return b}function
+fW(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|BS(c);continue}}function
+b=b-1|0,a=a<<4|B_(c);continue}}function
 ih(a){return 1===(a&1)?0:1+ih(a>>>1|0)|0}function
-BU(e){var
-g=fU(3,0,e),h=fU(6,0,e),a=fU(7,0,e),f=g&iQ;if(iQ===f)throw[0,cg,BV];var
-b=0===f?h:h|ov;if(0===b&&0===a)return[0,d,0];var
-c=0===a?ih(b):ih(a),i=0===a?b>>>c|0:cb(k(M(b,28),a),c),j=0===a?28+c|0:c,l=(ay(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-BW(d,a){dE(BX,a);var
-b=ci(function(a){fS(a);var
-c=ig(d[1],BU,a),b=fR(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,cg,BY];return c},a),e=0;function
-f(b,a){return gM(b,a[2])}var
-c=ak(function(a,b){return ak(f,a,b)},e,b);function
-g(a){return M(a[1],a[2]-c|0)}var
-h=H(function(a){return H(g,a)},b);return[0,M(j,-c|0),h]}var
-BZ=ov;function
-c0(c){var
-b=ak(function(c,b){return a(c,b)},j,c);if(g4(b,BZ))throw[0,ev,B0];return cR(b)}var
-B1=c9;function
-ex(d,c){var
-a=dG(c),b=dG(c),e=f(aB(B2),d);aF(d<=de(a,b)?1:0,e);if(c9<ay(a,b))throw[0,ev,f(aB(B3),B1)];return[0,a,b]}function
-m3(a){var
-b=ex(1,a),c=ex(1,a),d=ex(0,a);return[0,b,c,d,ex(1,a)]}function
-m4(a,d,b){function
+Ca(e){var
+g=fW(3,0,e),h=fW(6,0,e),a=fW(7,0,e),f=g&iQ;if(iQ===f)throw[0,ck,Cb];var
+b=0===f?h:h|oE;if(0===b&&0===a)return[0,d,0];var
+c=0===a?ih(b):ih(a),i=0===a?b>>>c|0:cf(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(az(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+Cc(d,a){dF(Cd,a);var
+b=cm(function(a){fU(a);var
+c=ig(d[1],Ca,a),b=fT(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,ck,Ce];return c},a),e=0;function
+f(b,a){return gO(b,a[2])}var
+c=aj(function(a,b){return aj(f,a,b)},e,b);function
+g(a){return O(a[1],a[2]-c|0)}var
+h=H(function(a){return H(g,a)},b);return[0,O(j,-c|0),h]}var
+Cf=oE;function
+c1(c){var
+b=aj(function(c,b){return a(c,b)},j,c);if(g6(b,Cf))throw[0,ex,Cg];return cT(b)}var
+Ch=c_;function
+ez(d,c){var
+a=dH(c),b=dH(c),e=f(aC(Ci),d);ax(d<=df(a,b)?1:0,e);if(c_<az(a,b))throw[0,ex,f(aC(Cj),Ch)];return[0,a,b]}function
+nb(a){var
+b=ez(1,a),c=ez(1,a),d=ez(0,a);return[0,b,c,d,ez(1,a)]}function
+nc(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aH(f(b,a[4]),e-1|0)|0)-1|0;aF(0<=c?1:0,B4);return gq(c,f(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aH(f(b,a[4]),e-1|0)|0)-1|0;ax(0<=c?1:0,Ck);return gs(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-m5(c,a){var
-d=ch(a),e=[0,c,0],b=ci(function(a){return bl(e,aX,a)},a);aF(0!==b?1:0,B5);return[0,d,b,bl([0,an(b),0],aX,a)]}function
-B6(f,c){var
-g=f[1],b=m3(c),a=ck(c);aF(0===gw(g,a)?1:0,B7);var
-i=[0,b[1][1],[0,b[1][2],0]],d=m5(c0([0,gq(g,a),i]),c),h=d[2],e=an(h);aF(0===gw(e,a)?1:0,B8);c0([0,e,[0,a,0]]);var
-j=m4(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-B9(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aF(f,B_);var
-b=m5(a[1],e),d=b[2],g=[0,an(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-m6(b,e){var
-a=m3(e);aF(bs(a[4],Ca),B$);function
+nd(c,a){var
+d=cl(a),e=[0,c,0],b=cm(function(a){return bl(e,aZ,a)},a);ax(0!==b?1:0,Cl);return[0,d,b,bl([0,an(b),0],aZ,a)]}function
+Cm(f,c){var
+g=f[1],b=nb(c),a=cn(c);ax(0===gy(g,a)?1:0,Cn);var
+i=[0,b[1][1],[0,b[1][2],0]],d=nd(c1([0,gs(g,a),i]),c),h=d[2],e=an(h);ax(0===gy(e,a)?1:0,Co);c1([0,e,[0,a,0]]);var
+j=nc(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+Cp(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;ax(f,Cq);var
+b=nd(a[1],e),d=b[2],g=[0,an(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+ne(b,e){var
+a=nb(e);ax(bv(a[4],Cs),Cr);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aF(g,Cb);return[0,a,m4(a,b[1],b)]}function
-Cc(c){var
-a=cj(c),b=0<=V(a[1])?1:0,d=b?kp(a[1],a[2]):b;aF(d,Cd);return a}function
-Ce(a){var
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;ax(g,Ct);return[0,a,nc(a,b[1],b)]}function
+Cu(c){var
+a=bO(c),b=0<=U(a[1])?1:0,d=b?kp(a[1],a[2]):b;ax(d,Cv);return a}function
+Cw(c,b){var
+d=a(b[1],c[2]);return N(a(c[1],b[2]),d)}function
+Cx(a){var
+b=bO(a),c=bO(a);ax(Cw(b,c)<=0?1:0,Cy);return[2,b,c]}function
+Cz(a,b){function
+c(b,a){var
+c=a===b?1:0,d=c||(1===a?1:0);return d}var
+d=c(a[1],b[1]);if(d)var
+e=c(a[2],b[2]),f=e?c(a[3],b[3]):e;else
+var
+f=d;ax(f,CA);return a}function
+CB(a){var
 b=jK(a);function
-c(b,a){return bs(b,a)}aF(bG(function(a){return c(b,a)},a),Cf);return b}function
-Cg(a){var
-b=jK(a),c=b[3],d=b[2];aF(bG(function(a){var
-b=bs(a[2],d),e=b?bs(a[3],c):b;return e},a),Ch);var
-e=0;return[0,ak(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Ci(a,c){var
-b=bC(c),g=pW(b,Cj);if(0<=g){if(0<g){if(w(b,Ck)){if(w(b,Cl)){if(w(b,Cm)){if(w(b,Cn)){if(!w(b,Co)&&a&&!a[2]){var
-d=a[1],e=ex(1,c),j=c0([0,d[3],[0,e[2],0]]),k=c0([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+c(b,a){return bv(b,a)}ax(bp(function(a){return c(b,a)},a),CC);return b}function
+CD(a){var
+b=jK(a),c=b[3],d=b[2];ax(bp(function(a){var
+b=bv(a[2],d),e=b?bv(a[3],c):b;return e},a),CE);var
+e=0;return[0,aj(function(b,a){return b+a[1]|0},e,a),d,c]}function
+CF(a,c){var
+b=bD(c),h=p5(b,CG);if(0<=h){if(0<h){if(w(b,CH)){if(w(b,CI)){if(w(b,CJ)){if(w(b,CK)){if(w(b,CL)){if(w(b,CM)){if(!w(b,CN)&&a&&!a[2]){var
+d=a[1],e=ez(1,c),k=c1([0,d[3],[0,e[2],0]]),l=c1([0,d[2],[0,e[1],0]]);return[0,[6,e],[0,d[1],l,k]]}}else
+if(a&&!a[2])return[0,5,a[1]]}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
-if(a&&!a[2])return[0,2,a[1]]}else
+if(a){var
+f=a[2];if(f&&!f[2])return[0,2,Cz(a[1],f[1])]}}else
 if(a&&!a[2]){var
-h=m6(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return B9(a[1],c)}else
-if(w(b,Cq)){if(w(b,Cr)){if(w(b,Cs)){if(w(b,Ct)){if(w(b,Cu)){if(!w(b,Cv)&&a&&!a[2]){var
-l=a[1];return[0,[2,Cc(c)],l]}}else
+i=ne(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&!a[2])return Cp(a[1],c)}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,c0([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return B6(a[1],c)}else
-if(a&&a[2])return[0,1,Cg(a)]}else
+m=a[1];return[0,[3,Cu(c)],m]}}else
+if(w(b,CP)){if(w(b,CQ)){if(w(b,CR)){if(w(b,CS)){if(w(b,CT)){if(w(b,CU)){if(!w(b,CV)&&a&&!a[2])return[0,6,a[1]]}else
 if(a&&!a[2]){var
-i=m6(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Ce(a)];return aW(Cp,b)}var
-Cw=c9;function
-Cx(a){dE(Cy,a);var
-b=ck(a),d=ck(a),e=ck(a);c0([0,b,[0,d,[0,e,0]]]);var
-j=bl([0,b,0],cj,a),h=bl([0,b,0],cj,a);aF(bG(function(a){return 0<V(a[1])?1:0},h),Cz);var
-g=ck(a);if(c9<g)throw[0,ev,f(aB(CA),Cw)];var
+g=a[1];return[0,7,[0,c1([0,g[1],[0,g[2],[0,g[3],0]]]),1,1]]}}else
+if(a&&!a[2])return Cm(a[1],c)}else
+if(a&&a[2])return[0,1,CD(a)]}else
+if(a&&!a[2]){var
+n=a[1];return[0,Cx(c),n]}}else
+if(a&&!a[2]){var
+j=ne(a[1],c);return[0,[5,j[1]],j[2]]}}else
+if(a&&a[2])return[0,0,CB(a)];return aY(CO,b)}var
+CW=c_;function
+CX(a){dF(CY,a);var
+b=cn(a),d=cn(a),e=cn(a);c1([0,b,[0,d,[0,e,0]]]);var
+j=bl([0,b,0],bO,a),h=bl([0,b,0],bO,a);ax(bp(function(a){return 0<U(a[1])?1:0},h),CZ);var
+g=cn(a);if(c_<g)throw[0,ex,f(aC(C0),CW)];var
 i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(g<b)return bn(e);var
-f=ci(function(b){return function(a){return cZ(CB,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Ci(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];c0([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=k,e=j;for(;;){if(g<b)return bo(e);var
+f=cm(function(b){return function(a){return c0(C1,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=CF(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];c1([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-m7(b,a){dE(CC,a);fS(a);function
-d(a){return fU(2,0,a)}var
-e=ig(aH(aH(b[1],b[2]),b[3]),d,a),c=fR(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,cg,CD];return e}var
-m8=30;function
+nf(b,a){dF(C2,a);fU(a);function
+d(a){return fW(2,0,a)}var
+e=ig(aH(aH(b[1],b[2]),b[3]),d,a),c=fT(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,ck,C3];return e}var
+ng=30;function
 ii(a){var
-c=a8(a);if(c<=30)return[0,cR(a),0];var
-d=0<=V(a)?a:s(a),b=ay(0,c-60|0),e=0===b?d:cb(d,b),f=cb(e,m8),i=cR(l(e,M(f,m8))),g=bu(cR(f),30)+i,h=0<=V(a)?g:-g;return[0,h,b]}function
-a5(c,b){var
-a=ii(b);return bu(a[1],a[2]-c|0)}function
-aU(e,d,c){var
-a=ii(d),b=ii(c);return bu(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a6(d,c){var
-a=bu(c,d),e=Math.abs(a);if(e<oY)return Math.floor(a+dQ)|0;if(e<oY)return a|0;var
-f=jl(c),g=bu(f[1],27),h=Math.floor(g),i=k(M(h|0,26),bu(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?M(i,b):cb(i,-b|0)}function
+c=a3(a);if(c<=30)return[0,cT(a),0];var
+d=0<=U(a)?a:s(a),b=az(0,c-60|0),e=0===b?d:cf(d,b),f=cf(e,ng),i=cT(l(e,O(f,ng))),g=bx(cT(f),30)+i,h=0<=U(a)?g:-g;return[0,h,b]}function
+a9(c,b){var
+a=ii(b);return bx(a[1],a[2]-c|0)}function
+aV(e,d,c){var
+a=ii(d),b=ii(c);return bx(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a_(d,c){var
+a=bx(c,d),e=Math.abs(a);if(e<o7)return Math.floor(a+dR)|0;if(e<o7)return a|0;var
+f=jl(c),g=bx(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bx(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cf(i,-b|0)}function
 aM(a){return Math.abs(a)<L?1:0}function
-m9(b,a){return gM(b.length-1,a.length-1)-1|0}function
-Q(c,b){var
-e=m9(c,b),d=0.,i=0;if(e<0)var
+nh(b,a){return gO(b.length-1,a.length-1)-1|0}function
+R(c,b){var
+e=nh(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-aY(b,e,c){var
-d=m9(b,c),f=0;if(!(d<0)){var
+a0(b,e,c){var
+d=nh(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-c1(c,b){var
-a=[0,0.];d6(function(c){var
+c2(c,b){var
+a=[0,0.];d7(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dH(a){return a*a}function
-bZ(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=r(function(a){return Q(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-CE(a,d,b){var
-i=d?d[1]:3,f=bZ(a,b);function
-g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+oM):2.*e(f,b)-e(a[8],b)}function
+dI(a){return a*a}function
+b3(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=r(function(a){return R(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+C4(a,d,b){var
+i=d?d[1]:3,f=b3(a,b);function
+g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+oV):2.*e(f,b)-e(a[8],b)}function
 j(a){return a}var
-k=aQ(a[2],j),h=qU(function(d){var
-e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=e3(function(b,a){var
-c=g(b);return gr(g(a),c)},l),n=bH(function(a,b){return a<i?1:0},m);return cr(h[1],n)}function
-CF(a){var
-b=cO(0,a.length-1);return W(function(e,d){var
-f=uy(c6,c6,d),h=ka(b,f),g=e2(function(b){return bs(c(a,b)[1+b],d)},h);return g?g[1]:(fb(b,f,e),e)},a)}function
-CG(a){return typeof
-a==="number"?0===a?CH:0:2===a[0]?CJ:CI}function
-CK(c,a){var
-b=p(c,0.),d=1./ay(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}d6(function(a){return B(f,a)},a);function
-g(c,a){return a-e(b,c)}return r(function(a){return W(g,a)},a)}function
-CL(c,b,a){var
-d=c1(a,function(a){return dH(A(a-c,b-a))});return[0,c1(a,function(a){return dH(A(0.,A(c-a,a-b)))}),d]}function
-m_(b,a,c){if(b!=$&&a!=L){var
-d=c1(c,function(c){return A(b*c,a*c)});return[0,c1(c,function(c){return a_(b*c,a*c)}),d]}return[0,$,L]}function
+k=aQ(a[2],j),h=q3(function(d){var
+e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=e5(function(b,a){var
+c=g(b);return gt(g(a),c)},l),n=bH(function(a,b){return a<i?1:0},m);return cu(h[1],n)}function
+C5(a){var
+b=cQ(0,a.length-1);return V(function(e,d){var
+f=uH(c7,c7,d),h=ka(b,f),g=e4(function(b){return bv(c(a,b)[1+b],d)},h);return g?g[1]:(fd(b,f,e),e)},a)}function
+C6(a){return typeof
+a==="number"?0===a?C7:0:2===a[0]?C9:C8}function
+C_(c,a){var
+b=p(c,0.),d=1./az(1,a.length-1);function
+f(a,c){return t(b,a,e(b,a)+c*d)}d7(function(a){return B(f,a)},a);function
+g(c,a){return a-e(b,c)}return r(function(a){return V(g,a)},a)}function
+C$(c,b,a){var
+d=c2(a,function(a){return dI(A(a-c,b-a))});return[0,c2(a,function(a){return dI(A(0.,A(c-a,a-b)))}),d]}function
+ni(b,a,c){if(b!=$&&a!=L){var
+d=c2(c,function(c){return A(b*c,a*c)});return[0,c2(c,function(c){return bb(b*c,a*c)}),d]}return[0,$,L]}function
 ij(e,d,b){function
-a(c){return e*Math.sqrt(c1(b,function(a){switch(d){case
+a(c){return e*Math.sqrt(c2(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(c7),c]}function
-CM(a,g,d){var
-b=aa(a_,L,d),c=aa(A,$,d),h=ij(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(c8),c]}function
+Da(a,g,d){var
+b=aa(bb,L,d),c=aa(A,$,d),h=ij(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-CN(d,b,v,n){var
+Db(d,b,v,n){var
 X=b[9],Y=0;function
-Z(b,a){return ay(b,a8(a))}var
-f=ak(function(a,b){return ak(Z,a,b)},Y,X),k=b[8],w=1,_=b[9],g=I(H(function(a){return I(H(function(a){return a5(f,a)},a))},_)),x=b[10],h=x?a5(f,x[1]):$,y=b[11],i=y?a5(f,y[1]):L,z=b[10],B=b[11],P=0;if(z&&0<=V(z[1]))var
+Z(b,a){return az(b,a3(a))}var
+f=aj(function(a,b){return aj(Z,a,b)},Y,X),k=b[8],w=1,_=b[9],g=I(H(function(a){return I(H(function(a){return a9(f,a)},a))},_)),x=b[10],h=x?a9(f,x[1]):$,y=b[11],i=y?a9(f,y[1]):L,z=b[10],B=b[11],P=0;if(z&&0<=U(z[1]))var
 l=0;else
 P=1;if(P){var
-R=0;if(B&&!(0<V(B[1])))var
+Q=0;if(B&&!(0<U(B[1])))var
 l=1;else
-R=1;if(R)var
+Q=1;if(Q)var
 l=2}var
-C=r(function(a){return 2===d?Math.sqrt(Q(a,a)):1.},g);switch(d){case
+C=r(function(a){return 2===d?Math.sqrt(R(a,a)):1.},g);switch(d){case
 0:var
-j=CK(n,g);break;case
+j=C_(n,g);break;case
 1:var
 j=g;break;default:var
-j=W(function(b,a){return r(function(a){return a/e(C,b)},a)},g)}var
+j=V(function(b,a){return r(function(a){return a/e(C,b)},a)},g)}var
 S=0;if(2!==d&&h!=$&&i!=L){var
-D=[0,[at,(h+i)/2.,n*dH((i-h)/2.),dQ],0];S=1}if(!S)var
+D=[0,[as,(h+i)/2.,n*dI((i-h)/2.),dR],0];S=1}if(!S)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 O=o[1];if(O)var
-t=O[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./dH(a5(0,t[2])),as=[0,[at,0.,dH(aq),ar],0],m=as;else
+t=O[1],ap=t[2],aq=aV(f,a(k,t[1]),ap),ar=1./dI(a9(0,t[2])),at=[0,[as,0.,dI(aq),ar],0],m=at;else
 u=1}else
 var
-m=[0,[at,0.,1.,aU(-f|0,w,k)],0];if(u)var
+m=[0,[as,0.,1.,aV(-f|0,w,k)],0];if(u)var
 m=0;var
 q=b[4],T=0;if(typeof
 q!=="number"&&2!==q[0]){var
-E=0===V(q[1][1])?1:0;T=1}if(!T)var
+E=0===U(q[1][1])?1:0;T=1}if(!T)var
 E=0;function
 aa(a){switch(d){case
-0:return CL(h,i,a);case
+0:return C$(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a_(i,b),c=m_(A(h,-b),f,a),e=ij(b,l,a),g=a_(c[2],e[2]);return[0,A(c[1],e[1]),g]}return m_(h,i,a);default:return E?CM(1.,l,a):ij(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=bb(i,b),c=ni(A(h,-b),f,a),e=ij(b,l,a),g=bb(c[2],e[2]);return[0,A(c[1],e[1]),g]}return ni(h,i,a);default:return E?Da(1.,l,a):ij(1.,l,a)}}var
 ab=2===d?j:g,F=r(aa,ab),G=a(k,k),ac=I(b[9]);function
-ad(a){return 2===d?a5(0,a):aU(-2*f|0,a,G)}if(2===d)var
-ae=0,J=function(a,b){return aU(ae,a,b)};else
+ad(a){return 2===d?a9(0,a):aV(-2*f|0,a,G)}if(2===d)var
+ae=0,J=function(a,b){return aV(ae,a,b)};else
 var
-J=function(c,b){return aU(2*f|0,a(c,G),b)};var
-af=2===d?0:2*(a8(k)-f|0)|0,s=b[4],U=0;if(typeof
+J=function(c,b){return aV(2*f|0,a(c,G),b)};var
+af=2===d?0:2*(a3(k)-f|0)|0,s=b[4],W=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
-N=M[1],ao=a(N[2],N[2]),K=ao;U=1}}if(!U)var
+N=M[1],ao=a(N[2],N[2]),K=ao;W=1}}if(!W)var
 K=w;var
-ag=0===d?0:cr(D,m),ah=CF(g),ai=r(function(a){return a[2]},F),aj=r(function(a){return a[1]},F),al=p(v,[0]),am=r(function(a){return c1(a,function(a){return a})},j),an=r(function(a){return Q(a,a)},j);return[0,d,v,n,f,function(a){return I(c(ac,a)[1+a])},j,C,an,am,al,aj,ai,ah,ag,K,af,J,ad]}function
-CO(a){var
-b=a[2],c=a[1],d=0===e4(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bG(function(a){return 0===e4(a,c)?1:0},g),e=CG(a[4]);if(e&&f&&h)return[0,CN(e[1],a,b,c)];return 0}function
-CP(a,d){function
+ag=0===d?0:cu(D,m),ah=C5(g),ai=r(function(a){return a[2]},F),ak=r(function(a){return a[1]},F),al=p(v,[0]),am=r(function(a){return c2(a,function(a){return a})},j),an=r(function(a){return R(a,a)},j);return[0,d,v,n,f,function(a){return I(c(ac,a)[1+a])},j,C,an,am,al,ak,ai,ah,ag,K,af,J,ad]}function
+Dc(a){var
+b=a[2],c=a[1],d=0===e6(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bp(function(a){return 0===e6(a,c)?1:0},g),e=C6(a[4]);if(e&&f&&h)return[0,Db(e[1],a,b,c)];return 0}function
+Dd(a,d){function
 b(b){return r(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
-m$(a){return 0<V(a[1])?1:0}function
-na(e,b){var
+nj(a){return 0<U(a[1])?1:0}function
+nk(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5536,60 +5617,60 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=N(d[1],d[2])<0?1:0;if(c&&b&&m$(d)&&f)return 0;return 2;case
-1:if(c&&0<=V(a[1][1]))return 0;return 2;default:return m$(a[1])?1:2}}function
-CQ(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=gK(a[13],i),h=0;if(typeof
+d=a[1],f=N(d[1],d[2])<0?1:0;if(c&&b&&nj(d)&&f)return 0;return 2;case
+1:if(c&&0<=U(a[1][1]))return 0;return 2;default:return nj(a[1])?1:2}}function
+De(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=gM(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=N(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};ar(k,a[13]);h=1}if(!h){jX(f,0,b,1);jX(g,0,b,1)}return[0,f,g]}function
-CR(b,a){return p(b,[0,3,3,av(a,function(a){return a})])}function
-nb(g,a,e,d){var
-h=g[2],i=g[1],m=a[16],j=I(H(function(a){return 0<V(a)?1:0},m)),n=na(a,1),o=[0,na(a,0),n];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aq(k,a[13]);h=1}if(!h){jX(f,0,b,1);jX(g,0,b,1)}return[0,f,g]}function
+Df(b,a){return p(b,[0,3,3,au(a,function(a){return a})])}function
+nl(g,a,e,d){var
+h=g[2],i=g[1],m=a[16],j=I(H(function(a){return 0<U(a)?1:0},m)),n=nk(a,1),o=[0,nk(a,0),n];function
 k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
-l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=qq(m);switch(c(o,k)[1+k]){case
+l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=qz(m);switch(c(o,k)[1+k]){case
 0:return[0,e,g,b];case
 1:return[0,g,e,b];default:return[0,3,3,b]}}var
 b=a[6];if(typeof
 b==="number"){if(0===b){var
-p=av(d,function(a){return a});return av(e,function(a){return k(p,a)})}}else
+p=au(d,function(a){return a});return au(e,function(a){return k(p,a)})}}else
 if(0===b[0]){var
-l=I(b[1]);return av(e,function(a){if(a<l.length-1)var
+l=I(b[1]);return au(e,function(a){if(a<l.length-1)var
 b=I(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=de(f,b.length-1-1|0),e=gB(c(b,d)[1+d],1);else
+d=df(f,b.length-1-1|0),e=gD(c(b,d)[1+d],1);else
 var
 e=a;return e},h=aQ(d,function(a){return a}),e=I(f(aR(g),h));else
 var
-e=[0];return k(e,a)})}return CR(e,d)}function
-CS(b,d,a,c){return nb(CQ(b,d,a),b,a,c)}function
-CT(c,a,b){return nb([0,p(a,1),p(a,1)],c,a,b)}function
-CU(a,h,g){var
+e=[0];return k(e,a)})}return Df(e,d)}function
+Dg(b,d,a,c){return nl(De(b,d,a),b,a,c)}function
+Dh(c,a,b){return nl([0,p(a,1),p(a,1)],c,a,b)}function
+Di(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bx(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=V(d)?d:s(d),f=0<N(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};ar(function(b){return dg(j,gL(l,i,bx(a[13],b)))},g);var
-k=function(a){return a},e=av(a[2],k);rp(function(d,a){var
+i=bz(a[13],h),b=p(a[2],0),j=function(a,d){var
+e=0<=U(d)?d:s(d),f=0<N(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aq(function(b){return dh(j,gN(l,i,bz(a[13],b)))},g);var
+k=function(a){return a},e=au(a[2],k);ry(function(d,a){var
 e=c(b,d)[1+d];return N(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);B(function(h,d){var
-e=h<=(a[2]/16|0)?1:0,g=e?0<V(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-nc(a){return[0,-1,[0]]}function
-fV(a,g,b){var
-h=a[1],d=bZ(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bZ(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-cl(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+e=h<=(a[2]/16|0)?1:0,g=e?0<U(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
+nm(a){return[0,-1,[0]]}function
+fX(a,g,b){var
+h=a[1],d=b3(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=b3(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+co(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
 ik(a,b){var
-c=b4*a[17];return c<cl(a,b)?1:0}function
-CV(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-CW(a,b){var
-c=CV(a,b);return(a[3]*a[15]-c)/2.}function
-CX(a,b){var
-c=a[3]==0.?0.:cl(a,a[4]);return(cl(a,b)+c)/2.}function
-fW(r,q,g,o){var
+c=b8*a[17];return c<co(a,b)?1:0}function
+Dj(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+Dk(a,b){var
+c=Dj(a,b);return(a[3]*a[15]-c)/2.}function
+Dl(a,b){var
+c=a[3]==0.?0.:co(a,a[4]);return(co(a,b)+c)/2.}function
+fY(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
@@ -5600,13 +5681,13 @@ b=w,m=n;continue}var
 l=n;break}}t(f,a,l/e(g,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return f}function
-dI(b,f){var
+dJ(b,f){var
 g=b[19];if(g[1]!==f){var
 i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
-l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,Q(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fV(b,m,f),o=a-1|0,y=0;if(o<0)var
+l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,R(l[1],w)-v)}else{var
+m=c(b[9],a)[1+a],n=fX(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5615,104 +5696,104 @@ q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
 il(c,b,a){var
-d=Q(a,a);return A(0.,e(c[8],b)-d)}function
-cm(a,b){var
-d=bU(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aY(d,1.,c(a[1][6],f)[1+f])}return d}function
+d=R(a,a);return A(0.,e(c[8],b)-d)}function
+cp(a,b){var
+d=bX(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a0(d,1.,c(a[1][6],f)[1+f])}return d}function
 im(c,a){var
-b=1;for(;;){ar(function(b){return aY(a,Q(b,a),b)},c);var
+b=1;for(;;){aq(function(b){return a0(a,R(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-nd(a){var
-b=Math.sqrt(Q(a,a));return r(function(a){return a/b},a)}function
-CY(a){var
+nn(a){var
+b=Math.sqrt(R(a,a));return r(function(a){return a/b},a)}function
+Dm(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 x=m.length-1,p=r(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],q=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=an(i[1]),c=an(g[1])-b|0,e=g[1],f=bn(bH(function(a,b){return a<c?1:0},e));ar(function(b){var
-c=i[1],e=cm(a,d(b));i[1]=[0,nd(im(i[1],e)),c];return 0},f);return i[1]}function
+b=an(i[1]),c=an(g[1])-b|0,e=g[1],f=bo(bH(function(a,b){return a<c?1:0},e));aq(function(b){var
+c=i[1],e=cp(a,d(b));i[1]=[0,nn(im(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dP*u(b)<g)var
+g=e(p,b);if(dQ*u(b)<g)var
 c=g;else
 var
-n=cm(a,d(b)),l=im(y(0),n),c=Q(l,l);var
-h=CX(a,b),i=1e-22*u(b)<c?1:0;if(i)var
-j=cF<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=cp(a,d(b)),l=im(y(0),n),c=R(l,l);var
+h=Dl(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+j=cH<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=b4*a[17],k=[0,[0,cl(a,b)<=m?1:0,c,b]];else
+m=b8*a[17],k=[0,[0,co(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bT(E),F);if(i){var
-w=ak(ay,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bT(function(c){return function(b){var
+F=n[1],i=f(bW(E),F);if(i){var
+w=aj(az,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bW(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dP*u(b)<z?1:0,I=o[1],J=h[1],K=CW(a,b),L=qO(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=av(x,function(c){return function(b){return fV(a,c,d(b))}}(b)),M=h[1];ar(function(b,c){return function(a){return aY(c,e(a,b),a)}}(b,A),M);var
+G=d(b),j=Math.sqrt(z),H=dQ*u(b)<z?1:0,I=o[1],J=h[1],K=Dk(a,b),L=qX(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=au(x,function(c){return function(b){return fX(a,c,d(b))}}(b)),M=h[1];aq(function(b,c){return function(a){return a0(c,e(a,b),a)}}(b,A),M);var
 N=0,O=r(function(b){return function(a){return a/b}}(j),A),C=N,k=O}else{var
-P=cm(a,G),m=nd(im(y(0),P));if(0.<a[3])var
-D=d(a[4]),v=Q(m,c(l[6],D)[1+D]);else
+P=cp(a,G),m=nn(im(y(0),P));if(0.<a[3])var
+D=d(a[4]),v=R(m,c(l[6],D)[1+D]);else
 var
 v=0.;var
-R=[0,[0,m,v]],S=av(x,function(e,f){return function(b){var
-a=d(b);return Q(e,c(l[6],a)[1+a])-f}}(m,v)),C=R,k=S}t(k,b,j);B(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];q[1]=[0,j,q[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return I(bn(a))}var
-v=j(g[1]),z=j(h[1]),C=j(q[1]),b=j(o[1]),D=fW(v,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*cl(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=cl(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=Q(b,b),J=a[15]-H+G,K=Q(b,b),L=A(J,gj*(a[15]+K)+cF),M=a[19],N=a[18],O=a[17],P=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,C,R,b,D,P,L,O,N,M]}function
-ne(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cF,h=aa(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=nc(0);return CY([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eM*h<b[1]?1:0,n])}function
-CZ(a,b){var
+Q=[0,[0,m,v]],S=au(x,function(e,f){return function(b){var
+a=d(b);return R(e,c(l[6],a)[1+a])-f}}(m,v)),C=Q,k=S}t(k,b,j);B(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];q[1]=[0,j,q[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return I(bo(a))}var
+v=j(g[1]),z=j(h[1]),C=j(q[1]),b=j(o[1]),D=fY(v,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*co(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=co(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=R(b,b),J=a[15]-H+G,K=R(b,b),L=A(J,gl*(a[15]+K)+cH),M=a[19],N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,C,Q,b,D,P,L,O,N,M]}function
+no(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cH,h=aa(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
+n=nm(0);return Dm([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eO*h<b[1]?1:0,n])}function
+Dn(a,b){var
 d=[0,0];B(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=bZ(a,g);function
+i=d[1],g=c(b,i)[1+i][1],m=b3(a,g);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dP*f<h)return h;var
-d=bU(c(a[6],b)[1+b]);aY(d,1.,c(a[6],g)[1+g]);return Q(d,d)}var
-h=av(a[2],n);t(h,g,0.);function
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dQ*f<h)return h;var
+d=bX(c(a[6],b)[1+b]);a0(d,1.,c(a[6],g)[1+g]);return R(d,d)}var
+h=au(a[2],n);t(h,g,0.);function
 j(c){return r(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return ne(a,b,1.,d[1],-1,q,p,h,o)}function
-C0(c,b,g,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return no(a,b,1.,d[1],-1,q,p,h,o)}function
+Do(c,b,g,a){function
 d(g,d){var
-h=[at,d];return ct(r(function(b){var
-d=a[1]*e(c[9],b[1]);return gi*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return ne(c,b,0.,b.length-1,g,d(function(a){return a[3]},$),k,i,h)}function
-nf(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,CZ(a,b),0];var
-c=a[14];return cs(function(c,d){return C0(a,b,c,d)},c)}function
+h=[as,d];return cw(r(function(b){var
+d=a[1]*e(c[9],b[1]);return gk*(f(g,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return no(c,b,0.,b.length-1,g,d(function(a){return a[3]},$),k,i,h)}function
+np(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Dn(a,b),0];var
+c=a[14];return cv(function(c,d){return Do(a,b,c,d)},c)}function
 io(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bx(a[1][14],a[5]);return b/gi+d[1]*e(a[1][9],c)}function
-C1(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bx(a[1][14],a[5]);return gi*(b-d[1]*e(a[1][9],c))}function
-C2(a,d,b){var
-c=dI(a,b),e=Q(a[13],c),f=a[16],g=2.*Math.sqrt(il(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-c2(a){return a[6].length-1}function
-C3(a,k,b,j){var
-f=dI(a,b),l=f.length-1;function
+d=bz(a[1][14],a[5]);return b/gk+d[1]*e(a[1][9],c)}function
+Dp(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bz(a[1][14],a[5]);return gk*(b-d[1]*e(a[1][9],c))}function
+Dq(a,d,b){var
+c=dJ(a,b),e=R(a[13],c),f=a[16],g=2.*Math.sqrt(il(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+c3(a){return a[6].length-1}function
+Dr(a,k,b,j){var
+f=dJ(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
-d=Q(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-C4(a,d){if(d===a[9].length-1)return a;function
-b(a){return e5(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=Q(c,c),h=Q(a[13],a[13])-g,i=nc(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fW(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-ng(a,e,d){var
-b=cm(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return aY(b,f,cm(a,c(a[2],e)[1+e][1]))},d);return b}function
-C5(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=ng(a,i,f),v=0;if(!(k<0)){var
+d=R(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
+Ds(a,d){if(d===a[9].length-1)return a;function
+b(a){return e7(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=R(c,c),h=R(a[13],a[13])-g,i=nm(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fY(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+nq(a,e,d){var
+b=cp(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a0(b,f,cp(a,c(a[2],e)[1+e][1]))},d);return b}function
+Dt(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=nq(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=Q(u,cm(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=R(u,cp(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5720,12 +5801,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fW(a[9],a[10],a[11],g),l=W(function(b,a){return a+e(w,b)},f),m=ng(a,i,l);return[0,l,Q(m,m)]}function
-fX(n,j,a,m,f){var
-F=n?n[1]:gh,G=j?j[1]:j,o=dI(a,f),q=fW(a[9],a[10],a[11],o),r=il(a,f,o),E=0;if(!G&&r<i0*e(a[8],f)){var
-D=C5(a,f,q),O=D[2],P=D[1],k=O,h=P;E=1}if(!E)var
+w=fY(a[9],a[10],a[11],g),l=V(function(b,a){return a+e(w,b)},f),m=nq(a,i,l);return[0,l,R(m,m)]}function
+fZ(n,j,a,m,f){var
+F=n?n[1]:gj,G=j?j[1]:j,o=dJ(a,f),q=fY(a[9],a[10],a[11],o),r=il(a,f,o),E=0;if(!G&&r<i0*e(a[8],f)){var
+D=Dt(a,f,q),O=D[2],P=D[1],k=O,h=P;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],gl*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cF),i=p(c2(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],gn*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cH),i=p(c3(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5745,26 +5826,26 @@ b=J;for(;;){var
 L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
-K=g*Q(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-C6=48,C7=16,fY=400000000;function
-C8(a){function
+K=g*R(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
+Du=48,Dv=16,f0=400000000;function
+Dw(a){function
 d(a){return a}var
-b=av(c2(a),d);if(b.length-1<=48)return b;var
+b=au(c3(a),d);if(b.length-1<=48)return b;var
 c=r(function(b){var
 d=0;if(b!==a[4]){var
 e=a[9];if(!jZ(function(a){return a===b?1:0},e)){var
-c=cl(a,b);d=1}}if(!d)var
-c=c7;return[0,c,b]},b);j0(function(b,a){return aZ(b,a)},c);var
-e=e5(c,0,ay(C6,a[9].length-1+1|0));return r(function(a){return a[2]},e)}function
-C9(a){var
-b=C8(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fV(a,e,c(a[2],b)[1+b][1]);return 0.}var
+c=co(a,b);d=1}}if(!d)var
+c=c8;return[0,c,b]},b);j0(function(b,a){return a1(b,a)},c);var
+e=e7(c,0,az(Du,a[9].length-1+1|0));return r(function(a){return a[2]},e)}function
+Dx(a){var
+b=Dw(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fX(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=r(function(a){return r(function(b){return f(a,b)},b)},b),h=r(function(b){return e(a[7],b)},b),i=r(function(b){return e(a[6],b)},b);return[0,a,b,r(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-nh(b,a){var
+nr(b,a){var
 d=c(b[2],a)[1+a];return ik(b[1],d)}function
-C_(a,c){var
-d=a[1][2].length-1,b=a[2];return r(function(b){return d<=b?0.:fV(a[1],b,c)},b)}function
-ni(g,o,D,n,f,j){var
+Dy(a,c){var
+d=a[1][2].length-1,b=a[2];return r(function(b){return d<=b?0.:fX(a[1],b,c)},b)}function
+ns(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=r(function(a){return o*a},n),q=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5785,11 +5866,11 @@ b=F,z=q;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:$,G=di(y)?$:y;return[0,f,j,h,x,G]}function
-C$(j,i){var
+x=A(0.,w),y=0.<j?-u-x/j:$,G=dj(y)?$:y;return[0,f,j,h,x,G]}function
+Dz(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cF);var
+E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cH);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 q=d-1|0,G=0;if(!(q<0)){var
@@ -5815,10 +5896,10 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-nj(b,a){var
+nt(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],q=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=i8*b[1][17],g=W(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=i8*b[1][17],g=V(function(b,h){var
 g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aQ(l.length-1,function(a){return a}),h=I(f(aR(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
@@ -5826,33 +5907,33 @@ f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(q,a)[1+a],b)-j-
 p(b){return r(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=p(b),c=C$(r(function(b){return function(a){return r(function(b){return o(a,b)},b)}}(b),b),h),i=az(b),d=bH(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===e4(d,b.length-1))return[0,b,g,c];var
+h=p(b),c=Dz(r(function(b){return function(a){return r(function(b){return o(a,b)},b)}}(b),b),h),i=aA(b),d=bH(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===e6(d,b.length-1))return[0,b,g,c];var
 b=I(d);continue}}var
-u=p(h),v=[0,h,g,d7(function(a,b){return b/(o(a,a)+cF)},h,u)];return[0,t(h),v]}function
-Da(g,b,a,j){var
-k=a[3],l=a[2],c=bU(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(nh(g,a)&&h*n<0.){var
+u=p(h),v=[0,h,g,d8(function(a,b){return b/(o(a,a)+cH)},h,u)];return[0,t(h),v]}function
+DA(g,b,a,j){var
+k=a[3],l=a[2],c=bX(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(nr(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Db(j,i,b){var
+DB(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
-f=e(i[1],b),g=nh(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a_(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Dc(a){var
+f=e(i[1],b),g=nr(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=bb(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+DC(a){var
 b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
-Dd(a,c,h,g,f){var
-i=C_(a,g),d=a[2].length-1;c[1]=c[1]-aH(aH(d,d),10+(d/3|0)|0)|0;var
+DD(a,c,h,g,f){var
+i=Dy(a,g),d=a[2].length-1;c[1]=c[1]-aH(aH(d,d),10+(d/3|0)|0)|0;var
 u=i8*a[1][17];function
 k(b,j,f){var
-c=Da(a,b,j,f),d=c[2],e=c[1],k=pn*Dc(e);return A(0.02*b[2],k)<d?ni(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],$]}function
+c=DA(a,b,j,f),d=c[2],e=c[1],k=pw*DC(e);return A(0.02*b[2],k)<d?ns(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],$]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=nj(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
-o=Db(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=nt(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
+o=DB(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5862,87 +5943,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(ni(a,h,g,i,r(function(a){return e(f[1],a)},q),o),C7),j=p(f[1].length-1,0.),s=a[2];B(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=nj(a,b)[1],v=m[2],w=m[1],x=cN(function(b){return Math.abs(e(v,b))<=gc*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-De=60;function
-Df(a,j,b,c){var
-d=dI(a,b),f=dI(a,c),g=Q(a[13],f),h=il(a,b,d);if(b4*e(a[8],b)<h)var
-k=cm(a,c),l=Q(cm(a,b),k),m=l-Q(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],q=a[2],b=n(ns(a,h,g,i,r(function(a){return e(f[1],a)},q),o),Dv),j=p(f[1].length-1,0.),s=a[2];B(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=nt(a,b)[1],v=m[2],w=m[1],x=cP(function(b){return Math.abs(e(v,b))<=ge*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+DE=60;function
+DF(a,j,b,c){var
+d=dJ(a,b),f=dJ(a,c),g=R(a[13],f),h=il(a,b,d);if(b8*e(a[8],b)<h)var
+k=cp(a,c),l=R(cp(a,b),k),m=l-R(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return io(a,c,a[3]*a[15]-2.*i)}function
-nk(a,u,h,s,b){var
+nu(a,u,h,s,b){var
 d=an(b);function
 v(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return ik(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aQ(a[2].length-1,w),o=f(aR(function(a){return 1-qT(a,b)}),x),y=[0,s,H(n,o)],z=I(cr(H(function(a){return n(a[1])},b),y)),A=CP(a[1],z),B=nf(A,I(cs(v,b))),i=e2(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fX(0,0,j,h,d),k=p(c2(a),0.),l=[0,0.],m=[0,0];dg(function(n,f){var
+x=aQ(a[2].length-1,w),o=f(aR(function(a){return 1-q2(a,b)}),x),y=[0,s,H(n,o)],z=I(cu(H(function(a){return n(a[1])},b),y)),A=Dd(a[1],z),B=np(A,I(cv(v,b))),i=e4(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=fZ(0,0,j,h,d),k=p(c3(a),0.),l=[0,0.],m=[0,0];dh(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
 i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ik(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*cl(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*co(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(g[1],d);t(k,c2(a)-1|0,C)}var
-q=u*io(j,d,h*(g[3]-l[1])),D=cs(function(i,b){var
-e=c(a[2],b)[1+b],f=Df(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bT(function(a){return a}),D),F=e3(function(b,a){return gr(a[1],b[1])},E),G=H(function(a){return a[2]},F),J=bH(function(a,b){return a<2?1:0},G);if(di(q))return 0;var
+C=e(g[1],d);t(k,c3(a)-1|0,C)}var
+q=u*io(j,d,h*(g[3]-l[1])),D=cv(function(i,b){var
+e=c(a[2],b)[1+b],f=DF(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bW(function(a){return a}),D),F=e5(function(b,a){return gt(a[1],b[1])},E),G=H(function(a){return a[2]},F),J=bH(function(a,b){return a<2?1:0},G);if(dj(q))return 0;var
 r=[0,[0,b,k,g[2],q,m[1],J]]}else
 var
 r=i;return r}function
-Dg(a){function
+DG(a){function
 b(b){var
 c=a[1];return f(aR(function(a){return a[1]!==b?1:0}),c)}var
 c=1<an(a[1])?1:0,d=c?H(b,a[5]):c;function
 e(c){var
-d=a[1],e=H(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cr(d,cL(e,a[6]))}function
-nl(b,a){function
+d=a[1],e=H(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cu(d,cN(e,a[6]))}function
+nv(b,a){function
 c(a){return a}var
 d=aQ(b[2].length-1,c),g=f(aR(function(b){return e(a,b)!=0.?1:0}),d);return H(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-Dh(a,d){function
+DH(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=nl(a,d),b=e3(function(b,a){var
-c=f(b);return gr(f(a),c)},g);function
+g=nv(a,d),b=e5(function(b,a){var
+c=f(b);return gt(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bH(function(a,b){return a<c?1:0},b)}return[0,b,aQ(de(8,an(b)),h)]}function
-Di(a,k,j,e,i,d){var
+c=a+1|0;return bH(function(a,b){return a<c?1:0},b)}return[0,b,aQ(df(8,an(b)),h)]}function
+DI(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return ak(function(b,f){var
+h(c,b){return aj(function(b,f){var
 i=g+a[1][3]|0,l=aH(50*(1+an(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=nk(a,k,j,e,f);if(b&&c){var
+c=nu(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Dg(a),[0,a]);if(c){var
+c=h(DG(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=aQ(g,function(a){return a}),n=f(aR(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cL(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cr(H(function(b){return Dh(a,b)},i),q),s=0;return ak(function(a,d){var
-e=h(d,0),b=bw(function(a){return l(a,De)},e);if(a){if(b){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cN(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cu(H(function(b){return DH(a,b)},i),q),s=0;return aj(function(a,d){var
+e=h(d,0),b=bn(function(a){return l(a,DE)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-ey=gf;function
-Dj(a){var
+eA=gh;function
+DJ(a){var
 b=a.length-1,g=p(b,[0]),d=r(function(a){return p(b,0.)},a);B(function(b,h){var
-f=bU(h),j=1;for(;;){var
+f=bX(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=Q(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);aY(f,n,g[1+a])}var
+n=R(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);a0(f,n,g[1+a])}var
 u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 q=j+1|0;if(2!==j){var
 j=q;continue}var
-i=Math.sqrt(Q(f,f)),k=eM*Math.sqrt(Q(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(R(f,f)),k=eO*Math.sqrt(R(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=r(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Dk(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=av(f,function(a){return 0.<e(c(d,a)[1+a],a)?Q(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+DK(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=au(f,function(a){return 0.<e(c(d,a)[1+a],a)?R(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5952,213 +6033,213 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-Dl(b,h,g,n){function
+DL(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?d7(l,a,f(b[5],h[1])):a}var
-o=i(n),p=r(function(a){return M(a,ey)},o),j=r(i,g),q=b[4];function
-s(a){return a5(q,a)}var
-t=Dj(r(function(a){return r(s,a)},j)),d=r(function(a){return 0},g),e=1;for(;;){var
-m=bU(p);B(function(f){return function(b,d){var
-e=0!==V(d)?1:0;if(e){var
+a=f(b[5],c);return h?d8(l,a,f(b[5],h[1])):a}var
+o=i(n),p=r(function(a){return O(a,eA)},o),j=r(i,g),q=b[4];function
+s(a){return a9(q,a)}var
+t=DJ(r(function(a){return r(s,a)},j)),d=r(function(a){return 0},g),e=1;for(;;){var
+m=bX(p);B(function(f){return function(b,d){var
+e=0!==U(d)?1:0;if(e){var
 g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+gf|0,v=Dk(t,r(function(b){return function(a){return a5(b,a)}}(u),m));B(function(a,b){var
+u=b[4]+gh|0,v=DK(t,r(function(b){return function(a){return a9(b,a)}}(u),m));B(function(a,b){var
 e=aM(b);if(e){var
-g=a6(ey,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=a_(eA,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cC(a){return a?c7:1.}function
-bM(b,a){return 0.<b[3]?cC(a):-cC(a)}function
-fZ(b,a,d,c){var
-e=io(b,d,bM(b,a)*c);return cC(a)*e}function
-Dm(b,a,d,c){var
-e=C1(b,d,cC(a)*c);return bM(b,a)*e}function
-f0(b,a){return b[4]<a[4]?a:b}function
-f1(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-nm(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+cE(a){return a?c8:1.}function
+bP(b,a){return 0.<b[3]?cE(a):-cE(a)}function
+f1(b,a,d,c){var
+e=io(b,d,bP(b,a)*c);return cE(a)*e}function
+DM(b,a,d,c){var
+e=Dp(b,d,cE(a)*c);return bP(b,a)*e}function
+f2(b,a){return b[4]<a[4]?a:b}function
+f3(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+nw(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
 ip(f,e,a,d,c){var
-g=bM(a[1],d),b=fX(f,e,a[1],g,c),h=fZ(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+g=bP(a[1],d),b=fZ(f,e,a[1],g,c),h=f1(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
 iq(c,b,a){return 0<a[2].length-1?a:ip(0,0,a[1],c,b)}function
-Dn(d,c,b){var
-a=d[1];return a[18]?ip(Dp,Do,d,c,b):[0,d,[0],0.,fZ(a,c,b,C2(a,bM(a,c),b))]}function
-nn(j,f,e,a){var
+DN(d,c,b){var
+a=d[1];return a[18]?ip(DP,DO,d,c,b):[0,d,[0],0.,f1(a,c,b,Dq(a,bP(a,c),b))]}function
+nx(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eL*d[17])return a;var
-i=p(c2(d),0.);t(i,b,-bM(d,f));return[0,a[1],i,0.,h]}return a}function
-no(c,b){var
-a=H(b,c[4]);return a?ak(f0,a[1],a[2]):ai(Dq)}function
-ez(c,b,a){return no(c,function(d){return nn(c,b,a,Dn(d,b,a))})}function
-Dr(k,c,b,f,e){var
-g=e[1],a=g[1],h=bM(a,c),d=fX(Dt,Ds,C4(a,C3(a,h,b,Dm(a,c,b,f))),h,b),j=fZ(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-Du(d,g,a){var
-b=a[1][1],h=nl(b,a[2]),i=bM(b,d),e=nk(b,cC(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eN*d[17])return a;var
+i=p(c3(d),0.);t(i,b,-bP(d,f));return[0,a[1],i,0.,h]}return a}function
+ny(c,b){var
+a=H(b,c[4]);return a?aj(f2,a[1],a[2]):ah(DQ)}function
+eB(c,b,a){return ny(c,function(d){return nx(c,b,a,DN(d,b,a))})}function
+DR(k,c,b,f,e){var
+g=e[1],a=g[1],h=bP(a,c),d=fZ(DT,DS,Ds(a,Dr(a,h,b,DM(a,c,b,f))),h,b),j=f1(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+DU(d,g,a){var
+b=a[1][1],h=nv(b,a[2]),i=bP(b,d),e=nu(b,cE(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-eL*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-Dw(k,c,a,b){var
-e=b[1],h=bM(e,c),l=ip(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-eN*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+DW(k,c,a,b){var
+e=b[1],h=bP(e,c),l=ip(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fX([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aV===m?g[1]:U===m?a$(g):g,n=Dd(u,t,h,a,s),i=n[1],v=fZ(e,c,a,i[3]),o=f0(d,[0,b,i[1],i[2],v]);if(n[2])return Du(c,a,o);var
+s=fZ([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aW===m?g[1]:T===m?bc(g):g,n=DD(u,t,h,a,s),i=n[1],v=f1(e,c,a,i[3]),o=f2(d,[0,b,i[1],i[2],v]);if(n[2])return DU(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=Di(e,cC(c),h,a,x,w);if(p){var
-j=p[1];return f0(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Dv)}function
-np(a){var
-b=a[4];return dh(function(a){return a[1][18]},b)}function
-c3(a){var
-b=a[4],c=0.;return ak(function(b,a){return A(b,a[1][17])},c,b)}function
-f2(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&np(a))return f0(c,no(a,function(c){return nn(a,d,b,Dw(a,d,b,c))}));return c}function
-eA(a){return bx(a[1][14],a[5])}function
-nq(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=r(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ct(d,[at,c*eA(a)[3]]):d}function
+w=k[8],x=[0,d[2],[0,l[2],0]],p=DI(e,cE(c),h,a,x,w);if(p){var
+j=p[1];return f2(d,[0,b,j[2],j[3],j[4]])}return d}}(l,DV)}function
+nz(a){var
+b=a[4];return di(function(a){return a[1][18]},b)}function
+c4(a){var
+b=a[4],c=0.;return aj(function(b,a){return A(b,a[1][17])},c,b)}function
+f4(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&nz(a))return f2(c,ny(a,function(c){return nx(a,d,b,DW(a,d,b,c))}));return c}function
+eC(a){return bz(a[1][14],a[5])}function
+nA(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=r(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cw(d,[as,c*eC(a)[3]]):d}function
 ir(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
-h=0.<d[3]?1:0,i=(0<V(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+h=0.<d[3]?1:0,i=(0<U(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=az(b);return[0,[0,M(1,h),k]]}function
-nr(i,h,a,g,f,b){var
+k=aA(b);return[0,[0,O(1,h),k]]}function
+nB(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,aa(k,M(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,aa(k,O(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-Dx(b,d,a){if(0<=b[5]){var
-h=M(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+DX(b,d,a){if(0<=b[5]){var
+h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=aa(k,0,a),j=l(M(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-f3(a){return Math.log(a)/0.693147180559945286}function
-Dy(b,a,g,d){var
-c=a[2].length-1+1|0,h=f3(c*b[17]/(a[3]*d))/2.,i=b[18]?f3(c*b[17]/d):0.,j=f3(i7*c/a[3]),k=f3(aa(a_,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ay(1,1+(e|0)|0)]:f;return l}function
-Dz(l,k,j,i,a){var
-b=a[1][1],d=nq(b,j);function
-g(a){return cN(aM,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?Dy(b,a,d,i):DA;if(f){var
-c=f[1],m=a[2],h=W(function(b,a){return a6(c,a*e(d,b))},m),n=a6(c,a[3]),o=b[4];nr(b,bM(b,k),o,c,n,h);return ir(l,b,c,h)}return f}return 0}function
-ns(a,b){var
-c=A(a[15],gl*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-DB(i,y,h,n){var
+i=aa(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+f5(a){return Math.log(a)/0.693147180559945286}function
+DY(b,a,g,d){var
+c=a[2].length-1+1|0,h=f5(c*b[17]/(a[3]*d))/2.,i=b[18]?f5(c*b[17]/d):0.,j=f5(i7*c/a[3]),k=f5(aa(bb,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
+DZ(l,k,j,i,a){var
+b=a[1][1],d=nA(b,j);function
+g(a){return cP(aM,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?DY(b,a,d,i):D0;if(f){var
+c=f[1],m=a[2],h=V(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];nB(b,bP(b,k),o,c,n,h);return ir(l,b,c,h)}return f}return 0}function
+nC(a,b){var
+c=A(a[15],gn*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+D1(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aQ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=d5(a[4],j)?a[4]:ak(de,b,j),k=I(f(aR(function(b){var
+z=aQ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=d6(a[4],j)?a[4]:aj(df,b,j),k=I(f(aR(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
-q=ns(a,h)*bu(1.,-84);if(0<=a[5])var
-A=eA(a)[3],l=q*e(a[1][7],h)*A;else
+q=nC(a,h)*bx(1.,-84);if(0<=a[5])var
+A=eC(a)[3],l=q*e(a[1][7],h)*A;else
 var
 l=q;var
-t=aM(l),m=t?a6(ey,l):t;if(0<V(m)){var
+t=aM(l),m=t?a_(eA,l):t;if(0<U(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=r(o,k),v=Dl(a[1],C,D,h),w=bM(a,y),g=p(c2(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;nr(a,w,d,ey,m,g);return ir(i,a,ey,g)}}return 0}function
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=r(o,k),v=DL(a[1],C,D,h),w=bP(a,y),g=p(c3(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;nB(a,w,d,eA,m,g);return ir(i,a,eA,g)}}return 0}function
 is(b,e,a,h,o){var
 d=iq(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eL*ns(i,a),k=d[3]<p?1:0,g=k?h<gj*i[17]?1:0:k;else
+p=eN*nC(i,a),k=d[3]<p?1:0,g=k?h<gl*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?DB(b,e,a,d):l,f=q||Dz(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?D1(b,e,a,d):l,f=q||DZ(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-f4(b,a){return bx(b[4],a)}function
-nt(b){var
-a=nq(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return r(function(a){return a/c},a)}function
-nu(a){var
-b=p(c2(a),0.),d=a[14];B(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+f6(b,a){return bz(b[4],a)}function
+nD(b){var
+a=nA(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return r(function(a){return a/c},a)}function
+nE(a){var
+b=p(c3(a),0.),d=a[14];B(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=aa(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-nv(a){var
-b=[0,0.],f=nt(a),c=nu(a);B(function(c,g){var
+nF(a){var
+b=[0,0.],f=nD(a),c=nE(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-DC(d,f,j,g){var
+D2(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=eA(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=eC(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-DD(f,j,r,i,d,q){var
-k=bu(4.,-f[1][4]|0),g=cC(q),c=p(j.length-1,0.);if(0.<f[3]){var
+D3(f,j,r,i,d,q){var
+k=bx(4.,-f[1][4]|0),g=cE(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
 m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=aP(d),x=aV===n?d[1]:U===n?a$(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+n=aP(d),x=aW===n?d[1]:T===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-DE(h,d){var
-f=r(nv,d);j0(function(b,a){return gr(b,a)},f);var
-b=47-jl(A(e(f,((f.length-1)*9|0)/10|0),gl))[2]|0;if(10<=b&&!(60<b)){var
-g=M(1,b);if(0<=c(d,0)[1][5]){var
-l=eA(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dQ){var
-i=M(g,1);k=1}if(!k)var
+D4(h,d){var
+f=r(nF,d);j0(function(b,a){return gt(b,a)},f);var
+b=47-jl(A(e(f,((f.length-1)*9|0)/10|0),gn))[2]|0;if(10<=b&&!(60<b)){var
+g=O(1,b);if(0<=c(d,0)[1][5]){var
+l=eC(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dR){var
+i=O(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-DF(i,x,T,S){var
-g=S[1],a=f4(x,T)[1];if(bu(1.,48-g|0)<=nv(a))return 0;var
-V=a[2].length-1,y=nt(a),X=nu(a),j=W(function(b,a){return a6(g,a*e(y,b))},X);Dx(a,g,j);var
-k=W(function(b,a){var
-c=e(y,b);return a5(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,C=0.,D=0.,E=0,Y=0;if(F<0)var
+D5(i,x,U,S){var
+g=S[1],a=f6(x,U)[1];if(bx(1.,48-g|0)<=nF(a))return 0;var
+W=a[2].length-1,y=nD(a),X=nE(a),j=V(function(b,a){return a_(g,a*e(y,b))},X);DX(a,g,j);var
+k=V(function(b,a){var
+c=e(y,b);return a9(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,C=0.,D=0.,E=0,Y=0;if(F<0)var
 J=E,I=D,H=C,G=z;else{var
 b=Y,r=E,q=D,o=C,n=z;for(;;){var
 f=e(k,b);if(f!=0.)var
 ab=0.<f?e(a[7],b):e(a[6],b),ac=o+f*ab,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ac;else
 var
 u=q,s=o;var
-P=b<V?1:0;if(P)var
+P=b<W?1:0;if(P)var
 Q=b!==a[4]?1:0,R=Q?f!=0.?1:0:Q;else
 var
-R=P;if(R){aY(d,-f,bZ(i,c(a[2],b)[1+b][1]));var
+R=P;if(R){a0(d,-f,b3(i,c(a[2],b)[1+b][1]));var
 ad=n+f,w=[0,b,r],v=ad}else
 var
 w=r,v=n;var
 ae=b+1|0;if(F!==b){var
 b=ae,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];aY(d,G,bZ(i,L));var
+K=a[4],L=c(a[2],K)[1+K][1];a0(d,G,b3(i,L));var
 Z=e(d,L);B(function(b,a){return t(d,b,a-Z)},d)}var
-_=0.,h=ak(function(f,b){var
+_=0.,h=aj(function(f,b){var
 g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=ir(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[U,function(b){return DC(a,d,h,m)}],N=function(b){return[U,function(c){return DD(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
+m=Math.sqrt(A(0.,h+H)),M=[T,function(b){return D2(a,d,h,m)}],N=function(b){return[T,function(c){return D3(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
 var
 O=l;return O}function
-DG(d){var
+D6(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aY(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a0(g,e(c(d[10],b)[1+b],j),s);var
 u=b+1|0;if(k!==b){var
 b=u;continue}break}}var
 o=r(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 q=a+1|0;if(i!==a){var
 a=q;continue}break}}return f}function
-DH(b,a){if(0.<b[3]){var
+D7(b,a){if(0.<b[3]){var
 c=0.,d=-aa(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-DI(a){var
+D8(a){var
 b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
-DJ(b,d,t,q){var
-h=f4(d,q),a=h[1],i=a[2],f=r(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=DG(a),j=r(function(b){return DH(a,b)},u),v=0.,w=aa(function(d,c){var
+D9(b,d,t,q){var
+h=f6(d,q),a=h[1],i=a[2],f=r(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=D6(a),j=r(function(b){return D7(a,b)},u),v=0.,w=aa(function(d,c){var
 b=[0,0.];B(function(d,c){var
-e=Math.abs(c)*cl(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=aa(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+e=Math.abs(c)*co(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=aa(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=r(function(a){return W(y,a)},j),z=oM,m=aa(function(b,a){return A(b,DI(a))},z,l);if(m*Math.sqrt(x)<oN){var
+l=r(function(a){return V(y,a)},j),z=oV,m=aa(function(b,a){return A(b,D8(a))},z,l);if(m*Math.sqrt(x)<oW){var
 n=47-jl(m)[2]|0,C=function(h){var
-b=r(function(a){return a6(n,a)},h);if(0.<a[3]){var
+b=r(function(a){return a_(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=s(aa(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=p(d[1].length-1,0),j=d[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return az(g)},o=a6(2*(n+b[4]|0)|0,g*g);if(0<V(o)){var
-D=p(b[2],0);return[0,[0,o,H(C,az(l)),w,D,h,t,0]]}return 0}return 0}function
-DK(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dI(a,c),i=d[4];if(0.<a[3])var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aA(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<U(o)){var
+D=p(b[2],0);return[0,[0,o,H(C,aA(l)),w,D,h,t,0]]}return 0}return 0}function
+D_(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dJ(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -6167,41 +6248,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=eA(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=eC(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,gl*f<g?1:0]}}(0,f)}function
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,gn*f<g?1:0]}}(0,f)}function
 it(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==L&&a[5][1][18])o=1;if(!o){var
-g=DK(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
+g=D_(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=aP(b),s=aV===n?b[1]:U===n?a$(b):b,h=a[5]===s?1:0;else
+n=aP(b),s=aW===n?b[1]:T===n?bc(b):b,h=a[5]===s?1:0;else
 var
 h=m}else
 var
 h=l;if(g[3]){var
 p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-DL(b,a){return ja*aH(b,a+1|0)}function
-DM(a){return 3.+0.4*a}function
-DN(a){return 4.+0.04*aH(a+1|0,a+1|0)}function
-DO(a){var
-d=an(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];ar(function(b){var
+D$(b,a){return ja*aH(b,a+1|0)}function
+Ea(a){return 3.+0.4*a}function
+Eb(a){return 4.+0.04*aH(a+1|0,a+1|0)}function
+Ec(a){var
+d=an(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aq(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
 b=q,j=o,g=n;for(;;){var
-s=DM(b),t=DN(k)-s,u=DL(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=Ea(b),t=Eb(k)-s,u=D$(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
-r=a[7];ar(function(d){var
+r=a[7];aq(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=ay(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-nw(c,b,a){var
+g=az(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
+nG(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-nx(f,w,e,l,v){function
+nH(f,w,e,l,v){function
 m(a){var
-b=nw(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c6,a=ja,y=dQ,x=0.;for(;;){if(0<n){var
+b=nG(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c7,a=ja,y=dR,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -6210,46 +6291,46 @@ C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
 k=g==0.?a/i7:(g+j)/2.;var
-G=Math.abs(k-a)<=gj*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[at,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+G=Math.abs(k-a)<=gl*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[as,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-ny(f,h,a,e){if(h==$){var
-c=e/(2.*a);return[at,-(e*c)/2.,c*c,-c,gi*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[at,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c7/i]}function
-nz(a){return[at,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-DP(e,f,c,b){var
+nI(f,h,a,e){if(h==$){var
+c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,gk*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c8/i]}function
+nJ(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+Ed(e,f,c,b){var
 a=f[2],d=f[1];if($<d&&a<L){var
-g=a-d;return c*(d+a)-b<0.?nz(nx(e,-a,g,c,-b)):nx(e,d,g,c,b)}return a<L?nz(ny(e,-a,c,-b)):ny(e,d,c,b)}function
-DQ(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?nJ(nH(e,-a,g,c,-b)):nH(e,d,g,c,b)}return a<L?nJ(nI(e,-a,c,-b)):nI(e,d,c,b)}function
+Ee(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==$)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=nw(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c7/(b*(1./(e*e)+1./(f*f)))]}function
-eB(c,d,b){var
+h=nG(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c8/(b*(1./(e*e)+1./(f*f)))]}function
+eD(c,d,b){var
 a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
 iu(b,a){var
-c=bU(b[2][2]),d=b[1];B(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?aY(c,e(a,b),f[2]):d},d);return c}function
-nA(a){var
+c=bX(b[2][2]),d=b[1];B(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?a0(c,e(a,b),f[2]):d},d);return c}function
+nK(a){var
 b=a[3][1]==$?1:0,c=b||(a[3][2]==L?1:0);return c}function
-DR(a,c){var
-d=eB(a,c,function(a){return a[1]}),j=iu(a,c),g=a[3],h=g[2],i=g[1];function
+Ef(a,c){var
+d=eD(a,c,function(a){return a[1]}),j=iu(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eB(a,c,function(a){return a[3]})];d6(function(c){if(0.<d)var
-e=f(c,A(i,a_(h,c/(2.*d))));else
-if(nA(a))var
+b=[0,eD(a,c,function(a){return a[3]})];d7(function(c){if(0.<d)var
+e=f(c,A(i,bb(h,c/(2.*d))));else
+if(nK(a))var
 e=$;else
 var
-g=f(c,h),e=a_(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+g=f(c,h),e=bb(f(c,i),g);b[1]=b[1]+e;return 0},j);var
 k=a[1];B(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-nB(b,m,d){var
-j=d.length-1,n=eB(b,d,function(a){return a[1]}),f=iu(b,d);if(nA(b)&&n<=0.)return 0;var
-g=[0,eB(b,d,function(a){return a[3]})],k=b[1],h=r(function(a){return-a[3]},k),i=jW(j,j,0.);B(function(o,s){var
-d=DP(m,b[3],n,s);g[1]=g[1]+d[1];var
+nL(b,m,d){var
+j=d.length-1,n=eD(b,d,function(a){return a[1]}),f=iu(b,d);if(nK(b)&&n<=0.)return 0;var
+g=[0,eD(b,d,function(a){return a[3]})],k=b[1],h=r(function(a){return-a[3]},k),i=jW(j,j,0.);B(function(o,s){var
+d=Ed(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -6261,11 +6342,11 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=DQ(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+b=Ee(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
 a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-nC(o,n){var
-l=n.length-1,h=r(bU,o),p=l-1|0,C=0;if(!(p<0)){var
+nM(o,n){var
+l=n.length-1,h=r(bX,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -6275,12 +6356,12 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,pn*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,pw*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bU(n),q=l-1|0,D=0;if(!(q<0)){var
+g=bX(n),q=l-1|0,D=0;if(!(q<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -6300,27 +6381,27 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-DS=12;function
-DT(d,b,n,m){var
+Eg=12;function
+Eh(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:nB(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=nC(g[3],i),k=Q(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<b4)return 0;var
-f=W(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=W(function(b,a){var
+h=0===f?0:nL(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=nM(g[3],i),k=R(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<b8)return 0;var
+f=V(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=V(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
 i=$<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cN(function(a){return a},k),l=i+ox*a*o-gj*Math.abs(i),h=g?nB(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(ge*b<k){var
+g=f;return g},f),g=cP(function(a){return a},k),l=i+oG*a*o-gl*Math.abs(i),h=g?nL(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-DU=3;function
-DV(b,a){var
-g=a.length-1,d=0.,f=aa(function(b,a){return A(b,Math.abs(a))},d,a),i=r(function(a){return b4*f<Math.abs(a)?1:0},a);function
+Ei=3;function
+Ej(b,a){var
+g=a.length-1,d=0.,f=aa(function(b,a){return A(b,Math.abs(a))},d,a),i=r(function(a){return b8*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=eB(b,a,function(a){return a[1]}),h=jW(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=eD(b,a,function(a){return a[1]}),h=jW(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=a_(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=bb(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
 u=d*e(c(b[1],a)[1+a][2],h),v=d*d*c(b[1],a)[1+a][1]-u;t(n,a,e(n,a)-v);var
 w=0,l=d==j?a:-1;if(!(l<0)){var
@@ -6340,25 +6421,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=nC(h,f),a=W(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(W(function(a,b){return c(i,a)[1+a]?b:0.},a),DU)}function
-DX(b,a){var
-c=H(function(b){return r(function(a){return bu(Hp(bu(a,b)),-b|0)},a)},DW);return[0,DV(b,a),c]}function
-DY(a,c){function
+r=nM(h,f),a=V(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(V(function(a,b){return c(i,a)[1+a]?b:0.},a),Ei)}function
+El(b,a){var
+c=H(function(b){return r(function(a){return bx(HR(bx(a,b)),-b|0)},a)},Ek);return[0,Ej(b,a),c]}function
+Em(a,c){function
 d(a){return aM(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,$],i=aa(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=DR(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=Ef(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=DT(a,b*i,c,DS);f(d);var
+d=Eh(a,b*i,c,Eg);f(d);var
 e=i8<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
-a=Math.abs(c)<dP?1:0;if(a){var
-e=b[1];return f(W(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-DZ=64;function
-D0(a,j){var
+a=Math.abs(c)<dQ?1:0;if(a){var
+e=b[1];return f(V(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+En=64;function
+Eo(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6372,54 +6453,54 @@ var
 d=b}else
 var
 d=f;return d}function
-D1(a){var
+Ep(a){var
 d=I(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-nD(a,b){var
+nN(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=r(function(a){return a5(h,a)},g),i=[at,0.,L],j=Q(d,d);return[0,1.,r(function(a){return 2.*a},d),j,i]}var
-k=[at,0.,L],l=0.;return[0,0.,r(function(a){return-a},e),l,k]}function
-D2(b,a){function
-c(c,a){return a?a5(b[4],a[1]):c}var
+g=f(a[5],b),h=a[4],d=r(function(a){return a9(h,a)},g),i=[as,0.,L],j=R(d,d);return[0,1.,r(function(a){return 2.*a},d),j,i]}var
+k=[as,0.,L],l=0.;return[0,0.,r(function(a){return-a},e),l,k]}function
+Eq(b,a){function
+c(c,a){return a?a9(b[4],a[1]):c}var
 d=c($,a[10]),e=c(L,a[11]);if(2===b[1]){var
-f=e<=0.?0.:L,g=0.<=d?0.:$;return[at,g,f]}return[at,d,e]}function
-D3(f,c){var
+f=e<=0.?0.:L,g=0.<=d?0.:$;return[as,g,f]}return[as,d,e]}function
+Er(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return D4;var
+b!=="number"){if(2!==b[0])return Es;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dH(aU(f[4],h,g))]}}return 0}var
-nE=64;function
-D5(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dI(aV(f[4],h,g))]}}return 0}var
+nO=64;function
+Et(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a8(a[8])-1|0)|0;return 1}function
-D6(d,g,b){var
+b!=="number"&&2!==b[0])return 129-(a3(a[8])-1|0)|0;return 1}function
+Eu(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=nD(d,c),f=e(L,a[4]),g=[at,e($,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=nN(d,c),f=e(L,a[4]),g=[as,e($,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aR(x),y),m=f(bT(w),q);if(D0(g,b)&&0===qW(m,q)&&!(0<e4(m,DZ))){var
-h=[U,function(a){return d3(fr(g),0)}],r=function(a,d){var
-e=b[5],f=bx(b[6],a),i=b[1],c=aP(h),j=aV===c?h[1]:U===c?a$(h):h;return lU(g,b,j,i,a,d,f,e)},C=D1(g),o=I(H(I,g[13])),t=b[1],D=c(o,t)[1+t],u=D2(d,g),i=D3(d,g),z=function(a){return nD(d,a)},E=av(d[2],z),j=i?[0,[0,c7,p(d[3],0.),i[1],[at,0.,L]]]:[0],k=ct(I(m),j),A=aQ(o.length-1,function(a){return a});return f(bT(function(h){if(h===b[1])return 0;var
-q=W(function(b,d){var
+y=b[4],q=f(aR(x),y),m=f(bW(w),q);if(Eo(g,b)&&0===q5(m,q)&&!(0<e6(m,En))){var
+h=[T,function(a){return d4(fu(g),0)}],r=function(a,d){var
+e=b[5],f=bz(b[6],a),i=b[1],c=aP(h),j=aW===c?h[1]:T===c?bc(h):h;return lW(g,b,j,i,a,d,f,e)},C=Ep(g),o=I(H(I,g[13])),t=b[1],D=c(o,t)[1+t],u=Eq(d,g),i=Er(d,g),z=function(a){return nN(d,a)},E=au(d[2],z),j=i?[0,[0,c8,p(d[3],0.),i[1],[as,0.,L]]]:[0],k=cw(I(m),j),A=aQ(o.length-1,function(a){return a});return f(bW(function(h){if(h===b[1])return 0;var
+q=V(function(b,d){var
 e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
-t(a){return 0<=V(a)?a:s(a)}var
+t(a){return 0<=U(a)?a:s(a)}var
 v=aa(function(b,a){return 0<N(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=aa(function(f,g){var
-a=f[2],d=f[1],b=aU(0,g,v),e=c(E,d)[1+d];if(b!=0.)aY(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],G=W(function(c,b){var
+a=f[2],d=f[1],b=aV(0,g,v),e=c(E,d)[1+d];if(b!=0.)a0(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],G=V(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(Q(m[2],m[2])/d)+dP}return 0.}return a[2]==L?ge:a[1]==$?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(R(m[2],m[2])/d)+dQ}return 0.}return a[2]==L?gg:a[1]==$?-0.1:0.},k);function
 x(d,b){var
-c=aM(b);return c?a(a6(d,b),v):c}var
+c=aM(b);return c?a(a_(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+D5(g)|0,d);var
-c=aQ(y,function(b){return x(nE,e(a,b))});return[0,M(1,nE),c,b]}var
-A=DY(w,G),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+Et(g)|0,d);var
+c=aQ(y,function(b){return x(nO,e(a,b))});return[0,O(1,nO),c,b]}var
+A=Em(w,G),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=H(z,DX(w,A)),B=d3(e2(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+I=H(z,El(w,A)),B=d4(e4(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
 iv(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
@@ -6427,10 +6508,10 @@ b==="number")switch(b){case
 2:return 0.<a?-Math.log(a)/c:L}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
+d=b[1],e=Math.exp(a),i=aV(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return bF}return bF}function
-nG(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aV(0,f[1],f[2]);return bG}return bG}function
+nQ(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6441,134 +6522,134 @@ j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=cV(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];ar(function(a){switch(a[0]){case
+b=cX(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];aq(function(a){switch(a[0]){case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));case
 2:var
-f=p(b,0),l=a[1];ar(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=p(b,0),l=a[1];aq(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k;default:return 0}},k);return[0,d,e,g]}var
 iw=14;function
 ix(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=V(a)?a:s(a),b=cb(i,h),d=0<V(b)?b:1;function
+h=50,i=0<=U(a)?a:s(a),b=cf(i,h),d=0<U(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=M(b,2),a=a-1|0;continue}}function
+d=e,b=O(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=M(b,2),a=a-1|0;continue}return[0,d,e]}}function
+d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=cb(k(d,e),1);if(0!==a&&0!==N(b,d)&&0!==N(b,e)){if(f(c,b)){var
+b=cf(k(d,e),1);if(0!==a&&0!==N(b,d)&&0!==N(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,iw)]:j(a,d,iw);return bw(function(a){return n(a[1],a[2],iw)},o)}function
-D7(h,g,i,L,K,d){var
-j=h[2],q=nG(i,L,j,d),s=q[3],t=q[2],u=q[1],w=I(bq(g)),r=i[1],O=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,iw)]:j(a,d,iw);return bn(function(a){return n(a[1],a[2],iw)},o)}function
+Ev(h,g,i,L,K,d){var
+j=h[2],q=nQ(i,L,j,d),s=q[3],t=q[2],u=q[1],w=I(bt(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=aU(0,b[1],i[2]),d=c(w,a)[1+a][1];return iv(g,aU(0,d[1],d[2]),e)}return bF}var
-m=av(j,function(a){return Math.sqrt(x(a)*O)}),o=W(function(b,a){var
+e=aV(0,b[1],i[2]),d=c(w,a)[1+a][1];return iv(g,aV(0,d[1],d[2]),e)}return bG}var
+m=au(j,function(a){return Math.sqrt(x(a)*M)}),o=V(function(b,a){var
 c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
 h=b!==a?1:0,i=h?aM(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*pg?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*pp?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 z=j-1|0,P=0;if(!(z<0)){var
 b=P;for(;;){var
 R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=bZ(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=b3(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
 J=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,J);if(c(s,b)[1+b])y(b,f,J);var
 X=f+1|0;if(H!==f){var
 f=X;continue}break}}}var
-V=b+1|0;if(z!==b){var
-b=V;continue}break}}var
+W=b+1|0;if(z!==b){var
+b=W;continue}break}}var
 C=p(j,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=W(function(a,k){var
+D=V(function(a,k){var
 b=c(u,a)[1+a];if(b){var
 f=b[1];if(k&&aM(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=en(g,r,i[2],i[3],K,k,j);if(b){var
+k=c(w,a)[1+a],b=eo(g,r,i[2],i[3],K,k,j);if(b){var
 e=b[1];if(d)return N(e[2],f)<0?1:0;var
 h=0<N(e[1],f)?1:0}else
 var
-h=b;return h},n=a5(0,r),h=x(a)*n,j=aM(h);if(j){var
-o=a6(0,h),p=d?-1:1;return ix(l,p,o)}return j}}return 0},C),F=I(g[9]),G=cX(g,1),Q=az(W(function(e,o){var
+h=b;return h},n=a9(0,r),h=x(a)*n,j=aM(h);if(j){var
+o=a_(0,h),p=d?-1:1;return ix(l,p,o)}return j}}return 0},C),E=I(g[9]),G=cZ(g,1),Q=aA(V(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=cX(g,f[1]),p=c(F,b)[1+b],i=a(r,hL(c(F,e)[1+e],p)),j=k(h,i),m=be(M(a(h,i),2)),q=d?E(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
+h=cZ(g,f[1]),p=c(E,b)[1+b],i=a(r,hM(c(E,e)[1+e],p)),j=k(h,i),m=a8(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,az(D),Q]}function
+n=f;return n},o));return[0,aA(D),Q]}function
 iy(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bF;case
-4:return 0.<=a?a:bF}return bF}function
-nI(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bF,bF]:a<b?[0,a_(1.,b*a+c*d),b-a*c/d]:[0,bF,bF]}function
-D8(m,h,j,K,J,d){var
-i=m[2],q=nG(j,K,i,d),t=q[3],u=q[2],w=q[1],x=I(bq(h)),f=j[1],n=av(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bG;case
+4:return 0.<=a?a:bG}return bG}function
+nS(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bG,bG]:a<b?[0,bb(1.,b*a+c*d),b-a*c/d]:[0,bG,bG]}function
+Ew(m,h,j,K,J,d){var
+i=m[2],q=nQ(j,K,i,d),t=q[3],u=q[2],w=q[1],x=I(bt(h)),f=j[1],n=au(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return iy(h,aU(0,d[1],d[2]),e)}return bF});function
+e=aV(0,b[1],j[2]),d=c(x,a)[1+a][1];return iy(h,aV(0,d[1],d[2]),e)}return bG});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=av(i,function(a){var
+o=au(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=nI(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eL<f?1:0:f<i-eL?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=nS(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eN<f?1:0:f<i-eN?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,L=0;if(!(A<0)){var
 b=L;for(;;){var
 Q=c(u,b)[1+b],R=Q||c(t,b)[1+b];if(R){var
-G=bZ(m,b),H=i-1|0,S=0;if(!(H<0)){var
+G=b3(m,b),H=i-1|0,S=0;if(!(H<0)){var
 g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
-V=g+1|0;if(H!==g){var
-g=V;continue}break}}}var
-T=b+1|0;if(A!==b){var
-b=T;continue}break}}var
+W=g+1|0;if(H!==g){var
+g=W;continue}break}}}var
+U=b+1|0;if(A!==b){var
+b=U;continue}break}}var
 C=p(i,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=W(function(a,l){var
+D=V(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ep(h,f,j[2],j[3],J,l,k);if(b){var
+l=c(x,a)[1+a],b=eq(h,f,j[2],j[3],J,l,k);if(b){var
 e=b[1];if(d)return N(e[2],g)<0?1:0;var
 i=0<N(e[1],g)?1:0}else
 var
-i=b;return i},o=a5(0,f),i=e(n,a)*o,k=aM(i);if(k){var
-p=a6(0,i),q=d?1:-1;return ix(m,q,p)}return k}return 0},C),s=I(h[9]),O=r(function(a){return[U,function(b){return fq(h,a)}]},s);function
-F(b){var
-a=c(O,b)[1+b],d=aP(a);return aV===d?a[1]:U===d?a$(a):a}var
-P=az(W(function(g,w){var
+i=b;return i},o=a9(0,f),i=e(n,a)*o,k=aM(i);if(k){var
+p=a_(0,i),q=d?1:-1;return ix(m,q,p)}return k}return 0},C),s=I(h[9]),M=r(function(a){return[T,function(b){return ft(h,a)}]},s);function
+E(b){var
+a=c(M,b)[1+b],d=aP(a);return aW===d?a[1]:T===d?bc(a):a}var
+P=aA(V(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=nI(d,e(bZ(m,b),g),x),z=a5(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
-i=a6(0,o),A=c(s,b)[1+b],B=ad(c(s,g)[1+g],A),C=F(b),G=hM(h,f,F(g),C,B),p=a(f,f),H=a(i,i),q=be(a(p,k(l(p,M(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):E(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+x=e(n,b),y=nS(d,e(b3(m,b),g),x),z=a9(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
+i=a_(0,o),A=c(s,b)[1+b],B=ad(c(s,g)[1+g],A),C=E(b),G=hN(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
-t=j;return t},o));return[0,az(D),P]}function
-D9(a){var
-b=a[4];return dh(function(a){return 0===a[0]?0:1},b)}function
-nJ(d,a,c){var
-b=D9(c);if(b)switch(d[1]){case
-0:return lV(a);case
-1:return 0;default:return lX(a)}return b}var
-cD=[0,nF,nF,nH,nH];function
-D_(b,d,a,c){if(nJ(b,d,c)){var
+t=j;return t},o));return[0,aA(D),P]}function
+Ex(a){var
+b=a[4];return di(function(a){return 0===a[0]?0:1},b)}function
+nT(d,a,c){var
+b=Ex(c);if(b)switch(d[1]){case
+0:return lX(a);case
+1:return 0;default:return lZ(a)}return b}var
+cF=[0,nP,nP,nR,nR];function
+Ey(b,d,a,c){if(nT(b,d,c)){var
 e=ds(a[2],a[3]),f=function(f){var
-g=oq(f,b,d,a,c,e,1);return[0,oq(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(D8);return[0,cD[1],cD[2],g[1],g[2]]}var
-h=f(D7);return[0,h[1],h[2],cD[3],cD[4]]}return cD}function
-nK(h){var
+g=oz(f,b,d,a,c,e,1);return[0,oz(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(Ew);return[0,cF[1],cF[2],g[1],g[2]]}var
+h=f(Ev);return[0,h[1],h[2],cF[3],cF[4]]}return cF}function
+nU(h){var
 i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
 a=r;for(;;){t(b,a,aa(A,0.,c(h,a)[1+a]));var
 n=function(a,d){var
-f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=av(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
+f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=au(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
 j=u;for(;;){var
 m=d-1|0,l=-1,v=0;if(m<0)var
 b=l;else{var
@@ -6587,7 +6668,7 @@ x=B(n,a),p=e(h,b)+x;if(p<e(h,a)){t(h,a,p);c(C,a)[1+a]=b}}var
 y=a+1|0;if(o!==a){var
 a=y;continue}break}}var
 j=[0,b,j];continue}return[0,b,j]}}}(n,k,o,v)(0),l=q[1],w=function(a,c){return function(b){return e(a,c)-e(a,b)}}(k,l);t(b,a,e(b,a)-e(k,l));var
-x=q[2];ar(function(d){return function(a){var
+x=q[2];aq(function(d){return function(a){var
 f=d(a),h=e(b,c(g,a)[1+a])-f;t(b,g[1+a],h);var
 i=d(a);return t(j,a,e(j,a)+i)}}(w),x);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
@@ -6595,28 +6676,28 @@ d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
 a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,o)(l));var
 y=a+1|0;if(m!==a){var
 a=y;continue}break}}var
-s=az(g),u=cs(function(b,a){return[0,a,b]},s);return f(aR(function(a){return 0<=a[1]?1:0}),u)}function
-D$(a){function
-b(b){return r(function(a){return c(a,b)[1+b]},a)}return av(c(a,0)[1].length-1,b)}function
-Ea(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nK(a);var
-b=nK(D$(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Eb(n,e,b){var
-o=dd(b,e[3]);function
+s=aA(g),u=cv(function(b,a){return[0,a,b]},s);return f(aR(function(a){return 0<=a[1]?1:0}),u)}function
+Ez(a){function
+b(b){return r(function(a){return c(a,b)[1+b]},a)}return au(c(a,0)[1].length-1,b)}function
+EA(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nU(a);var
+b=nU(Ez(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
+EB(n,e,b){var
+o=de(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
 i(a){return q(d,h(d,a))}var
 f=p(e[2],b),g=p(n[2],0);function
 j(b){var
-a=e[4];return ar(function(a){return 0===a[0]?cE(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
+a=e[4];return aq(function(a){return 0===a[0]?cG(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
 d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
 m=r(function(a){return q(d,a)},f);j(function(d,a,f,e){var
-j=c(m,d)[1+d],l=k(i(f),j),n=R(h(b,e),l);g[1+a]=q(c(g,a)[1+a],n);return 0});return[0,m,g]}function
-Ec(b,a,h,s){function
-j(a){return I(bx(b[13],a))}var
-t=j(a[1]),k=d7(l,j(s),t),m=Eb(b,a,h),i=m[2],n=m[1];function
+j=c(m,d)[1+d],l=k(i(f),j),n=M(h(b,e),l);g[1+a]=q(c(g,a)[1+a],n);return 0});return[0,m,g]}function
+EC(b,a,h,s){function
+j(a){return I(bz(b[13],a))}var
+t=j(a[1]),k=d8(l,j(s),t),m=EB(b,a,h),i=m[2],n=m[1];function
 u(a){var
-b=0<V(c(k,a)[1+a])?1:0;return b?vs(c(i,a)[1+a],h):b}function
+b=0<U(c(k,a)[1+a])?1:0;return b?vB(c(i,a)[1+a],h):b}function
 v(a){return a}var
-w=aQ(b[2],v),d=I(f(aR(u),w)),g=p(a[2],0),x=a[4];ar(function(a){if(0===a[0]){var
+w=aQ(b[2],v),d=I(f(aR(u),w)),g=p(a[2],0),x=a[4];aq(function(a){if(0===a[0]){var
 b=a[1],d=c(g,b)[1+b];g[1+b]=[0,a[2],d];return 0}return 0},x);var
 o=[0,d.length-1];function
 y(a){var
@@ -6625,88 +6706,88 @@ d=b;else
 var
 e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
 z(a){return a}var
-A=aQ(a[2],z),q=I(f(aR(y),A)),B=r(function(a){return a5(0,c(k,a)[1+a])},d),C=Ea(r(function(a){var
-f=p(b[2],1),j=c(g,a)[1+a];ar(function(a){c(f,a)[1+a]=0;return 0},j);return W(function(d,b){if(c(f,b)[1+b]){var
-g=c(i,b)[1+b];if(g4(c(n,a)[1+a],g)){var
-j=c(i,b)[1+b],k=aU(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},q));return H(function(a){var
+A=aQ(a[2],z),q=I(f(aR(y),A)),B=r(function(a){return a9(0,c(k,a)[1+a])},d),C=EA(r(function(a){var
+f=p(b[2],1),j=c(g,a)[1+a];aq(function(a){c(f,a)[1+a]=0;return 0},j);return V(function(d,b){if(c(f,b)[1+b]){var
+g=c(i,b)[1+b];if(g6(c(n,a)[1+a],g)){var
+j=c(i,b)[1+b],k=aV(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},q));return H(function(a){var
 b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(q,e)[1+e],f]},C)}function
-eC(f,e){var
+eE(f,e){var
 b=[0,d];B(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-Ed(b){var
-f=b.length-1,e=W(function(b,a){return ct(a,av(f,function(c){var
+ED(b){var
+f=b.length-1,e=V(function(b,a){return cw(a,au(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,r(function(a){return e5(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===V(h))return[1,b];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,r(function(a){return e7(a,f,f)},e)]];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===U(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dd(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=W(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return de(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=V(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Ee(d){var
+EE(d){var
 a=d;for(;;){var
-b=Ed(r(function(b){return function(a){return r(function(b){return eC(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=ED(r(function(b){return function(a){return r(function(b){return eE(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=az(a),a=I(bH(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Ef(b,k,q,e,p,d){var
-m=M(q,1),c=k[8];function
+e=b[1],f=aA(a),a=I(bH(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+EF(b,k,q,e,p,d){var
+m=O(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return eC(a,a)}function
-g(a){return dd(M(a,e),m)}function
+a=f(b[5],c);return eE(a,a)}function
+g(a){return de(O(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aL(k),i=dd(g(a(e,a(c,f(p,h)))),j);else
+j=aL(k),i=de(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dd(g(a(l(d[2],h[2]),o)),2),q=l(M(m,e-1|0),p),r=f(b[5],j);return[0,d7(l,f(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=de(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,d8(l,f(b[5],i),r),q]}if(b[1])var
 t=0,u=H(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=H(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Ee(I(h));return[0,j[1],j[2],j[3],i,e,m]}function
-iz(a){return M(a[2],a[5])}function
-Eg(h,s,b,g,q){var
+j=EE(I(h));return[0,j[1],j[2],j[3],i,e,m]}function
+iz(a){return O(a[2],a[5])}function
+EG(h,s,b,g,q){var
 t=b[1],u=r(function(a){var
-b=eC(g,a[1]);return l(a[2],b)},t),v=b[3],w=r(function(a){return eC(a,u)},v),x=b[2],d=r(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
+b=eE(g,a[1]);return l(a[2],b)},t),v=b[3],w=r(function(a){return eE(a,u)},v),x=b[2],d=r(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
 f=b[1];return B(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
 e=iz(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=d7(function(c,b){return l(c,a(e,b))},d,z),A=eC(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dd(a(j[2],E),C),A);else
+j=i[1],m=s[8],z=f(h[5],j[1]),n=d8(function(c,b){return l(c,a(e,b))},d,z),A=eE(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(de(a(j[2],E),C),A);else
 var
 o=a(q,a(b[2],b[2]));var
-p=0===h[1]?1:0,F=p?o:p;return[0,az(d),F]}var
-Eh=12;function
-nL(d,b){var
+p=0===h[1]?1:0,F=p?o:p;return[0,aA(d),F]}var
+EH=12;function
+nV(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Ei(c,b){var
+EI(c,b){var
 a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Ej(d,b){var
+EJ(d,b){var
 a=c(d[6],b)[1+b];if(d[1]){var
-e=function(b){return ct(a,[at,0.])};return[0,function(b){return Ei(a,b)},e]}function
+e=function(b){return cw(a,[as,0.])};return[0,function(b){return EI(a,b)},e]}function
 f(c){var
-b=r(function(a){return 2.*a},c);aY(b,2.,a);return b}return[0,function(b){return nL(a,b)},f]}function
-nM(a){var
-b=a[14],c=0;return ak(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Ek(b,a){var
+b=r(function(a){return 2.*a},c);a0(b,2.,a);return b}return[0,function(b){return nV(a,b)},f]}function
+nW(a){var
+b=a[14],c=0;return aj(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+EK(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return W(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nL(c,a)},e,$,d]}function
-El(b,g,c,o){function
+e(c){return V(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nV(c,a)},e,$,d]}function
+EL(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bT(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=Ej(b,c),j=i[2],k=i[1],d=h($,a[3]),e=h(L,a[4]),f=e-d<gc*g?1:0,l=(d+e)/2.,m=eM*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nM(b),i=a?[0,Ek(b,a[1]),0]:a;return cr(e,i)}function
-Em(b,a){return a_(ja*(a[6]-a[5]),b4*b)}function
-nN(e,a,d){var
-b=f(a[3],d),c=Em(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-En(f,h){var
+d=c[4],e=f(bW(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=EJ(b,c),j=i[2],k=i[1],d=h($,a[3]),e=h(L,a[4]),f=e-d<ge*g?1:0,l=(d+e)/2.,m=eO*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nW(b),i=a?[0,EK(b,a[1]),0]:a;return cu(e,i)}function
+EM(b,a){return bb(ja*(a[6]-a[5]),b8*b)}function
+nX(e,a,d){var
+b=f(a[3],d),c=EM(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+EN(f,h){var
 i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
 a=z;for(;;){var
 r=i-1|0,q=-1,B=0;if(r<0)var
@@ -6722,164 +6803,164 @@ l=w;var
 y=l?g:j,J=g+1|0;if(r!==g){var
 g=J,j=y;continue}var
 b=y;break}}var
-k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eM*aa(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
+k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eO*aa(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
 u=i-1|0,F=0;if(!(u<0)){var
 d=F;for(;;){if(d!==b){var
-v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];aY(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
+v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];a0(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
 I=d+1|0;if(u!==d){var
 d=I;continue}break}}}var
 G=a+1|0;if(o!==a){var
-a=G;continue}break}}return W(function(b,a){if(0<=a){var
+a=G;continue}break}}return V(function(b,a){if(0<=a){var
 d=e(c(f,a)[1+a],b);return e(h,a)/d}return 0.},m)}function
-Eo(g,a,i,b){var
+EO(g,a,i,b){var
 j=r(function(a){return f(a[3],b)},a);function
 d(d,b){var
 f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
-k=e(bZ(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
-l=c(i,b)[1+b];return Q(c(i,d)[1+d],l)}return W(function(b,c){return av(a.length-1,function(a){return d(b,a)})},a)}function
-nO(n,m,h,b,a){function
+k=e(b3(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
+l=c(i,b)[1+b];return R(c(i,d)[1+d],l)}return V(function(b,c){return au(a.length-1,function(a){return d(b,a)})},a)}function
+nY(n,m,h,b,a){function
 d(q,p,o){var
 d=q,i=p,a=o;for(;;){var
-e=H(function(b){return function(a){return nN(h,a,b)!=0.?1:0}}(a),b);if(cN(aM,a)){if(d5(1,e)){if(0===d)return 0;var
-j=n?gL(function(b,a){var
-c=b||a;return c},i,e):e,s=jP(b,j),g=I(f(bT(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=r(function(b){return function(a){return f(a[4],b)}}(a),g),t=r(function(b){return function(a){return nN(h,a,b)}}(a),g),u=Eo(m,g,k,a),l=bU(a),v=En(u,t);B(function(d,e){return function(a,b){return aY(e,-b,c(d,a)[1+a])}}(k,l),v);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Eh,H(function(a){return 0},b),a)}function
-nP(d,c,b,a){var
-e=nO(1,d,c,b,a);return e?[0,e[1]]:nO(0,d,c,b,a)}function
-Ep(d,k,j,i){var
+e=H(function(b){return function(a){return nX(h,a,b)!=0.?1:0}}(a),b);if(cP(aM,a)){if(d6(1,e)){if(0===d)return 0;var
+j=n?gN(function(b,a){var
+c=b||a;return c},i,e):e,s=jP(b,j),g=I(f(bW(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=r(function(b){return function(a){return f(a[4],b)}}(a),g),t=r(function(b){return function(a){return nX(h,a,b)}}(a),g),u=EO(m,g,k,a),l=bX(a),v=EN(u,t);B(function(d,e){return function(a,b){return a0(e,-b,c(d,a)[1+a])}}(k,l),v);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(EH,H(function(a){return 0},b),a)}function
+nZ(d,c,b,a){var
+e=nY(1,d,c,b,a);return e?[0,e[1]]:nY(0,d,c,b,a)}function
+EP(d,k,j,i){var
 a=k[1][1],l=iq(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
-h(b,a){return aY(f,-b,a)}function
-n(b){return cm(a,b)}if(0.<g){var
-s=n(i);h(bM(a,j)/g,s);var
+h(b,a){return a0(f,-b,a)}function
+n(b){return cp(a,b)}if(0.<g){var
+s=n(i);h(bP(a,j)/g,s);var
 u=a[2];B(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
-v=bx(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
+v=bz(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
 b=w;for(;;){t(f,b,e(f,b)+v);var
 x=b+1|0;if(o!==b){var
 b=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
-nQ=bu(1.,60);function
-Eq(c,e,b){if(0===c[1]){var
-a=ak(function(c,a){var
-d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a_(c,d-f(a[3],b))},L,e),d=0.<a?1:0,g=d?aM(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
-Er(f,k,a,i,d,b){var
+n0=bx(1.,60);function
+EQ(c,e,b){if(0===c[1]){var
+a=aj(function(c,a){var
+d=a[6]==L?a[5]:(a[5]+a[6])/2.;return bb(c,d-f(a[3],b))},L,e),d=0.<a?1:0,g=d?aM(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
+ER(f,k,a,i,d,b){var
 g=a[1][1],h=iq(i,d,a)[2],j=1.,l=aa(function(b,a){return A(b,Math.abs(a))},j,h);return H(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a_(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<i0*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==$?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-nR(b,e){function
-d(a){return Q(a,a)}var
-a=p(b[3]+1|0,0.),c=[0,0.];ar(function(b){var
-e=b[2],f=b[1];aY(a,-f,e);var
+j=bb(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<i0*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==$?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+n1(b,e){function
+d(a){return R(a,a)}var
+a=p(b[3]+1|0,0.),c=[0,0.];aq(function(b){var
+e=b[2],f=b[1];a0(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-Es=i0;function
-nS(k,a,b,d){if(2<=a[1])var
-l=(a8(k[8])-1|0)+b|0,g=function(a){return a6(l,a)};else
+ES=i0;function
+n2(k,a,b,d){if(2<=a[1])var
+l=(a3(k[8])-1|0)+b|0,g=function(a){return a_(l,a)};else
 var
-p=a[4]+b|0,g=function(a){return a6(p,a)};var
-h=e5(d,0,a[3]);if(a[1])var
+p=a[4]+b|0,g=function(a){return a_(p,a)};var
+h=e7(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=f(a[5],0),o=c(a[6],0)[1],i=W(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(a5(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a6(2*(a[4]+b|0)|0,j*j);return[0,r(g,i),m]}function
+n=f(a[5],0),o=c(a[6],0)[1],i=V(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(a9(a[4],g)-f)},h);var
+j=e(d,a[3]),m=a_(2*(a[4]+b|0)|0,j*j);return[0,r(g,i),m]}function
 iA(b,a,g,c,i){var
-d=c3(g),e=El(a,d,c,i),p=g[1],q=0.,r=aa(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bG(function(a){return a[6]==L?1:0},e):m,j=f(aR(function(a){return a[2]}),e),o=0===j?ay(0,80-a[4]|0):a8(c[3])+c8|0;function
-s(c){return fq(b,az(f(a[5],c)))[3]}var
-u=c[4],v=f(bT(function(a){if(0===a[0]){var
+d=c4(g),e=EL(a,d,c,i),p=g[1],q=0.,r=aa(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bp(function(a){return a[6]==L?1:0},e):m,j=f(aR(function(a){return a[2]}),e),o=0===j?az(0,80-a[4]|0):a3(c[3])+c9|0;function
+s(c){return ft(b,aA(f(a[5],c)))[3]}var
+u=c[4],v=f(bW(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&dh(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Ef(a,b,c[3],o,s,v),h=[U,function(d){var
-a=b[9];return h1(b,c,H(function(a){return fq(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&di(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=EF(a,b,c[3],o,s,v),h=[T,function(d){var
+a=b[9];return h2(b,c,H(function(a){return ft(b,a)},a),i)}];function
 w(d){var
-c=nS(b,a,o,d);return Eg(a,b,l,c[1],c[2])}function
+c=n2(b,a,o,d);return EG(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=ez(g,b,c),i=pm*d<r?f2(g,b,c,h):h,f=Eq(a,e,Ep(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nQ*d));var
-k=nP(a,d,Er(a,d,i,b,c,e),f),m=k?[0,k[1]]:nP(a,d,e,f);return[0,f,m]}function
+h=eB(g,b,c),i=pv*d<r?f4(g,b,c,h):h,f=EQ(a,e,EP(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(n0*d));var
+k=nZ(a,d,ER(a,d,i,b,c,e),f),m=k?[0,k[1]]:nZ(a,d,e,f);return[0,f,m]}function
 y(d){var
-a=aP(h),e=aV===a?h[1]:U===a?a$(h):h;return h2(b,c,iz(l),e,d)}return[0,iz(l),n,x,w,0!==j?1:0,y]}function
-iB(c,a,b){if(0===b)return function(a){return nT};var
-g=1./an(b),d=nR(c,H(function(a){return[0,g,a]},b));function
+a=aP(h),e=aW===a?h[1]:T===a?bc(h):h;return h3(b,c,iz(l),e,d)}return[0,iz(l),n,x,w,0!==j?1:0,y]}function
+iB(c,a,b){if(0===b)return function(a){return n3};var
+g=1./an(b),d=n1(c,H(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=nR(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=n1(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(Es,g):f(a[4],g)}var
-h=cN(aM,d),j=h?Et:h;return i(d,j)}}function
+g=c[1];return a[5]?e(ES,g):f(a[4],g)}var
+h=cP(aM,d),j=h?ET:h;return i(d,j)}}function
 iC(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bT(function(a){return a[2]}),d)}function
-Eu(k,b,j,i,h,e){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bW(function(a){return a[2]}),d)}function
+EU(k,b,j,i,h,e){var
 a=iA(k,b,j,i,h);function
 l(a){return a}var
 m=aQ(b[2],l),o=f(aR(e),m),g=H(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=iB(b,a,cL(function(b){return iC(a,b)},g)),p=f(d,[0,[at,L],0]),c=[0,-1],q=cL(function(a){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=iB(b,a,cN(function(b){return iC(a,b)},g)),p=f(d,[0,[as,L],0]),c=[0,-1],q=cN(function(a){var
 b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Ev}var
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):EV}var
 s=aQ(b[2],r);return[0,a[1],[0,p,q],s]}function
-Ew(m,d,l,k,j,c,a){var
-b=iA(m,d,l,k,j);if(gB(b[1],a[1])){var
+EW(m,d,l,k,j,c,a){var
+b=iA(m,d,l,k,j);if(gD(b[1],a[1])){var
 e=H(function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=iB(d,b,cL(function(a){return iC(b,a)},e)),o=cL(function(a){var
-b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=an(a[2]),i=cO(0,16);dg(function(a,b){return fc(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
-p=function(b,a){return d3(d$(i,b),a)},q=cs(p,a[3]),r=cr(a[2],o);return[0,a[1],r,q]}return a}function
-Ex(a,g){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=iB(d,b,cN(function(a){return iC(b,a)},e)),o=cN(function(a){var
+b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=an(a[2]),i=cQ(0,16);dh(function(a,b){return fe(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return d4(ea(i,b),a)},q=cv(p,a[3]),r=cu(a[2],o);return[0,a[1],r,q]}return a}function
+EX(a,g){var
 e=p(a[3],0.);B(function(d,b){var
-f=b!=0.?1:0;return f?aY(e,-b,c(a[6],d)[1+d]):f},g);var
+f=b!=0.?1:0;return f?a0(e,-b,c(a[6],d)[1+d]):f},g);var
 k=0.,h=aa(function(b,a){return b+a},k,g),l=0.,j=aa(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(b4*j<Math.abs(h))var
+if(b8*j<Math.abs(h))var
 G=0.<h?0:1,H=r(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=r(function(a){return oN*a/(j+cF)},e),i=I,d=J;function
-b(b,a){return ct(b,[0,a])}function
+I=0,J=r(function(a){return oW*a/(j+cH)},e),i=I,d=J;function
+b(b,a){return cw(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
-o=a[18],q=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],$),y=p(a[2]+1|0,[0]),z=c1(d,function(a){return a}),A=b(a[9],z),C=Q(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,q,o],i]}function
-Ey(a,g){var
+o=a[18],q=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],$),y=p(a[2]+1|0,[0]),z=c2(d,function(a){return a}),A=b(a[9],z),C=R(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,q,o],i]}function
+EY(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=nM(a);if(e){var
-f=e[1],h=Math.sqrt(Q(b,b))+cF,i=pg*Math.sqrt(f[2]),j=[at,0.];return ct(r(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(nQ);return ct(b,[at,k])}function
-Ez(c,o,m,l,k){var
-d=Ex(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+e=nW(a);if(e){var
+f=e[1],h=Math.sqrt(R(b,b))+cH,i=pp*Math.sqrt(f[2]),j=[as,0.];return cw(r(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(n0);return cw(b,[as,k])}function
+EZ(c,o,m,l,k){var
+d=EX(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
 b=iA(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(iB(a,b,cL(function(a){return iC(b,a)},r)),p);return[0,b[1],s]}var
-h=ay(0,80-a[4]|0),i=nS(c,a,h,Ey(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,az(i[1]),t];return[0,M(1,h),u]}function
-EA(i,e,h,g,d){var
-j=az(d),a=I(f(aR(function(a){return jJ(c(e,a)[1+a])}),j));function
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(iB(a,b,cN(function(a){return iC(b,a)},r)),p);return[0,b[1],s]}var
+h=az(0,80-a[4]|0),i=n2(c,a,h,EY(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aA(i[1]),t];return[0,O(1,h),u]}function
+E0(i,e,h,g,d){var
+j=aA(d),a=I(f(aR(function(a){return jJ(c(e,a)[1+a])}),j));function
 b(b,g){var
-j=[U,function(a){return p(i[2],b)}];function
+j=[T,function(a){return p(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aP(a);return aV===e?a[1]:U===e?a$(a):a}return[U,function(b){return r(d,a)}]}var
+d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aP(a);return aW===e?a[1]:T===e?bc(a):a}return[T,function(b){return r(d,a)}]}var
 k=b(L,function(a){return a[8]}),l=b($,function(a){return a[7]}),m=b($,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-q=r(function(a){return o(g,a)},a);return[0,r(function(a){return qm(c(e,a)[1+a])},a),q,n,m,l,k]}function
-EB(j,e,i,b,a){function
+q=r(function(a){return o(g,a)},a);return[0,r(function(a){return qv(c(e,a)[1+a])},a),q,n,m,l,k]}function
+E1(j,e,i,b,a){function
 d(f,d){var
-g=ez(d,b,a),k=nm(d,b,a),l=A(f1(j,b,a),k),h=c3(d);function
+g=eB(d,b,a),k=nw(d,b,a),l=A(f3(j,b,a),k),h=c4(d);function
 m(f){var
-c=f2(d,b,a,g),e=l+gh*h<c[4]?1:0;return e?is(d,b,a,i[2]*h,c):e}var
-n=[U,function(a){return g[1]}];return it(d,c(e[2],f)[1+f],b,a,n,L,m)}return B(d,e[1])}function
-nU(j,f,e,d){var
-g=f1(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+c=f4(d,b,a,g),e=l+gj*h<c[4]?1:0;return e?is(d,b,a,i[2]*h,c):e}var
+n=[T,function(a){return g[1]}];return it(d,c(e[2],f)[1+f],b,a,n,L,m)}return B(d,e[1])}function
+n4(j,f,e,d){var
+g=f3(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=nm(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=nw(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-EC(d,f,b,a){function
-e(a){return a6(0,a*d[1])}var
+E2(d,f,b,a){function
+e(a){return a_(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-ED(w,i,v,d,b){var
-N=f1(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=nU(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aV===z?m[1]:U===z?a$(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+E3(w,i,v,d,b){var
+N=f3(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=n4(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aW===z?m[1]:T===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),V=e(l,h)<M?M:e(l,h);t(k,h,V);var
 W=h+1|0;if(C!==h){var
@@ -6894,36 +6975,36 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&np(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,f2(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,ez(c(g,a)[1+a],d,b));continue}}(0),F=N+gh*c3(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&nz(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,f4(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,eB(c(g,a)[1+a],d,b));continue}}(0),F=N+gj*c4(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=c3(n);if(f+b4*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=c4(n);if(f+b8*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
-L=[U,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:ez(f,d,b)}}(a,n)],S=[U,function(a){return function(d){var
-b=aP(a),c=aV===b?a[1]:U===b?a$(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=aP(c),a=aV===g?c[1]:U===g?a$(c):c,h=f+2e-09*e<a[4]?Dr(j,d,b,f+ge*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return is(j,d,b,k,h)}}(n,s,L);it(n,c(i[2],a)[1+a],d,b,S,f+b4*s,T);var
+L=[T,function(e,f){return function(g){var
+a=c(o,e)[1+e];return a?a[1]:eB(f,d,b)}}(a,n)],S=[T,function(a){return function(d){var
+b=aP(a),c=aW===b?a[1]:T===b?bc(a):a;return c[1]}}(L)],U=function(j,e,c){return function(l){var
+g=aP(c),a=aW===g?c[1]:T===g?bc(c):c,h=f+2e-09*e<a[4]?DR(j,d,b,f+gg*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return is(j,d,b,k,h)}}(n,s,L);it(n,c(i[2],a)[1+a],d,b,S,f+b8*s,U);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return EC(v,d,b,f+eM*c3(c(g,0)[1]));var
+q=u;break}}if(q)return E2(v,d,b,f+eO*c4(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-EE=3;function
-EF(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=nU(o,f,d,b),q=aa(A,f1(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aV===s?j[1]:U===s?a$(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
+E4=3;function
+E5(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=n4(o,f,d,b),q=aa(A,f3(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aW===s?j[1]:T===s?bc(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<L?1:0:E;if(M){var
-N=b4*c3(C);t(i,a,cC(d)*D+N)}var
+N=b8*c4(C);t(i,a,cE(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6941,63 +7022,63 @@ A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,f2(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,ez(c(g,a)[1+a],d,b));continue}return 0}}(EE);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c3(n),z=q+gh*y<m[4]?1:0;if(z){var
-J=function(a){return is(n,d,b,F[2]*y,m)},K=[U,function(a){return m[1]}];return it(n,c(f[2],k)[1+k],d,b,K,L,J)}var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,f4(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,eB(c(g,a)[1+a],d,b));continue}return 0}}(E4);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c4(n),z=q+gj*y<m[4]?1:0;if(z){var
+J=function(a){return is(n,d,b,F[2]*y,m)},K=[T,function(a){return m[1]}];return it(n,c(f[2],k)[1+k],d,b,K,L,J)}var
 B=z}else
 var
 B=l;return B}function
-nV(e,d,c,b,a,f){switch(f){case
+n5(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return EF(e,d,c,b,a);case
-2:return ED(e,d,c,b,a);default:return EB(e,d,c,b,a)}}function
-EG(a){return[0,a,CO(a)]}function
-EH(a){return typeof
-a==="number"?fY:40000000}function
-EI(a){return typeof
+1:return E5(e,d,c,b,a);case
+2:return E3(e,d,c,b,a);default:return E1(e,d,c,b,a)}}function
+E6(a){return[0,a,Dc(a)]}function
+E7(a){return typeof
+a==="number"?f0:40000000}function
+E8(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-EJ(a){var
-b=a?-72:-50;return bu(1.,b)}function
-nW(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-EK(b,a){function
+E9(a){var
+b=a?-72:-50;return bx(1.,b)}function
+n6(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+E_(b,a){function
 c(a){return aM(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
 e=aa(d,aa(A,0.,b[8]),a);return r(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],i7*e];return a},a)}function
-f5(a,b){var
-g=b[3],d=p(b[2],0),e=b[4];ar(function(b){if(0===b[0]){var
+f7(a,b){var
+g=b[3],d=p(b[2],0),e=b[4];aq(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=nW(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nW(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=n6(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,n6(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return r(function(b){return EK(a,I(bn(b)))},d)}function
-EL(l,a){var
-d=cO(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=d$(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a_(a[3],b[3]),p=A(a[2],b[2]);return fc(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return fc(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return rm(I(qL(function(a){return uB(d,a)},b)))}function
-f6(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cN(function(a){var
+j=i;return j}return 0},e);return r(function(b){return E_(a,I(bo(b)))},d)}function
+E$(l,a){var
+d=cQ(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=ea(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bb(a[3],b[3]),p=A(a[2],b[2]);return fe(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return fe(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return rv(I(qU(function(a){return uK(d,a)},b)))}function
+f8(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cP(function(a){var
 b=aM(a[2]);return b?aM(a[3]):b},b)){var
-h=EL(a,b),i=h[1],d=p(a[2],$),f=p(a[2],L);d6(function(a){var
+h=E$(a,b),i=h[1],d=p(a[2],$),f=p(a[2],L);d7(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
-c=a_(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
+c=bb(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=r(function(a){return c(j,a)[1+a]},n),q=function(a){return[0,a,[U,function(b){return C9(a)}]]},g=nf(a,i);if(g)var
+n=a[13],o=r(function(a){return c(j,a)[1+a]},n),q=function(a){return[0,a,[T,function(b){return Dx(a)}]]},g=np(a,i);if(g)var
 s=p(a[2],iD),u=h[2],k=[0,[0,b,d,f,H(q,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-EM(d,c){var
-g=az(c),a=f(bT(function(a){return a}),g);if(a){var
+Fa(d,c){var
+g=aA(c),a=f(bW(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return ak(function(c,a){return c+f4(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aQ(an(a[1][4]),i)),j=DE(d,I(H(function(a){return f4(a,b)[1]},a)));return bw(function(a){function
-e(c){return DF(d,c,b,a)}function
-f(a){return bw(e,a)}var
-g=r(function(a){return qo(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-EN(d){var
+c=0.;return aj(function(c,a){return c+f6(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aj(h,0,aQ(an(a[1][4]),i)),j=D4(d,I(H(function(a){return f6(a,b)[1]},a)));return bn(function(a){function
+e(c){return D5(d,c,b,a)}function
+f(a){return bn(e,a)}var
+g=r(function(a){return qx(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+Fb(d){var
 a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==iD){var
 b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===iD){var
 b=b-1|0;continue}var
@@ -7005,188 +7086,188 @@ h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-nX(x,w,d,v,k){var
+n7(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,EH(d)],m=EI(d),z=f5(a,k),b=r(f(f6([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,E7(d)],m=E8(d),z=f7(a,k),b=r(f(f8([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=EM(a,b);if(h)var
+h=Fa(a,b);if(h)var
 i=h[1],C=i[3],D=i[2],E=i[1],g=C,q=D,o=E;else
 var
 H=r(function(a){return 0},b),I=0,J=1,g=H,q=I,o=J;var
-j=W(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return DJ(a,b[1],e[1],q);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];B(function(d,c){var
+j=V(function(d,b){var
+e=c(g,d)[1+d];if(b&&e)return D9(a,b[1],e[1],q);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];B(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=EA(a,b,g,j,h);t[1]=[0,[0,h,p]];var
+p=E0(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,EJ(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
+n=[0,F,E9(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
 o=1;r=1}if(!r)var
-o=c[2];nV(a,i,n,0,d,c[1]);return nV(a,i,n,1,d,o)},A);d6(function(a){return qp(DO,a)},j);var
-G=az(W(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=EN(f[1][9]),e=[0,i,eD[2],eD[3],eD[4],k],h=c(j,b)[1+b];if(h){var
+o=c[2];n5(a,i,n,0,d,c[1]);return n5(a,i,n,1,d,o)},A);d7(function(a){return qy(Ec,a)},j);var
+G=aA(V(function(b,f){if(f){var
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=Fb(f[1][9]),e=[0,i,eF[2],eF[3],eF[4],k],h=c(j,b)[1+b];if(h){var
 a=h[1],l=a[4];if(jZ(function(a){return 0<a?1:0},l)){var
-m=aa(ay,0,a[4]),n=e[5],o=az(a[4]),p=a[2],q=bH(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eD},b));return[0,o,az(s),G]}function
-K(a){return eD}return[0,1,0,aQ(k[2],K)]}function
-EO(b,d,c,a){var
-e=a[1],f=b[1];return nX(function(a,b){return CS(f,e,a,b)},b,d,c,a)}function
-EP(a,d,c,b){var
-e=a[1];return nX(function(a,b){return CT(e,a,b)},a,d,c,b)}function
-EQ(c,b){function
+m=aa(az,0,a[4]),n=e[5],o=aA(a[4]),p=a[2],q=bH(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eF},b));return[0,o,aA(s),G]}function
+K(a){return eF}return[0,1,0,aQ(k[2],K)]}function
+Fc(b,d,c,a){var
+e=a[1],f=b[1];return n7(function(a,b){return Dg(f,e,a,b)},b,d,c,a)}function
+Fd(a,d,c,b){var
+e=a[1];return n7(function(a,b){return Dh(e,a,b)},a,d,c,b)}function
+Fe(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=jJ(c[2]);return a?dh(d,b[4]):a}function
-nY(b,c){var
-a=b[2];return a?D6(a[1],b[1],c):a}function
-nZ(a,d,c){var
-b=a[2];return b?D_(b[1],a[1],d,c):cD}function
-n0(b,c){var
-a=b[2];return a?nJ(a[1],b[1],c):a}function
-ER(a,e){var
-b=n0(a,e);if(b){var
+a=jJ(c[2]);return a?di(d,b[4]):a}function
+n8(b,c){var
+a=b[2];return a?Eu(a[1],b[1],c):a}function
+n9(a,d,c){var
+b=a[2];return b?Ey(b[1],a[1],d,c):cF}function
+n_(b,c){var
+a=b[2];return a?nT(a[1],b[1],c):a}function
+Ff(a,e){var
+b=n_(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-ET(g,b,f){var
-c=f[3],a=g[2],d=a?ay(0,de(a[1][16],c9)):a,e=b[2]+d|0,h=M(1,e),i=a8(c);return[0,M(c,ay(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-EU(b,a,c){var
-d=mo(b,a[1],a[3]),e=cO(0,16),f=cO(0,16),g=I(bq(b)),h=I(d);return[0,b,a,ds(a[2],a[3]),c,h,g,f,e]}function
-n1(a,b){var
-c=d$(a[7],b);if(c)return c[1];var
-d=I(h4(a[1],a[2][1],a[4],b));fb(a[7],b,d);return d}function
-EV(l,e,d){function
+Fh(g,b,f){var
+c=f[3],a=g[2],d=a?az(0,df(a[1][16],c_)):a,e=b[2]+d|0,h=O(1,e),i=a3(c);return[0,O(c,az(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+Fi(b,a,c){var
+d=mq(b,a[1],a[3]),e=cQ(0,16),f=cQ(0,16),g=I(bt(b)),h=I(d);return[0,b,a,ds(a[2],a[3]),c,h,g,f,e]}function
+n$(a,b){var
+c=ea(a[7],b);if(c)return c[1];var
+d=I(h5(a[1],a[2][1],a[4],b));fd(a[7],b,d);return d}function
+Fj(l,e,d){function
 f(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}var
-a=e[4];return ak(function(g,a){var
+a=e[4];return aj(function(g,a){var
 h=g[2],i=g[1],c=0;switch(a[0]){case
 1:if(a[1]===d){var
 b=[0,[0,a[2],a[3]]];c=1}break;case
-2:if(!d5(d,a[1])){var
+2:if(!d6(d,a[1])){var
 b=[0,[0,a[2],a[3]]];c=1}break}if(!c)var
 b=0;if(b){var
-j=b[1],k=fJ(e[3],l[2][2],j[1],j[2]),m=f(R,h,k[2]);return[0,f(q,i,k[1]),m]}return[0,i,h]},EW,a)}var
-EX=2000;function
-f7(d,b,a,g){if(f(d,a))return a;var
+j=b[1],k=fM(e[3],l[2][2],j[1],j[2]),m=f(M,h,k[2]);return[0,f(q,i,k[1]),m]}return[0,i,h]},Fk,a)}var
+Fl=2000;function
+f9(d,b,a,g){if(f(d,a))return a;var
 c=N(a,b);function
 h(e){var
 g=0<=aH(N(e,b),c)?1:0,h=g?0<=aH(N(a,e),c)?1:0:g;return h?f(d,e):h}var
-e=e0(g,function(a){return ix(h,c,a)});return e?e[1]:function(i,h,g){var
+e=e2(g,function(a){return ix(h,c,a)});return e?e[1]:function(i,h,g){var
 c=i,e=h,a=g;for(;;){var
-b=cb(k(c,e),1);if(0!==a&&0!==N(b,c)&&0!==N(b,e)){if(f(d,b)){var
+b=cf(k(c,e),1);if(0!==a&&0!==N(b,c)&&0!==N(b,e)){if(f(d,b)){var
 c=b,a=a-1|0;continue}var
-e=b,a=a-1|0;continue}return c}}(b,a,EX)}function
-EY(a,d,j){var
+e=b,a=a-1|0;continue}return c}}(b,a,Fl)}function
+Fm(a,d,j){var
 e=j[2],f=j[1],b=a[2],k=c(a[6],d)[1+d],l=c(a[5],d)[1+d];if(l){var
-m=l[1],g=m[2],h=m[1],n=function(c){return br(a[1],b[1],b[2],b[3],a[3],k,c)},o=function(b){var
+m=l[1],g=m[2],h=m[1],n=function(c){return bu(a[1],b[1],b[2],b[3],a[3],k,c)},o=function(b){var
 a=n(b);if(f){var
 c=a?N(f[1],a[1][1])<=0?1:0:a;return c}return 1},p=function(b){var
 a=n(b);if(e){var
-c=a?N(a[1][2],e[1])<=0?1:0:a;return c}return 1},q=k[1],r=aU(0,q[1],q[2]),i=function(e,c){return e0(c,function(f){var
-g=aU(0,f,b[2]),h=aN(e,a[1],r,g),c=h*a5(0,b[1]),d=aM(c),i=d?[0,a6(0,c)]:d;return i})};if(bK(a[1])){var
-s=f7(o,h,g,i(iv,f));return[0,f7(p,g,h,i(iv,e)),s]}var
-t=f7(p,h,g,i(iy,e));return[0,f7(o,g,h,i(iy,f)),t]}return EZ}function
-n2(b,h,a){var
-e=EV(b,h,a),c=e[2],d=e[1],f=d$(b[8],[0,a,d,c]);if(f)return f[1];var
-g=EY(b,a,[0,d,c]);fb(b[8],[0,a,d,c],g);return g}function
-n3(f,b,h){var
-d=h[2],e=h[1],c=f[2][1];if(bK(f[1])){var
-g=cX(f[1],1),i=function(d){var
-c=a(d,g);return[0,c,bi(M(a(c,b),2))]},j=i(e),m=j[1],n=0<N(m,b)?1:0;if(n)var
-w=j[2],o=E(l(k(m,b),w),g);else
+c=a?N(a[1][2],e[1])<=0?1:0:a;return c}return 1},q=k[1],r=aV(0,q[1],q[2]),i=function(e,c){return e2(c,function(f){var
+g=aV(0,f,b[2]),h=aN(e,a[1],r,g),c=h*a9(0,b[1]),d=aM(c),i=d?[0,a_(0,c)]:d;return i})};if(bL(a[1])){var
+s=f9(o,h,g,i(iv,f));return[0,f9(p,g,h,i(iv,e)),s]}var
+t=f9(p,h,g,i(iy,e));return[0,f9(o,g,h,i(iy,f)),t]}return Fn}function
+oa(b,h,a){var
+e=Fj(b,h,a),c=e[2],d=e[1],f=ea(b[8],[0,a,d,c]);if(f)return f[1];var
+g=Fm(b,a,[0,d,c]);fd(b[8],[0,a,d,c],g);return g}function
+ob(f,b,h){var
+d=h[2],e=h[1],c=f[2][1];if(bL(f[1])){var
+g=cZ(f[1],1),i=function(d){var
+c=a(d,g);return[0,c,bf(O(a(c,b),2))]},j=i(e),m=j[1],n=0<N(m,b)?1:0;if(n)var
+w=j[2],o=F(l(k(m,b),w),g);else
 var
 o=n;var
 p=i(d),x=p[2];return[0,o,v(k(k(p[1],b),x),g)]}var
 q=a(c,c);function
 r(c){var
-d=l(q,a(c,c));return bi(a(l(q,a(b,b)),d))}if(0<N(e,s(b)))var
-y=r(e),t=E(l(a(b,e),y),c);else
+d=l(q,a(c,c));return bf(a(l(q,a(b,b)),d))}if(0<N(e,s(b)))var
+y=r(e),t=F(l(a(b,e),y),c);else
 var
 t=s(c);if(0<=N(d,b))var
 u=c;else
 var
 z=r(d),u=v(k(a(b,d),z),c);return[0,t,u]}var
-E0=60;function
-n4(d,g,f,a,e){return function(j,i,h){var
+Fo=60;function
+oc(d,g,f,a,e){return function(j,i,h){var
 a=j,b=i,c=h;for(;;){if(0!==c){var
-m=h6(f,a);if(!h5(d[1],d[2][1],g,a,m)){var
-n=c-1|0,o=M(b,1),p=0<e?k(a,b):l(a,b),a=p,b=o,c=n;continue}}return a}}(a,1,E0)}function
-E1(a,b){var
-e=h7(b[4]);function
-q(a){return es(b[4],a)}var
-g=q(function(a){return a[1]}),h=q(function(a){return a[2]});if(er(a[1])){var
+m=h7(f,a);if(!h6(d[1],d[2][1],g,a,m)){var
+n=c-1|0,o=O(b,1),p=0<e?k(a,b):l(a,b),a=p,b=o,c=n;continue}}return a}}(a,1,Fo)}function
+Fp(a,b){var
+e=h8(b[4]);function
+q(a){return et(b[4],a)}var
+g=q(function(a){return a[1]}),h=q(function(a){return a[2]});if(es(a[1])){var
 z=0;if(0===e&&0===g&&0===h)z=1;if(!z){var
 i=a[1][2],j=function(a){return a<i?1:0},A=0;if(0===g&&0===h){var
-s=p(i,E2);ar(function(d){var
+s=p(i,Fq);aq(function(d){var
 e=j(d);if(e){var
-g=n2(a,b,d);c(s,d)[1+d]=g;var
+g=oa(a,b,d);c(s,d)[1+d]=g;var
 f=0}else
 var
 f=e;return f},e);var
 d=s;A=1}if(!A)var
-d=av(i,function(c){return n2(a,b,c)});var
+d=au(i,function(c){return oa(a,b,c)});var
 t=function(b){var
 c=a[5];return r(function(a){return a?f(b,a[1]):a},c)},k=t(function(a){return a[1]}),l=t(function(a){return a[2]}),m=function(b,e,d){var
-f=n3(a,e,d)[1],g=0<N(f,c(k,b)[1+b])?1:0;if(g){var
-i=n4(a,e,d,f,1);c(k,b)[1+b]=i;var
+f=ob(a,e,d)[1],g=0<N(f,c(k,b)[1+b])?1:0;if(g){var
+i=oc(a,e,d,f,1);c(k,b)[1+b]=i;var
 h=0}else
 var
 h=g;return h},n=function(b,e,d){var
-f=n3(a,e,d)[2],g=N(f,c(l,b)[1+b])<0?1:0;if(g){var
-i=n4(a,e,d,f,-1);c(l,b)[1+b]=i;var
+f=ob(a,e,d)[2],g=N(f,c(l,b)[1+b])<0?1:0;if(g){var
+i=oc(a,e,d,f,-1);c(l,b)[1+b]=i;var
 h=0}else
 var
-h=g;return h};ar(function(b){var
+h=g;return h};aq(function(b){var
 e=j(b);if(e){var
-f=n1(a,b);return B(function(a,e){var
+f=n$(a,b);return B(function(a,e){var
 f=a!==b?1:0;return f?(m(a,e,c(d,b)[1+b]),n(a,e,d[1+b])):f},f)}return e},e);var
-o=bK(a[1]),u=function(f,b){var
+o=bL(a[1]),u=function(f,b){var
 e=j(b);if(e){var
-g=n1(a,b);return B(function(a,g){var
-e=b!==a?1:0;return e?aN(f,b,g,c(d,a)[1+a]):e},g)}return e},C=o?n:m;ar(function(a){return u(C,a)},g);var
-D=o?m:n;ar(function(a){return u(D,a)},h);var
-v=az(l),w=az(k);if(o)var
+g=n$(a,b);return B(function(a,g){var
+e=b!==a?1:0;return e?aN(f,b,g,c(d,a)[1+a]):e},g)}return e},C=o?n:m;aq(function(a){return u(C,a)},g);var
+D=o?m:n;aq(function(a){return u(D,a)},h);var
+v=aA(l),w=aA(k);if(o)var
 y=w,x=v;else
 var
-y=v,x=w;return[0,x,y,az(d)]}}return iE}function
-E3(e,d,h,a){var
+y=v,x=w;return[0,x,y,aA(d)]}}return iE}function
+Fr(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(f5(b,d),a)[1+a],g=n(f6(0,b),[0,fY],i);return g?Eu(e[1],b,g[1],d,a,h):n5}return n5}function
-E4(g,f,e,d,b){var
-h=dB(e,f),i=g[2],j=gK(f[4],e);if(i&&j){var
+b=f[1],i=c(f7(b,d),a)[1+a],g=n(f8(0,b),[0,f0],i);return g?EU(e[1],b,g[1],d,a,h):od}return od}function
+Fs(g,f,e,d,b){var
+h=dB(e,f),i=g[2],j=gM(f[4],e);if(i&&j){var
 k=j[1];if(0===k[0]){var
-a=i[1],m=c(f5(a,h),d)[1+d],l=n(f6(0,a),[0,fY],m);if(l){var
-o=CE(a,0,k[2]);return Ew(g[1],a,l[1],h,d,o,b)}return b}}return b}function
-E5(a,f,e){if(!(a[2]<=c6)&&0===a[7]){var
-b=function(b){return I(bx(a[13],b))},g=b(f),d=p(a[2],0);ar(function(a){var
+a=i[1],m=c(f7(a,h),d)[1+d],l=n(f8(0,a),[0,f0],m);if(l){var
+o=C4(a,0,k[2]);return EW(g[1],a,l[1],h,d,o,b)}return b}}return b}function
+Ft(a,f,e){if(!(a[2]<=c7)&&0===a[7]){var
+b=function(b){return I(bz(a[13],b))},g=b(f),d=p(a[2],0);aq(function(a){var
 e=b(a);return B(function(a,e){var
 b=0!==N(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-E6(e,a,g){var
+Fu(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=I(bx(b[13],a[1])),j=I(bx(b[13],g)),h=function(a){var
-g=gK(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=I(bz(b[13],a[1])),j=I(bz(b[13],g)),h=function(a){var
+g=gM(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-aU(0,g[1],b[15]);else
+e=-aV(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=c7;if(f)var
+e=c8;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return aU(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(f5(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(f6(0,b),[0,fY],d)};return Ez(b,d,k,a,av(d[2],h))}return[0,1,nT]}function
+k=b[12],m=c(j,a)[1+a];return aV(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
+d=c(f7(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(f8(0,b),[0,f0],d)};return EZ(b,d,k,a,au(d[2],h))}return[0,1,n3]}function
 iF(b,a){return b?a[2]:a[1]}function
-E7(h,g,f,c,a){var
+Fv(h,g,f,c,a){var
 b=0;switch(a[0]){case
 1:if(a[1]===c){var
 i=a[3],j=a[2],e=i,d=j;b=1}break;case
-2:if(!d5(c,a[1])){var
-k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iF(f,cV(g[3],h[2],d,e)):0}function
+2:if(!d6(c,a[1])){var
+k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iF(f,cX(g[3],h[2],d,e)):0}function
 iG(c,b,a){return c?N(b,a)<0?1:0:0<N(b,a)?1:0}function
-E8(m,d,a,l,k){var
-n=d[4],e=cs(function(b,a){return[0,b,a]},n),f=cO(0,16);ar(function(a){var
-b=a[2];return 0===b[0]?fb(f,b[2],a[1]):0},e);function
-g(c,f){return ak(function(a,e){var
-b=E7(m,d,c,f,e[2]);if(a&&b&&!iG(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
+Fw(m,d,a,l,k){var
+n=d[4],e=cv(function(b,a){return[0,b,a]},n),f=cQ(0,16);aq(function(a){var
+b=a[2];return 0===b[0]?fd(f,b[2],a[1]):0},e);function
+g(c,f){return aj(function(a,e){var
+b=Fv(m,d,c,f,e[2]);if(a&&b&&!iG(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
 b(a){return I(a)}function
 h(c){var
 d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
@@ -7195,85 +7276,85 @@ j(b,a,o){var
 d=iF(b,o);if(a<i.length-1&&!iG(b,d,iF(b,c(i,a)[1+a])))return 0;var
 e=g(b,a);function
 q(a){return g(b,a)}var
-h=qS(b,p);function
+h=q1(b,p);function
 j(e,b){var
-d=a<b.length-1?1:0;return d?bw(e,c(b,a)[1+a]):d}var
+d=a<b.length-1?1:0;return d?bn(e,c(b,a)[1+a]):d}var
 r=h[1],k=j(function(a){return a[1]},r);if(k)var
 l=k;else
 var
 s=h[2],l=j(function(a){return a[1]},s);var
-m=e0(l,q);if(e){var
-n=e[1];if(!iG(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bn(ka(f,a))}return cs(function(b,a){var
+m=e2(l,q);if(e){var
+n=e[1];if(!iG(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bo(ka(f,a))}return cv(function(b,a){var
 c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
-E9(a){return[0,a,EG(a),0,0,0,0]}function
-eF(a){return M(j,(((ay(0,a8(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-f8(c,b,a){return[0,c,b,ay(0,a)]}function
-f9(b,e,d){var
-a=ET(b[2],e,d),c=eF(a[2]),f=1===b[1][4]?c:eF(a[1]);return f8(f,c,a[3])}function
-E_(a){function
-b(b,a){return(b+32|0)+(a8(a)/8|0)|0}var
-c=0;return ak(function(a,c){return ak(b,a,c)},c,a)}function
-eG(b,a,h){var
+Fx(a){return[0,a,E6(a),0,0,0,0]}function
+eH(a){return O(j,(((az(0,a3(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+f_(c,b,a){return[0,c,b,az(0,a)]}function
+f$(b,e,d){var
+a=Fh(b[2],e,d),c=eH(a[2]),f=1===b[1][4]?c:eH(a[1]);return f_(f,c,a[3])}function
+Fy(a){function
+b(b,a){return(b+32|0)+(a3(a)/8|0)|0}var
+c=0;return aj(function(a,c){return aj(b,a,c)},c,a)}function
+eI(b,a,h){var
 c=jN(a,b[3]),g=0;if(c){var
-d=c[1];if(E_(d[7])<=134217728){var
+d=c[1];if(Fy(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=xY(b[1],a);var
-f=x0(e,h),i=jO(a,b[3]);b[3]=[0,[0,a,f],bH(function(a,b){return a<1?1:0},i)];return f}function
-n6(a){if(typeof
-a[7]!=="number"&&!kB(a))return E$;return 0}function
-eH(c,b){var
-a=n6(c);return a?[0,a[1]]:f(b,0)?0:1}function
-n7(c,b){var
-a=n6(c);return a?[0,a[1]]:d3(f(b,0),1)}function
-Fa(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=H(function(b){return HC(a(b,f),e)},g);return[0,b[1],h]}function
-Fb(a){var
-c=a[5],b=bG(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bG(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-n8=aR(function(a){return 0<V(a[2][1])?1:0});function
-n9(a){return H(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-n_(a){var
-b=n9(a[2]);return[0,a[1],b]}function
-n$(a){var
-b=n9(a[2]);return[0,a[1],b]}function
-oa(c){var
+e=x9(b[1],a);var
+f=x$(e,h),i=jO(a,b[3]);b[3]=[0,[0,a,f],bH(function(a,b){return a<1?1:0},i)];return f}function
+oe(a){if(typeof
+a[7]!=="number"&&!kD(a))return Fz;return 0}function
+eJ(c,b){var
+a=oe(c);return a?[0,a[1]]:f(b,0)?0:1}function
+of(c,b){var
+a=oe(c);return a?[0,a[1]]:d4(f(b,0),1)}function
+FA(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=H(function(b){return H4(a(b,f),e)},g);return[0,b[1],h]}function
+FB(a){var
+c=a[5],b=bp(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bp(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+og=aR(function(a){return 0<U(a[2][1])?1:0});function
+oh(a){return H(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+oi(a){var
+b=oh(a[2]);return[0,a[1],b]}function
+oj(a){var
+b=oh(a[2]);return[0,a[1],b]}function
+ok(c){var
 a=c;for(;;){if(a){var
 b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}var
-ob=[0,j,0,0];function
+ol=[0,j,0,0];function
 iH(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=f9(e,i,k),d=f(h,a),b=f(g,a),m=n$(b[4]),n=n$(b[3]),o=n_(b[2]),p=n_(b[1]),q=e[1],r=H(function(b){return Fa(a,q,b)},j),s=H(Fb,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
-Fc(b,a,m){function
+l=c?c[1]:c,a=f$(e,i,k),d=f(h,a),b=f(g,a),m=oj(b[4]),n=oj(b[3]),o=oi(b[2]),p=oi(b[1]),q=e[1],r=H(function(b){return FA(a,q,b)},j),s=H(FB,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+FC(b,a,m){function
 e(k,j,i,h){var
-c=iH(b,a,m,k,j,i,h),d=c[2],e=c[1],f=x9(eG(b,e,a),a,d);if(f){var
-g=f[1];return g?[1,g]:[0,[0,e,d]]}return Fd}function
-n(a){return ob}function
-d(d,c){return EO(b[2],d,c,a)}function
-g(a){return cD}function
-h(c){return nZ(b[2],c,a)}function
+c=iH(b,a,m,k,j,i,h),d=c[2],e=c[1],f=yi(eI(b,e,a),a,d);if(f){var
+g=f[1];return g?[1,g]:[0,[0,e,d]]}return FD}function
+n(a){return ol}function
+d(d,c){return Fc(b[2],d,c,a)}function
+g(a){return cF}function
+h(c){return n9(b[2],c,a)}function
 k(p){var
-i=f(n8,nY(b[2],a));function
-c(c,b,a){return e1(e([0,i],c,b,a))}var
+i=f(og,n8(b[2],a));function
+c(c,b,a){return e3(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=ER(b[2],a);if(c){var
-f=2;return e1(e(0,ES,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(eE,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=n0(b[2],a);if(e){var
-f=1;return c(c4,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
-a=1;return c(c4,function(b){return d(a,b)},g)},m];return oa([0,function(a){return 0===i?0:c(c4,n,g)},o])}function
-i(a){return e(0,c4,function(b){return d(a,b)},g)}var
+c=Ff(b[2],a);if(c){var
+f=2;return e3(e(0,Fg,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(eG,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=n_(b[2],a);if(e){var
+f=1;return c(c5,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
+a=1;return c(c5,function(b){return d(a,b)},g)},m];return ok([0,function(a){return 0===i?0:c(c5,n,g)},o])}function
+i(a){return e(0,c5,function(b){return d(a,b)},g)}var
 j=i(0);if(0===j[0])return[0,j[1]];var
-l=j[1];if(EQ(b[2],a)){var
-o=CU(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return e1(i(1))},p];return oa([0,function(b){if(0===l)return 0;function
-a(b,a){return c(b,a)[1+a]}return e1(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
+l=j[1];if(Fe(b[2],a)){var
+o=Di(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return e3(i(1))},p];return ok([0,function(b){if(0===l)return 0;function
+a(b,a){return c(b,a)[1+a]}return e3(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
 iI(a,c,b){var
 d=[0,c,b],e=jN(d,a[6]);if(e)return e[1];var
-f=Fc(a,c,b),g=a[6];a[6]=[0,[0,d,f],bH(function(a,b){return a<1?1:0},g)];return f}function
-Fe(a,c,b){function
-d(d){return 0!==iI(a,c,b)?1:0}return eH(a[1],d)}function
-Ff(a,c,b){function
+f=FC(a,c,b),g=a[6];a[6]=[0,[0,d,f],bH(function(a,b){return a<1?1:0},g)];return f}function
+FE(a,c,b){function
+d(d){return 0!==iI(a,c,b)?1:0}return eJ(a[1],d)}function
+FF(a,c,b){function
 d(e){var
-d=iI(a,c,b);return bw(function(a){return[1,a]},d)}return n7(a[1],d)}function
-Fg(d,c,e,b){var
+d=iI(a,c,b);return bn(function(a){return[1,a]},d)}return of(a[1],d)}function
+FG(d,c,e,b){var
 i=a(c[2],d[1][12]);function
 f(l,k,j){var
 f=l,c=k,b=j;for(;;){if(c&&b){var
@@ -7284,28 +7365,28 @@ m=a(b[1],i),d=0<=N(a(g[1],e[5]),m)?1:0;else
 var
 d=g;if(d){var
 f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
-Fh(b,d,a){var
+FH(b,d,a){var
 e=[0,d,a[2]],f=b[5];if(f){var
-g=f[1];if(bs(g[1],e))return[0,g[2]]}var
+g=f[1];if(bv(g[1],e))return[0,g[2]]}var
 c=[0,a[1],a[2],a[3],0,a[5],a[6]];function
-i(a){return cD}var
-j=iH(b,c,0,0,c4,function(a){return ob},i)[2],k=mY(eG(b,d,c),c,j),h=bw(function(a){return a[1]},k);b[5]=bw(function(a){return[0,e,a]},h);return h}function
-Fi(b,a,d){function
-l(c){return nZ(b[2],c,a)}function
+i(a){return cF}var
+j=iH(b,c,0,0,c5,function(a){return ol},i)[2],k=m8(eI(b,d,c),c,j),h=bn(function(a){return a[1]},k);b[5]=bn(function(a){return[0,e,a]},h);return h}function
+FI(b,a,d){function
+l(c){return n9(b[2],c,a)}function
 e(c){var
-d=c[2],e=c[1],f=mY(eG(b,e,a),a,d);return bw(function(a){return[0,e,d,a]},f)}function
+d=c[2],e=c[1],f=m8(eI(b,e,a),a,d);return bn(function(a){return[0,e,d,a]},f)}function
 g(g,c){function
-h(d){return EP(b[2],c,d,a)}return e(iH(b,a,d,[0,f(n8,nY(b[2],a))],g,h,l))}var
-c=g(c4,1),k=0;if(c){var
-h=c[1];if(Fg(b,h[1],a,h[3])){var
+h(d){return Fd(b[2],c,d,a)}return e(iH(b,a,d,[0,f(og,n8(b[2],a))],g,h,l))}var
+c=g(c5,1),k=0;if(c){var
+h=c[1];if(FG(b,h[1],a,h[3])){var
 i=c;k=1}}if(!k)var
-j=iI(b,a,d),n=j?e(j[1]):g(eE,2),i=n;var
-m=1;return d3(e0(i,function(c){var
+j=iI(b,a,d),n=j?e(j[1]):g(eG,2),i=n;var
+m=1;return d4(e2(i,function(c){var
 e=c[3],d=c[1],f=c[2];function
-g(b){return[3,d,e,b,E8(d,a,f,b,e[1])]}return bw(g,Fh(b,d,a))}),m)}var
-Fj=40;function
-Fk(a){var
-k=a8(a[3]);function
+g(b){return[3,d,e,b,Fw(d,a,f,b,e[1])]}return bn(g,FH(b,d,a))}),m)}var
+FJ=40;function
+FK(a){var
+k=a3(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -7316,241 +7397,249 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<V(h)?ay(b,k-a8(h)|0):b}return b}return ak(b,Fj,a[4])+8|0}function
-oc(g,b){var
-a=f9(g,eE,b),c=a[3],d=a[2],e=a[1],h=Fk(b);function
-f(a){return M(j,ay(0,de(a8(a)-1|0,h)))}var
-i=f(d),k=f8(f(e),i,c);return[0,k,H(function(a){var
-b=M(d,a);return f8(M(e,a),b,c+(a/3|0)|0)},Fl)]}function
+h=l(g,f);return 0<U(h)?az(b,k-a3(h)|0):b}return b}return aj(b,FJ,a[4])+8|0}function
+om(g,b){var
+a=f$(g,eG,b),c=a[3],d=a[2],e=a[1],h=FK(b);function
+f(a){return O(j,az(0,df(a3(a)-1|0,h)))}var
+i=f(d),k=f_(f(e),i,c);return[0,k,H(function(a){var
+b=O(d,a);return f_(O(e,a),b,c+(a/3|0)|0)},FL)]}function
 iJ(b,d,a,c){var
-e=oc(b,a);return e2(function(e){return cE(d,b[1],e,a,c)},e)}function
-Fm(a,c,b){function
-d(d){return 0!==iJ(a,mk,c,b)?1:0}return eH(a[1],d)}function
-Fn(a,c,b){function
+e=om(b,a);return e4(function(e){return cG(d,b[1],e,a,c)},e)}function
+FM(a,c,b){function
+d(d){return 0!==iJ(a,mm,c,b)?1:0}return eJ(a[1],d)}function
+FN(a,c,b){function
 d(e){var
-d=iJ(a,mk,c,b);return bw(function(a){return[2,a]},d)}return n7(a[1],d)}function
-Fo(b,a,e){var
-c=f9(b,eE,a),d=As(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
-Fp(a,c,b){function
-d(d){return 0!==iJ(a,yN,c,b)?1:0}return eH(a[1],d)}function
-Fq(f){var
+d=iJ(a,mm,c,b);return bn(function(a){return[2,a]},d)}return of(a[1],d)}function
+FO(b,a,e){var
+c=f$(b,eG,a),d=AK(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+FP(a,c,b){function
+d(d){return 0!==iJ(a,yY,c,b)?1:0}return eJ(a[1],d)}function
+FQ(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return a8(an(f[1])-1|0)}else
+b==="number"){if(0===b)return a3(an(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,ca(a))},l=ak(function(a,b){return ak(j,a,b)},d,c);return a8(vp(l,a(g,an(c))))}return 0}function
-od(a){var
+j=function(b,a){return k(b,ce(a))},l=aj(function(a,b){return aj(j,a,b)},d,c);return a3(vy(l,a(g,an(c))))}return 0}function
+FR(a){var
 b=p(an(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=ak(function(d,a){return ay(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Fq(a)|0;c(b,d)[1+d]=i;return 0}dg(e,a[6]);var
-d=an(a[6]);return 48+c(b,d)[1+d]|0}function
-Fr(a,c,b,d){function
-e(h){var
-e=od(c),f=qE(oc(a,b)),g=bH(function(a,b){return a<an(oe)?1:0},f);return qQ(function(g,f){var
-h=M(j,e+f|0);return Al(a[1],b,g,h,c,d)},g,oe)}return eH(a[1],e)}function
-Fs(f,a,e){var
-b=od(a),c=M(j,b),d=At(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
-Ft(b,g,c){var
-d=f9(b,g,c),h=eF(c[3]),e=q(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+f=a[1],g=0,h=aj(function(d,a){return az(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+FQ(a)|0;c(b,d)[1+d]=i;return 0}dh(e,a[6]);var
+d=an(a[6]);return c(b,d)[1+d]}function
+on(b){var
+a=FR(b);return[0,64+(a/2|0)|0,[0,112+a|0,0]]}function
+FS(a,c,b,e){function
+d(h){var
+d=on(c),f=qN(om(a,b)),g=bH(function(a,b){return a<an(d)?1:0},f);return qZ(function(f,d){var
+g=O(j,d);return AD(a[1],b,f,g,c,e)},g,d)}return eJ(a[1],d)}function
+FT(b,a){function
+c(a){return a3(l(a[2],a[1]))<=(b-44|0)?1:0}return bp(function(a){return bp(c,a)},a)}function
+FU(l,d,k){function
+a(m){var
+a=m;for(;;){if(a){var
+e=a[2],b=a[1],f=O(j,b),n=AL(l[1],f,b/3|0,d,k),g=bn(function(b,c){return function(a){return[0,b,c,a]}}(b,f),n);if(g){var
+c=g[1],h=c[3],i=0;if(0!==e&&!FT(c[1],h))i=1;if(!i)return[5,[0,c[2],h]]}var
+a=e;continue}return 1}}return a(on(d))}function
+FV(b,g,c){var
+d=f$(b,g,c),h=eH(c[3]),e=q(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=eF(i),k=q(eF(c[3]),j),f=q(d[1],k);return f8(f,e,d[3])}function
-Fu(a){var
-b=a[6],c=cs(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=e3(function(b,a){return aZ(b,a)},d);return H(function(a){return a[2]},e)}function
-of(a){function
+j=eH(i),k=q(eH(c[3]),j),f=q(d[1],k);return f_(f,e,d[3])}function
+FW(a){var
+b=a[6],c=cv(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=e5(function(b,a){return a1(b,a)},d);return H(function(a){return a[2]},e)}function
+oo(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<V(a[1])&&bG(b,a[3]))return a;return[0,j,0,0]}function
-Fv(e,d,c,b,a){var
-g=d[2],h=dB(b,c),i=Ec(e[1],h,g,a);return f(aR(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<U(a[1])&&bp(b,a[3]))return a;return[0,j,0,0]}function
+FX(e,d,c,b,a){var
+g=d[2],h=dB(b,c),i=EC(e[1],h,g,a);return f(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Fw(f,e,d,c){var
-g=dB(d,e),a=E6(f[2],g,c),b=a[1],h=a[2],i=0<V(b)?b:j;return[0,i,h]}function
-Fx(b,d,c){var
-a=[U,function(f){var
-a=eG(b,d,c)[4],e=b[1];return bw(function(a){return EU(e,d,a)},a)}];return function(f){if(er(b[1])){var
-d=aP(a),e=aV===d?a[1]:U===d?a$(a):a;if(e){var
-g=dB(f,c);return E1(e[1],g)}return iE}return iE}}function
-Fy(b,e,d,h,a){var
-i=E5(b[1],a[1],d);function
-f(c,a){return E3(b[2],c,i,a)}function
-j(b){return[U,function(c){return f(a,b)}]}var
-k=av(a[2],j);function
+FY(f,e,d,c){var
+g=dB(d,e),a=Fu(f[2],g,c),b=a[1],h=a[2],i=0<U(b)?b:j;return[0,i,h]}function
+FZ(b,d,c){var
+a=[T,function(f){var
+a=eI(b,d,c)[4],e=b[1];return bn(function(a){return Fi(e,d,a)},a)}];return function(f){if(es(b[1])){var
+d=aP(a),e=aW===d?a[1]:T===d?bc(a):a;if(e){var
+g=dB(f,c);return Fp(e[1],g)}return iE}return iE}}function
+F0(b,e,d,h,a){var
+i=Ft(b[1],a[1],d);function
+f(c,a){return Fr(b[2],c,i,a)}function
+j(b){return[T,function(c){return f(a,b)}]}var
+k=au(a[2],j);function
 g(b){var
-a=c(k,b)[1+b],d=aP(a);return aV===d?a[1]:U===d?a$(a):a}var
-l=Fx(b,e,a);function
-m(c,d){return Fw(b,a,c,d)}function
-n(c,d){return Fv(b,e,a,c,d)}function
+a=c(k,b)[1+b],d=aP(a);return aW===d?a[1]:T===d?bc(a):a}var
+l=FZ(b,e,a);function
+m(c,d){return FY(b,a,c,d)}function
+n(c,d){return FX(b,e,a,c,d)}function
 o(d,c){if(h[1])var
 e=f(dB(d,a),c);else
 var
-i=g(c),e=E4(b[2],a,d,c,i);return of(e)}return[0,d,function(a){return of(g(a))},o,n,m,l]}function
-Fz(b,i,a){var
-c=Fu(a),d=[0,0];function
+i=g(c),e=Fs(b[2],a,d,c,i);return oo(e)}return[0,d,function(a){return oo(g(a))},o,n,m,l]}function
+F1(b,i,a){var
+c=FW(a),d=[0,0];function
 e(c){var
-e=c[2],g=c[1];return[U,function(j){var
-c=Ft(b,g,a),h=Fy(b,c,e,d,a);return f(zJ(eG(b,c,a),i,h),a)}]}var
-g=e([0,c4,bH(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eE,c])],0]]];function
+e=c[2],g=c[1];return[T,function(j){var
+c=FV(b,g,a),h=F0(b,c,e,d,a);return f(zU(eI(b,c,a),i,h),a)}]}var
+g=e([0,c5,bH(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eG,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
-c=aP(a),g=aV===c?a[1]:U===c?a$(a):a;return f(g,e)}var
-h=cO(0,64);return function(a){var
-b=d$(h,a);if(b)return b[1];var
-c=dh(function(b){return k(a,b)},j);fc(h,a,c);return c}}function
-og(a,c,b,i){function
+c=aP(a),g=aW===c?a[1]:T===c?bc(a):a;return f(g,e)}var
+h=cQ(0,64);return function(a){var
+b=ea(h,a);if(b)return b[1];var
+c=di(function(b){return k(a,b)},j);fe(h,a,c);return c}}function
+op(a,c,b,i){function
 d(k){var
 d=a[4],h=0;if(d){var
-e=d[1];if(bs(e[1],[0,c,b])){var
+e=d[1];if(bv(e[1],[0,c,b])){var
 j=e[2],f=j;h=1}}if(!h){var
-g=Fz(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
-f=g}return bG(f,i)}return eH(a[1],d)}function
-FA(c,b,a){function
-d(a){return a}return og(c,b,a,aQ(an(a[4]),d))}function
-FB(d,c,b,a){return og(d,c,b,[0,a,0])}function
-as(b,a){return cu(b,jA(FC,a))}function
-b0(b,a){return cu(b,f(aB(FD),a))}function
-dJ(b,a){return cu(b,a)}function
-f_(a){return gS(a,32)}function
-ae(d,c,a,b){n(d,a,b[1]);f_(a);return n(c,a,b[2])}function
-ab(c,a,b){b0(a,an(b));return ar(function(b){f_(a);return n(c,a,b)},b)}function
-dK(c,a,b){return b?(dJ(a,FE),n(c,a,b[1])):dJ(a,FF)}function
-eI(c,b){var
-a=e6(c9);n(c,a,b);return e7(a)}function
-FG(a,b){return typeof
-b==="number"?dJ(a,FH):0===b[0]?(dJ(a,FI),as(a,b[1])):(dJ(a,FJ),as(a,b[1]))}function
-FK(a,b){return ab(as,a,b)}function
-oh(a,b){return ae(as,FK,a,b)}function
-FL(b,a){var
+g=F1(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
+f=g}return bp(f,i)}return eJ(a[1],d)}function
+F2(c,b,a){function
+d(a){return a}return op(c,b,a,aQ(an(a[4]),d))}function
+F3(d,c,b,a){return op(d,c,b,[0,a,0])}function
+ar(b,a){return cx(b,jA(F4,a))}function
+b4(b,a){return cx(b,f(aC(F5),a))}function
+dK(b,a){return cx(b,a)}function
+ga(a){return gU(a,32)}function
+ae(d,c,a,b){n(d,a,b[1]);ga(a);return n(c,a,b[2])}function
+ab(c,a,b){b4(a,an(b));return aq(function(b){ga(a);return n(c,a,b)},b)}function
+dL(c,a,b){return b?(dK(a,F6),n(c,a,b[1])):dK(a,F7)}function
+eK(c,b){var
+a=e8(c_);n(c,a,b);return e9(a)}function
+F8(a,b){return typeof
+b==="number"?dK(a,F9):0===b[0]?(dK(a,F_),ar(a,b[1])):(dK(a,F$),ar(a,b[1]))}function
+Ga(a,b){return ab(ar,a,b)}function
+oq(a,b){return ae(ar,Ga,a,b)}function
+Gb(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dK(oh,a,b)}return ae(function(a,b){return dK(oh,a,b)},d,b,c)}function
-FM(b,a){var
+d(a,b){return dL(oq,a,b)}return ae(function(a,b){return dL(oq,a,b)},d,b,c)}function
+Gc(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return ae(b0,FL,a,b)}function
+d(a,b){return ae(b4,Gb,a,b)}function
 e(a,b){return ab(d,a,b)}function
-f(a,b){return ab(b0,a,b)}function
+f(a,b){return ab(b4,a,b)}function
 g(a,b){return ae(f,e,a,b)}function
-h(a,b){return ab(as,a,b)}function
+h(a,b){return ab(ar,a,b)}function
 i(a,b){return ab(h,a,b)}function
 j(a,b){return ae(i,g,a,b)}function
-k(a,b){return ae(as,j,a,b)}return ae(function(a,b){return ab(as,a,b)},k,b,c)}function
-FN(c,b){var
+k(a,b){return ae(ar,j,a,b)}return ae(function(a,b){return ab(ar,a,b)},k,b,c)}function
+Gd(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return ab(as,a,b)}function
-f(a,b){return ae(e,as,a,b)}return ae(b0,function(a,b){return ae(as,f,a,b)},c,d)}function
-oi(b,a){var
+e(a,b){return ab(ar,a,b)}function
+f(a,b){return ae(e,ar,a,b)}return ae(b4,function(a,b){return ae(ar,f,a,b)},c,d)}function
+or(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ae(b0,as,a,b)}function
-e(a,b){return dK(d,a,b)}function
+d(a,b){return ae(b4,ar,a,b)}function
+e(a,b){return dL(d,a,b)}function
 f(a,b){return ab(e,a,b)}function
-g(a,b){return dK(as,a,b)}return ae(function(a,b){return ab(g,a,b)},f,b,c)}function
-oj(b,a){var
+g(a,b){return dL(ar,a,b)}return ae(function(a,b){return ab(g,a,b)},f,b,c)}function
+os(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ae(as,as,a,b)}function
-e(a,b){return ae(b0,d,a,b)}function
-f(a,b){return dK(e,a,b)}function
+d(a,b){return ae(ar,ar,a,b)}function
+e(a,b){return ae(b4,d,a,b)}function
+f(a,b){return dL(e,a,b)}function
 g(a,b){return ab(f,a,b)}function
-h(a,b){return dK(as,a,b)}return ae(function(a,b){return ab(h,a,b)},g,b,c)}function
-ok(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return ae(as,function(a,b){return ae(as,b0,a,b)},b,c)}function
-FO(c,a){as(c,a[1]);function
-b(b,a){f_(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return ab(FG,a,b)},d);var
-e=a[3];b(function(a,b){return ab(FM,a,b)},e);var
+h(a,b){return dL(ar,a,b)}return ae(function(a,b){return ab(h,a,b)},g,b,c)}function
+ot(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return ae(ar,function(a,b){return ae(ar,b4,a,b)},b,c)}function
+Ge(c,a){ar(c,a[1]);function
+b(b,a){ga(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return ab(F8,a,b)},d);var
+e=a[3];b(function(a,b){return ab(Gc,a,b)},e);var
 f=a[4];function
-g(a,b){return ab(as,a,b)}function
-h(a,b){return ae(b0,g,a,b)}b(function(a,b){return ab(h,a,b)},f);var
-i=a[5];b(function(a,b){return ab(FN,a,b)},i);b(oi,a[6]);b(oi,a[7]);b(oj,a[8]);return b(oj,a[9])}function
-f$(a,b){return ae(as,as,a,b)}function
-iK(b,a){return a?as(b,a[1]):dJ(b,FP)}function
-ol(a,b){return ae(iK,iK,a,b)}function
-ga(d,c,a,b){as(a,d);f_(a);return n(c,a,b)}function
-om(c,b){var
-d=a(c[2],b);return function(a,b,c){return ga(d,a,b,c)}}function
-FQ(b,e,a,d,c){function
-g(a,b){return ab(f$,a,b)}function
-h(a,b){return ab(f$,a,b)}function
+g(a,b){return ab(ar,a,b)}function
+h(a,b){return ae(b4,g,a,b)}b(function(a,b){return ab(h,a,b)},f);var
+i=a[5];b(function(a,b){return ab(Gd,a,b)},i);b(or,a[6]);b(or,a[7]);b(os,a[8]);return b(os,a[9])}function
+gb(a,b){return ae(ar,ar,a,b)}function
+iK(b,a){return a?ar(b,a[1]):dK(b,Gf)}function
+ou(a,b){return ae(iK,iK,a,b)}function
+gc(d,c,a,b){ar(a,d);ga(a);return n(c,a,b)}function
+ov(c,b){var
+d=a(c[2],b);return function(a,b,c){return gc(d,a,b,c)}}function
+Gg(b,e,a,d,c){function
+g(a,b){return ab(gb,a,b)}function
+h(a,b){return ab(gb,a,b)}function
 i(a,b){return ae(h,g,a,b)}var
 j=b[2];function
-k(a,b){return ga(j,i,a,b)}function
+k(a,b){return gc(j,i,a,b)}function
 l(a,b){return ab(iK,a,b)}var
-m=f(om(b,e),l);function
-n(a,b){return ab(b0,a,b)}function
-o(a,b){return ab(b0,a,b)}function
+m=f(ov(b,e),l);function
+n(a,b){return ab(b4,a,b)}function
+o(a,b){return ab(b4,a,b)}function
 p(a,b){return ae(o,n,a,b)}function
 q(a,b){return ab(p,a,b)}var
 r=[0,[0,a[1],d],[0,a[2],c]];function
-s(a,b){return ae(m,q,a,b)}return eI(function(a,b){return ae(k,s,a,b)},r)}function
-FR(b,c,a){function
-d(a,b){return ab(ol,a,b)}function
+s(a,b){return ae(m,q,a,b)}return eK(function(a,b){return ae(k,s,a,b)},r)}function
+Gh(b,c,a){function
+d(a,b){return ab(ou,a,b)}function
 e(a,b){return ab(d,a,b)}var
 g=b[2];function
-h(a,b){return ga(g,e,a,b)}function
-i(a,b){return ab(ol,a,b)}var
-j=f(om(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
-l(a,b){return ab(f$,a,b)}function
-m(a,b){return ae(l,j,a,b)}return eI(function(a,b){return ae(h,m,a,b)},k)}function
-FS(b,a){function
-c(a,b){return ab(f$,a,b)}function
-d(a,b){return ab(c,a,b)}return eI(function(a,c){return ga(b,d,a,c)},a)}function
-FT(a){var
-b=Bu(a);cB(a);return[0,b,E9(b),0]}function
-FU(b,a){var
-c=Cx(a);cB(a);return[0,b[1],b[2],[0,c]]}function
-dL(a){var
+h(a,b){return gc(g,e,a,b)}function
+i(a,b){return ab(ou,a,b)}var
+j=f(ov(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
+l(a,b){return ab(gb,a,b)}function
+m(a,b){return ae(l,j,a,b)}return eK(function(a,b){return ae(h,m,a,b)},k)}function
+Gi(b,a){function
+c(a,b){return ab(gb,a,b)}function
+d(a,b){return ab(c,a,b)}return eK(function(a,c){return gc(b,d,a,c)},a)}function
+Gj(a){var
+b=BM(a);cD(a);return[0,b,Fx(b),0]}function
+Gk(b,a){var
+c=CX(a);cD(a);return[0,b[1],b[2],[0,c]]}function
+dM(a){var
 b=a[1][12];return function(a){if(typeof
-a==="number")return 0===a?FV:FW;else
+a==="number")return 0===a?Gl:Gm;else
 switch(a[0]){case
-0:return aJ(FX,a[1]);case
+0:return aJ(Gn,a[1]);case
 1:var
-e=a[1];return aJ(FY,eI(function(a,b){return ae(ok,FO,a,b)},e));case
-2:return aJ(FZ,eI(ok,a[1]));case
-3:return aJ(F0,FQ(a[1],b,a[2],a[3],a[4]));case
+e=a[1];return aJ(Go,eK(function(a,b){return ae(ot,Ge,a,b)},e));case
+2:return aJ(Gp,eK(ot,a[1]));case
+3:return aJ(Gq,Gg(a[1],b,a[2],a[3],a[4]));case
 4:var
-c=a[1];return aJ(F1,FR(c[1],b,c[2]));default:var
-d=a[1];return aJ(F2,FS(d[1],d[2]))}}}function
+c=a[1];return aJ(Gr,Gh(c[1],b,c[2]));default:var
+d=a[1];return aJ(Gs,Gi(d[1],d[2]))}}}function
 iL(a,c,b){var
-d=ew(a[1],b),e=BJ(a[1],b);cB(b);var
-g=aN(c,a[2],d,e);return f(dL(a),g)}function
-F3(b,a){var
-c=ew(b[1],a),d=m2(a);cB(a);var
-e=FA(b[2],d,c);return f(dL(b),e)}function
-F4(b,a){var
-c=ew(b[1],a),d=m2(a),e=BQ(c,a);cB(a);var
-g=FB(b[2],d,c,e);return f(dL(b),g)}function
-gb(a,c,b){var
-d=ew(a[1],b),e=BW(a[1],b);cB(b);var
-g=aN(c,a[2],d,e);return f(dL(a),g)}function
-F5(b,c,a){var
-d=ew(b[1],a),e=m7(c,a);cB(a);var
-g=Fr(b[2],c,d,e);return f(dL(b),g)}function
-F6(c,b,a){var
-d=m7(b,a);cB(a);var
-e=Fs(c[2],b,d);return f(dL(c),e)}function
-F7(a,b,c){var
-d=pW(b,F8);if(0<=d){if(0<d){if(w(b,F9)){if(w(b,F_)){if(w(b,F$)){if(w(b,Ga)){if(w(b,Gb)){if(!w(b,Gc)&&a)return[0,a,gb(a[1],Fo,c)]}else
-if(a)return[0,a,gb(a[1],Fp,c)]}else
+d=ey(a[1],b),e=B1(a[1],b);cD(b);var
+g=aN(c,a[2],d,e);return f(dM(a),g)}function
+Gt(b,a){var
+c=ey(b[1],a),d=na(a);cD(a);var
+e=F2(b[2],d,c);return f(dM(b),e)}function
+Gu(b,a){var
+c=ey(b[1],a),d=na(a),e=B8(c,a);cD(a);var
+g=F3(b[2],d,c,e);return f(dM(b),g)}function
+gd(a,c,b){var
+d=ey(a[1],b),e=Cc(a[1],b);cD(b);var
+g=aN(c,a[2],d,e);return f(dM(a),g)}function
+Gv(b,c,a){var
+d=ey(b[1],a),e=nf(c,a);cD(a);var
+g=FS(b[2],c,d,e);return f(dM(b),g)}function
+Gw(c,b,a){var
+d=nf(b,a);cD(a);var
+e=FU(c[2],b,d);return f(dM(c),e)}function
+Gx(a,b,c){var
+d=p5(b,Gy);if(0<=d){if(0<d){if(w(b,Gz)){if(w(b,GA)){if(w(b,GB)){if(w(b,GC)){if(w(b,GD)){if(!w(b,GE)&&a)return[0,a,gd(a[1],FO,c)]}else
+if(a)return[0,a,gd(a[1],FP,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,F5(e,f[1],c)]}}else
-if(a)return[0,a,iL(a[1],Fi,c)]}else
+e=a[1],f=e[3];if(f)return[0,a,Gv(e,f[1],c)]}}else
+if(a)return[0,a,iL(a[1],FI,c)]}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,FU(g,c)],Ge]}}else
-if(a)return[0,a,F4(a[1],c)]}else
-if(a)return[0,a,F3(a[1],c)]}else
-if(w(b,Gf)){if(w(b,Gg)){if(w(b,Gh)){if(w(b,Gi)){if(w(b,Gj)){if(!w(b,Gk)&&a){var
-h=a[1],i=h[3];if(i)return[0,a,F6(h,i[1],c)]}}else
-if(a)return[0,a,gb(a[1],Fn,c)]}else
-if(a)return[0,a,gb(a[1],Fm,c)]}else
-if(!a)return[0,[0,FT(c)],Gl]}else
-if(a)return[0,a,iL(a[1],Fe,c)]}else
-if(a)return[0,a,iL(a[1],Ff,c)];return aW(Gd,b)}function
-iM(a){return q_(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-on=[0,0],oo=[0,0];function
-Gm(d){var
-a=Ax(d),b=Ay(a),e=bC(b),c=F7(on[1],e,b);if(a[3]<a[4])throw[0,cg,Gn];on[1]=c[1];return iM(c[2])}function
+g=a[1];if(!g[3])return[0,[0,Gk(g,c)],GG]}}else
+if(a)return[0,a,Gu(a[1],c)]}else
+if(a)return[0,a,Gt(a[1],c)]}else
+if(w(b,GH)){if(w(b,GI)){if(w(b,GJ)){if(w(b,GK)){if(w(b,GL)){if(!w(b,GM)&&a){var
+h=a[1],i=h[3];if(i)return[0,a,Gw(h,i[1],c)]}}else
+if(a)return[0,a,gd(a[1],FN,c)]}else
+if(a)return[0,a,gd(a[1],FM,c)]}else
+if(!a)return[0,[0,Gj(c)],GN]}else
+if(a)return[0,a,iL(a[1],FE,c)]}else
+if(a)return[0,a,iL(a[1],FF,c)];return aY(GF,b)}function
+iM(a){return rh(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+ow=[0,0],ox=[0,0];function
+GO(d){var
+a=AP(d),b=AQ(a),e=bD(b),c=Gx(ow[1],e,b);if(a[3]<a[4])throw[0,ck,GP];ow[1]=c[1];return iM(c[2])}function
 iN(b){var
-a=aJ(Go,iM(b));oo[1]=[0,a];return a}function
-Gp(b){var
-a=oo[1];if(a)return a[1];try{var
-c=Gm(b);return c}catch(a){a=bQ(a);return a[1]===ev?aJ(Gq,iM(a[2])):a===eX?Gr:a===gF?Gs:a[1]===cg?iN(a[2]):a===gG?iN(Gt):iN(e$(a))}}HR(f(aB(Gu),qB),Gp);gI(0);return}(globalThis));
+a=aJ(GQ,iM(b));ox[1]=[0,a];return a}function
+GR(b){var
+a=ox[1];if(a)return a[1];try{var
+c=GO(b);return c}catch(a){a=bT(a);return a[1]===ex?aJ(GS,iM(a[2])):a===eZ?GT:a===gH?GU:a[1]===ck?iN(a[2]):a===gI?iN(GV):iN(fb(a))}}Ih(f(aC(GW),qK),GR);gK(0);return}(globalThis));

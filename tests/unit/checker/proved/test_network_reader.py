@@ -56,7 +56,7 @@ def flat(value: Any) -> list[Any]:
 
 
 SMALL = (
-    "N network 1 2 3 1 1 4 1 1 2 9"  # mean 1/4, std 1/2, picture (1, 2, 3)
+    "N network 1 2 3 1 1 4 1 1 2 d"  # mean 1/4, std 1/2, picture (1, 2, 3)
     " 1 0 conv2d 1 2 1 1 0 1 1 1 1 4 2 2 1 -2 2 3 4 2 5 -6"  # 1: (2, 2, 4)
     " 2 1 1 add"  # 2
     " 2 1 2 concat"  # 3: (4, 2, 4)
@@ -64,8 +64,12 @@ SMALL = (
     " 1 4 upsample_nearest 1 2"  # 5: (4, 2, 4)
     " 2 5 3 add"  # 6
     " 1 6 leaky_relu 1 8"  # 7
-    " 1 7 flatten"  # 8: (32)
-    " 1 8 linear 1 1 20" + " 1" * 32 + " 1 -3"
+    " 1 7 avg_pool2d 2 4 1 1 0 0 1 1"  # 8: (4, 1, 1)
+    " 2 7 8 multiply"  # 9: (4, 2, 4)
+    " 1 9 clamp -1 2 3 4"  # a
+    " 1 a inverse_root"  # b
+    " 1 b flatten"  # c: (32)
+    " 1 c linear 1 1 20" + " 1" * 32 + " 1 -3"
 )
 PICTURE = "V picture 0001027f80ff"
 
@@ -127,12 +131,13 @@ TWO = "N network 3 4 4 3 0 1 0 1 0 1 3 1 1 1 1 1 1 2 1 0 flatten "
         ("max_pool2d 2 2 1 1 1 1 1 1", ["max_pool2d 2 2 1 1 2 1 1 1", "max_pool2d 2 2 1 1 1 2 1 1",
             "max_pool2d 2 2 1 1 1 1 2 1", "max_pool2d 2 2 1 1 1 1 1 2", "avg_pool2d 7 7 1 1 1 1 1 1",
             "avg_pool2d 2 1 1 1 1 1 1 1"]),
+        ("clamp -1 2 3 4", ["clamp 3 4 -1 2", "clamp 1 2 1 3", "clamp 0 0 1 1", "clamp 1 1"]),
         ("leaky_relu 1 2", ["leaky_relu 3 2", "leaky_relu -1 2", "leaky_relu 1 0"]),
         ("upsample_nearest 1 1", ["upsample_nearest 0 1", "upsample_nearest 1 0", "upsample_nearest 1001 1",
             "upsample_nearest 1000 1000"]),
         ("flatten", ["linear 1 1 1 0 1 0", "linear 1 1 10" + " 0" * 16 + " 1 0", "add", "concat", "softmax"]),
     ],
-    ids=["conv2d", "pooling", "slope", "scale", "kinds"],
+    ids=["conv2d", "pooling", "ends", "slope", "scale", "kinds"],
 )  # fmt: skip
 def test_layers_that_do_not_fit_are_refused(right: str, wrong: list[str], show) -> None:
     (accepted,) = show([ONE + right])
@@ -155,6 +160,17 @@ def test_what_is_joined_has_the_same_rows_and_columns(show) -> None:
     start = "N network 1 4 4 1 0 1 1 1 1 2 1 0 max_pool2d "
     lines = [f"{start}{kernel} 1 1 0 0 1 1 2 0 1 concat" for kernel in ("1 1", "1 2", "2 1")]
     assert [isinstance(shown, str) for shown in show(lines)] == [False, True, True]
+
+
+def test_what_is_repeated_by_a_product_has_the_same_extents_or_1(show) -> None:
+    """Of (1, 4, 4) times what windows make of it: (1, 1, 1), (1, 4, 1), (1, 1, 4); (1, 2, 2) and (1, 2, 1) are none."""
+    start = "N network 1 4 4 1 0 1 1 1 1 2 1 0 max_pool2d "
+    lines = [f"{start}{kernel} 1 1 0 0 1 1 2 0 1 multiply" for kernel in ("4 4", "1 4", "4 1", "3 3", "3 4")]
+    lines += [f"{start}4 4 1 1 0 0 1 1 {read} multiply" for read in ("2 1 0", "1 0", "3 0 1 1")]
+    assert [isinstance(shown, str) for shown in show(lines)] == [False] * 3 + [True] * 5
+    channels = "N network 3 1 1 3 0 1 0 1 0 1 3 1 1 1 1 1 1 2 1 0 conv2d 1 1 1 1 0 0 1 1 1 1 "
+    rows = [f"{count:x} {'3 1 1 1 ' * count}{count:x}{' 0' * count} 2 0 1 multiply" for count in (1, 2, 3)]
+    assert [isinstance(shown, str) for shown in show([channels + row for row in rows])] == [False, True, False]
 
 
 def test_inputs_have_to_be_earlier_and_of_one_shape(show) -> None:

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import pytest
-from checker_mutants.attacks.proved_pictures import pictured_verdicts, texts_of_networks_differ
+from checker_mutants.attacks.proved_pictures import every_kind, pictured_verdicts, texts_of_networks_differ
 from checker_mutants.mutant import injected
 from support.independent_network_text import text_of_network
 from support.network_truth import network_of
-from support.networks import layer, network_file, small_network
+from support.networks import layer, small_network
 
 from verale.checker import check
 from verale.checker.proved.text import network_text
 from verale.checker.read.network_file import read_network
 from verale.soundness.corpus.cases import stored
-
-
-def every_kind() -> bytes:
-    """A network of layers of every kind."""
-    layers = [
-        layer("a", "conv2d", "picture", stride=[1, 2], padding=[1, 0], dilation=[2, 1]),
-        layer("b", "leaky_relu", "a"),
-        layer("c", "tanh", "b"),
-        layer("d", "add", "b", "c"),
-        layer("e", "concat", "c", "d"),
-        layer("f", "upsample_nearest", "e", scale=[2, 3]),
-        layer("g", "max_pool2d", "f", kernel=[2, 3], stride=[1, 2], padding=[1, 0]),
-        layer("h", "avg_pool2d", "g", kernel=[1, 2], stride=[1, 1], padding=[0, 1]),
-        layer("i", "relu", "h"),
-        layer("j", "sigmoid", "i"),
-        layer("k", "flatten", "j"),
-    ]
-    tensors: dict[str, Any] = {"a.weight": [[[[0.1, -2.0], [3.0, 0.5]]]] * 2, "a.bias": [0.0, -0.3]}
-    return network_file(layers, tensors)
 
 
 @pytest.mark.parametrize("data", [small_network(), every_kind()], ids=["small", "every kind"])
@@ -48,9 +28,26 @@ def test_texts_and_verdicts_withstand_the_attacks() -> None:
         assert pictured_verdicts(module, "proved") == ""
 
 
-@pytest.mark.parametrize("kind", ["clamp", "multiply", "gaussian", "inverse_root"])
-def test_a_layer_that_the_program_does_not_know_is_refused_by_name(kind: str, proved_checker: str, monkeypatch) -> None:
+def test_a_layer_that_the_program_does_not_know_is_refused_by_name(proved_checker: str, monkeypatch) -> None:
     """And another kernel is asked by default."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    case = next(case for case in stored("picture") if case.name == "picture/euclidean-top_k")
+    network = network_of(case.network or b"")
+    last = network.layers[-1]["name"]
+    network.layers.append(layer("more", "gaussian", last))
+    digests = [hashlib.sha256(data).hexdigest().encode() for data in (case.network or b"", network.file())]
+    certificate = case.certificate.replace(*digests)
+    assert certificate != case.certificate
+    given = {"network": network.file(), "pictures": case.pictures}
+    verdict = check(certificate, case.head, kernel="proved", **given)
+    assert verdict.reason == "uncovered" and "not covered by the proof: the layer more (gaussian)" in verdict.message
+    verdict = check(certificate, case.head, kernel="proved-or-arb", **given)
+    assert verdict.reason == "picture" and "not covered" not in verdict.message
+
+
+@pytest.mark.parametrize("kind", ["clamp", "multiply", "inverse_root"])
+def test_a_layer_that_networks_seldom_have_is_computed(kind: str, proved_checker: str, monkeypatch) -> None:
+    """A clamp that leaves the latents as they are is proved; another layer makes others of them. By every kernel."""
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
     case = next(case for case in stored("picture") if case.name == "picture/euclidean-top_k")
     network = network_of(case.network or b"")
@@ -58,13 +55,10 @@ def test_a_layer_that_the_program_does_not_know_is_refused_by_name(kind: str, pr
     ends = {"lower": (-1e9).hex(), "upper": (1e9).hex()} if kind == "clamp" else {}
     network.layers.append(layer("more", kind, *[last] * (1 + (kind == "multiply")), **ends))
     digests = [hashlib.sha256(data).hexdigest().encode() for data in (case.network or b"", network.file())]
-    certificate = case.certificate.replace(*digests)
-    assert certificate != case.certificate
     given = {"network": network.file(), "pictures": case.pictures}
-    verdict = check(certificate, case.head, kernel="proved", **given)
-    assert verdict.reason == "uncovered" and f"not covered by the proof: the layer more ({kind})" in verdict.message
-    verdict = check(certificate, case.head, kernel="proved-or-arb", **given)
-    assert verdict.status.value == "PROVED" if kind == "clamp" else verdict.reason == "picture"
+    for kernel in ("arb", "proved"):
+        verdict = check(case.certificate.replace(*digests), case.head, kernel=kernel, **given)
+        assert verdict.status.value == "PROVED" if kind == "clamp" else verdict.reason == "picture", kernel
 
 
 def test_float32_is_refused_by_name(proved_checker: str, monkeypatch) -> None:

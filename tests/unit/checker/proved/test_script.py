@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from support import files
 
-from verale.checker import Auditor
+from verale.checker import Auditor, check
 from verale.checker.errors import KernelError
-from verale.checker.proved import dialogue, program
+from verale.checker.proved import claims, dialogue, program
 from verale.checker.proved.dialogue import Dialogue, UnavailableError
 from verale.checker.proved.program import SCRIPT, Program, find_program, find_script
 from verale.checker.proved.script_host import converse
+from verale.soundness.corpus.cases import stored
 
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
@@ -161,6 +162,19 @@ def test_v8_proves_where_an_event_loop_runs(without_executable):
         return Auditor(HEAD, None, "proved").check(certificate, entailment_only=True).status.value
 
     assert asyncio.run(proved()) == "PROVED"
+
+
+def test_a_network_that_is_too_large_is_refused_at_once(without_executable, monkeypatch):
+    """And the next checker is asked by default, which the verdict says."""
+    case = next(case for case in stored("picture") if case.name == "picture/euclidean-top_k")
+    monkeypatch.setattr(claims, "MOST_PRODUCTS_OF_SCRIPT", 10)
+    given = {"network": case.network, "pictures": case.pictures}
+    verdict = check(case.certificate, case.head, kernel="proved", **given)
+    assert (verdict.status.value, verdict.reason) == ("NOT_PROVED", "limit")
+    assert "as JavaScript the proved checker takes networks of at most 10 products" in verdict.message
+    verdict = check(case.certificate, case.head, **given)
+    assert verdict.status.value == "PROVED" and verdict.by["picture"] == "arb"
+    assert verdict.by["entailment"] == "proved"
 
 
 LIMITED = """
