@@ -5,8 +5,8 @@
 Weights are random; statistics of batch normalisation are those of random pictures, so that numbers keep the sizes that
 trained networks have. A head of cosines has patches of the network's own latents as prototypes. A row has the layers of
 the file, and processor seconds and peak memory of `verale explain` and `verale audit`, the start of Python included;
-the first has arb prove what it finds before it writes it. Width is the greatest of the reading's box of the latents, and
-grid how many fractional bits that box is computed with.
+the first has arb prove what it finds before it writes it. Width is the greatest of the reading's box of the latents,
+and grid how many fractional bits that box is computed with.
 """
 
 from __future__ import annotations
@@ -100,12 +100,13 @@ def _box(folder: Path) -> str:
     """The greatest width of the checker's box of the latents, and the bits of its grid."""
     from verale.checker.choices import load_arithmetic
     from verale.checker.network.enclosure import Enclosure
+    from verale.checker.read.formats import read_tensors
     from verale.checker.read.network_file import read_network
-    from verale.checker.read.pictures import PictureFile, opened_files
+    from verale.checker.read.pictures import Picture
 
     network = read_network((folder / "network.safetensors").read_bytes())
-    (stored,) = opened_files([PictureFile("", (folder / "pictures.safetensors").read_bytes)], network.shape)
-    box = Enclosure(network, load_arithmetic("arb")).latents(stored.picture(0))
+    values = read_tensors((folder / "pictures.safetensors").read_bytes())[1]["pictures"].data
+    box = Enclosure(network, load_arithmetic("arb")).latents(Picture(network.shape, bytes(values)))
     return f"2^{box.width.bit_length() - box.bits} | {box.bits}"
 
 
