@@ -1,12 +1,12 @@
 """Backbones of torchvision and timm: which are exported, and what it takes to explain a picture and to prove it.
 
-    python -m benchmarks.backbones [--size 64] [--kernel KERNEL] [--limit SECONDS] [NAME...]
+    python -m benchmarks.backbones [--size 64] [--kernel KERNEL] [--limit SECONDS] [--width] [NAME...]
 
 Weights are random; statistics of batch normalisation are those of random pictures, so that numbers keep the sizes that
 trained networks have. A head of cosines has patches of the network's own latents as prototypes. A row has the layers of
 the file, and processor seconds and peak memory of `verale explain` and `verale audit`, the start of Python included;
-the first has arb prove what it finds before it writes it. Width is the greatest of the reading's box of the latents,
-and grid how many fractional bits that box is computed with.
+the first has arb prove what it finds before it writes it. With --width a row has the greatest width of the reading's
+box of the latents too, which takes that box once more, and how many fractional bits it is computed with.
 """
 
 from __future__ import annotations
@@ -110,10 +110,10 @@ def _box(folder: Path) -> str:
     return f"2^{box.width.bit_length() - box.bits} | {box.bits}"
 
 
-def _row(name: str, size: int, kernel: str, limit: float) -> str:
+def _row(name: str, options: argparse.Namespace) -> str:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        refusal, layers, exported = _prepared(name, size, folder)
+        refusal, layers, exported = _prepared(name, options.size, folder)
         if refusal:
             return f"| {name} | | | | | | | | | {refusal} |"
         inputs = ("--network", "network.safetensors", "--images", "pictures.safetensors")
@@ -121,9 +121,10 @@ def _row(name: str, size: int, kernel: str, limit: float) -> str:
         row = f"| {name} | {layers} | {exported:.1f} | {found:.0f} | {most} |"
         if not list((folder / "out").glob("*.ale.json")):
             return f"{row} | | | | {' '.join(said.split())} |"
-        said, taken, most = _run(folder, "audit", "out", *inputs, "--kernel", kernel, "--limit", str(limit))
+        asked = ("--kernel", options.kernel, "--limit", str(options.limit))
+        said, taken, most = _run(folder, "audit", "out", *inputs, *asked)
         verdict = next((line for line in said.splitlines() if ".ale.json" in line), said)
-        return f"{row} {taken:.0f} | {most} | {_box(folder)} | {' '.join(verdict.split())} |"
+        return f"{row} {taken:.0f} | {most} | {_box(folder) if options.width else '|'} | {' '.join(verdict.split())} |"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -131,6 +132,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of torchvision, or timm:NAME; by default some")
     parser.add_argument("--size", type=int, default=64, help="rows and columns of the pictures")
+    parser.add_argument("--width", action="store_true", help="also how wide the box of the latents is")
     parser.add_argument("--kernel", default="proved-or-arb", help="as `verale audit` takes it")
     parser.add_argument("--limit", type=float, default=30, help="as `verale audit` takes it")
     options = parser.parse_args(arguments)
@@ -139,7 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---|", flush=True)
     for name in options.names or BACKBONES:
-        print(_row(name, options.size, options.kernel, options.limit), flush=True)
+        print(_row(name, options), flush=True)
 
 
 if __name__ == "__main__":
