@@ -99,10 +99,12 @@ class LatentRanges:
         ends: (L, D) intervals that hold them.
         roughly: why the intervals are wide, and what would help, in words that name the layer; empty where real
             arithmetic is known as exactly as it can be of use.
+        estimated: whether the intervals are estimated, so that nothing proves that they hold the latents.
     """
 
     ends: Enclosure
     roughly: str = ""
+    estimated: bool = False
 
 
 def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "real") -> LatentRanges:
@@ -119,15 +121,16 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
     rule = _Rules(arithmetic == "float32")
     with torch.no_grad():
         walked = _walked(network, _normalised(network, picture[None], rule.single), rule)
-        ends, roughly = walked.output.ends(), ""
+        ends, roughly, is_estimated = walked.output.ends(), "", False
         if rule.single:
             roughly = _OVERFLOW32.format(walked.beyond) if walked.beyond else _SINGLE
         elif not _is_narrow(ends):
             estimated = _estimated(network, network.normalised(picture[None]))
-            ends, roughly = (estimated.ends, "") if not estimated.rough else (ends, estimated.rough)
+            is_estimated = not estimated.rough
+            ends, roughly = (estimated.ends, "") if is_estimated else (ends, estimated.rough)
             ends = ends.clamp(walked.output.least, walked.output.most)
     lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
-    return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly)
+    return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly, is_estimated)
 
 
 _SINGLE = "any order of float32's sums widens it, layer by layer: it is narrower in real arithmetic (--arithmetic real)"

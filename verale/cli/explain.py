@@ -72,13 +72,19 @@ class _Request:
     "--images",
     "IMAGES",
     "The images to explain, in one subfolder for each class if known: of --checkpoint-dir any images; of --network"
-    " PNG files, or a safetensors file.",
+    " picture files, kept as PNG files that certificates name, or a safetensors file.",
 )
 @click.option(
     "--network", "network_path", metavar="NETWORK", type=click.Path(), help="Instead of latents: the network file."
 )
 @options.named(
     "--arithmetic", "How the network computes: real, the default; or float32, in any order of sums.", "real", "float32"
+)
+@click.option(
+    "--resize",
+    metavar="N",
+    type=int,
+    help="Scale each picture, so that its shorter side has N pixels, and crop its middle to what --network takes.",
 )
 @options.search()
 @options.fields_of(
@@ -97,6 +103,7 @@ def command(
     images: str | None,
     network_path: str | None,
     arithmetic: str | None,
+    resize: int | None,
     search: SearchOptions,
     deployed: Deployment | None,
     out: str,
@@ -125,7 +132,7 @@ def command(
     directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
     use_device(search.device)
     given = head_path, latents_path, checkpoint_dir, None if network_path else images
-    of_pictures = _seen(given, network_path, images, arithmetic)
+    of_pictures = _seen(given, network_path, images, arithmetic, resize)
     refused = [] if of_pictures is None else list(map(str, of_pictures.refused))
     if run.skip_unreadable and latents_path is not None:
         raise UsageError("--skip-unreadable is for --images")
@@ -194,11 +201,14 @@ def _opened(request: _Request) -> Iterator[ExplainRun]:
         yield replace(opened, compared=head.compared)
 
 
-def _seen(given: _Given, network: str | None, images: str | None, arithmetic: str | None) -> SeenPictures | None:
+def _seen(
+    given: _Given, network: str | None, images: str | None, arithmetic: str | None, resize: int | None
+) -> SeenPictures | None:
     """The pictures and their network; None without a network. Raises UsageError, InputError."""
     if network is None:
-        if arithmetic is not None:
-            raise UsageError("--arithmetic is for pictures: give --head, --network and --images too")
+        for name, value in (("--arithmetic", arithmetic), ("--resize", resize)):
+            if value is not None:
+                raise UsageError(f"{name} is for pictures: give --head, --network and --images too")
         return None
     if images is None or given[0] is None or given[1:] != (None, None, None):
         raise UsageError("pictures need --head, --network and --images, and no latents or run")
@@ -207,12 +217,16 @@ def _seen(given: _Given, network: str | None, images: str | None, arithmetic: st
 
     if arithmetic not in (None, *ARITHMETICS):
         raise UsageError(f"--arithmetic {arithmetic} is proved by no audit yet, expected {' or '.join(ARITHMETICS)}")
-    loaded = SeenPictures.load(network, images, "float32" if arithmetic == "float32" else "real")
+    loaded = SeenPictures.load(network, images, "float32" if arithmetic == "float32" else "real", resize)
+    if loaded.decoder is not None and loaded.decoded:
+        count, of = len(loaded.decoded), len(loaded.names)
+        print_line(f"{count} of {of} pictures are {loaded.decoder.in_words}; {_OF_PNG}", sys.stderr)
     if arithmetic == "float32":
         print_line(_EXCLUDED, sys.stderr)
     return loaded
 
 
+_OF_PNG = "the PNG files in pictures/ are what the network sees and what is proved"
 _EXCLUDED = (
     "float32 is binary32 in any order of sums: not TF32, bfloat16 or half precision, nor convolutions by Winograd's or"
     " Fourier's transforms (certificates/network-v1.md, 'The network in binary32')"

@@ -1,10 +1,14 @@
-"""Pictures of a run: read from PNG files or a tensor, kept beside the certificates with the network that sees them."""
+"""Pictures of a run: read from picture files or a tensor, kept beside the certificates with the network that sees them.
+
+PNG files are kept as they are. What other files show is kept as PNG files (`decoded`).
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from os.path import lexists
 from pathlib import Path
@@ -13,9 +17,10 @@ from typing import TYPE_CHECKING
 from verale.checker.errors import PictureError
 from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
 from verale.checker.read.pictures import LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
-from verale.errors import InputError, naming
+from verale.errors import InputError, UsageError, naming, option
 from verale.files import followed, read
 from verale.pictures import is_turned, opened
+from verale.runs.decoded import DecodedPicture, Decoder
 from verale.runs.folder import LATENTS, NETWORK, PICTURES, SOURCE
 from verale.runs.images import FolderClasses, classes_of_folders, image_files, tell_left_out, tell_turned
 from verale.runs.inputs import run_of
@@ -44,6 +49,8 @@ class SeenPictures:
         folder: all of whose images these are; None where one file was given.
         listed: the names of all PNG files, those among them that cannot be used.
         refused: the files of a folder that cannot be used.
+        decoder: made some of the PNG files.
+        decoded: by the names of these, what they were made from.
     """
 
     through: ThroughNetwork
@@ -54,14 +61,24 @@ class SeenPictures:
     folder: Path | None = None
     listed: tuple[str, ...] = ()
     refused: tuple[UnreadFile, ...] = ()
+    decoder: Decoder | None = None
+    decoded: dict[str, DecodedPicture] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real") -> SeenPictures:
-        """A network's file; and pictures from a folder of PNG files, from one PNG file, or from a safetensors file.
+    def load(
+        cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real", resize: int | None = None
+    ) -> SeenPictures:
+        """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file.
+
+        Args:
+            network: the network's file.
+            path: of the pictures.
+            arithmetic: in which the network computes.
+            resize: see `Decoder`.
 
         Raises:
             InputError: a network or a file of pictures that cannot be used, or a folder of which none can.
-            UsageError: an unknown arithmetic.
+            UsageError: an unknown arithmetic, or a size that cannot be had.
         """
         from verale.errors import NetworkError
         from verale.network import LARGEST_NETWORK, FrozenNetwork
@@ -69,24 +86,24 @@ class SeenPictures:
         data = read(network, "a network file (safetensors)", most=LARGEST_NETWORK)
         with naming(network, NetworkError):
             through = ThroughNetwork(FrozenNetwork.from_bytes(data), arithmetic)
-        seen = cls.of(through, data, path)
+        seen = cls.of(through, data, path, resize)
         return replace(seen, paths=(Path(network), *seen.paths))
 
     @classmethod
-    def of(cls, through: ThroughNetwork, network: bytes, path: str | Path) -> SeenPictures:
-        """The same of a network whose file has these bytes. Raises InputError."""
+    def of(cls, through: ThroughNetwork, network: bytes, path: str | Path, resize: int | None = None) -> SeenPictures:
+        """The same of a network whose file has these bytes. Raises InputError, UsageError."""
         import torch
 
         from verale.network import pictures_of
 
-        path = Path(path)
+        path, decoder = Path(path), Decoder(through.network.shape, resize)
         paths = image_files(path) if path.is_dir() else [path]
         if path.is_dir():
             tell_left_out(path)
         folder = path if path.is_dir() else path.parent
-        contents: list[bytes] = []
-        files = (PictureFile(str(each), partial(_read_into, contents, each, path.is_dir())) for each in paths)
-        opened = list(map(named_png, paths, opened_files(files, through.network.shape)))
+        read = _Files(decoder, folder, path.is_dir())
+        files = (PictureFile(str(each), partial(read, each)) for each in paths)
+        opened = list(map(named_png, map(decoder.name_of, paths), opened_files(files, through.network.shape)))
         used = [each for each in opened if isinstance(each, StoredPictures)]
         refused = tuple(each for each in opened if isinstance(each, UnreadFile))
         if not used:
@@ -94,14 +111,22 @@ class SeenPictures:
             raise InputError(refused[0].name, f"{refused[0].why}{others}")
         pictures = torch.cat(list(map(pictures_of, used)))
         if used[0].size is None:
-            return cls(through, pictures, {NETWORK: network, f"{PICTURES}.safetensors": contents[0]}, (path,))
-        listed = [each.relative_to(folder).as_posix() for each in paths]
-        found = zip(listed, contents, opened, strict=True)
+            if resize is not None:
+                raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
+            return cls(through, pictures, {NETWORK: network, f"{PICTURES}.safetensors": read.contents[0]}, (path,))
+        listed = [decoder.name_of(each).relative_to(folder).as_posix() for each in paths]
+        twice = [name for name, count in Counter(listed).items() if count > 1]
+        if twice:
+            raise InputError(folder / twice[0], "would be two pictures of this name: rename one of the files")
+        found = zip(listed, read.contents, opened, strict=True)
         kept = {name: data for name, data, one in found if isinstance(one, StoredPictures)}
-        tell_turned([name for name, data in kept.items() if _is_turned(name, data)])
+        decoded = {name: read.decoded[name] for name in kept if name in read.decoded}
+        turned = [each.file for each in decoded.values() if each.turned]
+        tell_turned([*turned, *(name for name, data in kept.items() if _is_turned(name, data))])
         files_of_run = {NETWORK: network} | {f"{PICTURES}/{name}": data for name, data in kept.items()}
         among = path if path.is_dir() else None
-        return cls(through, pictures, files_of_run, tuple(paths), tuple(kept), among, tuple(listed), refused)
+        about = tuple(kept), among, tuple(listed), refused, decoder, decoded
+        return cls(through, pictures, files_of_run, tuple(paths), *about)
 
     def classes_of(self, head: Head) -> FolderClasses:
         """What the subfolders say of the pictures' classes. Raises InputError."""
@@ -171,7 +196,7 @@ class SeenPictures:
             return None
         network = self.through.network
         normalised = {"mean": list(network.mean), "std": list(network.std)}
-        described = {
+        described: dict[str, object] = {
             "network_sha256": network.digest,
             "preprocessing": [{"type": "ToTensor"}, {"type": "Normalize", "params": normalised}],
             "prototypes": None,
@@ -181,6 +206,8 @@ class SeenPictures:
             SourceImage(name, label, hashlib.sha256(self.files[f"{PICTURES}/{name}"]).hexdigest())
             for name, label in zip(self.names, known, strict=True)
         ]
+        if self.decoder is not None and self.decoded:
+            described["decoded"] = self.decoder.record(self.decoded)
         source = SourceFile.build(described, PICTURES, self.classes_of(head).names, entries)
         return source.noting(head_sha256=head.digest).of_latents(latents).noting(image_pictures=self.digests)
 
@@ -190,9 +217,10 @@ class SeenPictures:
         real = None if self.folder is None else followed(self.folder)
         if real is None:
             return
+        own = [name for name in self.names if name not in self.decoded]
         for copy in (followed(out / PICTURES / name) for name in self.names):
             among = copy.relative_to(real) if copy is not None and copy.is_relative_to(real) else None
-            if among is not None and len(among.parts) <= 2 and among.as_posix() not in self.names:
+            if among is not None and len(among.parts) <= 2 and among.as_posix() not in own:
                 raise InputError(out, f"lies in {self.folder}, which would get copies of its pictures: choose another")
 
     def beside(self, head: Head, latents: Tensor, labels: Sequence[int] | None) -> dict[str, bytes]:
@@ -201,14 +229,38 @@ class SeenPictures:
         return ({} if source is None else {SOURCE: source.to_bytes()}) | self.files
 
 
-def _read_into(contents: list[bytes], path: Path, is_png: bool) -> bytes:
-    """The bytes of a file of pictures, which are kept in `contents`. Raises PictureError."""
-    contents.append(b"")
-    try:
-        contents[-1] = read(path, "a file of pictures", most=LARGEST_PNG if is_png else LARGEST_PICTURES)
-    except InputError as error:
-        raise PictureError(error.problem) from error
-    return contents[-1]
+class _Files:
+    """Reads files of pictures, and keeps what it gives: their bytes, or those of the PNG files that are made of them.
+
+    Args:
+        decoder: makes PNG files.
+        folder: to which names are relative.
+        of_folder: whether all are picture files.
+
+    Attributes:
+        contents: of the files that were read, in order; empty of one that cannot be read.
+        decoded: by the names of the PNG files that were made, what they were made from.
+    """
+
+    def __init__(self, decoder: Decoder, folder: Path, of_folder: bool) -> None:
+        self._decoder, self._folder = decoder, folder
+        self._most = LARGEST_PNG if of_folder else LARGEST_PICTURES
+        self.contents: list[bytes] = []
+        self.decoded: dict[str, DecodedPicture] = {}
+
+    def __call__(self, path: Path) -> bytes:
+        """The bytes of a file as the checker reads them. Raises PictureError."""
+        self.contents.append(b"")
+        try:
+            data = read(path, "a file of pictures", most=self._most)
+            if self._decoder.takes(path):
+                name = self._decoder.name_of(path).relative_to(self._folder).as_posix()
+                data, made = self._decoder.png(path, path.relative_to(self._folder).as_posix(), data)
+                self.decoded[name] = made
+        except InputError as error:
+            raise PictureError(error.problem) from error
+        self.contents[-1] = data
+        return data
 
 
 def _is_turned(name: str, data: bytes) -> bool:

@@ -71,6 +71,7 @@ class Source:
         preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
         origins: by prototype, the patch that it was copied from.
         fields: the patches' receptive fields, where known.
+        decoded: which of the pictures were made from other files, and how, in words; empty of none.
         roots: the folders, without links in their paths, of which files may be read; None for all. Who writes
             `source.json` may name any file of the reader's machine in it.
     """
@@ -86,6 +87,7 @@ class Source:
     preprocessing: Any = None
     origins: Mapping[int, Origin] = field(default_factory=dict)
     fields: ReceptiveFields | None = None
+    decoded: str = ""
     roots: tuple[Path, ...] | None = None
 
     def within(self, *folders: Path) -> Source:
@@ -244,6 +246,7 @@ class SourceFile:
             preprocessing=self.record["preprocessing"],
             origins=_origins(self.record["prototypes"] or [], beside),
             fields=_fields(self.record.get("receptive_fields")),
+            decoded=_decoded(self.record.get("decoded")),
         )
 
 
@@ -297,6 +300,17 @@ def _fields(entry: Mapping[str, object] | None) -> ReceptiveFields | None:
         raise ValueError(f"the network's input has {height} x {width} pixels")
     unknown = tuple(map(_text, _listed(entry["unknown"], _MOST_UNKNOWN)))
     return ReceptiveFields(_axis(entry["rows"], height), _axis(entry["columns"], width), (height, width), unknown)
+
+
+def _decoded(entry: Mapping[str, Any] | None) -> str:
+    """What is said of pictures that were made from other files (`verale.runs.decoded`)."""
+    if entry is None:
+        return ""
+    scaled, count = entry["scaled"], len(entry["files"])
+    how = f"decoded by {_text(entry['by'])}"
+    if scaled is not None:
+        how += f", scaled to a shorter side of {_index(scaled['shorter_side'])} and cropped to the middle"
+    return f"{count} pictures were {how}"
 
 
 def _axis(entry: object, length: int) -> Axis:
