@@ -600,8 +600,8 @@ report/account.py _Ledger.takes: the better end of an activation counts
 bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
     up(up(self.bias - least) + up(self.bias.abs() * 2.0**-52)) => self.bias - least - 2.0**-40
     unit/search/test_paradigms_evidence.py::test_statements_are_true_and_prove_the_class[euclidean]
-search/linked.py with_sums: a sum adds to the margin
-    down(by_own[:, about] - each.upper) => down(by_own[:, about] + each.upper)
+search/paradigms/evidence.py _Case.proved: a sum adds to the margin
+    down(alone - allowed) => down(alone + allowed)
     unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
 bounds/margin.py belonging: prototypes belong to every class that has not the least weight
     head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
@@ -636,7 +636,7 @@ checker/proved/claims.py ProvedAudit.prove: a statement can be spared, and nobod
     without self._require_none_spare()
     unit/checker/proved/test_audit.py::test_a_statement_without_which_the_class_is_proved_is_named
 search/linked.py Linked.shrunk: minimality is claimed where a statement can be spared
-    not self._may_be_proved(margins, torch.cat([without, *bounds])) => True
+    not bool(self.may_be_proved(margins, torch.cat([without, *bounds])[None]).any()) => True
     unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
 search/linked.py Linked.shrunk: a statement that neighbours imply is kept
     not len(order) => True

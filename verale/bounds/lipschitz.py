@@ -20,7 +20,7 @@ __all__ = ["Lipschitz"]
 _BITS = 64
 """An end is found to so many bits of the way on which it is looked for."""
 _AT_ONCE, _MOST_BITS = 2**11, 6
-"""Ends are found by sections, of about so many numbers a step; of few ends so many bits in one step."""
+"""Ends are found by sections, of about so many numbers of a row a step; of few ends so many bits in one step."""
 _GREATEST = 2.0**128
 """Squared distances beyond this are not looked for."""
 _LARGEST_TABLE = 2**25
@@ -50,6 +50,7 @@ class Lipschitz:
         self._points = head.points.to(torch.float64)
         self._table = self._computed(self._points, self._points) if head.size**2 <= _LARGEST_TABLE else None
         self._near, self._far = oriented(head, domain_range(head))
+        self._unbounded = bool((self._far == torch.inf).any())
         self._least = 0.0 if self._distances else -1.0
 
     @staticmethod
@@ -75,6 +76,13 @@ class Lipschitz:
         ranges.lower[row, own] = torch.maximum(ranges.lower[row, own], ends.lower)
         ranges.upper[row, own] = torch.minimum(ranges.upper[row, own], ends.upper)
         return ranges
+
+    def floors(self, low: Tensor, own: Tensor) -> Tensor:
+        """(..., S, P) lower ends of all activations, each row from the lower end (..., S) of that of one prototype,
+        which `own` (..., S) names."""
+        farthest = self._farthest(self._far_of(low, own), own)
+        ends = pooled_activation(self._head, farthest, farthest).lower
+        return ends.scatter_reduce_(-1, own.expand_as(low)[..., None], low[..., None], "amax")
 
     def most(self, high: Tensor, of: Tensor | None = None) -> Tensor:
         """(..., P) upper ends of all activations, given upper ends of all (..., P); only those `of` (..., P) bool are
@@ -124,14 +132,15 @@ class Lipschitz:
         """The greatest dissimilarities over the domain; where they are infinite, some that reach far enough."""
         unbounded = self._far[of] == torch.inf
         top = self._far[of].masked_fill(unbounded, 1.0)
-        while bool((short := unbounded & ~reached(top) & (top < _GREATEST)).any()):
+        while self._unbounded and bool((short := unbounded & ~reached(top) & (top < _GREATEST)).any()):
             top = torch.where(short, 16 * top, top)
         return top
 
     @staticmethod
     def _last(good: Tensor, bad: Tensor, proved: Callable[[Tensor], Tensor]) -> Tensor:
         """On the way from `good` to `bad` numbers that are proved, next to others that are not; or `good`."""
-        bits = min(_MOST_BITS, max(1, (_AT_ONCE // max(1, good.numel())).bit_length() - 1))
+        # Of a row, so that what is found does not depend on how many images there are.
+        bits = min(_MOST_BITS, max(1, (_AT_ONCE // max(1, good.shape[-1])).bit_length() - 1))
         shares = torch.linspace(0, 1, 2**bits + 1, dtype=torch.float64)[1:-1].view(-1, *[1] * good.dim())
         for _ in range(-(-_BITS // bits)):
             tried = torch.cat([good[None], good + (bad - good) * shares, bad[None]])
@@ -140,12 +149,12 @@ class Lipschitz:
         return good
 
     def _nearest(self, near: Tensor, own: Tensor | slice, of: Tensor | slice = slice(None)) -> Tensor:
-        """(S, P) lower bounds of y, for the columns `of`; each row from that (S,) of the y_k that `own` names."""
+        """(..., S, P) lower bounds of y, for the columns `of`; each row from that (..., S) of y_k, k of `own`."""
         links, sines = self._links(own, of)
         if self._distances:
-            least = down(down(root(near))[:, None] - links).clamp(min=0)
+            least = down(down(root(near))[..., None] - links).clamp(min=0)
             return torch.maximum(down(least.square()), self._near[of])
-        y = near[:, None]
+        y = near[..., None]
         least = down(down(links * y) - up(sines * _sine(y)))
         return torch.maximum(torch.where(y > -links, least, self._least), self._near[of])
 
@@ -153,8 +162,8 @@ class Lipschitz:
         """The same for upper bounds."""
         links, sines = self._links(own, of)
         if self._distances:
-            return torch.minimum(up(up(up(root(far))[:, None] + links).square()), self._far[of])
-        y = far.clamp(max=1)[:, None]
+            return torch.minimum(up(up(up(root(far))[..., None] + links).square()), self._far[of])
+        y = far.clamp(max=1)[..., None]
         most = up(up(links * y) + up(sines * _sine(y)))
         return torch.minimum(torch.where(y < links, most, 1.0), self._far[of])
 
@@ -163,9 +172,11 @@ class Lipschitz:
         what the sines may be then."""
         if self._table is not None:
             links, sines = self._table
-            some = links[own][:, of]
-            return some, some if self._distances else sines[own][:, of]
-        return self._computed(self._points[own], self._points[of])
+            some = links[own][..., of]
+            return some, some if self._distances else sines[own][..., of]
+        points = self._points[own]
+        links, sines = self._computed(points.flatten(0, -2), self._points[of])
+        return links.view(*points.shape[:-1], -1), sines.view(*points.shape[:-1], -1)
 
     def _computed(self, points: Tensor, others: Tensor) -> tuple[Tensor, Tensor]:
         if self._distances:

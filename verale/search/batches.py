@@ -31,7 +31,7 @@ from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms.base import ParadigmSearch, require_memory
 from verale.search.problem import Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
-from verale.search.smallest import Kept, NotKept, Solution, Solved, keep_smallest
+from verale.search.smallest import Kept, NotKept, Solved, keep_smallest
 from verale.search.threads import one_thread
 from verale.search.through import BEYOND, ThroughNetwork, solve_picture
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
@@ -265,12 +265,12 @@ class _Explainer:
         midpoints = ((problem.activations.lower + problem.activations.upper) / 2).cpu()
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
         solved = dict(zip(settled, keep_smallest(problem.take(settled), self.searches), strict=True))
+        if digits != EXACT_DIGITS:
+            solved = self._shortened(problem, digits, solved)
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
             about = _About({"latents": digest(patches)}, len(patches), predicted)
             activations = midpoints[image] if exact.take([image]).is_finite else None
             kept = solved.get(image) or Kept("", self._unsettled(tolerance, exact.take([image])), ())
-            if digits != EXACT_DIGITS and not isinstance(kept.solution, str):
-                kept = replace(kept, solution=self._shortened(problem.take([image]), digits, kept))
             if isinstance(kept.solution, str):
                 reason = kept.solution
                 if image in solved:
@@ -288,18 +288,26 @@ class _Explainer:
             results.append(ImageResult(explanation, self.head, activations, kept.others))
         return results
 
-    def _shortened(self, image: Problem, digits: int | str, kept: Kept) -> Solution:
-        """The solution of one image in short numbers, if that proves the class; otherwise as it is, or why there is
-        none.
+    def _shortened(self, problem: Problem, digits: int | str, solved: dict[int, Kept]) -> dict[int, Kept]:
+        """The solutions of some images in short numbers, if these prove the class; otherwise as they are, or why there
+        are none.
 
         Soundness: the margins are those of the wide statements alone. Statements that were needed still are, because
         reference ranges grow with the intervals of the others.
         """
-        if isinstance(kept.solution, str):
-            return kept.solution
-        (search,) = (search for search in self.searches if search.name == kept.paradigm)
-        found = search.in_short_numbers(image, kept.solution, digits, self.least_unit)
-        return f"{digits} digits do not prove the class" if found is None else found
+        short = dict(solved)
+        for search in self.searches:
+            of_search = {
+                image: kept.solution
+                for image, kept in solved.items()
+                if kept.paradigm == search.name and not isinstance(kept.solution, str)
+            }
+            found = search.in_short_numbers(
+                problem.take(list(of_search)), list(of_search.values()), digits, self.least_unit
+            )
+            for image, solution in zip(of_search, found, strict=True):
+                short[image] = replace(solved[image], solution=solution or f"{digits} digits do not prove the class")
+        return short
 
     @cached_property
     def least_unit(self) -> float:

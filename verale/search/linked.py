@@ -17,16 +17,15 @@ from torch import Tensor
 
 from verale.bounds import Margins, activation_range
 from verale.bounds.lipschitz import Lipschitz
-from verale.bounds.margin import belonging, kept
 from verale.bounds.observables import norm
-from verale.certificate import ActivationStatement, Statement, SumStatement
+from verale.certificate import ActivationStatement, Statement
 from verale.errors import UsageError
 from verale.head import Head, Identity, Linear, MaxPooling, Negated, TopMeanPooling
-from verale.rounding import Enclosure, down, root
+from verale.rounding import Enclosure, root
 from verale.search.problem import NOISE
 from verale.search.stated import Stated
 
-__all__ = ["Linked", "WholeMargins", "with_sums"]
+__all__ = ["Linked", "WholeMargins"]
 
 _FAR = 1e100
 """Stands for infinity: the square of a coordinate at which a margin without bounds is below 0."""
@@ -60,18 +59,12 @@ class Linked:
         return None if isinstance(linked._lipschitz, _Unlinked) and linked._whole is None else linked
 
     def proved(self, margins: Margins, statements: Sequence[Statement]) -> Tensor:
-        """(C,) lower bounds of the margins of one image, given statements about activations and sums.
-
-        Soundness: the difference of two logits is what the prototypes of the class give, at least the first term, less
-        what all others take back, which a sum bounds; and it is what all give. The greater bound counts.
-        """
-        sums = [each for each in statements if isinstance(each, SumStatement)]
-        box = self.box(Stated.of(statements, self._head.size))
-        return with_sums(margins, self._head, box[None], sums)[0]
+        """(C,) lower bounds of the margins of one image, given statements about activations and clauses."""
+        return _least_margins(margins, self.box(Stated.of(statements, self._head.size))[None])[0]
 
     def shrunk(self, margins: Margins, statements: Sequence[Statement]) -> tuple[list[Statement], bool]:
-        """The statements without those that the others make needless: first clauses and sums, then the statements
-        without which the least margin stays greatest, some of them together, until none is left.
+        """The statements without those that the others make needless: first clauses, then the statements without which
+        the least margin stays greatest, some of them together, until none is left.
 
         Args:
             margins: of one image.
@@ -88,7 +81,6 @@ class Linked:
             fewer = [other for other in left if other is not each]
             if bool((self.proved(margins, fewer) > 0).all()):
                 left = fewer
-        sums = [each for each in left if isinstance(each, SumStatement)]
         own = [each for each in left if isinstance(each, ActivationStatement)]
         stated = Stated.of(left, self._head.size)
         rows = self._rows(stated)
@@ -97,13 +89,13 @@ class Linked:
         most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
         while True:
             alone = self._without_own(stated)
-            without = torch.minimum(with_sums(margins, self._head, _within_each(rows, alone), sums), most)
+            without = torch.minimum(_least_margins(margins, _within_each(rows, alone)), most)
             least = without.amin(1)
             order = least.argsort(descending=True, stable=True)
             order = order[least[order] > 0]
             if not len(order):
                 break
-            now = with_sums(margins, self._head, _met(rows, alone)[None], sums)[0]
+            now = _least_margins(margins, _met(rows, alone)[None])[0]
             lost = (now - without[order]).nan_to_num(0.0, 0.0, 0.0).cumsum(0)
             count = max(1, int((lost < now).all(1).long().cumprod(0).sum()) // _TOGETHER)
             while count:
@@ -111,7 +103,7 @@ class Linked:
                 rest = [place for place in range(len(own)) if place not in gone]
                 smaller = _without(stated, [own[place].prototype for place in gone])
                 box = _met(Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), self._without_own(smaller))
-                bound = with_sums(margins, self._head, box[None], sums)[0]
+                bound = _least_margins(margins, box[None])[0]
                 if bool((bound > 0).all()):
                     own, stated, most = [own[place] for place in rest], smaller, most[rest]
                     rows = Enclosure.unchecked(rows.lower[rest], rows.upper[rest])
@@ -123,15 +115,16 @@ class Linked:
         left = [each for each in left if not isinstance(each, ActivationStatement) or id(each) in kept]
         others = [each for each in left if not isinstance(each, ActivationStatement)]
         bounds = [self.proved(margins, [each for each in left if each is not other])[None] for other in others]
-        return left, not self._may_be_proved(margins, torch.cat([without, *bounds]))
+        return left, not bool(self.may_be_proved(margins, torch.cat([without, *bounds])[None]).any())
 
-    def _may_be_proved(self, margins: Margins, without: Tensor) -> bool:
-        """Whether a checker that rounds less may prove the class at some of these margins (B, C)."""
-        least = -NOISE * float(margins.error[0].amax())
-        anyway = torch.zeros(self._head.classes, dtype=torch.bool)
+    def may_be_proved(self, margins: Margins, without: Tensor) -> Tensor:
+        """(N, B) bool: whether a checker that rounds less may prove the class of N images at margins (N, B, C)."""
+        least = -NOISE * margins.error.amax(1)
+        enough = without > least[:, None, None]
         if self._whole is not None:
-            anyway = ~self._whole.fall_short(int(margins.predicted[0]))
-        return bool(((without > least) | anyway).all(1).any())
+            short = torch.stack([self._whole.fall_short(each) for each in margins.predicted.tolist()])
+            enough |= ~short[:, None]
+        return enough.all(2)
 
     def box(self, stated: Stated) -> Enclosure:
         """(P,) ranges of the activations: those over the domain, cut by what is stated of each, and by what one other
@@ -145,11 +138,12 @@ class Linked:
         """(S, P) what each statement about one activation says of all, its own among them."""
         own = torch.zeros_like(stated.below)
         own[stated.prototypes] = True
-        return self.rows(self._range.intersect(stated.ends), own)
+        return self._lipschitz.ranges(self._range.intersect(stated.ends), own)
 
-    def rows(self, ends: Enclosure, stated: Tensor) -> Enclosure:
-        """(S, P) what statements about single activations, S of which there are, say of all; `ends` (P,) are theirs."""
-        return self._lipschitz.ranges(ends, stated)
+    def floors(self, low: Tensor, own: Tensor) -> Tensor:
+        """(..., S, P) lower ends of all activations by one statement each: that of the prototype that `own` (..., S)
+        names is at least `low` (..., S)."""
+        return torch.maximum(self._lipschitz.floors(low, own), self._range.lower)
 
     def _without_own(self, stated: Stated) -> Enclosure:
         """(P,) ranges by the domain and the clauses; those that a clause exempts are cut by what all others say."""
@@ -237,6 +231,11 @@ class _Unlinked:
             end[torch.arange(len(own)), own] = known[own]
         return Enclosure.unchecked(*ends)
 
+    def floors(self, low: Tensor, own: Tensor) -> Tensor:
+        """See `Lipschitz.floors`."""
+        ends = self._everywhere.lower.expand(*low.shape, -1).clone()
+        return ends.scatter_(-1, own.expand_as(low)[..., None], low[..., None])
+
     def most_by_others(self, high: Tensor, of: Tensor) -> Tensor:
         """See `Lipschitz.most_by_others`."""
         return torch.full_like(high, math.inf)
@@ -246,16 +245,9 @@ class _Unlinked:
         return torch.full_like(low, -math.inf)
 
 
-def with_sums(margins: Margins, head: Head, boxes: Enclosure, sums: Sequence[SumStatement]) -> Tensor:
-    """(B, C) lower bounds of the margins of one image over boxes (B, P), given sums."""
-    bound = margins.lower(boxes[None])[0]
-    if sums:
-        own = belonging(head, margins.predicted)[0]
-        by_own = margins.lower(kept(boxes, own)[None])[0]
-        for each in sums:
-            about = slice(None) if each.rivals is None else list(each.rivals)
-            bound[:, about] = torch.maximum(bound[:, about], down(by_own[:, about] - each.upper))
-    return bound
+def _least_margins(margins: Margins, boxes: Enclosure) -> Tensor:
+    """(B, C) lower bounds of the margins of one image over boxes (B, P)."""
+    return margins.lower(boxes[None])[0]
 
 
 def _met(rows: Enclosure, alone: Enclosure) -> Enclosure:

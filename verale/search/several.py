@@ -26,7 +26,7 @@ from verale.search.covers import Cover
 from verale.search.digits import EXACT_DIGITS
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
-from verale.search.paradigms.of_activations import OfActivations
+from verale.search.paradigms.of_activations import OneByOne
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem, UnexplainedError, shortened
 from verale.search.prove import UNSETTLED, not_surely_needed, without_doubtful
@@ -91,7 +91,7 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterat
     if isinstance(search, OfPatches):
         vocabulary = _OfPatches(problem, search)
     else:
-        vocabulary = _OfActivations(problem, cast(OfActivations, search))
+        vocabulary = _OfActivations(problem, cast(OneByOne, search))
     return _attempts(vocabulary, patches, paradigm, seed)
 
 
@@ -172,7 +172,7 @@ def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
 class _OfActivations:
     """Statements about each activation, and the clauses of the explanation that `explain` gives."""
 
-    def __init__(self, problem: Problem, search: OfActivations) -> None:
+    def __init__(self, problem: Problem, search: OneByOne) -> None:
         self.problem, self._activations, self._search = problem, Activations(problem), search
         usual = _usual(problem, search)
         ceiling = next((each.upper for each in usual if isinstance(each, OrderStatement)), math.inf)

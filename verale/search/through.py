@@ -228,7 +228,7 @@ def for_all_of(
         is_true = holding(ranges, solution[0]) == solution[0] and holding(ranges, wide) == wide
         return (wide, margins_in_digits(proved), minimal, prices) if is_true else None
     if digits != EXACT_DIGITS:
-        found = search.in_short_numbers(problem, (statements, margins, minimal, prices), digits, least)
+        (found,) = search.in_short_numbers(problem, [(statements, margins, minimal, prices)], digits, least)
         if found is None:
             return None
         statements, _, minimal, prices = found

@@ -13,6 +13,7 @@ from support.small import small_head, small_latents, varied_head
 import verale
 from verale.bounds import LinearMargins, activation_range, lipschitz
 from verale.bounds.lipschitz import Lipschitz
+from verale.bounds.margin import belonging, kept
 from verale.certificate import (
     ActivationStatement,
     Certificate,
@@ -23,7 +24,7 @@ from verale.certificate import (
 )
 from verale.checker import Auditor
 from verale.head import Head, InnerProduct, LogRatio, Negated
-from verale.search.linked import Linked, WholeMargins, with_sums
+from verale.search.linked import Linked, WholeMargins
 from verale.search.problem import Problem
 from verale.search.several import several
 from verale.search.stated import Stated
@@ -94,8 +95,13 @@ def alone(head: Head, certificate: Certificate) -> bool:
     """Whether neighbours are needed for the proof."""
     box = activation_range(head, certificate.patches).intersect(Stated.of(certificate.statements, head.size).ends)
     margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
-    sums = [each for each in certificate.statements if isinstance(each, SumStatement)]
-    return not bool((with_sums(margins, head, box[None], sums) > 0).all())
+    proved = margins.lower(box[None, None])[0, 0]
+    by_own = margins.lower(kept(box, belonging(head, margins.predicted)[0])[None, None])[0, 0]
+    for each in certificate.statements:
+        if isinstance(each, SumStatement):
+            about = slice(None) if each.rivals is None else list(each.rivals)
+            proved[about] = proved[about].maximum(by_own[about] - each.upper)
+    return not bool((proved > 0).all())
 
 
 ONE_PATCH = ("euclidean", "negated", "cosine", "inner product", "in a ball")
@@ -217,14 +223,16 @@ def test_links_of_many_prototypes_are_computed_as_they_are_used(monkeypatch) -> 
         head = clustered(name, 2)
         observed = Problem.of(head, small_latents(head, 1, 3, 2).double()).activations[0]
         stated = torch.arange(head.size) % 3 == 0
-        kept = Lipschitz(head)
+        floors = observed.lower[stated].view(2, -1), stated.nonzero().view(2, -1)
+        table = Lipschitz(head)
         with monkeypatch.context() as context:
             context.setattr(lipschitz, "_LARGEST_TABLE", 0)
             computed = Lipschitz(head)
         for one, other in (
-            (kept.ranges(observed, stated), computed.ranges(observed, stated)),
-            (kept.most(observed.upper, stated), computed.most(observed.upper, stated)),
-            (kept.least(observed.lower, stated), computed.least(observed.lower, stated)),
+            (table.ranges(observed, stated), computed.ranges(observed, stated)),
+            (table.most(observed.upper, stated), computed.most(observed.upper, stated)),
+            (table.least(observed.lower, stated), computed.least(observed.lower, stated)),
+            (table.floors(*floors), computed.floors(*floors)),
         ):
             for a, b in (
                 ((one, other),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from math import inf
 
 import pytest
 import safetensors.torch
@@ -19,8 +20,9 @@ from verale.head import Cosine, Head, Identity, Linear
 from verale.search.avoid import Avoid
 from verale.search.explain import explain
 from verale.search.options import SearchOptions, Unexplained
+from verale.search.paradigms import evidence
 from verale.search.paradigms.evidence import EvidenceSearch
-from verale.search.problem import Problem, UnexplainedError
+from verale.search.problem import Problem
 
 
 def search_of(head: Head, patches: int) -> EvidenceSearch:
@@ -64,31 +66,33 @@ def test_every_kernel_proves_what_is_found(digits: int | str, near: float, prove
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_statements_are_true_and_prove_the_class(geometry):
-    """In exact numbers of the image's activations: floors of the class's own prototypes, and one sum."""
+    """In exact numbers of the image's activations: floors of the class's own prototypes, and sums."""
     problem = small_problem(geometry, 4)
     search, weight = search_of(problem.head, problem.patches), problem.head.weight
-    for image in range(len(problem)):
+    for image, solution in enumerate(search.solve(problem, [inf] * len(problem))):
+        if isinstance(solution, str):
+            continue
         one = problem.take([image])
         predicted = int(one.margins.predicted[0])
-        try:
-            explanation = search.explain(one, float("inf"))
-        except UnexplainedError:
-            continue
-        *shown, total = explanation.statements
-        assert isinstance(total, SumStatement) and total.rivals is None and total.upper >= 0
+        statements, margins, _, _ = solution
         own = belonging(problem.head, torch.tensor([predicted]))[0]
         lower, upper = one.activations.lower[0], one.activations.upper[0]
-        for each in shown:
-            assert isinstance(each, ActivationStatement) and bool(own[each.prototype])
-            assert each.lower <= float(lower[each.prototype]) and each.upper == float("inf")
-        for rival in set(range(problem.head.classes)) - {predicted}:
-            gains = [Fraction(float(weight[rival, j])) - Fraction(float(weight[predicted, j])) for j in range(len(own))]
-            least = sum(
-                min(d * Fraction(float(e)) for e in (lower[j], upper[j])) for j, d in enumerate(gains) if not own[j]
-            )
-            assert least <= Fraction(total.upper)
-        assert torch.equal(search.prove(one, explanation.statements), explanation.margins)
-        assert (explanation.margins > 0).all() and not explanation.minimal
+        for each in statements:
+            if isinstance(each, ActivationStatement):
+                assert bool(own[each.prototype])
+                assert each.lower <= float(lower[each.prototype]) and each.upper == inf
+                continue
+            assert isinstance(each, SumStatement) and each.upper >= 0
+            for rival in set(range(problem.head.classes) if each.rivals is None else each.rivals) - {predicted}:
+                gains = [
+                    Fraction(float(weight[rival, j])) - Fraction(float(weight[predicted, j])) for j in range(len(own))
+                ]
+                least = sum(
+                    min(d * Fraction(float(e)) for e in (lower[j], upper[j])) for j, d in enumerate(gains) if not own[j]
+                )
+                assert least <= Fraction(each.upper)
+        proved = search.prove(one, statements)
+        assert (proved > 0).all() and (proved >= torch.tensor(margins, dtype=torch.float64)).all()
 
 
 def test_the_fewest_prototypes_that_do():
@@ -96,15 +100,40 @@ def test_the_fewest_prototypes_that_do():
     for seed in range(6):
         head, images = clear_head(seed)
         problem = Problem.of(head, images)
-        search = search_of(head, images.shape[1])
-        for image in range(len(problem)):
+        search = EvidenceSearch(head, images.shape[1], SearchOptions("evidence", digits="exact"))
+        for image, solution in enumerate(search.solve(problem, [inf] * len(problem))):
+            assert not isinstance(solution, str)
             one = problem.take([image])
-            *shown, total = search.explain(one, float("inf")).statements
+            sums = [each for each in solution[0] if isinstance(each, SumStatement)]
             lower = one.activations.lower[0].tolist()
             own = belonging(head, one.margins.predicted)[0].nonzero()[:, 0].tolist()
-            for fewer in combinations(own, len(shown) - 1):
-                statements = [*(ActivationStatement(j, lower[j], float("inf")) for j in fewer), total]
+            for fewer in combinations(own, len(solution[0]) - len(sums) - 1):
+                statements = [*(ActivationStatement(j, lower[j], inf) for j in fewer), *sums]
                 assert not (search.prove(one, statements) > 0).all()
+
+
+@pytest.mark.parametrize("digits", ["exact", "fewest", 2])
+def test_what_an_image_gets_does_not_depend_on_the_others(digits):
+    """Nor where some of them need more statements, or more prototypes than are tried as sets."""
+    for each in (4, 16):
+        head, images = clear_head(3, each=each)
+        images = torch.cat([images, images.flip(2), images.mean(0, keepdim=True)])
+        together = explain(head, images, "evidence", digits=digits, batch=len(images))
+        alone = explain(head, images, "evidence", digits=digits, batch=1)
+        assert len({getattr(one, "size", None) for one in together}) > 1
+        for one, other in zip(together, alone, strict=True):
+            assert getattr(one, "statements", one) == getattr(other, "statements", other)
+
+
+@pytest.mark.parametrize("each", [3, 14])
+def test_where_sets_are_too_many_prototypes_are_added_one_by_one(each, monkeypatch):
+    """Nothing that is found so can be spared, and where all sets are tried there are no more."""
+    head, images = clear_head(5, each=each)
+    best = explain(head, images, "evidence")
+    monkeypatch.setattr(evidence, "_AT_ONCE", 0)
+    for one, fewest in zip(explain(head, images, "evidence"), best, strict=True):
+        assert isinstance(one, Certificate) and isinstance(fewest, Certificate)
+        assert one.minimal and one.size >= fewest.size
 
 
 def test_neighbours_shorten():

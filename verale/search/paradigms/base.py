@@ -109,8 +109,10 @@ class ParadigmSearch(ABC):
         """
         return None
 
-    def in_short_numbers(self, image: Problem, solution: Solved, digits: int | str, least: float) -> Solved | None:
-        """A solution in at most so many digits; or in the fewest, and in exact numbers where none do.
+    def in_short_numbers(
+        self, problem: Problem, solutions: Sequence[Solved], digits: int | str, least: float
+    ) -> list[Solved | None]:
+        """For each image its solution in at most so many digits; or in the fewest, and in exact numbers where none do.
 
         The ends of statements move outward to decimals of few digits, and the wide statements are proved: the numbers
         that a reader sees are those that entail the class. Mostly the same statements do. But the fewest statements
@@ -120,8 +122,8 @@ class ParadigmSearch(ABC):
         A statement that was needed still is: without it the others, being wider, entail no more than they did.
 
         Args:
-            image: one image, whose observables are exact.
-            solution: of this paradigm, in exact numbers or, of activations, in few digits already.
+            problem: the images, whose observables are exact.
+            solutions: of this paradigm, in exact numbers or, of activations, in few digits already.
             digits: a number or `fewest`.
             least: see `verale.search.digits.least_unit`.
 
@@ -130,6 +132,10 @@ class ParadigmSearch(ABC):
 
         Soundness: the margins are those of the wide statements alone, rounded outward.
         """
+        images = (problem.take([image]) for image in range(len(problem)))
+        return [self._in_short_numbers(*each, digits, least) for each in zip(images, solutions, strict=True)]
+
+    def _in_short_numbers(self, image: Problem, solution: Solved, digits: int | str, least: float) -> Solved | None:
         statements, exact, minimal, prices = solution
 
         def prove(wide: list[Statement]) -> Tensor:

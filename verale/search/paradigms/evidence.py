@@ -1,37 +1,54 @@
-"""Evidence: prototypes of the class are active at least so much, and all others together take back at most so much."""
+"""Evidence: prototypes of the class are active at least so much, and all others together take back at most so much.
+
+A batch of images is searched together: each step is a few operations on (images, sets or statements, prototypes).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import cast
+from typing import NamedTuple, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, activation_range
 from verale.bounds.margin import belonging
-from verale.certificate import ActivationStatement, Statement, SumStatement
+from verale.certificate import ActivationStatement, Prices, Statement, SumStatement
 from verale.errors import UsageError
 from verale.head import Head, Linear
-from verale.rounding import Enclosure
-from verale.search.activations import ActivationExplanation
-from verale.search.digits import FEW_DIGITS, fewest_digits, in_digits, least_unit
+from verale.rounding import Enclosure, down
+from verale.search.digits import (
+    FEW_DIGITS,
+    FEWEST_DIGITS,
+    MOST_DIGITS,
+    in_digits,
+    margins_in_digits,
+)
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.of_activations import OfActivationsAlone
-from verale.search.problem import Problem, UnexplainedError
+from verale.search.paradigms.of_activations import OfActivations
+from verale.search.problem import Problem, shortened
 from verale.search.prove import UNSETTLED
+from verale.search.smallest import Solution, Solved
+from verale.search.tolerance import Tolerance
 
 __all__ = ["EvidenceSearch"]
 
 _AT_ONCE = 2**12
 """Sets of prototypes that are tried together; where there are more of one size, prototypes are added one by one."""
+_ENTRIES = 2**17
+"""So many margins of an image's sets are computed at once."""
+_TURNS = 4
+"""Only once in so many rounds is it asked whether all images are done: on a GPU the question costs a pause."""
+
+_OPEN = "the class stays open though all of its prototypes are stated"
 
 
-class EvidenceSearch(OfActivationsAlone):
+class EvidenceSearch(OfActivations):
     """The fewest prototypes of the predicted class whose activations, and one sum, entail it.
 
     A weight of such a prototype is greatest for the class, so only the lower end of its activation counts. Where
@@ -39,12 +56,16 @@ class EvidenceSearch(OfActivationsAlone):
     """
 
     name = "evidence"
-    priced = None
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
-        self._linked: Linked = Linked(head, patches)
-        self._range, self._least_unit = activation_range(head, patches), least_unit(head)
+        self._links = Linked(head, patches)
+        self._range = activation_range(head, patches)
+        belong = belonging(head, torch.arange(head.classes))
+        self._most = int(belong.sum(1).max())
+        self._members = (~belong).long().argsort(dim=1, stable=True)[:, : self._most]
+        self._belong = belong.gather(1, self._members)
+        self._sets = list(_Sets.of(self._most))
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
@@ -53,123 +74,330 @@ class EvidenceSearch(OfActivationsAlone):
         if not isinstance(head.readout, Linear):
             raise UsageError(f"paradigm {cls.name!r} needs a linear readout: it states a sum of weighted activations")
 
-    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
-        """See `OfActivations`."""
-        stated, margins = problem.stated_activations(), _linear(problem)
-        own, observed = belonging(self.head, margins.predicted)[0], stated[0]
-        taken = margins.taken_back(stated, own[None])[0]
-        candidates = (own & problem.prototypes_left & (observed.lower > self._range.lower)).nonzero()[:, 0]
-        table = self._table(observed, candidates, own)
-        gains, need = self._programme(margins, own)
-        sums = _sums(problem, taken, [])
-        chosen = _fewest(table, gains, need + _allowed(sums, taken))
-        if chosen is None:
-            # What others give the class that they favour most may be too much for one that is closer: it is named.
-            ahead = table.amax(0) @ gains if len(table) else torch.zeros_like(need)
-            close = (ahead <= need + _allowed(sums, taken)).nonzero()[:, 0].tolist()
-            sums = _sums(problem, taken, close)
-            chosen = _fewest(table, gains, need + _allowed(sums, taken))
-        if chosen is None:
-            raise UnexplainedError("the class stays open though all of its prototypes are stated")
-        lower = observed.lower.tolist()
-        shown = [ActivationStatement(j, lower[j], math.inf) for j in candidates[chosen].tolist()]
-        shown.sort(key=lambda each: -float(gains[each.prototype].amax()) * each.lower)
-        return self._shortest(problem, [*shown, *sums])
+    @property
+    def is_alone(self) -> bool:
+        """See `ParadigmSearch`."""
+        return False
 
-    def _shortest(self, problem: Problem, statements: list[Statement]) -> ActivationExplanation:
-        """The statements in as few digits as prove the class."""
-        prove = partial(self.prove, problem)
-        digits = range(1, FEW_DIGITS if problem.tolerance else 1)
-        short = fewest_digits(statements, digits, prove, self._least_unit)
-        shown, margins = short or (statements, prove(statements))
-        if not bool((margins > 0).all()):
-            raise UnexplainedError(UNSETTLED)
-        return ActivationExplanation(shown, margins, False)
+    @property
+    def bytes_per_patch(self) -> int:
+        """See `ParadigmSearch`: what each prototype of a class says of all prototypes, shared among patches."""
+        return 16 * self._most * self.head.size // self.patches
 
-    def _table(self, observed: Enclosure, candidates: Tensor, own: Tensor) -> Tensor:
-        """(S, P) the lower ends that a statement about each of S candidates gives."""
-        stated = torch.zeros_like(own)
-        stated[candidates] = True
-        return self._linked.rows(Enclosure(observed.lower, self._range.upper), stated).lower
+    def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
+        """See `ParadigmSearch`: in short numbers at once, and in exact ones where these leave the class open."""
+        solutions: list[Solution] = [""] * len(problem)
+        tried = [problem.stated_activations()]
+        if self.options.digits == FEWEST_DIGITS and not problem.tolerance:
+            tried.insert(0, Tolerance(digits=FEW_DIGITS).widened(problem.activations))
+        for observed in tried:
+            left = [image for image, solution in enumerate(solutions) if isinstance(solution, str)]
+            if left:
+                is_short = bool(problem.tolerance) or observed is not tried[-1]
+                found = self._search(problem.take(left), observed[problem.index(left)], is_short)
+                for image, solution in zip(left, found, strict=True):
+                    solutions[image] = solution
+        return solutions
 
-    def _programme(self, margins: LinearMargins, own: Tensor) -> tuple[Tensor, Tensor]:
-        """(P, C) what a unit of each activation gives against each rival, of the class's own prototypes; and (C,) what
-        all have to give together, besides what a sum allows others to take back."""
-        gains = margins.positive[0] * own[:, None]
-        need = margins.error[0] - margins.bias[0]
-        return gains, need.nan_to_num(neginf=-math.inf)
+    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
+        """See `ParadigmSearch`."""
+        return self._proved_of(problem, [[statements]])[0, 0]
+
+    def in_short_numbers(
+        self, problem: Problem, solutions: Sequence[Solved], digits: int | str, least: float
+    ) -> list[Solved | None]:
+        """See `ParadigmSearch`: all numbers of digits are tried together."""
+        tried = [range(1, FEW_DIGITS + 1), range(FEW_DIGITS + 1, MOST_DIGITS + 1)]
+        if digits != FEWEST_DIGITS:
+            tried = [range(int(digits), int(digits) + 1)]
+        short: list[Solved | None] = [None] * len(solutions)
+        for numbers in tried:
+            left = [image for image, solution in enumerate(short) if solution is None]
+            if not left:
+                break
+            wide = [[in_digits(solutions[image][0], number, least) for number in numbers] for image in left]
+            margins = self._proved_of(problem.take(left), wide)
+            for image, versions, proved in zip(left, wide, margins.tolist(), strict=True):
+                place = next((at for at, each in enumerate(proved) if min(each) > 0), None)
+                if place is not None:
+                    short[image] = versions[place], margins_in_digits(proved[place]), solutions[image][2], ()
+        if digits != FEWEST_DIGITS:
+            return short
+        return [new or old for new, old in zip(short, solutions, strict=True)]
+
+    def _search(self, problem: Problem, observed: Enclosure, is_short: bool) -> list[Solution]:
+        """Solutions whose statements give the ends `observed` (N, P); sums are told in few digits or in exact ones."""
+        case = self._case(problem)
+        floors = observed.lower.gather(1, case.members)
+        left = problem.prototypes_left & (observed.lower > self._range.lower)
+        may = case.are & left.gather(1, case.members)
+        rows = self._links.floors(floors.where(may, -math.inf), case.members)
+        table = rows.gather(2, case.members[:, None].expand(-1, self._most, -1))
+        need = (case.margins.error - case.margins.bias).nan_to_num(neginf=-math.inf)
+        sums = _Sums.of(case.margins.taken_back(observed, belonging(self.head, case.margins.predicted)), is_short)
+        ahead = (table.masked_fill(~may[:, :, None], -math.inf).amax(1)[:, None] @ case.own.positive)[:, 0]
+        # What others give the class that they favour most may be too much for one that is closer: it is named.
+        sums = sums.with_close(~(ahead > need + sums.allowed) & (need > -math.inf))
+        need = need + sums.allowed
+        possible = (ahead > need).all(1)
+        stated = self._fewest(table, may, case.own.positive, need, possible)
+        sums = case.without_needless_sums(_met(rows, stated, self._range.lower), sums)
+        stated, without = case.without_needless(rows, stated, sums)
+        box = _met(rows, stated, self._range.lower)[:, None]
+        proved = case.proved(box, sums.allowed[:, None])
+        fewer = torch.stack([sums.without(at).allowed for at in range(2)], 1)
+        spared = self._links.may_be_proved(case.margins, torch.cat([without, case.proved(box, fewer)], 1))
+        needed = ~(spared & torch.cat([stated, sums.there], 1)).any(1)
+        order = (
+            (case.own.positive.amax(2) * floors).where(stated, -math.inf).argsort(dim=1, descending=True, stable=True)
+        )
+        shown = [
+            [ActivationStatement(j, low, math.inf) for j, low in zip(members[:count], ends, strict=False)]
+            for count, members, ends in zip(
+                stated.sum(1).tolist(),
+                case.members.gather(1, order).tolist(),
+                floors.gather(1, order).tolist(),
+                strict=True,
+            )
+        ]
+        solutions: list[Solution] = []
+        for own, of_sums, margins, is_needed, is_possible in zip(
+            shown, sums.statements(), proved[:, 0].cpu(), needed.tolist(), possible.tolist(), strict=True
+        ):
+            if is_possible and bool((margins > 0).all()):
+                solutions.append(([*own, *of_sums], shortened(margins), is_needed, ()))
+            else:
+                solutions.append(UNSETTLED if is_possible else _OPEN)
+        return solutions
+
+    def _fewest(self, table: Tensor, may: Tensor, gains: Tensor, need: Tensor, possible: Tensor) -> Tensor:
+        """(N, M) bool: of each image the fewest rows of its table (N, M, M) whose greatest entries give each rival's
+        need, and of these sets the one that leaves most. None where all rows together do not.
+
+        Args:
+            may: (N, M) bool, the rows.
+            gains: (N, M, C) what a unit of each entry gives against each rival.
+            need: (N, C).
+            possible: (N,) bool, whether all rows together do.
+        """
+        stated, open_ = torch.zeros_like(may), possible
+        ends, usable = table, may
+        for sets in self._sets:
+            if sets.size > 1:
+                ends = torch.maximum(ends[:, sets.shorter], table[:, sets.last])
+                usable = usable[:, sets.shorter] & may[:, sets.last]
+            parts = torch.split(ends, max(1, _ENTRIES // need.shape[1]), 1)
+            left = torch.cat([_over(part, gains, need).amin(2) for part in parts], 1).masked_fill(~usable, -math.inf)
+            most, at = left.max(1)
+            found = open_ & (most > 0)
+            stated, open_ = torch.where(found[:, None], sets.members[at], stated), open_ & ~found
+            if not bool(open_.any()):
+                return stated
+        return self._added(table, may, gains, need, stated, open_)
+
+    def _added(self, table: Tensor, may: Tensor, gains: Tensor, need: Tensor, stated: Tensor, open_: Tensor) -> Tensor:
+        """The same for images that are open: rows, each chosen as it leaves the least shortfall, until none is left."""
+        ends = torch.full_like(table[:, :1], -math.inf)
+        for turn in range(self._most):
+            if turn % _TURNS == 0 and not bool(open_.any()):
+                break
+            tried = torch.maximum(table, ends)
+            over = _over(tried, gains, need)
+            short = over.clamp(max=0).sum(2) + 1e-9 * over.amin(2)
+            best = short.masked_fill(~may | stated, -math.inf).argmax(1)[:, None, None]
+            stated = stated | (may & open_[:, None]).logical_and(torch.arange(self._most) == best[:, :, 0])
+            ends = torch.take_along_dim(tried, best, 1)
+            open_ = open_ & ~(torch.take_along_dim(over, best, 1)[:, 0] > 0).all(1)
+        return stated
+
+    def _case(self, problem: Problem) -> _Case:
+        margins = cast(LinearMargins, problem.margins)  # `require` takes no other readout
+        members, are = self._members[margins.predicted], self._belong[margins.predicted]
+        own = margins.positive.gather(1, members[:, :, None].expand(-1, -1, self.head.classes)) * are[:, :, None]
+        return _Case(margins, replace(margins, positive=own, negative=torch.zeros_like(own)), members, are, self._range)
+
+    def _proved_of(self, problem: Problem, versions: Sequence[Sequence[Sequence[Statement]]]) -> Tensor:
+        """(N, B, C) margins that B versions of the statements about each of N images prove.
+
+        Soundness: each statement counts by itself, with its lower end alone; see `_Case.proved`.
+        """
+        count, every = len(versions[0]), [some for one in versions for some in one]
+        shown = [[each for each in some if isinstance(each, ActivationStatement)] for some in every]
+        most = max(self._most, *map(len, shown))
+        named = [[*(each.prototype for each in some), *[0] * (most - len(some))] for some in shown]
+        floors = [[*(each.lower for each in some), *[-math.inf] * (most - len(some))] for some in shown]
+        allowed = np.full((len(every), self.head.classes), np.inf)
+        for row, some in zip(allowed, every, strict=True):
+            for each in some:
+                if isinstance(each, SumStatement):
+                    about = slice(None) if each.rivals is None else list(each.rivals)
+                    row[about] = row[about].clip(max=each.upper)
+        box = self._links.floors(torch.tensor(floors, dtype=torch.float64), torch.tensor(named)).amax(1)
+        shape = len(problem), count, -1
+        return self._case(problem).proved(box.view(shape), torch.tensor(allowed).view(shape))
 
 
-def _linear(problem: Problem) -> LinearMargins:
-    """Its margins: the paradigm needs a linear readout, which has no others."""
-    return cast(LinearMargins, problem.margins)
+class _Sets(NamedTuple):
+    """All sets of so many of M prototypes.
+
+    Attributes:
+        size: how many.
+        shorter: (S,) the sets of one less without the last prototype of each.
+        last: (S,) that prototype.
+        members: (S, M) bool.
+    """
+
+    size: int
+    shorter: Tensor
+    last: Tensor
+    members: Tensor
+
+    @classmethod
+    def of(cls, most: int) -> Iterator[_Sets]:
+        """The smaller sets first, as long as there are not too many of a size."""
+        before: dict[tuple[int, ...], int] = {(): 0}
+        for size in range(1, most + 1):
+            if math.comb(most, size) > _AT_ONCE:
+                return
+            sets = list(combinations(range(most), size))
+            members = torch.zeros(len(sets), most, dtype=torch.bool).scatter_(1, torch.tensor(sets), True)
+            shorter = torch.tensor([before[each[:-1]] for each in sets])
+            yield cls(size, shorter, torch.tensor([each[-1] for each in sets]), members)
+            before = {each: at for at, each in enumerate(sets)}
 
 
-def _sums(problem: Problem, taken: Tensor, close: list[int]) -> list[SumStatement]:
-    """One sum about all rivals, and one about close ones if there are any; `taken` (C,) is what others take back."""
-    rivals = [(None, taken), *([(tuple(close), taken[close])] if close else [])]
-    sums: list[Statement] = [SumStatement(about, max(0.0, float(each.amax()))) for about, each in rivals]
-    if problem.tolerance:
-        sums = in_digits(sums, FEW_DIGITS, 0.0)
-    return [each for each in sums if isinstance(each, SumStatement)]
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """The sums that are stated of N images: of all rivals, and of some that are close.
+
+    Attributes:
+        taken: (N, C) what others take back for each rival.
+        in_digits: whether sums are told in few digits.
+        upper: (N, 2).
+        there: (N, 2) bool.
+        close: (N, C) bool.
+    """
+
+    taken: Tensor
+    in_digits: bool
+    upper: Tensor
+    there: Tensor
+    close: Tensor
+
+    @classmethod
+    def of(cls, taken: Tensor, in_digits: bool) -> _Sums:
+        """Of all rivals alone."""
+        nothing = torch.zeros_like(taken, dtype=torch.bool)
+        there = torch.tensor([True, False]).expand(len(taken), -1)
+        return cls(taken, in_digits, _told(taken.amax(1, keepdim=True), in_digits).repeat(1, 2), there, nothing)
+
+    def with_close(self, close: Tensor) -> _Sums:
+        """With one of close rivals (N, C), where there are any."""
+        own = self.taken.masked_fill(~close, -math.inf).amax(1, keepdim=True)
+        upper = torch.cat([self.upper[:, :1], _told(own, self.in_digits)], 1)
+        return replace(
+            self, upper=upper, there=torch.cat([self.there[:, :1], close.any(1, keepdim=True)], 1), close=close
+        )
+
+    def without(self, at: int) -> _Sums:
+        """Without one of the two."""
+        there = self.there.clone()
+        there[:, at] = False
+        return replace(self, there=there)
+
+    @property
+    def allowed(self) -> Tensor:
+        """(N, C) the most that sums allow others to take back for each rival."""
+        upper = self.upper.where(self.there, math.inf)
+        return torch.minimum(upper[:, :1], upper[:, 1:].where(self.close, math.inf))
+
+    def statements(self) -> list[list[SumStatement]]:
+        """Those of each image."""
+        told = []
+        for uppers, there, close in zip(self.upper.tolist(), self.there.tolist(), self.close.cpu(), strict=True):
+            rivals = (None, tuple(close.nonzero()[:, 0].tolist()))
+            told.append(
+                [
+                    SumStatement(*each)
+                    for each, is_there in zip(zip(rivals, uppers, strict=True), there, strict=True)
+                    if is_there
+                ]
+            )
+        return told
 
 
-def _allowed(sums: Sequence[SumStatement], taken: Tensor) -> Tensor:
-    """(C,) the most that sums allow others to take back for each rival."""
-    allowed = torch.full_like(taken, math.inf)
-    for each in sums:
-        about = slice(None) if each.rivals is None else list(each.rivals)
-        allowed[about] = allowed[about].clamp(max=each.upper)
-    return allowed
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What N images are to be explained for.
+
+    Attributes:
+        margins: against all rivals.
+        own: the same of the M prototypes of each image's class alone; padded.
+        members: (N, M) which these are.
+        are: (N, M) bool, which are no padding.
+        range: (P,) of the activations.
+    """
+
+    margins: LinearMargins
+    own: LinearMargins
+    members: Tensor
+    are: Tensor
+    range: Enclosure
+
+    def proved(self, lower: Tensor, allowed: Tensor) -> Tensor:
+        """(N, B, C) lower bounds of the margins, given lower ends (N, B, P) of the activations, and what sums allow
+        others to take back (N, B, C).
+
+        Soundness: the difference of two logits is what the prototypes of the class give, at least the first term, less
+        what all others take back, which a sum bounds; and it is what all give. The greater bound counts. No weight of
+        the class's own prototypes is greater for a rival, so their upper ends say nothing.
+        """
+        whole = self.margins.lower(Enclosure.unchecked(lower, self.range.upper.expand_as(lower)))
+        ends = lower.gather(2, self.members[:, None].expand(-1, lower.shape[1], -1)).where(self.are[:, None], 0.0)
+        alone = self.own.lower(Enclosure.unchecked(ends, ends))
+        return torch.fmax(whole, down(alone - allowed))  # fmax: of the class itself both may be infinite
+
+    def without_needless_sums(self, lower: Tensor, sums: _Sums) -> _Sums:
+        """The sums without those that lower ends (N, P) make needless."""
+        for at in range(2):
+            fewer = sums.without(at)
+            needless = (self.proved(lower[:, None], fewer.allowed[:, None]) > 0).all(2)
+            sums = replace(sums, there=torch.where(needless, fewer.there, sums.there))
+        return sums
+
+    def without_needless(self, rows: Tensor, stated: Tensor, sums: _Sums) -> tuple[Tensor, Tensor]:
+        """The statements (N, M) bool without those that the others make needless: one by one, that without which the
+        least margin stays greatest; and the margins (N, M, C) without each alone.
+
+        Args:
+            rows: (N, M, P) the lower ends that follow from each.
+            stated: (N, M) bool.
+            sums: what else is stated.
+        """
+        while True:
+            kept = rows.where(stated[:, :, None], self.range.lower)
+            greatest, at = kept.max(1, keepdim=True)
+            others = kept.scatter(1, at, self.range.lower.expand_as(greatest)).amax(1, keepdim=True)
+            alone = torch.where(torch.arange(kept.shape[1])[:, None] == at, others, greatest)
+            without = self.proved(alone, sums.allowed[:, None])
+            least, first = without.amin(2).masked_fill(~stated, -math.inf).max(1)
+            needless = (least > 0)[:, None] & (torch.arange(kept.shape[1]) == first[:, None])
+            if not bool(needless.any()):
+                return stated, without
+            stated = stated & ~needless
 
 
-def _fewest(table: Tensor, gains: Tensor, need: Tensor) -> Tensor | None:
-    """The fewest rows of a table (S, P) whose greatest entries give each rival's need; of these the set that leaves
-    most. None where all rows together do not."""
-    count = len(table)
-    if not count or not bool(_left(table.amax(0, keepdim=True), gains, need) > 0):
-        return None
-    for size in range(1, count + 1):
-        if math.comb(count, size) > _AT_ONCE:
-            return _dropped(table, gains, need, _added(table, gains, need))
-        sets = torch.tensor(list(combinations(range(count), size)))
-        left = torch.cat([_left(table[part].amax(1), gains, need) for part in torch.split(sets, _rows_at_once(table))])
-        best = int(left.argmax())
-        if left[best] > 0:
-            return sets[best]
-    return None
+def _met(rows: Tensor, stated: Tensor, everywhere: Tensor) -> Tensor:
+    """(N, P) the greatest of the rows (N, M, P) that are stated (N, M), and of `everywhere` (P,)."""
+    return rows.where(stated[:, :, None], everywhere).amax(1)
 
 
-def _left(ends: Tensor, gains: Tensor, need: Tensor) -> Tensor:
-    """(B,) the least that lower ends (B, P) leave over all needs."""
-    return (ends @ gains - need).amin(1)
+def _over(ends: Tensor, gains: Tensor, need: Tensor) -> Tensor:
+    """(N, B, C) what ends (N, B, M) give beyond each rival's need."""
+    return (ends @ gains - need[:, None]).nan_to_num(-math.inf, math.inf, -math.inf)
 
 
-def _rows_at_once(table: Tensor) -> int:
-    """Of sets, as many as take some 64 MiB."""
-    return max(1, 2**23 // max(1, table.numel()))
-
-
-def _added(table: Tensor, gains: Tensor, need: Tensor) -> list[int]:
-    """Rows, each chosen as it leaves the least shortfall, until none is left."""
-    chosen: list[int] = []
-    ends = torch.full_like(table[0], -math.inf)
-    while True:
-        tried = torch.maximum(table, ends)
-        over = tried @ gains - need
-        short = over.clamp(max=0).nan_to_num(posinf=0.0).sum(1) + 1e-9 * over.amin(1)
-        short[chosen] = -math.inf
-        best = int(short.argmax())
-        chosen.append(best)
-        ends = tried[best]
-        if over[best].amin() > 0 or len(chosen) == len(table):
-            return chosen
-
-
-def _dropped(table: Tensor, gains: Tensor, need: Tensor, chosen: list[int]) -> Tensor:
-    """The rows without those that are not needed, the last chosen first."""
-    for row in reversed(chosen):
-        others = [each for each in chosen if each != row]
-        if others and bool(_left(table[others].amax(0, keepdim=True), gains, need) > 0):
-            chosen = others
-    return torch.tensor(chosen)
+def _told(upper: Tensor, in_digits: bool) -> Tensor:
+    """What sums are at most, at least 0; in few digits or as they are."""
+    upper = upper.clamp(min=0)
+    return Tolerance(digits=FEW_DIGITS).widened(Enclosure.unchecked(upper, upper)).upper if in_digits else upper

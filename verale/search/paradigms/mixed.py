@@ -21,7 +21,7 @@ from verale.search.avoid import NONE_FOUND
 from verale.search.covers import Clauses, Cover, Covers
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import require_memory
-from verale.search.paradigms.of_activations import OfActivations
+from verale.search.paradigms.of_activations import OneByOne
 from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError, given_up
 from verale.search.prove import without_doubtful
 from verale.search.rounds.stepwise import first_statements
@@ -179,7 +179,7 @@ class _Known:
         return list(box.over(cover.floor, self._observed.lower >= cover.floor).statements(ActivationStatement))
 
 
-class MixedSearch(OfActivations):
+class MixedSearch(OneByOne):
     """See `explain_mixed`."""
 
     name = "mixed"
@@ -200,7 +200,7 @@ class MixedSearch(OfActivations):
             raise UsageError(f"paradigm 'mixed' takes at most {_CLASSES} classes, not {head.classes}; use 'top_k'")
 
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
-        """See `OfActivations`."""
+        """See `OneByOne`."""
         return explain_mixed(problem, *self._known, most)
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:

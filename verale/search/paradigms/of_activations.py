@@ -23,11 +23,11 @@ from verale.search.smallest import Solution
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
 
-__all__ = ["OfActivations", "OfActivationsAlone"]
+__all__ = ["OfActivations", "OfActivationsAlone", "OneByOne"]
 
 
 class OfActivations(ParadigmSearch):
-    """A paradigm whose images are searched one after the other."""
+    """A paradigm that states activations, which speak of all patches."""
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         if options.avoid.patches:
@@ -35,6 +35,10 @@ class OfActivations(ParadigmSearch):
                 f"paradigm {self.name!r} states activations, which speak of all patches: none can be avoided"
             )
         super().__init__(head, patches, options)
+
+
+class OneByOne(OfActivations):
+    """One whose images are searched one after the other."""
 
     @property
     def is_alone(self) -> bool:
@@ -76,7 +80,7 @@ class OfActivations(ParadigmSearch):
         return found
 
 
-class OfActivationsAlone(OfActivations):
+class OfActivationsAlone(OneByOne):
     """One whose statements are about nothing else."""
 
     priced: ClassVar[type[Any] | None] = PricedActivations
@@ -86,7 +90,7 @@ class OfActivationsAlone(OfActivations):
         self._linked = Linked.of(head, patches)
 
     def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
-        """See `OfActivations`."""
+        """See `OneByOne`."""
         if self._linked is None:
             return found
         left, minimal = self._linked.shrunk(problem.margins, found.statements)

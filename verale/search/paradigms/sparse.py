@@ -71,7 +71,7 @@ class SparseSearch(OfActivationsAlone):
     name = "sparse"
 
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
-        """See `OfActivations`."""
+        """See `OneByOne`."""
         return explain_sparse(problem)
 
     @classmethod

@@ -88,5 +88,5 @@ class TopKSearch(OfActivationsAlone):
     name = "top_k"
 
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
-        """See `OfActivations`."""
+        """See `OneByOne`."""
         return explain_top_k(problem, self.options.order != HIGHEST, most)
