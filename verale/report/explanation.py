@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from shlex import quote
 
 from verale.certificate.statements import READABLE, to_read
-from verale.certificate.words import between, lower_end, prototypes_named, upper_end
+from verale.certificate.words import about, below, between, lower_end, prototypes_named, upper_end
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -20,8 +22,9 @@ from verale.checker.certificate import (
     Statement,
     SumStatement,
 )
+from verale.report.account import Account
 
-__all__ = ["TooLong", "conditions", "in_brief", "named_prototypes", "stated_prototypes", "too_long"]
+__all__ = ["Narrower", "conditions", "in_brief", "named_prototypes", "narrower", "stated_prototypes"]
 
 _COMPARED = 4
 """The most comparisons that are named one by one."""
@@ -34,41 +37,93 @@ _LAST = (PatchStatement, ActivationStatement, FloorStatement, OrderStatement, Su
 
 
 @dataclass(frozen=True)
-class TooLong:
-    """That an explanation cannot be read at a glance, and what can be asked instead.
+class Narrower:
+    """A question narrower than an explanation, with mostly a shorter answer, and why one would ask it.
 
     Attributes:
-        sentence: how much there is to read.
-        ask: what a question with a shorter answer is about.
+        long: how much there is to read; empty where that is read at a glance.
+        why: why it is so much, with its numbers; likewise.
+        runner_up: that the network's second choice is another class than the closest of the proof; empty otherwise.
+        ask: what the question is.
         command: that asks it.
     """
 
-    sentence: str
+    long: str
+    why: str
+    runner_up: str
     ask: str
     command: str
 
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        return " ".join(filter(None, (self.long, self.why, self.runner_up, self.ask, self.command)))
 
-def too_long(certificate: Certificate, count: int | None, file: str, name: Callable[[int], str]) -> TooLong | None:
-    """What is said of an explanation that is too long to be read; None of one that is not, or of an unknown head.
 
-    It asks about the class that is left with the least margin.
+def narrower(
+    certificate: Certificate,
+    count: int | None,
+    file: str,
+    name: Callable[[int], str],
+    account: Account | None = None,
+    ahead: Sequence[float] = (),
+) -> Narrower | None:
+    """What to ask where an explanation is too long to be read, or about another class than the runner-up.
+
+    The question is about the runner-up, and where the image is not known about the class that is closest in the proof.
 
     Args:
         certificate: whose statements are meant.
         count: how many prototypes the head has, if that is known.
         file: the certificate's.
         name: gives that of a class.
+        account: the explanation in points, where it has any.
+        ahead: (C,) about how far the class is ahead of each for this image; empty where that is not known.
     """
     margins = {c: margin for c, margin in enumerate(certificate.margins) if margin is not None}
-    rival = min(margins, key=margins.__getitem__, default=None)
-    read = 0 if count is None else to_read(certificate.statements, count, certificate.patches)
-    if read <= READABLE or rival is None:
+    closest = account.rival if account else min(margins, key=margins.__getitem__, default=None)
+    if closest is None:
         return None
-    return TooLong(
-        f"Too long to read at a glance: {len(certificate.statements)} statements, with {read} numbers and names.",
-        f"A narrower question mostly has a shorter answer: which few of them keep class {name(rival)} from winning?",
-        f"verale contrast {quote(file)} --class {rival}",
+    known = len(ahead) == len(certificate.margins) and min(ahead) >= 0
+    second = min(margins, key=ahead.__getitem__) if known else closest
+    read = 0 if count is None else to_read(certificate.statements, count, certificate.patches)
+    if read <= READABLE and second == closest:
+        return None
+    long = why = runner_up = ""
+    if read > READABLE:
+        long = f"Too long to read at a glance: {len(certificate.statements)} statements, with {read} numbers and names."
+        why = _why_long(certificate, closest, name, account)
+    if second != closest:
+        runner_up = (
+            f"The second choice of the network for this image is not class {name(closest)}, the closest of this proof,"
+            f" but class {name(second)}, about {about(ahead[second])} points behind."
+        )
+    return Narrower(
+        long,
+        why,
+        runner_up,
+        f"Shorter, mostly: which few statements keep class {name(second)} from winning?",
+        f"verale contrast {quote(file)} --class {second}",
     )
+
+
+def _why_long(certificate: Certificate, closest: int, name: Callable[[int], str], account: Account | None) -> str:
+    """How little is left over the closest class, and what would be missing without the statement that gives least."""
+    other = name(closest)
+    if account is None:
+        left = below(certificate.margins[closest] or 0)
+        return f"Why so long: over class {other}, the closest of this proof, only {left} points are left."
+    taken = account.taken
+    others = f"others give it {taken[1:]} more" if taken.startswith("-") else f"others can take back {taken}"
+    said = (
+        f"Why so long: class {name(certificate.predicted)} gets at least {account.together} points more than class"
+        f" {other}, the closest of this proof; {others}, so {account.lead} are left"
+    )
+    least = min(account.stated, key=lambda line: Fraction(line.points), default=None)
+    if least is None or (missing := Decimal(least.points) - Decimal(account.lead)) <= 0:
+        return f"{said}."
+    without = f"Without the least that is stated, prototype {least.prototype} ({least.points})"
+    return f"{said}. {without}, {missing} would be missing."
 
 
 def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:

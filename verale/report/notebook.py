@@ -63,7 +63,7 @@ class Showing:
             [
                 f"<div><p><b>{escape(shown.heading)}</b></p>",
                 f"<p>{escape(shown.claim)}</p>{image}",
-                "".join(f"<p>{escape(line)}</p>" for line in shown.long),
+                "".join(f"<p>{escape(line)}</p>" for line in shown.narrower),
                 _table(WHY, ("what", "points"), shown.points),
                 _table(shown.telling.size, ("of", "is"), *shown.statements()),
                 _table(f"Leads{as_claimed(shown.status)}", ("class", "behind by at least"), rivals, fewer),
@@ -81,6 +81,7 @@ def show(
     latents: object = None,
     image: object = None,
     classes: Sequence[str] | None = None,
+    pictures: bool = True,
 ) -> Showing:
     """Show a certificate: the sentence, its numbers, the margins and the verdict; in a notebook as HTML, by `print`
     as text.
@@ -93,6 +94,7 @@ def show(
         image: what the network received, as `plot` takes it; the patches that matter are outlined. Beside a path it is
             the one that `source.json` names in the folder.
         classes: the names of the classes, if the head has none.
+        pictures: whether the image is shown; without it numbers and words stay, as with --no-pictures.
 
     Raises:
         InputError: a file that cannot be used, or an image that cannot be read.
@@ -101,16 +103,16 @@ def show(
         UsageError: something else than a certificate or a head.
     """
     if is_path(certificate) and all(each is None or is_path(each) for each in (head, latents)):
-        return _of_file(str(certificate), head, latents, image)
+        return _of_file(str(certificate), head, latents, image if pictures else None, pictures)
     shown = _of_object(certificate, head, latents, classes)
-    if image is None:
+    if image is None or not pictures:
         return Showing(shown)
     data = certificate_bytes(certificate)
     pixels, known = _given(image, data)
     return Showing(replace(shown, image_is=known), _drawn(data, head, latents, pixels))
 
 
-def _of_file(path: str, head: object, latents: object, image: object) -> Showing:
+def _of_file(path: str, head: object, latents: object, image: object, pictures: bool) -> Showing:
     """What is shown of a file, with what lies beside it, the image too if it may be read."""
     from verale.report.single import single
     from verale.runs.inputs import find_inputs
@@ -125,7 +127,7 @@ def _of_file(path: str, head: object, latents: object, image: object) -> Showing
     data = read(path, "a certificate (.ale.json)", LARGEST + 1)
     if hashlib.sha256(data).hexdigest() != shown.digests["certificate"]:
         raise InputError(path, "changed while it was read; show it again")
-    pixels, index = _image_beside(path)
+    pixels, index = _image_beside(path) if pictures else (None, None)
     if image is not None:
         pixels, known = _given(image, data)
         is_proved = known == NAMED_PICTURE and "picture" in shown.proved

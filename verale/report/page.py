@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from verale.certificate.words import (
@@ -20,7 +19,6 @@ from verale.certificate.words import (
     pictures_of,
 )
 from verale.checker.certificate import ARITHMETICS
-from verale.errors import InputError
 from verale.report import vocabulary
 from verale.report.collect import Collection, Item
 from verale.report.grid import Grid
@@ -30,8 +28,9 @@ from verale.report.page_detail import Details
 from verale.report.page_full import Full
 from verale.report.page_list import columns_of, image_words, runs_of, unproved
 from verale.report.page_overview import overview
+from verale.report.page_prototypes import EmbeddedPrototypes
 from verale.report.templates import joined, rendered
-from verale.report.thumbnails import ImageFile, Thumbnails, Window, window_of
+from verale.report.thumbnails import Thumbnails
 from verale.runs.explained_run import OBSERVABLES
 from verale.runs.folder import SOURCE
 from verale.version import __version__
@@ -82,8 +81,9 @@ def page(
     limits = limits or Limits()
     notes = [f"The folder {difference}." for difference in collection.differences]
     grid, network = _common_grid(collection)
-    parts, drawn = _origin_images(collection, limits, grid, network, notes)
-    training = _prototype_images(collection, limits, set(parts), notes)
+    room, proved = limits.size // _TRAINING_SHARE, None if grid is None else network
+    training = EmbeddedPrototypes.of(collection, Thumbnails(limits.side), room, proved)
+    notes += training.notes
     checking = Checking.of(collection, notes) if provable else None
     rows = Deflated()
     rows.add(b"{")
@@ -92,24 +92,25 @@ def page(
     fields = collection.fields_of(grid, network)
     if fields is None and network is None and collection.source.fields is not None:
         notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
-    left = limits.size - sum(map(len, (*training.values(), *drawn))) - rows.size - _REST
+    left = limits.size - sum(map(len, training.uris)) - rows.size - _REST
     if checking is not None:
         left -= checking.size
     shared = Details.of(collection, checking, _observable(collection), fields)
     full = _in_full(collection, shared, limits, left, notes, advance)
     last = {"full": full.places, "shown": full.shown, "prototypes": full.prototypes}
     rows.add(_compact(last)[1:].encode())
-    embedded = {file: index for index, file in enumerate(training)}
     data = {
         "version": __version__,
         "classes": collection.classes,
         "ownNames": collection.own_names,
         "head": _head(collection),
-        "prototypes": _prototypes(collection, embedded),
-        "origins": {j: told.caption if j in parts else told.sentence for j, told in collection.origins.items()},
-        "parts": {j: [len(training) + place, *cell] for j, (place, cell) in parts.items()},
-        "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
-        "training": [*training.values(), *drawn],
+        "prototypes": training.prototypes,
+        "origins": {
+            j: told.caption if j in training.parts else told.sentence for j, told in collection.origins.items()
+        },
+        "parts": training.parts,
+        "pictures": training.whole,
+        "training": training.uris,
         "blocks": full.firsts,
         "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"], run["variable"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
@@ -119,7 +120,7 @@ def page(
             "labelled": AS_LABELLED,
             "computed": {arithmetic: how_computed(arithmetic) for arithmetic in ARITHMETICS},
             "prototypes": vocabulary.meaning_of_prototypes(collection),
-            "shown": vocabulary.of_unproved(collection, parts),
+            "shown": vocabulary.of_unproved(collection, training.parts),
             "activations": vocabulary.of_activations(collection.head),
             "observables": vocabulary.of_observables(collection.head),
             "squares": vocabulary.of_squares(fields),
@@ -136,7 +137,7 @@ def page(
         "page.html",
         ("page.css",),
         title=title,
-        prototypes=vocabulary.of_prototypes(collection, parts),
+        prototypes=vocabulary.of_prototypes(collection, training.parts),
         squares=vocabulary.of_squares(fields),
         pictured=any(item.proves_picture for item in collection.items),
         script=script,
@@ -156,7 +157,7 @@ def page(
         of_images=_of_images(collection),
         labels=LABELS if any(item.label is not None for item in collection.items) else "",
         own_names=collection.own_names,
-        contents=_contents(collection, len(full.images), len(training) + len(drawn), full.count, checking),
+        contents=_contents(collection, len(full.images), len(training.uris), full.count, checking),
         **overview(collection),
     )
 
@@ -207,96 +208,6 @@ def _common_grid(collection: Collection) -> tuple[Grid | None, str | None]:
     said = {(item.summary.patches, item.summary.network) for item in collection.items if item.summary is not None}
     grids, networks = {collection.grid_of(*each) for each in said}, {network for _, network in said}
     return (grids.pop() if len(grids) == 1 else None), (networks.pop() if len(networks) == 1 else None)
-
-
-def _origin_images(
-    collection: Collection, limits: Limits, grid: Grid | None, network: str | None, notes: list[str]
-) -> tuple[dict[int, tuple[int, tuple[int, int]]], list[str]]:
-    """The pictures that prototypes are proved to be parts of, as data URIs; what fits. Before them, by prototype, the
-    place of its picture there, and its cell."""
-    parts: dict[int, tuple[int, tuple[int, int]]] = {}
-    places: dict[str, int | None] = {}
-    uris: list[str] = []
-    made, size, left_out = Thumbnails(limits.side), 0, 0
-    for prototype in collection.origins:
-        part = None if grid is None else collection.origin_of(prototype, network)
-        if part is None:
-            continue
-        picture, cell = part
-        if picture.digest not in places:
-            uri = made.uri_of(picture)
-            fits = size + len(uri) <= limits.size // _TRAINING_SHARE
-            places[picture.digest] = len(uris) if fits else None
-            if fits:
-                uris.append(uri)
-                size += len(uri)
-        place = places[picture.digest]
-        if place is None:
-            left_out += 1
-        else:
-            parts[prototype] = place, cell
-    if left_out:
-        notes.append(f"The pictures of {left_out} origins are left out: they would take too much room (--max-size).")
-    return parts, uris
-
-
-def _prototype_images(
-    collection: Collection, limits: Limits, shown_as_parts: set[int], notes: list[str]
-) -> dict[Path, str]:
-    """The prototypes' pictures, or else the training images that they come from, as data URIs by file; what fits.
-
-    Args:
-        shown_as_parts: the prototypes that are shown as parts of pictures from which they are proved to come.
-    """
-    window, made = window_of(collection.source.preprocessing), Thumbnails(limits.side)
-    shown = {file: Window() for j, file in collection.pictures.items() if j not in shown_as_parts}
-    for prototype, origin in collection.source.origins.items():
-        if origin.file is not None and prototype not in collection.pictures and prototype not in shown_as_parts:
-            shown.setdefault(origin.file, window)
-    uris: dict[Path, str] = {}
-    size = unread = left_out = 0
-    for file, part in shown.items():
-        admitted = collection.source.admitted(file)
-        if admitted is None:
-            continue
-        try:
-            uri = made.uri(ImageFile(admitted, part))
-        except InputError:
-            unread += 1
-            continue
-        if size + len(uri) > limits.size // _TRAINING_SHARE:
-            left_out += 1
-            continue
-        uris[file], size = uri, size + len(uri)
-    if not shown and not shown_as_parts and collection.head is not None and collection.embeds:
-        notes.append(
-            "The prototypes have no pictures. Put them into the folder prototypes beside the certificates (0000.png,"
-            " 0001.png, ...), or say in source.json which patches of which training images they are (docs/report.md)."
-        )
-    if unread:
-        notes.append(f"{unread} pictures of prototypes were moved, or cannot be read.")
-    if left_out:
-        notes.append(
-            f"{left_out} pictures of prototypes are left out: they would take more than"
-            f" {limits.size // _TRAINING_SHARE / 2**20:.3g} MiB (--max-size, --image-size)."
-        )
-    return uris
-
-
-def _prototypes(collection: Collection, embedded: Mapping[Path, int]) -> list[Any] | dict[int, Any]:
-    """For each prototype: the class it votes most for; of its training image the index, row, column, and the index
-    among the embedded images. Without a head only the prototypes that have a training image are known, by index."""
-    from verale.report.estimates import favoured_classes
-
-    origins = collection.source.origins
-    where = {
-        prototype: [origin.image, origin.row, origin.column, embedded.get(origin.file) if origin.file else None]
-        for prototype, origin in origins.items()
-    }
-    if collection.head is None:
-        return {prototype: [None, *each] for prototype, each in where.items()}
-    votes = favoured_classes(collection.head)
-    return [[vote, *where.get(prototype, [None] * 4)] for prototype, vote in enumerate(votes)]
 
 
 def _in_full(

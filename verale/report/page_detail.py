@@ -11,7 +11,7 @@ from verale.checker.certificate import ActivationStatement, Certificate
 from verale.checker.errors import FormatError, UnprovedError
 from verale.report.account import Account, account_of, has_account
 from verale.report.collect import Collection, Item
-from verale.report.explanation import conditions, too_long
+from verale.report.explanation import conditions, narrower
 from verale.report.grid import Grid
 from verale.report.page_check import Checking
 from verale.report.plainness import plain_patches
@@ -124,7 +124,7 @@ class Details:
             "now": [] if account is None else self._now(estimates, account),
             "scores": _scores(certificate.predicted, estimates),
             "maps": {} if account is None else _maps(estimates, account),
-            "long": self._too_long(item, certificate),
+            "narrower": self._narrower(item, certificate, account, estimates),
             "bounded": None if count is None else _bounded(certificate, count),
             "standing": self._standing(item, certificate),
             "plain": self._plain(shown.picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
@@ -153,10 +153,12 @@ class Details:
         pairs = given_and_taken(self.collection.head, estimates, account.predicted, [c.rival for c in account.closest])
         return [[about(given), about(taken)] for given, taken in pairs]
 
-    def _too_long(self, item: Item, certificate: Certificate) -> dict[str, str] | None:
+    def _narrower(
+        self, item: Item, certificate: Certificate, account: Account | None, estimates: Estimates
+    ) -> dict[str, str] | None:
         file = item.name if item.path is None else str(item.path.relative_to(self.collection.folder))
         count, name = self.collection.prototypes_of(certificate), self.collection.name_of
-        said = too_long(certificate, count, file, name)
+        said = narrower(certificate, count, file, name, account, estimates.ahead)
         return None if said is None else asdict(said)
 
     def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:

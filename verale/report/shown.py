@@ -105,10 +105,9 @@ class Shown:
         return self.telling.points if self.status == "PROVED" else ()
 
     @property
-    def long(self) -> Sequence[str]:
-        """That it is too long to be read, and what can be asked instead; none where it is not."""
-        long = self.telling.long
-        return [] if long is None else [f"{long.sentence} {long.ask} {long.command}"]
+    def narrower(self) -> Sequence[str]:
+        """That it is too long to be read, why, and what can be asked instead; none where it is not."""
+        return [] if self.telling.narrower is None else [self.telling.narrower.line]
 
     def statements(self, whole: bool = False) -> tuple[Sequence[tuple[str, str]], int]:
         """The statements that are shown, and how many are left out."""
@@ -123,7 +122,7 @@ class Shown:
         yield self.heading
         yield ""
         yield self.claim
-        yield from self.long
+        yield from self.narrower
         yield ""
         if self.points:
             yield WHY

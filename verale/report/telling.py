@@ -17,7 +17,7 @@ from verale.checker.certificate import read_certificate
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import Numbers
 from verale.report.account import Account, account_of, has_account
-from verale.report.explanation import TooLong, conditions, named_prototypes, too_long
+from verale.report.explanation import Narrower, conditions, named_prototypes, narrower
 from verale.rules.words import bounds_in_words
 from verale.runs.explained_run import HeadOfRun
 
@@ -46,7 +46,7 @@ class Telling:
         digests: of the certificate's file and of all that it names, by what they are.
         account: why the class is ahead, in points; None where that is not known.
         points: the same in words, line by line.
-        long: that it is too long to be read, and what can be asked instead; None where it is not.
+        narrower: what can be asked where it is too long to be read; None where it is not.
         of_picture: whether it names a picture.
         arithmetic: in which the network computes.
     """
@@ -62,7 +62,7 @@ class Telling:
     digests: Mapping[str, str]
     account: Account | None = None
     points: tuple[tuple[str, str], ...] = ()
-    long: TooLong | None = None
+    narrower: Narrower | None = None
     of_picture: bool = False
     arithmetic: str | None = None
 
@@ -114,7 +114,7 @@ class Telling:
             {"certificate": hashlib.sha256(data).hexdigest(), **_named(certificate)},
             account,
             () if account is None else tuple(account.in_words(lambda c: class_name(c, classes))),
-            too_long(read, count, file, lambda c: class_name(c, classes)),
+            narrower(read, count, file, lambda c: class_name(c, classes), account),
             certificate.picture is not None,
             certificate.arithmetic,
         )

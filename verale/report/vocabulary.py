@@ -71,11 +71,11 @@ def of_activations(head: Head | None) -> str:
     if head is None:
         return ""
     if head.pooling.needs_all_patches:
-        return "How active a prototype is, is a score without a unit, of its similarities to all patches of the image."
+        return "The activation of a prototype comes from its similarities to all patches of the image; it has no unit."
     copy = copy_of(head)
     end = "" if copy is None else f"; {about(copy)} for an exact copy"
-    where = "some patch that it looks at" if isinstance(head.pooling, MaskedMaxPooling) else "some patch of the image"
-    return f"How active a prototype is, is a score without a unit: the more similar {where} is to it, the greater{end}."
+    where = " that it looks at" if isinstance(head.pooling, MaskedMaxPooling) else ""
+    return f"The activation of a prototype is its similarity to the patch{where} most like it. It has no unit{end}."
 
 
 def of_observables(head: Head | None) -> str:

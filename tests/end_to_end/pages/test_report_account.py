@@ -175,6 +175,7 @@ def test_what_is_too_long_is_said_first_with_a_shorter_question(tabs, tmp_path):
     tab.wait_for_selector("#detail[data-row='1']")
     said = tab.inner_text("section[aria-labelledby=why] p >> nth=0")
     assert said.startswith("Too long to read at a glance: ") and "numbers and names" in said
+    assert "Why so long: class " in said and ", the closest of this proof; " in said and " are left" in said
     assert "scores stand below the picture, and beside it what is proved of their points." in said
     assert tab.locator(".scores").count() == 1
     command = tab.inner_text(".long code").split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -13,7 +14,8 @@ from verale.checker.certificate import (
     OrderStatement,
     PatchStatement,
 )
-from verale.report.explanation import conditions, in_brief, named_prototypes, stated_prototypes, too_long
+from verale.report.account import Account, Line
+from verale.report.explanation import conditions, in_brief, named_prototypes, narrower, stated_prototypes
 
 HALF = Fraction(1, 2)
 FIVE, TWO = ActivationStatement(5, HALF, None), ActivationStatement(2, None, HALF)
@@ -180,13 +182,49 @@ def test_more_than_a_few_are_named_and_many_are_counted():
     assert in_brief(certificate(*many), 20) == "9 of the 20 prototypes are as active as stated"
 
 
-def test_what_is_too_long_to_read_names_a_narrower_question():
+def test_what_is_too_long_to_read_says_why_and_names_a_narrower_question():
     """Fourteen numbers and names are read at a glance."""
     seven = [ActivationStatement(j, HALF, None) for j in range(7)]
     name = ("ant", "bee").__getitem__
-    assert too_long(certificate(*seven), 20, "a b.ale.json", name) is None
+    assert narrower(certificate(*seven), 20, "a b.ale.json", name) is None
     longer = certificate(*seven, ActivationStatement(7, HALF, None))
-    said = too_long(longer, 20, "a b.ale.json", name)
-    assert said is not None and "8 statements, with 16 numbers and names" in said.sentence
+    said = narrower(longer, 20, "a b.ale.json", name)
+    assert said is not None and "8 statements, with 16 numbers and names" in said.long and not said.runner_up
+    assert said.why == "Why so long: over class bee, the closest of this proof, only 0.5 points are left."
     assert "class bee" in said.ask and said.command == "verale contrast 'a b.ale.json' --class 1"
-    assert too_long(longer, None, "a", name) is None, "of an unknown head nobody knows"
+    assert narrower(longer, None, "a", name) is None, "of an unknown head nobody knows"
+
+
+@pytest.mark.parametrize(
+    ("taken", "lead", "why"),
+    [
+        ("4.0", "0.5", "others can take back 4.0, so 0.5 are left. Without the least that is stated, prototype 7"
+         " (1.5), 1.0 would be missing."),
+        ("2.0", "2.5", "others can take back 2.0, so 2.5 are left."),
+        ("-1.0", "5.5", "others give it 1.0 more, so 5.5 are left."),
+    ],
+)  # fmt: skip
+def test_why_it_is_long_is_said_with_what_would_be_missing(taken, lead, why):
+    lines = tuple(Line(j, j, "1", "1", points) for j, points in ((3, "3.0"), (7, "1.5")))
+    account = Account(0, 1, lines, (), "", "", "", "4.5", taken, None, lead, ())
+    longer = certificate(*(ActivationStatement(j, HALF, None) for j in range(8)))
+    said = narrower(longer, 20, "a", ("ant", "bee").__getitem__, account)
+    assert said is not None
+    assert (
+        said.why
+        == f"Why so long: class ant gets at least 4.5 points more than class bee, the closest of this proof; {why}"
+    )
+
+
+def test_the_runner_up_is_named_where_it_is_not_the_closest_of_the_proof():
+    three = replace(certificate(ActivationStatement(0, HALF, None)), margins=(None, Fraction(1), Fraction(2)))
+    name = ("ant", "bee", "cat").__getitem__
+    assert narrower(three, 20, "a", name) is narrower(three, 20, "a", name, ahead=(0, 1, 3)) is None
+    said = narrower(three, 20, "a", name, ahead=(0, 3, 1.25))
+    assert said is not None and not said.long and not said.why
+    assert said.runner_up == (
+        "The second choice of the network for this image is not class bee, the closest of this proof, but class cat,"
+        " about 1.25 points behind."
+    )
+    assert said.command == "verale contrast a --class 2" and said.line.startswith(said.runner_up)
+    assert narrower(three, 20, "a", name, ahead=(0, 3, -1)) is None, "then it does not choose the class"

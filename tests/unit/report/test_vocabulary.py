@@ -29,8 +29,8 @@ def test_a_copy_gives_the_activation_of_no_distance():
 
 def test_no_number_where_there_is_none():
     for name in ("cosine quadratic", "inner product"):
-        assert of_activations(varied_head(name)).endswith("some patch of the image is to it, the greater.")
-    assert "the more similar some patch that it looks at is" in of_activations(varied_head("masked"))
+        assert of_activations(varied_head(name)).endswith("to the patch most like it. It has no unit.")
+    assert "to the patch that it looks at most like it" in of_activations(varied_head("masked"))
     for pooling in (FocalPooling("max_minus_mean"), TopMeanPooling(2)):
         assert "all patches" in of_activations(replace(report_head(), pooling=pooling))
     assert of_activations(None) == of_observables(None) == of_observables(varied_head("inner product")) == ""

@@ -3,6 +3,7 @@
 
 const CARDS = 6; // how many further statements are shown before "all of them"
 const ONE_BY_ONE = 2; // of more prototypes that follow from statements, the lines are folded
+const AT_ONCE = 5, FIRST = 3; // of more prototypes with statements than can be seen at once, all but the first are folded
 
 // The statements, each with what is known of it: those of the account first, then those that add or take most at this
 // image; sums and clauses last.
@@ -26,22 +27,32 @@ function account(row, detail, certificate, stated, uri) {
   const line = (name, what, number) => el("li", { class: name }, el("div", {}, what), points(number));
   const product = (one) => [el("span", { class: "product" }, one.similarity + " × " + one.weight + " ="), points(one.points)];
   const also = (one) => "prototype " + one.prototype + " at least " + one.similarity;
-  const given = told.taken.startsWith("-");
+  const given = told.taken.startsWith("-"), first = told.stated.length > AT_ONCE ? FIRST : told.stated.length;
+  const stand = (one) => el("li", {}, ...card(detail, of(one.statement), uri), ...product(one));
+  const folded = (name, summary, lines, sum) => el("li", { class: name }, el("details", { class: "printed" }, el("summary", {}, ...summary), lines), points(sum));
   const sum = told.total === null ? null : of(told.total);
   return el("section", { "aria-labelledby": "cards" }, el("h3", { id: "cards", class: "hidden" }, "Why, in points"),
-    el("p", { class: "quiet" }, "Similarity × weight = points. The weights are what class ", own(), " has more than class ", named(told.rival), ", over which least is proved."),
+    el("p", { class: "quiet" }, "Activation × weight = points. ", data.words.activations, " The weights are what class ", own(), " has more than class ", named(told.rival), ", the closest of this proof: over it least is proved."),
     el("ul", { class: "prototypes account" },
-      told.stated.map((one) => el("li", {}, ...card(detail, of(one.statement), uri), ...product(one))),
-      told.implied.length > ONE_BY_ONE ? el("li", { class: "implied" }, el("details", {}, el("summary", {}, "and therefore " + plural(told.implied.length, "more prototype") + " of class ", own(), ", at least"),
-        el("ul", { class: "plain-list" }, told.implied.map((one) => el("li", {}, also(one) + " (× " + one.weight + " = " + one.points + ")")))), points(told.by_implied))
+      told.stated.slice(0, first).map(stand),
+      first < told.stated.length ? folded("more", ["and " + (told.stated.length - first) + " more prototypes that are as active as stated, at least"], el("ul", { class: "prototypes account" }, told.stated.slice(first).map(stand)), sumOf(told.stated.slice(first))) : "",
+      told.implied.length > ONE_BY_ONE ? folded("implied", ["and therefore " + plural(told.implied.length, "more prototype") + " of class ", own(), ", at least"],
+        el("ul", { class: "plain-list" }, told.implied.map((one) => el("li", {}, also(one) + " (× " + one.weight + " = " + one.points + ")"))), told.by_implied)
         : told.implied.map((one) => el("li", { class: "implied" }, el("div", {}, "and therefore " + also(one)), ...product(one))),
       told.start ? line("line", ["head start of class ", own(), " (bias)"], told.start) : "",
       told.rest ? line("line", ["further prototypes of class ", own(), ", at least"], told.rest) : "",
       line("line total", "together, at least", told.together),
       sum ? el("li", { class: "clause" }, el("div", {}, el("span", { class: "says" }, sumClause(sum))), points("-" + told.taken))
         : line("line", given ? "all prototypes of other classes together give it, at least" : "all prototypes of other classes together take back, at most", given ? told.taken.slice(1) : "-" + told.taken),
-      line("line lead-line", [rows.status[row] === "PROVED" ? "so class " : "if all of this holds, class ", own(), " leads every other class by at least"], told.lead)),
-    classByClass(detail));
+      line("line lead-line", [rows.status[row] === "PROVED" ? "so class " : "if all of this holds, class ", own(), " leads every other class by at least"], told.lead)));
+}
+
+// The sum of lines, exactly: all have the same decimals.
+function sumOf(lines) {
+  const places = lines[0].points.length - lines[0].points.indexOf(".") - 1;
+  const sum = lines.reduce((all, one) => all + BigInt(one.points.replace(".", "")), 0n);
+  const digits = String(sum < 0n ? -sum : sum).padStart(places + 1, "0");
+  return (sum < 0n ? "-" : "") + digits.slice(0, -places) + "." + digits.slice(-places);
 }
 
 function sumClause(one) {
@@ -63,7 +74,7 @@ function classByClass(detail) {
       el("td", { class: "bars" }, el("svg:svg", { viewBox: "0 0 100 18", preserveAspectRatio: "none", class: "bar", "aria-hidden": "true" }, ...strip(0, one.given, given, "proved"), ...strip(10, here ? taken : one.taken, one.taken, "back"))),
       cell(one.given, here ? given : undefined), cell(one.taken, here ? taken : undefined), el("td", { class: "number" }, one.lead.replace("-", "−")));
   };
-  return el("details", { id: "by-class" }, el("summary", {}, "Class by class: which, and how much"),
+  return el("details", { id: "by-class", class: "printed" }, el("summary", {}, "Class by class: which, and how much"),
     el("p", { class: "quiet" }, "Upper bar: the points that its own prototypes give ", own(), " more than this class, solid as far as they are proved", here ? ", dashed as far as they reach for this image" : "", ". Lower bar: the points that all prototypes of other classes give this class more than ", own(), here ? ", solid for this image, dashed to the most" : "", "."),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Class by class" }, el("table", { class: "by-class" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bars")),
       el("th", { scope: "col", class: "number" }, "Gets at least"), el("th", { scope: "col", class: "number" }, "Others take back at most"), el("th", { scope: "col", class: "number" }, "Leads by at least"))), el("tbody", {}, told.closest.map(line)))));
@@ -73,8 +84,8 @@ function classByClass(detail) {
 function scores(detail) {
   if (detail.scores.length < 2) return "";
   const all = detail.scores.map(([, score]) => Number(score)), least = Math.min(0, ...all), most = Math.max(...all) - least;
-  return el("section", { "aria-labelledby": "scores" }, el("h3", { id: "scores" }, "The network’s own score for each class"),
-    el("table", { class: "scores" }, el("thead", { class: "hidden" }, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, "Bar"), el("th", { scope: "col" }, "Score of this image (logit), about"))),
+  return el("section", { "aria-labelledby": "scores" }, el("h3", { id: "scores" }, "The network’s own points, class by class"),
+    el("table", { class: "scores" }, el("thead", { class: "hidden" }, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, "Bar"), el("th", { scope: "col" }, "Score of this image in points, about"))),
       el("tbody", {}, detail.scores.map(([index, score], place) => el("tr", {}, el("th", { scope: "row" }, named(index)),
         el("td", { class: "bars" }, el("svg:svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", class: "bar", "aria-hidden": "true" }, el("svg:rect", { class: "whole", width: 100, height: 6 }), el("svg:rect", { class: place ? "back" : "proved", width: most > 0 ? 100 * ((Number(score) - least) / most) : 0, height: 6 }))),
         el("td", { class: "number" }, score.replace("-", "−")))))));

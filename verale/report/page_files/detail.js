@@ -15,7 +15,8 @@ async function drawDetail(row) {
     const [drawn, ...more] = figure(row, detail, certificate, groups, uri);
     article.append(explanation(row, detail, certificate, stated), el("div", { class: "columns" },
       el("div", { class: "seen" }, drawn, scores(detail), ...more),
-      el("div", {}, detail.account ? account(row, detail, certificate, stated, uri) : "", enough(row, detail, certificate, stated))));
+      el("div", {}, detail.account ? account(row, detail, certificate, stated, uri) : "", enough(row, detail, certificate, stated),
+        detail.narrower && !detail.narrower.long ? el("p", { class: "quiet" }, ...narrower(detail.narrower)) : "", detail.account ? classByClass(detail) : "")));
     article.append(cards(row, detail, stated, uri), words(stated));
     article.append(el("div", { class: "columns even" }, summary(row, detail, certificate, stated), margins(row, detail, certificate)));
     article.append(statements(detail, stated, groups, uri));
@@ -36,7 +37,7 @@ function verdict(row) {
   if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row]), told]));
   const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["the network is right" + told] : [el("b", { class: "wrong" }, "✗ the network is wrong"), ": the true class is ", named(rows.label[row]), told];
   const proved = rows.status[row] === "PROVED" ? el("span", { class: "quiet" }, (rows.label[row] === null ? "" : ". ") + "What is proved is that the statements are enough for this class, and not that the class is right.") : "";
-  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", ...label, proved);
+  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", el("span", { class: "quiet" }, scope(row) && scope(row) + (label ? "; " : ". ")), ...label, proved);
 }
 
 // What is proved, in the checker's words.
@@ -71,16 +72,22 @@ function explanation(row, detail, certificate, stated) {
   const joined = parts.length > 2 || commas ? parts.slice(0, -1).map((part) => part + "; ").join("") + (parts.length > 1 ? "and " : "") + parts[parts.length - 1] : listed(parts);
   const known = parts.length ? " whenever " + joined + "." : " whatever the image shows: it follows from the network’s last layers alone.";
   const claimed = rows.status[row] === "PROVED" ? "" : el("b", {}, "Claimed, not proved here: ");
-  const long = detail.long ? el("p", { class: "long" }, el("b", {}, detail.long.sentence), " ", detail.scores.length > 1 ? "The network’s scores stand below the picture, and beside it what is proved of their points. " : "", detail.long.ask, " ", el("code", {}, detail.long.command)) : "";
+  const asked = detail.narrower;
+  const long = asked && asked.long ? el("p", { class: "long" }, el("b", {}, asked.long), " ", asked.why, " ", detail.scores.length > 1 ? "The network’s scores stand below the picture, and beside it what is proved of their points. " : "", ...narrower(asked)) : "";
   return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why", class: "hidden" }, "Why"), long,
     el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known));
+}
+
+// That the runner-up is another class than the closest of the proof, and a question with a shorter answer.
+function narrower(asked) {
+  return [asked.runner_up, " ", asked.ask, " ", el("code", {}, asked.command)];
 }
 
 // What the words mean.
 function words(stated) {
   const said = [data.words.prototypes, stated.some((one) => one.patch === undefined) ? data.words.activations : "",
     stated.some((one) => one.patch !== undefined) ? data.words.observables : ""].filter(Boolean);
-  return stated.length ? el("details", { id: "words" }, el("summary", {}, "What the words mean"), said.map((one) => el("p", {}, one))) : "";
+  return stated.length ? el("details", { id: "words", class: "printed" }, el("summary", {}, "What the words mean"), said.map((one) => el("p", {}, one))) : "";
 }
 
 // How much the statements are about, and that nothing else has to hold.
@@ -138,8 +145,9 @@ function figure(row, detail, certificate, groups, uri) {
   const which = alone ? "that decides most" : groups.has(null) ? "most like the prototypes shown" : "that statements are about";
   const what = single || !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + (counts.size === 1 ? "patch " : counts.size + " patches ") + which;
   const hottest = hot.map((patch) => patchName(detail.grid, patch));
-  const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up, the strongest by about " + told.get(hot[0]) + "; blue: patches that favour the runner-up" : "";
-  const description = (uri ? "The image" : "The latent grid") + (what && ". " + what) + (warm && ". Most of the lead comes from " + listed(hottest));
+  const colours = hottest.length ? [el("span", { class: "swatch adds", "aria-hidden": "true" }), " Orange: for class ", named(certificate.predicted), ", the strongest patch by about " + told.get(hot[0]) + " points. ",
+    el("span", { class: "swatch takes", "aria-hidden": "true" }), " Blue: for class ", named(detail.second), ", the runner-up, the network’s second choice."] : [];
+  const description = (uri ? "The image" : "The latent grid") + (what && ". " + what) + (hottest.length ? ". Most of the lead comes from " + listed(hottest) : "");
   const choose = (patch) => {
     openStatements();
     const target = document.getElementById("patch-" + patch) || document.getElementById("patch-null");
@@ -148,20 +156,21 @@ function figure(row, detail, certificate, groups, uri) {
   const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
   const known = data.images[rows.known[row]];
   const match = uri && known ? el(rows.match[row] ? "b" : "span", rows.match[row] ? { class: "match" } : {}, " The image is " + known + ".") : "";
+  const frames = data.fields && counts.size && !every && counts.size <= FRAMED ? "Dashed: all of the image that " + (counts.size === 1 ? "it" : "each") + " can depend on. " : "";
   const marks = new Map();
   for (const one of detail.account ? detail.account.stated : []) {
     const at = detail.attained[one.statement] ?? null;
     if (at !== null && counts.size <= MARKED) marks.set(at, [...(marks.get(at) || []), one.prototype]);
   }
   const drawn = el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose, marks),
-    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match, single || !hot.length || marks.has(hot[0]) ? "" : plainness(detail, hot[0], "The strongest of them")));
+    el("figcaption", {}, what && what + ". ", frames, ...colours, guess, match, single || !hot.length || marks.has(hot[0]) ? "" : plainness(detail, hot[0], "The strongest of them")));
   return [drawn, heat.size ? patchByPatch(detail) : "", !single && counts.size ? fields(detail, [...counts.keys()]) : ""];
 }
 
 // The frames as a table.
 function fields(detail, patches) {
-  const squares = el("p", { class: "quiet" }, data.words.squares, data.fields && patches.length > FRAMED ? " Pointing at a patch shows its frame." : "");
-  if (!data.fields) return el("details", {}, el("summary", {}, "What a square is"), squares);
+  const squares = el("p", { class: "quiet" }, data.words.squares, data.fields && patches.length > FRAMED ? el("span", { class: "screen" }, " Pointing at a patch shows its frame. The table has all of them.") : "");
+  if (!data.fields) return el("details", { class: "printed" }, el("summary", {}, "What a square is"), squares);
   const [height, width] = data.fields.size;
   const cells = patches.sort((a, b) => a - b).map((patch) => cellOf(detail.grid, patch)).filter(Boolean);
   const share = (cell) => { const box = fieldOf(cell); return box ? Math.ceil((100 * box.width * box.height) / UNIT ** 2) + " %" : "0 %"; };
@@ -176,7 +185,7 @@ function patchByPatch(detail) {
   const ordered = detail.heat.filter(([, value]) => value !== "0").sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const name = (patch) => { const cell = cellOf(detail.grid, patch); return cell ? cellName(cell) : patchName(detail.grid, patch); };
   return el("details", {}, el("summary", {}, "How much each patch decides"),
-    el("p", { class: "quiet" }, "What a patch adds to the lead over ", named(detail.second), " (logits): for each prototype that is most like this patch, its activation times the difference of the two classes’ weights. Computed in float64 from this image; not part of the proof."),
+    el("p", { class: "quiet" }, "What a patch adds to the lead over ", named(detail.second), ", the runner-up, in points: for each prototype that is most like this patch, its activation times the difference of the two classes’ weights. Computed in float64 from this image; not part of the proof."),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Patch"), el("th", { scope: "col", class: "number" }, "Adds, about"))),
       el("tbody", {}, ordered.map(([patch, value]) => el("tr", {}, el("th", { scope: "row" }, name(patch)), el("td", { class: "number" }, value))))));
 }
@@ -199,7 +208,7 @@ function margins(row, detail, certificate) {
     body.querySelectorAll("th")[RIVALS].focus();
   } } }, "Show all " + rivals.length + " other classes");
   const small = " A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class." + (detail.account ? " The points above round each part, so they may leave a little less." : "");
-  const open = "Solid: the lead over each class, in logits, " + (rows.status[row] === "PROVED" ? "that follows from the statements. " : "that the certificate claims; it is not proved here. ") + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.") + small;
+  const open = "Solid: the lead over each class, in points, " + (rows.status[row] === "PROVED" ? "that follows from the statements. " : "that the certificate claims; it is not proved here. ") + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.") + small;
   return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class"), el("p", { class: "quiet" }, open),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
       el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "This image, about") : "")), body), rest);
@@ -221,7 +230,7 @@ function statements(detail, stated, groups, uri) {
   const section = el("section", { "aria-labelledby": "statements" }, el("h3", { id: "statements", tabindex: "-1" }, plural(stated.length, "statement")));
   if (!stated.length) section.append(el("p", {}, "None are needed: the class follows from the head alone."));
   else {
-    section.append(el("details", { id: "all-statements" }, el("summary", {}, stated.length === 1 ? "The statement, exactly" : "All " + stated.length + " statements, exactly"),
+    section.append(el("details", { id: "all-statements", class: "printed" }, el("summary", {}, stated.length === 1 ? "The statement, exactly" : "All " + stated.length + " statements, exactly"),
       ...[...groups].map(([patch, own]) => group(detail, patch, own, uri))));
   }
   return section;
@@ -319,7 +328,7 @@ function digests(row, detail) {
   const save = detail ? el("button", { type: "button", id: "save", on: { click: () => saveAs(rows.name[row], detail.text) } }, "Save the certificate") : "";
   const more = certificate && certificate.extensions ? el("details", {}, el("summary", {}, "Extensions, which nothing here checks"), el("pre", { tabindex: "0" }, JSON.stringify(certificate.extensions, null, 1))) : "";
   return el("section", { "aria-labelledby": "digests" }, el("h3", { id: "digests" }, "The certificate’s file"), save,
-    el("details", { id: "all-digests" }, el("summary", {}, "Digests, paradigm and times"), list), more);
+    el("details", { id: "all-digests", class: "printed" }, el("summary", {}, "Digests, paradigm and times"), list), more);
 }
 
 // Saves the certificate's own bytes, for an audit.

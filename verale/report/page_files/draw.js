@@ -105,16 +105,17 @@ function picture(grid, uri, patches, heat, every, description, choose, marks) {
     const group = outline(rectangle(grid, ...cell), { "data-patch": patch, class: shape, on: { click: () => choose(patch) } });
     group.prepend(frame(fieldOf(cell)));
     group.append(el("svg:title", {}, patchName(grid, patch) + (patches.get(patch) ? ", " + plural(patches.get(patch), "statement") : "") + (data.fields ? "; depends on " + fieldName(cell) : "")));
-    if (marks.has(patch)) group.append(mark(rectangle(grid, ...cell), marks.get(patch).join(", ")));
+    if (marks.has(patch)) group.append(mark(rectangle(grid, ...cell), marks.get(patch).map(String)));
     svg.append(group);
   }
   return svg;
 }
 
-// The numbers of prototypes in a cell's frame.
-function mark(box, text) {
-  const size = Math.min(box.height / 2, (1.6 * box.width) / text.length);
-  return el("svg:text", { class: "mark", x: box.x + box.width / 2, y: box.y + box.height / 2 + size / 3, "font-size": size, "text-anchor": "middle", "stroke-width": size / 6 }, text);
+// The numbers of prototypes in a cell's frame, one below the other.
+function mark(box, numbers) {
+  const size = Math.min(box.height / (numbers.length + 1), (1.3 * box.width) / Math.max(...numbers.map((one) => one.length)));
+  const x = box.x + box.width / 2, top = box.y + box.height / 2 + size / 3 - ((numbers.length - 1) * size) / 2;
+  return el("svg:text", { class: "mark", "font-size": size, "text-anchor": "middle", "stroke-width": size / 6 }, numbers.map((one, line) => el("svg:tspan", { x, y: top + line * size }, one)));
 }
 
 // A close-up: one cell of an image and all that its patch can depend on, or else its surroundings; without a cell, or

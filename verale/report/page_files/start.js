@@ -35,7 +35,7 @@ for (const button of document.querySelectorAll(".only")) {
   button.addEventListener("click", () => choose({ class: button.dataset.class }));
 }
 window.addEventListener("hashchange", show);
-window.addEventListener("beforeprint", () => document.querySelectorAll("#all-statements, #all-digests, #words, #by-class, .implied details").forEach((one) => one.setAttribute("open", "")));
+window.addEventListener("beforeprint", () => document.querySelectorAll("details.printed").forEach((one) => one.setAttribute("open", "")));
 begin().then(() => {
   beginList();
   drawConfusion();

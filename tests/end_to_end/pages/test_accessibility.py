@@ -1,0 +1,79 @@
+"""Every kind of page has nothing that axe finds wrong, on a screen and on a dark phone, folded and open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Browser, Page
+from support.commands import in_process
+from support.reporting import folder_of, report_head
+
+from verale.report.collect import collect
+from verale.report.page import page
+from verale.report.verdicts import audited
+
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+OPEN = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+SCREENS = (
+    {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    {"viewport": {"width": 320, "height": 640}, "color_scheme": "dark"},
+)
+
+
+def found(tab: Page) -> list[str]:
+    """What axe finds: each rule that is broken, with the first element that breaks it."""
+    tab.evaluate(AXE)
+    said: list[str] = tab.evaluate(
+        "axe.run().then((all) => all.violations.map((one) => one.id + ': ' + one.nodes[0].html))"
+    )
+    return said
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A page of each kind, by what it is: right, wrong and too long, the list, and those of other commands."""
+    folder = tmp_path_factory.mktemp("kinds")
+    head = report_head(labels=("airplane", "hippopotamus", "Black-footed Albatross"))
+    short = folder_of(folder / "short", head, "readable", names=[f"{n}.png" for n in range(6)])
+    long = folder_of(folder / "long", head, "projection", names=[f"{n}.png" for n in range(6)])
+    for each in (short, long):
+        collection = audited(collect(each))
+        (each / "report.html").write_bytes(page(collection, "A report", provable=True))
+    right, wrong = (next(i for i, item in enumerate(audited(collect(short)).items) if item.correct is is_right)
+                    for is_right in (True, False))  # fmt: skip
+    files = "--head", short / "head.safetensors", "--latents", short / "latents.safetensors"
+    in_process("compare", short, long, "-o", folder / "compare.html")
+    in_process("rules", *files, "--count", 2, "-o", folder / "rules")
+    in_process("attribute", *files, "--count", 2, "--paradigm", "projection", "-o", folder / "attribution")
+    return {
+        "right": f"{short}/report.html#certificate-{right}",
+        "wrong": f"{short}/report.html#certificate-{wrong}",
+        "too long": f"{long}/report.html#certificate-0",
+        "list": f"{short}/report.html",
+        "compare": f"{folder}/compare.html",
+        "rules": f"{folder}/rules/rules.html",
+        "attribution": f"{folder}/attribution/attribution.html",
+    }
+
+
+@pytest.mark.parametrize("kind", ["right", "wrong", "too long", "list", "compare", "rules", "attribution"])
+def test_axe_finds_nothing(chromium: Browser, pages: dict[str, str], kind: str) -> None:
+    for screen in SCREENS:
+        tab = chromium.new_page(bypass_csp=True, **screen)  # type: ignore[arg-type]
+        tab.goto(f"file://{pages[kind]}")
+        if "report.html" in pages[kind]:
+            tab.wait_for_selector("html[data-ready]", state="attached")
+        assert found(tab) == []
+        tab.evaluate(OPEN)
+        assert found(tab) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]  # type: ignore[index]
+        tab.close()
+
+
+def test_what_is_wrong_is_found(chromium: Browser) -> None:
+    tab = chromium.new_page()
+    tab.set_content("<html lang=en><title>A</title><main><h1>A</h1><img src=a.png><p style='color: #ccc'>Pale</main>")
+    assert [one.split(":")[0] for one in found(tab)] == ["color-contrast", "image-alt"]
+    tab.close()
