@@ -147,11 +147,11 @@ def test_it_is_found_where_there_is_an_engine_and_no_executable(monkeypatch, wit
 
 
 def test_v8_proves_certificates_and_no_false_one(without_executable):
-    for margin, status, claims in ((0.5, "PROVED", 2), (50.0, "NOT_PROVED", 1)):
+    for margin, status, number in ((0.5, "PROVED", 2), (50.0, "NOT_PROVED", 1)):
         auditor = Auditor(HEAD, files.latents([IMAGE]), "proved")
         assert auditor.executable.modules
         verdict = auditor.check(files.certificate(HEAD, STATEMENTS, image=IMAGE, margins=[None, margin]))
-        assert verdict.status.value == status and list(verdict.claims.values()).count("proved") == claims
+        assert verdict.status.value == status and list(verdict.claims.values()).count("proved") == number
 
 
 def test_v8_proves_where_an_event_loop_runs(without_executable):
