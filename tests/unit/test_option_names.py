@@ -20,6 +20,7 @@ OF_A_COMMAND = {
     "report/explanation.py": 1,
     "report/compare_page.py": 1,
     "report/page_check.py": 2,
+    "report/page_prototypes.py": 1,
     "search/batches.py": 1,  # a reason, which stands in the run's table
     "runs/source.py": 1,  # the options of a command, which is printed before them
 }
