@@ -31,10 +31,9 @@ from torch import Tensor
 from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
 from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
-from verale.search.problem import GivenUpError, given_up
-from verale.search.relaxation import CLOSE, relaxed
+from verale.search.relaxation import relaxed
 
-__all__ = ["Clauses", "Cover", "Covers"]
+__all__ = ["RESERVE", "START", "Clauses", "Cover", "Covers"]
 
 _GRID = 64
 """So many ceilings and floors are considered at once."""
@@ -42,24 +41,17 @@ _GRID = 64
 _PROGRAMMES = (4, 3, 1)
 """The most relaxations that are solved over the whole grid, and over finer ones around its best pair."""
 
-_START = 0.75
+START = 0.75
 """The share of activations that the first ceiling bounds."""
 
 _ZERO = 1e-3
 """What counts as zero in a relaxation's solution."""
 
-_ROUGHLY = 0.02
-"""The share of its cost by which a relaxation may be off that only says whether a search is hopeless."""
-
-_RESERVE = 3
+RESERVE = 3
 """A rival counts as closed when its margin exceeds so many of its rounding errors."""
 
 _SHARES = (0.0, 0.5)
 """How much of what a statement says of other activations is counted first; both are tried."""
-
-_NEIGHBOURS = 4
-"""By what statements say of other activations, explanations seldom have fewer than one in so many of the statements
-that covers without that have."""
 
 _SAID = 16
 """Of the statements that bound an end, so many are considered, those that bound it most."""
@@ -136,7 +128,7 @@ class Covers:
     ) -> None:
         rivals = margins.rivals[0] != margins.predicted[0]
         self._worth = torch.cat([margins.positive[0], -margins.negative[0]])[:, rivals]
-        self._fixed = (margins.bias - _RESERVE * margins.error)[0, rivals]
+        self._fixed = (margins.bias - RESERVE * margins.error)[0, rivals]
         self._observed, self._left, self._costs = observed, left, costs
         self._each = torch.tensor(costs.of_prototypes(len(left)), dtype=torch.float64)
         self._own = _ends(observed)
@@ -150,21 +142,10 @@ class Covers:
         solved = self._solve(clauses, (math.inf, -math.inf), math.inf)
         return None if solved is None else solved[0]
 
-    def require(self, clauses: Clauses, most: float) -> None:
-        """Raise GivenUpError where one relaxation says that no explanation has at most so many statements."""
-        if self._costs or not most < math.inf:
-            return
-        solved = self._solve(clauses, self._start, -math.inf, _ROUGHLY)
-        if solved is not None:
-            _, grid = self._grid
-            least = float(self._bounds(solved[1], grid, (clauses.uppers(grid[0]), clauses.lowers(grid[1]))).amin())
-            if least > _NEIGHBOURS * most:
-                raise GivenUpError(given_up(math.ceil(least)))
-
     @property
     def _start(self) -> Pair:
         """The first ceiling and floor that are tried."""
-        return float(self._observed.upper.quantile(_START, interpolation="nearest")), -math.inf
+        return float(self._observed.upper.quantile(START, interpolation="nearest")), -math.inf
 
     @property
     def _grid(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
@@ -237,9 +218,7 @@ class Covers:
         bounds: Tensor = lacking - beyond + clauses
         return bounds
 
-    def _solve(
-        self, clauses: Clauses, pair: Pair, limit: float, close: float = CLOSE
-    ) -> tuple[Cover | None, Tensor] | None:
+    def _solve(self, clauses: Clauses, pair: Pair, limit: float) -> tuple[Cover | None, Tensor] | None:
         """A cover with this ceiling and floor and the rivals' prices (R,); None where all statements do not cover.
 
         There is no cover where the relaxation leaves no room for one below `limit`.
@@ -251,7 +230,7 @@ class Covers:
         if not bool((need > 0).any()):
             return cover, torch.zeros_like(need)
         room = limit - self._cost(cover) - self._costs.step
-        found = self._chosen(base, room, _SHARES[0], close)
+        found = self._chosen(base, room, _SHARES[0])
         if found is None:
             return None
         stated, prices = found
@@ -260,9 +239,7 @@ class Covers:
             stated = min(stated, (other and other[0]) or stated, key=len)
         return (None if stated is None else replace(cover, stated=stated)), prices
 
-    def _chosen(
-        self, base: Tensor, room: float, share: float, close: float = CLOSE
-    ) -> tuple[list[int] | None, Tensor] | None:
+    def _chosen(self, base: Tensor, room: float, share: float) -> tuple[list[int] | None, Tensor] | None:
         """Statements that close all rivals from some ends, the most useful first, and the prices that the first
         relaxation gives the rivals; None where all statements do not. There are no statements where its bound leaves no
         room."""
@@ -270,7 +247,7 @@ class Covers:
         while bool(((lacks := self._lacks(ends)) > 0).any()):
             gains = self._gains(ends, share)
             gains[:, chosen] = 0.0
-            solution = relaxed(gains, lacks, self._each, close)
+            solution = relaxed(gains, lacks, self._each)
             if solution is None and share < 1 and self._table is not None:
                 share = 1.0  # what their own statements do not close, those about others may
                 continue

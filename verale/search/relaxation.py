@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["CLOSE", "Relaxed", "relaxed"]
+__all__ = ["Relaxed", "relaxed"]
 
 _STEPS = 40
 """It seldom takes more than 20."""
-CLOSE = 1e-4
-"""The share of the cost by which the bound may miss it, by default."""
+_CLOSE = 1e-4
+"""The share of the cost by which the bound may miss it."""
 _BACK = 0.99
 """The share of the way to the nearest bound that a step goes."""
 _ROWS = 256
@@ -44,14 +44,13 @@ class Relaxed:
     bound: float
 
 
-def relaxed(gains: Tensor, need: Tensor, costs: Tensor, close: float = CLOSE) -> Relaxed | None:
+def relaxed(gains: Tensor, need: Tensor, costs: Tensor) -> Relaxed | None:
     """Solve a programme; None if all columns together do not cover.
 
     Args:
         gains: (R, P) G >= 0.
         need: (R,); what is not positive is met.
         costs: (P,) e >= 0.
-        close: the share of the cost by which the bound may miss it.
     """
     asks = (need > 0).nonzero()[:, 0]
     scaled = gains[asks] / need[asks, None]
@@ -60,10 +59,10 @@ def relaxed(gains: Tensor, need: Tensor, costs: Tensor, close: float = CLOSE) ->
         return None
     entered = whole.argsort(stable=True)[:_ROWS]
     while True:
-        share, own = _solved(scaled[entered], costs, close)
+        share, own = _solved(scaled[entered], costs)
         missed = (1 - scaled @ share).index_fill(0, entered, 0.0)
         worst = missed.argsort(descending=True, stable=True)[:_ROWS]
-        worst = worst[missed[worst] > close]
+        worst = worst[missed[worst] > _CLOSE]
         if not len(worst):
             break
         entered = torch.cat([entered, worst])
@@ -72,7 +71,7 @@ def relaxed(gains: Tensor, need: Tensor, costs: Tensor, close: float = CLOSE) ->
     return Relaxed(share, prices, reduced, float(own.sum() + reduced.clamp(max=0).sum()))
 
 
-def _solved(gains: Tensor, costs: Tensor, close: float) -> tuple[Tensor, Tensor]:
+def _solved(gains: Tensor, costs: Tensor) -> tuple[Tensor, Tensor]:
     """(P,) shares and (R,) prices of rows that need 1.
 
     The variables are x and 1 - x, with the multipliers z and w of their bounds, and the surplus s = G x - 1 of the
@@ -92,7 +91,7 @@ def _solved(gains: Tensor, costs: Tensor, close: float) -> tuple[Tensor, Tensor]
         if paid > bound:
             best, bound = prices, paid
         cost = float(costs @ share)
-        if cost - bound <= close * max(1.0, cost):
+        if cost - bound <= _CLOSE * max(1.0, cost):
             break
         variables, multipliers = (share, 1 - share, surplus), (low, high, prices)
         newton = _Newton.of(gains, variables, multipliers)

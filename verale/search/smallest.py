@@ -83,12 +83,15 @@ def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
     """
     cost = partial(_cost, problem.costs) if problem.costs else partial(_to_read, problem)
     solved: list[list[Solution]] = [[] for _ in range(len(problem))]
+    images, part = list(range(len(problem))), problem
     for search in searches:
         best = [min(map(cost, given), default=math.inf) for given in solved]
         shorter = problem.costs.statements_below if problem.costs else partial(_shorter, problem, search.name)
         most = list(map(shorter, best))
         asked = [image for image, read in enumerate(best) if problem.costs or read > READABLE]
-        found = search.solve(problem.take(asked), [most[image] for image in asked]) if asked else []
+        if asked != images:
+            images, part = asked, problem.take(asked)
+        found = search.solve(part, [most[image] for image in asked]) if asked else []
         for given in solved:
             given.append(SHORT_ENOUGH)
         for image, solution in zip(asked, found, strict=True):

@@ -17,7 +17,6 @@ from verale.search import covers
 from verale.search.activations import Activations
 from verale.search.costs import Costs
 from verale.search.covers import Cover, Covers
-from verale.search.problem import GivenUpError
 
 SEEDS = range(2)
 GEOMETRIES = ("euclidean", "cosine", "softmax")
@@ -45,7 +44,7 @@ def covered(activations, count, ceiling, floor) -> bool:
     lower = torch.where(stated, all_.lower, clauses.lower)
     upper = torch.where(stated, all_.upper, clauses.upper)
     boxes = activations.range.intersect(Enclosure(lower, upper))
-    reserve = (covers._RESERVE + 1) * activations.problem.margins.error[0]
+    reserve = (covers.RESERVE + 1) * activations.problem.margins.error[0]
     return bool((activations.problem.margins.lower(boxes[None])[0] > reserve).all(1).any())
 
 
@@ -81,22 +80,6 @@ def test_prices_of_one_pair_bound_the_covers_of_all(geometry):
                 grid = tuple(torch.tensor([end], dtype=torch.float64) for end in other)
                 (bound,) = problem._bounds(prices, grid, (said.uppers(grid[0]), said.lowers(grid[1]))).flatten()
                 assert bound <= solved[other][0].size + 1e-6
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_only_what_needs_far_more_statements_is_given_up(geometry, monkeypatch):
-    """A cover as large as allowed is never given up, though the limit counts no neighbours; far smaller ones are."""
-    monkeypatch.setattr(covers, "_NEIGHBOURS", 1)
-    refused = 0
-    for activations in images(geometry, 0):
-        problem, said = activations.covers, activations.clauses
-        problem.require(said, problem.best(said).size)
-        problem.require(said, math.inf)
-        try:
-            problem.require(said, 0.25)
-        except GivenUpError:
-            refused += 1
-    assert refused
 
 
 def test_without_clauses_none_is_stated():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from support.activations import ends_of, least_margin
@@ -12,11 +14,12 @@ from verale.adapters.cabrnet import load_head
 from verale.certificate import FloorStatement, OrderStatement
 from verale.demo.network import RUN, load_images, load_network
 from verale.head import as_patches
+from verale.paradigms import HIGHEST
 from verale.search import SearchOptions
 from verale.search.activations import Activations
 from verale.search.least import least_document
 from verale.search.paradigms.top_k import TopKSearch, explain_top_k, highest
-from verale.search.problem import GivenUpError, Problem, UnexplainedError
+from verale.search.problem import Problem, UnexplainedError
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -84,10 +87,14 @@ def test_a_tie_gives_a_reason():
 
 def test_where_far_fewer_statements_are_wanted_it_is_given_up() -> None:
     one = small_problem("euclidean", 3).take([0])
-    size = len(explain_top_k(one).statements)
-    assert size > 2 and len(explain_top_k(one, most=size).statements) == size
-    with pytest.raises(GivenUpError, match="a smaller explanation is known"):
-        explain_top_k(one, most=0.25)
+    for order, is_given_up in ((None, True), (HIGHEST, False)):
+        search = TopKSearch(one.head, one.patches, SearchOptions("top_k", digits="exact", order=order))
+        (found,) = search.solve(one, [math.inf])
+        size = len(found[0])
+        assert size > 2 and [len(each[0]) for each in search.solve(one, [size])] == [size]
+        (given,) = search.solve(one, [0.25])
+        assert isinstance(given, str) == is_given_up
+        assert not is_given_up or "a smaller explanation is known" in given
 
 
 def test_digits_reach_the_bound_of_all_explanations():

@@ -62,7 +62,6 @@ def explain_mixed(
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
     known = _Known(problem, projection, lipschitz)
-    known.require(most)
     best = known.after([])
     if best is not None and len(best.statements) > _HOPELESS * most:
         raise GivenUpError(given_up(len(best.statements)))
@@ -102,11 +101,6 @@ class _Known:
     def _covers(self) -> Covers:
         left = self._problem.prototypes_left
         return Covers(self._margins, self._observed, left, self._problem.costs, self._table)
-
-    def require(self, most: float) -> None:
-        """Raise GivenUpError where there is hardly an explanation with at most so many statements."""
-        covers = Covers(self._margins, self._observed, self._problem.prototypes_left, self._problem.costs)
-        covers.require(Clauses.alone(self._observed, self._range), most)
 
     def margins(self, statements: Sequence[Statement]) -> Tensor:
         """The margins (C,) that statements prove, rounded outward."""
@@ -184,6 +178,7 @@ class MixedSearch(OneByOne):
 
     name = "mixed"
     bounds = Projection
+    may_be_hopeless = True
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)

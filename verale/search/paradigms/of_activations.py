@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from torch import Tensor
 
-from verale.bounds import activation_range
+from verale.bounds import LinearMargins, activation_range
 from verale.certificate import Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head
 from verale.search.activations import ActivationExplanation
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
+from verale.search.hopeless import NEIGHBOURS, least_sizes
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.priced import PricedActivations
-from verale.search.problem import GivenUpError, Problem, UnexplainedError, shortened
+from verale.search.problem import GivenUpError, Problem, UnexplainedError, given_up, shortened
 from verale.search.smallest import Solution
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
@@ -54,9 +56,25 @@ class OneByOne(OfActivations):
             UnexplainedError: there is none.
         """
 
+    @property
+    def may_be_hopeless(self) -> bool:
+        """Whether images are not searched whose covers need far more statements than are wanted."""
+        return False
+
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
         """See `ParadigmSearch`."""
-        return [self._of_one(problem.take([image]), limit) for image, limit in enumerate(most)]
+        least = [0.0] * len(most)
+        if (
+            self.may_be_hopeless
+            and min(most) < math.inf
+            and not problem.costs
+            and isinstance(problem.margins, LinearMargins)
+        ):
+            least = least_sizes(problem)
+        return [
+            given_up(math.ceil(size)) if size > NEIGHBOURS * limit else self._of_one(problem.take([image]), limit)
+            for image, (size, limit) in enumerate(zip(least, most, strict=True))
+        ]
 
     def _of_one(self, image: Problem, most: float) -> Solution:
         """Statements about activations are chosen in short numbers at once: it takes no longer, and costs few."""

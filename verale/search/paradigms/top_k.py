@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 
 import torch
@@ -17,7 +16,7 @@ from verale.search.stated import Stated
 __all__ = ["TopKSearch", "explain_top_k", "highest"]
 
 
-def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf) -> ActivationExplanation:
+def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
     """A subset-minimal top-k explanation of one image, the smaller of two.
 
     One states the highest activations (`highest`). The other, where the readout is linear, chooses ceiling, floor and
@@ -28,16 +27,12 @@ def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf)
     Args:
         problem: of one image.
         fewest: whether to try the second one too.
-        most: how many statements are wanted at most.
 
     Raises:
-        GivenUpError: it would have many more (`Covers.require`).
         UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
     covers = activations.covers if fewest else None
-    if covers is not None:
-        covers.require(activations.clauses, most)
     cover = None if covers is None else covers.best(activations.clauses)
     try:
         first, stated = highest(activations)
@@ -87,6 +82,11 @@ class TopKSearch(OfActivationsAlone):
 
     name = "top_k"
 
+    @property
+    def may_be_hopeless(self) -> bool:
+        """See `OneByOne`: of the highest activations all are stated, however many."""
+        return self.options.order != HIGHEST
+
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OneByOne`."""
-        return explain_top_k(problem, self.options.order != HIGHEST, most)
+        return explain_top_k(problem, self.options.order != HIGHEST)
