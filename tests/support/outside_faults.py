@@ -268,6 +268,12 @@ runs/attestation.py _require_proved_now: a verdict from a log is attested
 runs/attestation.py _add: a file may change
     subjects.setdefault(name, subject) != subject => not subjects.setdefault(name, subject)
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
+runs/pictured.py _proved: what is found for estimated latents is written without a proof
+    always verdict.status is Status.PROVED
+    unit/runs/test_pictured.py::test_a_wrong_estimate_gives_no_false_certificate
+report/page.py _in_full: pictures that were made from other files are told as these files
+    never collection.source.decoded
+    unit/runs/test_decoded.py::test_a_page_says_what_is_not_proved
 runs/audit_log.py _contradiction: a picture is proved in no arithmetic, or latents in one
     always ('picture' in claims) == (record.get('arithmetic') is not None) or 'arithmetic' not in record
     unit/runs/test_records.py::test_a_picture_is_proved_in_an_arithmetic

@@ -4,6 +4,7 @@
     hard-sigmoid:        clamp(x / 6 + 1/2, 0, 1)
     hard-swish, SiLU:    x times hard-sigmoid(x), x times sigmoid(x)
     GELU:                x times the normal distribution function of x
+    averages:            the mean with zeros, times the inverse of the mean of ones in its place, which counts entries
     layer normalisation: weight y (mean(y^2) + epsilon)^(-1/2) + bias, y = x - mean(x), over the channels of each place
 
 Numbers such as 1/6 are float64 numbers in the file, so the two differ by what float64 rounds; the file is what is
@@ -20,12 +21,14 @@ from torch import Tensor
 
 from verale.network import NOT_CLAIMED
 from verale.network.layers import (
+    AveragePooling,
     Clamp,
     Convolution,
     FullConnection,
     Gaussian,
     InverseRoot,
     Operation,
+    Pair,
     Product,
     Rectifier,
     Sigmoid,
@@ -35,12 +38,14 @@ from verale.network.layers import (
 __all__ = [
     "Step",
     "Steps",
+    "averaged",
     "clamped",
     "difference",
     "gelu",
     "hard_sigmoid",
     "hard_swish",
     "layer_norm",
+    "padded",
     "scaled",
     "silu",
     "turned",
@@ -146,6 +151,45 @@ def silu() -> Steps:
 def gelu() -> Steps:
     """x times the normal distribution function of x."""
     return Steps((Step("gate", Gaussian(), (0,)), Step("", Product(), (0, "gate"))))
+
+
+def padded(channels: int, left: int, right: int, above: int, below: int) -> Convolution:
+    """Zeros on any side: a convolution of each channel by a kernel with a single 1, padded as on the wider side."""
+    weight = torch.zeros(channels, 1, abs(above - below) + 1, abs(left - right) + 1)
+    weight[:, :, max(above, below) - above, max(left, right) - left] = 1
+    return Convolution((1, 1), (max(above, below), max(left, right)), (1, 1), channels, weight)
+
+
+def averaged(channels: int, pooling: AveragePooling, beyond: Pair, counted: bool) -> Steps:
+    """The mean over windows of what they hold.
+
+    Args:
+        channels: C.
+        pooling: the windows, with the padding on all sides.
+        beyond: how far the last windows reach beyond the padding, in rows and columns; there nothing is counted.
+        counted: whether zeros of the padding are.
+    """
+    steps: list[Step] = []
+    given: str | int = 0
+    (above, left), (below, right) = pooling.padding, beyond
+    if counted and pooling.padding != (0, 0):
+        steps.append(Step("padded", padded(channels, left, left, above, above), (given,)))
+        given, pooling = "padded", AveragePooling(pooling.kernel, pooling.stride, (0, 0))
+    nothing, one = torch.zeros(1, channels, 1, 1), torch.ones(1)
+    steps.append(Step("ones", Convolution((1, 1), (0, 0), (1, 1), 1, nothing, one), (given,)))
+    ones = "ones"
+    if beyond != (0, 0):
+        steps.append(Step("wider", padded(channels, 0, right, 0, below), (given,)))
+        steps.append(Step("wider_ones", padded(1, 0, right, 0, below), (ones,)))
+        given, ones = "wider", "wider_ones"
+    return Steps((
+        *steps,
+        Step("mean", pooling, (given,)),
+        Step("share", pooling, (ones,)),
+        Step("root", InverseRoot(), ("share",)),
+        Step("inverse", Product(), ("root", "root")),
+        Step("", Product(), ("mean", "inverse")),
+    ))  # fmt: skip
 
 
 def layer_norm(channels: int, weight: Tensor | None, bias: Tensor | None, epsilon: float) -> Steps:

@@ -18,13 +18,16 @@ from torch.nn import functional
 
 from verale.adapters.calls import Call, RefusedError, Values
 from verale.adapters.composites import (
+    Step,
     Steps,
+    averaged,
     clamped,
     difference,
     gelu,
     hard_sigmoid,
     hard_swish,
     layer_norm,
+    padded,
     scaled,
     silu,
     turned,
@@ -33,7 +36,6 @@ from verale.adapters.rewritings import (
     NOTHING,
     REWRITINGS,
     WRITE,
-    divided,
     kept_apart,
     padded_before,
     padded_behind_relu,
@@ -136,10 +138,12 @@ def _convolution(call: Call) -> Known:
         raise RefusedError("has a kernel that is not two-dimensional", NOTHING)
     if padding == "same":
         spans = [d * (k - 1) for d, k in zip(wide, weight.shape[2:], strict=True)]
-        if any(span % 2 for span in spans):
+        if any(span % 2 and d > 1 for span, d in zip(spans, wide, strict=True)):
             (above, below), (left, right) = ((span // 2, span - span // 2) for span in spans)
             raise RefusedError("pads one side more than the other", padded_before((left, right, above, below)))
-        padding = [span // 2 for span in spans]
+        padding = [span - span // 2 for span in spans]
+        # Zeros, so that it reads nothing of what is padded too much.
+        weight = functional.pad(weight, (spans[1] % 2, 0, spans[0] % 2, 0))
     around = (0, 0) if padding == "valid" else _pair(padding)
     stride, groups = _pair(call.number("stride", 3, 1)), int(call.number("groups", 6, 1))
     return Convolution(stride, around, wide, groups, weight, call.tensor("bias", 2))
@@ -196,53 +200,48 @@ def unclaimed_number(held: dict[str, Tensor]) -> str | None:
     return None
 
 
-def _window(call: Call, remedy: Callable[[int, int], str]) -> tuple[Pair, Pair, Pair]:
-    """Kernel, stride and padding of a pooling.
-
-    Args:
-        remedy: what to do where `ceil_mode` adds windows, from how far they reach beyond rows and columns.
-
-    Raises:
-        RefusedError: windows reach beyond the padding.
-    """
+def _window(call: Call) -> tuple[tuple[Pair, Pair, Pair], Pair]:
+    """Kernel, stride and padding of a pooling; and how far windows that `ceil_mode` adds reach beyond the padding, in
+    rows and columns."""
     kernel = call.number("kernel_size", 1)
     pairs = _pair(kernel), _pair(call.number("stride", 2) or kernel), _pair(call.number("padding", 3, 0))
     axes = zip(call.input_shape[2:], call.output_shape[2:], *pairs, strict=True)
     below, right = (max(0, (m - 1) * s + k - 2 * p - n) for n, m, k, s, p in axes)
-    if below or right:
-        raise RefusedError("has a window that reaches beyond the padding (ceil_mode)", remedy(right, below))
-    return pairs
+    return pairs, (below, right)
 
 
 def _maximum(call: Call) -> Known:
     if call.number("return_indices", 6, False):
         raise RefusedError("gives indices, which network files do not have", "set return_indices=False")
     if _pair(call.number("dilation", 4, 1)) != (1, 1):
-        padded = _pair(call.number("padding", 3, 0)) != (0, 0)
+        is_padded = _pair(call.number("padding", 3, 0)) != (0, 0)
         kernel = _pair(call.number("kernel_size", 1))
         raise RefusedError(
             "has a dilation, which network files do not have",
-            NOTHING if padded else windows_apart(call.input_shape, kernel),
+            NOTHING if is_padded else windows_apart(call.input_shape, kernel),
         )
-    return SpatialMaximum(*_window(call, padded_behind_relu))
+    pairs, (below, right) = _window(call)
+    if below or right:
+        remedy = padded_behind_relu(right, below)
+        raise RefusedError("has a window that reaches beyond the padding (ceil_mode)", remedy)
+    return SpatialMaximum(*pairs)
 
 
 def _average(call: Call) -> Known:
-    padded = _pair(call.number("padding", 3, 0)) != (0, 0)
-    window = _window(call, lambda right, below: f"take pictures of another size; {NOTHING}")
-    divisor = call.number("divisor_override", 6)
-    if divisor is not None:
-        kernel, stride, padding = window
-        pooling = f"nn.AvgPool2d({kernel}, {stride}, {padding})"
-        factor = kernel[0] * kernel[1] / divisor
-        raise RefusedError("has a divisor of its own", divided(call.input_shape, pooling, factor))
-    if padded and not call.number("count_include_pad", 5, True):
-        raise RefusedError("has padding that does not count", f"train it with count_include_pad=True; {NOTHING}")
-    return AveragePooling(*window)
+    (kernel, stride, padding), beyond = _window(call)
+    pooling, channels = AveragePooling(kernel, stride, padding), call.input_shape[1]
+    divisor, counted = call.number("divisor_override", 6), bool(call.number("count_include_pad", 5, True))
+    if divisor is None:
+        uneven = beyond != (0, 0) or (padding != (0, 0) and not counted)
+        return averaged(channels, pooling, beyond, counted) if uneven else pooling
+    line = Step("", scaled(call.output_shape, kernel[0] * kernel[1] / divisor, is_claimed=False), ("mean",))
+    if beyond == (0, 0):
+        return Steps((Step("mean", pooling, (0,)), line))
+    wider = Step("wider", padded(channels, 0, beyond[1], 0, beyond[0]), (0,))
+    return Steps((wider, Step("mean", pooling, ("wider",)), line))
 
 
 def _padding(call: Call) -> Known:
-    """Zeros on any side: a convolution of each channel by a kernel with a single 1, padded as on the wider side."""
     pads = call.number("padding", 1) if call.module is not None else call.number("pad", 1)
     mode, value = call.number("mode", 2, "constant"), call.number("value", 3) or 0.0
     sides = tuple(map(int, pads)) if not isinstance(pads, int) else (pads,) * 4
@@ -251,11 +250,7 @@ def _padding(call: Call) -> Known:
         raise RefusedError(f"pads by {sides} with mode {mode!r}, not rows and columns with zeros", NOTHING)
     if value:
         raise RefusedError(f"pads with {value}, not with zeros", shifted_pad(call.input_shape, sides, float(value)))
-    left, right, above, below = sides
-    weight = torch.zeros(call.input_shape[1], 1, abs(above - below) + 1, abs(left - right) + 1)
-    weight[:, :, max(above, below) - above, max(left, right) - left] = 1
-    around = max(above, below), max(left, right)
-    return Convolution((1, 1), around, (1, 1), call.input_shape[1], weight) if any(sides) else SAME
+    return padded(call.input_shape[1], *sides) if any(sides) else SAME
 
 
 def _ratio(larger: tuple[int, ...], smaller: tuple[int, ...]) -> Pair:

@@ -24,7 +24,6 @@ __all__ = [
     "NOTHING",
     "REWRITINGS",
     "WRITE",
-    "divided",
     "in_place_of",
     "kept_apart",
     "padded_before",
@@ -87,11 +86,6 @@ def padded_behind_relu(right: int, bottom: int) -> str:
         f"behind a ReLU, where nothing is below 0, put nn.ZeroPad2d((0, {right}, 0, {bottom})) before it, and"
         " ceil_mode=False; elsewhere take pictures of another size"
     )
-
-
-def divided(shape: Sequence[int], pooling: str, factor: float) -> str:
-    """An average with a divisor of its own."""
-    return in_place_of(pooling, scaled(shape, factor, 0))
 
 
 def windows_apart(shape: Sequence[int], kernel: Sequence[int]) -> str:

@@ -243,9 +243,9 @@ def _in_full(
     for note in (GONE, OTHER):
         if left_out := sum(item.image_note == note for item in collection.items):
             notes.append(f"{left_out} images are {note}.")
-    if collection.source.decoded:
+    if decoded := collection.source.decoded:
         notes.append(
-            f"{collection.source.decoded}, as source.json says, which nothing checks: what is proved begins at the"
+            f"{decoded}, as source.json says, which nothing checks: what is proved begins at the"
             " pixels of the PNG files that this gave."
         )
     if contradicted := sum(item.image is not None and item.image.contradicted for item in collection.items):

@@ -86,7 +86,6 @@ PUT: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "PReLU": prelu(0.25),
     "RReLU": nn.RReLU(),
     "other zeros": nn.ConstantPad2d((1, 0, 2, 1), 0.5),
-    "divisor": nn.AvgPool2d((2, 3), (2, 1), divisor_override=4),
 }
 
 
@@ -118,7 +117,7 @@ def test_a_slope_is_written_with_two_relus(module: nn.Module) -> None:
     require_same(module, Sloped())
 
 
-@pytest.mark.parametrize("kernel", [(2, 3), (4, 4), (3, 2)])
+@pytest.mark.parametrize("kernel", [(2, 2), (4, 4), (3, 2)])
 def test_uneven_padding_is_written_before_the_convolution(kernel: tuple[int, int]) -> None:
     module = nn.Conv2d(CHANNELS, 4, kernel, padding="same", dilation=(1, 3))
     found = re.search(r"put (nn\.ZeroPad2d\(\(.*?\)\)) before it, and padding=0", refusal(module))
@@ -288,6 +287,32 @@ def test_zeros_on_any_side_are_frozen_as_a_layer(name: str) -> None:
     require_same(ZEROS[name], ZEROS[name])
 
 
+AVERAGES: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
+    "uncounted": nn.AvgPool2d(2, padding=1, count_include_pad=False),
+    "uncounted, both ways": nn.AvgPool2d((3, 4), (2, 3), (1, 2), count_include_pad=False),
+    "beyond": nn.AvgPool2d(5, 3, ceil_mode=True),
+    "beyond the padding": nn.AvgPool2d(4, 3, 1, ceil_mode=True),
+    "uncounted, beyond": nn.AvgPool2d((4, 3), 3, 1, ceil_mode=True, count_include_pad=False),
+    "divisor": nn.AvgPool2d((2, 3), (2, 1), divisor_override=4),
+    "divisor, beyond": nn.AvgPool2d(5, 3, 1, ceil_mode=True, divisor_override=7),
+    "a function": lambda x: functional.avg_pool2d(x, 3, 2, 1, False, False),
+}
+
+
+@pytest.mark.parametrize("name", AVERAGES)
+def test_averages_of_all_kinds_are_frozen_as_layers(name: str) -> None:
+    require_same(AVERAGES[name], AVERAGES[name])
+
+
+@pytest.mark.parametrize("kernel", [(2, 3), (4, 4), (3, 2)])
+@pytest.mark.parametrize("dilation", [1, (2, 1), (1, 2)])
+def test_uneven_padding_without_dilation_is_frozen_as_one_layer(
+    kernel: tuple[int, int], dilation: int | tuple[int, int]
+) -> None:
+    module = nn.Conv2d(CHANNELS, 4, kernel, padding="same", dilation=dilation)
+    require_same(module, module)
+
+
 NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "replication": nn.ReplicationPad2d(1),
     "reflection": lambda x: functional.pad(x, (1, 1, 1, 1), mode="reflect"),
@@ -297,7 +322,6 @@ NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "layers": nn.LayerNorm([3, 12, 10]),
     "softmax": nn.Softmax2d(),
     "by x": lambda x: 1 / x,
-    "uncounted": nn.AvgPool2d(2, padding=1, count_include_pad=False),
 }
 
 
@@ -322,7 +346,6 @@ class First(nn.Module):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (nn.AvgPool2d(5, 3, ceil_mode=True), "take pictures of another size"),
         (nn.AdaptiveAvgPool2d(5), "take pictures of a size for which one is"),
         (nn.InstanceNorm2d(3), "train it with running statistics"),
         (First(nn.MaxPool2d(2, return_indices=True)), "set return_indices=False"),
