@@ -351,6 +351,18 @@ def test_a_command_that_is_not_run_is_noticed() -> None:
     assert not_run("verale is code\n```console\n$ verale demo\n```\n") == []
 
 
+def tags(text: str) -> list[str]:
+    """What a browser takes for a tag and does not show: `<z, p>` has to stand in a code span."""
+    prose = re.sub(r"^ *```.*?^ *```$|^ {4,}.*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.findall(r"<[A-Za-z/][^>]*>", re.sub(r"`[^`]*`", "", prose))
+
+
+@every("page", PAGES)
+def test_no_formula_is_taken_for_a_tag(page: str) -> None:
+    assert tags(text_of(page)) == []
+    assert tags("a product <z, p>\n") == ["<z, p>"] and tags("`<z, p>` and 1 < 2\n") == []
+
+
 @every("page", PAGES)
 def test_commands_within_sentences_exist(page: str) -> None:
     """`verale audit --jobs N`: there is such a command, with such options."""

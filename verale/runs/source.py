@@ -142,10 +142,32 @@ def _is_filled(folder: Path, folders: Collection[Path]) -> bool:
 class SourceFile:
     """The content of `source.json`: built, written, read and compared here and nowhere else.
 
+    Its keys, of which the first five are required:
+
+    - `preprocessing`: the steps from image to tensor, as in CaBRNet's `dataset.yml`; null where the images are the
+      network's input.
+    - `prototypes`: null, or for each prototype `prototype`, and `image`, `file`, `row`, `column` of the training patch
+      that it was copied from.
+    - `classes`: the names of the classes, or null.
+    - `images_folder`: absolute, or relative to the file's own folder.
+    - `images`: in the order of the latents, `file` (relative to `images_folder`), `label` (the true class or null),
+      `sha256` of the file's bytes.
+    - `decoded`, where pictures were made from other files: `by`, the library; `scaled`, how, or null; `files`, for each
+      PNG file the `file` that it was made from, and its `sha256`.
+    - `image_pictures`: for each image the digest of its picture, as certificates name it.
+    - `image_latents`, `latents_digest`: for each image the digest of its latents (`verale.head.digest` of the patches
+      (L, D)); SHA-256 of these digests, joined.
+    - `head_sha256`: SHA-256 of the head's file.
+    - `receptive_fields`: null, or `size` ([H, W] of the network's input), `rows` and `columns` (for each of the grid
+      the first pixel and the one after the last), `unknown` (layers that are taken to see the whole image).
+    - `state_sha256`, `versions`, `run`, `architecture`, `model`, `layer`, `arch`, `largest_difference_of_logits`: for
+      people, where the network is from, and how nearly the head computes its logits.
+    - `tensors`, of `explain_model` with a tensor: for each image SHA-256 of type and shape (`float32 [3, 8, 8]` and a
+      line end) and the values' bytes, little-endian.
+    - `prototype_images`, of `explain_model`: SHA-256 of each prototype's image as a file, or null.
+
     Attributes:
-        record: the JSON object. It describes the network (`run`, `preprocessing`, `prototypes`, ...), the class names
-            (`classes`), the images (`images`, `images_folder`) and what came of them (`head_sha256`,
-            `latents_digest`, `image_latents`, ...). `docs/report.md` describes it.
+        record: the JSON object.
     """
 
     record: Mapping[str, Any]
