@@ -45,4 +45,4 @@ Extract Constant Z.to_nat =>
 
 Extraction Blacklist Z Big_int_Z List Nat.
 Extraction "checker.ml" prepare learn unproved check instance_proved refutation_proved check_minimal needed_of activations_in_unit
-  picture_proved proved_bounds image_values picture_latents.
+  picture_latents complies_over proved_bounds image_values.

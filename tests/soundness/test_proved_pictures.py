@@ -113,3 +113,23 @@ def test_what_is_true_of_a_picture_is_proved_and_nothing_else(seed: int, proved_
     assert said(proved_checker, of, [beside]) == "not proved"
     assert said(proved_checker, of, statements, head=of["outside"]) == "not proved"
     assert said(proved_checker, of, [], patches=of["patches"] + 1) == "not proved"
+
+
+def test_what_is_known_of_a_picture_serves_no_other(proved_checker: str) -> None:
+    """The program keeps the box of the last picture that it was asked about."""
+    of = case(0)
+    other = [255 - byte for byte in of["picture"]]
+    statements = [files.patch_statement(*of["place"], of["value"] - NEAR, of["value"] + NEAR)]
+    assert said(proved_checker, of, statements, picture=other) == "not proved"
+    certificate = text_of_certificate(files.certificate(of["head"], statements, patches=of["patches"]))[:-1] + b" "
+    pictured = [("pictured", certificate + picture_text(each)) for each in (of["picture"], other, of["picture"])]
+    answers = asked(
+        proved_checker,
+        ("head", text_of_head(of["head"])),
+        ("network", of["network"]),
+        *pictured,
+        ("latents", picture_text(other)),
+        *pictured[:2],
+    )
+    assert answers[2:5] == ["proved", "not proved", "proved"]
+    assert answers[6:] == ["proved", "not proved"]

@@ -136,6 +136,7 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("bytes have one digit", "digits 2 0 input", "digits 1 0 input"),
     ],
     "claims.ml": [
+        ("the box of one picture is every picture's", "Some (n, p, known) when n == network && p = picture -> known", "Some (_, _, known) -> known"),
         ("nothing is asked", "Checker.unproved (prepared_for here settings certificate) certificate hints with", "(ignore (Checker.unproved (prepared_for here settings certificate) certificate hints); Some []) with"),
         ("a margin that is left is proved", "| Some rivals -> Error rivals", "| Some _ -> Ok (settings, hints)"),
         ("what is not proved is proved", "if claim () then Proved else Not_proved", "if claim () then Proved else Proved"),

@@ -8987,15 +8987,14 @@ let latents_over e =
     map (fun d -> found e d (Nat.div l e.wide) (Nat.modulo l e.wide))
       (seq 0 e.planes)) (seq 0 (mul e.tall e.wide))
 
-(** val picture_proved :
-    head -> certificate -> settings -> Big_int_Z.big_int -> network ->
-    picture -> bool **)
+(** val picture_latents :
+    head -> Big_int_Z.big_int -> int -> network -> picture ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list list option **)
 
-let picture_proved h c s u n0 p =
-  match enclosed_output u s.terms n0 p with
-  | Some e ->
-    (&&) ((=) e.planes h.depth) (complies_over h c s u (latents_over e))
-  | None -> false
+let picture_latents h u terms0 n0 p =
+  match enclosed_output u terms0 n0 p with
+  | Some e -> if (=) e.planes h.depth then Some (latents_over e) else None
+  | None -> None
 
 type bounds = { ends_of : box; leads_of : Big_int_Z.big_int option list }
 
@@ -9104,12 +9103,3 @@ let image_values h s k i =
             (map (lead_at h s k b) (seq 0 h.classes)) }) (image_box h s t0)
         | None -> None)
   else None
-
-(** val picture_latents :
-    head -> Big_int_Z.big_int -> int -> network -> picture ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) list list option **)
-
-let picture_latents h u terms0 n0 p =
-  match enclosed_output u terms0 n0 p with
-  | Some e -> if (=) e.planes h.depth then Some (latents_over e) else None
-  | None -> None

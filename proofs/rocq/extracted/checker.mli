@@ -2692,9 +2692,9 @@ val complies_over :
 val latents_over :
   enclosed -> (Big_int_Z.big_int * Big_int_Z.big_int) list list
 
-val picture_proved :
-  head -> certificate -> settings -> Big_int_Z.big_int -> network -> picture
-  -> bool
+val picture_latents :
+  head -> Big_int_Z.big_int -> int -> network -> picture ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list list option
 
 type bounds = { ends_of : box; leads_of : Big_int_Z.big_int option list }
 
@@ -2721,7 +2721,3 @@ val similar_patches : head -> settings -> table -> ends list list
 val lead_at : head -> settings -> int -> box -> int -> ends
 
 val image_values : head -> settings -> int -> image -> values option
-
-val picture_latents :
-  head -> Big_int_Z.big_int -> int -> network -> picture ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) list list option

@@ -16,16 +16,22 @@ type answer =
 
 type prices = (int * Z.t * Z.t list) list
 
+(* Where the latents of a picture lie, over a unit *)
+type box = { unit : Z.t; ends : (Z.t * Z.t) list list }
+
 type prepared = {
   head : Checker.head;
   hinter : Hinter.prepared;
   mutable latest : (Checker.settings * Checker.prepared) list; (* what the last certificates needed *)
   mutable shown : ((Checker.addition * Checker.certificate) * (int -> bool)) option; (* of the last one asked about *)
   mutable domain : ((Checker.settings * int) * Checker.box) option; (* of the last numbers *)
+  mutable boxes : (Checker.network * Checker.picture * (int * box option) list) option; (* of the last picture *)
   mutable searched : ((Checker.certificate * prices) * (Checker.settings * Checker.hints) option) list; (* the last *)
 }
 
-let prepare head = { head; hinter = Hinter.prepare head; latest = []; shown = None; domain = None; searched = [] }
+let prepare head =
+  let hinter = Hinter.prepare head in
+  { head; hinter; latest = []; shown = None; domain = None; boxes = None; searched = [] }
 
 (* Units of certificates differ; those rounded up to this many bits mostly do not, and what is prepared serves again. *)
 let granularity = 64
@@ -303,45 +309,54 @@ let all_bits_lost (network : Checker.network) =
   List.iteri layer network.layers;
   lost.(List.length network.layers)
 
-(* The bits of grids on which latents are known to some 2^-64 or better, mostly and certainly. In networks of many layers
-   about half of what is counted is lost: not all roundings add up. A box that does not decide a statement is made once
-   more. Any grid will do. *)
+(* The bits of grids on which latents are known to some 2^-64, mostly, and certainly. In networks of many layers about
+   half of what is counted is lost: not all roundings add up. Any grid will do. *)
 let grids network =
   let lost = all_bits_lost network in
-  [ 64 + (lost / 2); 112 + lost ]
+  (64 + (lost / 2), 112 + lost)
+
+(* The box on a grid of so many bits. It takes longest, and serves whatever else is asked about the picture. *)
+let box here network picture bits =
+  let known = match here.boxes with Some (n, p, known) when n == network && p = picture -> known | _ -> [] in
+  match List.assoc_opt bits known with
+  | Some found -> found
+  | None ->
+      let unit = Z.shift_left Z.one bits in
+      let latents = Checker.picture_latents here.head unit (bits / 3) network picture in
+      let found = Option.map (fun ends -> { unit; ends }) latents in
+      here.boxes <- Some (network, picture, (bits, found) :: known);
+      found
+
+(* Latents that are known to so many bits need no finer grid. *)
+let enough = 44
+
+let is_narrow bits { ends; _ } =
+  let narrow (low, high) = Z.numbits (Z.sub high low) <= bits - enough in
+  List.for_all (List.for_all narrow) ends
+
+let narrow_box here network picture =
+  let usual, finest = grids network in
+  match box here network picture usual with
+  | Some found when is_narrow usual found -> Some found
+  | _ -> box here network picture finest
 
 let pictured here network certificate picture =
+  let complies settings = function
+    | Some { unit; ends } -> Checker.complies_over here.head certificate settings unit ends
+    | None -> false
+  in
   when_covered here.head (fun () ->
-      let grids = grids network in
-      (* The box takes longest, so that it is not asked with coarse settings first. *)
-      let finer = List.tl (image_settings here certificate) in
-      let tried = List.filteri (fun i _ -> i < List.length grids) finer in
-      let proved settings bits =
-        Checker.picture_proved here.head certificate settings (Z.shift_left Z.one bits) network picture
-      in
-      List.exists2 proved tried grids)
-
-(* Ends that are farther apart than this, in bits, are found once more. *)
-let near_enough = 44
-
-let are_near bits latents =
-  let near (low, high) = Z.numbits (Z.sub high low) <= bits - near_enough in
-  List.for_all (List.for_all near) latents
+      match image_settings here certificate with
+      | _ :: usual :: finer :: _ ->
+          complies usual (box here network picture (fst (grids network)))
+          || complies finer (narrow_box here network picture)
+      | _ -> false)
 
 (* The ends of the latents that the network gives. *)
 let latents here network picture =
-  let found bits =
-    let unit = Z.shift_left Z.one bits in
-    Option.map (fun latents -> (bits, unit, latents)) (Checker.picture_latents here.head unit (bits / 3) network picture)
-  in
-  let rec first = function
-    | [] -> Not_proved
-    | bits :: others -> (
-        match found bits with
-        | Some (bits, unit, latents) when others = [] || are_near bits latents -> Latent (unit, latents)
-        | _ -> first others)
-  in
-  first (grids network)
+  match narrow_box here network picture with
+  | Some { unit; ends } -> Latent (unit, ends)
+  | None -> Not_proved
 
 (* Minimality. *)
 

@@ -80,14 +80,6 @@ Definition image_values : option values :=
   else None.
 End Image.
 
-(** The ends of the latents that a network gives for a picture, patch by patch, over [U]. *)
-Definition picture_latents (h : head) (U : positive) (terms : nat) (n : network) (p : picture) :
-    option (list (list (Z * Z))) :=
-  match enclosed_output (Zpos U) terms n p with
-  | Some e => if Nat.eqb (planes e) (depth h) then Some (latents_over e) else None
-  | None => None
-  end.
-
 Open Scope R_scope.
 
 (** * What it means *)
@@ -212,15 +204,4 @@ Proof.
   assert (N := image_box_ok h s i t b Hn Et Eb). apply image_table_ok in Et.
   split; [intros j l Hj Hl; exact (similar_within h s _ t _ j l Hn Et Hj Hl)|]. split; [apply N|].
   intros r Hr. cbn [leads_at]. rewrite nth_map_seq by exact Hr. exact (lead_at_ok h s _ _ k b r N).
-Qed.
-
-(** The latents that a network gives for a picture lie within their ends. *)
-Theorem picture_latents_sound : forall h U terms n p b, picture_latents h U terms n p = Some b ->
-  gives_latents n p /\ length b = network_patches n p /\
-  forall l, (l < length b)%nat -> latent_within h U (nth l b nil) (network_latents n p l).
-Proof.
-  intros h U terms n p b E. unfold picture_latents in E. destruct (enclosed_output _ _ _ _) as [e|] eqn:O; [|discriminate].
-  destruct (Nat.eqb (planes e) (depth h)) eqn:D; [|discriminate]. injection E as <-. apply Nat.eqb_eq in D.
-  apply enclosed_output_ok in O as [F O]; [|reflexivity]. split; [exact F|].
-  exact (latents_over_ok h (Settings 1 1 0) U e n p O D).
 Qed.

@@ -64,11 +64,15 @@ Definition latents_over (e : enclosed) : list (list (Z * Z)) :=
   map (fun l => map (fun d => found e d (Nat.div l (wide e)) (Nat.modulo l (wide e))) (seq 0 (planes e)))
     (seq 0 (tall e * wide e)).
 
-Definition picture_proved (n : network) (p : picture) : bool :=
-  match enclosed_output (Zpos U) (terms s) n p with
-  | Some e => Nat.eqb (planes e) (depth h) && complies_over (latents_over e)
-  | None => false
+(** The ends of the latents that a network gives for a picture, patch by patch, over [U]. *)
+Definition picture_latents (terms : nat) (n : network) (p : picture) : option (list (list (Z * Z))) :=
+  match enclosed_output (Zpos U) terms n p with
+  | Some e => if Nat.eqb (planes e) (depth h) then Some (latents_over e) else None
+  | None => None
   end.
+
+Definition picture_proved (n : network) (p : picture) : bool :=
+  match picture_latents (terms s) n p with Some b => complies_over b | None => false end.
 End Run.
 
 Open Scope R_scope.
@@ -182,17 +186,42 @@ Proof.
   - rewrite <- EW. apply Nat.mod_upper_bound. exact W.
 Qed.
 
-(** The theorem: what is accepted is true. *)
-Theorem picture_proved_sound : forall n p, picture_proved h c s U n p = true -> pictured h c n p.
+(** The latents that a network gives for a picture lie within their ends. *)
+Lemma picture_latents_ok : forall terms n p b, picture_latents h U terms n p = Some b ->
+  gives_latents n p /\ channels (output n p) = depth h /\ length b = network_patches n p /\
+  forall l, (l < length b)%nat -> latent_within h U (nth l b nil) (network_latents n p l).
 Proof.
-  intros n p H. unfold picture_proved in H. destruct (enclosed_output _ _ _ _) as [e|] eqn:E; [|discriminate].
-  apply andb_prop in H as [D H]. apply Nat.eqb_eq in D. apply enclosed_output_ok in E as [F E]; [|reflexivity].
-  destruct (latents_over_ok e n p E D) as [L W]. assert (C := complies_over_ok _ _ H W).
-  split; [exact F|]. split; [destruct E as (EC & _); congruence|]. split; [|exact C].
+  intros terms n p b E. unfold picture_latents in E. destruct (enclosed_output _ _ _ _) as [e|] eqn:O; [|discriminate].
+  destruct (Nat.eqb (planes e) (depth h)) eqn:D; [|discriminate]. injection E as <-. apply Nat.eqb_eq in D.
+  apply enclosed_output_ok in O as [F O]; [|reflexivity]. split; [exact F|].
+  split; [destruct O as (EC & _); congruence|exact (latents_over_ok e n p O D)].
+Qed.
+
+(** The theorem: what is accepted is true. What was found of a picture once serves for all certificates. *)
+Theorem latents_comply_sound : forall terms n p b, picture_latents h U terms n p = Some b ->
+  complies_over h c s U b = true -> pictured h c n p.
+Proof.
+  intros terms n p b E H. apply picture_latents_ok in E as (F & D & L & W). assert (C := complies_over_ok _ _ H W).
+  split; [exact F|]. split; [exact D|]. split; [|exact C].
   unfold complies_over in H. apply andb_prop in H as [H _]. apply andb_prop in H as [H _].
   apply andb_prop in H as [_ H]. apply Nat.eqb_eq in H. congruence.
 Qed.
+
+Corollary picture_proved_sound : forall n p, picture_proved h c s U n p = true -> pictured h c n p.
+Proof.
+  intros n p H. unfold picture_proved in H. destruct (picture_latents _ _ _ _ _) as [b|] eqn:E; [|discriminate].
+  exact (latents_comply_sound _ n p b E H).
+Qed.
 End Sound.
+
+Theorem picture_latents_sound : forall h U terms n p b, picture_latents h U terms n p = Some b ->
+  gives_latents n p /\ length b = network_patches n p /\
+  forall l, (l < length b)%nat -> latent_within h U (nth l b nil) (network_latents n p l).
+Proof.
+  intros h U terms n p b E.
+  destruct (picture_latents_ok h (Settings 1 1 0) U terms n p b E) as (F & _ & L).
+  exact (conj F L).
+Qed.
 
 (** Of what is prepared for [check] it needs head and settings alone. *)
 Definition check_picture (r : prepared) (c : certificate) : positive -> network -> picture -> bool :=

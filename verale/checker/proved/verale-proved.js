@@ -4,18 +4,18 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(J){"use strict";var
-pw=1e-13,pb="Invalid_argument",gn=0.001,go='"',pa="@[",pv=0.01,iX=1255,pu="Fatal error: exception %s\n",iW=255,eO=1e-11,pt=0x800,oR="jsError",b6=0x8000,o$="%ni",dS=256,oQ="ready",o_="ml_z_overflow",c_=4096,oP="End_of_file",i$="a class",iV="Failure",ct=0xff,oO="\n",eN=1e-12,i_="ENOENT",bm="0",ps="([^/]+)",pH="prices",i9=0xf,oN="List.nth",c9=128,iU=-48,oM=0xdc00,o9="Sys_blocked_io",pG="fd ",pq="hints: ",pr="ENOTEMPTY",ap=248,pp=0.999999999999,aG="camlinternalFormat.ml",po="Division_by_zero",pF=">",pE=1027,oL="Sys_error",i8=1e-14,T=246,o8="%u",oK="EEXIST",gm="%d",oJ="Printexc.handle_uncaught_exception",pD="a statement",cH=1e-280,pn="buffer.ml",o7=1000000000.,i2=127,dP=1024,o6="@{",jd=-2147483648,je="e",gh=120,oI=103,o5=" : flags Open_rdonly and Open_wronly are not compatible",b8=1e-09,o4="linear",pm="head",iT=512,c6="-",oH=0x7ff0,gl=1e-15,jc=": Not a directory",o3=" : file already exists",cr=0xffffff,iS="0x",oG=0.0001,pC="Out_of_memory",as=254,jb="index out of bounds",c7=100,gq="_bigarr02",oF="%Li",pl=" : flags Open_text and Open_binary are not compatible",c8=-1.,i1=2147483647,dR=0.5,o2=", characters ",b9=0xffff,gi="none",o1=12520,i7=64.,o0="(Program not linked with -g, cannot print stack backtrace)\n",oE=16777216,gg=0.1,pk="Unix.Unix_error",pB="infinity",iR="mkdir",eM=1000,y="",pj="Stack_overflow",oZ="^",gf=": No such file or directory",gk=-2.,pi="/static/",dO=0x3f,i6=-97,ph="Not_found",gj=1e-16,ge=1e-08,oY="Match_failure",oD=", ",cs="%x",gp=252,cI=".",dN="+",i5="rmdir",pA=0xf0,pg=32752,pz="network",oX="%li",pf=1026,iQ=2047,i0=1e-07,oW=10000.,ja=0.25,py=-32,oC="Pervasives.do_at_exit",cq=" ",oV=1e-300,i4="Fatal error: exception ",bE=0x80,bQ=1023,oB="Undefined_recursive_module",dQ=1e-06,iZ="nan",pe="expected ",oU=0xe0,oT=0xdfff,pd="_",b7="/",i3="compare: functional value",px="Assert_failure",oA="%i",iY="ENOTDIR",oS=1073741823,aW=250,pc="expected fewer digits";function
-G4(c,d){var
+pw=1e-13,pb="Invalid_argument",gn=0.001,go='"',pa="@[",pv=0.01,iZ=1255,pu="Fatal error: exception %s\n",iY=255,eN=1e-11,pt=0x800,oR="jsError",b6=0x8000,o$="%ni",dS=256,oQ="ready",o_="ml_z_overflow",c_=4096,oP="End_of_file",jb="a class",iX="Failure",ct=0xff,oO="\n",eM=1e-12,ja="ENOENT",bm="0",ps="([^/]+)",pH="prices",i$=0xf,oN="List.nth",c9=128,iW=-48,oM=0xdc00,o9="Sys_blocked_io",pG="fd ",pq="hints: ",pr="ENOTEMPTY",ao=248,pp=0.999999999999,aG="camlinternalFormat.ml",po="Division_by_zero",pF=">",pE=1027,oL="Sys_error",i_=1e-14,T=246,o8="%u",oK="EEXIST",gm="%d",oJ="Printexc.handle_uncaught_exception",pD="a statement",cH=1e-280,pn="buffer.ml",o7=1000000000.,i4=127,dP=1024,o6="@{",jf=-2147483648,jg="e",gh=120,oI=103,o5=" : flags Open_rdonly and Open_wronly are not compatible",b8=1e-09,o4="linear",pm="head",iV=512,c6="-",oH=0x7ff0,gl=1e-15,je=": Not a directory",o3=" : file already exists",cr=0xffffff,iU="0x",oG=0.0001,pC="Out_of_memory",as=254,jd="index out of bounds",c7=100,gq="_bigarr02",oF="%Li",pl=" : flags Open_text and Open_binary are not compatible",c8=-1.,i3=2147483647,dR=0.5,o2=", characters ",b9=0xffff,gi="none",o1=12520,i9=64.,o0="(Program not linked with -g, cannot print stack backtrace)\n",oE=16777216,gg=0.1,pk="Unix.Unix_error",pB="infinity",iT="mkdir",eL=1000,y="",pj="Stack_overflow",oZ="^",gf=": No such file or directory",gk=-2.,pi="/static/",dO=0x3f,i8=-97,ph="Not_found",gj=1e-16,ge=1e-08,oY="Match_failure",oD=", ",cs="%x",gp=252,cI=".",dN="+",i7="rmdir",pA=0xf0,pg=32752,pz="network",oX="%li",pf=1026,iS=2047,i2=1e-07,oW=10000.,jc=0.25,py=-32,oC="Pervasives.do_at_exit",cq=" ",oV=1e-300,i6="Fatal error: exception ",bE=0x80,bP=1023,oB="Undefined_recursive_module",dQ=1e-06,i1="nan",pe="expected ",oU=0xe0,oT=0xdfff,pd="_",b7="/",i5="compare: functional value",px="Assert_failure",oA="%i",i0="ENOTDIR",oS=1073741823,aW=250,pc="expected fewer digits";function
+G1(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-G5(d,b,e,c,f){if(c<=b)for(var
+G2(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-G6(b,d,c,e){for(var
+G3(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-HQ(b,a){throw[0,b,a]}function
+HN(b,a){throw[0,b,a]}function
 dY(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
 d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
 gB(c,b,a){var
@@ -24,11 +24,11 @@ e=y;for(;0<a;b+=dP,a-=dP)e+=d.apply(null,c.slice(b,b+Math.min(a,dP)));return e}f
 da(a){if(a.t==2)a.c+=dY(a.l-a.c.length,"\0");else
 a.c=gB(a.c,0,a.c.length);a.t=0}function
 p_(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>i2)return false;return true}else
+b=0;b<a.length;b++)if(a.charCodeAt(b)>i4)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-jy(e){for(var
+jA(e){for(var
 j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bE){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>iT){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
+d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>iV){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
 c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9){g=h+(f<<6);if(f<oU){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9){g=h+(g<<6);if(f<pA){a=g-0xe2080;if(a<pt||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
 if(a>b9)c+=String.fromCharCode(0xd7c0+(a>>10),oM+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dP){c.substr(0,1);j+=c;c=y}}return j+c}function
@@ -36,30 +36,30 @@ b_(c,a,b){this.t=c;this.c=a;this.l=b}b_.prototype.toString=function(){switch(thi
 9:return this.c;default:da(this);case
 0:if(p_(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};b_.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return jy(a)};b_.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return jA(a)};b_.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 b_(this.t,a,this.l)};function
 pR(a){return new
 b_(0,a,a.length)}function
 b(a){return pR(a)}function
-jv(c,a){HQ(c,b(a))}var
-al=[0];function
-ac(a){jv(al.Invalid_argument,a)}function
-c$(){ac(jb)}function
+jx(c,a){HN(c,b(a))}var
+ak=[0];function
+ac(a){jx(ak.Invalid_argument,a)}function
+c$(){ac(jd)}function
 e(b,a){if(a<0||a>=b.length-1)c$();return b[a+1]}function
 t(b,a,c){if(a<0||a>=b.length-1)c$();b[a+1]=c;return 0}function
-jf(e,f,d){var
+jh(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-ji(b){if(J.Uint8Array)var
+jk(b){if(J.Uint8Array)var
 c=new(J.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
 cK(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gB(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?gB(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ji(b);var
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?gB(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)jk(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -67,37 +67,37 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cL(a){return a}function
-bR(a,b,c,d,e){cK(cL(a),b,c,d,e);return 0}function
-pP(){ac(jb)}function
-eP(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bQ(a,b,c,d,e){cK(cL(a),b,c,d,e);return 0}function
+pP(){ac(jd)}function
+eO(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-gr(b,a){if(a>>>0>=b.l)pP();return eP(b,a)}function
-at(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ji(a)}a.c[c]=b;return 0}function
+gr(b,a){if(a>>>0>=b.l)pP();return eO(b,a)}function
+at(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}jk(a)}a.c[c]=b;return 0}function
 dU(b,a,c){if(a>>>0>=b.l)pP();return at(b,a,c)}function
-bS(c,a){if(c.fun)return bS(c.fun,a);if(typeof
+bR(c,a){if(c.fun)return bR(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bS(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bR(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bS(c,d)}}function
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bR(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)c$();return a}function
-Ha(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+G9(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 bw(a){a.t&6&&da(a);return a.c}var
-H2=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-p9(a){if(H2)return Math.floor(Math.log2(a));var
+HZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+p9(a){if(HZ)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-jo(c){var
+jq(c){var
 a=new(J.Float32Array)(1);a[0]=c;var
 b=new(J.Int32Array)(a.buffer);return b[0]|0}var
 pX=Math.pow(2,-24);function
-ju(a){throw a}function
-eW(){ju(al.Division_by_zero)}function
+jw(a){throw a}function
+eV(){jw(ak.Division_by_zero)}function
 E(b,c,a){this.lo=b&cr;this.mi=c&cr;this.hi=a&b9}E.prototype.caml_custom="_j";E.prototype.copy=function(){return new
 E(this.lo,this.mi,this.hi)};E.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};E.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};E.prototype.neg=function(){var
@@ -125,21 +125,21 @@ E(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b9);return new
 E(this.hi<<16>>a-32,b,b)};E.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cr;this.lo=this.lo<<1&cr};E.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cr;this.mi=(this.mi>>>1|this.hi<<23)&cr;this.hi=this.hi>>>1};E.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 E(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};E.prototype.div=function(a){var
-b=this;if(a.isZero())eW();var
+b=this;if(a.isZero())eV();var
 d=b.hi^a.hi;if(b.hi&b6)b=b.neg();if(a.hi&b6)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&b6)c=c.neg();return c};E.prototype.mod=function(b){var
-a=this;if(b.isZero())eW();var
+a=this;if(b.isZero())eV();var
 d=a.hi;if(a.hi&b6)a=a.neg();if(b.hi&b6)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&b6)c=c.neg();return c};E.prototype.toInt=function(){return this.lo|this.mi<<24};E.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};E.prototype.toArray=function(){return[this.hi>>8,this.hi&ct,this.mi>>16,this.mi>>8&ct,this.mi&ct,this.lo>>16,this.lo>>8&ct,this.lo&ct]};E.prototype.lo32=function(){return this.lo|(this.mi&ct)<<24};E.prototype.hi32=function(){return this.mi>>>8&b9|this.hi<<16};function
 dc(b,c,a){return new
 E(b,c,a)}function
 gv(a){if(!isFinite(a)){if(isNaN(a))return dc(1,0,oH);return a>0?dc(0,0,oH):dc(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?b6:a>=0?0:b6;if(f)a=-a;var
-b=p9(a)+bQ;if(b<=0){b=0;a/=Math.pow(2,-pf)}else{a/=Math.pow(2,b-pE);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=p9(a)+bP;if(b<=0){b=0;a/=Math.pow(2,-pf)}else{a/=Math.pow(2,b-pE);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&i9|f|b<<4;return dc(g,e,c)}function
-eT(a){return a.toArray()}function
+g=a|0;c=c&i$|f|b<<4;return dc(g,e,c)}function
+eS(a){return a.toArray()}function
 pO(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gq)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<b9)c.write(16,b.dims[a]);else{c.write(16,b9);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
@@ -158,29 +158,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eT(b.get(a));for(var
+e=eS(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eT(gv(b.get(a)));for(var
+e=eS(gv(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=jo(b.get(a));c.write(32,e)}break;case
+e=jq(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,jo(d[1]));c.write(32,jo(d[2]))}break;case
+d=b.get(a);c.write(32,jq(d[1]));c.write(32,jq(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eT(gv(f[1]));for(var
+f=b.get(a),e=eS(gv(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eT(gv(f[2]));for(var
+e=eS(gv(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
 pM(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-G7(c,e){var
+G4(c,e){var
 b=J,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -197,24 +197,24 @@ b=J,a;switch(c){case
 12:a=b.Uint8Array;break}if(!a)ac("Bigarray.create: unsupported kind");var
 d=new
 a(e*pM(c));return d}function
-jp(c){var
+jr(c){var
 a=new(J.Int32Array)(1);a[0]=c;var
 b=new(J.Float32Array)(a.buffer);return b[0]}function
-eS(a){return new
+eR(a){return new
 E(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 dW(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iQ)return(f|g|b&i9)==0?b&b6?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&i9);if(c>0){a+=16;a*=Math.pow(2,c-pE)}else
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iS)return(f|g|b&i$)==0?b&b6?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&i$);if(c>0){a+=16;a*=Math.pow(2,c-pE)}else
 a*=Math.pow(2,-pf);if(b&b6)a=-a;return a}function
-jg(b){var
+ji(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)ac("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Hq(b,a){return new
+Hn(b,a){return new
 E(b&cr,b>>>24&ct|(a&b9)<<8,a>>>16&b9)}function
-jq(a){return a.hi32()}function
-jr(a){return a.lo32()}var
-G8=gq;function
-cJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cJ.prototype.caml_custom=G8;cJ.prototype.offset=function(b){var
+js(a){return a.hi32()}function
+jt(a){return a.lo32()}var
+G5=gq;function
+cJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cJ.prototype.caml_custom=G5;cJ.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -223,15 +223,15 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c$();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c$();c=c*this.dims[a]+(b[a]-1)}return c};cJ.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Hq(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Hn(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cJ.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=jr(b);this.data[a*2+1]=jq(b);break;case
+7:this.data[a*2+0]=jt(b);this.data[a*2+1]=js(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cJ.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=jr(b),e=jq(b);if(c==e)this.data.fill(c);else
+c=jt(b),e=js(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -265,10 +265,10 @@ instanceof
 Array&&a.length==1)a=a[0];else
 ac("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c$();return a};dT.prototype.get=function(a){return this.data[a]};dT.prototype.set=function(a,b){this.data[a]=b;return 0};dT.prototype.fill=function(a){this.data.fill(a);return 0};function
 pK(c,d,a,b){var
-e=pM(c);if(jg(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+e=pM(c);if(ji(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dT(c,d,a,b);return new
 cJ(c,d,a,b)}function
-db(a){if(!al.Failure)al.Failure=[ap,b(iV),-3];jv(al.Failure,a)}function
+db(a){if(!ak.Failure)ak.Failure=[ao,b(iX),-3];jx(ak.Failure,a)}function
 pL(b,v,r){var
 i=b.read32s();if(i<0||i>16)db("input_value: wrong number of bigarray dimensions");var
 p=b.read32s(),j=p&ct,o=p>>8&1,h=[];if(r==gq)for(var
@@ -277,7 +277,7 @@ n=b.read16u();if(n==b9){var
 t=b.read32u(),u=b.read32u();if(t!=0)db("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=jg(h),f=G7(j,d),g=pK(j,o,h,f);switch(j){case
+d=ji(h),f=G4(j,d),g=pK(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -298,34 +298,34 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eS(e);g.set(a,q)}break;case
+q=eR(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dW(eS(e));g.set(a,k)}break;case
+k=dW(eR(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=jp(b.read32s());g.set(a,k)}break;case
+k=jr(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=jp(b.read32s()),l=jp(b.read32s());g.set(a,[as,m,l])}break;case
+m=jr(b.read32s()),l=jr(b.read32s());g.set(a,[as,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dW(eS(e));for(var
+m=dW(eR(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dW(eS(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return pK(j,o,h,f)}function
+l=dW(eR(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return pK(j,o,h,f)}function
 pJ(a,b,c){return a.compare(b,c)}function
 aH(a,b){return Math.imul(a,b)}function
 a2(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Hl(a,b){a=a2(a,jr(b));a=a2(a,jq(b));return a}function
-jm(a,b){return Hl(a,gv(b))}function
+Hi(a,b){a=a2(a,jt(b));a=a2(a,js(b));return a}function
+jo(a,b){return Hi(a,gv(b))}function
 pN(c){var
-b=jg(c.dims),d=0;switch(c.kind){case
+b=ji(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>dS)b=dS;var
@@ -345,39 +345,39 @@ a=0;a<b;a++)d=a2(d,c.data[a]);break;case
 a=0;a<b;a++)d=a2(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=jm(d,c.data[a]);break;case
+a=0;a<b;a++)d=jo(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=jm(d,c.data[a]);break}return d}function
-Ho(a,b){b[0]=4;return a.read32s()}function
-HL(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=jo(d,c.data[a]);break}return d}function
+Hl(a,b){b[0]=4;return a.read32s()}function
+HI(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:db("input_value: native integer value too large");default:db("input_value: ill-formed native integer")}}function
-Hz(c,d){var
+Hw(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eS(b)}function
-Hv(e,d,b){var
-c=eT(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eR(b)}function
+Hs(e,d,b){var
+c=eS(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Hp(a,b,c){return a.compare(b)}function
-Hs(a){return a.lo32()^a.hi32()}var
-eR={"_j":{deserialize:Hz,serialize:Hv,fixed_length:8,compare:Hp,hash:Hs},"_i":{deserialize:Ho,fixed_length:4},"_n":{deserialize:HL,fixed_length:4},"_bigarray":{deserialize:function(a,b){return pL(a,b,"_bigarray")},serialize:pO,compare:pJ,hash:pN},"_bigarr02":{deserialize:function(a,b){return pL(a,b,gq)},serialize:pO,compare:pJ,hash:pN}};function
-jh(a){return eR[a.caml_custom]&&eR[a.caml_custom].compare}function
+Hm(a,b,c){return a.compare(b)}function
+Hp(a){return a.lo32()^a.hi32()}var
+eQ={"_j":{deserialize:Hw,serialize:Hs,fixed_length:8,compare:Hm,hash:Hp},"_i":{deserialize:Hl,fixed_length:4},"_n":{deserialize:HI,fixed_length:4},"_bigarray":{deserialize:function(a,b){return pL(a,b,"_bigarray")},serialize:pO,compare:pJ,hash:pN},"_bigarr02":{deserialize:function(a,b){return pL(a,b,gq)},serialize:pO,compare:pJ,hash:pN}};function
+jj(a){return eQ[a.caml_custom]&&eQ[a.caml_custom].compare}function
 pS(f,c,d,e){var
-b=jh(c);if(b){var
+b=jj(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eU(a){return a
+eT(a){return a
 instanceof
 b_}function
-gw(a){return eU(a)}function
+gw(a){return eT(a)}function
 pT(a){if(typeof
-a==="number")return eM;else
-if(eU(a))return gp;else
+a==="number")return eL;else
+if(eT(a))return gp;else
 if(gw(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iW){var
+Array&&a[0]===a[0]>>>0&&a[0]<=iY){var
 b=a[0]|0;return b==as?0:b}else
 if(a
 instanceof
@@ -386,24 +386,24 @@ if(typeof
 a=="string")return o1;else
 if(a
 instanceof
-Number)return eM;else
-if(a&&a.caml_custom)return iX;else
+Number)return eL;else
+if(a&&a.caml_custom)return iZ;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-HA(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+Hx(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
 pQ(a,b){a.t&6&&da(a);b.t&6&&da(b);return a.c<b.c?-1:a.c>b.c?1:0}function
 p5(a,b){return pQ(a,b)}function
 dV(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
 f=pT(a);if(f==aW){a=a[1];continue}var
-g=pT(b);if(g==aW){b=b[1];continue}if(f!==g){if(f==eM){if(g==iX)return pS(a,b,-1,d);return-1}if(g==eM){if(f==iX)return pS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:ac(i3);break;case
+g=pT(b);if(g==aW){b=b[1];continue}if(f!==g){if(f==eL){if(g==iZ)return pS(a,b,-1,d);return-1}if(g==eL){if(f==iZ)return pS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ac(i5);break;case
 248:var
-c=HA(a[2],b[2]);if(c!=0)return c|0;break;case
-249:ac(i3);break;case
+c=Hx(a[2],b[2]);if(c!=0)return c|0;break;case
+249:ac(i5);break;case
 250:ac("equal: got Forward_tag, should not happen");break;case
 251:ac("equal: abstract value");break;case
 252:if(a!==b){var
@@ -411,9 +411,9 @@ c=pQ(a,b);if(c!=0)return c|0}break;case
 253:ac("equal: got Double_tag, should not happen");break;case
 254:ac("equal: got Double_array_tag, should not happen");break;case
 255:ac("equal: got Custom_tag, should not happen");break;case
-1247:ac(i3);break;case
+1247:ac(i5);break;case
 1255:var
-i=jh(a);if(i!=jh(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ac("compare: abstract value");var
+i=jj(a);if(i!=jj(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ac("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -428,93 +428,93 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 a1(a,b){return dV(a,b,true)}function
-Hb(){return[0]}function
+G_(){return[0]}function
 aD(a){if(a<0)ac("Bytes.create");return new
 b_(a?2:9,y,a)}function
-gs(b,a){if(a==0)eW();return b/a|0}function
-bv(a,b){return+(dV(a,b,false)==0)}function
-Hd(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dY(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ji(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gs(b,a){if(a==0)eV();return b/a|0}function
+bn(a,b){return+(dV(a,b,false)==0)}function
+Ha(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dY(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)jk(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 gt(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-jt(d){d=bw(d);var
+jv(d){d=bw(d);var
 e=d.length;if(e>31)ac("format_int: format too long");var
 a={justify:dN,signstyle:c6,filler:cq,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=c6;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bm;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-jj(a,f){if(a.uppercase)f=f.toUpperCase();var
+jl(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c6))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
 c=y;if(a.justify==dN&&a.filler==cq)for(var
 d=e;d<a.width;d++)c+=cq;if(a.signedconv)if(a.sign<0)c+=c6;else
-if(a.signstyle!=c6)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bm;if(a.alternate&&a.base==16)c+=iS;if(a.justify==dN&&a.filler==bm)for(var
+if(a.signstyle!=c6)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bm;if(a.alternate&&a.base==16)c+=iU;if(a.justify==dN&&a.filler==bm)for(var
 d=e;d<a.width;d++)c+=bm;c+=f;if(a.justify==c6)for(var
 d=e;d<a.width;d++)c+=cq;return b(c)}function
-jk(i,c){function
+jm(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(dN)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(bm);if(b>0)a=a+cI+new
 Array(b+1).join(bm);return a}else
 return a.toFixed(b)}}var
-a,e=jt(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iZ;e.filler=cq}else
+a,e=jv(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=i1;e.filler=cq}else
 if(!isFinite(c)){a="inf";e.filler=cq}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(je),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cI)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==je)a=a.slice(0,b-1)+bm+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==jg)a=a.slice(0,b-1)+bm+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(jg),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cI)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==jg)a=a.slice(0,b-1)+bm+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cI)b--;a=a.slice(0,b+1)}}break}return jj(e,a)}function
+b=a.length-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cI)b--;a=a.slice(0,b+1)}}break}return jl(e,a)}function
 gu(e,c){if(bw(e)==gm)return b(y+c);var
-a=jt(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+a=jv(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=cq;var
-f=a.prec-d.length;if(f>0)d=dY(f,bm)+d}return jj(a,d)}var
-HN=0;function
-cM(){return HN++}function
-jl(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=a.prec-d.length;if(f>0)d=dY(f,bm)+d}return jl(a,d)}var
+HK=0;function
+cM(){return HK++}function
+jn(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bQ,p9(a)+1);a*=Math.pow(2,-b);while(a<dR){a*=2;b--}while(a>=1){a*=dR;b++}if(c)a=-a;return[0,a,b]}function
+b=Math.max(-bP,p9(a)+1);a*=Math.pow(2,-b);while(a<dR){a*=2;b--}while(a>=1){a*=dR;b++}if(c)a=-a;return[0,a,b]}function
 pY(a){return a.toUtf16()}function
-eY(){return false}function
-H3(){function
+eX(){return false}function
+H0(){function
 a(a){if(a.charAt(0)===b7)return[y,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eY()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-jB=H3();function
-p7(a){return a.slice(-1)!==b7?a+b7:a}if(eY()&&J.process&&J.process.cwd)var
-eQ=J.process.cwd().replace(/\\/g,b7);else
+d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eX()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
+jD=H0();function
+p7(a){return a.slice(-1)!==b7?a+b7:a}if(eX()&&J.process&&J.process.cwd)var
+eP=J.process.cwd().replace(/\\/g,b7);else
 var
-eQ="/static";eQ=p7(eQ);function
-HE(a){a=pY(a);if(!jB(a))a=eQ+a;var
-e=jB(a),d=e[1].split(b7),b=[];for(var
+eP="/static";eP=p7(eP);function
+HB(a){a=pY(a);if(!jD(a))a=eP+a;var
+e=jD(a),d=e[1].split(b7),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-HZ(e){for(var
+HW(e){for(var
 f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bE){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>iT){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
+d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>iV){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
 b+=e.slice(c,d);if(d==g)break;c=d}if(a<pt){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&dO)}else
 if(a<0xd800||a>=oT)b+=String.fromCharCode(oU|a>>12,bE|a>>6&dO,bE|a&dO);else
 if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oM||h>oT)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(pA|a>>18,bE|a>>12&dO,bE|a>>6&dO,bE|a&dO)}if(b.length>dP){b.substr(0,1);f+=b;b=y}}return f+b}function
-G$(a){var
-b=9;if(!p_(a))b=8,a=HZ(a);return new
+G8(a){var
+b=9;if(!p_(a))b=8,a=HW(a);return new
 b_(b,a,a.length)}function
-ca(a){return G$(a)}var
-Ig=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oK,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",i_,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iY,pr,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+ca(a){return G8(a)}var
+Id=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oK,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ja,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",i0,pr,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 d1(d,f,e,a){var
-b=Ig.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=Id.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,ca(f||y),ca(e||y)];return c}var
 p2={};function
 dd(a){return p2[a]}function
 dX(b,a){throw[0,b].concat(a)}function
-G_(a){return new
+G7(a){return new
 b_(4,a,a.length)}function
-ay(a){jv(al.Sys_error,a)}function
-HO(a){ay(a+gf)}function
+ay(a){jx(ak.Sys_error,a)}function
+HL(a){ay(a+gf)}function
 by(a){return a.l}function
-G3(){}function
+G0(){}function
 aO(a){this.data=a}aO.prototype=new
-G3();aO.prototype.truncate=function(a){var
+G0();aO.prototype.truncate=function(a){var
 b=this.data;this.data=aD(a|0);cK(b,0,this.data,0,a)};aO.prototype.length=function(){return by(this.data)};aO.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=aD(b+a),f=this.data;this.data=e;cK(f,0,this.data,0,c)}bR(d,g,this.data,b,a);return 0};aO.prototype.read=function(c,a,d,b){var
+e=aD(b+a),f=this.data;this.data=e;cK(f,0,this.data,0,c)}bQ(d,g,this.data,b,a);return 0};aO.prototype.read=function(c,a,d,b){var
 e=this.length();cK(this.data,c,a,d,b);return 0};aO.prototype.read_one=function(a){return gr(this.data,a)};aO.prototype.close=function(){};aO.prototype.constructor=aO;function
 a$(b,a){this.content={};this.root=b;this.lookupFun=a}a$.prototype.nm=function(a){return this.root+a};a$.prototype.create_dir_if_needed=function(d){var
 c=d.split(b7),b=y;for(var
@@ -522,21 +522,21 @@ a=0;a<c.length-1;a++){b+=c[a]+b7;if(this.content[b])continue;this.content[b]=Sym
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
 aO(cL(c[1]))}}};a$.prototype.exists=function(a){if(a==y)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a$.prototype.mkdir=function(c,e,d){var
-b=d&&dd(pk);if(this.exists(c))if(b)dX(b,d1(oK,iR,this.nm(c)));else
+b=d&&dd(pk);if(this.exists(c))if(b)dX(b,d1(oK,iT,this.nm(c)));else
 ay(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dX(b,d1(i_,iR,this.nm(a)));else
-ay(a+gf);if(!this.is_dir(a))if(b)dX(b,d1(iY,iR,this.nm(a)));else
-ay(a+jc);this.create_dir_if_needed(this.slash(c))};a$.prototype.rmdir=function(a,f){var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dX(b,d1(ja,iT,this.nm(a)));else
+ay(a+gf);if(!this.is_dir(a))if(b)dX(b,d1(i0,iT,this.nm(a)));else
+ay(a+je);this.create_dir_if_needed(this.slash(c))};a$.prototype.rmdir=function(a,f){var
 b=f&&dd(pk),c=a==y?y:this.slash(a),e=new
-RegExp(oZ+c+ps);if(!this.exists(a))if(b)dX(b,d1(i_,i5,this.nm(a)));else
-ay(a+gf);if(!this.is_dir(a))if(b)dX(b,d1(iY,i5,this.nm(a)));else
-ay(a+jc);for(var
+RegExp(oZ+c+ps);if(!this.exists(a))if(b)dX(b,d1(ja,i7,this.nm(a)));else
+ay(a+gf);if(!this.is_dir(a))if(b)dX(b,d1(i0,i7,this.nm(a)));else
+ay(a+je);for(var
 d
 in
-this.content)if(d.match(e))if(b)dX(b,d1(pr,i5,this.nm(a)));else
+this.content)if(d.match(e))if(b)dX(b,d1(pr,i7,this.nm(a)));else
 ay(this.nm(a)+": Directory not empty");delete
 this.content[c]};a$.prototype.readdir=function(a){var
-f=a==y?y:this.slash(a);if(!this.exists(a))ay(a+gf);if(!this.is_dir(a))ay(a+jc);var
+f=a==y?y:this.slash(a);if(!this.exists(a))ay(a+gf);if(!this.is_dir(a))ay(a+je);var
 g=new
 RegExp(oZ+f+ps),d={},c=[];for(var
 e
@@ -549,14 +549,14 @@ this.content[a];return b};a$.prototype.open=function(a,b){if(b.rdonly&&b.wronly)
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aO(aD(0));return this.content[a]}else
-HO(this.nm(a))};a$.prototype.register=function(c,a){var
-b;if(this.content[c])ay(this.nm(c)+o3);if(eU(a))b=new
+HL(this.nm(a))};a$.prototype.register=function(c,a){var
+b;if(this.content[c])ay(this.nm(c)+o3);if(eT(a))b=new
 aO(a);if(gw(a))b=new
 aO(cL(a));else
 if(a
 instanceof
 Array)b=new
-aO(G_(a));else
+aO(G7(a));else
 if(typeof
 a==="string")b=new
 aO(pR(a));else
@@ -566,35 +566,35 @@ aO(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 ay(this.nm(c)+" : registering file with invalid content type")};a$.prototype.constructor=a$;function
 pI(){}function
 pV(b){var
-a=jB(b);if(!a)return;return a[0]+b7}var
-gz=pV(eQ)||db("unable to compute caml_root"),d0=[];if(eY())d0.push({path:gz,device:new
+a=jD(b);if(!a)return;return a[0]+b7}var
+gz=pV(eP)||db("unable to compute caml_root"),d0=[];if(eX())d0.push({path:gz,device:new
 pI(gz)});else
 d0.push({path:gz,device:new
 a$(gz)});d0.push({path:pi,device:new
 a$(pi)});function
 qd(b){var
-g=HE(b),b=g.join(b7),f=p7(b),c;for(var
+g=HB(b),b=g.join(b7),f=p7(b),c;for(var
 e=0;e<d0.length;e++){var
-a=d0[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eY()){var
+a=d0[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eX()){var
 d=pV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 pI(d)};d0.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ay("no device found for "+f)}function
-Hc(c,b){var
+G$(c,b){var
 a=qd(c);if(!a.device.register)db("cannot register file");a.device.register(a.rest,b);return 0}function
 p8(c,a){var
-c=b(c),a=b(a);return Hc(c,a)}function
-Hf(){var
+c=b(c),a=b(a);return G$(c,a)}function
+Hc(){var
 b=J.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)p8(b[a].name,b[a].content);J.jsoo_create_file=p8;J.caml_fs_tmp=[];return 0}function
-Hg(){return[0]}function
-Hh(a,b){return+(dV(a,b,false)>=0)}function
-jn(d,b){var
+Hd(){return[0]}function
+He(a,b){return+(dV(a,b,false)>=0)}function
+jp(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=a2(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=a2(d,c)}d^=e;return d}function
-Hm(a,b){return jn(a,bw(b))}function
-Hj(d,b){var
+Hj(a,b){return jp(a,bw(b))}function
+Hg(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a2(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
@@ -602,26 +602,26 @@ e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a2(
 pZ(a){switch(a.t&6){default:da(a);case
 0:return a.c;case
 4:return a.c}}function
-Hi(b,c){var
+Hf(b,c){var
 a=pZ(c);return typeof
-a==="string"?jn(b,a):Hj(b,a)}function
-Hk(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+a==="string"?jp(b,a):Hg(b,a)}function
+Hh(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 pW(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dS)d=dS;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eR[a.caml_custom]&&eR[a.caml_custom].hash){var
-k=eR[a.caml_custom].hash(a);b=a2(b,k);c--}}else
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dS)d=dS;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eQ[a.caml_custom]&&eQ[a.caml_custom].hash){var
+k=eQ[a.caml_custom].hash(a);b=a2(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=a2(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=a2(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eU(a)){b=Hi(b,a);c--}else
-if(gw(a)){b=Hm(b,a);c--}else
+if(eT(a)){b=Hf(b,a);c--}else
+if(gw(a)){b=Hj(b,a);c--}else
 if(typeof
-a==="string"){b=jn(b,a);c--}else
+a==="string"){b=jp(b,a);c--}else
 if(a===(a|0)){b=a2(b,a+a+1);c--}else
-if(a===+a){b=jm(b,a);c--}}b=Hk(b);return b&0x3FFFFFFF}function
-Hn(a,c,k){if(!isFinite(a)){if(isNaN(a))return ca(iZ);return ca(a>0?pB:"-infinity")}var
+if(a===+a){b=jo(b,a);c--}}b=Hh(b);return b&0x3FFFFFFF}function
+Hk(a,c,k){if(!isFinite(a)){if(isNaN(a))return ca(i1);return ca(a>0?pB:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -634,27 +634,27 @@ g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(cI);if(h<0)b+=cI+dY(c,bm);else{var
 f=h+1+c;if(b.length<f)b+=dY(f-b.length,bm);else
-b=b.substr(0,f)}}return ca(e+iS+b+"p"+j+d.toString(10))}function
-Hu(a){return+a.isZero()}function
-Hx(a){return new
+b=b.substr(0,f)}}return ca(e+iU+b+"p"+j+d.toString(10))}function
+Hr(a){return+a.isZero()}function
+Hu(a){return new
 E(a&cr,a>>24&cr,a>>31&b9)}function
-Hy(a){return a.toInt()}function
-Ht(a){return+a.isNeg()}function
-Hw(a){return a.neg()}function
-Hr(g,c){var
-a=jt(g);if(a.signedconv&&Ht(c)){a.sign=-1;c=Hw(c)}var
-b=y,h=Hx(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Hy(e.modulus))+b}while(!Hu(c));if(a.prec>=0){a.filler=cq;var
-d=a.prec-b.length;if(d>0)b=dY(d,bm)+b}return jj(a,b)}function
-bx(b,a){a|=0;if(a>bQ){a-=bQ;b*=Math.pow(2,bQ);if(a>bQ){a-=bQ;b*=Math.pow(2,bQ)}}if(a<-bQ){a+=bQ;b*=Math.pow(2,-bQ)}b*=Math.pow(2,a);return b}function
-HC(a,b){return+(dV(a,b,false)<=0)}function
-HD(a,b){return+(dV(a,b,false)<0)}function
+Hv(a){return a.toInt()}function
+Hq(a){return+a.isNeg()}function
+Ht(a){return a.neg()}function
+Ho(g,c){var
+a=jv(g);if(a.signedconv&&Hq(c)){a.sign=-1;c=Ht(c)}var
+b=y,h=Hu(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Hv(e.modulus))+b}while(!Hr(c));if(a.prec>=0){a.filler=cq;var
+d=a.prec-b.length;if(d>0)b=dY(d,bm)+b}return jl(a,b)}function
+bx(b,a){a|=0;if(a>bP){a-=bP;b*=Math.pow(2,bP);if(a>bP){a-=bP;b*=Math.pow(2,bP)}}if(a<-bP){a+=bP;b*=Math.pow(2,-bP)}b*=Math.pow(2,a);return b}function
+Hz(a,b){return+(dV(a,b,false)<=0)}function
+HA(a,b){return+(dV(a,b,false)<0)}function
 p(a,d){if(a<0)c$();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-HV(a){return b(gB(a,0,a.length))}var
-HF=function(){function
+HS(a){return b(gB(a,0,a.length))}var
+HC=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -676,28 +676,28 @@ a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return HV(k(e,f))}}();function
-HG(c,b,a){return HF(cL(c),b,a)}function
-HH(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return HS(k(e,f))}}();function
+HD(c,b,a){return HC(cL(c),b,a)}function
+HE(){return 0}var
 b$=new
 Array();function
 gx(c){var
-a=b$[c];if(!a.opened)ay("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&al.fds[a.fd]&&al.fds[a.fd].output){var
-b=al.fds[a.fd].output;switch(b.length){case
+a=b$[c];if(!a.opened)ay("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&ak.fds[a.fd]&&ak.fds[a.fd].output){var
+b=ak.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
 K(a){return by(a)}function
 p4(e,f){var
 a=b$[e],d=b(f),c=K(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-H0(a){var
-a=jy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+HX(a){var
+a=jA(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-H1(a){var
-a=jy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+HY(a){var
+a=jA(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-gC(c,e,d,a){if(al.fds===undefined)al.fds=new
+gC(c,e,d,a){if(ak.fds===undefined)ak.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;al.fds[c]=b;if(!al.fd_last_idx||c>al.fd_last_idx)al.fd_last_idx=c;return c}function
-Ii(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ak.fds[c]=b;if(!ak.fd_last_idx||c>ak.fd_last_idx)ak.fd_last_idx=c;return c}function
+If(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -708,122 +708,122 @@ a={};while(b){switch(b[1]){case
 6:a.binary=1;break;case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ay(bw(c)+o5);if(a.text&&a.binary)ay(bw(c)+pl);var
-d=qd(c),e=d.device.open(d.rest,a),f=al.fd_last_idx?al.fd_last_idx:0;return gC(f+1,p4,e,a)}gC(0,p4,new
-aO(aD(0)));gC(1,H1,new
-aO(aD(0)));gC(2,H0,new
+d=qd(c),e=d.device.open(d.rest,a),f=ak.fd_last_idx?ak.fd_last_idx:0;return gC(f+1,p4,e,a)}gC(0,p4,new
+aO(aD(0)));gC(1,HY,new
+aO(aD(0)));gC(2,HX,new
 aO(aD(0)));function
-HI(a){var
-c=al.fds[a];if(c.flags.wronly)ay(pG+a+" is writeonly");var
-d=null;if(a==0&&eY()){var
+HF(a){var
+c=ak.fds[a];if(c.flags.wronly)ay(pG+a+" is writeonly");var
+d=null;if(a==0&&eX()){var
 e=require("fs");d=function(){return ca(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b$[b.fd]=b;return b.fd}function
 p0(c){var
-b=al.fds[c];if(b.flags.rdonly)ay(pG+c+" is readonly");var
+b=ak.fds[c];if(b.flags.rdonly)ay(pG+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b$[a.fd]=a;return a.fd}function
-HJ(){var
+HG(){var
 b=0;for(var
 a=0;a<b$.length;a++)if(b$[a]&&b$[a].opened&&b$[a].out)b=[0,b$[a].fd,b];return b}function
 dZ(a){return a}function
-HK(g,d,h,f){var
+HH(g,d,h,f){var
 b=b$[g];if(!b.opened)ay("Cannot output to a closed channel");var
 a;if(h==0&&by(d)==f)a=d;else{a=aD(f);cK(d,h,a,0,f)}var
 i=dZ(a),c=bw(i),e=c.lastIndexOf(oO);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gx(g);b.buffer+=c.substr(e+1)}return 0}function
-js(b,a,d,c){return HK(b,cL(a),d,c)}function
+ju(b,a,d,c){return HH(b,cL(a),d,c)}function
 p1(c,a){var
-d=b(String.fromCharCode(a));js(c,d,0,1);return 0}function
-gy(b,a){if(a==0)eW();return b%a}function
-eV(a,b){return+(dV(a,b,false)!=0)}function
-HM(a,b){a[0]=aW;a[1]=b;return 0}function
+d=b(String.fromCharCode(a));ju(c,d,0,1);return 0}function
+gy(b,a){if(a==0)eV();return b%a}function
+eU(a,b){return+(dV(a,b,false)!=0)}function
+HJ(a,b){a[0]=aW;a[1]=b;return 0}function
 aP(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eU(a))return gp;else
+if(eT(a))return gp;else
 if(gw(a))return gp;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iW;else
-return eM}function
-bF(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);al[b+1]=c;if(a)al[a]=c}function
-jw(a,b){p2[bw(a)]=b;return 0}function
-HR(a){return Math.round(a)}function
+if(a&&a.caml_custom)return iY;else
+return eL}function
+bF(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ak[b+1]=c;if(a)ak[a]=c}function
+jy(a,b){p2[bw(a)]=b;return 0}function
+HO(a){return Math.round(a)}function
 gA(a){if(a==0)a=1/a;return a<0?1:0}function
-HT(){ac(jb)}function
-eX(b,a){return eP(b,a)}function
-aE(b,a){if(a>>>0>=K(b))HT();return eX(b,a)}function
-G9(a,b){if(a===b)return 1;a.t&6&&da(a);b.t&6&&da(b);return a.c==b.c?1:0}function
-HU(a,b){return G9(a,b)}function
-w(a,b){return 1-HU(a,b)}function
-HW(){return 0x7FFFFFFF/4|0}function
-HP(){ju(al.Not_found)}function
+HQ(){ac(jd)}function
+eW(b,a){return eO(b,a)}function
+aE(b,a){if(a>>>0>=K(b))HQ();return eW(b,a)}function
+G6(a,b){if(a===b)return 1;a.t&6&&da(a);b.t&6&&da(b);return a.c==b.c?1:0}function
+HR(a,b){return G6(a,b)}function
+w(a,b){return 1-HR(a,b)}function
+HT(){return 0x7FFFFFFF/4|0}function
+HM(){jw(ak.Not_found)}function
 p6(c){var
-a=J,b=pY(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ca(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return ca(J.jsoo_static_env[b]);HP()}function
-HX(){if(J.crypto)if(typeof
+a=J,b=pY(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ca(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return ca(J.jsoo_static_env[b]);HM()}function
+HU(){if(J.crypto)if(typeof
 J.crypto.getRandomValues==="function"){var
 a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
 if(J.crypto.randomBytes==="function"){var
 b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-jx(a){var
+jz(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aI(b,a){return{joo_tramp:b,joo_args:a}}function
-HY(c,a){if(typeof
+HV(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
 p3(a){return a}function
-bT(a){if(a
+bS(a){if(a
 instanceof
 Array)return a;if(J.RangeError&&a
 instanceof
-J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return p3(al.Stack_overflow);if(J.InternalError&&a
+J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return p3(ak.Stack_overflow);if(J.InternalError&&a
 instanceof
-J.InternalError&&a.message&&a.message.match(/too much recursion/i))return p3(al.Stack_overflow);if(a
+J.InternalError&&a.message&&a.message.match(/too much recursion/i))return p3(ak.Stack_overflow);if(a
 instanceof
-J.Error&&dd(oR))return[0,dd(oR),a];return[0,al.Failure,ca(String(a))]}function
+J.Error&&dd(oR))return[0,dd(oR),a];return[0,ak.Failure,ca(String(a))]}function
 ba(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
 p$(b){var
 a=BigInt(b);return ba(a<0?-a:a)}function
 qa(a,b){return ba(BigInt(a)+BigInt(b))}function
-gE(a){if(a===0)eW();return BigInt(a)}function
-H4(e,g){var
+gE(a){if(a===0)eV();return BigInt(a)}function
+H1(e,g){var
 b=BigInt(e),a=gE(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ba(f?c+BigInt(1):c)}function
 N(a,b){return a<b?-1:a>b?1:0}function
-jz(a,b){return ba(BigInt(a)/gE(b))}function
-Ib(a,b){return ba(BigInt(a)%gE(b))}function
-H5(a,b){return[0,jz(a,b),Ib(a,b)]}function
+jB(a,b){return ba(BigInt(a)/gE(b))}function
+H_(a,b){return ba(BigInt(a)%gE(b))}function
+H2(a,b){return[0,jB(a,b),H_(a,b)]}function
 gD(a,b){return a===b?1:0}function
-H6(c,a,b){if(a<0||b<1)ac("Z.extract: invalid bit range");return ba(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+H3(c,a,b){if(a<0||b<1)ac("Z.extract: invalid bit range");return ba(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 de(e,f){var
 b=BigInt(e),a=gE(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ba(g?c-BigInt(1):c)}function
-jA(d,c){var
+jC(d,c){var
 a=bw(d);if(a!==gm&&a!==cs)ac("Z.format: the format must be %d or %x");return b(c.toString(a===cs?16:10))}function
-H7(){return 0}function
-H8(a,b){return ba(BigInt(a)*BigInt(b))}function
-H9(b,c){var
-a=b*c;return a<-2147483648||a>i1?1:0}function
-H_(a){return ba(-BigInt(a))}function
+H4(){return 0}function
+H5(a,b){return ba(BigInt(a)*BigInt(b))}function
+H6(b,c){var
+a=b*c;return a<-2147483648||a>i3?1:0}function
+H7(a){return ba(-BigInt(a))}function
 a3(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-H$(c,i,b,e){var
+H8(c,i,b,e){var
 f=bw(i);if(b<0||e<0||b>f.length-e)ac("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ac("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ac("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:iS+a);return ba(a===g?h:-h)}function
-Ia(a){return ba(BigInt(a)-BigInt(1))}function
+h=BigInt(d?a:iU+a);return ba(a===g?h:-h)}function
+H9(a){return ba(BigInt(a)-BigInt(1))}function
 qb(b,a){if(a<0)ac("Z.shift_left: count argument must be positive");return ba(BigInt(b)<<BigInt(a))}function
-Ic(b,a){if(a<0)ac("Z.shift_right: count argument must be positive");return ba(BigInt(b)>>BigInt(a))}function
+H$(b,a){if(a<0)ac("Z.shift_right: count argument must be positive");return ba(BigInt(b)>>BigInt(a))}function
 U(a){return a<0?-1:a>0?1:0}function
-Id(b){if(b<0)ac("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+Ia(b){if(b<0)ac("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(a3(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ba(a)}function
 qc(a,b){return ba(BigInt(a)-BigInt(b))}function
-Ie(a){return ba(BigInt(a)+BigInt(1))}function
-If(a){if(typeof
-a!=="number")ju(dd(o_));return a}function
-Ih(a,c){J.verale={greeting:bw(a),ask:function(a){return bw(bS(c,[b(a)]))}};return 0}function
-HB(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-He(b){var
-a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&HB(b[1]))var
+Ib(a){return ba(BigInt(a)+BigInt(1))}function
+Ic(a){if(typeof
+a!=="number")jw(dd(o_));return a}function
+Ie(a,c){J.verale={greeting:bw(a),ask:function(a){return bw(bR(c,[b(a)]))}};return 0}function
+Hy(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Hb(b){var
+a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Hy(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -836,44 +836,44 @@ b_)a+=go+c.toString()+go;else
 if(typeof
 c=="string")a+=go+c.toString()+go;else
 a+=pd}a+=")"}else
-if(b[0]==ap)a+=b[1];return a}function
+if(b[0]==ao)a+=b[1];return a}function
 pU(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ap)){var
+Array&&(a[0]==0||a[0]==ao)){var
 c=dd(oJ);if(c)c(a,false);else{var
-d=He(a),b=dd(oC);if(b)b(0);J.console.error(i4+d+oO)}}else
+d=Hb(a),b=dd(oC);if(b)b(0);J.console.error(i6+d+oO)}}else
 throw a}function
-HS(){var
+HP(){var
 a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pU(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pU(a.error)})}HS();function
-f(a,b){return a.length==1?a(b):bS(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bS(a,[b,c])}function
-aN(a,b,c,d){return a.length==3?a(b,c,d):bS(a,[b,c,d])}function
-cG(a,b,c,d,e){return a.length==4?a(b,c,d,e):bS(a,[b,c,d,e])}function
-b5(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bS(a,[b,c,d,e,f])}function
-oz(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bS(a,[b,c,d,e,f,g])}function
-G2(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bS(a,[b,c,d,e,f,g,h])}Hf();var
-eZ=[ap,b(pC),-1],jG=[ap,b(oL),-2],jE=[ap,b(iV),-3],jD=[ap,b(pb),-4],gI=[ap,b(oP),-5],bU=[ap,b(ph),-7],jF=[ap,b(oY),-8],gH=[ap,b(pj),-9],ai=[ap,b(px),-11],jH=[ap,b(oB),-12],G1=[4,0,0,0,[12,45,[4,0,0,0,0]]],g0=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(o2),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],nP=[0,0,0],nR=[0,0,0],n3=[0,0,-1],iD=[0,0,0],eF=[0,0,1,0,0,0],c5=[0,58,62],eG=[0,96,c9],iE=[0,0,0,0],od=[0,1,0,0];bF(11,jH,oB);bF(10,ai,px);bF(9,[ap,b(o9),-10],o9);bF(8,gH,pj);bF(7,jF,oY);bF(6,bU,ph);bF(5,[ap,b(po),-6],po);bF(4,gI,oP);bF(3,jD,pb);bF(2,jE,iV);bF(1,jG,oL);bF(0,eZ,pC);var
-qs=b("output_substring"),qo=b("%.12g"),qm=b(cI),qj=b("true"),qk=b("false"),qf=dc(0,0,pg),qg=dc(0,0,65520),qh=dc(1,0,pg),qw=b("option is None"),qD=b("\\\\"),qE=b("\\'"),qF=b("\\b"),qG=b("\\t"),qH=b("\\n"),qI=b("\\r"),qB=b("Char.chr"),qK=b("4.13.1"),qW=b("List.map2"),qY=b("List.fold_left2"),q0=b("List.exists2"),q4=b("List.combine"),qT=b("List.init"),qR=b(oN),qP=b("nth"),qQ=b(oN),qO=b("tl"),qM=b("hd"),q_=b("String.blit / Bytes.blit_string"),q9=b("Bytes.blit"),q8=b("String.sub / Bytes.sub"),rl=b("String.contains_from / Bytes.contains_from"),rg=b(y),rc=b("String.concat"),rx=[0,b("array.ml"),322,4],rt=b("Array.map2: arrays must have the same length"),rs=b("Array.blit"),rr=b("Array.fill"),rq=b("Array.sub"),rp=b("Array.init"),rw=b("Stdlib.Array.Bottom"),rA=b("Stdlib.Queue.Empty"),rG=b("CamlinternalLazy.Undefined"),rP=b("Buffer.add_substring/add_subbytes"),rN=b("Buffer.add: cannot grow buffer"),rM=[0,b(pn),93,2],rL=[0,b(pn),94,2],r0=b("%c"),r1=b("%s"),r2=b(oA),r3=b(oX),r4=b(o$),r5=b(oF),r6=b("%f"),r7=b("%B"),r8=b("%{"),r9=b("%}"),r_=b("%("),r$=b("%)"),sa=b("%a"),sb=b("%t"),sc=b("%?"),sd=b("%r"),se=b("%_r"),sf=[0,b(aG),850,23],sq=[0,b(aG),814,21],si=[0,b(aG),815,21],sr=[0,b(aG),818,21],sj=[0,b(aG),819,21],ss=[0,b(aG),822,19],sk=[0,b(aG),823,19],st=[0,b(aG),826,22],sl=[0,b(aG),827,22],su=[0,b(aG),831,30],sm=[0,b(aG),832,30],so=[0,b(aG),836,26],sg=[0,b(aG),837,26],sp=[0,b(aG),846,28],sh=[0,b(aG),847,28],sn=[0,b(aG),851,23],tI=b(o8),tG=[0,b(aG),1558,4],tH=b("Printf: bad conversion %["),tJ=[0,b(aG),1626,39],tK=[0,b(aG),1649,31],tL=[0,b(aG),1650,31],tM=b("Printf: bad conversion %_"),tN=b(o6),tO=b(pa),tP=b(o6),tQ=b(pa),tB=b(iZ),tz=b("neg_infinity"),tA=b(pB),ty=b(cI),tt=[0,oI],th=b("%+nd"),ti=b("% nd"),tk=b("%+ni"),tl=b("% ni"),tm=b("%nx"),tn=b("%#nx"),to=b("%nX"),tp=b("%#nX"),tq=b("%no"),tr=b("%#no"),tg=b("%nd"),tj=b(o$),ts=b("%nu"),s5=b("%+ld"),s6=b("% ld"),s8=b("%+li"),s9=b("% li"),s_=b("%lx"),s$=b("%#lx"),ta=b("%lX"),tb=b("%#lX"),tc=b("%lo"),td=b("%#lo"),s4=b("%ld"),s7=b(oX),te=b("%lu"),sR=b("%+Ld"),sS=b("% Ld"),sU=b("%+Li"),sV=b("% Li"),sW=b("%Lx"),sX=b("%#Lx"),sY=b("%LX"),sZ=b("%#LX"),s0=b("%Lo"),s1=b("%#Lo"),sQ=b("%Ld"),sT=b(oF),s2=b("%Lu"),sD=b("%+d"),sE=b("% d"),sG=b("%+i"),sH=b("% i"),sI=b(cs),sJ=b("%#x"),sK=b("%X"),sL=b("%#X"),sM=b("%o"),sN=b("%#o"),sC=b(gm),sF=b(oA),sO=b(o8),rS=b("@]"),rT=b("@}"),rU=b("@?"),rV=b("@\n"),rW=b("@."),rX=b("@@"),rY=b("@%"),rZ=b("@"),sv=b("CamlinternalFormat.Type_mismatch"),tX=b(y),tY=[0,[11,b(oD),[2,0,[2,0,0]]],b(", %s%s")],ut=[0,[11,b(i4),[2,0,[12,10,0]]],b(pu)],uu=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],us=b("Fatal error: out of memory in uncaught exception handler"),up=[0,[11,b(i4),[2,0,[12,10,0]]],b(pu)],uk=[0,[2,0,[12,10,0]],b("%s\n")],ul=[0,[11,b(o0),0],b(o0)],ub=b("Raised at"),uc=b("Re-raised at"),ud=b("Raised by primitive operation at"),ue=b("Called from"),uf=b(" (inlined)"),uh=b(y),ug=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(o2),G1]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],ui=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],t6=b("Out of memory"),t7=b("Stack overflow"),t8=b("Pattern matching failed"),t9=b("Assertion failed"),t_=b("Undefined recursive module"),t0=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],t1=b(y),t2=b(y),t3=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tW=[0,[4,0,0,0,0],b(gm)],tU=[0,[3,0,0],b("%S")],tV=b(pd),um=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],uy=b("x"),uI=b("Hashtbl: unsupported hash table format"),GZ=b("OCAMLRUNPARAM"),GX=b("CAMLRUNPARAM"),uD=b(y),vo=[3,0,3],vp=b(cI),vi=b(pF),vj=b("<\/"),vk=b(y),ve=b(pF),vf=b("<"),vg=b(y),vc=b("\n"),u3=[0,b(y)],uW=b(y),uX=b(y),uY=b(y),uZ=b(y),uS=[0,b(y),0,b(y)],uR=b(y),uN=b("Stdlib.Format.String_tag"),vw=b("Z.Overflow"),vx=b(o_),vE=b("int_of_big_int"),vU=[0,0],v_=[0,0],zB=[0,0],yA=[0,0],yn=[0,0,0],Ce=b(pc),Cd=b("image"),Cb=b("expected a finite number"),B$=b("a digit in base 16"),B9=b(pD),B4=b("joint"),B5=b("nothing"),B6=b(pH),B7=b("nothing, prices or joint"),B3=b(i$),B2=b(pH),BT=b("activation"),BU=b("others"),BV=b("patch"),BW=b("sum"),BY=b("a linear readout"),BZ=b(i$),B0=b("a patch"),BX=b(pD),BS=b("a prototype"),BQ=b("certificate"),BR=b(i$),BN=b(pm),BO=b("as many prototypes as coordinates"),BP=b("positive scales"),BI=b(o4),BJ=b("maximum"),BK=b("soft_tree"),BL=b("a readout"),BB=b("masked_max"),BC=b("max"),BD=b("max_minus_mean"),BE=b("max_minus_mean_distance"),BF=b("top_mean"),BG=b("a pooling"),Br=b("exp_distance"),Bs=b("exponential"),Bt=b("identity"),Bu=b("log_ratio"),Bv=b("negated"),Bw=b("quadratic"),Bx=b("rectified"),By=b("threshold"),Bz=b("a similarity"),Bk=b("cosine"),Bl=b("euclidean"),Bm=b("inner_product"),Bn=b("rooted_cosine"),Bo=b("softmax"),Bp=b("a geometry"),Bg=b("a child that is a node or a leaf of the tree"),Bh=b("a child that is a greater node"),Bi=b("every node and every leaf in the tree"),Be=b("a row of 0 and 1 with a 1"),Bc=b("a number from 1"),Bb=b(pe),A_=b(gi),A$=b("some"),Ba=b("none or some"),A6=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],A7=[0,[4,6,0,0,0],b(cs)],A8=b(" or "),A9=b("a list of "),A4=[0,[4,6,0,0,0],b(cs)],A5=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],A1=b(cs),A2=b("a natural number"),A3=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],AZ=b(cs),A0=b("a positive integer"),AY=b(gi),AV=b(y),AW=b("an integer in base 16"),AT=b("expected the end of the line, found another item"),AS=b("at most 1025 bytes"),AR=b("expected another item, found the end of the line"),AO=[0,[11,b(pe),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],AM=b("Reader.Wrong"),AN=b("Reader.Too_large"),C2=b("picture"),C3=b(pc),C1=b("a layer before this one"),CY=b(pz),CZ=b("a positive std"),C0=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],CG=b("leaky_relu"),CP=b("add"),CQ=b("avg_pool2d"),CR=b("clamp"),CS=b("concat"),CT=b("conv2d"),CU=b("flatten"),CV=b("inverse_root"),CH=b(o4),CI=b("max_pool2d"),CJ=b("multiply"),CK=b("relu"),CL=b("sigmoid"),CM=b("tanh"),CN=b("upsample_nearest"),CO=b("a layer of as many inputs as its kind has"),CE=b("inputs with the same rows and columns"),CC=b("inputs of one shape"),CA=b("a second input whose extents are those of the first, or 1"),Cy=b("a lower end that is at most the upper one"),Cv=b("a slope from 0 to 1"),Cr=b("a pooling without dilation"),Cs=[0,1,1],Ct=b("a padding of at most half the kernel"),Cq=b("a layer without rows and columns before a linear one"),Cn=b("groups that divide the channels"),Co=b("groups that divide the rows of weights"),Cl=b("a row of weights"),Ck=b("windows that are no larger than what they slide over"),Ci=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Cj=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Cg=b("a layer is larger than 2^24"),C7=[0,0],C9=[0,1],C8=[0,2],DS=[0,1],DT=[0,ge],DQ=b("a patch without views"),DO=[0,1],DP=[0,ge],DV=[0,0.03,[0,1.,0]],D0=[0,0],Ek=[0,40,[0,24,[0,12,0]]],Es=[0,1.],EV=[0,0,0],ET=[0,dQ,[0,oG,[0,pv,[0,gg,[0,0.3,0]]]]],Fg=[0,160,192],Fq=[0,1,0],Fn=[0,1,0],Fk=[0,0,0],FD=[1,0],Fz=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],FL=[0,0,[0,dS,[0,1152,0]]],F6=b("some "),F7=b(gi),F5=[0,[4,6,0,0,0],b(cs)],F4=b(cs),F9=b("unclaimed"),F_=b("at_least "),F$=b("at_most "),Gf=b(gi),Gy=b("minimal"),GH=b("entailment_hints"),GI=b("entails"),GJ=b(pm),GK=b("instance"),GL=b("instance_settings"),GM=b("latents"),GN=b(oQ),Gz=b("needed"),GA=b(pz),GB=b("numbers"),GC=b("pictured"),GD=b("refuted"),GE=b("values"),GG=b(oQ),GF=b("a question: the head first, and only once; so the network before pictures"),Gl=b("proved"),Gm=b("not proved"),Gn=b("not covered: "),Go=b(pq),Gp=b(pq),Gq=b("numbers: "),Gr=b("values: "),Gs=b("latents: "),GS=b("limit: "),GT=b("limit: there is no more memory"),GU=b("limit: a list is too long"),GV=b("the input ends within a line"),GQ=b("error: "),GP=b("expected one line, found more"),GW=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-am(a){if(typeof
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pU(a.error)})}HP();function
+f(a,b){return a.length==1?a(b):bR(a,[b])}function
+o(a,b,c){return a.length==2?a(b,c):bR(a,[b,c])}function
+aN(a,b,c,d){return a.length==3?a(b,c,d):bR(a,[b,c,d])}function
+cG(a,b,c,d,e){return a.length==4?a(b,c,d,e):bR(a,[b,c,d,e])}function
+b5(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bR(a,[b,c,d,e,f])}function
+oz(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bR(a,[b,c,d,e,f,g])}function
+GZ(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bR(a,[b,c,d,e,f,g,h])}Hc();var
+eZ=[ao,b(pC),-1],jI=[ao,b(oL),-2],jG=[ao,b(iX),-3],jF=[ao,b(pb),-4],gI=[ao,b(oP),-5],bT=[ao,b(ph),-7],jH=[ao,b(oY),-8],gH=[ao,b(pj),-9],ah=[ao,b(px),-11],jJ=[ao,b(oB),-12],GY=[4,0,0,0,[12,45,[4,0,0,0,0]]],g1=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(o2),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],nO=[0,0,0],nQ=[0,0,0],n2=[0,0,-1],iE=[0,0,0],eE=[0,0,1,0,0,0],c5=[0,58,62],eF=[0,96,c9],iF=[0,0,0,0],oc=[0,1,0,0];bF(11,jJ,oB);bF(10,ah,px);bF(9,[ao,b(o9),-10],o9);bF(8,gH,pj);bF(7,jH,oY);bF(6,bT,ph);bF(5,[ao,b(po),-6],po);bF(4,gI,oP);bF(3,jF,pb);bF(2,jG,iX);bF(1,jI,oL);bF(0,eZ,pC);var
+qs=b("output_substring"),qo=b("%.12g"),qm=b(cI),qj=b("true"),qk=b("false"),qf=dc(0,0,pg),qg=dc(0,0,65520),qh=dc(1,0,pg),qw=b("option is None"),qD=b("\\\\"),qE=b("\\'"),qF=b("\\b"),qG=b("\\t"),qH=b("\\n"),qI=b("\\r"),qB=b("Char.chr"),qK=b("4.13.1"),qU=b("List.map2"),qW=b("List.fold_left2"),q0=b("List.combine"),qR=b("List.init"),qP=b(oN),qN=b("nth"),qO=b(oN),qM=b("hd"),q6=b("String.blit / Bytes.blit_string"),q5=b("Bytes.blit"),q4=b("String.sub / Bytes.sub"),rh=b("String.contains_from / Bytes.contains_from"),rc=b(y),q_=b("String.concat"),rt=[0,b("array.ml"),322,4],rp=b("Array.map2: arrays must have the same length"),ro=b("Array.blit"),rn=b("Array.fill"),rm=b("Array.sub"),rl=b("Array.init"),rs=b("Stdlib.Array.Bottom"),rw=b("Stdlib.Queue.Empty"),rC=b("CamlinternalLazy.Undefined"),rL=b("Buffer.add_substring/add_subbytes"),rJ=b("Buffer.add: cannot grow buffer"),rI=[0,b(pn),93,2],rH=[0,b(pn),94,2],rW=b("%c"),rX=b("%s"),rY=b(oA),rZ=b(oX),r0=b(o$),r1=b(oF),r2=b("%f"),r3=b("%B"),r4=b("%{"),r5=b("%}"),r6=b("%("),r7=b("%)"),r8=b("%a"),r9=b("%t"),r_=b("%?"),r$=b("%r"),sa=b("%_r"),sb=[0,b(aG),850,23],sm=[0,b(aG),814,21],se=[0,b(aG),815,21],sn=[0,b(aG),818,21],sf=[0,b(aG),819,21],so=[0,b(aG),822,19],sg=[0,b(aG),823,19],sp=[0,b(aG),826,22],sh=[0,b(aG),827,22],sq=[0,b(aG),831,30],si=[0,b(aG),832,30],sk=[0,b(aG),836,26],sc=[0,b(aG),837,26],sl=[0,b(aG),846,28],sd=[0,b(aG),847,28],sj=[0,b(aG),851,23],tE=b(o8),tC=[0,b(aG),1558,4],tD=b("Printf: bad conversion %["),tF=[0,b(aG),1626,39],tG=[0,b(aG),1649,31],tH=[0,b(aG),1650,31],tI=b("Printf: bad conversion %_"),tJ=b(o6),tK=b(pa),tL=b(o6),tM=b(pa),tx=b(i1),tv=b("neg_infinity"),tw=b(pB),tu=b(cI),tp=[0,oI],td=b("%+nd"),te=b("% nd"),tg=b("%+ni"),th=b("% ni"),ti=b("%nx"),tj=b("%#nx"),tk=b("%nX"),tl=b("%#nX"),tm=b("%no"),tn=b("%#no"),tc=b("%nd"),tf=b(o$),to=b("%nu"),s1=b("%+ld"),s2=b("% ld"),s4=b("%+li"),s5=b("% li"),s6=b("%lx"),s7=b("%#lx"),s8=b("%lX"),s9=b("%#lX"),s_=b("%lo"),s$=b("%#lo"),s0=b("%ld"),s3=b(oX),ta=b("%lu"),sN=b("%+Ld"),sO=b("% Ld"),sQ=b("%+Li"),sR=b("% Li"),sS=b("%Lx"),sT=b("%#Lx"),sU=b("%LX"),sV=b("%#LX"),sW=b("%Lo"),sX=b("%#Lo"),sM=b("%Ld"),sP=b(oF),sY=b("%Lu"),sz=b("%+d"),sA=b("% d"),sC=b("%+i"),sD=b("% i"),sE=b(cs),sF=b("%#x"),sG=b("%X"),sH=b("%#X"),sI=b("%o"),sJ=b("%#o"),sy=b(gm),sB=b(oA),sK=b(o8),rO=b("@]"),rP=b("@}"),rQ=b("@?"),rR=b("@\n"),rS=b("@."),rT=b("@@"),rU=b("@%"),rV=b("@"),sr=b("CamlinternalFormat.Type_mismatch"),tT=b(y),tU=[0,[11,b(oD),[2,0,[2,0,0]]],b(", %s%s")],up=[0,[11,b(i6),[2,0,[12,10,0]]],b(pu)],uq=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],uo=b("Fatal error: out of memory in uncaught exception handler"),ul=[0,[11,b(i6),[2,0,[12,10,0]]],b(pu)],ug=[0,[2,0,[12,10,0]],b("%s\n")],uh=[0,[11,b(o0),0],b(o0)],t9=b("Raised at"),t_=b("Re-raised at"),t$=b("Raised by primitive operation at"),ua=b("Called from"),ub=b(" (inlined)"),ud=b(y),uc=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(o2),GY]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],ue=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],t2=b("Out of memory"),t3=b("Stack overflow"),t4=b("Pattern matching failed"),t5=b("Assertion failed"),t6=b("Undefined recursive module"),tW=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tX=b(y),tY=b(y),tZ=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tS=[0,[4,0,0,0,0],b(gm)],tQ=[0,[3,0,0],b("%S")],tR=b(pd),ui=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],uu=b("x"),uE=b("Hashtbl: unsupported hash table format"),GW=b("OCAMLRUNPARAM"),GU=b("CAMLRUNPARAM"),uz=b(y),vk=[3,0,3],vl=b(cI),ve=b(pF),vf=b("<\/"),vg=b(y),va=b(pF),vb=b("<"),vc=b(y),u_=b("\n"),uZ=[0,b(y)],uS=b(y),uT=b(y),uU=b(y),uV=b(y),uO=[0,b(y),0,b(y)],uN=b(y),uJ=b("Stdlib.Format.String_tag"),vs=b("Z.Overflow"),vt=b(o_),vA=b("int_of_big_int"),vQ=[0,0],v6=[0,0],zx=[0,0],yw=[0,0],yj=[0,0,0],Cb=b(pc),Ca=b("image"),B_=b("expected a finite number"),B8=b("a digit in base 16"),B6=b(pD),B1=b("joint"),B2=b("nothing"),B3=b(pH),B4=b("nothing, prices or joint"),B0=b(jb),BZ=b(pH),BQ=b("activation"),BR=b("others"),BS=b("patch"),BT=b("sum"),BV=b("a linear readout"),BW=b(jb),BX=b("a patch"),BU=b(pD),BP=b("a prototype"),BN=b("certificate"),BO=b(jb),BK=b(pm),BL=b("as many prototypes as coordinates"),BM=b("positive scales"),BF=b(o4),BG=b("maximum"),BH=b("soft_tree"),BI=b("a readout"),By=b("masked_max"),Bz=b("max"),BA=b("max_minus_mean"),BB=b("max_minus_mean_distance"),BC=b("top_mean"),BD=b("a pooling"),Bo=b("exp_distance"),Bp=b("exponential"),Bq=b("identity"),Br=b("log_ratio"),Bs=b("negated"),Bt=b("quadratic"),Bu=b("rectified"),Bv=b("threshold"),Bw=b("a similarity"),Bh=b("cosine"),Bi=b("euclidean"),Bj=b("inner_product"),Bk=b("rooted_cosine"),Bl=b("softmax"),Bm=b("a geometry"),Bd=b("a child that is a node or a leaf of the tree"),Be=b("a child that is a greater node"),Bf=b("every node and every leaf in the tree"),Bb=b("a row of 0 and 1 with a 1"),A$=b("a number from 1"),A_=b(pe),A7=b(gi),A8=b("some"),A9=b("none or some"),A3=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],A4=[0,[4,6,0,0,0],b(cs)],A5=b(" or "),A6=b("a list of "),A1=[0,[4,6,0,0,0],b(cs)],A2=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],AY=b(cs),AZ=b("a natural number"),A0=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],AW=b(cs),AX=b("a positive integer"),AV=b(gi),AS=b(y),AT=b("an integer in base 16"),AQ=b("expected the end of the line, found another item"),AP=b("at most 1025 bytes"),AO=b("expected another item, found the end of the line"),AL=[0,[11,b(pe),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],AJ=b("Reader.Wrong"),AK=b("Reader.Too_large"),CZ=b("picture"),C0=b(pc),CY=b("a layer before this one"),CV=b(pz),CW=b("a positive std"),CX=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],CD=b("leaky_relu"),CM=b("add"),CN=b("avg_pool2d"),CO=b("clamp"),CP=b("concat"),CQ=b("conv2d"),CR=b("flatten"),CS=b("inverse_root"),CE=b(o4),CF=b("max_pool2d"),CG=b("multiply"),CH=b("relu"),CI=b("sigmoid"),CJ=b("tanh"),CK=b("upsample_nearest"),CL=b("a layer of as many inputs as its kind has"),CB=b("inputs with the same rows and columns"),Cz=b("inputs of one shape"),Cx=b("a second input whose extents are those of the first, or 1"),Cv=b("a lower end that is at most the upper one"),Cs=b("a slope from 0 to 1"),Co=b("a pooling without dilation"),Cp=[0,1,1],Cq=b("a padding of at most half the kernel"),Cn=b("a layer without rows and columns before a linear one"),Ck=b("groups that divide the channels"),Cl=b("groups that divide the rows of weights"),Ci=b("a row of weights"),Ch=b("windows that are no larger than what they slide over"),Cf=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Cg=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Cd=b("a layer is larger than 2^24"),C4=[0,0],C6=[0,1],C5=[0,2],DP=[0,1],DQ=[0,ge],DN=b("a patch without views"),DL=[0,1],DM=[0,ge],DS=[0,0.03,[0,1.,0]],DX=[0,0],Eh=[0,40,[0,24,[0,12,0]]],Ep=[0,1.],ES=[0,0,0],EQ=[0,dQ,[0,oG,[0,pv,[0,gg,[0,0.3,0]]]]],Fd=[0,160,192],Fn=[0,1,0],Fk=[0,1,0],Fh=[0,0,0],FA=[1,0],Fw=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],FI=[0,0,[0,dS,[0,1152,0]]],F3=b("some "),F4=b(gi),F2=[0,[4,6,0,0,0],b(cs)],F1=b(cs),F6=b("unclaimed"),F7=b("at_least "),F8=b("at_most "),Gc=b(gi),Gv=b("minimal"),GE=b("entailment_hints"),GF=b("entails"),GG=b(pm),GH=b("instance"),GI=b("instance_settings"),GJ=b("latents"),GK=b(oQ),Gw=b("needed"),Gx=b(pz),Gy=b("numbers"),Gz=b("pictured"),GA=b("refuted"),GB=b("values"),GD=b(oQ),GC=b("a question: the head first, and only once; so the network before pictures"),Gi=b("proved"),Gj=b("not proved"),Gk=b("not covered: "),Gl=b(pq),Gm=b(pq),Gn=b("numbers: "),Go=b("values: "),Gp=b("latents: "),GP=b("limit: "),GQ=b("limit: there is no more memory"),GR=b("limit: a list is too long"),GS=b("the input ends within a line"),GN=b("error: "),GM=b("expected one line, found more"),GT=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+al(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,am(a[1])];case
-1:return[1,am(a[1])];case
-2:return[2,am(a[1])];case
-3:return[3,am(a[1])];case
-4:return[4,am(a[1])];case
-5:return[5,am(a[1])];case
-6:return[6,am(a[1])];case
-7:return[7,am(a[1])];case
+0:return[0,al(a[1])];case
+1:return[1,al(a[1])];case
+2:return[2,al(a[1])];case
+3:return[3,al(a[1])];case
+4:return[4,al(a[1])];case
+5:return[5,al(a[1])];case
+6:return[6,al(a[1])];case
+7:return[7,al(a[1])];case
 8:var
-c=a[1];return[8,c,am(a[2])];case
+c=a[1];return[8,c,al(a[2])];case
 9:var
-b=a[1];return[9,b,b,am(a[3])];case
-10:return[10,am(a[1])];case
-11:return[11,am(a[1])];case
-12:return[12,am(a[1])];case
-13:return[13,am(a[1])];default:return[14,am(a[1])]}}function
+b=a[1];return[9,b,b,al(a[3])];case
+10:return[10,al(a[1])];case
+11:return[11,al(a[1])];case
+12:return[12,al(a[1])];case
+13:return[13,al(a[1])];default:return[14,al(a[1])]}}function
 a4(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -940,15 +940,15 @@ F=a[1];return[23,F,af(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,af(a[3],b)]}}function
 gF(a){return[0,a]}function
 gG(a){return a[1]}function
-jC(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-d2(a){throw[0,jE,a]}function
-ah(a){throw[0,jD,a]}function
-df(b,a){return HC(b,a)?b:a}function
-az(b,a){return Hh(b,a)?b:a}function
+jE(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eY(a){throw[0,jG,a]}function
+am(a){throw[0,jF,a]}function
+df(b,a){return Hz(b,a)?b:a}function
+az(b,a){return He(b,a)?b:a}function
 e0(a){return 0<=a?a:-a|0}var
-L=dW(qf),$=dW(qg),bG=dW(qh),qe=i1;function
+L=dW(qf),$=dW(qg),bG=dW(qh),qe=i3;function
 aJ(d,c){var
-a=K(d),e=K(c),b=aD(a+e|0);bR(d,0,b,0,a);bR(c,0,b,a,e);return dZ(b)}function
+a=K(d),e=K(c),b=aD(a+e|0);bQ(d,0,b,0,a);bQ(c,0,b,a,e);return dZ(b)}function
 qi(a){return a?qj:qk}function
 ql(a){var
 e=K(a);return function(f){var
@@ -956,37 +956,37 @@ b=f;for(;;){if(e<=b)return aJ(a,qm);var
 c=aE(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-qn(a){return ql(jk(qo,a))}function
+qn(a){return ql(jm(qo,a))}function
 cu(a,b){if(a){var
-c=a[1];return[0,c,cu(a[2],b)]}return b}HI(0);var
-qp=p0(1),bV=p0(2);function
+c=a[1];return[0,c,cu(a[2],b)]}return b}HF(0);var
+qp=p0(1),bU=p0(2);function
 qq(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{gx(d)}catch(a){a=bT(a);if(a[1]!==jG)throw a;var
+c=a[2],d=a[1];try{gx(d)}catch(a){a=bS(a);if(a[1]!==jI)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(HJ(0))}function
-d3(b,a){return js(b,a,0,K(a))}function
-qr(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return js(d,c,b,a);return ah(qs)}function
-jI(a){d3(bV,a);p1(bV,10);return gx(bV)}var
+a=c;continue}return 0}}return a(HG(0))}function
+d2(b,a){return ju(b,a,0,K(a))}function
+qr(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return ju(d,c,b,a);return am(qs)}function
+jK(a){d2(bU,a);p1(bU,10);return gx(bU)}var
 gJ=gF(qq);function
 qt(c){for(;;){var
-d=gF(1),a=gG(gJ),b=1-jC(gJ,a,function(a,b){return function(d){if(jC(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gK(a){return f(gG(gJ),0)}jw(b(oC),gK);function
+d=gF(1),a=gG(gJ),b=1-jE(gJ,a,function(a,b){return function(d){if(jE(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gK(a){return f(gG(gJ),0)}jy(b(oC),gK);function
 qu(b,a){return p1(b,a)}function
 e1(a){return gx(a)}function
-d4(a,b){return a?a[1]:b}function
-qv(a){return a?a[1]:ah(qw)}function
+d3(a,b){return a?a[1]:b}function
+qv(a){return a?a[1]:am(qw)}function
 e2(a,b){return a?f(b,a[1]):0}function
 qx(a){return a?a[1]:0}function
-bn(b,a){return a?[0,f(b,a[1])]:0}function
+bo(b,a){return a?[0,f(b,a[1])]:0}function
 qy(b,a){return a?f(b,a[1]):0}function
-jJ(a){return a?1:0}function
+jL(a){return a?1:0}function
 e3(a){return 0===a[0]?[0,a[1]]:0}function
 qz(a){return a}function
-qA(a){if(0<=a&&!(iW<a))return a;return ah(qB)}function
+qA(a){if(0<=a&&!(iY<a))return a;return am(qB)}function
 qC(a){var
-c=0;if(40<=a){if(92===a)return qD;if(!(i2<=a))c=1}else
+c=0;if(40<=a){if(92===a)return qD;if(!(i4<=a))c=1}else
 if(32<=a){if(39<=a)return qE;c=1}else
 if(!(14<=a))switch(a){case
 8:return qF;case
@@ -995,60 +995,59 @@ if(!(14<=a))switch(a){case
 13:return qI}if(c){var
 d=aD(1);at(d,0,a);return dZ(d)}var
 b=aD(4);at(b,0,92);at(b,1,48+(a/c7|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return dZ(b)}function
-qJ(a){return 25<a+i6>>>0?a:a+py|0}var
-gL=HW(0),d5=(4*gL|0)-1|0;function
+qJ(a){return 25<a+i8>>>0?a:a+py|0}var
+gL=HT(0),d4=(4*gL|0)-1|0;function
 qL(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-an(a){return qL(0,a)}function
-jK(a){return a?a[1]:d2(qM)}function
-qN(a){return a?a[2]:d2(qO)}function
+ap(a){return qL(0,a)}function
+jM(a){return a?a[1]:eY(qM)}function
 bz(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return d2(qP)}}(b,a):ah(qQ)}function
+a=e,b=b-1|0;continue}return eY(qN)}}(b,a):am(qO)}function
 gM(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ah(qR)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):am(qP)}function
 dg(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bo(a){return dg(a,0)}function
-qS(g,e,d,c){var
+bp(a){return dg(a,0)}function
+qQ(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-jL(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,jL(a+1|0,c,b)]}function
-aQ(a,b){return 0<=a?50<a?bo(qS(0,0,a,b)):jL(0,a,b):ah(qT)}function
+jN(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,jN(a+1|0,c,b)]}function
+aQ(a,b){return 0<=a?50<a?bp(qQ(0,0,a,b)):jN(0,a,b):am(qR)}function
 H(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,H(b,c)]}return 0}function
-jM(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,jM(c+1|0,b,d)]}return 0}function
-cv(b,a){return jM(0,b,a)}function
-qU(c,a){return function(e,d){var
+jO(c,b,a){if(a){var
+d=a[2],e=o(b,c,a[1]);return[0,e,jO(c+1|0,b,d)]}return 0}function
+cv(b,a){return jO(0,b,a)}function
+qS(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
 aq(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-qV(e,d,c){var
+qT(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];n(d,b,a[1]);var
+f=a[2];o(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dh(b,a){return qV(0,b,a)}function
-aj(e,d,c){var
+dh(b,a){return qT(0,b,a)}function
+ai(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
+f=a[2],b=o(e,b,a[1]),a=f;continue}return b}}function
 gN(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gN(c,e,d)]}}else
-if(!a)return 0;return ah(qW)}function
-qX(g,f,e,d){var
+d=a[2],e=b[2],f=o(c,b[1],a[1]);return[0,f,gN(c,e,d)]}}else
+if(!a)return 0;return am(qU)}function
+qV(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=aN(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ah(qY)}}function
-bp(d,c){var
+if(!a)return c;return am(qW)}}function
+bq(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
@@ -1056,29 +1055,24 @@ di(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-qZ(f,e,d){var
-b=e,a=d;for(;;){if(b){if(a){var
-g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
-b=h,a=g;continue}}else
-if(!a)return 0;return ah(q0)}}function
-d6(d,c){var
+d5(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===a1(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-q1(d,c){var
+qX(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===a1(b[1],d))return f;var
-a=e;continue}throw bU}}function
-jN(d,c){var
+a=e;continue}throw bT}}function
+gO(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===a1(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-q2(d,c){var
+qY(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===a1(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-jO(b,a){if(a){var
-c=a[2],d=a[1];return 0===a1(d[1],b)?c:[0,d,jO(b,c)]}return 0}function
+jP(b,a){if(a){var
+c=a[2],d=a[1];return 0===a1(d[1],b)?c:[0,d,jP(b,c)]}return 0}function
 e4(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
@@ -1088,82 +1082,82 @@ a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bo(b)}}var
+a=c;continue}return bp(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bH(e,a){return function(h,g,f){var
+bV(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bo(b)}}(0,0,a)}function
+d=a[1],i=a[2],j=o(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bp(b)}}(0,0,a)}function
 bW(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bo(b)}}var
+a=c;continue}return bp(b)}}var
 b=0;return function(c){return a(b,c)}}function
 cN(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=dg(f(e,a[1]),b),a=g;continue}return bo(b)}}(b,0,a)}function
-q3(g,a){return function(j,i,h){var
+g=a[2],b=dg(f(e,a[1]),b),a=g;continue}return bp(b)}}(b,0,a)}function
+qZ(g,a){return function(j,i,h){var
 c=j,b=i,a=h;for(;;){if(a){var
 e=a[2],d=a[1];if(f(g,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
-k=bo(b);return[0,bo(c),k]}}(0,0,a)}function
-jP(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],jP(b[2],a[2])]}}else
-if(!a)return 0;return ah(q4)}function
+k=bp(b);return[0,bp(c),k]}}(0,0,a)}function
+jQ(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],jQ(b[2],a[2])]}}else
+if(!a)return 0;return am(q0)}function
 e5(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<o(a,f,e)){var
 c=j,b=[0,e,b];continue}var
 d=k,b=[0,f,b];continue}return dg(d,b)}return dg(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<o(a,f,e)){var
 d=k,b=[0,f,b];continue}var
 c=j,b=[0,e,b];continue}return dg(d,b)}return dg(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<o(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-b=l[1],c=k[1],d=e[1],v=l[2],w=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
-m=f>>1,o=g(m,e),t=o[1],p=g(f-m|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
+b=l[1],c=k[1],d=e[1],v=l[2],w=0<o(a,d,c)?0<o(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<o(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<o(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+m=f>>1,n=g(m,e),t=n[1],p=g(f-m|0,n[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<n(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<o(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
-m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=an(b);return 2<=c?g(c,b)[1]:b}function
-q5(d,c){var
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<o(a,d,c)?0<o(a,d,b)?0<o(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?0<o(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+m=f>>1,n=l(m,e),t=n[1],p=l(f-m|0,n[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=ap(b);return 2<=c?g(c,b)[1]:b}function
+q1(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
 e6(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gO(b,a){return b<=a?b:a}function
-jQ(b,a){return a<=b?b:a}function
-jR(a){return b(y+a)}function
+gP(b,a){return b<=a?b:a}function
+jR(b,a){return a<=b?b:a}function
+jS(a){return b(y+a)}function
 cO(a,c){var
-b=aD(a);Hd(b,0,a,c);return b}function
-jS(a){var
+b=aD(a);Ha(b,0,a,c);return b}function
+jT(a){var
 b=by(a),c=aD(b);cK(a,0,c,0,b);return c}function
-q6(a){return jS(cL(a))}function
-q7(c,b,a){if(0<=b&&0<=a&&!((by(c)-a|0)<b)){var
-d=aD(a);cK(c,b,d,0,a);return d}return ah(q8)}function
-jT(c,b,a){return dZ(q7(c,b,a))}function
-jU(e,c,d,b,a){if(0<=a&&0<=c&&!((by(e)-a|0)<c)&&0<=b&&!((by(d)-a|0)<b))return cK(e,c,d,b,a);return ah(q9)}function
-cb(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((by(d)-a|0)<b))return bR(e,c,d,b,a);return ah(q_)}function
-q$(e){var
+q2(a){return jT(cL(a))}function
+q3(c,b,a){if(0<=b&&0<=a&&!((by(c)-a|0)<b)){var
+d=aD(a);cK(c,b,d,0,a);return d}return am(q4)}function
+jU(c,b,a){return dZ(q3(c,b,a))}function
+jV(e,c,d,b,a){if(0<=a&&0<=c&&!((by(e)-a|0)<c)&&0<=b&&!((by(d)-a|0)<b))return cK(e,c,d,b,a);return am(q5)}function
+cb(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((by(d)-a|0)<b))return bQ(e,c,d,b,a);return am(q6)}function
+q7(e){var
 a=[0,0],m=by(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eP(e,i),g=0;if(32<=f){var
+f=eO(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1174,12 +1168,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===by(e))return jS(e);var
+i=r;continue}break}}if(a[1]===by(e))return jT(e);var
 b=aD(a[1]);a[1]=0;var
 n=by(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eP(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(i2<=c)d=1;else
+c=eO(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(i4<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1194,62 +1188,62 @@ switch(c){case
 3:at(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jV(g,b){var
+jW(g,b){var
 c=by(b);if(0===c)return b;var
 d=aD(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){at(d,a,f(g,eP(b,a)));var
+a=h;for(;;){at(d,a,f(g,eO(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-ra(a){return jV(qJ,a)}function
-gP(a){return cL(a)}function
+q8(a){return jW(qJ,a)}function
+gQ(a){return cL(a)}function
 bA(a){return dZ(a)}function
-gQ(b,a){return bA(cO(b,a))}function
-rb(a,b){return b<=a?a:ah(rc)}function
-rd(f,e,d){var
+gR(b,a){return bA(cO(b,a))}function
+q9(a,b){return b<=a?a:am(q_)}function
+q$(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=rb((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
-re(b,h,g,e,f){var
+g=a[2],b=q9((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
+ra(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bR(a,0,b,d,K(a));bR(g,0,b,d+K(a)|0,e);var
-d=(d+K(a)|0)+e|0,c=i;continue}bR(a,0,b,d,K(a));return b}return b}}function
-rf(b,a){if(a){var
-c=K(b);return bA(re(aD(rd(0,c,a)),0,b,c,a))}return rg}function
-rh(b,a){return bA(jV(b,gP(a)))}function
-ri(a){return function(b,f,e){var
+i=c[2];bQ(a,0,b,d,K(a));bQ(g,0,b,d+K(a)|0,e);var
+d=(d+K(a)|0)+e|0,c=i;continue}bQ(a,0,b,d,K(a));return b}return b}}function
+rb(b,a){if(a){var
+c=K(b);return bA(ra(aD(q$(0,c,a)),0,b,c,a))}return rc}function
+rd(b,a){return bA(jW(b,gQ(a)))}function
+re(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eX(b,a)+py|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bA(q$(gP(b)));var
+c=eW(b,a)+py|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bA(q7(gQ(b)));var
 a=a+1|0;continue}}(a,K(a),0)}function
-rj(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bU;if(eX(e,a)===b)return a;var
+rf(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bT;if(eW(e,a)===b)return a;var
 a=a+1|0;continue}}function
-rk(b,a,d){var
-c=K(b);if(0<=a&&!(c<a))try{rj(b,c,a,d);var
-e=1;return e}catch(a){a=bT(a);if(a===bU)return 0;throw a}return ah(rl)}function
-rm(b,a){return rk(b,0,a)}function
-rn(a){return bA(ra(gP(a)))}function
-ro(a){return 1-(typeof
+rg(b,a,d){var
+c=K(b);if(0<=a&&!(c<a))try{rf(b,c,a,d);var
+e=1;return e}catch(a){a=bS(a);if(a===bT)return 0;throw a}return am(rh)}function
+ri(b,a){return rg(b,0,a)}function
+rj(a){return bA(q8(gQ(a)))}function
+rk(a){return 1-(typeof
 a==="number"?1:0)}function
 au(b,c){if(0===b)return[0];if(0<=b){var
 d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ah(rp)}function
-jW(b,f,e){var
+a=h;continue}break}}return d}return am(rl)}function
+jX(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bX(a){var
-b=a.length-1;return 0===b?[0]:jf(a,0,b)}function
+b=a.length-1;return 0===b?[0]:jh(a,0,b)}function
 cw(b,a){var
-c=b.length-1;return 0===c?bX(a):0===a.length-1?jf(b,0,c):G4(b,a)}function
-e7(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return jf(c,b,a);return ah(rq)}function
-jX(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return G6(c,b,a,d);return ah(rr)}function
-jY(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return G5(e,c,d,b,a);return ah(rs)}function
-d7(d,b){var
+c=b.length-1;return 0===c?bX(a):0===a.length-1?jh(b,0,c):G1(b,a)}function
+e7(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return jh(c,b,a);return am(rm)}function
+jY(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return G3(c,b,a,d);return am(rn)}function
+jZ(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return G2(e,c,d,b,a);return am(ro)}function
+d6(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1260,40 +1254,40 @@ e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-d8(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ah(rt);if(0===b)return[0];var
-f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
+d7(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return am(rp);if(0===b)return[0];var
+f=p(b,o(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=o(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
 B(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){n(d,a,b[1+a]);var
+a=e;for(;;){o(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
 V(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=p(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
+e=p(c,o(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=o(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
 aA(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-ru(d,c){var
+rq(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 I(a){if(a){var
-b=a[2],d=a[1],c=p(ru(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=p(rq(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
 aa(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=o(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-jZ(c,b){var
+j0(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1301,39 +1295,39 @@ cP(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gR=[ap,rw,cM(0)];function
-rv(b){if(bv(b,[0]))return[0,[0],[0]];var
+gS=[ao,rs,cM(0)];function
+rr(b){if(bn(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-j0(e,a){function
+j1(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
-i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gR,d]}function
+h=b+1|0,l=c(a,h)[1+h];if(o(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
+i=b+2|0,m=c(a,i)[1+i],j=f[1];if(o(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,n=c(a,k)[1+k];if(!(0<=o(e,c(a,b)[1+b],n)))return b+1|0}if(b<g)return b;throw[0,gS,d]}function
 l(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<o(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bT(b);if(b[1]===gR){var
+g=l(f,b,d);return g}catch(b){b=bS(b);if(b[1]===gS){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
-o(f,e){var
+n(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bT(a);if(a[1]===gR)return a[2];throw a}}var
+c=n(b,a);return c}catch(a){a=bS(a);if(a[1]===gS)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=o(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ai,rx]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ah,rt]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1347,23 +1341,23 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-ry(l,a){function
+ru(l,a){function
 i(e,h,i,b,g,d,f){var
-m=e+h|0,o=b+g|0;function
+m=e+h|0,n=b+g|0;function
 j(t,s,r,q,p){var
-f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
-g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jY(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+f=t,k=s,e=r,j=q,b=p;for(;;){if(0<o(l,k,j)){c(d,b)[1+b]=j;var
+g=e+1|0;if(g<n){var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jZ(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jY(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jZ(i,e,d,b+1|0,n-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
 d=r;a:for(;;){var
 h=q+d|0,i=c(a,h)[1+h],b=[0,(f+d|0)-1|0];for(;;){if(f<=b[1]){var
-j=b[1];if(0<n(l,c(e,j)[1+j],i)){var
+j=b[1];if(0<o(l,c(e,j)[1+j],i)){var
 k=b[1],s=c(e,k)[1+k],m=b[1]+1|0;c(e,m)[1+m]=s;b[1]+=-1;continue}}var
-o=b[1]+1|0;c(e,o)[1+o]=i;var
+n=b[1]+1|0;c(e,n)[1+n]=i;var
 t=d+1|0;if(g!==d){var
 d=t;continue a}break}break}}return 0}function
 d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
@@ -1375,67 +1369,67 @@ bb(b,a){if(!(b<a)){var
 c=0;if(gA(a)||!gA(b))c=1;if(c)return dj(b)?b:a}return dj(a)?a:b}function
 A(b,a){if(!(b<a)){var
 c=0;if(gA(a)||!gA(b))c=1;if(c)return dj(a)?a:b}return dj(b)?b:a}function
-d9(a){return[0,0,0]}function
-d_(a){a[1]=0;a[2]=0;return 0}function
+d8(a){return[0,0,0]}function
+d9(a){a[1]=0;a[2]=0;return 0}function
 dk(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
 dl(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
 dm(b){var
 a=b[1];return a?[0,a[1]]:0}function
-rz(b,a){return aq(b,a[1])}var
-rB=[ap,rA,cM(0)];function
-rC(a){return[0,0,0,0]}function
-gS(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-j1(d,a){var
+rv(b,a){return aq(b,a[1])}var
+rx=[ao,rw,cM(0)];function
+ry(a){return[0,0,0,0]}function
+gT(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+j2(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-rD(b){var
+rz(b){var
 a=b[2];return a?[0,a[1]]:0}function
-rE(a){var
+rA(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gS(a);return c}throw rB}function
-rF(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gT(a);return c}throw rx}function
+rB(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gS(a);return[0,c]}return 0}var
-rH=[ap,rG,cM(0)];function
-rI(a){throw rH}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gT(a);return[0,c]}return 0}var
+rD=[ao,rC,cM(0)];function
+rE(a){throw rD}function
 bc(a){var
-c=a[1];a[1]=rI;try{var
-b=f(c,0);HM(a,b);return b}catch(b){b=bT(b);a[1]=function(a){throw b};throw b}}function
+c=a[1];a[1]=rE;try{var
+b=f(c,0);HJ(a,b);return b}catch(b){b=bS(b);a[1]=function(a){throw b};throw b}}function
 e8(a){var
-b=1<=a?a:1,c=d5<b?d5:b,d=aD(c);return[0,d,0,c,d]}function
-e9(a){return jT(a[1],0,a[2])}function
-rJ(a){return a[2]}function
-rK(a){a[2]=0;return 0}function
-gT(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d5<b[1])if((d+c|0)<=d5)b[1]=d5;else
-d2(rN);var
-e=aD(b[1]);jU(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ai,rL]}throw[0,ai,rM]}}function
+b=1<=a?a:1,c=d4<b?d4:b,d=aD(c);return[0,d,0,c,d]}function
+e9(a){return jU(a[1],0,a[2])}function
+rF(a){return a[2]}function
+rG(a){a[2]=0;return 0}function
 gU(a,c){var
-b=a[2];if(a[3]<=b)gT(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
-rO(a,d,c,b){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d4<b[1])if((d+c|0)<=d4)b[1]=d4;else
+eY(rJ);var
+e=aD(b[1]);jV(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ah,rH]}throw[0,ah,rI]}}function
+gV(a,c){var
+b=a[2];if(a[3]<=b)gU(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
+rK(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)ah(rP);var
-g=a[2]+b|0;if(a[3]<g)gT(a,b);bR(d,c,a[1],a[2],b);a[2]=g;return 0}function
+h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)am(rL);var
+g=a[2]+b|0;if(a[3]<g)gU(a,b);bQ(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cx(a,c){var
-b=K(c),d=a[2]+b|0;if(a[3]<d)gT(a,b);bR(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gV(a){return 5===a[2]?12:-6}function
-j2(a){return[0,0,aD(a)]}function
-j3(a,g){var
+b=K(c),d=a[2]+b|0;if(a[3]<d)gU(a,b);bQ(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gW(a){return 5===a[2]?12:-6}function
+j3(a){return[0,0,aD(a)]}function
+j4(a,g){var
 b=by(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aD(jQ(b*2|0,c));jU(a[2],0,e,0,b);a[2]=e;var
+e=aD(jR(b*2|0,c));jV(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dn(a,b){j3(a,1);dU(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+dn(a,b){j4(a,1);dU(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aS(a,c){var
-b=K(c);j3(a,b);cb(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-j4(a){return jT(a[2],0,a[1])}function
-rQ(a,b){var
+b=K(c);j4(a,b);cb(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+j5(a){return jU(a[2],0,a[1])}function
+rM(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
@@ -1445,67 +1439,67 @@ c=a?a[1]:70;switch(b[2]){case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-rR(a,b){switch(b[1]){case
+rN(a,b){switch(b[1]){case
 0:break;case
 1:dn(a,43);break;default:dn(a,32)}return 8<=b[2]?dn(a,35):0}function
-j5(a){if(typeof
+j6(a){if(typeof
 a==="number")switch(a){case
-0:return rS;case
-1:return rT;case
-2:return rU;case
-3:return rV;case
-4:return rW;case
-5:return rX;default:return rY}else
+0:return rO;case
+1:return rP;case
+2:return rQ;case
+3:return rR;case
+4:return rS;case
+5:return rT;default:return rU}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aJ(rZ,gQ(1,a[1]))}}function
-gW(b,c){var
+1:return a[1];default:return aJ(rV,gR(1,a[1]))}}function
+gX(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aS(b,r0);var
+d=a[1];aS(b,rW);var
 a=d;continue;case
 1:var
-e=a[1];aS(b,r1);var
+e=a[1];aS(b,rX);var
 a=e;continue;case
 2:var
-f=a[1];aS(b,r2);var
+f=a[1];aS(b,rY);var
 a=f;continue;case
 3:var
-g=a[1];aS(b,r3);var
+g=a[1];aS(b,rZ);var
 a=g;continue;case
 4:var
-h=a[1];aS(b,r4);var
+h=a[1];aS(b,r0);var
 a=h;continue;case
 5:var
-i=a[1];aS(b,r5);var
+i=a[1];aS(b,r1);var
 a=i;continue;case
 6:var
-j=a[1];aS(b,r6);var
+j=a[1];aS(b,r2);var
 a=j;continue;case
 7:var
-k=a[1];aS(b,r7);var
+k=a[1];aS(b,r3);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aS(b,r8);gW(b,m);aS(b,r9);var
+l=a[2],m=a[1];aS(b,r4);gX(b,m);aS(b,r5);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aS(b,r_);gW(b,o);aS(b,r$);var
+n=a[3],o=a[1];aS(b,r6);gX(b,o);aS(b,r7);var
 a=n;continue;case
 10:var
-p=a[1];aS(b,sa);var
+p=a[1];aS(b,r8);var
 a=p;continue;case
 11:var
-q=a[1];aS(b,sb);var
+q=a[1];aS(b,r9);var
 a=q;continue;case
 12:var
-r=a[1];aS(b,sc);var
+r=a[1];aS(b,r_);var
 a=r;continue;case
 13:var
-s=a[1];aS(b,sd);var
+s=a[1];aS(b,r$);var
 a=s;continue;default:var
-t=a[1];aS(b,se);var
+t=a[1];aS(b,sa);var
 a=t;continue}}function
 aB(a){if(typeof
 a==="number")return 0;else
@@ -1570,7 +1564,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ai,sf]}else
+9:a=6;break;default:throw[0,ah,sb]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1676,7 +1670,7 @@ D=b[1],E=aF(B,b[2]);return[8,aF(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ai,so];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ah,sk];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
@@ -1688,23 +1682,23 @@ I=b[3],J=b[2],K=b[1],s=aT(aF(aB(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aF(F
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ai,sp];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ah,sl];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aF(M,b[1])];throw[0,ai,sq];case
+b!=="number"&&10===b[0])return[10,aF(M,b[1])];throw[0,ah,sm];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aF(N,b[1])];default:o=1}if(o)throw[0,ai,sr];break;case
+11:return[11,aF(N,b[1])];default:o=1}if(o)throw[0,ah,sn];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aF(O,b[1])];default:p=1}if(p)throw[0,ai,ss];break;case
+12:return[12,aF(O,b[1])];default:p=1}if(p)throw[0,ah,so];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1712,7 +1706,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aF(P,b[1])];default:q=1}if(q)throw[0,ai,st];break;default:var
+13:return[13,aF(P,b[1])];default:q=1}if(q)throw[0,ah,sp];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1720,19 +1714,19 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aF(Q,b[1])];default:r=1}if(r)throw[0,ai,su]}switch(a){case
-0:throw[0,ai,si];case
-1:throw[0,ai,sj];case
-2:throw[0,ai,sk];case
-3:throw[0,ai,sl];case
-4:throw[0,ai,sm];case
-5:throw[0,ai,sg];case
-6:throw[0,ai,sh];default:throw[0,ai,sn]}}var
-aK=[ap,sv,cM(0)];function
+14:return[14,aF(Q,b[1])];default:r=1}if(r)throw[0,ah,sq]}switch(a){case
+0:throw[0,ah,se];case
+1:throw[0,ah,sf];case
+2:throw[0,ah,sg];case
+3:throw[0,ah,sh];case
+4:throw[0,ah,si];case
+5:throw[0,ah,sc];case
+6:throw[0,ah,sd];default:throw[0,ah,sj]}}var
+aK=[ao,sr,cM(0)];function
 e_(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aK}}function
-d$(e,b,d){var
+d_(e,b,d){var
 a=e_(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
@@ -1766,14 +1760,14 @@ a!=="number"&&7===a[0]){var
 n=bd(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eV([0,b[1]],[0,o]))throw aK;var
+o=a[1],w=a[2],x=b[2];if(eU([0,b[1]],[0,o]))throw aK;var
 p=bd(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,am(e)];if(eV([0,am(B)],C))throw aK;var
-D=[0,am(d)];if(eV([0,am(A)],D))throw aK;var
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,al(e)];if(eU([0,al(B)],C))throw aK;var
+D=[0,al(d)];if(eU([0,al(A)],D))throw aK;var
 q=aT(aF(aB(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=bd(am(z),c,y),F=r[2];return[0,[9,e,d,aB(r[1])],F]}break;case
+r=bd(al(z),c,y),F=r[2];return[0,[9,e,d,aB(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=bd(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1804,25 +1798,25 @@ R=a[2],t=e_(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=_(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aK;case
 4:var
-T=a[4],U=a[1],e=d$(a[2],a[3],b),f=e[3],V=e[1];if(typeof
+T=a[4],U=a[1],e=d_(a[2],a[3],b),f=e[3],V=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 W=e[2],v=_(T,f[1]);return[0,[4,U,V,W,v[1]],v[2]]}throw aK;case
 5:var
-X=a[4],Y=a[1],g=d$(a[2],a[3],b),h=g[3],Z=g[1];if(typeof
+X=a[4],Y=a[1],g=d_(a[2],a[3],b),h=g[3],Z=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=_(X,h[1]);return[0,[5,Y,Z,$,w[1]],w[2]]}throw aK;case
 6:var
-aa=a[4],ab=a[1],i=d$(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=d_(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ad=i[2],x=_(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aK;case
 7:var
-ae=a[4],af=a[1],k=d$(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=d_(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ah=k[2],y=_(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aK;case
 8:var
-ai=a[4],aj=a[1],m=d$(a[2],a[3],b),n=m[3],ak=m[1];if(typeof
+ai=a[4],aj=a[1],m=d_(a[2],a[3],b),n=m[3],ak=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-al=m[2],z=_(ai,n[1]);return[0,[8,aj,ak,al,z[1]],z[2]]}throw aK;case
+am=m[2],z=_(ai,n[1]);return[0,[8,aj,ak,am,z[1]],z[2]]}throw aK;case
 9:var
 an=a[2],A=e_(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
@@ -1835,12 +1829,12 @@ ap=a[1],D=_(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=_(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eV([0,a[2]],[0,F]))throw aK;var
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eU([0,a[2]],[0,F]))throw aK;var
 G=_(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,am(H)];if(eV([0,am(aw)],ay))throw aK;var
-I=_(av,am(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,al(H)];if(eU([0,al(aw)],ay))throw aK;var
+I=_(av,al(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
 J=_(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
@@ -1849,7 +1843,7 @@ b!=="number"&&11===b[0]){var
 K=_(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 az=a[1],L=_(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return sx(a[1],a[2],b);case
+18:return st(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=_(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1859,11 +1853,11 @@ aA=a[2],aB=a[1],N=_(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aC=a[1],O=_(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
-23:return sy(a[1],a[2],b)}throw aK}function
-sx(a,c,b){if(0===a[0]){var
+23:return su(a[1],a[2],b)}throw aK}function
+st(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=_(d[1],b),k=e[1],f=_(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=_(g[1],b),m=h[1],i=_(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-sy(a,c,b){if(typeof
+su(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return bh(a,c,b);case
 1:return bh(a,c,b);case
@@ -1885,10 +1879,10 @@ g=a[1],e=bd(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return bh(a,c,b);default:return bh(a,c,b)}}function
 bh(d,c,b){var
 a=_(c,b);return[0,[23,d,a[1]],a[2]]}function
-sw(c,b){var
+ss(c,b){var
 a=_(c,b);if(typeof
 a[2]==="number")return a[1];throw aK}function
-sz(b,a){return sw(b,am(aB(a)))}function
+sv(b,a){return ss(b,al(aB(a)))}function
 bi(k,g,a){var
 b=K(a),h=0<=g?k:0,d=e0(g);if(d<=b)return a;var
 l=2===h?48:32,c=cO(d,l);switch(h){case
@@ -1901,7 +1895,7 @@ f=0;if(1<b&&48===aE(a,0)){var
 j=0;if(gh!==aE(a,1)&&88!==aE(a,1)){f=1;j=1}if(!j){dU(c,1,aE(a,1));cb(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)cb(a,0,c,d-b|0,b)}}return bA(c)}function
 dp(k,b){var
-c=e0(k),a=K(b),d=aE(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i6>>>0))e=1}else
+c=e0(k),a=K(b),d=aE(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i8>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
@@ -1915,124 +1909,124 @@ h=cO(c+2|0,48);dU(h,1,aE(b,1));cb(b,2,h,(c-a|0)+4|0,a-2|0);return bA(h)}}e=1;f=1
 f=1;if(!f&&a<(c+1|0)){var
 g=cO(c+1|0,48);dU(g,0,d);cb(b,1,g,(c-a|0)+2|0,a-1|0);return bA(g)}}if(e&&a<c){var
 i=cO(c,48);cb(b,0,i,c-a|0,a);return bA(i)}return b}function
-sA(d){var
-a=ri(d),b=K(a),c=cO(b+2|0,34);bR(a,0,c,1,b);return bA(c)}function
-sB(a){switch(a){case
-1:return sD;case
-2:return sE;case
-4:return sG;case
-5:return sH;case
-6:return sI;case
-7:return sJ;case
-8:return sK;case
-9:return sL;case
-10:return sM;case
-11:return sN;case
+sw(d){var
+a=re(d),b=K(a),c=cO(b+2|0,34);bQ(a,0,c,1,b);return bA(c)}function
+sx(a){switch(a){case
+1:return sz;case
+2:return sA;case
+4:return sC;case
+5:return sD;case
+6:return sE;case
+7:return sF;case
+8:return sG;case
+9:return sH;case
+10:return sI;case
+11:return sJ;case
 0:case
-13:return sC;case
+13:return sy;case
 3:case
-14:return sF;default:return sO}}function
-sP(a){switch(a){case
-1:return sR;case
-2:return sS;case
-4:return sU;case
-5:return sV;case
-6:return sW;case
-7:return sX;case
-8:return sY;case
-9:return sZ;case
-10:return s0;case
-11:return s1;case
+14:return sB;default:return sK}}function
+sL(a){switch(a){case
+1:return sN;case
+2:return sO;case
+4:return sQ;case
+5:return sR;case
+6:return sS;case
+7:return sT;case
+8:return sU;case
+9:return sV;case
+10:return sW;case
+11:return sX;case
 0:case
-13:return sQ;case
+13:return sM;case
 3:case
-14:return sT;default:return s2}}function
-s3(a){switch(a){case
-1:return s5;case
-2:return s6;case
-4:return s8;case
-5:return s9;case
-6:return s_;case
-7:return s$;case
-8:return ta;case
-9:return tb;case
-10:return tc;case
-11:return td;case
+14:return sP;default:return sY}}function
+sZ(a){switch(a){case
+1:return s1;case
+2:return s2;case
+4:return s4;case
+5:return s5;case
+6:return s6;case
+7:return s7;case
+8:return s8;case
+9:return s9;case
+10:return s_;case
+11:return s$;case
 0:case
-13:return s4;case
+13:return s0;case
 3:case
-14:return s7;default:return te}}function
-tf(a){switch(a){case
-1:return th;case
-2:return ti;case
-4:return tk;case
-5:return tl;case
-6:return tm;case
-7:return tn;case
-8:return to;case
-9:return tp;case
-10:return tq;case
-11:return tr;case
+14:return s3;default:return ta}}function
+tb(a){switch(a){case
+1:return td;case
+2:return te;case
+4:return tg;case
+5:return th;case
+6:return ti;case
+7:return tj;case
+8:return tk;case
+9:return tl;case
+10:return tm;case
+11:return tn;case
 0:case
-13:return tg;case
+13:return tc;case
 3:case
-14:return tj;default:return ts}}function
-j6(b,c){var
-d=e0(c),e=rQ(tt,b),a=j2(16);dn(a,37);rR(a,b);dn(a,46);aS(a,jR(d));dn(a,e);return j4(a)}function
+14:return tf;default:return to}}function
+j7(b,c){var
+d=e0(c),e=rM(tp,b),a=j3(16);dn(a,37);rN(a,b);dn(a,46);aS(a,jS(d));dn(a,e);return j5(a)}function
 e$(m,a){if(13<=m){var
 g=[0,0],h=K(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eX(a,c)+iU>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eW(a,c)+iW>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=aD(K(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dU(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=K(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eX(a,b);if(9<f+iU>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eW(a,b);if(9<f+iW>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bA(j)}return a}function
-tu(a,b){return e$(a,gu(sB(a),b))}function
-tv(a,b){return e$(a,gu(s3(a),b))}function
-tw(a,b){return e$(a,gu(tf(a),b))}function
-tx(a,b){return e$(a,Hr(sP(a),b))}function
+tq(a,b){return e$(a,gu(sx(a),b))}function
+tr(a,b){return e$(a,gu(sZ(a),b))}function
+ts(a,b){return e$(a,gu(tb(a),b))}function
+tt(a,b){return e$(a,Ho(sL(a),b))}function
 cc(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Hn(a,c,d)}function
+d=32}return Hk(a,c,d)}function
 f(a){var
 e=K(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=aE(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aJ(a,ty)}function
+b=b+1|0;continue}}(0)?a:aJ(a,tu)}function
 e(c){var
-b=Ha(a);return 3===b?a<0.?tz:tA:4<=b?tB:c}switch(b[2]){case
-5:return e(f(jk(j6(b,c),a)));case
+b=G9(a);return 3===b?a<0.?tv:tw:4<=b?tx:c}switch(b[2]){case
+5:return e(f(jm(j7(b,c),a)));case
 6:return d(0);case
-7:return rn(d(0));case
-8:return e(d(0));default:return jk(j6(b,c),a)}}function
-tC(d){var
-a=qC(d),b=K(a),c=cO(b+2|0,39);bR(a,0,c,1,b);return bA(c)}function
-tD(b){var
-a=j2(16);gW(a,b);return j4(a)}function
-eL(d,o,m,l){var
-c=o,b=m,a=l;for(;;)if(typeof
+7:return rj(d(0));case
+8:return e(d(0));default:return jm(j7(b,c),a)}}function
+ty(d){var
+a=qC(d),b=K(a),c=cO(b+2|0,39);bQ(a,0,c,1,b);return bA(c)}function
+tz(b){var
+a=j3(16);gX(a,b);return j5(a)}function
+eK(d,n,m,l){var
+c=n,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return Q(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return Q(c,[4,b,tC(a)],q)};case
+q=a[1];return function(a){return Q(c,[4,b,ty(a)],q)};case
 2:var
-r=a[2],s=a[1];return gX(c,b,r,s,function(a){return a});case
-3:return gX(c,b,a[2],a[1],sA);case
-4:return fa(c,b,a[4],a[2],a[3],tu,a[1]);case
-5:return fa(c,b,a[4],a[2],a[3],tv,a[1]);case
-6:return fa(c,b,a[4],a[2],a[3],tw,a[1]);case
-7:return fa(c,b,a[4],a[2],a[3],tx,a[1]);case
-8:return tE(c,b,a[4],a[2],a[3],a[1]);case
-9:return gX(c,b,a[2],a[1],qi);case
+r=a[2],s=a[1];return gY(c,b,r,s,function(a){return a});case
+3:return gY(c,b,a[2],a[1],sw);case
+4:return fa(c,b,a[4],a[2],a[3],tq,a[1]);case
+5:return fa(c,b,a[4],a[2],a[3],tr,a[1]);case
+6:return fa(c,b,a[4],a[2],a[3],ts,a[1]);case
+7:return fa(c,b,a[4],a[2],a[3],tt,a[1]);case
+8:return tA(c,b,a[4],a[2],a[3],a[1]);case
+9:return gY(c,b,a[2],a[1],qi);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2040,11 +2034,11 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=tD(a[2]);return function(a){return Q(c,[4,b,u],t)};case
+t=a[3],u=tz(a[2]);return function(a){return Q(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return Q(c,b,af(sz(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return Q(c,b,af(sv(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return Q(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return Q(c,[6,b,function(b){return o(d,b,a)}],x)};case
 16:var
 y=a[1];return function(a){return Q(c,[6,b,a],y)};case
 17:var
@@ -2053,21 +2047,21 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return Q(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return Q(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ai,tG];case
+19:throw[0,ah,tC];case
 20:var
-F=a[3],G=[8,b,tH];return function(a){return Q(c,G,F)};case
+F=a[3],G=[8,b,tD];return function(a){return Q(c,G,F)};case
 21:var
-H=a[2];return function(a){return Q(c,[4,b,gu(tI,a)],H)};case
+H=a[2];return function(a){return Q(c,[4,b,gu(tE,a)],H)};case
 22:var
 I=a[1];return function(a){return Q(c,[5,b,a],I)};case
 23:var
 g=a[2],h=a[1];return d<50?oy(d+1|0,c,b,h,g):aI(oy,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?iO(d+1|0,c,b,i,j,k):aI(iO,[0,c,b,i,j,k])}}function
+i=a[3],j=a[1],k=f(a[2],0);return d<50?iQ(d+1|0,c,b,i,j,k):aI(iQ,[0,c,b,i,j,k])}}function
 oy(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 1:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
-2:throw[0,ai,tJ];default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}else
+2:throw[0,ah,tF];default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 1:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
@@ -2079,210 +2073,210 @@ switch(e[0]){case
 7:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 8:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?iP(d+1|0,c,b,f,a):aI(iP,[0,c,b,f,a]);case
+f=e[2];return d<50?iR(d+1|0,c,b,f,a):aI(iR,[0,c,b,f,a]);case
 10:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}}function
-iP(e,d,c,a,b){if(typeof
+iR(e,d,c,a,b){if(typeof
 a==="number")return e<50?Z(e+1|0,d,c,b):aI(Z,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bq(d,c,f,b)};case
+f=a[1];return function(a){return br(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bq(d,c,g,b)};case
+g=a[1];return function(a){return br(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bq(d,c,h,b)};case
+h=a[1];return function(a){return br(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bq(d,c,i,b)};case
+i=a[1];return function(a){return br(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bq(d,c,j,b)};case
+j=a[1];return function(a){return br(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bq(d,c,k,b)};case
+k=a[1];return function(a){return br(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bq(d,c,l,b)};case
+l=a[1];return function(a){return br(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bq(d,c,m,b)};case
+m=a[1];return function(a){return br(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bq(d,c,n,b)};case
+n=a[2];return function(a){return br(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aF(aB(a[1]),p);return function(a){return bq(d,c,a4(q,o),b)};case
+o=a[3],p=a[2],q=aF(aB(a[1]),p);return function(a){return br(d,c,a4(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bq(d,c,r,b)};case
+r=a[1];return function(e,a){return br(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bq(d,c,s,b)};case
+s=a[1];return function(a){return br(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bq(d,c,t,b)};case
-13:throw[0,ai,tK];default:throw[0,ai,tL]}}function
+t=a[1];return function(a){return br(d,c,t,b)};case
+13:throw[0,ah,tG];default:throw[0,ah,tH]}}function
 Z(d,b,e,a){var
-c=[8,e,tM];return d<50?eL(d+1|0,b,c,a):aI(eL,[0,b,c,a])}function
-iO(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return tF(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?eL(h+1|0,b,g,a):aI(eL,[0,b,g,a])}function
-Q(a,b,c){return jx(eL(0,a,b,c))}function
-bq(a,b,c,d){return jx(iP(0,a,b,c,d))}function
-tF(a,b,c,d,e){return jx(iO(0,a,b,c,d,e))}function
-gX(e,d,c,a,b){if(typeof
+c=[8,e,tI];return d<50?eK(d+1|0,b,c,a):aI(eK,[0,b,c,a])}function
+iQ(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return tB(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?eK(h+1|0,b,g,a):aI(eK,[0,b,g,a])}function
+Q(a,b,c){return jz(eK(0,a,b,c))}function
+br(a,b,c,d){return jz(iR(0,a,b,c,d))}function
+tB(a,b,c,d,e){return jz(iQ(0,a,b,c,d,e))}function
+gY(e,d,c,a,b){if(typeof
 a==="number")return function(a){return Q(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return Q(e,[4,d,bi(h,g,f(b,a))],c)}}var
 i=a[1];return function(g,a){return Q(e,[4,d,bi(i,g,f(b,a))],c)}}}function
 fa(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return Q(f,[4,e,dp(g,n(b,a,c))],d)}:function(c){return Q(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return Q(f,[4,e,dp(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return Q(f,[4,e,dp(g,o(b,a,c))],d)}:function(c){return Q(f,[4,e,o(b,a,c)],d)};var
+k=c[1];return function(c){return Q(f,[4,e,dp(k,o(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return Q(f,[4,e,bi(i,h,dp(g,n(b,a,c)))],d)}:function(c){return Q(f,[4,e,bi(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return Q(f,[4,e,bi(i,h,dp(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return Q(f,[4,e,bi(i,h,dp(g,o(b,a,c)))],d)}:function(c){return Q(f,[4,e,bi(i,h,o(b,a,c))],d)};var
+l=c[1];return function(c){return Q(f,[4,e,bi(i,h,dp(l,o(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return Q(f,[4,e,bi(j,h,dp(g,n(b,a,c)))],d)}:function(g,c){return Q(f,[4,e,bi(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return Q(f,[4,e,bi(j,g,dp(m,n(b,a,c)))],d)}}}function
-tE(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return Q(f,[4,e,bi(j,h,dp(g,o(b,a,c)))],d)}:function(g,c){return Q(f,[4,e,bi(j,g,o(b,a,c))],d)};var
+m=c[1];return function(g,c){return Q(f,[4,e,bi(j,g,dp(m,o(b,a,c)))],d)}}}function
+tA(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return Q(e,[4,d,cc(a,f,b)],c)}:function(b){return Q(e,[4,d,cc(a,gV(a),b)],c)};var
+b==="number")return b?function(f,b){return Q(e,[4,d,cc(a,f,b)],c)}:function(b){return Q(e,[4,d,cc(a,gW(a),b)],c)};var
 j=b[1];return function(b){return Q(e,[4,d,cc(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return Q(e,[4,d,bi(h,g,cc(a,f,b))],c)}:function(b){return Q(e,[4,d,bi(h,g,cc(a,gV(a),b))],c)};var
+b==="number")return b?function(f,b){return Q(e,[4,d,bi(h,g,cc(a,f,b))],c)}:function(b){return Q(e,[4,d,bi(h,g,cc(a,gW(a),b))],c)};var
 k=b[1];return function(b){return Q(e,[4,d,bi(h,g,cc(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return Q(e,[4,d,bi(i,g,cc(a,f,b))],c)}:function(f,b){return Q(e,[4,d,bi(i,f,cc(a,gV(a),b))],c)};var
+b==="number")return b?function(g,f,b){return Q(e,[4,d,bi(i,g,cc(a,f,b))],c)}:function(f,b){return Q(e,[4,d,bi(i,f,cc(a,gW(a),b))],c)};var
 l=b[1];return function(f,b){return Q(e,[4,d,bi(i,f,cc(a,l,b))],c)}}}function
 cd(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=j5(a[2]);cd(b,g);return d3(b,h);case
+g=a[1],h=j6(a[2]);cd(b,g);return d2(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cd(b,d);d3(b,tN);var
+i=c[1];cd(b,d);d2(b,tJ);var
 a=i;continue}var
-j=c[1];cd(b,d);d3(b,tO);var
+j=c[1];cd(b,d);d2(b,tK);var
 a=j;continue;case
 6:var
 m=a[2];cd(b,a[1]);return f(m,b);case
 7:cd(b,a[1]);return e1(b);case
 8:var
-n=a[2];cd(b,a[1]);return ah(n);case
+n=a[2];cd(b,a[1]);return am(n);case
 2:case
 4:var
-k=a[2];cd(b,a[1]);return d3(b,k);default:var
+k=a[2];cd(b,a[1]);return d2(b,k);default:var
 l=a[2];cd(b,a[1]);return qu(b,l)}}function
 cy(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=j5(a[2]);cy(b,g);return cx(b,h);case
+g=a[1],h=j6(a[2]);cy(b,g);return cx(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cy(b,d);cx(b,tP);var
+i=c[1];cy(b,d);cx(b,tL);var
 a=i;continue}var
-j=c[1];cy(b,d);cx(b,tQ);var
+j=c[1];cy(b,d);cx(b,tM);var
 a=j;continue;case
 6:var
 m=a[2];cy(b,a[1]);return cx(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cy(b,a[1]);return ah(n);case
+n=a[2];cy(b,a[1]);return am(n);case
 2:case
 4:var
 k=a[2];cy(b,a[1]);return cx(b,k);default:var
-l=a[2];cy(b,a[1]);return gU(b,l)}}function
-tR(c,a,b){var
+l=a[2];cy(b,a[1]);return gV(b,l)}}function
+tN(c,a,b){var
 d=b[1],e=0;return Q(function(b){cd(a,b);return f(c,a)},e,d)}function
-gY(b,a){return tR(function(a){return 0},b,a)}function
-gZ(a){return gY(bV,a)}function
-tS(b,a){var
+gZ(b,a){return tN(function(a){return 0},b,a)}function
+g0(a){return gZ(bU,a)}function
+tO(b,a){var
 c=a[1];return Q(function(c){var
 a=e8(64);cy(a,c);return f(b,e9(a))},0,c)}function
-aC(a){return tS(function(a){return a},a)}var
-tT=gF(0);function
-g1(c,b){var
-a=c[1+b];return ro(a)?aP(a)===gp?f(aC(tU),a):aP(a)===253?qn(a):tV:f(aC(tW),a)}function
-j7(b,a){if(b.length-1<=a)return tX;var
-c=j7(b,a+1|0),d=g1(b,a);return n(aC(tY),d,c)}function
-tZ(a){var
+aC(a){return tO(function(a){return a},a)}var
+tP=gF(0);function
+g2(c,b){var
+a=c[1+b];return rk(a)?aP(a)===gp?f(aC(tQ),a):aP(a)===253?qn(a):tR:f(aC(tS),a)}function
+j8(b,a){if(b.length-1<=a)return tT;var
+c=j8(b,a+1|0),d=g2(b,a);return o(aC(tU),d,c)}function
+tV(a){var
 b=a.length-1;if(2<b>>>0){var
-c=j7(a,2),d=g1(a,1);return n(aC(t0),d,c)}switch(b){case
-0:return t1;case
-1:return t2;default:var
-e=g1(a,1);return f(aC(t3),e)}}function
-t4(d){function
+c=j8(a,2),d=g2(a,1);return o(aC(tW),d,c)}switch(b){case
+0:return tX;case
+1:return tY;default:var
+e=g2(a,1);return f(aC(tZ),e)}}function
+t0(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gG(tT))}function
-t5(a){if(a===eZ)return t6;if(a===gH)return t7;if(a[1]===jF){var
-b=a[2],e=b[3],h=b[2],i=b[1];return b5(aC(g0),i,h,e,e+5|0,t8)}if(a[1]===ai){var
-c=a[2],f=c[3],j=c[2],k=c[1];return b5(aC(g0),k,j,f,f+6|0,t9)}if(a[1]===jH){var
-d=a[2],g=d[3],l=d[2],m=d[1];return b5(aC(g0),m,l,g,g+6|0,t_)}if(0===aP(a)){var
-n=a[1][1];return aJ(n,tZ(a))}return a[1]}function
+a=g;continue}return 0}}return a(gG(tP))}function
+t1(a){if(a===eZ)return t2;if(a===gH)return t3;if(a[1]===jH){var
+b=a[2],e=b[3],h=b[2],i=b[1];return b5(aC(g1),i,h,e,e+5|0,t4)}if(a[1]===ah){var
+c=a[2],f=c[3],j=c[2],k=c[1];return b5(aC(g1),k,j,f,f+6|0,t5)}if(a[1]===jJ){var
+d=a[2],g=d[3],l=d[2],m=d[1];return b5(aC(g1),m,l,g,g+6|0,t6)}if(0===aP(a)){var
+n=a[1][1];return aJ(n,tV(a))}return a[1]}function
 fb(a){var
-b=t4(a);return b?b[1]:t5(a)}function
-t$(a){var
-b=[0,Hb(a)];return b}function
-ua(b,a){function
-c(a){return a?0===b?ub:uc:0===b?ud:ue}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?uf:uh,i=a[2],j=a[7],k=c(a[1]);return[0,G2(aC(ug),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aC(ui),l)]}function
-uj(d,b){if(b){var
+b=t0(a);return b?b[1]:t1(a)}function
+t7(a){var
+b=[0,G_(a)];return b}function
+t8(b,a){function
+c(a){return a?0===b?t9:t_:0===b?t$:ua}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?ub:ud,i=a[2],j=a[7],k=c(a[1]);return[0,GZ(aC(uc),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(aC(ue),l)]}function
+uf(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=ua(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gY(d,uk),j)}var
+h=t8(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gZ(d,ug),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gY(d,ul)}function
-g2(b,a){return uj(b,t$(a))}var
-un=um.slice();function
-uo(e,d){var
-g=fb(e);f(gZ(up),g);g2(bV,d);var
-a=HH(0);if(a<0){var
-b=e0(a);jI(c(un,b)[1+b])}return e1(bV)}var
-uq=[0];function
-j8(b){var
-a=Hg(0);return a}function
-ur(b,a){try{var
-c=a?uq:j8(0);try{gK(0)}catch(a){}try{var
-i=uo(b,c),d=i}catch(a){a=bT(a);var
-e=j8(0),g=fb(b);f(gZ(ut),g);g2(bV,c);var
-h=fb(a);f(gZ(uu),h);g2(bV,e);var
-d=e1(bV)}return d}catch(a){a=bT(a);if(a===eZ)return jI(us);throw a}}jw(b(oJ),function(b,a){try{var
-c=ur(b,a);return c}catch(a){return 0}});function
-uv(a){return HG(a,0,K(a))}function
-uw(a){return[0,p(55,0),0]}function
-ux(d,g){function
-l(b,a){return uv(aJ(b,jR(a)))}function
+a=k;continue}break}}return 0}return gZ(d,uh)}function
+g3(b,a){return uf(b,t7(a))}var
+uj=ui.slice();function
+uk(e,d){var
+g=fb(e);f(g0(ul),g);g3(bU,d);var
+a=HE(0);if(a<0){var
+b=e0(a);jK(c(uj,b)[1+b])}return e1(bU)}var
+um=[0];function
+j9(b){var
+a=Hd(0);return a}function
+un(b,a){try{var
+c=a?um:j9(0);try{gK(0)}catch(a){}try{var
+i=uk(b,c),d=i}catch(a){a=bS(a);var
+e=j9(0),g=fb(b);f(g0(up),g);g3(bU,c);var
+h=fb(a);f(g0(uq),h);g3(bU,e);var
+d=e1(bU)}return d}catch(a){a=bS(a);if(a===eZ)return jK(uo);throw a}}jy(b(oJ),function(b,a){try{var
+c=un(b,a);return c}catch(a){return 0}});function
+ur(a){return HD(a,0,K(a))}function
+us(a){return[0,p(55,0),0]}function
+ut(d,g){function
+l(b,a){return ur(aJ(b,jS(a)))}function
 m(a){var
 b=aE(a,3)<<24,c=aE(a,2)<<16,d=aE(a,1)<<8;return((aE(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,uy],j=54+jQ(55,i)|0,n=0;if(!(j<0)){var
+f=[0,uu],j=54+jR(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
 e=b%55|0,k=gy(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
 p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oS;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-uz(b){var
-a=uw(0);ux(a,b);return a}function
-uA(a){return uz(HX(0))}function
-uB(a){a[2]=(a[2]+1|0)%55|0;var
+uv(b){var
+a=us(0);ut(a,b);return a}function
+uw(a){return uv(HU(0))}function
+ux(a){a[2]=(a[2]+1|0)%55|0;var
 b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oS,g=a[2];c(a[1],g)[1+g]=f;return f}function
-uC(a){var
+uy(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-G0=p6(GZ),j_=G0}catch(a){a=bT(a);if(a!==bU)throw a;try{var
-GY=p6(GX),j9=GY}catch(a){a=bT(a);if(a!==bU)throw a;var
-j9=uD}var
-j_=j9}var
-uE=rm(j_,82),fc=[T,function(a){return uA(0)}];function
-uF(c,b){var
+GX=p6(GW),j$=GX}catch(a){a=bS(a);if(a!==bT)throw a;try{var
+GV=p6(GU),j_=GV}catch(a){a=bS(a);if(a!==bT)throw a;var
+j_=uz}var
+j$=j_}var
+uA=ri(j$,82),fc=[T,function(a){return uw(0)}];function
+uB(c,b){var
 a=c;for(;;){if(b<=a)return a;if(gL<(a*2|0))return a;var
 a=a*2|0;continue}}function
 cQ(a,e){var
-f=a?a[1]:uE,b=uF(16,e);if(f)var
-c=aP(fc),g=aW===c?fc[1]:T===c?bc(fc):fc,d=uB(g);else
+f=a?a[1]:uA,b=uB(16,e);if(f)var
+c=aP(fc),g=aW===c?fc[1]:T===c?bc(fc):fc,d=ux(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-uG(n,d,g,h){var
+uC(n,d,g,h){var
 i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2301,89 +2295,89 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-j$(g,a){var
+ka(g,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<gL?1:0;if(d){var
-e=p(c,0),h=1-uC(a);a[2]=e;return uG(f(g,a),h,b,e)}return d}function
-uH(c,b,a){return pW(c,b,0,a)}function
-cR(a,b){return 4<=a.length-1?pW(10,c7,a[3],b)&(a[2].length-1-1|0):ah(uI)}function
+e=p(c,0),h=1-uy(a);a[2]=e;return uC(f(g,a),h,b,e)}return d}function
+uD(c,b,a){return pW(c,b,0,a)}function
+cR(a,b){return 4<=a.length-1?pW(10,c7,a[3],b)&(a[2].length-1-1|0):am(uE)}function
 fd(a,d,f){var
 b=cR(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?j$(cR,a):e}function
-uJ(c,b){var
+e=a[2].length-1<<1<a[1]?1:0;return e?ka(cR,a):e}function
+uF(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===a1(c,a[1]))return d;var
-a=e;continue}throw bU}}function
-uK(f,a){var
+a=e;continue}throw bT}}function
+uG(f,a){var
 g=cR(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===a1(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===a1(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===a1(a,e[1])?j:uJ(a,k)}throw bU}throw bU}throw bU}function
-uL(c,b){var
+j=e[2],k=e[3];return 0===a1(a,e[1])?j:uF(a,k)}throw bT}throw bT}throw bT}function
+uH(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===a1(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-ea(f,a){var
+d$(f,a){var
 g=cR(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===a1(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===a1(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===a1(a,e[1])?[0,j]:uL(a,k)}return 0}return 0}return 0}function
-ka(a,b){function
+j=e[2],k=e[3];return 0===a1(a,e[1])?[0,j]:uH(a,k)}return 0}return 0}return 0}function
+kb(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===a1(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=cR(a,b);return d(c(a[2],e)[1+e])}function
-uM(b,d,c){var
+uI(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===a1(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
 fe(a,d,e){var
-b=cR(a,d),f=c(a[2],b)[1+b],g=uM(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return j$(cR,a);var
+b=cR(a,d),f=c(a[2],b)[1+b],g=uI(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return ka(cR,a);var
 i=h}else
 var
 i=g;return i}function
 cz(a){return a}var
-kb=0,kc=-1;function
-kd(a){return 0<=a?1:0}var
-ke=[ap,uN,cM(0)];function
-ff(a,b){a[13]=a[13]+b[3]|0;return j1(b,a[28])}function
-uO(a){a[12]=1;a[13]=1;return gS(a[28])}var
-kf=1000000010;function
-g3(b,a){return aN(b[17],a,0,K(a))}function
+kc=0,kd=-1;function
+ke(a){return 0<=a?1:0}var
+kf=[ao,uJ,cM(0)];function
+ff(a,b){a[13]=a[13]+b[3]|0;return j2(b,a[28])}function
+uK(a){a[12]=1;a[13]=1;return gT(a[28])}var
+kg=1000000010;function
+g4(b,a){return aN(b[17],a,0,K(a))}function
 fg(a){return f(a[19],0)}function
-uP(b,a){return f(b[20],a)}function
-uQ(b,a){return f(b[21],a)}function
-kg(a,c,b){a[9]=a[9]-c|0;g3(a,b);a[11]=0;return 0}function
+uL(b,a){return f(b[20],a)}function
+uM(b,a){return f(b[21],a)}function
+kh(a,c,b){a[9]=a[9]-c|0;g4(a,b);a[11]=0;return 0}function
 fh(c,a){var
-b=w(a,uR);return b?kg(c,K(a),a):b}function
+b=w(a,uN);return b?kh(c,K(a),a):b}function
 cS(a,b,c){var
-d=b[3],e=b[2];fh(a,b[1]);fg(a);a[11]=1;a[10]=gO(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uQ(a,a[10]);return fh(a,d)}function
-kh(b,a){return cS(b,uS,a)}function
+d=b[3],e=b[2];fh(a,b[1]);fg(a);a[11]=1;a[10]=gP(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uM(a,a[10]);return fh(a,d)}function
+ki(b,a){return cS(b,uO,a)}function
 dq(a,b){var
-c=b[2],d=b[3];fh(a,b[1]);a[9]=a[9]-c|0;uP(a,c);return fh(a,d)}function
-uT(a){var
+c=b[2],d=b[3];fh(a,b[1]);a[9]=a[9]-c|0;uL(a,c);return fh(a,d)}function
+uP(a){var
 b=dm(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:kh(a,d):e}return fg(a)}function
-uU(a){var
-b=rF(a[28]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:ki(a,d):e}return fg(a)}function
+uQ(a){var
+b=rB(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
 e=cz(d);a[9]=a[9]+e|0;return 0}return 0}function
-uV(a,g,b){if(typeof
+uR(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
 j=dm(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return HD(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return HA(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:dl(a[2]);return 0;case
 2:dl(a[3]);return 0;case
 3:var
-m=dm(a[2]);return m?kh(a,m[1][2]):fg(a);case
+m=dm(a[2]);return m?ki(a,m[1][2]):fg(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uU(a):n;default:var
-o=dl(a[5]);return o?g3(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uQ(a):n;default:var
+o=dl(a[5]);return o?g4(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return kg(a,g,b[1]);case
+0:return kh(a,g,b[1]);case
 1:var
 c=b[2],e=b[1],p=c[1],y=c[2],q=dm(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
@@ -2401,23 +2395,23 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?dq(a,[0,uX,v+A|0,uW]):cS(a,[0,uZ,i+z|0,uY],a[6])}return 0;case
+v=i-h|0;return 0<=v?dq(a,[0,uT,v+A|0,uS]):cS(a,[0,uV,i+z|0,uU],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uT(a);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uP(a);var
 E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dk([0,F,E],a[2]);case
 4:return dk(b[1],a[3]);default:var
-x=b[1];g3(a,f(a[24],x));return dk(x,a[5])}}function
-ki(a){for(;;){var
-d=rD(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=kd(c),e=i||(a[9]<=h?1:0);if(e){rE(a[28]);var
-j=kd(c)?cz(c):kf;uV(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-u0(a,b){ff(a,b);return ki(a)}function
-u1(c,a,b){return u0(c,[0,a,[0,b],cz(a)])}function
-u2(b,a){return u1(b,cz(K(a)),a)}function
-g4(a){d_(a);return dk([0,-1,[0,kc,u3,0]],a)}function
-g5(a,c){var
+x=b[1];g4(a,f(a[24],x));return dk(x,a[5])}}function
+kj(a){for(;;){var
+d=rz(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=ke(c),e=i||(a[9]<=h?1:0);if(e){rA(a[28]);var
+j=ke(c)?cz(c):kg;uR(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+uW(a,b){ff(a,b);return kj(a)}function
+uX(c,a,b){return uW(c,[0,a,[0,b],cz(a)])}function
+uY(b,a){return uX(b,cz(K(a)),a)}function
+g5(a){d9(a);return dk([0,-1,[0,kd,uZ,0]],a)}function
+g6(a,c){var
 d=dm(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cz(b[1]);if(i<a[12])return g4(a[1]);var
+e=d[1],b=e[2],i=e[1],f=cz(b[1]);if(i<a[12])return g5(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
@@ -2425,55 +2419,55 @@ h=1-c,k=h?(b[1]=cz(a[13]+f|0),dl(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=cz(a[13]+f|0),dl(a[1]),0):c;return j}return 0}return 0}function
-u4(a,c,b){ff(a,b);if(c)g5(a,1);return dk([0,a[13],b],a[1])}function
-u5(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return u4(a,0,[0,cz(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?u2(a,a[16]):b}function
-u6(a){return u5(a,0,3)}function
-u7(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ff(a,[0,kb,1,0]);g5(a,1);g5(a,0)}a[14]=a[14]-1|0;var
+u0(a,c,b){ff(a,b);if(c)g6(a,1);return dk([0,a[13],b],a[1])}function
+u1(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return u0(a,0,[0,cz(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?uY(a,a[16]):b}function
+u2(a){return u1(a,0,3)}function
+u3(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ff(a,[0,kc,1,0]);g6(a,1);g6(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-u8(a,e){if(a[23])ff(a,[0,kb,5,0]);var
+u4(a,e){if(a[23])ff(a,[0,kc,5,0]);var
 b=a[22];if(b){var
 c=dl(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-u9(a,b){return u8(a,0)}function
-u_(a){uO(a);g4(a[1]);d_(a[2]);d_(a[3]);d_(a[4]);d_(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return u6(a)}function
-u$(a){var
-b=a[4];return rz(function(b){return u9(a,0)},b)}function
-va(a,b){u$(a);for(;;){if(1<a[14]){u7(a,0);continue}a[13]=kf;ki(a);if(b)fg(a);return u_(a)}}function
-kj(a,b){va(a,0);return f(a[18],0)}function
-vb(a,b){return aN(a[17],vc,0,1)}var
-kk=gQ(80,32);function
-kl(b,d){var
+u5(a,b){return u4(a,0)}function
+u6(a){uK(a);g5(a[1]);d9(a[2]);d9(a[3]);d9(a[4]);d9(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return u2(a)}function
+u7(a){var
+b=a[4];return rv(function(b){return u5(a,0)},b)}function
+u8(a,b){u7(a);for(;;){if(1<a[14]){u3(a,0);continue}a[13]=kg;kj(a);if(b)fg(a);return u6(a)}}function
+kk(a,b){u8(a,0);return f(a[18],0)}function
+u9(a,b){return aN(a[17],u_,0,1)}var
+kl=gR(80,32);function
+km(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aN(b[17],kk,0,80);var
-a=a-80|0;continue}return aN(b[17],kk,0,a)}return c}}function
-vd(a){return a[1]===ke?aJ(vf,aJ(a[2],ve)):vg}function
-vh(a){return a[1]===ke?aJ(vj,aJ(a[2],vi)):vk}function
-vl(a){return 0}function
-vm(a){return 0}function
-vn(h,g,f,e,d){var
-b=rC(0),c=[0,kc,vo,0];j1(c,b);var
-a=d9(0);g4(a);dk([0,1,c],a);var
-i=d9(0),j=d9(0),k=d9(0);return[0,a,d9(0),k,j,i,78,10,68,78,0,1,1,1,1,qe,vp,h,g,f,e,d,0,0,vd,vh,vl,vm,b]}function
-km(c,b){function
+c=0<a?1:0;if(c){if(80<a){aN(b[17],kl,0,80);var
+a=a-80|0;continue}return aN(b[17],kl,0,a)}return c}}function
+u$(a){return a[1]===kf?aJ(vb,aJ(a[2],va)):vc}function
+vd(a){return a[1]===kf?aJ(vf,aJ(a[2],ve)):vg}function
+vh(a){return 0}function
+vi(a){return 0}function
+vj(h,g,f,e,d){var
+b=ry(0),c=[0,kd,vk,0];j2(c,b);var
+a=d8(0);g5(a);dk([0,1,c],a);var
+i=d8(0),j=d8(0),k=d8(0);return[0,a,d8(0),k,j,i,78,10,68,78,0,1,1,1,1,qe,vl,h,g,f,e,d,0,0,u$,vd,vh,vi,b]}function
+kn(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=vn(c,b,function(a){return 0},e,d);a[19]=function(b){return vb(a,b)};a[20]=function(b){return kl(a,b)};a[21]=function(b){return kl(a,b)};return a}function
-kn(a){function
-b(b){return e1(a)}return km(function(b,c,d){return qr(a,b,c,d)},b)}function
-vq(a){function
-b(a){return 0}return km(function(b,c,d){return rO(a,b,c,d)},b)}var
-vr=iT,vs=function(a){return e8(vr)}(0),vt=kn(qp),vu=kn(bV);vq(vs);qt(function(a){kj(vt,0);return kj(vu,0)});function
-vv(b,a){var
-c=aP(a)===ap?a:a[1];return jw(b,c)}var
-ko=[ap,vw,cM(0)];H7(0);vv(vx,ko);function
+a=vj(c,b,function(a){return 0},e,d);a[19]=function(b){return u9(a,b)};a[20]=function(b){return km(a,b)};a[21]=function(b){return km(a,b)};return a}function
+ko(a){function
+b(b){return e1(a)}return kn(function(b,c,d){return qr(a,b,c,d)},b)}function
+vm(a){function
+b(a){return 0}return kn(function(b,c,d){return rK(a,b,c,d)},b)}var
+vn=iV,vo=function(a){return e8(vn)}(0),vp=ko(qp),vq=ko(bU);vm(vo);qt(function(a){kk(vp,0);return kk(vq,0)});function
+vr(b,a){var
+c=aP(a)===ao?a:a[1];return jy(b,c)}var
+kp=[ao,vs,cM(0)];H4(0);vr(vt,kp);function
 s(a){if(typeof
-a==="number"&&a!==jd)return-a|0;return H_(a)}function
+a==="number"&&a!==jf)return-a|0;return H7(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
@@ -2484,46 +2478,46 @@ b==="number"){var
 c=a-b|0;return 0<=((a^b)&(c^a))?c:qc(a,b)}return qc(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!H9(b,a))return aH(b,a);return H8(b,a)}function
-vy(b,a){return typeof
+a==="number"&&!H6(b,a))return aH(b,a);return H5(b,a)}function
+vu(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?gs(b,a):jz(b,a):jz(b,a)}function
+b==="number"?gs(b,a):jB(b,a):jB(b,a)}function
 x(a){if(typeof
-a==="number"&&a!==i1)return a+1|0;return Ie(a)}function
-vz(a){if(typeof
-a==="number"&&a!==jd)return a-1|0;return Ia(a)}function
+a==="number"&&a!==i3)return a+1|0;return Ib(a)}function
+vv(a){if(typeof
+a==="number"&&a!==jf)return a-1|0;return H9(a)}function
 ce(a){return typeof
-a==="number"?0<=a?a:a!==jd?-a|0:p$(a):p$(a)}function
+a==="number"?0<=a?a:a!==jf?-a|0:p$(a):p$(a)}function
 O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:qb(b,a)}return qb(b,a)}function
 cf(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return Ic(b,a)}function
+c=a<32?a:31;return b>>c}return H$(b,a)}function
 cT(a){return typeof
-a==="number"?a:If(a)}var
+a==="number"?a:Ic(a)}var
 d=0,j=1;function
 M(b,a){return 0<N(b,a)?a:b}function
 q(b,a){return 0<=N(b,a)?b:a}function
-kp(b,a){return N(b,a)<=0?1:0}function
-vA(b,a){return 0<=N(b,a)?1:0}function
-vB(b,a){return N(b,a)<0?1:0}function
-g6(b,a){return 0<N(b,a)?1:0}function
-vC(b,a){return H$(b,a,0,K(a))}function
+kq(b,a){return N(b,a)<=0?1:0}function
+vw(b,a){return 0<=N(b,a)?1:0}function
+vx(b,a){return N(b,a)<0?1:0}function
+g7(b,a){return 0<N(b,a)?1:0}function
+vy(b,a){return H8(b,a,0,K(a))}function
 cg(e,a){var
-d=H5(e,a),b=d[2],c=d[1];if(0<=U(b))return[0,c,b];if(0<=U(a)){var
-f=k(b,a);return[0,vz(c),f]}var
+d=H2(e,a),b=d[2],c=d[1];if(0<=U(b))return[0,c,b];if(0<=U(a)){var
+f=k(b,a);return[0,vv(c),f]}var
 g=l(b,a);return[0,x(c),g]}function
 i(c,b){return a(c,b)}function
-vD(a){return Id(a)}function
-eb(a){return U(a)}function
+vz(a){return Ia(a)}function
+ea(a){return U(a)}function
 C(b,a){return gD(b,a)}function
-o(b,a){return N(b,a)<=0?1:0}function
+n(b,a){return N(b,a)<=0?1:0}function
 z(b,a){return N(b,a)<0?1:0}function
 G(a){return a}function
-ec(a){try{var
-b=cT(a);return b}catch(a){a=bT(a);if(a===ko)return d2(vE);throw a}}function
-vF(c,b,a){return H6(c,b,a)}function
+eb(a){try{var
+b=cT(a);return b}catch(a){a=bS(a);if(a===kp)return eY(vA);throw a}}function
+vB(c,b,a){return H3(c,b,a)}function
 be(a){return a?0:1}function
 W(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
@@ -2533,68 +2527,68 @@ u(a){var
 b=a?u(a[2])+1|0:a;return b}function
 aU(a,b){if(a){var
 c=aU(a[2],b);return[0,a[1],c]}return b}function
-vG(a){return az(0,a-1|0)}function
+vC(a){return az(0,a-1|0)}function
 bj(b,a){return b+a|0}function
 av(b,a){return aH(b,a)}function
 cU(b,a){return az(0,b-a|0)}function
-vH(b,a){return b?a:a?0:1}function
-kq(b,a){function
-c(b){return kq(b,a)+1|0}function
-d(b){return a}return 0===b?d(0):c(b-1|0)}function
+vD(b,a){return b?a:a?0:1}function
 kr(b,a){function
-c(b){return kq(a,kr(b,a))}function
+c(b){return kr(b,a)+1|0}function
+d(b){return a}return 0===b?d(0):c(b-1|0)}function
+ks(b,a){function
+c(b){return kr(a,ks(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 cV(b,a){return b<=a?1:0}function
 X(b,a){return b<a?1:0}function
-g7(b,a){function
+g8(b,a){function
 c(b){function
-c(a){return g7(b,a)+1|0}function
+c(a){return g8(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-ks(b,a){function
-c(a){return kr(b,ks(b,a))}function
+kt(b,a){function
+c(a){return ks(b,kt(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bI(b,a){return 0===a?0:gs(b,a)}function
-g8(b,a){return 0===a?b:gy(b,a)}var
+bH(b,a){return 0===a?0:gs(b,a)}function
+g9(b,a){return 0===a?b:gy(b,a)}var
 fi=function
-c(a,b){return c.fun(a,b)};HY(fi,function(b,a){function
+c(a,b){return c.fun(a,b)};HV(fi,function(b,a){function
 f(h){function
 e(a){return x(i(2,j))}function
 f(a){return i(2,x(a))}function
-g(a){return x(i(2,x(a)))}if(o(a,j))return e(0);var
+g(a){return x(i(2,x(a)))}if(n(a,j))return e(0);var
 b=cg(a,G(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,x(b))}function
 g(a){return x(i(2,k(b,a)))}function
-h(a){return i(2,n(fi,b,a))}if(o(a,j))return f(0);var
+h(a){return i(2,o(fi,b,a))}if(n(a,j))return f(0);var
 c=cg(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return x(i(2,x(b)))}function
-g(a){return i(2,n(fi,b,a))}function
-h(a){return x(i(2,n(fi,b,a)))}if(o(a,j))return f(0);var
-c=cg(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+g(a){return i(2,o(fi,b,a))}function
+h(a){return x(i(2,o(fi,b,a)))}if(n(a,j))return f(0);var
+c=cg(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(n(b,j))return f(0);var
 c=cg(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
-ed(a,b,c){function
+ec(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return ed(a,ed(a,b,c),c)}function
-k(c){return f(a,ed(a,ed(a,b,c),c))}if(o(c,j))return h(0);var
+i(c){return ec(a,ec(a,b,c),c)}function
+k(c){return f(a,ec(a,ec(a,b,c),c))}if(n(c,j))return h(0);var
 e=cg(c,G(2)),g=e[1];return C(e[2],d)?i(g):k(g)}function
-kt(a){return G(a+1|0)}function
-vI(b){function
-c(c){return a(b,c)}return function(a){return ed(c,j,a)}}function
-bJ(c,a){function
+ku(a){return G(a+1|0)}function
+vE(b){function
+c(c){return a(b,c)}return function(a){return ec(c,j,a)}}function
+bI(c,a){function
 e(a){return d}function
-g(a){return f(vI(c),a)}function
+g(a){return f(vE(c),a)}function
 h(a){return j}var
-b=eb(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
-bk(a){return 0<=eb(a)?ec(a):0}function
-v(b,a){return 0===eb(a)?d:de(b,a)}function
-bY(a){return 0<eb(a)?G(a3(a)-1|0):d}function
-bf(a){return 0<=eb(a)?vD(a):d}function
+b=ea(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+bk(a){return 0<=ea(a)?eb(a):0}function
+v(b,a){return 0===ea(a)?d:de(b,a)}function
+bY(a){return 0<ea(a)?G(a3(a)-1|0):d}function
+bf(a){return 0<=ea(a)?vz(a):d}function
 a5(b,c){var
-a=ec(c);return 0<=a?O(b,a):cf(b,-a|0)}function
+a=eb(c);return 0<=a?O(b,a):cf(b,-a|0)}function
 bg(b,c){var
-a=ec(c);return 0<=a?cf(b,a):O(b,-a|0)}function
+a=eb(c);return 0<=a?cf(b,a):O(b,-a|0)}function
 aX(b,a){return a?a[1]:b}function
 ch(a){var
 b=a?a[2]:a;return b}function
@@ -2605,25 +2599,25 @@ bZ(a,b){function
 c(b){return a?bZ(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-vJ(d,c){var
+vF(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-ku(a){if(a){var
-b=[0,a[1],0];return aU(ku(a[2]),b)}return a}function
 kv(a){if(a){var
-b=kv(a[2]);return aU(a[1],b)}return a}function
+b=[0,a[1],0];return aU(kv(a[2]),b)}return a}function
+kw(a){if(a){var
+b=kw(a[2]);return aU(a[1],b)}return a}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-bK(b,a){if(a){var
-c=bK(b,a[2]);return aU(f(b,a[1]),c)}return a}function
+bJ(b,a){if(a){var
+c=bJ(b,a[2]);return aU(f(b,a[1]),c)}return a}function
 bB(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-ao(c,b,a){if(a){var
-d=ao(c,b,a[2]);return n(c,a[1],d)}return b}function
+f=o(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+an(c,b,a){if(a){var
+d=an(c,b,a[2]);return o(c,a[1],d)}return b}function
 a6(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
@@ -2654,59 +2648,59 @@ d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 b0(b,a){function
 c(b){return a?b0(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ak(b,a){function
-c(a){return[0,b,ak(b+1|0,a)]}function
+aj(b,a){function
+c(a){return[0,b,aj(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-br(b,a){function
-c(a){return[0,b,br(b,a)]}function
+bs(b,a){function
+c(a){return[0,b,bs(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-vK(a,b){return C(P(g7(b,cU(u(a),1)),a,d),j)}function
-g9(a,b){if(a){var
-c=a[1],d=function(b,a){return bv(b,a)};return a6(function(a){return d(b,a)},c)}return 1}function
+vG(a,b){return C(P(g8(b,cU(u(a),1)),a,d),j)}function
+g_(a,b){if(a){var
+c=a[1],d=function(b,a){return bn(b,a)};return a6(function(a){return d(b,a)},c)}return 1}function
 ad(c,b){if(c){if(b){var
 e=ad(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
 ag(a){if(a){var
 b=ag(a[2]);return k(a[1],b)}return d}function
-g_(c,b,a){if(b){if(a){var
-d=g_(c,b[2],a[2]),e=a5(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a5(a,c)},a)}function
-kw(b,a){if(a){var
-c=kw(b,a[2]);return g_(b,a[1],c)}return a}function
-kx(c,a){if(a){var
+g$(c,b,a){if(b){if(a){var
+d=g$(c,b[2],a[2]),e=a5(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a5(a,c)},a)}function
+kx(b,a){if(a){var
+c=kx(b,a[2]);return g$(b,a[1],c)}return a}function
+ky(c,a){if(a){var
 b=a[2];if(b){var
-d=kx(c,b[2]);return[0,g_(c,a[1],b[1]),d]}return a}return a}function
-g$(d,c,b){if(b){if(b[2]){var
+d=ky(c,b[2]);return[0,g$(c,a[1],b[1]),d]}return a}return a}function
+ha(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=kx(c,b);return g$(d,a(i(2,j),c),e)},g=function(a){return kw(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=ky(c,b);return ha(d,a(i(2,j),c),e)},g=function(a){return kx(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-ha(c,b){if(b){var
-e=a(c,ha(c,b[2]));return k(b[1],e)}return d}function
-ky(c,b,a){var
-d=ec(a);return vF(c,ec(b),d)}function
-vL(a){var
+hb(c,b){if(b){var
+e=a(c,hb(c,b[2]));return k(b[1],e)}return d}function
+kz(c,b,a){var
+d=eb(a);return vB(c,eb(b),d)}function
+vH(a){var
 e=a5(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
 a=bg(g,j),f=bg(c,a),h=b(e,a,f,d);return b(e,a,l(c,a5(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-kz(g,f,e){var
+kA(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-ee=ks(2,6),hb=6;function
-hc(b,a){function
+ed=kt(2,6),hc=6;function
+hd(b,a){function
 c(c){if(a)var
-d=hc(c,b0(ee,a)),b=[0,ci(ee,a),d];else
+d=hd(c,b0(ed,a)),b=[0,ci(ed,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 fj(a){var
 c=a5(j,a),d=a5(j,l(a,j));return function(e,b){var
-f=hc(e,b);return m(function(b){var
-e=g$(hb,a,b);return[0,ha(c,br(d,u(b))),e]},f)}}function
-fk(b,a){return m(function(b){return kz(d,a,h(b))},b)}function
-kA(e,c,b){if(c)if(b)var
-f=kA(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+f=hd(e,b);return m(function(b){var
+e=ha(hc,a,b);return[0,hb(c,bs(d,u(b))),e]},f)}}function
+fk(b,a){return m(function(b){return kA(d,a,h(b))},b)}function
+kB(e,c,b){if(c)if(b)var
+f=kB(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
@@ -2715,157 +2709,157 @@ fl(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(C(g,d)){var
 b=f,a=e;continue}var
-j=fl(f,e,c);return kA(g,a[1],j)}return c}return c}}function
-kB(d,c,b,a){if(b){if(a){var
-f=kB(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cG(vL(d),hb,c,g,f)}var
+j=fl(f,e,c);return kB(g,a[1],j)}return c}return c}}function
+kC(d,c,b,a){if(b){if(a){var
+f=kC(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cG(vH(d),hc,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-hd(b,e,d,c){return ci(e,kB(b,a(b,G(ee)),d,c))}function
+he(b,e,d,c){return ci(e,kC(b,a(b,G(ed)),d,c))}function
 fm(b,a){if(b)if(a)var
 d=fm(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-ef(b){var
+ee(b){var
 f=a5(j,l(b,j));return function(c,g){var
-h=G(ee),e=bk(v(G(c),h)),i=a(b,G(cU(c,av(e,ee))));return m(function(a){return l(ky(P(e,a,d),i,b),f)},g)}}function
-eg(a){if(a){var
-b=eg(a[2]);return k(ce(a[1]),b)}return d}function
-he(c,b){var
-e=i(2,j);return k(bY(a(b,ao(function(b,a){return q(eg(b),a)},d,c))),e)}function
+h=G(ed),e=bk(v(G(c),h)),i=a(b,G(cU(c,av(e,ed))));return m(function(a){return l(kz(P(e,a,d),i,b),f)},g)}}function
+ef(a){if(a){var
+b=ef(a[2]);return k(ce(a[1]),b)}return d}function
+hf(c,b){var
+e=i(2,j);return k(bY(a(b,an(function(b,a){return q(ef(b),a)},d,c))),e)}function
 F(b,a){return s(v(s(b),a))}function
-bs(d,c,b){var
+bt(d,c,b){var
 e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
 bC(b,a){var
 c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
-vM(a){var
+vI(a){var
 b=s(g(a));return[0,s(h(a)),b]}function
-vN(b,a){var
+vJ(b,a){var
 c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
-fn(b,c){if(o(d,b)){var
+fn(b,c){if(n(d,b)){var
 e=a(b,h(c));return[0,a(b,g(c)),e]}var
 f=a(b,g(c));return[0,a(b,h(c)),f]}function
-hf(d,c,b){var
+hg(d,c,b){var
 e=h(b),f=F(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
-vO(d,c,b){var
+vK(d,c,b){var
 k=g(b),e=a(g(c),k),l=h(b),f=a(g(c),l),m=g(b),i=a(h(c),m),n=h(b),j=a(h(c),n),o=q(i,j),p=F(q(q(e,f),o),d),r=M(i,j);return[0,v(M(M(e,f),r),d),p]}function
-kC(b,a){var
+kD(b,a){var
 c=h(a),d=q(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
-vP(b,a){var
+vL(b,a){var
 c=h(a),d=M(h(b),c),e=g(a);return[0,M(g(b),e),d]}function
 fo(b,c){var
 d=g(c),e=F(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
 fp(d,c,b){var
 e=F(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
-vQ(b){var
+vM(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return o(d,a[1][1]);return 0}function
-kD(a){var
+if(2!==a[0])return n(d,a[1][1]);return 0}function
+kE(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=vQ(a);if(e){var
-f=a[16];return D(function(a){return o(d,a)},f)}return e}}else
+e=vM(a);if(e){var
+f=a[16];return D(function(a){return n(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-kE(d,c,b){function
+kF(d,c,b){function
 e(b){var
-e=kE(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=kF(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-kF(e,c,b){if(b){var
-f=bg(a(c,kF(e,c,b[2])),e);return k(b[1],f)}return d}function
-kG(c,b){function
+kG(e,c,b){if(b){var
+f=bg(a(c,kG(e,c,b[2])),e);return k(b[1],f)}return d}function
+kH(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kG(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kH(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
 e(d){var
-b=bJ(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-kH(b,h,g,f,e){var
-c=v(a5(f,b),e),l=kF(b,bg(a(c,c),b),h),d=bg(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-kI(g,f,e,d,c,b){function
+b=bI(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+kI(b,h,g,f,e){var
+c=v(a5(f,b),e),l=kG(b,bg(a(c,c),b),h),d=bg(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+kJ(g,f,e,d,c,b){function
 h(c){var
-h=bC(b,kH(g,f,e,j,k(a(i(2,j),d),j)));return kI(g,f,e,k(d,j),c,h)}function
+h=bC(b,kI(g,f,e,j,k(a(i(2,j),d),j)));return kJ(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
 ds(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bY(h),l),b=bI(bj(g,3),4)+1|0,c=kE(bJ(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kG(a,b),m),e=k(i(2,x(i(2,j))),n),o=bk(i(2,i(2,i(2,i(2,i(2,j)))))),f=kI(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,P(bk(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-vR(d,c,b){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bY(h),l),b=bH(bj(g,3),4)+1|0,c=kF(bI(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kH(a,b),m),e=k(i(2,x(i(2,j))),n),o=bk(i(2,i(2,i(2,i(2,i(2,j)))))),f=kJ(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,P(bk(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+vN(d,c,b){var
 e=s(bg(s(a(h(b),c)),d));return[0,bg(a(g(b),c),d),e]}function
-kJ(q,b,p,n,f){var
-d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=v(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
+kK(q,b,p,o,f){var
+d=a(i(2,i(2,i(2,i(2,i(2,j))))),o),e=v(d,f),g=n(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
 r=bk(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bZ(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=kH(b[1],b[2],b[3],t,s),w=bC(c[1],u),x=bC(fn(p,b[5]),w),m=[0,vR(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=kI(b[1],b[2],b[3],t,s),w=bC(c[1],u),x=bC(fn(p,b[5]),w),m=[0,vN(b[1],q,x)];else
 var
 m=c;return m}function
-vS(c,b,a){return o(d,a)?[0,c,a5(b,a)]:[0,a5(c,s(a)),b]}function
-vT(m,k,e,c){var
-n=z(d,e),p=n?z(d,c):n;if(p){var
-q=bY(c),f=l(bY(e),q),b=vS(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return kJ(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return kJ(m,k,l(f,j),v,t)}return p}function
-hg(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return vK(b,a)?[0,e,hg(b,a,d)]:hg(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-kK(b,a){if(b)if(a)var
-d=kK(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+vO(c,b,a){return n(d,a)?[0,c,a5(b,a)]:[0,a5(c,s(a)),b]}function
+vP(m,k,e,c){var
+o=z(d,e),p=o?z(d,c):o;if(p){var
+q=bY(c),f=l(bY(e),q),b=vO(e,c,f),r=g(b);if(n(h(b),r)){var
+s=h(b);return kK(m,k,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return kK(m,k,l(f,j),v,t)}return p}function
+hh(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return vG(b,a)?[0,e,hh(b,a,d)]:hh(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+kL(b,a){if(b)if(a)var
+d=kL(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-hh(b,a){var
-c=br(0,b);return bB(function(b,a){return kK(a,b)},a,c)}function
+hi(b,a){var
+c=bs(0,b);return bB(function(b,a){return kL(a,b)},a,c)}function
 a7(a){if(a){var
 b=a[1];if(b)var
 c=a7(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return vU}function
-kL(f,a,e){if(a)var
-b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return vQ}function
+kM(f,a,e){if(a)var
+b=a[1],c=o(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 fq(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=kL(a,c,e);if(i){var
+h=b[2],e=b[1],i=kM(a,c,e);if(i){var
 m=fq(a,d,c,g,h);return[0,i[1],m]}var
-j=kL(a,g,e);if(j){var
+j=kM(a,g,e);if(j){var
 n=fq(a,d,g,c,h);return[0,j[1],n]}var
 k=f(d,e),l=[0,k,fq(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-vV(c,b,a){return fq(c,b,0,0,a)}function
-kM(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
-vW(b,a){var
-d=g(a),c=kM(g(b),d);if(c){var
-e=h(a);return kM(h(b),e)}return c}function
+vR(c,b,a){return fq(c,b,0,0,a)}function
+kN(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
+vS(b,a){var
+d=g(a),c=kN(g(b),d);if(c){var
+e=h(a);return kN(h(b),e)}return c}function
 fr(b,a){if(b){var
 c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
 dt(b,a){if(b){var
 c=b[1];return a?[0,M(c,a[1])]:[0,c]}return a}function
 du(b,a){var
 c=h(a),d=dt(h(b),c),e=g(a);return[0,fr(g(b),e),d]}function
-kN(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,kN(a,b,d)]},g=function(a){return[0,du(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+kO(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,kO(a,b,d)]},g=function(a){return[0,du(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
 cX(c,b,e,d){var
 f=W(function(d){return F(a(b,d),c)},d);return[0,W(function(d){return v(a(b,d),c)},e),f]}function
-kO(e,d,a,c){if(a){var
-b=a[1],f=kO(e,d,a[2],c),i=h(h(b)),j=cX(e,d,g(h(b)),i);return kN(g(b),j,f)}return c}function
-vX(f,e){var
+kP(e,d,a,c){if(a){var
+b=a[1],f=kP(e,d,a[2],c),i=h(h(b)),j=cX(e,d,g(h(b)),i);return kO(g(b),j,f)}return c}function
+vT(f,e){var
 b=f,a=e;for(;;){if(a){var
 c=a[1],d=cV(b,g(c));if(d){var
 h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-hi(e,d,c,b,a){if(b){if(a){var
+hj(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=hi(e,d,c+1|0,b[2],i),l=h(h(f));return[0,du(cX(e,d,g(h(f)),l),j),k]}return[0,j,hi(e,d,c+1|0,b,i)]}return a}return a}function
-vY(d,c,a,b){return vX(0,a)?hi(d,c,0,a,b):kO(d,c,a,b)}function
+k=hj(e,d,c+1|0,b[2],i),l=h(h(f));return[0,du(cX(e,d,g(h(f)),l),j),k]}return[0,j,hj(e,d,c+1|0,b,i)]}return a}return a}function
+vU(d,c,a,b){return vT(0,a)?hj(d,c,0,a,b):kP(d,c,a,b)}function
 a8(c){var
 b=bf(c);return C(a(b,b),c)?b:k(b,j)}function
-vZ(a){return o(a,d)?d:a5(j,k(bg(bY(a),j),j))}function
-v0(c,b){var
+vV(a){return n(a,d)?d:a5(j,k(bg(bY(a),j),j))}function
+vW(c,b){var
 d=a8(a(c,h(b)));return[0,bf(a(c,g(b))),d]}function
-v1(b,e,c){var
-f=o(d,e),g=f?z(d,c):f;if(g)var
+vX(b,e,c){var
+f=n(d,e),g=f?z(d,c):f;if(g)var
 i=a8(F(a(a(b,b),e),c)),h=[0,[0,bf(v(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
@@ -2875,42 +2869,42 @@ j=b[2],h=b[1],l=c[2],g=c[1];if(C(g,d)){var
 c=l,b=j;continue}var
 i=z(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-kP(m,l){var
+kQ(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(C(g,d)){var
 c=f,b=h;continue}var
-n=kP(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-v2(h,b,e,c){if(z(d,b)){var
+n=kQ(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+vY(h,b,e,c){if(z(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=C(b,d),g=f?C(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-v3(o,n,m,l,h,g,f,b,d){var
+vZ(o,n,m,l,h,g,f,b,d){var
 p=a(b,h),c=fs(d,n,a(b,l),p);if(c){var
-e=c[1],q=ad(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return v2(o,e[1],e[2],s)}return c}var
-v4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),v5=bJ(i(2,j),v4);function
+e=c[1],q=ad(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vY(o,e[1],e[2],s)}return c}var
+v0=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),v1=bI(i(2,j),v0);function
 S(a){return a[8]}function
 dv(b,a){return P(a,b[9],0)}function
-hj(b){var
+hk(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-hk(f,e,c){var
+hl(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-eh(b){var
+eg(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=S(b);return a(S(b),d)}}else
 if(2!==c[0]){var
 g=S(b);return a(s(i(2,j)),g)}var
 e=S(b),f=a(S(b),e);return a(s(i(2,j)),f)}function
-kQ(b){var
+kR(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return o(d,a[1][1]);return 1}function
-hl(b){var
+if(2!==a[0])return n(d,a[1][1]);return 1}function
+hm(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-v6(a){var
+v2(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2920,13 +2914,13 @@ var
 f=c;return f}function
 aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return v5;return j}function
+a!=="number"&&2!==a[0])return v1;return j}function
 ft(c,b){var
 d=ad(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
 g=aL(c),f=a(a(aL(c),g),d),h=a8(f),i=bf(f);return[0,d,ag(b),i,h]}return[0,d,ag(b),j,j]}function
 fu(a){var
-h=a[9],b=m(function(b){return ft(a,b)},h),f=kQ(a);if(f)var
+h=a[9],b=m(function(b){return ft(a,b)},h),f=kR(a);if(f)var
 i=a[2],c=u(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2935,30 +2929,30 @@ c=a[1];return u(b)===c?1:0},j);else
 var
 e=c;var
 g=e?D(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-hm(b,e,d,a,f){if(a){var
+hn(b,e,d,a,f){if(a){var
 g=a[2],c=a[1];if(cV(d,c)){var
-h=b0(cU(c,d),f),j=hm(b,e,c,g,h);return[0,aX(b,h),j]}var
-k=hm(b,e,d,g,f),i=[0,P(c,e,b),k]}else
+h=b0(cU(c,d),f),j=hn(b,e,c,g,h);return[0,aX(b,h),j]}var
+k=hn(b,e,d,g,f),i=[0,P(c,e,b),k]}else
 var
 i=a;return i}function
-dw(c,b,a){return hm(c,a,0,b,a)}function
-hn(e,c,b,a){if(c)if(b)if(a)var
-f=hn(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
+dw(c,b,a){return hn(c,a,0,b,a)}function
+ho(e,c,b,a){if(c)if(b)if(a)var
+f=ho(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-ho=i(2,i(2,i(2,i(2,x(i(2,j))))));function
-v7(a){return k(bY(ao(function(b,a){return q(b[1],a)},d,a)),j)}function
-kR(a){return k(k(v7(a),ho),j)}function
-v8(a,b){var
-c=a[9],d=u(a[9]);return n(fj(kR(b)),d,c)}function
-v9(a){var
+hp=i(2,i(2,i(2,i(2,x(i(2,j))))));function
+v3(a){return k(bY(an(function(b,a){return q(b[1],a)},d,a)),j)}function
+kS(a){return k(k(v3(a),hp),j)}function
+v4(a,b){var
+c=a[9],d=u(a[9]);return o(fj(kS(b)),d,c)}function
+v5(a){var
 b=a[9];return m(function(a){return 0},b)}function
-kS(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=kS(g,e,d+1|0,b[2],a[2]);if(h)var
+kT(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=kT(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
 j=f(e,d),i=j?fk(g,b[1]):j;var
@@ -2971,37 +2965,37 @@ fv(c,b){if(b)var
 e=b[1],f=fv(c,b[2]),d=[0,m(function(b){return a(a(G(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-hp(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=hp(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,aU(n(ef(g),k,d),j),h]}return fv(c,b)}return fv(c,b)}return fv(c,b)}function
-kT(a){if(a){var
+hq(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=hq(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,aU(o(ee(g),k,d),j),h]}return fv(c,b)}return fv(c,b)}return fv(c,b)}function
+kU(a){if(a){var
 b=a[1];if(b)var
-c=kT(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=kU(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return v_}function
-kU(b,a){return kT(dw(0,a,b))}function
-kV(c,b){var
+d=b;return d}return v6}function
+kV(b,a){return kU(dw(0,a,b))}function
+kW(c,b){var
 d=v(b,c);if(C(b,a(c,d)))return[0,[0,b,d],j];var
 e=v(c,b);return C(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kW(f,e,c,b){function
+kX(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:W(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
 dx(e,c,b){var
-f=aL(e),g=o(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-hq(c,b,a){return s(dx(c,b,s(a)))}function
-hr(f,c,b,e){var
-g=o(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aL(f)),h)}function
-kX(b,l,e,c){var
-f=hk(b,l,e[1]);if(z(d,eh(b)))var
+f=aL(e),g=n(d,b)?c[3]:c[4];return v(a(b,g),f)}function
+hr(c,b,a){return s(dx(c,b,s(a)))}function
+hs(f,c,b,e){var
+g=n(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aL(f)),h)}function
+kY(b,l,e,c){var
+f=hl(b,l,e[1]);if(z(d,eg(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
-o=W(function(c){return k(f,dx(b,e,a(s(eh(b)),c)))},j),p=W(function(c){return k(f,hq(b,e,a(s(eh(b)),c)))},i);return[0,hj(b),p,o]}function
-kY(b,g){var
-e=hl(b);if(e)var
+o=W(function(c){return k(f,dx(b,e,a(s(eg(b)),c)))},j),p=W(function(c){return k(f,hr(b,e,a(s(eg(b)),c)))},i);return[0,hk(b),p,o]}function
+kZ(b,g){var
+e=hm(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=S(b),r=[0,s(a(a(g,a(S(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=v6(b);if(f)var
+f=v2(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=G(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=f;return aU(o,h)}function
@@ -3011,150 +3005,150 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=cj(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hs(b){var
+ht(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return S(b);var
 d=S(b);return a(S(b),d)}function
-v$(c,h,b,e,g){if(typeof
+v7(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=S(c),r=a(S(c),p),t=a8(q(d,F(a(a(a(b,b),r),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-n=v(dx(c,e,s(a(a(b,hs(c)),i))),h);return[0,i,a8(e[1]),n]}var
+o=v(dx(c,e,s(a(a(b,ht(c)),i))),h);return[0,i,a8(e[1]),o]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=o(d,f);if(l)var
+l=n(d,f);if(l)var
 x=S(c),y=a(S(c),x),z=bf(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(dx(c,e,a(a(b,hs(c)),f)),h);return[1,f,a8(e[1]),w]}}function
-wa(f,b,e,c){var
+w=v(dx(c,e,a(a(b,ht(c)),f)),h);return[1,f,a8(e[1]),w]}}function
+v8(f,b,e,c){var
 g=a(f,e);return a8(q(d,F(l(a(b,c),g),b)))}function
-wb(m,h,c,g,e,b,d){var
+v9(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
-n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-wc(n,m,c,h,e,b,d){var
-f=n[4];if(typeof
+o=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return n(a(k(b,c),p),o)}return n(l(a(c,e),d),b)}function
+v_(o,m,c,h,e,b,d){var
+f=o[4];if(typeof
 f==="number"&&!f){var
-g=o(c,b);if(g){var
-p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-wd(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(wb(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fr([0,a[1]],k),j]}return b}if(wc(i,f,e,d,a[2],a[3],c)){var
+g=n(c,b);if(g){var
+p=l(b,c),q=a(l(b,c),p);return n(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return n(k(a(c,e),d),b)}function
+v$(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(v9(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,fr([0,a[1]],k),j]}return b}if(v_(i,f,e,d,a[2],a[3],c)){var
 l=h(b),m=dt([0,a[1]],l);return[0,g(b),m]}return b}}function
-kZ(d,c,b,a){if(c){if(b){if(a){var
-e=kZ(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-k0(f,e,d,b,a){if(b)if(a)var
-g=k0(f,e,d,b[2],a[2]),c=[0,v$(f,e,d,b[1],a[1]),g];else
+k0(d,c,b,a){if(c){if(b){if(a){var
+e=k0(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+k1(f,e,d,b,a){if(b)if(a)var
+g=k1(f,e,d,b[2],a[2]),c=[0,v7(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-we(b){return m(function(b){if(b)var
+wa(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-wf(a){return ao(function(b,a){return ao(function(b,a){return q(ce(b),a)},a,b)},d,a)}function
-k1(a,b){if(a)var
-e=ch(b),f=k1(a[2],e),c=[0,kz(d,a[1],b),f];else
+wb(a){return an(function(b,a){return an(function(b,a){return q(ce(b),a)},a,b)},d,a)}function
+k2(a,b){if(a)var
+e=ch(b),f=k2(a[2],e),c=[0,kA(d,a[1],b),f];else
 var
 c=a;return c}function
-wg(o,f,n,m,j,i,h){var
+wc(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,ky(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-k2(b,f,e,a,c){if(a)var
-h=a[2],i=k2(b,f,k(e,b),h,c),g=[0,wg(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kz(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+k3(b,f,e,a,c){if(a)var
+h=a[2],i=k3(b,f,k(e,b),h,c),g=[0,wc(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-wh(f,e,a){var
-b=he(a,e),c=a5(j,l(b,j)),g=br(c,u(a)),h=ha(a5(j,b),g),i=k1(f,g$(hb,b,a));return k2(b,c,d,a,m(function(a){return k(h,a)},i))}function
-k3(c,a){var
-b=we(c),d=wf(b),e=hc(u(a),a);return bK(function(a){return wh(b,d,a)},e)}function
-k4(b,a){if(b){if(a){var
-c=k4(b[2],a[2]),d=a[1];return[0,k(ce(b[1]),d),c]}return a}return a}function
-k5(a){if(a){var
+wd(f,e,a){var
+b=hf(a,e),c=a5(j,l(b,j)),g=bs(c,u(a)),h=hb(a5(j,b),g),i=k2(f,ha(hc,b,a));return k3(b,c,d,a,m(function(a){return k(h,a)},i))}function
+k4(c,a){var
+b=wa(c),d=wb(b),e=hd(u(a),a);return bJ(function(a){return wd(b,d,a)},e)}function
+k5(b,a){if(b){if(a){var
+c=k5(b[2],a[2]),d=a[1];return[0,k(ce(b[1]),d),c]}return a}return a}function
+k6(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=k4(c,k5(a[2])),g=eg(c),d=[0,k(b[1],g),f];else
+c=b[2],f=k5(c,k6(a[2])),g=ef(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-wi(a){return ao(q,d,k5(a))}function
-wj(b,c){var
+we(a){return an(q,d,k6(a))}function
+wf(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-wk(g,f,e,d,c,b){var
-h=a(d,vZ(a(G(c),b)));return F(k(a8(a(f,e)),h),g)}function
-k6(g,f){var
+wg(g,f,e,d,c,b){var
+h=a(d,vV(a(G(c),b)));return F(k(a8(a(f,e)),h),g)}function
+k7(g,f){var
 a=fs(f,g,d,d);if(a)var
 b=a[1],c=C(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-wl(b,h,g,f,e){var
-c=k6(g,f);if(c){var
-d=k6(g,m(s,f));if(d)var
+wh(b,h,g,f,e){var
+c=k7(g,f);if(c){var
+d=k7(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),r=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(q(l(a(a(i(2,j),b),e),t),r),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-k7(h,g,f,b,a){if(b){if(a){var
-c=wl(h,g,f,b[1],a[1]);if(c)var
-e=k7(h,g,f,b[2],a[2]),k=e?[0,q(c[1],e[1])]:e,i=k;else
+k8(h,g,f,b,a){if(b){if(a){var
+c=wh(h,g,f,b[1],a[1]);if(c)var
+e=k8(h,g,f,b[2],a[2]),k=e?[0,q(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-k8(b,a){if(b)if(a)var
-d=a[1],e=k8(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
+k9(b,a){if(b)if(a)var
+d=a[1],e=k9(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-wm(e,b,d){var
+wi(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-k9(e,c,b){if(c)if(b)var
-f=k9(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+k_(e,c,b){if(c)if(b)var
+f=k_(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-wn(e,d,a,c){var
+wj(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return k9(d,a,c);return a}function
-wo(b,c,d,m,h){var
+b==="number"&&!b)return k_(d,a,c);return a}function
+wk(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=S(b),o=a(S(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,hs(b));return function(g,e,i,d){var
-h=[0,s(hr(b,g,a(c,l(s(e),d)),f))];return[0,[0,hr(b,g,a(c,l(e,d)),f)],h]}}function
-k_(a){var
+f=a(d,ht(b));return function(g,e,i,d){var
+h=[0,s(hs(b,g,a(c,l(s(e),d)),f))];return[0,[0,hs(b,g,a(c,l(e,d)),f)],h]}}function
+k$(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-k$(a){return bK(function(a){var
-b=k_(h(a)[2]);return aU(k_(h(a)[1]),b)},a)}function
-la(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-ht(a,g){if(a)var
-b=a[1],c=b[2],d=la(c[1],g),e=la(c[2],d[2]),h=ht(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+la(a){return bJ(function(a){var
+b=k$(h(a)[2]);return aU(k$(h(a)[1]),b)},a)}function
+lb(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+hu(a,g){if(a)var
+b=a[1],c=b[2],d=lb(c[1],g),e=lb(c[2],d[2]),h=hu(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
 dy(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-lb(b,c){var
-d=eh(b);return a(c,a(dy(b),d))}function
+lc(b,c){var
+d=eg(b);return a(c,a(dy(b),d))}function
 fw(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
-t=j[2],u=a(a(q,dy(b)),f),v=e[1],w=hk(b,h,e[1]),x=hj(b),g=v3(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],y=a(a(l[2],f),s),m=[0,hr(b,e,l[1],y)];else
+t=j[2],u=a(a(q,dy(b)),f),v=e[1],w=hl(b,h,e[1]),x=hk(b),g=vZ(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],y=a(a(l[2],f),s),m=[0,hs(b,e,l[1],y)];else
 var
 m=g;var
 n=m}else
@@ -3163,144 +3157,144 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-wp(k,i,e,d,r,q,p,b,o,c){var
+wl(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
 v=b[2],w=m(function(b){return a(v,b)},r),t=aU(f(q,o),w),x=h(c),y=dt(W(s,fw(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fr(fw(k,i,e,d,j,b,t,n),z),y]}if(l){var
 A=b[2],B=m(function(b){return a(A,b)},r),u=aU(f(q,o),B),C=h(c),D=dt(W(s,fw(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fr(fw(k,i,e,d,j,b,u,n),E),D]}return c}function
-hu(k,j,i,h,g,f,c,o,n,a){if(c){var
+hv(k,j,i,h,g,f,c,o,n,a){if(c){var
 l=c[1],b=l[1],d=b0(b,n);if(d){var
 e=b0(b,a);if(e){var
-m=bj(o,b),p=hu(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,wp(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return aU(ci(b,a),q)}return a}return a}return a}var
-lc=[0,d,d,j,j];function
-wq(a){var
-b=a[4];return bK(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-wr(f,e,a,c,b){var
-g=fl(c,b,m(function(a){return d},a));return hd(e,u(f[9]),a,g)}function
-ld(e,c,b){if(c)if(b)var
-f=ld(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+m=bj(o,b),p=hv(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,wl(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return aU(ci(b,a),q)}return a}return a}return a}var
+ld=[0,d,d,j,j];function
+wm(a){var
+b=a[4];return bJ(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+wn(f,e,a,c,b){var
+g=fl(c,b,m(function(a){return d},a));return he(e,u(f[9]),a,g)}function
+le(e,c,b){if(c)if(b)var
+f=le(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-ws(A,y,x,w,f,e,v,t,s,r,a){var
+wo(A,y,x,w,f,e,v,t,s,r,a){var
 g=ci(u(e),a),b=fs(a,t,d,d);if(b){var
 h=b[1],k=C(h[1],f),l=k?z(d,f):k;if(l)var
-B=bJ(i(2,j),ho),c=o(eg(g),B);else
+B=bI(i(2,j),hp),c=n(ef(g),B);else
 var
 c=l;if(c)var
-m=ad(b0(u(e),a),r),n=wr(A,x,w,g,v),D=h[2],E=kP(a,s),F=C(m,d)?n:ld(m,y,n),p=[0,[0,F,E,D]];else
+m=ad(b0(u(e),a),r),o=wn(A,x,w,g,v),D=h[2],E=kQ(a,s),F=C(m,d)?o:le(m,y,o),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-wt(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=wa(b,d,a[3],a[2]);return kZ(function(a,c,d){return wd(f,b,i,h,a,c,d)},e,g,c)}function
-wu(e,c,b){var
+wp(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=v8(b,d,a[3],a[2]);return k0(function(a,c,d){return v$(f,b,i,h,a,c,d)},e,g,c)}function
+wq(e,c,b){var
 f=a(e,b[3]);return q(d,F(l(a(c,b[2]),f),c))}function
-wv(c,b,i,h,g){var
+wr(c,b,i,h,g){var
 e=fs(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(C(f[1],j)){var
 l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-le(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=le(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b5(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-ww(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
+lf(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=lf(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b5(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+ws(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
 c=f[3],k=f[2];if(z(d,k)&&D(function(a){var
-b=bJ(i(2,j),ho);return o(eg(a),b)},c)){var
-E=m(function(a){return d},p),r=m(function(a){return fm(p,fl(a,A,E))},c),F=m(function(a){return m(function(b){return aX(d,n(ef(q),b,[0,a,0]))},l)},r),G=dw(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=k7(g,a,y,c,s);if(t){var
-H=t[1],I=wi(k8(c,F)),v=wu(a,g,b),J=wv(a,g,b,x,w),K=wm(h,a,b[2]),L=wj(k,I),M=wo(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=ci(j,r),b=wn(h,a,n(ef(q),i,l),s),e=ad(b,b),f=n(K,d,c),m=u(b);return du(cG(M,d,c,f,wk(k,v,n(L,f,e),H,m,e)),g)};return le(N,f[4],0,B,b[1],e)}return e}return e}function
-wx(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=ws(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=wt(c,b,r,h,m,d);return a[4]?ww(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-wy(a,o,f,e,d,l,v,W,V,k,U,c){var
-w=o[3],i=cj(U,o[4]),b=m(g,i),x=D(function(b){return X(b,a[2])},b);if(x){var
-p=vY(o[3],f,i,k);if(c[1]){var
-q=kU(v,b);if(q)var
-y=q[1],z=kV(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dw(lc,b,e),Z=function(d,c,b){return kX(a,j,c,kW(Y,B,h(d),b))},E=hn(Z,i,C,dw(dr,b,k)),F=kY(a,j),G=aU(E,m(h,F)),r=m(g,F),H=m(function(a){return fm(l,a)},y),I=hp(a,d,b,m(function(a){return a[2]},C),H,r),_=wx(a,f,e,d,l,W,V,j,b,y,E,G,I,r,c,p),$=k3(I,k$(c[5])),aa=ht(c[5],$),ab=0,ac=function(a){return n(ef(d),a,H)},J=[0,hu(a,j,lb(a,B),G,r,ac,aa,ab,e,_)];else
+b=bI(i(2,j),hp);return n(ef(a),b)},c)){var
+E=m(function(a){return d},p),r=m(function(a){return fm(p,fl(a,A,E))},c),F=m(function(a){return m(function(b){return aX(d,o(ee(q),b,[0,a,0]))},l)},r),G=dw(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=k8(g,a,y,c,s);if(t){var
+H=t[1],I=we(k9(c,F)),v=wq(a,g,b),J=wr(a,g,b,x,w),K=wi(h,a,b[2]),L=wf(k,I),M=wk(h,C,a,J,v),N=function(j,i,d,c,g){var
+l=ci(j,r),b=wj(h,a,o(ee(q),i,l),s),e=ad(b,b),f=o(K,d,c),m=u(b);return du(cG(M,d,c,f,wg(k,v,o(L,f,e),H,m,e)),g)};return lf(N,f[4],0,B,b[1],e)}return e}return e}function
+wt(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=wo(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=wp(c,b,r,h,m,d);return a[4]?ws(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+wu(a,n,f,e,d,l,v,W,V,k,U,c){var
+w=n[3],i=cj(U,n[4]),b=m(g,i),x=D(function(b){return X(b,a[2])},b);if(x){var
+p=vU(n[3],f,i,k);if(c[1]){var
+q=kV(v,b);if(q)var
+y=q[1],z=kW(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dw(ld,b,e),Z=function(d,c,b){return kY(a,j,c,kX(Y,B,h(d),b))},E=ho(Z,i,C,dw(dr,b,k)),F=kZ(a,j),G=aU(E,m(h,F)),r=m(g,F),H=m(function(a){return fm(l,a)},y),I=hq(a,d,b,m(function(a){return a[2]},C),H,r),_=wt(a,f,e,d,l,W,V,j,b,y,E,G,I,r,c,p),$=k4(I,la(c[5])),aa=hu(c[5],$),ab=0,ac=function(a){return o(ee(d),a,H)},J=[0,hv(a,j,lc(a,B),G,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kU(v,b);if(t)var
-L=kV(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dw(lc,b,e),ae=function(d,c,b){return kX(a,u,c,kW(ad,N,h(d),b))},af=hn(ae,i,O,dw(dr,b,k)),P=kY(a,u),ag=aU(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fm(l,a)},ah),ai=hp(a,d,b,m(function(a){return a[2]},O),R,Q),aj=ht(K,k3(ai,k$(K))),ak=0,al=function(a){return n(ef(d),a,R)},S=[0,hu(a,u,lb(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=kV(v,b);if(t)var
+L=kW(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dw(ld,b,e),ae=function(d,c,b){return kY(a,u,c,kX(ad,N,h(d),b))},af=ho(ae,i,O,dw(dr,b,k)),P=kZ(a,u),ag=aU(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fm(l,a)},ah),ai=hq(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hu(K,k4(ai,la(K))),ak=0,al=function(a){return o(ee(d),a,R)},S=[0,hv(a,u,lc(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
-ei(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,ei(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-lf(d,c,b,a){if(a)var
-e=a[1],h=lf(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=a6(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+eh(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,eh(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+lg(d,c,b,a){if(a)var
+e=a[1],h=lg(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=a6(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
 fx=[0,d,0];function
-lg(e,b,a){var
+lh(e,b,a){var
 f=dt([0,e],h(a)),i=dt(h(b),f),c=g(b);if(c)var
 j=c[1],d=q(g(a),j);else
 var
 d=g(a);return[0,d,i]}function
-wz(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cX(e,c,a[3],a[4]);return ei(function(a){return lg(c,g,a)},f,b)}return b}return b}function
-wA(d,a,c,b){var
-e=br(fx,c),f=a[4],g=a[3];return bB(function(a,c){return wz(d,g,b,a,c)},f,e)}function
-wB(b,a){return q(d,l(b,ag(m(g,a))))}function
-lh(b){var
+wv(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cX(e,c,a[3],a[4]);return eh(function(a){return lh(c,g,a)},f,b)}return b}return b}function
+ww(d,a,c,b){var
+e=bs(fx,c),f=a[4],g=a[3];return bB(function(a,c){return wv(d,g,b,a,c)},f,e)}function
+wx(b,a){return q(d,l(b,ag(m(g,a))))}function
+li(b){var
 a=h(b);return a?a[1]:d}function
 fy(a){return h(a)?0:1}function
-wC(a){return u(cW(fy,a))}function
-hv(b,a){var
+wy(a){return u(cW(fy,a))}function
+hw(b,a){var
 c=h(a);if(c){var
 d=k(g(a),b);return M(c[1],d)}return k(g(a),b)}function
-wD(h,f,e,d,a){var
+wz(h,f,e,d,a){var
 b=fy(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,lh(a))),c=q(g(a),j);else
+j=l(h,l(e,li(a))),c=q(g(a),j);else
 var
-c=g(a);return[0,[0,c],[0,hv(f,a)]]}function
+c=g(a);return[0,[0,c],[0,hw(f,a)]]}function
 dz(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-wE(b,a){var
-c=wC(a),d=ag(m(lh,a)),e=wB(b,a);return m(function(a){return wD(b,e,d,c,a)},a)}function
-li(c,b){var
+wA(b,a){var
+c=wy(a),d=ag(m(li,a)),e=wx(b,a);return m(function(a){return wz(b,e,d,c,a)},a)}function
+lj(c,b){var
 e=c[10],h=e?q(d,l(e[1],b)):d,f=c[11],i=f?q(d,l(b,f[1])):d,g=q(h,i);return a(g,g)}function
-lj(e,d,b){var
+lk(e,d,b){var
 f=l(d,b),c=q(l(b,e),f);return a(c,c)}function
-ej(b){var
-a=b[10];return a?o(d,a[1]):a}function
+ei(b){var
+a=b[10];return a?n(d,a[1]):a}function
 fz(b){var
-a=b[11];return a?o(a[1],d):a}function
-wF(b,a){var
-c=ej(b),e=c?z(a,d):c;if(e)var
+a=b[11];return a?n(a[1],d):a}function
+wB(b,a){var
+c=ei(b),e=c?z(a,d):c;if(e)var
 f=e;else{var
 g=fz(b);if(g)return z(d,a);var
 f=g}return f}function
-fA(c,b){return ag(m(function(b){return wF(c,b)?d:a(b,b)},b))}function
-hw(b,a){return ej(b)?a:m(s,a)}function
-hx(a){return ao(q,aX(d,a),a)}function
-lk(a,c){var
-e=ej(a),b=e||fz(a);return b?z(hx(hw(a,c)),d):b}function
-wG(e,d,c,b){var
+fA(c,b){return ag(m(function(b){return wB(c,b)?d:a(b,b)},b))}function
+hx(b,a){return ei(b)?a:m(s,a)}function
+hy(a){return an(q,aX(d,a),a)}function
+ll(a,c){var
+e=ei(a),b=e||fz(a);return b?z(hy(hx(a,c)),d):b}function
+wC(e,d,c,b){var
 f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
-ll(b,e,d,c){function
-f(a){return bC([0,b,b],wG(b,e,c,ll(b,k(e,j),a,c)))}function
+lm(b,e,d,c){function
+f(a){return bC([0,b,b],wC(b,e,c,lm(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-lm(c,b,a){function
-d(b){return lm(c,b,hf(c,a,a))}function
+ln(c,b,a){function
+d(b){return ln(c,b,hg(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-wH(b,n,e,c,m){var
-p=a5(m,G(e)),f=bs(b,ce(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=ll(b,j,n,f),r=o(d,c)?k:fo(b,k),l=[0,lm(b,e,r)];else
+wD(b,o,e,c,m){var
+p=a5(m,G(e)),f=bt(b,ce(c),p),q=h(f),g=n(a(i(2,j),q),b);if(g)var
+k=lm(b,j,o,f),r=n(d,c)?k:fo(b,k),l=[0,ln(b,e,r)];else
 var
 l=g;return l}function
-wI(o,n,e,c){var
+wE(o,n,e,c){var
 p=a(i(2,j),c),b=q(d,v(a(x(i(2,j)),e),p)),r=bY(c),f=q(d,k(l(bY(ce(e)),r),j)),g=k(k(bY(o),b),f),s=k(bf(g),j),t=bf(b),h=M(k(G(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bk(k(k(b,m),u)),y=bk(m);return[0,[0,bk(h),y],w]}function
-ln(a,h,d,c){var
-e=wI(a,h,d,c),f=e[1],g=a5(a,G(e[2])),b=wH(g,f[1],f[2],d,c),i=b?[0,fp(g,a,b[1])]:b;return i}var
-wJ=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),lo=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cA(g,f,c,b){if(o(b,d))return 0;if(z(a(wJ,b),c))return 0;if(z(c,a(s(lo),b))){var
-e=ln(g,f,s(lo),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ln(g,f,c,b)}function
-hy(f,e,d,c){var
+lo(a,h,d,c){var
+e=wE(a,h,d,c),f=e[1],g=a5(a,G(e[2])),b=wD(g,f[1],f[2],d,c),i=b?[0,fp(g,a,b[1])]:b;return i}var
+wF=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),lp=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cA(g,f,c,b){if(n(b,d))return 0;if(z(a(wF,b),c))return 0;if(z(c,a(s(lp),b))){var
+e=lo(g,f,s(lp),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return lo(g,f,c,b)}function
+hz(f,e,d,c){var
 a=cA(f,e,g(c),d);if(a){var
 b=cA(f,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,g(a[1]),k]];else
@@ -3309,230 +3303,230 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-hz(a,h,f){var
+hA(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
 i=a[8],e=cA(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-wK(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(G(c[2]),j),f=k(b,a(e,hz(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hz(c,b,d),h);return[0,[0,v(a(b,hz(c,b,d)),i)],g]}function
-lp(d,c){var
+wG(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(G(c[2]),j),f=k(b,a(e,hA(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hA(c,b,d),h);return[0,[0,v(a(b,hA(c,b,d)),i)],g]}function
+lq(d,c){var
 e=S(d);return function(b,f){var
 g=a(b[2],e),h=fA(d,f),i=a(b[1],b[1]);return F(a8(a(a(a(c,c),i),h)),g)}}function
-lq(e,b,h,f,c){if(C(h[1],d)&&lk(e,c)){var
-g=hx(hw(e,c)),i=a(g,g);return s(bf(v(a(a(b,b),i),f)))}var
+lr(e,b,h,f,c){if(C(h[1],d)&&ll(e,c)){var
+g=hy(hx(e,c)),i=a(g,g);return s(bf(v(a(a(b,b),i),f)))}var
 j=fA(e,c);return a8(F(a(a(b,b),j),f))}function
-hA(a){return a?a[1][2]:j}function
-lr(b){var
+hB(a){return a?a[1][2]:j}function
+ls(b){var
 c=S(b);return function(b){return W(function(b){return a(b[1],c)},b)}}function
-ls(b,c){var
-e=hA(c);function
+lt(b,c){var
+e=hB(c);function
 g(b){return a(e,b)}function
 d(a){return W(g,a)}var
-h=f(lr(b),c),i=[0,W(s,f(lr(b),c)),h],j=d(b[11]);return du([0,d(b[10]),j],i)}function
-lt(c,b){var
+h=f(ls(b),c),i=[0,W(s,f(ls(b),c)),h],j=d(b[11]);return du([0,d(b[10]),j],i)}function
+lu(c,b){var
 d=S(c);return function(f,e){var
-g=a(a(d,hA(f)),d),h=ls(c,f),i=h[1];if(i){var
+g=a(a(d,hB(f)),d),h=lt(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,F(a(b,ag(m(function(b){var
 c=a(k,b);return q(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ag(m(function(b){var
 c=a(k,b);return M(a(l,b),c)},e))),g)],n]}return dr}return dr}}function
-wL(b,f){var
+wH(b,f){var
 c=S(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ag(m(function(a){return lj(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ag(m(function(a){return lk(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,ag(m(function(a){return li(b,a)},g))),n)],i]}}function
-lu(b,c,j,a){var
+n=a(c,c);return[0,[0,v(a(f,ag(m(function(a){return lj(b,a)},g))),n)],i]}}function
+lv(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(wL(b,c),a):wK(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(wH(b,c),a):wG(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(lt(b,c),[0,e],a),o=[0,n(lp(b,c),e,a)],p=m(s,a);return du([0,[0,s(n(lp(b,c),e,p))],o],l)}return n(lt(b,c),0,a)}var
-g=d[1],h=ad(a,a),k=[0,lq(b,c,g,h,a)];return[0,[0,s(lq(b,c,g,h,m(s,a)))],k]}}function
-wM(a,c,b){var
+e=i[1],l=o(lu(b,c),[0,e],a),n=[0,o(lq(b,c),e,a)],p=m(s,a);return du([0,[0,s(o(lq(b,c),e,p))],n],l)}return o(lu(b,c),0,a)}var
+g=d[1],h=ad(a,a),k=[0,lr(b,c,g,h,a)];return[0,[0,s(lr(b,c,g,h,m(s,a)))],k]}}function
+wI(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,br(lu(a,c,b,0),i)];else
+i=a[2],f=[0,bs(lv(a,c,b,0),i)];else
 var
 f=e;return f}var
 g=fu(a);if(g)var
-j=a[9],h=[0,m(function(d){return lu(a,c,b,d)},j)];else
+j=a[9],h=[0,m(function(d){return lv(a,c,b,d)},j)];else
 var
 h=g;return h}var
-wN=[0,0,j,0,0,0];function
-lv(d,c,b,a){function
+wJ=[0,0,j,0,0,0];function
+lw(d,c,b,a){function
 e(b){var
-e=lv(d,c+1|0,b,ch(a));return[0,n(d,c,aX(wN,a)),e]}function
+e=lw(d,c+1|0,b,ch(a));return[0,o(d,c,aX(wJ,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-wO(e,d,c,a,j,i,h,b,g,f){var
-k=k0(e,c,b,a,g),l=kR(a),m=d[2],n=0;return a7(lv(function(f,g){return wy(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ek(a){return z(d,a[1])}function
-wP(a){return z(a[1],a[2])}function
+wK(e,d,c,a,j,i,h,b,g,f){var
+k=k1(e,c,b,a,g),l=kS(a),m=d[2],n=0;return a7(lw(function(f,g){return wu(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ej(a){return z(d,a[1])}function
+wL(a){return z(a[1],a[2])}function
 fB(c,b,d,a){function
 e(d){if(a){var
 e=fB(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fB(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bt(a){var
+bu(a){var
 b=fB(a[17],[0,d,j],a[2],a[18]);return Y(fB(a[15],[0,j,j],a[2],a[16]),b)}function
-bL(b){var
+bK(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bM(b,c){var
+bL(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ek(g(c))?0:2;case
-2:return ek(g(c))?bL(b)?0:1:2;case
+1:return ej(g(c))?0:2;case
+2:return ej(g(c))?bK(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(bL(b)&&ek(g(c))&&ek(e)&&wP(e))return 0;return 2;case
-1:if(bL(b)&&o(d,a[1][1]))return 0;return 2;default:return ek(a[1])?1:2}}function
-wQ(c){var
+e=a[1];if(bK(b)&&ej(g(c))&&ej(e)&&wL(e))return 0;return 2;case
+1:if(bK(b)&&n(d,a[1][1]))return 0;return 2;default:return ej(a[1])?1:2}}function
+wM(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
 fC(c,i,b,h){var
 a=cA(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?M(f,c):f,g=[0,[0,e[1],j]];else
+e=a[1],f=e[2],j=n(b,d)?M(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-bu(u,c,b,j,B,t,e){var
+bv(u,c,b,j,B,t,e){var
 h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bs(b,e,c)];case
+0:return[0,bt(b,e,c)];case
 1:var
-C=a(i,c);return[0,bs(b,s(a(h,e)),C)];case
-2:if(bL(u)){var
+C=a(i,c);return[0,bt(b,s(a(h,e)),C)];case
+2:if(bK(u)){var
 D=a(i,c);return fC(b,j,s(a(h,e)),D)}var
 E=a(i,c);return fC(b,j,s(a(h,l(c,e))),E);case
-3:return 0;default:return[0,bs(b,q(d,e),c)]}else
+3:return 0;default:return[0,bt(b,q(d,e),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vT(b,B,a(k(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vP(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=v1(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fC(b,j,s(x[2]),b);if(p)var
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),o=vX(b,k(a(e,m[2]),K),J);if(o){var
+x=o[1],p=fC(b,j,s(x[2]),b);if(p)var
 r=fC(b,j,s(x[1]),b),L=r?[0,[0,p[1][1],r[1][2]]]:r,y=L;else
 var
 y=p;var
 z=y}else
 var
-z=n;return z;default:var
-A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bs(b,e,c)]:[0,[0,d,d]]}}function
-hB(b,a){var
+z=o;return z;default:var
+A=f[1],M=a(e,A[2]);return n(a(A[1],c),M)?[0,bt(b,e,c)]:[0,[0,d,d]]}}function
+hC(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-lw(b,j,i,h,f,e,a){if(a)return W(g,bu(b,j,i,h,f,e,a[1]));var
-c=wQ(b),k=c?[0,d]:c;return k}function
-lx(g,f,e,d,c,b,a){return a?W(h,bu(g,f,e,d,c,b,a[1])):a}function
-wR(f,e,c,b){var
+lx(b,j,i,h,f,e,a){if(a)return W(g,bv(b,j,i,h,f,e,a[1]));var
+c=wM(b),k=c?[0,d]:c;return k}function
+ly(g,f,e,d,c,b,a){return a?W(h,bv(g,f,e,d,c,b,a[1])):a}function
+wN(f,e,c,b){var
 g=a(b,b),h=q(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
-wS(b,m,g,f){var
+wO(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wR(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wN(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-wT(a){var
+wP(a){var
 c=h(a),e=W(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,[0,f],e]}function
-wU(b,a){return bL(b)?wT(a):a}function
-hC(b,e,d,i,f,a,c){switch(bM(b,a)){case
+wQ(b,a){return bK(b)?wP(a):a}function
+hD(b,e,d,i,f,a,c){switch(bL(b,a)){case
 0:var
-k=lx(b,e,d,i,f,a,g(c));return hB(lw(b,e,d,i,f,a,h(c)),k);case
+k=ly(b,e,d,i,f,a,g(c));return hC(lx(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=lx(b,e,d,i,f,a,h(c));return hB(lw(b,e,d,i,f,a,g(c)),l);default:var
+l=ly(b,e,d,i,f,a,h(c));return hC(lx(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return wS(e,d,a,c);return 0}}function
-el(a,f,e,d,c,b,p){var
-i=wU(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return wO(e,d,a,c);return 0}}function
+ek(a,f,e,d,c,b,p){var
+i=wQ(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(C(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bu(a,f,e,d,c,b,g)}return hC(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hC(a,f,e,d,c,b,[0,[0,g],0])}return hC(a,f,e,d,c,b,[0,0,h])}function
-ly(d,c){var
+n=1;if(n)return bv(a,f,e,d,c,b,g)}return hD(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hD(a,f,e,d,c,b,[0,[0,g],0])}return hD(a,f,e,d,c,b,[0,0,h])}function
+lz(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bv(d,g(b)))return h(b);var
+b=a[1];if(bn(d,g(b)))return h(b);var
 a=a[2];continue}return fx}}function
-lz(c,a,b){if(b){var
-e=b[2],d=b[1];return bv(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lz(c,a,e)]}return[0,[0,a,f(c,fx)],0]}function
-wV(c,g,f,e,b,a){if(0===a[0]){var
+lA(c,a,b){if(b){var
+e=b[2],d=b[1];return bn(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lA(c,a,e)]}return[0,[0,a,f(c,fx)],0]}function
+wR(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&X(d,f)){var
-h=cX(g,c,a[3],a[4]);return lz(function(a){return lg(c,h,a)},d,b)}return b}return b}function
-wW(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bB(function(a,e){return wV(d,g,c,b,a,e)},f,e)}function
-wX(a){return g(h(a))}function
-wY(b,a){return q(d,l(b,ag(m(wX,a))))}function
+h=cX(g,c,a[3],a[4]);return lA(function(a){return lh(c,h,a)},d,b)}return b}return b}function
+wS(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bB(function(a,e){return wR(d,g,c,b,a,e)},f,e)}function
+wT(a){return g(h(a))}function
+wU(b,a){return q(d,l(b,ag(m(wT,a))))}function
 fD(a,b){var
 c=a[4];return a6(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-wZ(a,e,d,c){var
-b=wW(a,e,d,c);return[0,wY(a,b),b]}function
-w0(c,b,a){return fy(b)?a:q(a,hv(c,b))}function
-w1(b,a){var
+wV(a,e,d,c){var
+b=wS(a,e,d,c);return[0,wU(a,b),b]}function
+wW(c,b,a){return fy(b)?a:q(a,hw(c,b))}function
+wX(b,a){var
 c=h(a);return bB(function(c,b){var
-d=g(b),e=h(b),f=g(a);return ei(function(a){return w0(f,e,a)},d,c)},c,b)}function
-w2(f,a,b){var
-c=ak(0,a[2]),g=cW(function(b){return fD(a,b)},c),e=m(function(c){return wZ(f,a,b,c)},g),h=bB(w1,e,br(d,b));return[0,e,G(u(cW(function(b){return be(fD(a,b))},c))),h]}function
-hD(b,a){if(b)if(a)var
-d=hD(b[2],a[2]),c=[0,du(b[1],a[1]),d];else
+d=g(b),e=h(b),f=g(a);return eh(function(a){return wW(f,e,a)},d,c)},c,b)}function
+wY(f,a,b){var
+c=aj(0,a[2]),g=cW(function(b){return fD(a,b)},c),e=m(function(c){return wV(f,a,b,c)},g),h=bB(wX,e,bs(d,b));return[0,e,G(u(cW(function(b){return be(fD(a,b))},c))),h]}function
+hE(b,a){if(b)if(a)var
+d=hE(b[2],a[2]),c=[0,du(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-w3(c,b,a,g){var
+wZ(c,b,a,g){var
 d=dz(b);if(d)var
-e=function(a){return hD(g,wE(c,a))},h=e(br(fx,b[2])),i=function(d){return fD(a,d)?e(wA(c,a,b[2],d)):h},f=[0,m(i,ak(0,a[2]))];else
+e=function(a){return hE(g,wA(c,a))},h=e(bs(fx,b[2])),i=function(d){return fD(a,d)?e(ww(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
 var
 f=d;return f}function
-em(b,a){return bB(q,a,b)}function
-w4(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=em(h(c),e),i=m(g,b),d=[0,[0,em(g(c),i),f]];else
+el(b,a){return bB(q,a,b)}function
+w0(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),f=el(h(c),e),i=m(g,b),d=[0,[0,el(g(c),i),f]];else
 var
 d=a;return d}function
-lA(c,b,a){var
-d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-hE(d,b,a){if(b){var
-c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-w5(b,a){var
-c=h(a),d=hE(M,h(b),c),e=g(a);return[0,lA(M,g(b),e),d]}function
-w6(b,a){var
-c=h(a),d=lA(q,h(b),c),e=g(a);return[0,hE(q,g(b),e),d]}function
-hF(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,hF(b,c)):d}return dr}function
-w7(e,a,c){var
-b=ly(e,h(c)),d=hv(g(c),b);if(!z(h(a),d)){var
+lB(c,b,a){var
+d=b?a?[0,o(c,b[1],a[1])]:a:b;return d}function
+hF(d,b,a){if(b){var
+c=b[1];return a?[0,o(d,c,a[1])]:[0,c]}return a}function
+w1(b,a){var
+c=h(a),d=hF(M,h(b),c),e=g(a);return[0,lB(M,g(b),e),d]}function
+w2(b,a){var
+c=h(a),d=lB(q,h(b),c),e=g(a);return[0,hF(q,g(b),e),d]}function
+hG(b,a){if(a){var
+c=a[2],d=a[1];return c?o(b,d,hG(b,c)):d}return dr}function
+w3(e,a,c){var
+b=lz(e,h(c)),d=hw(g(c),b);if(!z(h(a),d)){var
 j=g(b);if(!z(g(a),j))return a}var
 f=q(h(a),d),i=g(b);return[0,q(g(a),i),f]}function
-w8(e,a,c){var
-f=C(a[2],d)?d:e,i=[0,d,f],j=a[1],b=bB(function(a,b){return w7(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-w9(b,a){var
+w4(e,a,c){var
+f=C(a[2],d)?d:e,i=[0,d,f],j=a[1],b=bB(function(a,b){return w3(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+w5(b,a){var
 c=b[2];return X(bj(u(h(a)),1),c)}function
-w_(a){var
+w6(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bt(a);return D(function(b){return 1===bM(a,b)?1:0},c)}return 0}function
-w$(a,j,i,c,f){var
-d=w_(a),e=d?X(1,a[2]):d;if(e)var
-k=c[1],b=D(function(b){return w9(a,b)},k);else
+c=bu(a);return D(function(b){return 1===bL(a,b)?1:0},c)}return 0}function
+w7(a,j,i,c,f){var
+d=w6(a),e=d?X(1,a[2]):d;if(e)var
+k=c[1],b=D(function(b){return w5(a,b)},k);else
 var
 b=e;if(b){var
-l=ak(0,a[2]),o=hD(f,m(function(a){return w8(j,c,a)},l)),p=Y(bt(a),o);return a7(m(function(a){var
-b=h(a);return n(i,g(a),b)},p))}return b}function
+l=aj(0,a[2]),n=hE(f,m(function(a){return w4(j,c,a)},l)),p=Y(bu(a),n);return a7(m(function(a){var
+b=h(a);return o(i,g(a),b)},p))}return b}function
 cY(a){return a[12]}function
 aw(b,a){return P(a,b[13],0)}function
 b1(b,a){return P(a,b[14],d)}function
-xa(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
+w8(b,c){return n(d,b)?a(b,g(c)):a(b,h(c))}function
 fE(c,b,a){if(c){if(b){if(a){var
-e=fE(c[2],b[2],a[2]),f=a[1];return k(xa(l(c[1],b[1]),f),e)}return d}return d}return d}function
+e=fE(c[2],b[2],a[2]),f=a[1];return k(w8(l(c[1],b[1]),f),e)}return d}return d}return d}function
 cB(b,a){var
 c=b[2];return u(a)===c?1:0}function
 fF(b,i,h,d,c){var
@@ -3540,40 +3534,40 @@ e=cB(b,aw(b,d)),f=e?cB(b,aw(b,c)):e;if(f)var
 j=b1(b,c),m=a(i,l(b1(b,d),j)),n=aw(b,c),g=[0,k(fE(aw(b,d),n,h),m)];else
 var
 g=f;return g}function
-hG(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,cY(f))),g)}return b}function
-lB(g,f){var
+hH(f,e,b,d,c){if(b){var
+g=a(b[1],c);return n(a(d,a(e,cY(f))),g)}return b}function
+lC(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lB(b+1|0,c)];var
+c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lC(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-xb(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fy(ly(g(b),f)))return e;return c}function
-xc(c,b,a){return bB(function(a,d){return xb(c,b,a,d)},a,d)}function
-xd(a){var
+w9(d,f,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fy(lz(g(b),f)))return e;return c}function
+w_(c,b,a){return bB(function(a,d){return w9(c,b,a,d)},a,d)}function
+w$(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-xe(d,c,b,a){var
-e=Y(d[3],c);return m(xd,Y(Y(b,a),e))}function
-xf(a){return z(d,a[1])?a[3]:d}function
-lC(b,a){var
-c=h(a);return xc(g(a),c,b)}function
-xg(e,b,d){var
-c=lB(0,d),f=lC(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ag(m(function(a){return lC(c,a)},h)),g)}function
-xh(b,a){var
+xa(d,c,b,a){var
+e=Y(d[3],c);return m(w$,Y(Y(b,a),e))}function
+xb(a){return z(d,a[1])?a[3]:d}function
+lD(b,a){var
+c=h(a);return w_(g(a),c,b)}function
+xc(e,b,d){var
+c=lC(0,d),f=lD(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ag(m(function(a){return lD(c,a)},h)),g)}function
+xd(b,a){var
 c=b[3];return Y(m(g,a),c)}function
-xi(f,b,e,i,h,d,c){var
-j=aw(b,c),g=xe(e,h,aw(b,d),j),n=xg(f,e,g),o=ag(m(xf,g)),p=b1(b,c),q=a(f,l(b1(b,d),p)),r=xh(e,i),s=aw(b,c);return l(l(k(fE(aw(b,d),s,r),q),o),n)}function
-xj(a){var
+xe(f,b,e,i,h,d,c){var
+j=aw(b,c),g=xa(e,h,aw(b,d),j),n=xc(f,e,g),o=ag(m(xb,g)),p=b1(b,c),q=a(f,l(b1(b,d),p)),r=xd(e,i),s=aw(b,c);return l(l(k(fE(aw(b,d),s,r),q),o),n)}function
+xf(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return dz(a);return 0}return 0}return 0}function
-lD(m,a,l,k,b,e,c){var
-f=xj(a),g=f?cB(a,aw(a,e)):f,h=g?cB(a,aw(a,c)):g,i=h?cB(a,b):h,j=i?D(function(a){return o(d,a)},b):i,n=j?[0,xi(m,a,l,k,b,e,c)]:j;return n}function
-xk(c,b,a,j,i,h,g,f,e){var
-d=X(0,b[2]);return d?hG(c,a,lD(a,c,j,i,h,b[1],g),f,e):d}function
-lE(b,a){var
+lE(m,a,l,k,b,e,c){var
+f=xf(a),g=f?cB(a,aw(a,e)):f,h=g?cB(a,aw(a,c)):g,i=h?cB(a,b):h,j=i?D(function(a){return n(d,a)},b):i,o=j?[0,xe(m,a,l,k,b,e,c)]:j;return o}function
+xg(c,b,a,j,i,h,g,f,e){var
+d=X(0,b[2]);return d?hH(c,a,lE(a,c,j,i,h,b[1],g),f,e):d}function
+lF(b,a){var
 c=h(b);if(c)var
 i=c[1],d=M(h(a),i);else
 var
@@ -3582,16 +3576,16 @@ e=g(b);if(e)var
 j=e[1],f=q(g(a),j);else
 var
 f=g(a);return[0,f,d]}function
-xl(c,b,a){switch(a[0]){case
+xh(c,b,a){switch(a[0]){case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return ei(function(a){return lE(e,a)},d,b);case
+d=a[1],e=o(c,a[2],a[3]);return eh(function(a){return lF(e,a)},d,b);case
 2:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return lf(function(a){return lE(h,a)},g,f,b);default:return b}}function
-hH(c,b,a){return bB(function(a,b){return xl(c,a,b)},a,b)}function
-xm(g){function
+g=a[1],f=0,h=o(c,a[2],a[3]);return lg(function(a){return lF(h,a)},g,f,b);default:return b}}function
+hI(c,b,a){return bB(function(a,b){return xh(c,a,b)},a,b)}function
+xi(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return o(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3609,114 +3603,114 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return aU(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-xn(b,a){return ao(function(c,a){return k(q(d,l(c,b)),a)},d,a)}function
-en(a,b,f){if(f){var
+xj(b,a){return an(function(c,a){return k(q(d,l(c,b)),a)},d,a)}function
+em(a,b,f){if(f){var
 c=f[2],e=f[1];if(z(a,e)){var
-g=en(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+g=em(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(C(e,a)){var
-d=en(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return en(a,b,c)},j=function(b){return en(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-xo=xm([0,function(b,a){return o(a,b)}]);function
-lF(b,a){var
-c=f(xo[5],a);return P(vG(b),c,d)}function
-xp(b,a){return u(cW(function(a){return z(b,a)},a))}function
-xq(p,c){var
-b=g7(p,u(c)),d=m(g,c),e=m(h,c),f=lF(b,d),i=lF(b,e),j=en(f,cU(b,xp(f,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=G(b),r=xn(i,e),s=F(k(a(G(b),i),r),q),t=G(b),o=[0,[0,v(j[1],t),s]];else
+d=em(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return em(a,b,c)},j=function(b){return em(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+xk=xi([0,function(b,a){return n(a,b)}]);function
+lG(b,a){var
+c=f(xk[5],a);return P(vC(b),c,d)}function
+xl(b,a){return u(cW(function(a){return z(b,a)},a))}function
+xm(p,c){var
+b=g8(p,u(c)),d=m(g,c),e=m(h,c),f=lG(b,d),i=lG(b,e),j=em(f,cU(b,xl(f,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=G(b),r=xj(i,e),s=F(k(a(G(b),i),r),q),t=G(b),o=[0,[0,v(j[1],t),s]];else
 var
 o=n;return o}function
-lG(a){return ao(k,d,a)}function
-xr(b,a){return lG(m(function(a){return q(d,l(b,h(a)))},a))}function
-lH(c,b){var
+lH(a){return an(k,d,a)}function
+xn(b,a){return lH(m(function(a){return q(d,l(b,h(a)))},a))}function
+lI(c,b){var
 d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
-xs(b,a){var
-c=G(u([0,b,a])),d=m(g,a),e=em(g(b),d),f=m(function(a){return lH(c,a)},a),h=em(lH(c,b),f),i=F(l(h,lG(m(g,[0,b,a]))),c);return[0,v(xr(e,[0,b,a]),c),i]}function
-xt(a){var
-b=a?[0,xs(a[1],a[2])]:a;return b}function
-xu(a){var
+xo(b,a){var
+c=G(u([0,b,a])),d=m(g,a),e=el(g(b),d),f=m(function(a){return lI(c,a)},a),h=el(lI(c,b),f),i=F(l(h,lH(m(g,[0,b,a]))),c);return[0,v(xn(e,[0,b,a]),c),i]}function
+xp(a){var
+b=a?[0,xo(a[1],a[2])]:a;return b}function
+xq(a){var
 c=h(a),e=W(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,f,e]}function
-xv(a){return ao(function(c,a){var
+xr(a){return an(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-xw(a){var
-b=0;return ao(function(b,a){return h(b)?a:a+1|0},b,a)}function
-xx(b,a,d){var
+xs(a){var
+b=0;return an(function(b,a){return h(b)?a:a+1|0},b,a)}function
+xt(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-xy(c,b,a){var
-d=xx(c,b,a),e=g(a),f=W(function(a){return k(e,a)},d);return[0,g(a),f]}function
-xz(a){var
-b=xw(a),c=xv(a);return m(function(a){return xy(c,b,a)},a)}function
-lI(c,b){var
-i=g(b),d=o(g(c),i);if(d){var
+xu(c,b,a){var
+d=xt(c,b,a),e=g(a),f=W(function(a){return k(e,a)},d);return[0,g(a),f]}function
+xv(a){var
+b=xs(a),c=xr(a);return m(function(a){return xu(c,b,a)},a)}function
+lJ(c,b){var
+i=g(b),d=n(g(c),i);if(d){var
 e=h(c);if(e){var
-a=h(b);return a?o(a[1],e[1]):a}var
+a=h(b);return a?n(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-xA(e,d){var
+xw(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=a6(function(b){return function(a){return lI(a,b)}}(c),a)?a:[0,c,cW(function(b){return function(a){return be(lI(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-lJ(i,h,g,f,e,d,c,b){return bu(i,a(h,G(c)),g,f,e,d,b)}function
-xB(j,i,f,e,d,c,o,b){var
-a=bu(j,i,f,e,d,c,g(b));if(a){var
+c=b[1],f=b[2],g=a6(function(b){return function(a){return lJ(a,b)}}(c),a)?a:[0,c,cW(function(b){return function(a){return be(lJ(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+lK(i,h,g,f,e,d,c,b){return bv(i,a(h,G(c)),g,f,e,d,b)}function
+xx(j,i,f,e,d,c,o,b){var
+a=bv(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=lJ(j,i,f,e,d,c,o,m[1]);return W(function(a){return l(k,g(a))},p)}var
+p=lK(j,i,f,e,d,c,o,m[1]);return W(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-xC(j,i,h,g,f,e,c){var
-k=xA(0,xz(c)),l=u(c),b=a7(m(function(a){return xB(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,em(a[1],a[2])]:a,d=n;else
+xy(j,i,h,g,f,e,c){var
+k=xw(0,xv(c)),l=u(c),b=a7(m(function(a){return xx(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,el(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-xD(a){var
-b=0;return ao(function(b,a){return hE(M,h(b),a)},b,a)}function
-xE(b,a){return ao(function(c,a){return k(q(g(c),b),a)},d,a)}function
-xF(j,i,h,g,f,e,a){var
-k=xD(a);if(k){var
-m=k[1],b=bu(j,i,h,g,f,e,m);if(b)var
-o=xE(m,a),c=lJ(j,i,h,g,f,e,u(a),o),p=c?[0,q(d,l(b[1][1],c[1][2]))]:c,n=p;else
+xz(a){var
+b=0;return an(function(b,a){return hF(M,h(b),a)},b,a)}function
+xA(b,a){return an(function(c,a){return k(q(g(c),b),a)},d,a)}function
+xB(j,i,h,g,f,e,a){var
+k=xz(a);if(k){var
+m=k[1],b=bv(j,i,h,g,f,e,m);if(b)var
+o=xA(m,a),c=lK(j,i,h,g,f,e,u(a),o),p=c?[0,q(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-xG(a,f,e,d,c,b,i){var
+xC(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bM(a,b))return 0;var
-h=m(xu,i),j=xC(a,f,e,d,c,b,h);return hB(xF(a,f,e,d,c,b,h),j)}return 0}function
-hI(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hI(e,ch(d),g,f),i=a[1],j=b[1],c=[0,aN(e,aX(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bL(a,b))return 0;var
+h=m(xq,i),j=xy(a,f,e,d,c,b,h);return hC(xB(a,f,e,d,c,b,h),j)}return 0}function
+hJ(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hJ(e,ch(d),g,f),i=a[1],j=b[1],c=[0,aN(e,aX(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hJ(e,d,c,b,a){function
-f(f,g){return el(e,d,c,b,a,f,g)}return function(b,a){return a7(vV(vW,function(a){return f(b,a)},a))}}function
-lK(c,h,g,f,e){function
-i(a,b){return el(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bM(c,b)){case
-0:return i(b,hF(w5,a));case
-1:return i(b,hF(w6,a));default:var
-d=n(hJ(c,h,g,f,e),b,a);return d?w4(d[1]):d}return a}}function
-lL(b,g,f,e,d,k,c,a){var
+hK(e,d,c,b,a){function
+f(f,g){return ek(e,d,c,b,a,f,g)}return function(b,a){return a7(vR(vS,function(a){return f(b,a)},a))}}function
+lL(c,h,g,f,e){function
+i(a,b){return ek(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
+0:return i(b,hG(w1,a));case
+1:return i(b,hG(w2,a));default:var
+d=o(hK(c,h,g,f,e),b,a);return d?w0(d[1]):d}return a}}function
+lM(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(lK(b,g,f,e,d),c,a);case
+0:return o(lL(b,g,f,e,d),c,a);case
 1:var
-i=n(hJ(b,g,f,e,d),c,a);return i?xt(i[1]):i;default:return xG(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=hg(k,u(a),a);return n(lK(b,g,f,e,d),c,l)}var
-j=n(hJ(b,g,f,e,d),c,a);return j?xq(h[1],j[1]):j}}function
-lM(a){if(typeof
+i=o(hK(b,g,f,e,d),c,a);return i?xp(i[1]):i;default:return xC(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=hh(k,u(a),a);return o(lL(b,g,f,e,d),c,l)}var
+j=o(hK(b,g,f,e,d),c,a);return j?xm(h[1],j[1]):j}}function
+lN(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hK(a,f,e,d,c,b){var
-g=hh(a[2],b),h=bt(a),i=lM(a[6]);return a7(hI(function(b,g,h){return lL(a,f,e,d,c,b,g,h)},i,h,g))}function
-lN(b,a){return q(d,M(b,a))}function
-xH(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lN(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
-hL(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bk(l(s(j),a)))];function
+hL(a,f,e,d,c,b){var
+g=hi(a[2],b),h=bu(a),i=lN(a[6]);return a7(hJ(function(b,g,h){return lM(a,f,e,d,c,b,g,h)},i,h,g))}function
+lO(b,a){return q(d,M(b,a))}function
+xD(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=lO(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
+hM(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bk(l(s(j),a)))];function
 c(o){var
 b=bk(a);function
-j(a){return hL(m,k,i,h,g,o,a)}var
+j(a){return hM(m,k,i,h,g,o,a)}var
 c=bZ(m,b);if(c){var
 e=j(P(b,i,d));if(e)var
 f=j(P(b,h,d)),p=f?[0,aN(k,c[1],e[1],f[1])]:f,l=p;else
@@ -3726,57 +3720,57 @@ n=l}else
 var
 n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-lO(c,g,f,e,b){var
+lP(c,g,f,e,b){var
 h=P(b,aw(c,e),d);return a(g,l(P(b,aw(c,f),d),h))}function
-xI(a,b,i,h,g,f,e){var
-c=kD(a);if(c){var
-j=a[2],k=function(c){return lO(a,b,f,e,c)};return hL(i,function(a,c,d){return xH(b,a,c,d)},h,g,k,j,d)}return c}function
-lP(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=ch(h),l=lP(e,j,i,c[2],n,m),o=cY(e);if(C(c[1],o)){var
+xE(a,b,i,h,g,f,e){var
+c=kE(a);if(c){var
+j=a[2],k=function(c){return lP(a,b,f,e,c)};return hM(i,function(a,c,d){return xD(b,a,c,d)},h,g,k,j,d)}return c}function
+lQ(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=ch(h),l=lQ(e,j,i,c[2],n,m),o=cY(e);if(C(c[1],o)){var
 p=a(j,aX(d,h)),q=cY(e);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-xJ(a){var
-b=a?[0,ao(q,a[1],a[2])]:a;return b}function
-lQ(a,k,j,i,f){function
+xF(a){var
+b=a?[0,an(q,a[1],a[2])]:a;return b}function
+lR(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return xJ(lP(a,k,c,aw(a,b),d,j))}var
+d=a[14];return xF(lQ(a,k,c,aw(a,b),d,j))}var
 b=d(g,i);if(b)var
 c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
 fG(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lQ(a,f,e,d,c):fF(a,f,e,d,c):xI(a,f,e,b[1],b[2],d,c)}function
-lR(b,a,g,f,e,d,c){return hG(b,a,fG(b,a,g,f,e),d,c)}function
+b==="number"?b?lR(a,f,e,d,c):fF(a,f,e,d,c):xE(a,f,e,b[1],b[2],d,c)}function
+lS(b,a,g,f,e,d,c){return hH(b,a,fG(b,a,g,f,e),d,c)}function
 dA(d,c,b){return a(b,l(a(d,b),c))}function
-xK(c,f,e,b){if(z(d,c)){if(f)var
-t=f[1],g=o(b,a(a(i(2,j),c),t));else
+xG(c,f,e,b){if(z(d,c)){if(f)var
+t=f[1],g=n(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
-u=e[1],h=o(a(a(i(2,j),c),u),b);else
+u=e[1],h=n(a(a(i(2,j),c),u),b);else
 var
 h=e;if(g)return W(function(a){return dA(c,b,a)},f);if(h)return W(function(a){return dA(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
 x=dA(c,b,e[1]);return[0,M(dA(c,b,k),x)]}var
-l=C(c,d),m=l?o(b,d):l,y=m?[0,dA(c,b,k)]:m;return y}if(e){var
-n=C(c,d),p=n?o(d,b):n,A=p?[0,dA(c,b,e[1])]:p;return A}var
+l=C(c,d),m=l?n(b,d):l,y=m?[0,dA(c,b,k)]:m;return y}if(e){var
+o=C(c,d),p=o?n(d,b):o,A=p?[0,dA(c,b,e[1])]:p;return A}var
 q=C(c,d),r=q?C(b,d):q,B=r?[0,d]:r;return B}function
-lS(g,f,e,a){if(a){var
-b=xK(g,f,e,a[1]);if(b)var
-c=lS(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+lT(g,f,e,a){if(a){var
+b=xG(g,f,e,a[1]);if(b)var
+c=lT(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-xL(a,d){var
+xH(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bZ(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-xM(a,n){var
-g=n[2]===1?1:0,h=g?kQ(a):g;if(h){var
+xI(a,n){var
+g=n[2]===1?1:0,h=g?kR(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3800,46 +3794,46 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-xN(d,b){var
+xJ(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-xO(a,d,c,b){var
-e=ak(0,a[2]),f=m(function(b){return xL(a,b)},e),g=aw(a,b),h=Y(Y(aw(a,c),g),f);return m(function(a){return xN(d,a)},h)}function
-lT(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=lT(f[2],e[2],c);if(g){var
+xK(a,d,c,b){var
+e=aj(0,a[2]),f=m(function(b){return xH(a,b)},e),g=aw(a,b),h=Y(Y(aw(a,c),g),f);return m(function(a){return xJ(d,a)},h)}function
+lU(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=lU(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(C(b,d))return[0,[0,o,n]];var
 h=z(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ei(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,eh(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-xP(b,c,e){var
+xL(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),k=c[3],g=v(a(f,aL(b)),k),m=l(hq(b,c,g),f);return[0,g,q(l(f,dx(b,c,g)),m)];case
+f=a(e,aL(b)),k=c[3],g=v(a(f,aL(b)),k),m=l(hr(b,c,g),f);return[0,g,q(l(f,dx(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=v(a(h,aL(b)),n),o=l(hq(b,c,i),h);return[0,i,q(l(h,dx(b,c,i)),o)]}return[0,e,d]}function
-lU(a){var
+h=a(e,aL(b)),n=c[3],i=v(a(h,aL(b)),n),o=l(hr(b,c,i),h);return[0,i,q(l(h,dx(b,c,i)),o)]}return[0,e,d]}function
+lV(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fz(a),f=c?[0,d]:c,e=ej(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-xQ(b,d,c){var
-e=ag(d),f=hj(b);return k(a(a(dy(b),f),e),c)}function
-xR(b,c){var
-e=br(d,b[1]),f=fl(c,b[9],e),g=dy(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-xS(b,d,c){var
-e=ad(c,m(function(a){return hk(b,j,a[1])},d));return a(dy(b),e)}function
-xT(c){var
-a=hl(c);if(a){var
+c=fz(a),f=c?[0,d]:c,e=ei(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+xM(b,d,c){var
+e=ag(d),f=hk(b);return k(a(a(dy(b),f),e),c)}function
+xN(b,c){var
+e=bs(d,b[1]),f=fl(c,b[9],e),g=dy(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+xO(b,d,c){var
+e=ad(c,m(function(a){return hl(b,j,a[1])},d));return a(dy(b),e)}function
+xP(c){var
+a=hm(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lV(b,n,t,j,i,f){var
-e=n[3],o=f[1],u=cj(0,n[4]),v=hl(b)?q(d,f[3]):d,w=xM(b,n),x=w?cB(b,aw(b,j)):w,y=x?cB(b,aw(b,i)):x,z=y?D(function(a){var
+lW(b,n,t,j,i,f){var
+e=n[3],o=f[1],u=cj(0,n[4]),v=hm(b)?q(d,f[3]):d,w=xI(b,n),x=w?cB(b,aw(b,j)):w,y=x?cB(b,aw(b,i)):x,z=y?D(function(a){var
 c=b[2];return X(g(a),c)},u):y;if(z){var
-K=xO(b,o,j,i),p=lT(u,f[2],K);if(p){var
-A=p[1],L=Y(t,A[1]),B=m(function(a){return xP(b,a[1],a[2])},L),r=m(g,B),M=xR(b,r),N=h(lU(b)),O=g(lU(b)),s=lS(xQ(b,r,v),O,N,M);if(s)var
-C=xT(b),c=C[2],E=C[1],F=S(b),P=eh(b),G=a(dy(b),P),Q=a(E,E),R=a(a(v,a(F,F)),Q),T=a(c,c),U=xS(b,t,r),V=l(a(k(s[1],U),T),R),W=a(ag(m(h,B)),e),Z=b1(b,i),_=l(b1(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aL(b),aa),W),ac=b[15],ad=aL(b),ae=a(a(a(a(a(G,a(c,c)),e),ad),o),ac),af=a(ab,a(G,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
+K=xK(b,o,j,i),p=lU(u,f[2],K);if(p){var
+A=p[1],L=Y(t,A[1]),B=m(function(a){return xL(b,a[1],a[2])},L),r=m(g,B),M=xN(b,r),N=h(lV(b)),O=g(lV(b)),s=lT(xM(b,r,v),O,N,M);if(s)var
+C=xP(b),c=C[2],E=C[1],F=S(b),P=eg(b),G=a(dy(b),P),Q=a(E,E),R=a(a(v,a(F,F)),Q),T=a(c,c),U=xO(b,t,r),V=l(a(k(s[1],U),T),R),W=a(ag(m(h,B)),e),Z=b1(b,i),_=l(b1(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aL(b),aa),W),ac=b[15],ad=aL(b),ae=a(a(a(a(a(G,a(c,c)),e),ad),o),ac),af=a(ab,a(G,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
 var
 H=s;var
 I=H}else
@@ -3848,59 +3842,59 @@ I=p;var
 J=I}else
 var
 J=z;return J}function
-lW(c,k,j,i,h,g,f,e){var
-b=lV(c,k,j,i,h,g);if(b){var
-d=b[1],l=a(d[1],e),m=cY(c);return o(a(f,a(d[2],m)),l)}return b}function
-lX(a){var
+lX(c,k,j,i,h,g,f,e){var
+b=lW(c,k,j,i,h,g);if(b){var
+d=b[1],l=a(d[1],e),m=cY(c);return n(a(f,a(d[2],m)),l)}return b}function
+lY(a){var
 f=a[9],b=D(function(b){var
-c=a[1];return cV(u(b),c)},f),c=b?bL(a):b;if(c){var
+c=a[1];return cV(u(b),c)},f),c=b?bK(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-eo(c,i,h,g,f,b,a){if(bM(c,b))return 0;var
-e=o(d,a);return e?bu(c,i,h,g,f,b,a):e}function
-xU(o,n,m,l,k,c){var
+en(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
+e=n(d,a);return e?bv(c,i,h,g,f,b,a):e}function
+xQ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eo(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xV(o,n,m,l,k,c){var
+xR(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eo(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hM(c,b){var
+hN(c,b){var
 d=ad(b,b),e=ad(c,b),f=a(i(2,j),e);return k(l(ad(c,c),f),d)}function
-lY(c,b,d){var
-e=o(k(c,b),d);if(e){var
-f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
+lZ(c,b,d){var
+e=n(k(c,b),d);if(e){var
+f=l(l(d,c),b),g=a(l(l(d,c),b),f);return n(a(a(i(2,i(2,j)),c),b),g)}return e}function
 cZ(b,c){var
 d=S(b);return a(c,a(S(b),d))}function
-xW(c,e,r,q,p,o,n,m,d,b){if(d){var
+xS(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
-s=cZ(c,k[1]),t=a(e,hM(n,dv(c,j)));if(lY(cZ(c,i),t,s)){var
-l=eo(c,e,r,q,p,m,i);if(l){var
+s=cZ(c,k[1]),t=a(e,hN(n,dv(c,j)));if(lZ(cZ(c,i),t,s)){var
+l=en(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=M(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-xX(c,e,s,r,p,o,n,m,d,b){if(d){var
+xT(c,e,s,r,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
-t=cZ(c,i),u=a(e,hM(n,dv(c,j)));if(lY(cZ(c,k[1]),u,t)){var
-l=eo(c,e,s,r,p,m,i);if(l){var
+t=cZ(c,i),u=a(e,hN(n,dv(c,j)));if(lZ(cZ(c,k[1]),u,t)){var
+l=en(c,e,s,r,p,m,i);if(l){var
 v=h(b),w=g(l[1]);return[0,q(g(b),w),v]}return b}return b}return b}return b}function
-ep(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ep(e,d[2],c[2],b[2],a[2]);return[0,cG(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xY(a,f,e,d,c,i,h,b){if(lX(a)){var
-g=bt(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return xU(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return xV(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ep(function(b,g,h,i){return xW(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ep(function(b,g,h,i){return xX(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lZ(b){var
+eo(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=eo(e,d[2],c[2],b[2],a[2]);return[0,cG(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+xU(a,f,e,d,c,i,h,b){if(lY(a)){var
+g=bu(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return xQ(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return xR(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=eo(function(b,g,h,i){return xS(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return eo(function(b,g,h,i){return xT(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+l0(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3910,181 +3904,181 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-eq(b,g,f,e,d,a,c){return 1===bM(b,a)?bu(b,g,f,e,d,a,c):0}function
-xZ(o,n,m,l,k,c){var
+ep(b,g,f,e,d,a,c){return 1===bL(b,a)?bv(b,g,f,e,d,a,c):0}function
+xV(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eq(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-x0(o,n,m,l,k,c){var
+xW(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eq(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hN(g,f,e,c,b){var
-i=aL(g),h=a(aL(g),i);if(o(d,b)){var
+hO(g,f,e,c,b){var
+i=aL(g),h=a(aL(g),i);if(n(d,b)){var
 j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-l0(c,e,b,h){var
-f=o(d,b),g=f?o(d,e):f;if(g){var
-m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-l1(b,a){return P(a,b,[0,d,d,j,j])}function
-x1(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+l1(c,e,b,h){var
+f=n(d,b),g=f?n(d,e):f;if(g){var
+m=a(e,e),o=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),o);return n(a(a(c,c),q),m)}return g}function
+l2(b,a){return P(a,b,[0,d,d,j,j])}function
+xX(d,c,v,u,t,s,r,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,r,0);if(o){if(X(e,d[2])){var
-w=ad(q,dv(d,e)),x=l1(s,e),y=hN(d,c,h(i),x,w),z=a(m,o[1]);if(l0(c,l(a(n,c),z),m,y)){var
-p=eq(d,c,v,u,t,g(i),n);if(p){var
+w=ad(q,dv(d,e)),x=l2(s,e),y=hO(d,c,h(i),x,w),z=a(m,o[1]);if(l1(c,l(a(n,c),z),m,y)){var
+p=ep(d,c,v,u,t,g(i),n);if(p){var
 A=h(p[1]),B=M(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-x2(d,c,w,v,u,t,s,r,i,f,b){if(f){var
+xY(d,c,w,v,u,t,s,r,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,s,0);if(o){if(X(e,d[2])){var
-x=ad(r,dv(d,e)),y=l1(t,e),z=hN(d,c,h(i),y,x),A=a(n,c);if(l0(c,l(a(m,o[1]),A),m,z)){var
-p=eq(d,c,w,v,u,g(i),n);if(p){var
+x=ad(r,dv(d,e)),y=l2(t,e),z=hO(d,c,h(i),y,x),A=a(n,c);if(l1(c,l(a(m,o[1]),A),m,z)){var
+p=ep(d,c,w,v,u,g(i),n);if(p){var
 B=h(b),C=g(p[1]);return[0,q(g(b),C),B]}return b}}return b}return b}return b}function
-x3(a,f,e,d,c,g,j,i,b){if(lZ(a)){var
-h=bt(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return xZ(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return x0(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ep(function(b,h,i,j){return x1(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ep(function(b,h,i,j){return x2(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-l2(b,a){if(b)if(a)var
-d=l2(b[2],a[2]),c=[0,q(b[1],a[1]),d];else
-var
-c=a;else
-var
-c=b;return c}function
-x4(b){var
-a=b[13];return a?bB(l2,a[2],a[1]):a}function
+xZ(a,f,e,d,c,g,j,i,b){if(l0(a)){var
+h=bu(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return xV(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return xW(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=eo(function(b,h,i,j){return xX(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return eo(function(b,h,i,j){return xY(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
 l3(b,a){if(b)if(a)var
-d=l3(b[2],a[2]),c=[0,o(a[1],b[1]),d];else
+d=l3(b[2],a[2]),c=[0,q(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-hO(a,c){var
+x0(b){var
+a=b[13];return a?bB(l3,a[2],a[1]):a}function
+l4(b,a){if(b)if(a)var
+d=l4(b[2],a[2]),c=[0,n(a[1],b[1]),d];else
+var
+c=a;else
+var
+c=b;return c}function
+hP(a,c){var
 g=a[3],d=u(a[13])===g?1:0;if(d)var
 h=a[13],b=D(function(b){return cB(a,b)},h);else
 var
 b=d;var
 e=b?X(c,a[3]):b;if(e)var
-i=x4(a),f=[0,l3(aw(a,c),i)];else
+i=x0(a),f=[0,l4(aw(a,c),i)];else
 var
 f=e;return f}function
-hP(e,b,a){if(b)if(a)var
-f=hP(e,b[2],a[2]),g=vH(b[1],e)?a[1]:d,c=[0,g,f];else
+hQ(e,b,a){if(b)if(a)var
+f=hQ(e,b[2],a[2]),g=vD(b[1],e)?a[1]:d,c=[0,g,f];else
 var
 c=a;else
 var
 c=b;return c}function
-hQ(c,b,a,f,e,d){var
-g=hP(b,a,aw(c,d));return fE(hP(b,a,aw(c,e)),g,f)}function
-x5(b,e,i,h,g,f,d,c){var
-j=b1(b,c),m=a(e,l(b1(b,d),j)),n=cY(b),o=v(s(a(a(f,e),n)),h);return k(k(hQ(b,1,g,i,d,c),o),m)}function
+hR(c,b,a,f,e,d){var
+g=hQ(b,a,aw(c,d));return fE(hQ(b,a,aw(c,e)),g,f)}function
+x1(b,e,i,h,g,f,d,c){var
+j=b1(b,c),m=a(e,l(b1(b,d),j)),n=cY(b),o=v(s(a(a(f,e),n)),h);return k(k(hR(b,1,g,i,d,c),o),m)}function
 fH(b,a){if(b){var
 c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
-x6(i,h,g,f,e,a,d,c){var
-b=0;return ao(function(b,a){return 3===b[0]?g9(b[1],c)?fH([0,x5(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
-x7(b,k,j,i,h,g,f,d){var
-c=ak(0,b[3]);return D(function(c){var
-l=c===d?1:0,e=l||be(g9(g,c));if(e)return e;var
-m=cY(b),n=a(a(f,k),m);return o(a(s(hQ(b,0,h,j,d,c)),i),n)},c)}function
-x8(b){var
+x2(i,h,g,f,e,a,d,c){var
+b=0;return an(function(b,a){return 3===b[0]?g_(b[1],c)?fH([0,x1(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
+x3(b,k,j,i,h,g,f,d){var
+c=aj(0,b[3]);return D(function(c){var
+l=c===d?1:0,e=l||be(g_(g,c));if(e)return e;var
+m=cY(b),o=a(a(f,k),m);return n(a(s(hR(b,0,h,j,d,c)),i),o)},c)}function
+x4(b){var
 a=b[7];if(typeof
 a==="number"&&!a)return 1;return 0}function
-l4(a){return 3===a[0]?1:0}function
-l5(b,a){var
-c=x8(b),d=c?a6(l4,a[4]):c;return d?hO(b,a[1]):d}function
-l6(f,b,a,e,d,c){return a?x6(f,e,d,b[3],a[1],b[4],b[1],c):a}function
-l7(c,a,g,f,e,d){var
-b=hO(c,a[1]);return b?x7(c,g,f,a[3],b[1],e,d,a[1]):b}function
-x9(b,a){var
-c=fu(b),d=v9(b),e=wM(b,a[1],a[3]),f=c?v8(b,c[1]):c;return[0,b,a,ds(a[2],a[3]),c,f,e,d]}function
-x_(a){var
-b=wq(a);return function(a){function
+l5(a){return 3===a[0]?1:0}function
+l6(b,a){var
+c=x4(b),d=c?a6(l5,a[4]):c;return d?hP(b,a[1]):d}function
+l7(f,b,a,e,d,c){return a?x2(f,e,d,b[3],a[1],b[4],b[1],c):a}function
+l8(c,a,g,f,e,d){var
+b=hP(c,a[1]);return b?x3(c,g,f,a[3],b[1],e,d,a[1]):b}function
+x5(b,a){var
+c=fu(b),d=v5(b),e=wI(b,a[1],a[3]),f=c?v4(b,c[1]):c;return[0,b,a,ds(a[2],a[3]),c,f,e,d]}function
+x6(a){var
+b=wm(a);return function(a){function
 c(b,a){return b===a?1:0}return a6(function(b){return c(a,b)},b)}}function
-x$(a,b){var
-c=a[7],d=a[1][9],e=x_(b),f=kS(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+x7(a,b){var
+c=a[7],d=a[1][9],e=x6(b),f=kT(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
 fI(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bv(b[1],d))return[0,b[2]];var
+b=a[1];if(bn(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-ya(a,g,b){var
+x8(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?w3(h,c,g,d[1]):d}var
+d=a[6];return d?wZ(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return wO(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return wK(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-l8(a,d){var
-b=a[1],e=a[2][1],c=dz(b),f=c?[0,w2(e,d,b[2])]:c;return f}function
-yb(a){var
+l9(a,d){var
+b=a[1],e=a[2][1],c=dz(b),f=c?[0,wY(e,d,b[2])]:c;return f}function
+x9(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return w$(d,e,function(a,b){return el(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return w7(d,e,function(a,b){return ek(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-yc(a,b){var
+x_(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=xY(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?x3(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-yd(a,e,d){var
+f=a[2][3],g=xU(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xZ(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+x$(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(yb(a),j);if(c)return[0,c[1]];var
-b=ya(a,e,d);return b?hK(g,h,i,a[2][3],a[3],b[1]):b}}function
-l9(b,a,c){var
+c=f(x9(a),j);if(c)return[0,c[1]];var
+b=x8(a,e,d);return b?hL(g,h,i,a[2][3],a[3],b[1]):b}}function
+l_(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(yd(b,a,c),e);return W(function(e){var
-g=a[4],h=a[3],i=hH(function(a,b){return cX(h,d,a,b)},e,g);return f(yc(b,c),i)},g)}}function
-ye(a,c,i){var
+g=f(x$(b,a,c),e);return W(function(e){var
+g=a[4],h=a[3],i=hI(function(a,b){return cX(h,d,a,b)},e,g);return f(x_(b,c),i)},g)}}function
+ya(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
 b=fI(e,i[4]);if(b){var
-f=C(d,k);if(f)return xk(j,c,d,a[1],m,b[1],e,l,c[5]);var
+f=C(d,k);if(f)return xg(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-yf(d,a,g){var
+yb(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=fI(e,g[5]);if(c)return lW(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=fI(e,g[5]);if(c)return lX(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-yg(b,a){var
+yc(b,a){var
 c=b[1],d=b[2][2];return function(g,f,e,b){var
-h=a[5];return hG(c,d,l6(c,a,g,d,f,e),b,h)}}function
-yh(c,a,h){var
-l=c[1],m=c[2][2];return function(p,o,f,b){var
+h=a[5];return hH(c,d,l7(c,a,g,d,f,e),b,h)}}function
+yd(c,a,h){var
+l=c[1],m=c[2][2];return function(p,n,f,b){var
 e=P(b,a[6],d),i=b===a[1]?1:0;if(i)var
 g=i;else{var
 j=z(d,e);if(j){var
-q=lR(l,m,f,a[1],b,e,a[5]),r=q||cG(yg(c,a),o,f,b,e),k=r||cG(ye(c,a,h),p,f,b,e);if(!k)return n(yf(c,a,h),b,e);var
+q=lS(l,m,f,a[1],b,e,a[5]),r=q||cG(yc(c,a),n,f,b,e),k=r||cG(ya(c,a,h),p,f,b,e);if(!k)return o(yb(c,a,h),b,e);var
 g=k}else
 var
 g=j}return g}}function
-yi(b,a,d){var
+ye(b,a,d){var
 e=b[1],g=X(0,a[2]);if(g){var
-h=l8(b,a),c=f(l9(b,a,d),h);if(c)var
-k=c[1],l=l5(e,a),m=ak(0,e[3]),i=[0,cW(function(c){return be(cG(yh(b,a,d),h,l,k,c))},m)];else
+h=l9(b,a),c=f(l_(b,a,d),h);if(c)var
+k=c[1],l=l6(e,a),m=aj(0,e[3]),i=[0,cW(function(c){return be(cG(yd(b,a,d),h,l,k,c))},m)];else
 var
 i=c;var
 j=i}else
 var
 j=g;return j}function
-l_(b,c){var
+l$(b,c){var
 d=a8(a(a(b,b),c));return[0,bf(a(a(b,b),c)),d]}function
-l$(h,g,a){var
+ma(h,g,a){var
 b=ad(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=l_(h,b);f=1}if(!f)var
+e=l$(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hR(a,b,c){if(C(a,d))return[0,[0,d,d]];var
+hS(a,b,c){if(C(a,d))return[0,[0,d,d]];var
 e=z(d,b);if(e){if(z(d,a))var
 h=F(a,b),f=[0,v(a,c),h];else
 var
@@ -4092,260 +4086,260 @@ i=F(a,c),f=[0,v(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-ma(b,r,f,j){var
+mb(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bs(b,a(f,i[1]),s),m=[0,bC(l_(b,j),t)];else
+i=c[1],l=n(d,i[1]);if(l)var
+s=i[2],t=bt(b,a(f,i[1]),s),m=[0,bC(l$(b,j),t)];else
 var
 m=l;return m;case
 1:var
-e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bs(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bf(g(p)),y]];else
+e=c[1],o=n(d,e[1]);if(o)var
+u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bf(g(p)),y]];else
 var
-q=n;return q}return[0,[0,d,d]]}function
-yj(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hR(a(a(a(b,b),b),j),n,l);if(c)var
+q=o;return q}return[0,[0,d,d]]}function
+yf(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hS(a(a(a(b,b),b),j),n,l);if(c)var
 f=c[1],o=M(b,h(f)),p=g(f),i=[0,[0,q(s(b),p),o]];else
 var
 i=c;return i}function
-mb(e,h,d,b,n,m,g){var
+mc(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
-o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bs(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bs(e,d,a(b,c))]:yj(e,d,g[3],m)}function
-yk(g,f,e,d,c,b,a){return mb(g,f,ad(e,a[1]),d,c,b,a)}function
-mc(d,b){var
+o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bt(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
+return 2===f[0]?[0,bt(e,d,a(b,c))]:yf(e,d,g[3],m)}function
+yg(g,f,e,d,c,b,a){return mc(g,f,ad(e,a[1]),d,c,b,a)}function
+md(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(X(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-yl(c,f,b){var
-d=v(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hS(g,c,f,e,b,d){if(X(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=hf(a(g,c),d,k),m=hS(g,c,f,j,bj(b,i),l),n=hS(g,c,f,j,b,d);return[1,bj(b,i),n,m]}return yl(c,b,d)}function
-md(g,f,e,c,b,d){function
+yh(c,f,b){var
+d=v(g(b),c),l=a(k(d,i(2,j)),c),e=n(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
+hT(g,c,f,e,b,d){if(X(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=hg(a(g,c),d,k),m=hT(g,c,f,j,bj(b,i),l),n=hT(g,c,f,j,b,d);return[1,bj(b,i),n,m]}return yh(c,b,d)}function
+me(g,f,e,c,b,d){function
 h(e){var
-h=hf(a(g,f),b,b);return md(g,f,e,bj(c,c),h,[0,[0,c,b],d])}function
+h=hg(a(g,f),b,b);return me(g,f,e,bj(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-ym(c,b,h,g,f,e){var
+yi(c,b,h,g,f,e){var
 i=s(j),d=cA(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hS(c,b,g,md(c,b,e,1,d[1],0),0,l)}return yn}function
-yo(n,m,i,b,h){var
-c=bg(h,b),u=G(n);if(o(s(c),u)){var
-e=l(h,a5(c,b)),f=mc(m,bk(s(c)));if(f)var
+k=a(c,b),l=[0,a(c,b),k];return hT(c,b,g,me(c,b,e,1,d[1],0),0,l)}return yj}function
+yk(o,m,i,b,h){var
+c=bg(h,b),u=G(o);if(n(s(c),u)){var
+e=l(h,a5(c,b)),f=md(m,bk(s(c)));if(f)var
 p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,bg(a(p,k(e,bg(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=mc(m,n);if(g)var
+g=md(m,o);if(g)var
 r=C(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-yp(u,t,s,r,q,p,n,m,j){var
-a=n,c=m,b=j;for(;;){if(a){var
-f=l(bg(a[1],q),p),g=o(f,d);if(g){var
-e=yo(u,t,s,r,f);if(e){var
+yl(u,t,s,r,q,p,o,m,j){var
+a=o,c=m,b=j;for(;;){if(a){var
+f=l(bg(a[1],q),p),g=n(f,d);if(g){var
+e=yk(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-yq(g,s,r,f,e,q,p,c){var
-b=yp(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bJ(i(2,j),w),z=F(a(i(2,j),m),y),A=G(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
+ym(g,s,r,f,e,q,p,c){var
+b=yl(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bI(i(2,j),w),z=F(a(i(2,j),m),y),A=G(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-me(a){return ao(q,aX(d,a),a)}function
-yr(e,d,c,b,a){return a7(m(function(a){return cA(e,d,l(a,b),c)},a))}function
-ys(b,d,c){var
+mf(a){return an(q,aX(d,a),a)}function
+yn(e,d,c,b,a){return a7(m(function(a){return cA(e,d,l(a,b),c)},a))}function
+yo(b,d,c){var
 e=g(d),f=M(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
-mf(e,l,k,c){var
-a=yr(e,l,k,me(c),c);if(a)var
-b=a[1],n=ag(m(h,b)),f=[0,ag(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return ys(e,f,a)},b)]:i,j=o;else
+mg(e,l,k,c){var
+a=yn(e,l,k,mf(c),c);if(a)var
+b=a[1],n=ag(m(h,b)),f=[0,ag(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return yo(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-yt=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hT=bJ(i(2,j),yt),yu=i(2,i(2,i(2,x(i(2,j))))),yv=bJ(i(2,j),yu),fJ=i(2,i(2,i(2,j))),hU=i(2,i(2,x(i(2,x(i(2,j)))))),hV=bJ(i(2,j),fJ),mg=bk(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hV)),yw=k(fJ,hU),fK=bJ(i(2,j),yw);function
-yx(b,a){return ym(hT,yv,hV,mg,b,a)}function
-yy(r,c,q,p){var
-t=k(fJ,hU),b=l(bY(c),t),e=C(bg(c,b),fK),f=e?C(bg(fK,s(b)),c):e;if(f){var
-d=yq(hV,mg,r,fJ,hU,b,bg(q,b),p);if(d)var
+yp=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hU=bI(i(2,j),yp),yq=i(2,i(2,i(2,x(i(2,j))))),yr=bI(i(2,j),yq),fJ=i(2,i(2,i(2,j))),hV=i(2,i(2,x(i(2,x(i(2,j)))))),hW=bI(i(2,j),fJ),mh=bk(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hW)),ys=k(fJ,hV),fK=bI(i(2,j),ys);function
+yt(b,a){return yi(hU,yr,hW,mh,b,a)}function
+yu(r,c,q,p){var
+t=k(fJ,hV),b=l(bY(c),t),e=C(bg(c,b),fK),f=e?C(bg(fK,s(b)),c):e;if(f){var
+d=ym(hW,mh,r,fJ,hV,b,bg(q,b),p);if(d)var
 g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fK)),n=[0,[0,l(m,F(m,fK)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-yz(e,p,b,o,n,m){var
+yv(e,p,b,o,n,m){var
 c=cA(e,p,l(m,n),o);if(c){var
 f=c[1],i=z(d,g(b));if(i)var
-q=g(b),r=M(e,F(a(hT,h(f)),q)),s=h(b),j=[0,[0,v(a(hT,g(f)),s),r]];else
+q=g(b),r=M(e,F(a(hU,h(f)),q)),s=h(b),j=[0,[0,v(a(hU,g(f)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-er(a){var
+eq(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-mh(a,g){var
+mi(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dz(a),h=d?yA:d;return h}var
+d=dz(a),h=d?yw:d;return h}var
 i=a[2],e=u(a[9])===i?1:0;if(e)var
 j=a[9],b=D(function(b){var
 c=a[1];return cV(u(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return l$(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return ma(g,a,b)},k)];else
 var
 f=b;return f}function
-yB(b,a){return ao(function(b,a){return q(ce(b),a)},a,b)}function
-yC(a){return ao(yB,d,a)}var
-yD=8;function
-yE(e,b){var
-a=e[9];if(cV(yD,u(b))){var
-c=he(a,yC(b)),f=u(a),d=n(fj(c),f,a);return function(b){var
-e=fk(d,b);return hd(c,u(a),d,e)}}return function(b){return m(function(a){return ad(b,a)},a)}}function
-yF(e,d,k,a,c,j){var
-i=ad(a,a),b=ma(d,e,c,i);if(b){var
+yx(b,a){return an(function(b,a){return q(ce(b),a)},a,b)}function
+yy(a){return an(yx,d,a)}var
+yz=8;function
+yA(e,b){var
+a=e[9];if(cV(yz,u(b))){var
+c=hf(a,yy(b)),f=u(a),d=o(fj(c),f,a);return function(b){var
+e=fk(d,b);return he(c,u(a),d,e)}}return function(b){return m(function(a){return ad(b,a)},a)}}function
+yB(e,d,k,a,c,j){var
+i=ad(a,a),b=mb(d,e,c,i);if(b){var
 l=b[1],n=Y(f(k,a),j);return a7(m(function(a){var
-b=h(a);return mb(d,e,g(a),c,i,l,b)},n))}return b}function
-yG(b,d,j,i,h,a,g){var
+b=h(a);return mc(d,e,g(a),c,i,l,b)},n))}return b}function
+yC(b,d,j,i,h,a,g){var
 c=P(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=mf(d,j,a[1],c);return W(function(a){return m(er,a)},l)}var
-n=yF(b,d,i,c,a[1],h);return W(function(a){return m(er,a)},n)}return e}function
-yH(b,d,e,a){var
-c=mh(b,d);if(c){var
-f=ak(0,u(a[2])),g=c[1],h=yE(b,a[2]);return a7(m(function(c){return yG(b,d,e,h,g,a,c)},f))}return c}function
-hW(b,d){var
+l=mg(d,j,a[1],c);return W(function(a){return m(eq,a)},l)}var
+n=yB(b,d,i,c,a[1],h);return W(function(a){return m(eq,a)},n)}return e}function
+yD(b,d,e,a){var
+c=mi(b,d);if(c){var
+f=aj(0,u(a[2])),g=c[1],h=yA(b,a[2]);return a7(m(function(c){return yC(b,d,e,h,g,a,c)},f))}return c}function
+hX(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
-j=a(f,e),c=o(a(g[1],d),j);else
+j=a(f,e),c=n(a(g[1],d),j);else
 var
 c=1;if(c){var
 h=b[11];if(h){var
-k=a(h[1],d);return o(a(f,e),k)}var
+k=a(h[1],d);return n(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-yI(j,f,c){var
+yE(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
-b=h[1],i=o(d,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ad(c,c),m),l)}return i}return 1}var
+b=h[1],i=n(d,b[1]);if(i){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return n(a(ad(c,c),m),l)}return i}return 1}var
 g=be(C(e[1][1],d));return g?g:z(d,ad(c,c))}}function
-mi(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?D(hW(b,c),a):d;return e?yI(b,c,a):e}function
-yJ(e,d,b,c){if(c){if(b){var
-f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-yK(e,d,b,c){if(c){if(b){var
-f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hX(c,b,a,f,e){var
-d=yJ(c,b,g(a),f);return d?yK(c,b,h(a),e):d}function
-mj(e,d,a,c,b){var
-f=[0,h(a)];return hX(d,e,[0,[0,g(a)],f],c,b)}function
-yL(j,i,h,g,f,e,d){var
+mj(b,c,a){var
+f=b[1],d=u(a)===f?1:0,e=d?D(hX(b,c),a):d;return e?yE(b,c,a):e}function
+yF(e,d,b,c){if(c){if(b){var
+f=a(b[1],e);return n(a(c[1],d),f)}return b}return 1}function
+yG(e,d,b,c){if(c){if(b){var
+f=a(c[1],d);return n(a(b[1],e),f)}return b}return 1}function
+hY(c,b,a,f,e){var
+d=yF(c,b,g(a),f);return d?yG(c,b,h(a),e):d}function
+mk(e,d,a,c,b){var
+f=[0,h(a)];return hY(d,e,[0,[0,g(a)],f],c,b)}function
+yH(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=a6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mj(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=a6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mk(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-mk(k,j,g,f,b,i,a){switch(a[0]){case
+ml(k,j,g,f,b,i,a){switch(a[0]){case
 0:var
 c=bZ(j,a[1]);if(c){var
-d=bZ(c[1],a[2]);if(d)return hX(b,k,d[1],a[3],a[4]);var
+d=bZ(c[1],a[2]);if(d)return hY(b,k,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bZ(f,a[1]);return e?mj(g,b,e[1],a[2],a[3]):e;case
-2:return yL(g,b,a[1],a[2],a[3],0,f);default:return n(i,a[1],a[2])}}function
+e=bZ(f,a[1]);return e?mk(g,b,e[1],a[2],a[3]):e;case
+2:return yH(g,b,a[1],a[2],a[3],0,f);default:return o(i,a[1],a[2])}}function
 fL(a){return 0===a[0]?1:0}function
-ml(f,a,i,h,e,d,b){var
+mm(f,a,i,h,e,d,b){var
 j=a[2],g=u(b[2])===j?1:0;if(g)var
-k=b[2],l=b[1],c=D(function(a){return mi(f,l,a)},k);else
+k=b[2],l=b[1],c=D(function(a){return mj(f,l,a)},k);else
 var
 c=g;if(c){var
-m=a[4],n=function(b,c){return l7(f,a,e,d,b,c)},o=a[3];return D(function(a){return mk(i,h,e,d,o,n,a)},m)}return c}var
-yM=x(i(2,x(i(2,i(2,j))))),yN=bJ(i(2,j),yM),yO=bk(x(i(2,i(2,x(i(2,j))))));function
-hY(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=er(a[1]);return hX(d[3],c,i,f,e)}return a}function
-yP(a,f,b,c){var
+m=a[4],n=function(b,c){return l8(f,a,e,d,b,c)},o=a[3];return D(function(a){return ml(i,h,e,d,o,n,a)},m)}return c}var
+yI=x(i(2,x(i(2,i(2,j))))),yJ=bI(i(2,j),yI),yK=bk(x(i(2,i(2,x(i(2,j))))));function
+hZ(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=eq(a[1]);return hY(d[3],c,i,f,e)}return a}function
+yL(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
 m=a[9],d=P(g(c),m,0),n=a[1],e=cV(u(d),n);if(e){var
-o=h(c);return hY(f,b,yk(b,a,l,i,k,j,l$(b,a,d)),o)}return e}}function
-yQ(d,c,b,a){var
-e=h(a);return hY(d,c,bZ(b,g(a)),e)}function
-yR(k,d,j,b,a){var
+o=h(c);return hZ(f,b,yg(b,a,l,i,k,j,ma(b,a,d)),o)}return e}}function
+yM(d,c,b,a){var
+e=h(a);return hZ(d,c,bZ(b,g(a)),e)}function
+yN(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=me(b),c=yy(a[1],e,f,b);if(c){var
+f=mf(b),c=yu(a[1],e,f,b);if(c){var
 m=c[1];return D(function(c){var
 a=bZ(b,g(c));if(a){var
-i=h(c);return hY(k,d,yz(d,j,m,e,f,a[1]),i)}return a},l)}var
+i=h(c);return hZ(k,d,yv(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-yS(d,c,a,k,e,r){var
+yO(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
 f=cj(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dz(d);if(o){var
-p=n(yR(c,a,k,e,r),b,g);if(p)var
+n=dz(d);if(n){var
+p=o(yN(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=mf(a,k,l,b);if(i){var
-t=i[1];return D(function(b){return yQ(c,a,t,b)},g)}var
+i=mg(a,k,l,b);if(i){var
+t=i[1];return D(function(b){return yM(c,a,t,b)},g)}var
 h=i}}else
 var
-h=o;return h}var
-q=ad(b,b),j=ma(a,d,l,q);if(j){var
-u=j[1];return D(aN(yP(d,c,a,e),b,q,u),g)}return j}return 1}}function
-yT(k,j,i,h,g,f,e,d){var
+h=n;return h}var
+q=ad(b,b),j=mb(a,d,l,q);if(j){var
+u=j[1];return D(aN(yL(d,c,a,e),b,q,u),g)}return j}return 1}}function
+yP(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(yS(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=o(yO(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-yU(b,a){return 0===a[0]?X(a[1],b):0}function
-yV(b,f,e){var
+yQ(b,a){return 0===a[0]?X(a[1],b):0}function
+yR(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=G(u(e[2])),d=o(yN,a(G(b[1]),g)),h=d?[0,yx(f,yO)]:d;return h}return 0}function
-yW(c,b,h,f,a){var
+g=G(u(e[2])),d=n(yJ,a(G(b[1]),g)),h=d?[0,yt(f,yK)]:d;return h}return 0}function
+yS(c,b,h,f,a){var
 i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=D(function(a){return mi(c,i,a)},k);else
+k=a[2],d=D(function(a){return mj(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=u(a[2]),e=D(function(a){return yU(m,a)},l);else
+l=b[4],m=u(a[2]),e=D(function(a){return yQ(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return yT(c,b,h,f,a,yV(c,f,a),0,n)}return e}function
-yX(c,b,m,l,f,e,k,a){var
-g=ml(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?be(a===b[1]?1:0):h;return i?lR(c,f,e,a,b[1],d,j):i}function
-hZ(c,a,b){return yH(c,a[1],a[3],b)}function
-h0(c,a){var
+n=a[2];return yP(c,b,h,f,a,yR(c,f,a),0,n)}return e}function
+yT(c,b,m,l,f,e,k,a){var
+g=mm(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?be(a===b[1]?1:0):h;return i?lS(c,f,e,a,b[1],d,j):i}function
+h0(c,a,b){return yD(c,a[1],a[3],b)}function
+h1(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=ds(b,a[3]);return hK(c,d,b,a[3],f,e)}}function
-mm(c,a,d,b){var
-h=a[1],m=a[2],i=X(0,u(b[2]));if(i){if(D(fL,d[4]))return yW(c,d,h,a[3],b);var
-e=hZ(c,a,b);if(e){var
-j=e[1],g=f(h0(c,a),j);if(g)return ml(c,d,h,j,m,g[1],b);var
+f=ds(b,a[3]);return hL(c,d,b,a[3],f,e)}}function
+mn(c,a,d,b){var
+h=a[1],m=a[2],i=X(0,u(b[2]));if(i){if(D(fL,d[4]))return yS(c,d,h,a[3],b);var
+e=h0(c,a,b);if(e){var
+j=e[1],g=f(h1(c,a),j);if(g)return mm(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-yY(b,a,k,c){var
+yU(b,a,k,c){var
 l=a[1],m=a[2],g=X(0,u(c[2]));if(g){var
-d=hZ(b,a,c);if(d){var
-h=d[1],e=f(h0(b,a),h);if(e){var
-n=ak(0,b[3]),o=e[1];return a6(function(a){return yX(b,k,l,h,m,o,c,a)},n)}var
+d=h0(b,a,c);if(d){var
+h=d[1],e=f(h1(b,a),h);if(e){var
+n=aj(0,b[3]),o=e[1];return a6(function(a){return yT(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-es(a){var
+er(a){var
 d=a[6];if(typeof
 d==="number"&&!d){var
 c=0,b=a[4];if(typeof
@@ -4354,31 +4348,31 @@ if(2!==b[0])c=1;if(c){var
 e=a[5];if(typeof
 e==="number"){var
 f=3!==e?1:0;if(!f)return f}return 1}return 0}return 0}function
-yZ(d,c,a){if(0===a[0]){var
+yV(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
 dB(b,a){var
 c=a[6],d=a[5],e=b0(b+1|0,a[4]),f=aU(ci(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-y0(c,b){var
+yW(c,b){var
 d=S(c);return function(f){var
-l=a(d,d),e=F(a(b,ag(m(function(a){return li(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=F(a(b,ag(m(function(a){return lj(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,ag(m(function(a){return lj(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=v(a(b,ag(m(function(a){return lk(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-mn(e,b,h,f,c){if(C(h[1],d)&&lk(e,c)){var
-g=hx(hw(e,c)),i=a(g,g);return s(a8(F(a(a(b,b),i),f)))}var
+mo(e,b,h,f,c){if(C(h[1],d)&&ll(e,c)){var
+g=hy(hx(e,c)),i=a(g,g);return s(a8(F(a(a(b,b),i),f)))}var
 j=fA(e,c);return bf(v(a(a(b,b),j),f))}function
-y1(d,b,c,a){var
-e=ad(a,a),f=M(b,mn(d,b,c,e,a)),g=s(mn(d,b,c,e,m(s,a)));return[0,q(s(b),g),f]}function
-mo(d,c){var
+yX(d,b,c,a){var
+e=ad(a,a),f=M(b,mo(d,b,c,e,a)),g=s(mo(d,b,c,e,m(s,a)));return[0,q(s(b),g),f]}function
+mp(d,c){var
 e=S(d);return function(b,f){var
 g=a(b[2],e),h=fA(d,f),i=a(b[1],b[1]);return v(bf(a(a(a(c,c),i),h)),g)}}function
-y2(e,d){var
+yY(e,d){var
 f=S(e);return function(h,g){var
-i=a(a(f,hA(h)),f),j=ls(e,h),b=j[1];if(b){var
+i=a(a(f,hB(h)),f),j=lt(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=v(a(d,ag(m(function(b){var
 c=a(k,b);return q(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ag(m(function(b){var
@@ -4388,17 +4382,17 @@ n=c;var
 o=n}else
 var
 o=b;return o}}function
-y3(e,c,b,a){var
-f=n(y2(e,c),b,a);if(f){var
+yZ(e,c,b,a){var
+f=o(yY(e,c),b,a);if(f){var
 i=f[1];if(b){var
-j=b[1],k=o(d,j[1]);if(k)var
-r=n(mo(e,c),j,a),t=M(h(i),r),u=m(s,a),v=s(n(mo(e,c),j,u)),l=[0,[0,q(g(i),v),t]];else
+j=b[1],k=n(d,j[1]);if(k)var
+r=o(mp(e,c),j,a),t=M(h(i),r),u=m(s,a),v=s(o(mp(e,c),j,u)),l=[0,[0,q(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=f;return p}function
-mp(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+mq(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(G(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
 n=c[8],f=cA(b,m,l(h[1],i[1]),n);if(!f)return f;var
@@ -4408,175 +4402,175 @@ e=d}else
 var
 e=d;var
 o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
-y4(a,c,e,d){var
+y0(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(y0(a,c),d)]:mp(a,c,e):2===b[0]?y3(a,c,b[1],d):[0,y1(a,c,b[1],d)]}function
-mq(a,c,b){var
+b==="number"?0===b?[0,f(yW(a,c),d)]:mq(a,c,e):2===b[0]?yZ(a,c,b[1],d):[0,yX(a,c,b[1],d)]}function
+mr(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return br(mp(a,c,b),e)}if(fu(a)){var
-f=a[9];return m(function(d){return y4(a,c,b,d)},f)}return br(0,a[2])}function
-y5(a){var
-b=ej(a),c=b?fz(a):b;return be(c)}function
-mr(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-h1(e,d,c,b){switch(bM(e,c)){case
+e=a[2];return bs(mq(a,c,b),e)}if(fu(a)){var
+f=a[9];return m(function(d){return y0(a,c,b,d)},f)}return bs(0,a[2])}function
+y1(a){var
+b=ei(a),c=b?fz(a):b;return be(c)}function
+ms(b,a){return n(b,h(g(a)))?g(a):n(g(h(a)),b)?h(a):[0,b,b]}function
+h2(e,d,c,b){switch(bL(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
-f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
-ms(e,d,c,b){switch(bM(e,c)){case
+f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),o=k(g(g(b)),m);return n(a(h(c)[2],o),l)?g(b):h(b)}}function
+mt(e,d,c,b){switch(bL(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
-f=h(c)[2];return mr(v(a(d,h(c)[1]),f),b)}}function
-y6(f,e,a){if(a){var
-b=a[2],c=a[1];if(bM(f,e))var
-i=h(g(c)),d=ao(function(a){var
+f=h(c)[2];return ms(v(a(d,h(c)[1]),f),b)}}function
+y2(f,e,a){if(a){var
+b=a[2],c=a[1];if(bL(f,e))var
+i=h(g(c)),d=an(function(a){var
 b=h(g(a));return function(a){return q(b,a)}},i,b);else
 var
-j=g(h(c)),d=ao(function(a){var
-b=g(h(a));return function(a){return M(b,a)}},j,b);return m(function(a){return mr(d,a)},a)}return a}function
-mt(d,c,b,e,a){if(a){var
+j=g(h(c)),d=an(function(a){var
+b=g(h(a));return function(a){return M(b,a)}},j,b);return m(function(a){return ms(d,a)},a)}return a}function
+mu(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=mt(d,c,b,a,f);return[0,h1(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return h1(d,c,b,a)},f);return[0,ms(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-y7(p,o,f,d,c){function
+e=mu(d,c,b,a,f);return[0,h2(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return h2(d,c,b,a)},f);return[0,mt(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+y3(p,o,f,d,c){function
 b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bM(p,o)){var
+e(a){return h(h(a))}if(bL(p,o)){var
 q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
 v=b(c),i=z(b(d),v);if(i)var
 m=i;else{var
 w=b(c),n=C(b(d),w);if(n){var
 x=e(c);return z(e(d),x)}var
 m=n}return m}function
-y8(l,k,j,i,f,e){var
+y4(l,k,j,i,f,e){var
 c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=y7(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-y9(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return mt(c,d,b,y8(c,b,G(u(a)),1,f,e),a)}return a}function
-y_(a,e,c,b){var
+d=a[1],m=a[2],n=y3(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+y5(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return mu(c,d,b,y4(c,b,G(u(a)),1,f,e),a)}return a}function
+y6(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return y6(a,c,b);return m(function(b){return h1(a,e,c,b)},b)}function
-y$(a,d,c,b){var
+d==="number"&&d)return y2(a,c,b);return m(function(b){return h2(a,e,c,b)},b)}function
+y7(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return y9(a,d,c,b);return m(function(b){return ms(a,d,c,b)},b)}function
-za(a,b){function
+e==="number"&&e)return y5(a,d,c,b);return m(function(b){return mt(a,d,c,b)},b)}function
+y8(a,b){function
 d(b){var
 d=g(b),c=C(g(a),d);if(c){var
 e=h(b);return C(h(a),e)}return c}var
 j=d(g(b)),e=j||d(h(b));if(e)var
 f=e;else{var
 k=h(a),i=C(g(a),k);if(i)var
-l=g(a),c=o(h(g(b)),l);else
+l=g(a),c=n(h(g(b)),l);else
 var
 c=i;if(c){var
-m=g(h(b));return o(g(a),m)}var
+m=g(h(b));return n(g(a),m)}var
 f=c}return f}function
-zb(f,e){var
+y9(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=za(b[1],a[1]);if(c){var
+c=y8(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-mu(l,k,j,i,f,e,d,a,c){var
-b=zb(a,c);return b?lL(l,k,j,i,f,d,e,m(function(a){var
+mv(l,k,j,i,f,e,d,a,c){var
+b=y9(a,c);return b?lM(l,k,j,i,f,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-zc(d,c,j,i,h,b,g,a){var
-e=mu(d,c,j,i,h,b,g,y_(d,c,b,a),a);if(e)var
-f=mu(d,c,j,i,h,b,g,y$(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+y_(d,c,j,i,h,b,g,a){var
+e=mv(d,c,j,i,h,b,g,y6(d,c,b,a),a);if(e)var
+f=mv(d,c,j,i,h,b,g,y7(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-zd(a){var
-d=h(a),b=o(g(a),d);if(b)var
+y$(a){var
+d=h(a),b=n(g(a),d);if(b)var
 e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
 fM(c,b,e,d){var
 f=W(function(d){return v(a(b,d),c)},d);return[0,W(function(d){return F(a(b,d),c)},e),f]}function
-ze(b,a){var
+za(b,a){var
 c=cj(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-zf(e,b,a,c){var
-f=ze(b,c),g=br([0,d,a],e[2]),h=b[3];return hH(function(b,c){return fM(h,a,b,c)},g,f)}function
-mv(b,a){var
+zb(e,b,a,c){var
+f=za(b,c),g=bs([0,d,a],e[2]),h=b[3];return hI(function(b,c){return fM(h,a,b,c)},g,f)}function
+mw(b,a){var
 c=h(a),d=M(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
-zg(b,d,c,a){var
-e=l(b,l(d,g(a)));return mv(a,[0,l(b,l(c,h(a))),e])}function
-zh(b,f,e,d,c){var
-a=zf(b,f,e,c);if(dz(b)){var
+zc(b,d,c,a){var
+e=l(b,l(d,g(a)));return mw(a,[0,l(b,l(c,h(a))),e])}function
+zd(b,f,e,d,c){var
+a=zb(b,f,e,c);if(dz(b)){var
 i=cj(c,f[4]);if(D(function(a){var
 c=b[2];return X(g(a),c)},i)&&D(function(a){var
-b=h(a);return o(g(a),b)},a)){var
+b=h(a);return n(g(a),b)},a)){var
 j=ag(m(g,a)),k=ag(m(h,a)),l=Y(d,a);return m(function(a){var
-b=g(a),c=zg(e,j,k,h(a));return W(function(a){return mv(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-zi(g){function
+b=g(a),c=zc(e,j,k,h(a));return W(function(a){return mw(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+ze(g){function
 e(c,b){if(c){if(b){var
 h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
-mw(e,d,a,b){var
+mx(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2],g=a[1];return k(n(zi(d),g,b),f)}return ad(a[1],b)}function
+f=a[2],g=a[1];return k(o(ze(d),g,b),f)}return ad(a[1],b)}function
 fN(e,c){var
 b=S(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-zj(e,h,c,b,g,f){var
-i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fN(e,h),j)),i)}function
-zk(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fN(e,h),i));return o(a(a(b,aL(e)),f),j)}function
-zl(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mw(b,a,m,g[1]),j=n[3],k=f?zj(b,a,h,i,f[1],j):1;if(k){if(e)return zk(b,a,h,i,e[1],j);var
+zf(e,h,c,b,g,f){var
+i=a(a(b,aL(e)),f),j=n(d,b)?c[4]:c[3];return n(a(g,a(fN(e,h),j)),i)}function
+zg(e,h,c,b,g,f){var
+i=n(d,b)?c[3]:c[4],j=a(g,a(fN(e,h),i));return n(a(a(b,aL(e)),f),j)}function
+zh(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mx(b,a,m,g[1]),j=n[3],k=f?zf(b,a,h,i,f[1],j):1;if(k){if(e)return zg(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
 fO(b,c){var
 d=S(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ad(e,e),i),h)}}function
-mx(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(G(f[1]),n),g);return o(ag(m(function(f){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return n(a(ad(e,e),i),h)}}function
+my(f,d,c,b,e){var
+g=a(d,d),h=l(b,c),o=a(l(b,c),h),p=a(a(G(f[1]),o),g);return n(ag(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-zm(c){var
+zi(c){var
 d=S(c);return function(b,f,e){var
-g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(G(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-zn(a,c,b){var
+g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(G(c[1]),k),g),o=a(d,d),p=a(b[1],b[1]);return n(a(a(i(2,i(2,j)),p),o),m)}}function
+zj(a,c,b){var
 s=a[1],i=u(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
-e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
+e==="number")return 0===e?n(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aN(zm(a),f,m,q)){var
-v=b[1];return n(fO(a,c),f,v)}return mx(a,c,m,q,b[1])}var
-w=b[1];return n(fO(a,c),f,w)}var
-x=b[1];return n(fO(a,c),f,x)}var
+q=p[1];if(aN(zi(a),f,m,q)){var
+v=b[1];return o(fO(a,c),f,v)}return my(a,c,m,q,b[1])}var
+w=b[1];return o(fO(a,c),f,w)}var
+x=b[1];return o(fO(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return mx(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return my(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fO(a,c),[0,j,j],t)}}return i}function
-h2(e,c,b,a){var
+t=b[1];return o(fO(a,c),[0,j,j],t)}}return i}function
+h3(e,c,b,a){var
 f=cj(a,c[4]);return m(function(a){var
 c=h(a),f=P(g(a),b,[0,d,d,j,j]);return[0,[0,dv(e,g(a)),f],c]},f)}function
-h3(c,f,b,e,a){var
-d=zn(c,b,a);return d?D(function(d){return zl(c,f,b,a,d)},e):d}function
-h4(b,g,f,c,i,h){var
-e=mw(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fN(b,f),j),l=aL(b),m=F(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fN(b,f),n),q=aL(b);return[0,v(a(a(g,e),q),p),m]}function
-zo(b,a,e){var
-f=g(a);if(o(g(b),f)){var
-i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=q(g(b),j),k=g(e),d=o(c,M(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-zp(b,e,a){var
-f=g(a);if(o(g(b),f)){var
-i=h(b);if(o(h(a),i))return[0,a]}var
-j=g(a),c=M(h(b),j),k=h(e),d=o(q(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-zq(f,e,d,c,a){return m(function(a){var
-b=h3(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-zr(l,k,j,i,h){var
+h4(c,f,b,e,a){var
+d=zj(c,b,a);return d?D(function(d){return zh(c,f,b,a,d)},e):d}function
+h5(b,g,f,c,i,h){var
+e=mx(b,f,h,i),j=n(d,e)?c[3]:c[4],k=a(fN(b,f),j),l=aL(b),m=F(a(a(g,e),l),k),o=n(d,e)?c[4]:c[3],p=a(fN(b,f),o),q=aL(b);return[0,v(a(a(g,e),q),p),m]}function
+zk(b,a,e){var
+f=g(a);if(n(g(b),f)){var
+i=h(b);if(n(h(a),i))return[0,a]}var
+j=h(a),c=q(g(b),j),k=g(e),d=n(c,M(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+zl(b,e,a){var
+f=g(a);if(n(g(b),f)){var
+i=h(b);if(n(h(a),i))return[0,a]}var
+j=g(a),c=M(h(b),j),k=h(e),d=n(q(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+zm(f,e,d,c,a){return m(function(a){var
+b=h4(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+zn(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=P(s,i,0);if(b){var
 c=P(r,i,0);if(c)if(a){var
-t=a[1],d=h4(l,k,j,n,o,b[1]),u=s===r?d:h4(l,k,j,n,o,c[1]),e=zo(t,d,u);if(e)var
-f=zp(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=a[1],d=h5(l,k,j,n,o,b[1]),u=s===r?d:h5(l,k,j,n,o,c[1]),e=zk(t,d,u);if(e)var
+f=zl(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4587,98 +4581,98 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-zs(a,c,h,f,e,d,b){var
-i=h2(a,c,e,d),j=a[2];if(u(b[3])===j){var
+zo(a,c,h,f,e,d,b){var
+i=h3(a,c,e,d),j=a[2];if(u(b[3])===j){var
 k=cj(d,c[4]);if(D(function(b){var
 c=a[2];return X(g(b),c)},k)){var
-l=zq(a,c,b[1],i,b[2]),n=Y(a[9],e),o=Y(Y(f,b[3]),n),p=b[1];return m(function(b){return zr(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
-zt(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lN(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
-zu(a,c,b,g,f){var
+l=zm(a,c,b[1],i,b[2]),n=Y(a[9],e),o=Y(Y(f,b[3]),n),p=b[1];return m(function(b){return zn(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
+zp(b,e,d,c){var
+i=z(c,d)?h(e):g(e),f=lO(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
+zq(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?lQ(a,c,b,g,f):h}var
+j=a[2],h=u(b)===j?1:0;return h?lR(a,c,b,g,f):h}var
 k=a[2],i=u(b)===k?1:0;return i?fF(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return lO(a,c,g,f,b)}var
-n=e[2],o=e[1];return hL(b,function(a,b,d){return zt(c,a,b,d)},o,n,m,l,d)}function
-zv(b,e,i,h,g,f,d,c){var
-j=b1(b,c),m=a(e,l(b1(b,d),j)),n=cY(b),o=F(s(a(a(f,e),n)),h);return k(k(hQ(b,1,g,i,d,c),o),m)}function
-zw(j,i,h,b,a,e){var
+m(b){return lP(a,c,g,f,b)}var
+n=e[2],o=e[1];return hM(b,function(a,b,d){return zp(c,a,b,d)},o,n,m,l,d)}function
+zr(b,e,i,h,g,f,d,c){var
+j=b1(b,c),m=a(e,l(b1(b,d),j)),n=cY(b),o=F(s(a(a(f,e),n)),h);return k(k(hR(b,1,g,i,d,c),o),m)}function
+zs(j,i,h,b,a,e){var
 c=b[4];return D(function(c){if(3===c[0]){if(a){var
-f=be(g9(c[1],e));if(!f)return o(zv(j,i,h,b[3],a[1],c[2],b[1],e),d);var
+f=be(g_(c[1],e));if(!f)return n(zr(j,i,h,b[3],a[1],c[2],b[1],e),d);var
 g=f}else
 var
 g=a;return g}return 1},c)}function
-zx(g,c,f,e,b){var
-j=aL(g),h=a(aL(g),j);if(o(d,b))var
+zt(g,c,f,e,b){var
+j=aL(g),h=a(aL(g),j);if(n(d,b))var
 k=a(f[3],e[3]),i=F(a(a(c,b),h),k);else
 var
 l=a(f[4],e[4]),i=F(a(a(c,b),h),l);return M(c,i)}function
-zy(e,d,m,c,b){var
-f=ad(g(b),m);if(bL(e)){var
-n=c[1],o=a(i(2,j),f);return a(d,k(l(h(b)[1],o),n))}return zx(e,d,h(b),c,f)}function
-h5(a,e,c,b){var
-f=dv(a,b),g=P(b,c,[0,d,d,j,j]),h=Y(a[9],c);return m(function(b){return zy(a,e,f,g,b)},h)}function
-h6(f,e,n,c,b){if(bL(f)){var
-u=S(f),g=a(S(f),u),h=l(a(k(c,b),g),n),p=o(d,c),q=p?o(d,b):p;if(q){var
-r=o(h,d);if(!r){var
-v=a(b,g),w=a(c,g),x=a(a(i(2,i(2,j)),w),v);return o(a(h,h),x)}var
+zu(e,d,m,c,b){var
+f=ad(g(b),m);if(bK(e)){var
+n=c[1],o=a(i(2,j),f);return a(d,k(l(h(b)[1],o),n))}return zt(e,d,h(b),c,f)}function
+h6(a,e,c,b){var
+f=dv(a,b),g=P(b,c,[0,d,d,j,j]),h=Y(a[9],c);return m(function(b){return zu(a,e,f,g,b)},h)}function
+h7(f,e,o,c,b){if(bK(f)){var
+u=S(f),g=a(S(f),u),h=l(a(k(c,b),g),o),p=n(d,c),q=p?n(d,b):p;if(q){var
+r=n(h,d);if(!r){var
+v=a(b,g),w=a(c,g),x=a(a(i(2,i(2,j)),w),v);return n(a(h,h),x)}var
 s=r}else
 var
 s=q;return s}var
-y=a(c,b),m=l(a(n,e),y),t=o(m,d);if(t)return t;var
-z=a(b,b),A=l(a(e,e),z),B=a(c,c),C=a(l(a(e,e),B),A);return o(a(m,m),C)}function
-h7(a,b){var
+y=a(c,b),m=l(a(o,e),y),t=n(m,d);if(t)return t;var
+z=a(b,b),A=l(a(e,e),z),B=a(c,c),C=a(l(a(e,e),B),A);return n(a(m,m),C)}function
+h8(a,b){var
 c=M(h(a),b);return q(g(a),c)}function
-my(n,m,l,k,j,i,h){var
+mz(n,m,l,k,j,i,h){var
 c=j,b=i,a=h;for(;;){if(b){if(a){var
 e=a[1],f=c===l?1:0;if(f)var
 d=f;else
 var
-o=h7(k,e),d=h6(n,m,b[1],e,o);if(d){var
+o=h8(k,e),d=h7(n,m,b[1],e,o);if(d){var
 c=c+1|0,b=b[2],a=a[2];continue}var
 g=d}else
 var
 g=a;return g}return a?0:1}}function
-mz(m,l,k,e,j,i,h){var
+mA(m,l,k,e,j,i,h){var
 c=j,b=i,a=h;for(;;){if(b){if(a){var
 f=c===k?1:0;if(f)var
 d=f;else
 var
-n=h7(a[1],e),d=h6(m,l,b[1],e,n);if(d){var
+n=h8(a[1],e),d=h7(m,l,b[1],e,n);if(d){var
 c=c+1|0,b=b[2],a=a[2];continue}var
 g=d}else
 var
 g=a;return g}return a?0:1}}function
 fP(a,b){if(a){var
-c=a[1],d=o(g(c),b);if(d)return o(b,h(c));var
+c=a[1],d=n(g(c),b);if(d)return n(b,h(c));var
 e=d}else
 var
 e=a;return e}function
-mA(l,k,j,i,b){var
+mB(l,k,j,i,b){var
 c=fM(k,l,j,i),d=g(c);if(d)var
-m=g(b),a=o(d[1],m);else
+m=g(b),a=n(d[1],m);else
 var
 a=1;if(a){var
 e=h(c);if(e){var
-n=e[1];return o(h(b),n)}var
+o=e[1];return n(h(b),o)}var
 f=1}else
 var
 f=a;return f}function
-mB(e,d,a,c,b){return D(function(a){switch(a[0]){case
+mC(e,d,a,c,b){return D(function(a){switch(a[0]){case
 1:var
-f=be(a[1]===c?1:0);return f?f:mA(e,d,a[2],a[3],b);case
+f=be(a[1]===c?1:0);return f?f:mB(e,d,a[2],a[3],b);case
 2:var
-h=a[1],i=function(b,a){return b===a?1:0},g=a6(function(a){return i(c,a)},h);return g?g:mA(e,d,a[2],a[3],b);default:return 1}},a)}function
-zz(d,q,b,p,n,m,l,k,c,j,a){var
-y=h(a),r=o(g(a),y),s=r?fP(j,g(a)):r,t=s?fP(j,h(a)):s;if(t)var
-z=2<=bM(d,c)?0:1,e=z;else
+h=a[1],i=function(b,a){return b===a?1:0},g=a6(function(a){return i(c,a)},h);return g?g:mB(e,d,a[2],a[3],b);default:return 1}},a)}function
+zv(d,q,b,p,o,m,l,k,c,j,a){var
+y=h(a),r=n(g(a),y),s=r?fP(j,g(a)):r,t=s?fP(j,h(a)):s;if(t)var
+z=2<=bL(d,c)?0:1,e=z;else
 var
 e=t;if(e){var
-f=bu(d,q,b,p,n,c,g(a));if(f){var
-i=bu(d,q,b,p,n,c,h(a));if(i){var
-u=mB(b,m,l,k,f[1]);if(u)return mB(b,m,l,k,i[1]);var
+f=bv(d,q,b,p,o,c,g(a));if(f){var
+i=bv(d,q,b,p,o,c,h(a));if(i){var
+u=mC(b,m,l,k,f[1]);if(u)return mC(b,m,l,k,i[1]);var
 v=u}else
 var
 v=i;var
@@ -4688,23 +4682,23 @@ w=f;var
 x=w}else
 var
 x=e;return x}function
-zA(s,r,q,p,o,n,m,l,k,j,i,h){var
+zw(s,r,q,p,o,n,m,l,k,j,i,h){var
 d=k,c=j,b=i,a=h;for(;;){if(c){if(b)if(a){var
-t=be(f(l,d)),g=t||zz(s,r,q,p,o,n,m,d,c[1],b[1],a[1]);if(g){var
+t=be(f(l,d)),g=t||zv(s,r,q,p,o,n,m,d,c[1],b[1],a[1]);if(g){var
 d=d+1|0,c=c[2],b=b[2],a=a[2];continue}var
 e=g}else
 var
 e=a;else
 var
 e=b;return e}return 1}}function
-h8(a){return bK(function(a){return 1===a[0]?[0,a[1],0]:0},a)}function
-et(a,c){return bK(function(a){if(2===a[0]){var
+h9(a){return bJ(function(a){return 1===a[0]?[0,a[1],0]:0},a)}function
+es(a,c){return bJ(function(a){if(2===a[0]){var
 b=f(c,[0,a[2],a[3]]),d=b?a[1]:b;return d}return 0},a)}function
-mC(m,l,k,j,i,f,e,d,c,a){if(f){if(e)if(d)if(c)if(a){var
+mD(m,l,k,j,i,f,e,d,c,a){if(f){if(e)if(d)if(c)if(a){var
 r=a[1],s=c[1],t=d[1],u=e[1],v=f[1],w=fP(u,t),x=w?fP(u,s):w;if(x){var
-n=bu(m,l,k,j,i,v,t);if(n){var
-o=bu(m,l,k,j,i,v,s);if(o){var
-p=mC(m,l,k,j,i,f[2],e[2],d[2],c[2],a[2]);if(p)var
+n=bv(m,l,k,j,i,v,t);if(n){var
+o=bv(m,l,k,j,i,v,s);if(o){var
+p=mD(m,l,k,j,i,f[2],e[2],d[2],c[2],a[2]);if(p)var
 C=p[1],D=g(o[1]),E=M(h(r),D),F=h(n[1]),y=[0,[0,[0,q(g(r),F),E],C]];else
 var
 y=p;var
@@ -4725,72 +4719,72 @@ b=c;else
 var
 b=d;else
 var
-b=e;return b}return a?0:zB}function
-zC(g,f,e,b,d){var
+b=e;return b}return a?0:zx}function
+zy(g,f,e,b,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(c[1]===b)return c[2];var
-a=a[2];continue}return h5(g,f,e,b)}}function
-zD(b,e,d,a){var
-c=es(b);if(c){var
-f=et(a,h),i=aU(et(a,g),f),j=aU(h8(a),i);return m(function(a){return[0,a,h5(b,e,d,a)]},j)}return c}function
-zE(a,c,t,s,r,q,B,p,o,b,n){var
-e=o[4],i=h8(e),j=et(e,g),k=et(e,h);if(!be(es(a))){var
+a=a[2];continue}return h6(g,f,e,b)}}function
+zz(b,e,d,a){var
+c=er(b);if(c){var
+f=es(a,h),i=aU(es(a,g),f),j=aU(h9(a),i);return m(function(a){return[0,a,h6(b,e,d,a)]},j)}return c}function
+zA(a,c,t,s,r,q,B,p,o,b,n){var
+e=o[4],i=h9(e),j=es(e,g),k=es(e,h);if(!be(er(a))){var
 A=0;if(0===u(i)&&0===u(j)&&0===u(k))A=1;if(!A){var
 C=function(a){if(0===u(j)&&0===u(k)){var
-b=function(b,a){return b===a?1:0};return a6(function(c){return b(a,c)},i)}return 1},v=function(a){return P(a,b[3],[0,d,d])},f=function(b){return zC(a,c,q,b,B)},E=a[2],w=u(a[9])===E?1:0;if(w)var
+b=function(b,a){return b===a?1:0};return a6(function(c){return b(a,c)},i)}return 1},v=function(a){return P(a,b[3],[0,d,d])},f=function(b){return zy(a,c,q,b,B)},E=a[2],w=u(a[9])===E?1:0;if(w)var
 F=a[2],l=u(q)===F?1:0;else
 var
 l=w;if(l)var
-G=b[3],H=bt(a),m=zA(a,c,t,s,r,o[3],e,C,0,H,p,G);else
+G=b[3],H=bu(a),m=zw(a,c,t,s,r,o[3],e,C,0,H,p,G);else
 var
 m=l;var
 x=m?D(function(d){var
-g=b[1],h=f(d),e=my(a,c,d,v(d),0,h,g);if(e){var
-i=b[2],j=f(d);return my(a,c,d,v(d),0,j,i)}return e},i):m,y=x?D(function(e){var
-g=b[3],h=f(e);return mz(a,c,e,P(e,b[1],d),0,h,g)},j):x,z=y?D(function(e){var
-g=b[3],h=f(e);return mz(a,c,e,P(e,b[2],d),0,h,g)},k):y;if(z){var
-I=b[2],J=b[1];return mC(a,c,t,s,r,bt(a),p,J,I,n)}return z}}return[0,n]}function
-mD(b,a){return v(a,b[3])}function
-h9(e,d,c,b){if(b){var
-f=b[1];return a(mD(e,d),f)}return c}function
-mE(c,b,e){var
-a=c[4];return q(d,l(b,ag(m(function(a){return 0===a[0]?a[1]===e?q(d,h9(c,b,d,a[3])):d:d},a))))}function
-zF(c,b,e){var
-a=c[4];return ao(q,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=mE(c,b,a[1]),g=k(q(d,h9(c,b,d,a[3])),f);return M(h9(c,b,b,a[4]),g)}return d}return d},a))}function
-zG(c,b,a){var
-d=ak(0,c[2]);return m(function(c){return zF(b,a,c)},d)}function
-mF(d){var
+g=b[1],h=f(d),e=mz(a,c,d,v(d),0,h,g);if(e){var
+i=b[2],j=f(d);return mz(a,c,d,v(d),0,j,i)}return e},i):m,y=x?D(function(e){var
+g=b[3],h=f(e);return mA(a,c,e,P(e,b[1],d),0,h,g)},j):x,z=y?D(function(e){var
+g=b[3],h=f(e);return mA(a,c,e,P(e,b[2],d),0,h,g)},k):y;if(z){var
+I=b[2],J=b[1];return mD(a,c,t,s,r,bu(a),p,J,I,n)}return z}}return[0,n]}function
+mE(b,a){return v(a,b[3])}function
+h_(e,d,c,b){if(b){var
+f=b[1];return a(mE(e,d),f)}return c}function
+mF(c,b,e){var
+a=c[4];return q(d,l(b,ag(m(function(a){return 0===a[0]?a[1]===e?q(d,h_(c,b,d,a[3])):d:d},a))))}function
+zB(c,b,e){var
+a=c[4];return an(q,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=mF(c,b,a[1]),g=k(q(d,h_(c,b,d,a[3])),f);return M(h_(c,b,b,a[4]),g)}return d}return d},a))}function
+zC(c,b,a){var
+d=aj(0,c[2]);return m(function(c){return zB(b,a,c)},d)}function
+mG(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bv(b,a)},c=be(a6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bn(b,a)},c=be(a6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-zH(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=P(b,j,d),g=l(P(b,i,d),n),o=P(b,k,d),h=l(mE(e,m,f),o);if(z(d,g)&&z(d,h)){var
-p=e[4];if(be(a6(function(a){return yZ(f,b,a)},p)))return a(g,h)}return d}function
-zI(b,f,e,q,p,n,k,c){var
-x=mD(f,e),r=C(e,a(f[3],x));if(r)var
+zD(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=P(b,j,d),g=l(P(b,i,d),n),o=P(b,k,d),h=l(mF(e,m,f),o);if(z(d,g)&&z(d,h)){var
+p=e[4];if(be(a6(function(a){return yV(f,b,a)},p)))return a(g,h)}return d}function
+zE(b,f,e,q,p,o,k,c){var
+x=mE(f,e),r=C(e,a(f[3],x));if(r)var
 y=b[2],i=u(q)===y?1:0;else
 var
 i=r;var
 s=i?D(function(a){var
 d=f[2],c=X(g(a),d);if(c){var
-e=b[2];return X(h(a),e)}return c},c):i,t=s?mF(m(g,c)):s,v=t?mF(m(h,c)):t;if(v){var
-j=fF(b,e,Y(m(g,q),k),p,n);if(j){var
-z=aw(b,n),A=aw(b,p),B=ag(m(function(a){return zH(f,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
+e=b[2];return X(h(a),e)}return c},c):i,t=s?mG(m(g,c)):s,v=t?mG(m(h,c)):t;if(v){var
+j=fF(b,e,Y(m(g,q),k),p,o);if(j){var
+z=aw(b,o),A=aw(b,p),B=ag(m(function(a){return zD(f,e,k,A,z,a)},c));return n(l(j[1],B),d)}var
 w=j}else
 var
 w=v;return w}function
-zJ(a){var
+zF(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-zK(a,c,j,i,f,b,e,d){var
-k=Y(a[9],b),l=Y(bt(a),k);return a7(m(function(b){var
-k=g(h(b)),l=zJ(h4(a,c,e,h(h(b)),k,d));return el(a,c,j,i,f,g(b),l)},l))}function
-zL(a,b,x,i,w,v,h,t,f){var
+zG(a,c,j,i,f,b,e,d){var
+k=Y(a[9],b),l=Y(bu(a),k);return a7(m(function(b){var
+k=g(h(b)),l=zF(h5(a,c,e,h(h(b)),k,d));return ek(a,c,j,i,f,g(b),l)},l))}function
+zH(a,b,x,i,w,v,h,t,f){var
 j=f[2],k=f[1],y=cj(0,b[4]),l=D(function(b){var
-c=a[2];return X(g(b),c)},y),m=l?h3(a,b,k,h2(a,b,h,0),j):l;if(m){var
-c=zK(a,x,i,w,v,h,k,j);if(c){var
-n=c[1],z=a[2],p=u(n)===z?1:0;if(p){var
-e=fF(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+c=a[2];return X(g(b),c)},y),m=l?h4(a,b,k,h3(a,b,h,0),j):l;if(m){var
+c=zG(a,x,i,w,v,h,k,j);if(c){var
+o=c[1],z=a[2],p=u(o)===z?1:0;if(p){var
+e=fF(a,i,o,t,b[1]);if(e)return n(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4800,479 +4794,473 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-zM(a){return mq(a[1],a[2][1],a[2][3])}function
-zN(a){return a?zd(a[1]):a}function
-mG(a){return m(zN,a)}function
-mH(b){var
+zI(a){return mr(a[1],a[2][1],a[2][3])}function
+zJ(a){return a?y$(a[1]):a}function
+mH(a){return m(zJ,a)}function
+mI(b){var
 d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fD(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return zs(d,c,e,g,h[1],a,k)}return mG(zh(d,c,e,g,a))}return j}}function
-zO(a){var
+k=f(i,a);return zo(d,c,e,g,h[1],a,k)}return mH(zd(d,c,e,g,a))}return j}}function
+zK(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a7(g);return b?zc(c,d,e,f,a[3],h,i,b[1]):b}}function
-mI(b){var
+b=a7(g);return b?y_(c,d,e,f,a[3],h,i,b[1]):b}}function
+mJ(b){var
 a=b[1];return function(c){var
 d=D(function(b){var
 c=a[2];return u(b)===c?1:0},c);if(d){var
-e=hh(a[2],c),f=bt(a),g=lM(a[6]);return a7(hI(zO(b),g,f,e))}return d}}function
-zP(a,k,f){var
-g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
+e=hi(a[2],c),f=bu(a),g=lN(a[6]);return a7(hJ(zK(b),g,f,e))}return d}}function
+zL(a,k,f){var
+g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,n,m,b){switch(k){case
 0:return 1;case
 1:var
 j=C(c,h);if(j){var
-p=n(f[4],i,b);return zI(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=o(f[4],i,b);return zE(g,d,c,m,d[1],b,n,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return zL(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-zQ(c,n,m){var
+q=o(f[5],i,b);return zH(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+zM(c,o,m){var
 e=c[1],i=c[2][2];return function(b,r,q,p,f,a){var
 j=X(a,e[3]),k=j?be(a===b[1]?1:0):j;if(k)var
-g=zu(e,i,f,b[1],a),s=g?o(g[1],d):g,h=s;else
+g=zq(e,i,f,b[1],a),s=g?n(g[1],d):g,h=s;else
 var
 h=k;var
-l=h?zw(e,i,f,b,q,a):h;return l?b5(zP(c,n,m),b,r,p,f,a):l}}function
-zR(a,e){var
+l=h?zs(e,i,f,b,q,a):h;return l?b5(zL(c,o,m),b,r,p,f,a):l}}function
+zN(a,e){var
 b=a[1],g=a[2][1],h=a[2][2],i=a[2][3];return function(m,l,k,j,c){var
 d=a[4];if(d){var
-n=f(e[6],l);return zE(b,g,h,i,a[3],d[1],j,k,m,n,c)}return es(b)?0:[0,c]}}function
-zS(b,f,c){var
+n=f(e[6],l);return zA(b,g,h,i,a[3],d[1],j,k,m,n,c)}return er(b)?0:[0,c]}}function
+zO(b,f,c){var
 i=b[1],q=b[2][1],r=b[2][2];return function(a,j,u,t,s){var
 d=W(function(b){var
-c=a[4],d=a[3];return hH(function(a,b){return fM(d,r,a,b)},b,c)},s);if(d){var
-v=d[1],e=b5(zR(b,c),a,j,u,t,v);if(e){var
-k=e[1],w=1===f?zG(i,a,q):0,l=a6(l4,a[4]),x=l?hO(i,a[1]):l,y=D(fL,a[4]),m=y||D(function(a){var
-b=h(a);return o(g(a),b)},k);if(m){var
-z=c[1];return a6(b5(zQ(b,f,c),a,j,x,w,k),z)}var
-n=m}else
+c=a[4],d=a[3];return hI(function(a,b){return fM(d,r,a,b)},b,c)},s);if(d){var
+v=d[1],e=b5(zN(b,c),a,j,u,t,v);if(e){var
+k=e[1],w=1===f?zC(i,a,q):0,l=a6(l5,a[4]),x=l?hP(i,a[1]):l,y=D(fL,a[4]),m=y||D(function(a){var
+b=h(a);return n(g(a),b)},k);if(m){var
+z=c[1];return a6(b5(zM(b,f,c),a,j,x,w,k),z)}var
+o=m}else
 var
-n=e;var
-p=n}else
+o=e;var
+p=o}else
 var
 p=d;return p}}function
-zT(c,a){if(a){var
+zP(c,a){if(a){var
 b=a[1];return 0===b[0]?b[1]===c?1:0:0}return a}function
-zU(a,q,e){var
+zQ(a,q,e){var
 i=a[1],p=a[2][1];return function(b){var
-c=zM(a),j=mG(c),k=ak(0,b[2]),l=m(function(d){var
-f=e[2];return b5(mH(a),c,j,b,d,f)},k),r=D(fL,b[4])?0:f(mI(a),l),n=X(0,b[2]),o=n?y5(i):n,d=a[4],s=d?zD(i,p,d[1],b[4]):d;return function(d){var
+c=zI(a),j=mH(c),k=aj(0,b[2]),l=m(function(d){var
+f=e[2];return b5(mI(a),c,j,b,d,f)},k),r=D(fL,b[4])?0:f(mJ(a),l),n=X(0,b[2]),o=n?y1(i):n,d=a[4],s=d?zz(i,p,d[1],b[4]):d;return function(d){var
 n=dB(d,b),i=bZ(b[4],d);if(o){if(i&&0===i[1][0])var
-t=Y(k,l),u=m(function(b){if(zT(g(b),i)){var
-k=f(e[3],d),l=g(b);return b5(mH(a),c,j,n,l,k)}return h(b)},t),p=f(mI(a),u);else
+t=Y(k,l),u=m(function(b){if(zP(g(b),i)){var
+k=f(e[3],d),l=g(b);return b5(mI(a),c,j,n,l,k)}return h(b)},t),p=f(mJ(a),u);else
 var
-p=r;return b5(zS(a,q,e),n,d,c,s,p)}return o}}}function
-mJ(e,d,c,b,a){var
-f=av(a,cU(d,1));return bj(bI(cU(cU(bj(e,av(2,b)),f),1),c),1)}function
-mK(a,e,d,c,b){var
+p=r;return b5(zO(a,q,e),n,d,c,s,p)}return o}}}function
+mK(e,d,c,b,a){var
+f=av(a,cU(d,1));return bj(bH(cU(cU(bj(e,av(2,b)),f),1),c),1)}function
+mL(a,e,d,c,b){var
 f=G(h(a[3])),i=av(b,h(a[4])),j=l(G(bj(av(d,h(a[2])),i)),f),k=G(g(a[3])),m=av(c,g(a[4]));return[0,l(G(bj(av(e,g(a[2])),m)),k),j]}function
-mL(i,f,a){var
-c=o(d,g(a));if(c)var
+mM(i,f,a){var
+c=n(d,g(a));if(c)var
 j=G(i),b=z(g(a),j);else
 var
 b=c;var
-e=b?o(d,h(a)):b;if(e){var
+e=b?n(d,h(a)):b;if(e){var
 k=G(f);return z(h(a),k)}return e}function
-mM(b,a){return b===1?0:a}function
+mN(b,a){return b===1?0:a}function
 dC(b,a){function
 f(b){return a}function
 g(b){return i(2,dC(b,a))}function
-h(b){return x(i(2,dC(b,a)))}if(o(b,j))return f(0);var
+h(b){return x(i(2,dC(b,a)))}if(n(b,j))return f(0);var
 c=cg(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
-h_=0;function
+h$=0;function
 fQ(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fQ(a,h)},l=function(a){return fQ(a,f)};if(o(b,j))return i(0);var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fQ(a,h)},l=function(a){return fQ(a,f)};if(n(b,j))return i(0);var
 c=cg(b,G(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
-eu(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eu(b,a,f),g,e]},p=function(b){return[0,f,g,eu(b,a,e)]};if(o(c,j))return m(0);var
-h=cg(c,G(2)),i=h[1];return C(h[2],d)?n(i):p(i)}function
+et(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},o=function(b){return[0,et(b,a,f),g,e]},p=function(b){return[0,f,g,et(b,a,e)]};if(n(c,j))return m(0);var
+h=cg(c,G(2)),i=h[1];return C(h[2],d)?o(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,eu(b,a,0),0,0]}function
-s(b){return[0,0,0,eu(b,a,0)]}if(o(c,j))return q(0);var
+r(b){return[0,et(b,a,0),0,0]}function
+s(b){return[0,0,0,et(b,a,0)]}if(n(c,j))return q(0);var
 k=cg(c,G(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
-h$(d,l,k,h){var
+ia(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=dC(a,x(i(2,j))),n=h$(d,g,c,dC(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
-o=dC(a,x(i(2,j))),b=e,c=h$(d,g,c,dC(a,i(2,j))),a=o;continue}return c}}var
-bN=[0,d,d],fR=[0,0,0,0,h_];function
-zV(c,b,a){return h$(c,b,a,j)}function
-mN(f,e,d){var
+m=dC(a,x(i(2,j))),n=ia(d,g,c,dC(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
+o=dC(a,x(i(2,j))),b=e,c=ia(d,g,c,dC(a,i(2,j))),a=o;continue}return c}}var
+bM=[0,d,d],fR=[0,0,0,0,h$];function
+zR(c,b,a){return ia(c,b,a,j)}function
+mO(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=eu(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
-ev(b,d,c){var
-e=b[4],a=fQ(kt(bj(av(d,b[3]),c)),e),f=a?a[1]:a;return f}function
-mO(d,c,b,a){return P(c,ev(d,b,a),bN)}function
+g=et(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
+eu(b,d,c){var
+e=b[4],a=fQ(ku(bj(av(d,b[3]),c)),e),f=a?a[1]:a;return f}function
+mP(d,c,b,a){return P(c,eu(d,b,a),bM)}function
 b2(d,b,a,c){var
-e=ak(0,b);return[0,d,b,a,mN(j,bK(function(b){var
-d=ak(0,a);return m(f(c,b),d)},e),h_)]}function
-mP(a,d,c,b){return b2(a,d,c,function(d,c){var
-e=ak(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
-ew(b,a){function
+e=aj(0,b);return[0,d,b,a,mO(j,bJ(function(b){var
+d=aj(0,a);return m(f(c,b),d)},e),h$)]}function
+mQ(a,d,c,b){return b2(a,d,c,function(d,c){var
+e=aj(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
+ev(b,a){function
 c(b){var
-c=ew(b,m(ch,a));return[0,m(function(a){return aX(bN,a)},a),c]}function
+c=ev(b,m(ch,a));return[0,m(function(a){return aX(bM,a)},a),c]}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-mQ(b,a){function
+mR(b,a){function
 c(b){var
-c=mQ(b,ch(a));return[0,aX(bN,a),c]}function
+c=mR(b,ch(a));return[0,aX(bM,a),c]}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 dD(a,c,b){var
-d=ev(a,c,b);return mQ(a[1],d)}function
-ia(b,a){if(b){if(a){var
-c=ia(b[2],a[2]);return bC(fn(b[1],a[1]),c)}return bN}return bN}function
-mR(b,a){var
+d=eu(a,c,b);return mR(a[1],d)}function
+ib(b,a){if(b){if(a){var
+c=ib(b[2],a[2]);return bC(fn(b[1],a[1]),c)}return bM}return bM}function
+mS(b,a){var
 c=F(h(b),a);return[0,v(g(b),a),c]}function
-mS(a){var
+mT(a){var
 b=g(a);return l(h(a),b)}function
-zW(a){return m(function(a){return M(d,a)},a)}function
-mT(d,a){var
-b=u(a),c=he(a,d),e=m(zW,a),f=n(fj(c),b,e);return[0,b,c,n(fj(c),b,a),f]}function
-zX(d,c,a,b){return c===1?fk(a,b):hd(d,c,a,fk(a,b))}function
-zY(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return mR([0,k(c,b),i],g)}function
-mU(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mU(h,g,ch(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zY(h,g,aX(d,f),o,n,m),l];else
+zS(a){return m(function(a){return M(d,a)},a)}function
+mU(d,a){var
+b=u(a),c=hf(a,d),e=m(zS,a),f=o(fj(c),b,e);return[0,b,c,o(fj(c),b,a),f]}function
+zT(d,c,a,b){return c===1?fk(a,b):he(d,c,a,fk(a,b))}function
+zU(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return mS([0,k(c,b),i],g)}function
+mV(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=mV(h,g,ch(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zU(h,g,aX(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-mV(h,f,e,a,c){var
+mW(h,f,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return zX(j,i,a,b)}var
-d=m(mS,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mU(h,f,e,b(a[3],n),l,k)}function
-zZ(b,a){var
-c=ce(mS(a));return q(q(ce(g(a)),c),b)}function
-mW(a){var
-b=a[4];return zV(function(c,b,a){return bB(zZ,b,a)},b,d)}function
-fS(a){return ao(bC,bN,a)}function
-mX(a){if(a){var
-b=a[2],c=a[1];return b?kC(c,mX(b)):c}return bN}function
-mY(b,a){var
-c=bk(h(a));return ev(b,bk(g(a)),c)}function
-mZ(b,a,f,e){var
-c=ak(0,g(b[1]));return bK(function(g){var
-c=ak(0,h(b[1]));return m(function(h){var
-c=mK(b,f,e,g,h),d=mL(a[2],a[3],c);return d?mY(a,c):d},c)},c)}function
-z0(b,a,f,e){var
-c=ak(0,g(b[1]));return bK(function(g){var
-c=ak(0,h(b[1]));return bK(function(h){var
-c=mK(b,f,e,g,h),d=mL(a[2],a[3],c),i=d?[0,mY(a,c),0]:d;return i},c)},c)}function
-ib(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mJ(b[2],f,e,d,c)}function
+b(a,b){return zT(j,i,a,b)}var
+d=m(mT,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mV(h,f,e,b(a[3],n),l,k)}function
+zV(b,a){var
+c=ce(mT(a));return q(q(ce(g(a)),c),b)}function
+mX(a){var
+b=a[4];return zR(function(c,b,a){return bB(zV,b,a)},b,d)}function
+fS(a){return an(bC,bM,a)}function
+mY(a){if(a){var
+b=a[2],c=a[1];return b?kD(c,mY(b)):c}return bM}function
+mZ(b,a){var
+c=bk(h(a));return eu(b,bk(g(a)),c)}function
+m0(b,a,f,e){var
+c=aj(0,g(b[1]));return bJ(function(g){var
+c=aj(0,h(b[1]));return m(function(h){var
+c=mL(b,f,e,g,h),d=mM(a[2],a[3],c);return d?mZ(a,c):d},c)},c)}function
+zW(b,a,f,e){var
+c=aj(0,g(b[1]));return bJ(function(g){var
+c=aj(0,h(b[1]));return bJ(function(h){var
+c=mL(b,f,e,g,h),d=mM(a[2],a[3],c),i=d?[0,mZ(a,c),0]:d;return i},c)},c)}function
 ic(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mJ(b[3],f,e,d,c)}function
-z1(a){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mK(b[2],f,e,d,c)}function
+id(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mK(b[3],f,e,d,c)}function
+zX(a){var
 b=q(d,h(a));return[0,q(d,g(a)),b]}function
-z2(e,d,c,b){function
-a(a){return bs(e,a[1],a[2])}var
-f=kC(a(d),b);return vP(a(c),f)}function
-z3(c,b){if(o(d,h(b)))var
+zY(e,d,c,b){function
+a(a){return bt(e,a[1],a[2])}var
+f=kD(a(d),b);return vL(a(c),f)}function
+zZ(c,b){if(n(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=F(a(h(b),l),k);if(o(d,g(b)))var
+k=c[2],l=c[1],e=F(a(h(b),l),k);if(n(d,g(b)))var
 f=g(b);else
 var
 i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
-z4(a,e,c){var
-b=hy(a,e,a,vM(c));return b?fo(a,bC([0,a,a],b[1])):[0,d,a]}function
-z5(a,d,c){var
-b=hy(a,d,a,fn(i(2,j),c));if(b){var
-e=fo(a,bC([0,a,a],b[1]));return vN([0,a,a],fn(i(2,j),e))}return[0,s(a),a]}function
-z6(a,b){return v0(a,fo(a,b))}function
-m0(e,d,b,a,c){if(a){var
-f=a[1],i=b0(b,c),j=m0(e,d,b,a[2],i),k=kv(ci(b,c)),l=h(f);return aU(mV(e,d,g(f),l,k),j)}return a}function
-z7(h,d,c,g,b,f,a){var
-i=bI(a[1],c),e=bI(u(b),c),j=mW(a),k=ak(0,c),l=m(function(a){var
-c=mT(j,ci(e,b0(av(a,e),b)));return[0,b0(av(a,e),f),c]},k);function
+z0(a,e,c){var
+b=hz(a,e,a,vI(c));return b?fo(a,bC([0,a,a],b[1])):[0,d,a]}function
+z1(a,d,c){var
+b=hz(a,d,a,fn(i(2,j),c));if(b){var
+e=fo(a,bC([0,a,a],b[1]));return vJ([0,a,a],fn(i(2,j),e))}return[0,s(a),a]}function
+z2(a,b){return vW(a,fo(a,b))}function
+m1(e,d,b,a,c){if(a){var
+f=a[1],i=b0(b,c),j=m1(e,d,b,a[2],i),k=kw(ci(b,c)),l=h(f);return aU(mW(e,d,g(f),l,k),j)}return a}function
+z3(h,d,c,g,b,f,a){var
+i=bH(a[1],c),e=bH(u(b),c),j=mX(a),k=aj(0,c),l=m(function(a){var
+c=mU(j,ci(e,b0(av(a,e),b)));return[0,b0(av(a,e),f),c]},k);function
 n(c,b){var
-e=mZ(d,a,c,b);return m0(h,g,i,l,ew(a[1],e))}var
-o=ic(d,a),p=ib(d,a);return b2(u(b),p,o,n)}function
-z8(e,d,b,c,a){var
-f=mT(mW(a),b);function
-g(g,b){return mV(e,d,c,f,dD(a,0,0))}return b2(u(b),1,1,g)}function
-z9(b){var
+e=m0(d,a,c,b);return m1(h,g,i,l,ev(a[1],e))}var
+o=id(d,a),p=ic(d,a);return b2(u(b),p,o,n)}function
+z4(e,d,b,c,a){var
+f=mU(mX(a),b);function
+g(g,b){return mW(e,d,c,f,dD(a,0,0))}return b2(u(b),1,1,g)}function
+z5(b){var
 a=aX(fR,b);function
 c(d,c){var
-e=m(function(a){return ev(a,d,c)},b);return m(fS,ew(a[1],e))}return b2(a[1],a[2],a[3],c)}function
-z_(a){var
+e=m(function(a){return eu(a,d,c)},b);return m(fS,ev(a[1],e))}return b2(a[1],a[2],a[3],c)}function
+z6(a){var
 b=aX(fR,a);function
-c(c,b){return bK(function(a){return dD(a,c,b)},a)}var
-d=b[3],e=b[2],f=0;return b2(ao(function(b,a){return bj(b[1],a)},f,a),e,d,c)}function
-m1(d,b,a){if(b)if(a)var
-e=m1(d,b[2],a[2]),c=[0,vO(d,b[1],a[1]),e];else
+c(c,b){return bJ(function(a){return dD(a,c,b)},a)}var
+d=b[3],e=b[2],f=0;return b2(an(function(b,a){return bj(b[1],a)},f,a),e,d,c)}function
+m2(d,b,a){if(b)if(a)var
+e=m2(d,b[2],a[2]),c=[0,vK(d,b[1],a[1]),e];else
 var
 c=a;else
 var
 c=b;return c}function
-z$(g,a,b){function
+z7(g,a,b){function
 c(d,c){var
-h=mM(b[3],c),e=dD(b,mM(b[2],d),h);if(b[1]===1)var
-i=a[1],f=br(aX(bN,e),i);else
+h=mN(b[3],c),e=dD(b,mN(b[2],d),h);if(b[1]===1)var
+i=a[1],f=bs(aX(bM,e),i);else
 var
-f=e;return m1(g,dD(a,d,c),f)}return b2(a[1],a[2],a[3],c)}function
+f=e;return m2(g,dD(a,d,c),f)}return b2(a[1],a[2],a[3],c)}function
 dE(b,a){function
 c(d,c){return m(b,dD(a,d,c))}return b2(a[1],a[2],a[3],c)}function
-Aa(b,a){function
+z8(b,a){function
 c(d,c){var
-e=z0(b,a,d,c);return m(mX,ew(a[1],e))}var
-d=ic(b,a),e=ib(b,a);return b2(a[1],e,d,c)}function
-Ab(b,a){var
+e=zW(b,a,d,c);return m(mY,ev(a[1],e))}var
+d=id(b,a),e=ic(b,a);return b2(a[1],e,d,c)}function
+z9(b,a){var
 c=h(b[1]),d=G(av(g(b[1]),c));function
 e(e,c){var
-f=mZ(b,a,e,c),g=ew(a[1],f);return m(function(a){return mR(fS(a),d)},g)}var
-f=ic(b,a),i=ib(b,a);return b2(a[1],i,f,e)}function
-Ac(a){function
+f=m0(b,a,e,c),g=ev(a[1],f);return m(function(a){return mS(fS(a),d)},g)}var
+f=id(b,a),i=ic(b,a);return b2(a[1],i,f,e)}function
+z_(a){function
 b(b,h,g){var
-c=g8(b,a[3]),d=a[2],e=g8(bI(b,a[3]),d),f=a[2];return mO(a,bI(bI(b,a[3]),f),e,c)}var
-c=a[3];return mP(av(av(a[1],a[2]),c),1,1,b)}function
-Ad(b,a){function
+c=g9(b,a[3]),d=a[2],e=g9(bH(b,a[3]),d),f=a[2];return mP(a,bH(bH(b,a[3]),f),e,c)}var
+c=a[3];return mQ(av(av(a[1],a[2]),c),1,1,b)}function
+z$(b,a){function
 c(d,c){var
-e=bI(c,h(b));return ev(a,bI(d,g(b)),e)}var
+e=bH(c,h(b));return eu(a,bH(d,g(b)),e)}var
 d=h(b),e=av(a[3],d),f=g(b),i=av(a[2],f);return b2(a[1],i,e,c)}function
-m2(b,a){var
+m3(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-Ae(b,a){var
-c=a[1]===b[1]?1:0;return c?m2(b,a):c}function
-Af(b,a){function
+Aa(b,a){var
+c=a[1]===b[1]?1:0;return c?m3(b,a):c}function
+Ab(b,a){function
 c(b,a){var
 c=a===b?1:0,d=c||(a===1?1:0);return d}var
 d=c(b[1],a[1]),e=d?c(b[2],a[2]):d;return e?c(b[3],a[3]):e}function
-Ag(a){var
-b=ak(0,a[2]);return D(function(b){var
-c=ak(0,a[3]);return D(function(c){var
+Ac(a){var
+b=aj(0,a[2]);return D(function(b){var
+c=aj(0,a[3]);return D(function(c){var
 e=dD(a,b,c);return D(function(a){return z(d,g(a))},e)},c)},b)}function
 cC(a,b){var
 c=a?[0,b]:a;return c}function
-Ah(c,k,b,e){var
+Ad(c,k,b,e){var
 a=aX(fR,e);if(typeof
 b==="number")switch(b){case
 0:var
-r=z9(e);return cC(D(function(b){return Ae(a,b)},e),r);case
+r=z5(e);return cC(D(function(b){return Aa(a,b)},e),r);case
 1:var
-s=z_(e);return cC(D(function(b){return m2(a,b)},e),s);case
+s=z6(e);return cC(D(function(b){return m3(a,b)},e),s);case
 2:var
-l=aX(fR,ch(e)),t=z$(c,a,l);return cC(Af(a,l),t);case
-3:return[0,dE(z1,a)];case
-4:return[0,dE(function(a){return z4(c,k,a)},a)];case
-5:return[0,dE(function(a){return z5(c,k,a)},a)];case
+l=aX(fR,ch(e)),t=z7(c,a,l);return cC(Ab(a,l),t);case
+3:return[0,dE(zX,a)];case
+4:return[0,dE(function(a){return z0(c,k,a)},a)];case
+5:return[0,dE(function(a){return z1(c,k,a)},a)];case
 6:var
-v=dE(function(a){return z6(c,a)},a);return cC(Ag(a),v);default:return[0,Ac(a)]}else
+v=dE(function(a){return z2(c,a)},a);return cC(Ac(a),v);default:return[0,z_(a)]}else
 switch(b[0]){case
 0:var
-i=b[4],f=b[2],w=z7(c,b[1],f,b[3],i,b[5],a),m=X(0,f);if(m)var
-x=u(i),n=av(f,bI(u(i),f))===x?1:0;else
+i=b[4],f=b[2],w=z3(c,b[1],f,b[3],i,b[5],a),m=X(0,f);if(m)var
+x=u(i),o=av(f,bH(u(i),f))===x?1:0;else
 var
-n=m;return cC(n,w);case
+o=m;return cC(o,w);case
 1:var
-y=z8(c,b[1],b[2],b[3],a),p=a[2]===1?1:0,z=p?a[3]===1?1:0:p;return cC(z,y);case
+y=z4(c,b[1],b[2],b[3],a),p=a[2]===1?1:0,z=p?a[3]===1?1:0:p;return cC(z,y);case
 2:var
-A=b[2],B=b[1];return[0,dE(function(a){return z2(c,B,A,a)},a)];case
+A=b[2],B=b[1];return[0,dE(function(a){return zY(c,B,A,a)},a)];case
 3:var
-q=b[1],C=dE(function(a){return z3(q,a)},a);return cC(o(d,q[1]),C);case
-4:return[0,Aa(b[1],a)];case
+q=b[1],C=dE(function(a){return zZ(q,a)},a);return cC(n(d,q[1]),C);case
+4:return[0,z8(b[1],a)];case
 5:var
-j=b[1],E=Ab(j,a),F=h(j[1]);return cC(X(0,av(g(j[1]),F)),E);default:return[0,Ad(b[1],a)]}}function
-Ai(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bs(e,a(l(a(d,b[2]),n),k),h)}function
-Aj(d,c){var
+j=b[1],E=z9(j,a),F=h(j[1]);return cC(X(0,av(g(j[1]),F)),E);default:return[0,z$(b[1],a)]}}function
+Ae(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bt(e,a(l(a(d,b[2]),n),k),h)}function
+Af(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-Ak(a,b){var
-e=a[3],f=av(av(a[1],a[2]),e),c=Aj(0,b)===f?1:0;return c?D(function(a){var
-b=o(d,a);return b?o(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
-Al(a){var
+Ag(a,b){var
+e=a[3],f=av(av(a[1],a[2]),e),c=Af(0,b)===f?1:0;return c?D(function(a){var
+b=n(d,a);return b?n(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
+Ah(a){var
 c=u(a[5]),b=cV(a[1],c);if(b){var
 e=a[5];return D(function(a){return z(d,a[1])},e)}return b}function
-Am(g,a,b){var
-c=a[2],e=a[3],f=a[1],h=mN(j,b,h_);return mP(f,c,e,function(b,k,i){var
-f=fQ(kt(bj(av(bj(av(b,c),k),e),i)),h),l=f?f[1]:d,m=P(b,a[5],[0,j,j]);return Ai(g,P(b,a[4],[0,d,j]),m,l)})}function
-m3(b,a){if(a){var
-c=a[2],d=a[1],e=function(a){return[0,d,m3(a,c)]},f=function(a){return[0,0,c]};return 0===b?f(0):e(b-1|0)}return a}function
-An(b,a){return a6(function(b){var
+Ai(g,a,b){var
+c=a[2],e=a[3],f=a[1],h=mO(j,b,h$);return mQ(f,c,e,function(b,k,i){var
+f=fQ(ku(bj(av(bj(av(b,c),k),e),i)),h),l=f?f[1]:d,m=P(b,a[5],[0,j,j]);return Ae(g,P(b,a[4],[0,d,j]),m,l)})}function
+m4(b,a){if(a){var
+c=a[2],d=a[1],e=function(a){return[0,d,m4(a,c)]},f=function(a){return[0,0,c]};return 0===b?f(0):e(b-1|0)}return a}function
+Aj(b,a){return a6(function(b){var
 c=b[1];function
 d(b,a){return b===a?1:0}return a6(function(b){return d(a,b)},c)},b)}function
-Ao(c,b,a){return bB(function(b,a){return An(c,a)?b:m3(a,b)},b,a)}function
-Ap(k,j,i,h){var
+Ak(c,b,a){return bB(function(b,a){return Aj(c,a)?b:m4(a,b)},b,a)}function
+Al(k,j,i,h){var
 b=i,a=h;for(;;){if(a){var
 f=a[2],c=a[1],l=c[1],d=a7(m(function(b){return function(a){return P(a,b,0)}}(b),l));if(d){var
-e=Ah(k,j,c[2],d[1]);if(e){var
-n=[0,[0,e[1]],0],b=aU(Ao(f,c[1],b),n),a=f;continue}var
+e=Ad(k,j,c[2],d[1]);if(e){var
+n=[0,[0,e[1]],0],b=aU(Ak(f,c[1],b),n),a=f;continue}var
 g=e}else
 var
-g=d;return g}return vJ(b,0)}}function
-m4(c,f,a,b){var
-d=Ak(a,b),e=d?Al(a):d;if(e){var
-g=a[6];return Ap(c,f,[0,[0,Am(c,a,b)],0],g)}return e}function
+g=d;return g}return vF(b,0)}}function
+Am(c,f,a,b){var
+d=Ag(a,b),e=d?Ah(a):d;if(e){var
+g=a[6];return Al(c,f,[0,[0,Ai(c,a,b)],0],g)}return e}function
 m5(b){var
 f=s(h(b)),c=q(d,q(g(b),f)),i=h(b),e=q(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-id(a){return fS(m(m5,a))}function
-Aq(d,b){var
+ie(a){return fS(m(m5,a))}function
+An(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
 m6(e,c,b,a){if(a){var
-f=a[2],g=m6(e,c,ch(b),f),h=a[1],i=aX(d,b);return bC(m5(n(Aq(e,c),i,h)),g)}return bN}function
-Ar(b,r,i,q){var
+f=a[2],g=m6(e,c,ch(b),f),h=a[1],i=aX(d,b);return bC(m5(o(An(e,c),i,h)),g)}return bM}function
+Ao(b,r,i,q){var
 s=a(b,b),j=fp(a(i,i),s,q);function
 k(a){var
 b=a8(h(a));return[0,bf(g(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-e=c[1],l=o(d,e[1]);if(l)var
-t=bs(b,e[1],e[2]),m=[0,bC(k(j),t)];else
+e=c[1],l=n(d,e[1]);if(l)var
+t=bt(b,e[1],e[2]),m=[0,bC(k(j),t)];else
 var
 m=l;return m;case
 1:var
-f=c[1],n=o(d,f[1]);if(n)var
-u=f[2],v=f[1],p=[0,k(bC(j,bs(a(b,b),v,u)))];else
+f=c[1],o=n(d,f[1]);if(o)var
+u=f[2],v=f[1],p=[0,k(bC(j,bt(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,bN]}function
-As(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hR(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hR(a(a(a(b,b),b),p),i,j);if(l){var
+p=o;return p}return[0,bM]}function
+Ap(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hS(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hS(a(a(a(b,b),b),p),i,j);if(l){var
 r=M(b,h(l[1])),t=g(k[1]);return[0,q(s(b),t),r]}return[0,s(b),b]}return[0,s(b),b]}function
-At(e,d,b){var
+Aq(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
 j=m6(d,b,c[1],g),k=a(b,f);return[0,fp(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=ia(c[1],g);return[0,fp(a(b,f),e,m)]}var
-l=c[3];return[0,As(e,b,ia(c[1],g),l,i)]}}}function
-Au(e,d,c,a,b){return a7(m(function(b){var
-f=l(h(b),a);return hy(e,d,c,[0,l(g(b),a),f])},b))}function
-Av(c,e,b){var
+m=ib(c[1],g);return[0,fp(a(b,f),e,m)]}var
+l=c[3];return[0,Ap(e,b,ib(c[1],g),l,i)]}}}function
+Ar(e,d,c,a,b){return a7(m(function(b){var
+f=l(h(b),a);return hz(e,d,c,[0,l(g(b),a),f])},b))}function
+As(c,e,b){var
 j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?M(c,F(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
-Aw(c,g,f,a){var
-i=m(h,a),b=Au(c,g,f,ao(q,h(aX(bN,a)),i),a);if(b)var
-d=b[1],j=fS(d),e=[0,m(function(a){return Av(c,j,a)},d)];else
+At(c,g,f,a){var
+i=m(h,a),b=Ar(c,g,f,an(q,h(aX(bM,a)),i),a);if(b)var
+d=b[1],j=fS(d),e=[0,m(function(a){return As(c,j,a)},d)];else
 var
 e=b;return e}function
-Ax(l,f,e){var
+Au(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
-b=j[1],k=o(d,b[1]);if(k){var
-m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(id(e)),p),n)}return k}return 1}var
-i=be(C(c[1][1],d));return i?i:z(d,g(id(e)))}}function
-Ay(b,a,c){var
+b=j[1],k=n(d,b[1]);if(k){var
+m=a(f,f),o=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return n(a(h(ie(e)),p),o)}return k}return 1}var
+i=be(C(c[1][1],d));return i?i:z(d,g(ie(e)))}}function
+Av(b,a,c){var
 d=D(function(c){var
-e=g(c),d=f(hW(b,a),e);if(d){var
-i=h(c);return f(hW(b,a),i)}return d},c);return d?Ax(b,a,c):d}function
-Az(b,f,a){var
+e=g(c),d=f(hX(b,a),e);if(d){var
+i=h(c);return f(hX(b,a),i)}return d},c);return d?Au(b,a,c):d}function
+Aw(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=Aw(c,f[3],a,d);j=1}if(!j){var
-e=Ar(c,b,a,id(d));if(e)var
-l=e[1],i=a7(m(n(At(c,b,a),d,l),k));else
+h=At(c,f[3],a,d);j=1}if(!j){var
+e=Ao(c,b,a,ie(d));if(e)var
+l=e[1],i=a7(m(o(Aq(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return W(function(a){return m(er,a)},h)}}function
-AA(c,b,d){var
+h=i}return W(function(a){return m(eq,a)},h)}}function
+Ax(c,b,d){var
 e=b[1];return function(g){var
-a=mh(c,e);if(a){var
-h=a[1];return a7(m(f(Az(c,b,d),h),g))}return a}}function
-AB(f,b,a){var
+a=mi(c,e);if(a){var
+h=a[1];return a7(m(f(Aw(c,b,d),h),g))}return a}}function
+Ay(f,b,a){var
 g=a[1],c=a[2];return function(h){if(D(fL,b[4]))var
 d=0;else{var
-l=ds(c,a[3]),e=hK(f,g,c,a[3],l,h);if(!e)return e;var
+l=ds(c,a[3]),e=hL(f,g,c,a[3],l,h);if(!e)return e;var
 d=e[1]}var
 i=b[4];function
-j(a,e){return l7(f,b,c,d,a,e)}var
-k=b[3];return D(function(a){return mk(g,h,c,d,k,j,a)},i)}}function
-AC(b,h,g,e,a){var
+j(a,e){return l8(f,b,c,d,a,e)}var
+k=b[3];return D(function(a){return ml(g,h,c,d,k,j,a)},i)}}function
+Az(b,h,g,e,a){var
 i=X(0,u(a));if(i)var
 l=h[2],c=u(a)===l?1:0;else
 var
 c=i;var
-j=c?D(function(a){return Ay(b,e,a)},a):c;if(j){var
-d=f(AA(b,g,e),a);if(d){var
-m=d[1];return f(AB(b,h,g),m)}var
+j=c?D(function(a){return Av(b,e,a)},a):c;if(j){var
+d=f(Ax(b,g,e),a);if(d){var
+m=d[1];return f(Ay(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-m7(a){var
-b=ak(0,av(a[2],a[3]));return m(function(b){var
-c=ak(0,a[1]);return m(function(c){var
-d=g8(b,a[3]);return mO(a,c,bI(b,a[3]),d)},c)},b)}function
-AD(d,j,c,b,i,h){var
-a=m4(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return AC(d,j,c,b,m7(e));var
-g=f}else
+AA(a){var
+b=aj(0,av(a[2],a[3]));return m(function(b){var
+c=aj(0,a[1]);return m(function(c){var
+d=g9(b,a[3]);return mP(a,c,bH(b,a[3]),d)},c)},b)}function
+AB(i,h,g,f,e){var
+a=Am(h,g,f,e);if(a)var
+b=a[1],c=b[1]===i[1]?1:0,j=c?[0,AA(b)]:c,d=j;else
 var
-g=a;return g}function
-AE(a,i,h){var
+d=a;return d}function
+AC(a,i,h){var
 c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
 b=fI(d,h[4]);if(b){var
-e=C(c,k);if(e)return lD(c,j,a[1],l,b[1],i[1],d);var
+e=C(c,k);if(e)return lE(c,j,a[1],l,b[1],i[1],d);var
 f=e}else
 var
 f=b;var
 g=f}else
 var
 g=a;return g}}function
-AF(b,e,h){var
+AD(b,e,h){var
 i=b[1],j=b[2][2];return function(f){var
 c=b[4];if(c){var
 d=fI(f,h[5]);if(d){var
-k=lV(i,e,c[1],e[1],f,d[1]);return W(function(b){var
+k=lW(i,e,c[1],e[1],f,d[1]);return W(function(b){var
 c=b[2];return v(a(j,b[1]),c)},k)}var
 g=d}else
 var
 g=c;return g}}function
-AG(c,a,e){var
+AE(c,a,e){var
 g=c[1],h=c[2][2];return function(j,i,d,b){if(b===a[1])return 0;var
-k=f(AF(c,a,e),b),l=fH(aN(AE(c,a,e),j,d,b),k),m=l6(g,a,i,h,d,b);return fH(fH(fG(g,h,d,a[1],b),m),l)}}function
-m8(b,a,c){var
+k=f(AD(c,a,e),b),l=fH(aN(AC(c,a,e),j,d,b),k),m=l7(g,a,i,h,d,b);return fH(fH(fG(g,h,d,a[1],b),m),l)}}function
+m7(b,a,c){var
 d=b[1],e=X(0,a[2]);if(e){var
-g=l8(b,a),h=l5(d,a),i=f(l9(b,a,c),g);return W(function(e){var
-f=ak(0,d[3]);return[0,e,m(aN(AG(b,a,c),g,h,e),f)]},i)}return e}function
-AH(c,a){var
+g=l9(b,a),h=l6(d,a),i=f(l_(b,a,c),g);return W(function(e){var
+f=aj(0,d[3]);return[0,e,m(aN(AE(b,a,c),g,h,e),f)]},i)}return e}function
+AF(c,a){var
 d=a[1],e=a[2];return function(h,g,f){var
-b=el(c,d,e,a[3],h,g,f);return b?er(b[1]):dr}}function
-AI(b,a){var
+b=ek(c,d,e,a[3],h,g,f);return b?eq(b[1]):dr}}function
+AG(b,a){var
 c=a[2];return function(d){var
-e=ds(c,a[3]),f=hh(b[2],d),g=Y(bt(b),f);return m(function(c){var
-d=ku(c[2]),f=c[1];return m(n(AH(b,a),e,f),d)},g)}}function
-AJ(b,d,a){var
+e=ds(c,a[3]),f=hi(b[2],d),g=Y(bu(b),f);return m(function(c){var
+d=kv(c[2]),f=c[1];return m(o(AF(b,a),e,f),d)},g)}}function
+AH(b,d,a){var
 c=d[2];return function(e,d){var
 f=W(s,fG(b,c,e,d,a));return[0,fG(b,c,e,a,d),f]}}function
-AK(a,b,i,d){var
+AI(a,b,i,d){var
 e=X(0,u(d[2]));if(e){var
-c=hZ(a,b,d);if(c){var
-g=c[1],j=f(h0(a,b),g);return W(function(c){var
-d=ak(0,a[3]),e=m(f(AJ(a,b,i),c),d);return[0,f(AI(a,b),g),c,e]},j)}var
+c=h0(a,b,d);if(c){var
+g=c[1],j=f(h1(a,b),g);return W(function(c){var
+d=aj(0,a[3]),e=m(f(AH(a,b,i),c),d);return[0,f(AG(a,b),g),c,e]},j)}var
 h=c}else
 var
-h=e;return h}function
-AL(i,h,g,f,e){var
-a=m4(h,g,f,e);if(a)var
-b=a[1],c=b[1]===i[1]?1:0,j=c?[0,m7(b)]:c,d=j;else
-var
-d=a;return d}var
-ck=[ap,AM,cM(0)],ex=[ap,AN,cM(0)];function
-aY(b,a){throw[0,ck,n(aC(AO),b,a)]}function
-AP(a){var
-b=K(a),c=0,d=q6(a);return[0,function(a){return 0},d,c,b]}function
-AQ(a){return[0,a,e8(64),0]}function
+h=e;return h}var
+ck=[ao,AJ,cM(0)],ew=[ao,AK,cM(0)];function
+aY(b,a){throw[0,ck,o(aC(AL),b,a)]}function
+AM(a){var
+b=K(a),c=0,d=q2(a);return[0,function(a){return 0},d,c,b]}function
+AN(a){return[0,a,e8(64),0]}function
 fT(c){var
 a=c[1];if(a[3]===a[4]){var
 b=f(a[1],a[2]);if(0===b)throw gI;a[4]=b;a[3]=0}var
 d=gr(a[2],a[3]);a[3]=a[3]+1|0;return d}function
 fU(b){var
-a=b[3];if(a)throw[0,ck,AR];return a}function
-bD(a){fU(a);rK(a[2]);(function(d){for(;;){var
+a=b[3];if(a)throw[0,ck,AO];return a}function
+bD(a){fU(a);rG(a[2]);(function(d){for(;;){var
 b=fT(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(rJ(a[2])===1025)return aY(AS,e9(a[2]));gU(a[2],b);continue}return c}}(0));return e9(a[2])}function
+c=32!==b?1:0;if(c){if(rF(a[2])===1025)return aY(AP,e9(a[2]));gV(a[2],b);continue}return c}}(0));return e9(a[2])}function
 dF(a,d){var
 b=bD(d),c=w(b,a);return c?aY(a,b):c}function
 cD(b){var
-a=1-b[3];if(a)throw[0,ck,AT];return a}var
-ie=au(dS,function(b){var
-a=qA(b);if(58<=a){if(!(5<a+i6>>>0))return a-87|0}else
-if(48<=a)return a+iU|0;return 16});function
-AU(a){return c(ie,a)[1+a]<16?1:0}function
-m9(a){var
-e=w(a,AV),f=e?45===aE(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+a=1-b[3];if(a)throw[0,ck,AQ];return a}var
+ig=au(dS,function(b){var
+a=qA(b);if(58<=a){if(!(5<a+i8>>>0))return a-87|0}else
+if(48<=a)return a+iW|0;return 16});function
+AR(a){return c(ig,a)[1+a]<16?1:0}function
+m8(a){var
+e=w(a,AS),f=e?45===aE(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==aE(a,b)?1:0:k;function
@@ -5280,267 +5268,267 @@ l(f){var
 b=f;for(;;){var
 c=b===K(a)?1:0;if(c)var
 d=c;else{var
-e=AU(aE(a,b));if(e){var
+e=AR(aE(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
 i=c<=dP?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aY(AW,a);return vC(16,a)}function
-AX(b,a){return 0===b?a:k(O(b,28),a)}function
+j=d;if(1-j)aY(AT,a);return vy(16,a)}function
+AU(b,a){return 0===b?a:k(O(b,28),a)}function
 aZ(d){fU(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
 e=gr(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==gr(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,AX(f,b)]}}var
-i=c(ie,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+l=0;if(1===g||1<g&&48!==gr(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,AU(f,b)]}}var
+i=c(ig,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:m9(bD(d))}function
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:m8(bD(d))}function
 dG(c){var
-a=bD(c),b=w(a,AY);return b?[0,m9(a)]:b}function
+a=bD(c),b=w(a,AV);return b?[0,m8(a)]:b}function
 cl(b){var
-a=aZ(b);if(U(a)<=0)aY(A0,jA(AZ,a));return a}var
-m_=1048576;function
+a=aZ(b);if(U(a)<=0)aY(AX,jC(AW,a));return a}var
+m9=1048576;function
 dH(b){var
-a=aZ(b);if(U(a)<0)aY(A2,jA(A1,a));if(g6(a,m_))throw[0,ex,f(aC(A3),m_)];return cT(a)}function
+a=aZ(b);if(U(a)<0)aY(AZ,jC(AY,a));if(g7(a,m9))throw[0,ew,f(aC(A0),m9)];return cT(a)}function
 c0(d,b,c){var
 a=dH(c);if(b<=a){var
-e=f(aC(A4),a);aY(n(aC(A5),d,b),e)}return a}function
-ig(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bo(a);var
+e=f(aC(A1),a);aY(o(aC(A2),d,b),e)}return a}function
+ih(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bp(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cm(b,a){return ig(dH(a),b,a)}function
+cm(b,a){return ih(dH(a),b,a)}function
 bl(b,d,c){var
-a=cm(d,c);if(1-d6(an(a),b)){var
-e=an(a),g=f(aC(A6),e);aY(aJ(A9,rf(A8,H(aC(A7),b))),g)}return a}function
-m$(c,b,a){var
+a=cm(d,c);if(1-d5(ap(a),b)){var
+e=ap(a),g=f(aC(A3),e);aY(aJ(A6,rb(A5,H(aC(A4),b))),g)}return a}function
+m_(c,b,a){var
 d=[0,b,0];return bl(c,function(a){return bl(d,aZ,a)},a)}function
 fV(e,b){var
-a=bD(b),c=w(a,A_);if(c){if(w(a,A$))return aY(Ba,a);var
+a=bD(b),c=w(a,A7);if(c){if(w(a,A8))return aY(A9,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-bO(a){var
+bN(a){var
 b=aZ(a);return[0,b,cl(a)]}function
 ax(c,b){var
-a=1-c;if(a)throw[0,ck,aJ(Bb,b)];return a}function
+a=1-c;if(a)throw[0,ck,aJ(A_,b)];return a}function
 cn(b){var
-a=dH(b);ax(0<a?1:0,Bc);return a}function
-Bd(e){var
+a=dH(b);ax(0<a?1:0,A$);return a}function
+Ba(e){var
 a=cm(aZ,e);function
 b(b,a){return gD(a,b)}var
-c=bp(function(a){var
+c=bq(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
 f=1,d=di(function(a){return b(f,a)},a);else
 var
-d=c;ax(d,Be);return a}function
-Bf(b,f,e){var
+d=c;ax(d,Bb);return a}function
+Bc(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=vA(e,-1-b|0),i=b-1|0,j=f?kp(e,i):f;ax(j,Bg);var
-a=cT(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);ax(l,Bh);c(d,g)[1+g]=1;return 0}dh(a,f);dh(a,e);c(d,0)[1]=1;return ax(cP(function(a){return a},d),Bi)}function
-Bj(b){var
-a=bD(b);if(w(a,Bk)){var
-c=w(a,Bl);if(c){if(w(a,Bm))return w(a,Bn)?w(a,Bo)?aY(Bp,a):1:[1,bO(b)];var
-d=[2,fV(bO,b)]}else
+f=vw(e,-1-b|0),i=b-1|0,j=f?kq(e,i):f;ax(j,Bd);var
+a=cT(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);ax(l,Be);c(d,g)[1+g]=1;return 0}dh(a,f);dh(a,e);c(d,0)[1]=1;return ax(cP(function(a){return a},d),Bf)}function
+Bg(b){var
+a=bD(b);if(w(a,Bh)){var
+c=w(a,Bi);if(c){if(w(a,Bj))return w(a,Bk)?w(a,Bl)?aY(Bm,a):1:[1,bN(b)];var
+d=[2,fV(bN,b)]}else
 var
-d=c;return d}return[0,bO(b)]}function
-Bq(b){var
-a=bD(b);if(w(a,Br)){if(w(a,Bs)){var
-c=w(a,Bt);if(c){if(w(a,Bu))return w(a,Bv)?w(a,Bw)?w(a,Bx)?w(a,By)?aY(Bz,a):[2,bO(b)]:4:3:1;var
-d=[0,bO(b)]}else
+d=c;return d}return[0,bN(b)]}function
+Bn(b){var
+a=bD(b);if(w(a,Bo)){if(w(a,Bp)){var
+c=w(a,Bq);if(c){if(w(a,Br))return w(a,Bs)?w(a,Bt)?w(a,Bu)?w(a,Bv)?aY(Bw,a):[2,bN(b)]:4:3:1;var
+d=[0,bN(b)]}else
 var
-d=c;return d}return 2}return[1,bO(b)]}function
-BA(e,b){var
-a=bD(b);if(w(a,BB)){var
-c=w(a,BC);if(c){if(w(a,BD))return w(a,BE)?w(a,BF)?aY(BG,a):[1,cn(b)]:2;var
+d=c;return d}return 2}return[1,bN(b)]}function
+Bx(e,b){var
+a=bD(b);if(w(a,By)){var
+c=w(a,Bz);if(c){if(w(a,BA))return w(a,BB)?w(a,BC)?aY(BD,a):[1,cn(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bl([0,e,0],Bd,b)]}function
-BH(c,b){var
-a=bD(b),d=w(a,BI);if(d){if(w(a,BJ)){if(w(a,BK))return aY(BL,a);var
-e=bl([0,c,0],aZ,b),f=bl([0,c,0],aZ,b);Bf(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bl([0,e,0],Ba,b)]}function
+BE(c,b){var
+a=bD(b),d=w(a,BF);if(d){if(w(a,BG)){if(w(a,BH))return aY(BI,a);var
+e=bl([0,c,0],aZ,b),f=bl([0,c,0],aZ,b);Bc(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-BM(a){dF(BN,a);var
-c=cn(a),b=cn(a),d=cn(a),e=Bj(a),h=1!==e?1:0,i=h||(c===b?1:0);ax(i,BO);var
-j=Bq(a),k=BA(b,a),f=BH(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=cl(a),p=m$([0,l,0],c,a),q=fV(aZ,a),r=fV(aZ,a),s=cl(a),t=m$([0,d,0],m,a),u=bl([0,n,0],aZ,a),v=cl(a),g=bl([0,0,[0,b,0]],aZ,a);ax(bp(function(a){return 0<U(a)?1:0},g),BP);var
+BJ(a){dF(BK,a);var
+c=cn(a),b=cn(a),d=cn(a),e=Bg(a),h=1!==e?1:0,i=h||(c===b?1:0);ax(i,BL);var
+j=Bn(a),k=Bx(b,a),f=BE(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=cl(a),p=m_([0,l,0],c,a),q=fV(aZ,a),r=fV(aZ,a),s=cl(a),t=m_([0,d,0],m,a),u=bl([0,n,0],aZ,a),v=cl(a),g=bl([0,0,[0,b,0]],aZ,a);ax(bq(function(a){return 0<U(a)?1:0},g),BM);var
 w=cl(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bl([0,0,[0,b,0]],aZ,a)]}function
-ey(b,a){dF(BQ,a);var
-c=c0(BR,b[3],a),e=dH(a);function
-d(a){return c0(BS,b[2],a)}function
+ex(b,a){dF(BN,a);var
+c=c0(BO,b[3],a),e=dH(a);function
+d(a){return c0(BP,b[2],a)}function
 f(a){var
-c=bD(a);if(w(c,BT)){if(w(c,BU)){if(w(c,BV)){if(w(c,BW))return aY(BX,c);ax(0===b[7]?1:0,BY);var
-f=b[3],g=function(a){return c0(BZ,f,a)},h=fV(function(a){return cm(g,a)},a);return[3,h,aZ(a)]}var
-i=c0(B0,e,a),j=d(a),k=dG(a);return[0,i,j,k,dG(a)]}var
+c=bD(a);if(w(c,BQ)){if(w(c,BR)){if(w(c,BS)){if(w(c,BT))return aY(BU,c);ax(0===b[7]?1:0,BV);var
+f=b[3],g=function(a){return c0(BW,f,a)},h=fV(function(a){return cm(g,a)},a);return[3,h,aZ(a)]}var
+i=c0(BX,e,a),j=d(a),k=dG(a);return[0,i,j,k,dG(a)]}var
 l=cm(d,a),m=dG(a);return[2,l,m,dG(a)]}var
 n=d(a),o=dG(a);return[1,n,o,dG(a)]}var
 g=cl(a),h=cm(f,a),i=cl(a);return[0,c,e,g,h,i,bl([0,b[3],0],aZ,a)]}function
-B1(b,a){dF(B2,a);return cm(function(a){var
-c=c0(B3,b[3],a),d=cl(a);return[0,c,d,bl([0,b[2],0],aZ,a)]},a)}function
-na(d){var
-a=bD(d);if(w(a,B4)){var
-b=w(a,B5);if(b){if(w(a,B6))return aY(B7,a);var
+BY(b,a){dF(BZ,a);return cm(function(a){var
+c=c0(B0,b[3],a),d=cl(a);return[0,c,d,bl([0,b[2],0],aZ,a)]},a)}function
+m$(d){var
+a=bD(d);if(w(a,B1)){var
+b=w(a,B2);if(b){if(w(a,B3))return aY(B4,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-B8(b,a){return c0(B9,an(b[4]),a)}function
-B_(d){var
-a=fT(d),b=c(ie,a)[1+a];if(16===b)aY(B$,gQ(1,a));return b}function
+B5(b,a){return c0(B6,ap(b[4]),a)}function
+B7(d){var
+a=fT(d),b=c(ig,a)[1+a];if(16===b)aY(B8,gR(1,a));return b}function
 fW(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|B_(c);continue}}function
-ih(a){return 1===(a&1)?0:1+ih(a>>>1|0)|0}function
-Ca(e){var
-g=fW(3,0,e),h=fW(6,0,e),a=fW(7,0,e),f=g&iQ;if(iQ===f)throw[0,ck,Cb];var
+b=b-1|0,a=a<<4|B7(c);continue}}function
+ii(a){return 1===(a&1)?0:1+ii(a>>>1|0)|0}function
+B9(e){var
+g=fW(3,0,e),h=fW(6,0,e),a=fW(7,0,e),f=g&iS;if(iS===f)throw[0,ck,B_];var
 b=0===f?h:h|oE;if(0===b&&0===a)return[0,d,0];var
-c=0===a?ih(b):ih(a),i=0===a?b>>>c|0:cf(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(az(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-Cc(d,a){dF(Cd,a);var
+c=0===a?ii(b):ii(a),i=0===a?b>>>c|0:cf(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(az(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+B$(d,a){dF(Ca,a);var
 b=cm(function(a){fU(a);var
-c=ig(d[1],Ca,a),b=fT(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,ck,Ce];return c},a),e=0;function
-f(b,a){return gO(b,a[2])}var
-c=aj(function(a,b){return aj(f,a,b)},e,b);function
+c=ih(d[1],B9,a),b=fT(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,ck,Cb];return c},a),e=0;function
+f(b,a){return gP(b,a[2])}var
+c=ai(function(a,b){return ai(f,a,b)},e,b);function
 g(a){return O(a[1],a[2]-c|0)}var
 h=H(function(a){return H(g,a)},b);return[0,O(j,-c|0),h]}var
-Cf=oE;function
+Cc=oE;function
 c1(c){var
-b=aj(function(c,b){return a(c,b)},j,c);if(g6(b,Cf))throw[0,ex,Cg];return cT(b)}var
-Ch=c_;function
-ez(d,c){var
-a=dH(c),b=dH(c),e=f(aC(Ci),d);ax(d<=df(a,b)?1:0,e);if(c_<az(a,b))throw[0,ex,f(aC(Cj),Ch)];return[0,a,b]}function
-nb(a){var
-b=ez(1,a),c=ez(1,a),d=ez(0,a);return[0,b,c,d,ez(1,a)]}function
-nc(a,d,b){function
+b=ai(function(c,b){return a(c,b)},j,c);if(g7(b,Cc))throw[0,ew,Cd];return cT(b)}var
+Ce=c_;function
+ey(d,c){var
+a=dH(c),b=dH(c),e=f(aC(Cf),d);ax(d<=df(a,b)?1:0,e);if(c_<az(a,b))throw[0,ew,f(aC(Cg),Ce)];return[0,a,b]}function
+na(a){var
+b=ey(1,a),c=ey(1,a),d=ey(0,a);return[0,b,c,d,ey(1,a)]}function
+nb(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aH(f(b,a[4]),e-1|0)|0)-1|0;ax(0<=c?1:0,Ck);return gs(c,f(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aH(f(b,a[4]),e-1|0)|0)-1|0;ax(0<=c?1:0,Ch);return gs(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-nd(c,a){var
-d=cl(a),e=[0,c,0],b=cm(function(a){return bl(e,aZ,a)},a);ax(0!==b?1:0,Cl);return[0,d,b,bl([0,an(b),0],aZ,a)]}function
-Cm(f,c){var
-g=f[1],b=nb(c),a=cn(c);ax(0===gy(g,a)?1:0,Cn);var
-i=[0,b[1][1],[0,b[1][2],0]],d=nd(c1([0,gs(g,a),i]),c),h=d[2],e=an(h);ax(0===gy(e,a)?1:0,Co);c1([0,e,[0,a,0]]);var
-j=nc(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-Cp(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;ax(f,Cq);var
-b=nd(a[1],e),d=b[2],g=[0,an(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-ne(b,e){var
-a=nb(e);ax(bv(a[4],Cs),Cr);function
+nc(c,a){var
+d=cl(a),e=[0,c,0],b=cm(function(a){return bl(e,aZ,a)},a);ax(0!==b?1:0,Ci);return[0,d,b,bl([0,ap(b),0],aZ,a)]}function
+Cj(f,c){var
+g=f[1],b=na(c),a=cn(c);ax(0===gy(g,a)?1:0,Ck);var
+i=[0,b[1][1],[0,b[1][2],0]],d=nc(c1([0,gs(g,a),i]),c),h=d[2],e=ap(h);ax(0===gy(e,a)?1:0,Cl);c1([0,e,[0,a,0]]);var
+j=nb(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+Cm(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;ax(f,Cn);var
+b=nc(a[1],e),d=b[2],g=[0,ap(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+nd(b,e){var
+a=na(e);ax(bn(a[4],Cp),Co);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;ax(g,Ct);return[0,a,nc(a,b[1],b)]}function
-Cu(c){var
-a=bO(c),b=0<=U(a[1])?1:0,d=b?kp(a[1],a[2]):b;ax(d,Cv);return a}function
-Cw(c,b){var
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;ax(g,Cq);return[0,a,nb(a,b[1],b)]}function
+Cr(c){var
+a=bN(c),b=0<=U(a[1])?1:0,d=b?kq(a[1],a[2]):b;ax(d,Cs);return a}function
+Ct(c,b){var
 d=a(b[1],c[2]);return N(a(c[1],b[2]),d)}function
-Cx(a){var
-b=bO(a),c=bO(a);ax(Cw(b,c)<=0?1:0,Cy);return[2,b,c]}function
-Cz(a,b){function
+Cu(a){var
+b=bN(a),c=bN(a);ax(Ct(b,c)<=0?1:0,Cv);return[2,b,c]}function
+Cw(a,b){function
 c(b,a){var
 c=a===b?1:0,d=c||(1===a?1:0);return d}var
 d=c(a[1],b[1]);if(d)var
 e=c(a[2],b[2]),f=e?c(a[3],b[3]):e;else
 var
-f=d;ax(f,CA);return a}function
-CB(a){var
-b=jK(a);function
-c(b,a){return bv(b,a)}ax(bp(function(a){return c(b,a)},a),CC);return b}function
-CD(a){var
-b=jK(a),c=b[3],d=b[2];ax(bp(function(a){var
-b=bv(a[2],d),e=b?bv(a[3],c):b;return e},a),CE);var
-e=0;return[0,aj(function(b,a){return b+a[1]|0},e,a),d,c]}function
-CF(a,c){var
-b=bD(c),h=p5(b,CG);if(0<=h){if(0<h){if(w(b,CH)){if(w(b,CI)){if(w(b,CJ)){if(w(b,CK)){if(w(b,CL)){if(w(b,CM)){if(!w(b,CN)&&a&&!a[2]){var
-d=a[1],e=ez(1,c),k=c1([0,d[3],[0,e[2],0]]),l=c1([0,d[2],[0,e[1],0]]);return[0,[6,e],[0,d[1],l,k]]}}else
+f=d;ax(f,Cx);return a}function
+Cy(a){var
+b=jM(a);function
+c(b,a){return bn(b,a)}ax(bq(function(a){return c(b,a)},a),Cz);return b}function
+CA(a){var
+b=jM(a),c=b[3],d=b[2];ax(bq(function(a){var
+b=bn(a[2],d),e=b?bn(a[3],c):b;return e},a),CB);var
+e=0;return[0,ai(function(b,a){return b+a[1]|0},e,a),d,c]}function
+CC(a,c){var
+b=bD(c),h=p5(b,CD);if(0<=h){if(0<h){if(w(b,CE)){if(w(b,CF)){if(w(b,CG)){if(w(b,CH)){if(w(b,CI)){if(w(b,CJ)){if(!w(b,CK)&&a&&!a[2]){var
+d=a[1],e=ey(1,c),k=c1([0,d[3],[0,e[2],0]]),l=c1([0,d[2],[0,e[1],0]]);return[0,[6,e],[0,d[1],l,k]]}}else
 if(a&&!a[2])return[0,5,a[1]]}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a){var
-f=a[2];if(f&&!f[2])return[0,2,Cz(a[1],f[1])]}}else
+f=a[2];if(f&&!f[2])return[0,2,Cw(a[1],f[1])]}}else
 if(a&&!a[2]){var
-i=ne(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&!a[2])return Cp(a[1],c)}else
+i=nd(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&!a[2])return Cm(a[1],c)}else
 if(a&&!a[2]){var
-m=a[1];return[0,[3,Cu(c)],m]}}else
-if(w(b,CP)){if(w(b,CQ)){if(w(b,CR)){if(w(b,CS)){if(w(b,CT)){if(w(b,CU)){if(!w(b,CV)&&a&&!a[2])return[0,6,a[1]]}else
+m=a[1];return[0,[3,Cr(c)],m]}}else
+if(w(b,CM)){if(w(b,CN)){if(w(b,CO)){if(w(b,CP)){if(w(b,CQ)){if(w(b,CR)){if(!w(b,CS)&&a&&!a[2])return[0,6,a[1]]}else
 if(a&&!a[2]){var
 g=a[1];return[0,7,[0,c1([0,g[1],[0,g[2],[0,g[3],0]]]),1,1]]}}else
-if(a&&!a[2])return Cm(a[1],c)}else
-if(a&&a[2])return[0,1,CD(a)]}else
+if(a&&!a[2])return Cj(a[1],c)}else
+if(a&&a[2])return[0,1,CA(a)]}else
 if(a&&!a[2]){var
-n=a[1];return[0,Cx(c),n]}}else
+n=a[1];return[0,Cu(c),n]}}else
 if(a&&!a[2]){var
-j=ne(a[1],c);return[0,[5,j[1]],j[2]]}}else
-if(a&&a[2])return[0,0,CB(a)];return aY(CO,b)}var
-CW=c_;function
-CX(a){dF(CY,a);var
+j=nd(a[1],c);return[0,[5,j[1]],j[2]]}}else
+if(a&&a[2])return[0,0,Cy(a)];return aY(CL,b)}var
+CT=c_;function
+CU(a){dF(CV,a);var
 b=cn(a),d=cn(a),e=cn(a);c1([0,b,[0,d,[0,e,0]]]);var
-j=bl([0,b,0],bO,a),h=bl([0,b,0],bO,a);ax(bp(function(a){return 0<U(a[1])?1:0},h),CZ);var
-g=cn(a);if(c_<g)throw[0,ex,f(aC(C0),CW)];var
+j=bl([0,b,0],bN,a),h=bl([0,b,0],bN,a);ax(bq(function(a){return 0<U(a[1])?1:0},h),CW);var
+g=cn(a);if(c_<g)throw[0,ew,f(aC(CX),CT)];var
 i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(g<b)return bo(e);var
-f=cm(function(b){return function(a){return c0(C1,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=CF(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];c1([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=k,e=j;for(;;){if(g<b)return bp(e);var
+f=cm(function(b){return function(a){return c0(CY,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=CC(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];c1([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-nf(b,a){dF(C2,a);fU(a);function
+ne(b,a){dF(CZ,a);fU(a);function
 d(a){return fW(2,0,a)}var
-e=ig(aH(aH(b[1],b[2]),b[3]),d,a),c=fT(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,ck,C3];return e}var
-ng=30;function
-ii(a){var
+e=ih(aH(aH(b[1],b[2]),b[3]),d,a),c=fT(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,ck,C0];return e}var
+nf=30;function
+ij(a){var
 c=a3(a);if(c<=30)return[0,cT(a),0];var
-d=0<=U(a)?a:s(a),b=az(0,c-60|0),e=0===b?d:cf(d,b),f=cf(e,ng),i=cT(l(e,O(f,ng))),g=bx(cT(f),30)+i,h=0<=U(a)?g:-g;return[0,h,b]}function
+d=0<=U(a)?a:s(a),b=az(0,c-60|0),e=0===b?d:cf(d,b),f=cf(e,nf),i=cT(l(e,O(f,nf))),g=bx(cT(f),30)+i,h=0<=U(a)?g:-g;return[0,h,b]}function
 a9(c,b){var
-a=ii(b);return bx(a[1],a[2]-c|0)}function
+a=ij(b);return bx(a[1],a[2]-c|0)}function
 aV(e,d,c){var
-a=ii(d),b=ii(c);return bx(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=ij(d),b=ij(c);return bx(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a_(d,c){var
 a=bx(c,d),e=Math.abs(a);if(e<o7)return Math.floor(a+dR)|0;if(e<o7)return a|0;var
-f=jl(c),g=bx(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bx(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cf(i,-b|0)}function
+f=jn(c),g=bx(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bx(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cf(i,-b|0)}function
 aM(a){return Math.abs(a)<L?1:0}function
-nh(b,a){return gO(b.length-1,a.length-1)-1|0}function
+ng(b,a){return gP(b.length-1,a.length-1)-1|0}function
 R(c,b){var
-e=nh(c,b),d=0.,i=0;if(e<0)var
+e=ng(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
 a0(b,e,c){var
-d=nh(b,c),f=0;if(!(d<0)){var
+d=ng(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
 c2(c,b){var
-a=[0,0.];d7(function(c){var
+a=[0,0.];d6(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 dI(a){return a*a}function
 b3(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=r(function(a){return R(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-C4(a,d,b){var
+C1(a,d,b){var
 i=d?d[1]:3,f=b3(a,b);function
 g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+oV):2.*e(f,b)-e(a[8],b)}function
 j(a){return a}var
-k=aQ(a[2],j),h=q3(function(d){var
+k=aQ(a[2],j),h=qZ(function(d){var
 e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=e5(function(b,a){var
-c=g(b);return gt(g(a),c)},l),n=bH(function(a,b){return a<i?1:0},m);return cu(h[1],n)}function
-C5(a){var
+c=g(b);return gt(g(a),c)},l),n=bV(function(a,b){return a<i?1:0},m);return cu(h[1],n)}function
+C2(a){var
 b=cQ(0,a.length-1);return V(function(e,d){var
-f=uH(c7,c7,d),h=ka(b,f),g=e4(function(b){return bv(c(a,b)[1+b],d)},h);return g?g[1]:(fd(b,f,e),e)},a)}function
-C6(a){return typeof
-a==="number"?0===a?C7:0:2===a[0]?C9:C8}function
-C_(c,a){var
+f=uD(c7,c7,d),h=kb(b,f),g=e4(function(b){return bn(c(a,b)[1+b],d)},h);return g?g[1]:(fd(b,f,e),e)},a)}function
+C3(a){return typeof
+a==="number"?0===a?C4:0:2===a[0]?C6:C5}function
+C7(c,a){var
 b=p(c,0.),d=1./az(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}d7(function(a){return B(f,a)},a);function
+f(a,c){return t(b,a,e(b,a)+c*d)}d6(function(a){return B(f,a)},a);function
 g(c,a){return a-e(b,c)}return r(function(a){return V(g,a)},a)}function
-C$(c,b,a){var
+C8(c,b,a){var
 d=c2(a,function(a){return dI(A(a-c,b-a))});return[0,c2(a,function(a){return dI(A(0.,A(c-a,a-b)))}),d]}function
-ni(b,a,c){if(b!=$&&a!=L){var
+nh(b,a,c){if(b!=$&&a!=L){var
 d=c2(c,function(c){return A(b*c,a*c)});return[0,c2(c,function(c){return bb(b*c,a*c)}),d]}return[0,$,L]}function
-ij(e,d,b){function
+ik(e,d,b){function
 a(c){return e*Math.sqrt(c2(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
@@ -5548,16 +5536,16 @@ b=0.<c*a?1:0;break;case
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(c8),c]}function
-Da(a,g,d){var
-b=aa(bb,L,d),c=aa(A,$,d),h=ij(a,g,d),e=h[2],f=h[1];switch(g){case
+C9(a,g,d){var
+b=aa(bb,L,d),c=aa(A,$,d),h=ik(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-Db(d,b,v,n){var
+C_(d,b,v,n){var
 X=b[9],Y=0;function
 Z(b,a){return az(b,a3(a))}var
-f=aj(function(a,b){return aj(Z,a,b)},Y,X),k=b[8],w=1,_=b[9],g=I(H(function(a){return I(H(function(a){return a9(f,a)},a))},_)),x=b[10],h=x?a9(f,x[1]):$,y=b[11],i=y?a9(f,y[1]):L,z=b[10],B=b[11],P=0;if(z&&0<=U(z[1]))var
+f=ai(function(a,b){return ai(Z,a,b)},Y,X),k=b[8],w=1,_=b[9],g=I(H(function(a){return I(H(function(a){return a9(f,a)},a))},_)),x=b[10],h=x?a9(f,x[1]):$,y=b[11],i=y?a9(f,y[1]):L,z=b[10],B=b[11],P=0;if(z&&0<=U(z[1]))var
 l=0;else
 P=1;if(P){var
 Q=0;if(B&&!(0<U(B[1])))var
@@ -5566,7 +5554,7 @@ Q=1;if(Q)var
 l=2}var
 C=r(function(a){return 2===d?Math.sqrt(R(a,a)):1.},g);switch(d){case
 0:var
-j=C_(n,g);break;case
+j=C7(n,g);break;case
 1:var
 j=g;break;default:var
 j=V(function(b,a){return r(function(a){return a/e(C,b)},a)},g)}var
@@ -5587,9 +5575,9 @@ q!=="number"&&2!==q[0]){var
 E=0===U(q[1][1])?1:0;T=1}if(!T)var
 E=0;function
 aa(a){switch(d){case
-0:return C$(h,i,a);case
+0:return C8(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=bb(i,b),c=ni(A(h,-b),f,a),e=ij(b,l,a),g=bb(c[2],e[2]);return[0,A(c[1],e[1]),g]}return ni(h,i,a);default:return E?Da(1.,l,a):ij(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=bb(i,b),c=nh(A(h,-b),f,a),e=ik(b,l,a),g=bb(c[2],e[2]);return[0,A(c[1],e[1]),g]}return nh(h,i,a);default:return E?C9(1.,l,a):ik(1.,l,a)}}var
 ab=2===d?j:g,F=r(aa,ab),G=a(k,k),ac=I(b[9]);function
 ad(a){return 2===d?a9(0,a):aV(-2*f|0,a,G)}if(2===d)var
 ae=0,J=function(a,b){return aV(ae,a,b)};else
@@ -5600,16 +5588,16 @@ s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
 N=M[1],ao=a(N[2],N[2]),K=ao;W=1}}if(!W)var
 K=w;var
-ag=0===d?0:cu(D,m),ah=C5(g),ai=r(function(a){return a[2]},F),ak=r(function(a){return a[1]},F),al=p(v,[0]),am=r(function(a){return c2(a,function(a){return a})},j),an=r(function(a){return R(a,a)},j);return[0,d,v,n,f,function(a){return I(c(ac,a)[1+a])},j,C,an,am,al,ak,ai,ah,ag,K,af,J,ad]}function
-Dc(a){var
-b=a[2],c=a[1],d=0===e6(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bp(function(a){return 0===e6(a,c)?1:0},g),e=C6(a[4]);if(e&&f&&h)return[0,Db(e[1],a,b,c)];return 0}function
-Dd(a,d){function
+ag=0===d?0:cu(D,m),ah=C2(g),aj=r(function(a){return a[2]},F),ak=r(function(a){return a[1]},F),al=p(v,[0]),am=r(function(a){return c2(a,function(a){return a})},j),an=r(function(a){return R(a,a)},j);return[0,d,v,n,f,function(a){return I(c(ac,a)[1+a])},j,C,an,am,al,ak,aj,ah,ag,K,af,J,ad]}function
+C$(a){var
+b=a[2],c=a[1],d=0===e6(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bq(function(a){return 0===e6(a,c)?1:0},g),e=C3(a[4]);if(e&&f&&h)return[0,C_(e[1],a,b,c)];return 0}function
+Da(a,d){function
 b(b){return r(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
-nj(a){return 0<U(a[1])?1:0}function
-nk(e,b){var
+ni(a){return 0<U(a[1])?1:0}function
+nj(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5617,9 +5605,9 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=N(d[1],d[2])<0?1:0;if(c&&b&&nj(d)&&f)return 0;return 2;case
-1:if(c&&0<=U(a[1][1]))return 0;return 2;default:return nj(a[1])?1:2}}function
-De(a,i,b){var
+d=a[1],f=N(d[1],d[2])<0?1:0;if(c&&b&&ni(d)&&f)return 0;return 2;case
+1:if(c&&0<=U(a[1][1]))return 0;return 2;default:return ni(a[1])?1:2}}function
+Db(a,i,b){var
 f=p(b,0),g=p(b,0),d=a[7],e=gM(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
@@ -5627,10 +5615,10 @@ a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=N(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aq(k,a[13]);h=1}if(!h){jX(f,0,b,1);jX(g,0,b,1)}return[0,f,g]}function
-Df(b,a){return p(b,[0,3,3,au(a,function(a){return a})])}function
-nl(g,a,e,d){var
-h=g[2],i=g[1],m=a[16],j=I(H(function(a){return 0<U(a)?1:0},m)),n=nk(a,1),o=[0,nk(a,0),n];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aq(k,a[13]);h=1}if(!h){jY(f,0,b,1);jY(g,0,b,1)}return[0,f,g]}function
+Dc(b,a){return p(b,[0,3,3,au(a,function(a){return a})])}function
+nk(g,a,e,d){var
+h=g[2],i=g[1],m=a[16],j=I(H(function(a){return 0<U(a)?1:0},m)),n=nj(a,1),o=[0,nj(a,0),n];function
 k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
 l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=qz(m);switch(c(o,k)[1+k]){case
 0:return[0,e,g,b];case
@@ -5646,29 +5634,29 @@ d=df(f,b.length-1-1|0),e=gD(c(b,d)[1+d],1);else
 var
 e=a;return e},h=aQ(d,function(a){return a}),e=I(f(aR(g),h));else
 var
-e=[0];return k(e,a)})}return Df(e,d)}function
-Dg(b,d,a,c){return nl(De(b,d,a),b,a,c)}function
-Dh(c,a,b){return nl([0,p(a,1),p(a,1)],c,a,b)}function
-Di(a,h,g){var
+e=[0];return k(e,a)})}return Dc(e,d)}function
+Dd(b,d,a,c){return nk(Db(b,d,a),b,a,c)}function
+De(c,a,b){return nk([0,p(a,1),p(a,1)],c,a,b)}function
+Df(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
 i=bz(a[13],h),b=p(a[2],0),j=function(a,d){var
 e=0<=U(d)?d:s(d),f=0<N(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aq(function(b){return dh(j,gN(l,i,bz(a[13],b)))},g);var
-k=function(a){return a},e=au(a[2],k);ry(function(d,a){var
+k=function(a){return a},e=au(a[2],k);ru(function(d,a){var
 e=c(b,d)[1+d];return N(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);B(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<U(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-nm(a){return[0,-1,[0]]}function
+nl(a){return[0,-1,[0]]}function
 fX(a,g,b){var
 h=a[1],d=b3(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=b3(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 co(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-ik(a,b){var
+il(a,b){var
 c=b8*a[17];return c<co(a,b)?1:0}function
-Dj(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-Dk(a,b){var
-c=Dj(a,b);return(a[3]*a[15]-c)/2.}function
-Dl(a,b){var
+Dg(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+Dh(a,b){var
+c=Dg(a,b);return(a[3]*a[15]-c)/2.}function
+Di(a,b){var
 c=a[3]==0.?0.:co(a,a[4]);return(co(a,b)+c)/2.}function
 fY(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
@@ -5695,26 +5683,26 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-il(c,b,a){var
+im(c,b,a){var
 d=R(a,a);return A(0.,e(c[8],b)-d)}function
 cp(a,b){var
 d=bX(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];a0(d,1.,c(a[1][6],f)[1+f])}return d}function
-im(c,a){var
+io(c,a){var
 b=1;for(;;){aq(function(b){return a0(a,R(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-nn(a){var
+nm(a){var
 b=Math.sqrt(R(a,a));return r(function(a){return a/b},a)}function
-Dm(a){var
+Dj(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 x=m.length-1,p=r(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],q=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=an(i[1]),c=an(g[1])-b|0,e=g[1],f=bo(bH(function(a,b){return a<c?1:0},e));aq(function(b){var
-c=i[1],e=cp(a,d(b));i[1]=[0,nn(im(i[1],e)),c];return 0},f);return i[1]}function
+b=ap(i[1]),c=ap(g[1])-b|0,e=g[1],f=bp(bV(function(a,b){return a<c?1:0},e));aq(function(b){var
+c=i[1],e=cp(a,d(b));i[1]=[0,nm(io(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5724,8 +5712,8 @@ E(b){var
 g=e(p,b);if(dQ*u(b)<g)var
 c=g;else
 var
-n=cp(a,d(b)),l=im(y(0),n),c=R(l,l);var
-h=Dl(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+n=cp(a,d(b)),l=io(y(0),n),c=R(l,l);var
+h=Di(a,b),i=1e-22*u(b)<c?1:0;if(i)var
 j=cH<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
@@ -5733,26 +5721,26 @@ m=b8*a[17],k=[0,[0,co(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
 F=n[1],i=f(bW(E),F);if(i){var
-w=aj(az,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bW(function(c){return function(b){var
+w=ai(az,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bW(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dQ*u(b)<z?1:0,I=o[1],J=h[1],K=Dk(a,b),L=qX(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+G=d(b),j=Math.sqrt(z),H=dQ*u(b)<z?1:0,I=o[1],J=h[1],K=Dh(a,b),L=qV(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
 A=au(x,function(c){return function(b){return fX(a,c,d(b))}}(b)),M=h[1];aq(function(b,c){return function(a){return a0(c,e(a,b),a)}}(b,A),M);var
 N=0,O=r(function(b){return function(a){return a/b}}(j),A),C=N,k=O}else{var
-P=cp(a,G),m=nn(im(y(0),P));if(0.<a[3])var
+P=cp(a,G),m=nm(io(y(0),P));if(0.<a[3])var
 D=d(a[4]),v=R(m,c(l[6],D)[1+D]);else
 var
 v=0.;var
 Q=[0,[0,m,v]],S=au(x,function(e,f){return function(b){var
 a=d(b);return R(e,c(l[6],a)[1+a])-f}}(m,v)),C=Q,k=S}t(k,b,j);B(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];q[1]=[0,j,q[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return I(bo(a))}var
+j(a){return I(bp(a))}var
 v=j(g[1]),z=j(h[1]),C=j(q[1]),b=j(o[1]),D=fY(v,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
 e=Math.abs(b)*co(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
 F=co(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
 G=k[1],H=R(b,b),J=a[15]-H+G,K=R(b,b),L=A(J,gl*(a[15]+K)+cH),M=a[19],N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,C,Q,b,D,P,L,O,N,M]}function
-no(l,a,k,j,i,g,f,d,c){var
+nn(l,a,k,j,i,g,f,d,c){var
 m=Math.abs(c)+cH,h=aa(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=nm(0);return Dm([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eO*h<b[1]?1:0,n])}function
-Dn(a,b){var
+n=nl(0);return Dj([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eN*h<b[1]?1:0,n])}function
+Dk(a,b){var
 d=[0,0];B(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
 i=d[1],g=c(b,i)[1+i][1],m=b3(a,g);function
@@ -5762,36 +5750,36 @@ d=bX(c(a[6],b)[1+b]);a0(d,1.,c(a[6],g)[1+g]);return R(d,d)}var
 h=au(a[2],n);t(h,g,0.);function
 j(c){return r(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return no(a,b,1.,d[1],-1,q,p,h,o)}function
-Do(c,b,g,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return nn(a,b,1.,d[1],-1,q,p,h,o)}function
+Dl(c,b,g,a){function
 d(g,d){var
 h=[as,d];return cw(r(function(b){var
 d=a[1]*e(c[9],b[1]);return gk*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return no(c,b,0.,b.length-1,g,d(function(a){return a[3]},$),k,i,h)}function
-np(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Dn(a,b),0];var
-c=a[14];return cv(function(c,d){return Do(a,b,c,d)},c)}function
-io(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return nn(c,b,0.,b.length-1,g,d(function(a){return a[3]},$),k,i,h)}function
+no(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Dk(a,b),0];var
+c=a[14];return cv(function(c,d){return Dl(a,b,c,d)},c)}function
+ip(a,c,b){if(0.<a[3])return b+e(a[8],c);var
 d=bz(a[1][14],a[5]);return b/gk+d[1]*e(a[1][9],c)}function
-Dp(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+Dm(a,c,b){if(0.<a[3])return b-e(a[8],c);var
 d=bz(a[1][14],a[5]);return gk*(b-d[1]*e(a[1][9],c))}function
-Dq(a,d,b){var
-c=dJ(a,b),e=R(a[13],c),f=a[16],g=2.*Math.sqrt(il(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+Dn(a,d,b){var
+c=dJ(a,b),e=R(a[13],c),f=a[16],g=2.*Math.sqrt(im(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 c3(a){return a[6].length-1}function
-Dr(a,k,b,j){var
+Do(a,k,b,j){var
 f=dJ(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=R(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-Ds(a,d){if(d===a[9].length-1)return a;function
+Dp(a,d){if(d===a[9].length-1)return a;function
 b(a){return e7(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=R(c,c),h=R(a[13],a[13])-g,i=nm(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fY(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-nq(a,e,d){var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=R(c,c),h=R(a[13],a[13])-g,i=nl(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fY(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+np(a,e,d){var
 b=cp(a,e);B(function(d,f){var
 e=c(a[9],d)[1+d];return a0(b,f,cp(a,c(a[2],e)[1+e][1]))},d);return b}function
-Dt(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=nq(a,i,f),v=0;if(!(k<0)){var
+Dq(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=np(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
 h=c(a[9],b)[1+b],n=R(u,cp(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
@@ -5801,10 +5789,10 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fY(a[9],a[10],a[11],g),l=V(function(b,a){return a+e(w,b)},f),m=nq(a,i,l);return[0,l,R(m,m)]}function
+w=fY(a[9],a[10],a[11],g),l=V(function(b,a){return a+e(w,b)},f),m=np(a,i,l);return[0,l,R(m,m)]}function
 fZ(n,j,a,m,f){var
-F=n?n[1]:gj,G=j?j[1]:j,o=dJ(a,f),q=fY(a[9],a[10],a[11],o),r=il(a,f,o),E=0;if(!G&&r<i0*e(a[8],f)){var
-D=Dt(a,f,q),O=D[2],P=D[1],k=O,h=P;E=1}if(!E)var
+F=n?n[1]:gj,G=j?j[1]:j,o=dJ(a,f),q=fY(a[9],a[10],a[11],o),r=im(a,f,o),E=0;if(!G&&r<i2*e(a[8],f)){var
+D=Dq(a,f,q),O=D[2],P=D[1],k=O,h=P;E=1}if(!E)var
 k=r,h=q;var
 H=A(a[15],gn*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cH),i=p(c3(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
@@ -5827,25 +5815,25 @@ L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
 K=g*R(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-Du=48,Dv=16,f0=400000000;function
-Dw(a){function
+Dr=48,Ds=16,f0=400000000;function
+Dt(a){function
 d(a){return a}var
 b=au(c3(a),d);if(b.length-1<=48)return b;var
 c=r(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!jZ(function(a){return a===b?1:0},e)){var
+e=a[9];if(!j0(function(a){return a===b?1:0},e)){var
 c=co(a,b);d=1}}if(!d)var
-c=c8;return[0,c,b]},b);j0(function(b,a){return a1(b,a)},c);var
-e=e7(c,0,az(Du,a[9].length-1+1|0));return r(function(a){return a[2]},e)}function
-Dx(a){var
-b=Dw(a),d=a[2].length-1;function
+c=c8;return[0,c,b]},b);j1(function(b,a){return a1(b,a)},c);var
+e=e7(c,0,az(Dr,a[9].length-1+1|0));return r(function(a){return a[2]},e)}function
+Du(a){var
+b=Dt(a),d=a[2].length-1;function
 f(e,b){if(!(d<=e)&&!(d<=b))return fX(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=r(function(a){return r(function(b){return f(a,b)},b)},b),h=r(function(b){return e(a[7],b)},b),i=r(function(b){return e(a[6],b)},b);return[0,a,b,r(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-nr(b,a){var
-d=c(b[2],a)[1+a];return ik(b[1],d)}function
-Dy(a,c){var
+nq(b,a){var
+d=c(b[2],a)[1+a];return il(b[1],d)}function
+Dv(a,c){var
 d=a[1][2].length-1,b=a[2];return r(function(b){return d<=b?0.:fX(a[1],b,c)},b)}function
-ns(g,o,D,n,f,j){var
+nr(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=r(function(a){return o*a},n),q=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5867,7 +5855,7 @@ B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
 x=A(0.,w),y=0.<j?-u-x/j:$,G=dj(y)?$:y;return[0,f,j,h,x,G]}function
-Dz(j,i){var
+Dw(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cH);var
@@ -5896,10 +5884,10 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-nt(b,a){var
+ns(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],q=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=i8*b[1][17],g=V(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=i_*b[1][17],g=V(function(b,h){var
 g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aQ(l.length-1,function(a){return a}),h=I(f(aR(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
@@ -5907,33 +5895,33 @@ f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(q,a)[1+a],b)-j-
 p(b){return r(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=p(b),c=Dz(r(function(b){return function(a){return r(function(b){return o(a,b)},b)}}(b),b),h),i=aA(b),d=bH(function(h){return function(d,b){var
+h=p(b),c=Dw(r(function(b){return function(a){return r(function(b){return o(a,b)},b)}}(b),b),h),i=aA(b),d=bV(function(h){return function(d,b){var
 c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===e6(d,b.length-1))return[0,b,g,c];var
 b=I(d);continue}}var
-u=p(h),v=[0,h,g,d8(function(a,b){return b/(o(a,a)+cH)},h,u)];return[0,t(h),v]}function
-DA(g,b,a,j){var
+u=p(h),v=[0,h,g,d7(function(a,b){return b/(o(a,a)+cH)},h,u)];return[0,t(h),v]}function
+Dx(g,b,a,j){var
 k=a[3],l=a[2],c=bX(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(nr(g,a)&&h*n<0.){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(nq(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-DB(j,i,b){var
+Dy(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
-f=e(i[1],b),g=nr(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=bb(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-DC(a){var
+f=e(i[1],b),g=nq(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=bb(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+Dz(a){var
 b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
-DD(a,c,h,g,f){var
-i=Dy(a,g),d=a[2].length-1;c[1]=c[1]-aH(aH(d,d),10+(d/3|0)|0)|0;var
-u=i8*a[1][17];function
+DA(a,c,h,g,f){var
+i=Dv(a,g),d=a[2].length-1;c[1]=c[1]-aH(aH(d,d),10+(d/3|0)|0)|0;var
+u=i_*a[1][17];function
 k(b,j,f){var
-c=DA(a,b,j,f),d=c[2],e=c[1],k=pw*DC(e);return A(0.02*b[2],k)<d?ns(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],$]}function
+c=Dx(a,b,j,f),d=c[2],e=c[1],k=pw*Dz(e);return A(0.02*b[2],k)<d?nr(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],$]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=nt(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
-o=DB(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=ns(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
+o=Dy(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5943,25 +5931,25 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(ns(a,h,g,i,r(function(a){return e(f[1],a)},q),o),Dv),j=p(f[1].length-1,0.),s=a[2];B(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=nt(a,b)[1],v=m[2],w=m[1],x=cP(function(b){return Math.abs(e(v,b))<=ge*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-DE=60;function
-DF(a,j,b,c){var
-d=dJ(a,b),f=dJ(a,c),g=R(a[13],f),h=il(a,b,d);if(b8*e(a[8],b)<h)var
+o=f[2],q=a[2],b=n(nr(a,h,g,i,r(function(a){return e(f[1],a)},q),o),Ds),j=p(f[1].length-1,0.),s=a[2];B(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=ns(a,b)[1],v=m[2],w=m[1],x=cP(function(b){return Math.abs(e(v,b))<=ge*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+DB=60;function
+DC(a,j,b,c){var
+d=dJ(a,b),f=dJ(a,c),g=R(a[13],f),h=im(a,b,d);if(b8*e(a[8],b)<h)var
 k=cp(a,c),l=R(cp(a,b),k),m=l-R(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return io(a,c,a[3]*a[15]-2.*i)}function
-nu(a,u,h,s,b){var
-d=an(b);function
+i=g;return ip(a,c,a[3]*a[15]-2.*i)}function
+nt(a,u,h,s,b){var
+d=ap(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return ik(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return il(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aQ(a[2].length-1,w),o=f(aR(function(a){return 1-q2(a,b)}),x),y=[0,s,H(n,o)],z=I(cu(H(function(a){return n(a[1])},b),y)),A=Dd(a[1],z),B=np(A,I(cv(v,b))),i=e4(function(b){return b[5]===a[5]?1:0},B);if(i){var
+x=aQ(a[2].length-1,w),o=f(aR(function(a){return 1-qY(a,b)}),x),y=[0,s,H(n,o)],z=I(cu(H(function(a){return n(a[1])},b),y)),A=Da(a[1],z),B=no(A,I(cv(v,b))),i=e4(function(b){return b[5]===a[5]?1:0},B);if(i){var
 j=i[1],g=fZ(0,0,j,h,d),k=p(c3(a),0.),l=[0,0.],m=[0,0];dh(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ik(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?il(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*co(a,b);l[1]=l[1]+o;var
@@ -5969,45 +5957,45 @@ j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
 C=e(g[1],d);t(k,c3(a)-1|0,C)}var
-q=u*io(j,d,h*(g[3]-l[1])),D=cv(function(i,b){var
-e=c(a[2],b)[1+b],f=DF(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bW(function(a){return a}),D),F=e5(function(b,a){return gt(a[1],b[1])},E),G=H(function(a){return a[2]},F),J=bH(function(a,b){return a<2?1:0},G);if(dj(q))return 0;var
+q=u*ip(j,d,h*(g[3]-l[1])),D=cv(function(i,b){var
+e=c(a[2],b)[1+b],f=DC(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bW(function(a){return a}),D),F=e5(function(b,a){return gt(a[1],b[1])},E),G=H(function(a){return a[2]},F),J=bV(function(a,b){return a<2?1:0},G);if(dj(q))return 0;var
 r=[0,[0,b,k,g[2],q,m[1],J]]}else
 var
 r=i;return r}function
-DG(a){function
+DD(a){function
 b(b){var
 c=a[1];return f(aR(function(a){return a[1]!==b?1:0}),c)}var
-c=1<an(a[1])?1:0,d=c?H(b,a[5]):c;function
+c=1<ap(a[1])?1:0,d=c?H(b,a[5]):c;function
 e(c){var
 d=a[1],e=H(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cu(d,cN(e,a[6]))}function
-nv(b,a){function
+nu(b,a){function
 c(a){return a}var
 d=aQ(b[2].length-1,c),g=f(aR(function(b){return e(a,b)!=0.?1:0}),d);return H(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-DH(a,d){function
+DE(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=nv(a,d),b=e5(function(b,a){var
+g=nu(a,d),b=e5(function(b,a){var
 c=f(b);return gt(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bH(function(a,b){return a<c?1:0},b)}return[0,b,aQ(df(8,an(b)),h)]}function
-DI(a,k,j,e,i,d){var
+c=a+1|0;return bV(function(a,b){return a<c?1:0},b)}return[0,b,aQ(df(8,ap(b)),h)]}function
+DF(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return aj(function(b,f){var
-i=g+a[1][3]|0,l=aH(50*(1+an(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=nu(a,k,j,e,f);if(b&&c){var
+h(c,b){return ai(function(b,f){var
+i=g+a[1][3]|0,l=aH(50*(1+ap(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=nt(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(DG(a),[0,a]);if(c){var
+c=h(DD(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=aQ(g,function(a){return a}),n=f(aR(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cN(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cu(H(function(b){return DH(a,b)},i),q),s=0;return aj(function(a,d){var
-e=h(d,0),b=bn(function(a){return l(a,DE)},e);if(a){if(b){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cN(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cu(H(function(b){return DE(a,b)},i),q),s=0;return ai(function(a,d){var
+e=h(d,0),b=bo(function(a){return l(a,DB)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-eA=gh;function
-DJ(a){var
+ez=gh;function
+DG(a){var
 b=a.length-1,g=p(b,[0]),d=r(function(a){return p(b,0.)},a);B(function(b,h){var
 f=bX(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
@@ -6017,12 +6005,12 @@ u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 q=j+1|0;if(2!==j){var
 j=q;continue}var
-i=Math.sqrt(R(f,f)),k=eO*Math.sqrt(R(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(R(f,f)),k=eN*Math.sqrt(R(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=r(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-DK(i,m){var
+DH(i,m){var
 d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=au(f,function(a){return 0.<e(c(d,a)[1+a],a)?R(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
@@ -6033,134 +6021,134 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-DL(b,h,g,n){function
+DI(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?d8(l,a,f(b[5],h[1])):a}var
-o=i(n),p=r(function(a){return O(a,eA)},o),j=r(i,g),q=b[4];function
+a=f(b[5],c);return h?d7(l,a,f(b[5],h[1])):a}var
+o=i(n),p=r(function(a){return O(a,ez)},o),j=r(i,g),q=b[4];function
 s(a){return a9(q,a)}var
-t=DJ(r(function(a){return r(s,a)},j)),d=r(function(a){return 0},g),e=1;for(;;){var
+t=DG(r(function(a){return r(s,a)},j)),d=r(function(a){return 0},g),e=1;for(;;){var
 m=bX(p);B(function(f){return function(b,d){var
 e=0!==U(d)?1:0;if(e){var
 g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+gh|0,v=DK(t,r(function(b){return function(a){return a9(b,a)}}(u),m));B(function(a,b){var
+u=b[4]+gh|0,v=DH(t,r(function(b){return function(a){return a9(b,a)}}(u),m));B(function(a,b){var
 e=aM(b);if(e){var
-g=a_(eA,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=a_(ez,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
 cE(a){return a?c8:1.}function
-bP(b,a){return 0.<b[3]?cE(a):-cE(a)}function
+bO(b,a){return 0.<b[3]?cE(a):-cE(a)}function
 f1(b,a,d,c){var
-e=io(b,d,bP(b,a)*c);return cE(a)*e}function
-DM(b,a,d,c){var
-e=Dp(b,d,cE(a)*c);return bP(b,a)*e}function
+e=ip(b,d,bO(b,a)*c);return cE(a)*e}function
+DJ(b,a,d,c){var
+e=Dm(b,d,cE(a)*c);return bO(b,a)*e}function
 f2(b,a){return b[4]<a[4]?a:b}function
 f3(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-nw(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-ip(f,e,a,d,c){var
-g=bP(a[1],d),b=fZ(f,e,a[1],g,c),h=f1(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-iq(c,b,a){return 0<a[2].length-1?a:ip(0,0,a[1],c,b)}function
-DN(d,c,b){var
-a=d[1];return a[18]?ip(DP,DO,d,c,b):[0,d,[0],0.,f1(a,c,b,Dq(a,bP(a,c),b))]}function
-nx(j,f,e,a){var
+nv(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+iq(f,e,a,d,c){var
+g=bO(a[1],d),b=fZ(f,e,a[1],g,c),h=f1(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+ir(c,b,a){return 0<a[2].length-1?a:iq(0,0,a[1],c,b)}function
+DK(d,c,b){var
+a=d[1];return a[18]?iq(DM,DL,d,c,b):[0,d,[0],0.,f1(a,c,b,Dn(a,bO(a,c),b))]}function
+nw(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eN*d[17])return a;var
-i=p(c3(d),0.);t(i,b,-bP(d,f));return[0,a[1],i,0.,h]}return a}function
-ny(c,b){var
-a=H(b,c[4]);return a?aj(f2,a[1],a[2]):ah(DQ)}function
-eB(c,b,a){return ny(c,function(d){return nx(c,b,a,DN(d,b,a))})}function
-DR(k,c,b,f,e){var
-g=e[1],a=g[1],h=bP(a,c),d=fZ(DT,DS,Ds(a,Dr(a,h,b,DM(a,c,b,f))),h,b),j=f1(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-DU(d,g,a){var
-b=a[1][1],h=nv(b,a[2]),i=bP(b,d),e=nu(b,cE(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eM*d[17])return a;var
+i=p(c3(d),0.);t(i,b,-bO(d,f));return[0,a[1],i,0.,h]}return a}function
+nx(c,b){var
+a=H(b,c[4]);return a?ai(f2,a[1],a[2]):am(DN)}function
+eA(c,b,a){return nx(c,function(d){return nw(c,b,a,DK(d,b,a))})}function
+DO(k,c,b,f,e){var
+g=e[1],a=g[1],h=bO(a,c),d=fZ(DQ,DP,Dp(a,Do(a,h,b,DJ(a,c,b,f))),h,b),j=f1(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+DR(d,g,a){var
+b=a[1][1],h=nu(b,a[2]),i=bO(b,d),e=nt(b,cE(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-eN*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-DW(k,c,a,b){var
-e=b[1],h=bP(e,c),l=ip(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-eM*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+DT(k,c,a,b){var
+e=b[1],h=bO(e,c),l=iq(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fZ([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aW===m?g[1]:T===m?bc(g):g,n=DD(u,t,h,a,s),i=n[1],v=f1(e,c,a,i[3]),o=f2(d,[0,b,i[1],i[2],v]);if(n[2])return DU(c,a,o);var
+s=fZ([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aW===m?g[1]:T===m?bc(g):g,n=DA(u,t,h,a,s),i=n[1],v=f1(e,c,a,i[3]),o=f2(d,[0,b,i[1],i[2],v]);if(n[2])return DR(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=DI(e,cE(c),h,a,x,w);if(p){var
-j=p[1];return f2(d,[0,b,j[2],j[3],j[4]])}return d}}(l,DV)}function
-nz(a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=DF(e,cE(c),h,a,x,w);if(p){var
+j=p[1];return f2(d,[0,b,j[2],j[3],j[4]])}return d}}(l,DS)}function
+ny(a){var
 b=a[4];return di(function(a){return a[1][18]},b)}function
 c4(a){var
-b=a[4],c=0.;return aj(function(b,a){return A(b,a[1][17])},c,b)}function
-f4(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&nz(a))return f2(c,ny(a,function(c){return nx(a,d,b,DW(a,d,b,c))}));return c}function
-eC(a){return bz(a[1][14],a[5])}function
-nA(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=r(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cw(d,[as,c*eC(a)[3]]):d}function
-ir(e,d,h,a){var
+b=a[4],c=0.;return ai(function(b,a){return A(b,a[1][17])},c,b)}function
+f4(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&ny(a))return f2(c,nx(a,function(c){return nw(a,d,b,DT(a,d,b,c))}));return c}function
+eB(a){return bz(a[1][14],a[5])}function
+nz(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=r(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cw(d,[as,c*eB(a)[3]]):d}function
+is(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<U(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=aA(b);return[0,[0,O(1,h),k]]}function
-nB(i,h,a,g,f,b){var
+nA(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=l(f,aa(k,O(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-DX(b,d,a){if(0<=b[5]){var
+DU(b,d,a){if(0<=b[5]){var
 h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=aa(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
 f5(a){return Math.log(a)/0.693147180559945286}function
-DY(b,a,g,d){var
-c=a[2].length-1+1|0,h=f5(c*b[17]/(a[3]*d))/2.,i=b[18]?f5(c*b[17]/d):0.,j=f5(i7*c/a[3]),k=f5(aa(bb,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
-DZ(l,k,j,i,a){var
-b=a[1][1],d=nA(b,j);function
+DV(b,a,g,d){var
+c=a[2].length-1+1|0,h=f5(c*b[17]/(a[3]*d))/2.,i=b[18]?f5(c*b[17]/d):0.,j=f5(i9*c/a[3]),k=f5(aa(bb,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
+DW(l,k,j,i,a){var
+b=a[1][1],d=nz(b,j);function
 g(a){return cP(aM,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?DY(b,a,d,i):D0;if(f){var
-c=f[1],m=a[2],h=V(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];nB(b,bP(b,k),o,c,n,h);return ir(l,b,c,h)}return f}return 0}function
-nC(a,b){var
+f=0.<a[3]?DV(b,a,d,i):DX;if(f){var
+c=f[1],m=a[2],h=V(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];nA(b,bO(b,k),o,c,n,h);return is(l,b,c,h)}return f}return 0}function
+nB(a,b){var
 c=A(a[15],gn*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-D1(i,y,h,n){var
+DY(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aQ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=d6(a[4],j)?a[4]:aj(df,b,j),k=I(f(aR(function(b){var
+z=aQ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=d5(a[4],j)?a[4]:ai(df,b,j),k=I(f(aR(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
-q=nC(a,h)*bx(1.,-84);if(0<=a[5])var
-A=eC(a)[3],l=q*e(a[1][7],h)*A;else
+q=nB(a,h)*bx(1.,-84);if(0<=a[5])var
+A=eB(a)[3],l=q*e(a[1][7],h)*A;else
 var
 l=q;var
-t=aM(l),m=t?a_(eA,l):t;if(0<U(m)){var
+t=aM(l),m=t?a_(ez,l):t;if(0<U(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=r(o,k),v=DL(a[1],C,D,h),w=bP(a,y),g=p(c3(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;nB(a,w,d,eA,m,g);return ir(i,a,eA,g)}}return 0}function
-is(b,e,a,h,o){var
-d=iq(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eN*nC(i,a),k=d[3]<p?1:0,g=k?h<gl*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=r(o,k),v=DI(a[1],C,D,h),w=bO(a,y),g=p(c3(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;nA(a,w,d,ez,m,g);return is(i,a,ez,g)}}return 0}function
+it(b,e,a,h,o){var
+d=ir(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=eM*nB(i,a),k=d[3]<p?1:0,g=k?h<gl*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?D1(b,e,a,d):l,f=q||DZ(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?DY(b,e,a,d):l,f=q||DW(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
 f6(b,a){return bz(b[4],a)}function
-nD(b){var
-a=nA(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return r(function(a){return a/c},a)}function
-nE(a){var
+nC(b){var
+a=nz(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return r(function(a){return a/c},a)}function
+nD(a){var
 b=p(c3(a),0.),d=a[14];B(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=aa(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-nF(a){var
-b=[0,0.],f=nD(a),c=nE(a);B(function(c,g){var
+nE(a){var
+b=[0,0.],f=nC(a),c=nD(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-D2(d,f,j,g){var
+DZ(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=eC(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=eB(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-D3(f,j,r,i,d,q){var
+D0(f,j,r,i,d,q){var
 k=bx(4.,-f[1][4]|0),g=cE(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
@@ -6171,19 +6159,19 @@ n=aP(d),x=aW===n?d[1]:T===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-D4(h,d){var
-f=r(nF,d);j0(function(b,a){return gt(b,a)},f);var
-b=47-jl(A(e(f,((f.length-1)*9|0)/10|0),gn))[2]|0;if(10<=b&&!(60<b)){var
+D1(h,d){var
+f=r(nE,d);j1(function(b,a){return gt(b,a)},f);var
+b=47-jn(A(e(f,((f.length-1)*9|0)/10|0),gn))[2]|0;if(10<=b&&!(60<b)){var
 g=O(1,b);if(0<=c(d,0)[1][5]){var
-l=eC(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dR){var
+l=eB(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dR){var
 i=O(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-D5(i,x,U,S){var
-g=S[1],a=f6(x,U)[1];if(bx(1.,48-g|0)<=nF(a))return 0;var
-W=a[2].length-1,y=nD(a),X=nE(a),j=V(function(b,a){return a_(g,a*e(y,b))},X);DX(a,g,j);var
+D2(i,x,U,S){var
+g=S[1],a=f6(x,U)[1];if(bx(1.,48-g|0)<=nE(a))return 0;var
+W=a[2].length-1,y=nC(a),X=nD(a),j=V(function(b,a){return a_(g,a*e(y,b))},X);DU(a,g,j);var
 k=V(function(b,a){var
 c=e(y,b);return a9(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,C=0.,D=0.,E=0,Y=0;if(F<0)var
 J=E,I=D,H=C,G=z;else{var
@@ -6204,12 +6192,12 @@ b=ae,r=w,q=u,o=s,n=v;continue}var
 J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
 K=a[4],L=c(a[2],K)[1+K][1];a0(d,G,b3(i,L));var
 Z=e(d,L);B(function(b,a){return t(d,b,a-Z)},d)}var
-_=0.,h=aj(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=ir(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[T,function(b){return D2(a,d,h,m)}],N=function(b){return[T,function(c){return D3(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
+_=0.,h=ai(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=is(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[T,function(b){return DZ(a,d,h,m)}],N=function(b){return[T,function(c){return D0(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
 var
 O=l;return O}function
-D6(d){var
+D3(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
@@ -6221,24 +6209,24 @@ b=u;continue}break}}var
 o=r(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 q=a+1|0;if(i!==a){var
 a=q;continue}break}}return f}function
-D7(b,a){if(0.<b[3]){var
+D4(b,a){if(0.<b[3]){var
 c=0.,d=-aa(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-D8(a){var
+D5(a){var
 b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
-D9(b,d,t,q){var
-h=f6(d,q),a=h[1],i=a[2],f=r(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=D6(a),j=r(function(b){return D7(a,b)},u),v=0.,w=aa(function(d,c){var
+D6(b,d,t,q){var
+h=f6(d,q),a=h[1],i=a[2],f=r(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=D3(a),j=r(function(b){return D4(a,b)},u),v=0.,w=aa(function(d,c){var
 b=[0,0.];B(function(d,c){var
 e=Math.abs(c)*co(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=aa(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=r(function(a){return V(y,a)},j),z=oV,m=aa(function(b,a){return A(b,D8(a))},z,l);if(m*Math.sqrt(x)<oW){var
-n=47-jl(m)[2]|0,C=function(h){var
+l=r(function(a){return V(y,a)},j),z=oV,m=aa(function(b,a){return A(b,D5(a))},z,l);if(m*Math.sqrt(x)<oW){var
+n=47-jn(m)[2]|0,C=function(h){var
 b=r(function(a){return a_(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=s(aa(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=p(d[1].length-1,0),j=d[5];B(function(a,e){var
 f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aA(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<U(o)){var
 D=p(b[2],0);return[0,[0,o,H(C,aA(l)),w,D,h,t,0]]}return 0}return 0}function
-D_(b,k,c,s){var
+D7(b,k,c,s){var
 d=b[6],a=b[5][1],t=b[3],h=dJ(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
@@ -6248,15 +6236,15 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=eC(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=eB(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
 q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,gn*f<g?1:0]}}(0,f)}function
-it(r,j,q,d,b,i,e){if(j){var
+iu(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==L&&a[5][1][18])o=1;if(!o){var
-g=D_(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
+g=D7(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
 n=aP(b),s=aW===n?b[1]:T===n?bc(b):b,h=a[5]===s?1:0;else
 var
@@ -6264,25 +6252,25 @@ h=m}else
 var
 h=l;if(g[3]){var
 p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-D$(b,a){return ja*aH(b,a+1|0)}function
-Ea(a){return 3.+0.4*a}function
-Eb(a){return 4.+0.04*aH(a+1|0,a+1|0)}function
-Ec(a){var
-d=an(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aq(function(b){var
+D8(b,a){return jc*aH(b,a+1|0)}function
+D9(a){return 3.+0.4*a}function
+D_(a){return 4.+0.04*aH(a+1|0,a+1|0)}function
+D$(a){var
+d=ap(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aq(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
 b=q,j=o,g=n;for(;;){var
-s=Ea(b),t=Eb(k)-s,u=D$(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=D9(b),t=D_(k)-s,u=D8(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
 r=a[7];aq(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
 g=az(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-nG(c,b,a){var
+nF(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-nH(f,w,e,l,v){function
+nG(f,w,e,l,v){function
 m(a){var
-b=nG(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c7,a=ja,y=dR,x=0.;for(;;){if(0<n){var
+b=nF(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c7,a=jc,y=dR,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -6290,34 +6278,34 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/i7:(g+j)/2.;var
+k=g==0.?a/i9:(g+j)/2.;var
 G=Math.abs(k-a)<=gl*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[as,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-nI(f,h,a,e){if(h==$){var
+nH(f,h,a,e){if(h==$){var
 c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,gk*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c8/i]}function
-nJ(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-Ed(e,f,c,b){var
+nI(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+Ea(e,f,c,b){var
 a=f[2],d=f[1];if($<d&&a<L){var
-g=a-d;return c*(d+a)-b<0.?nJ(nH(e,-a,g,c,-b)):nH(e,d,g,c,b)}return a<L?nJ(nI(e,-a,c,-b)):nI(e,d,c,b)}function
-Ee(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?nI(nG(e,-a,g,c,-b)):nG(e,d,g,c,b)}return a<L?nI(nH(e,-a,c,-b)):nH(e,d,c,b)}function
+Eb(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==$)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=nG(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c8/(b*(1./(e*e)+1./(f*f)))]}function
-eD(c,d,b){var
+h=nF(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c8/(b*(1./(e*e)+1./(f*f)))]}function
+eC(c,d,b){var
 a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
-iu(b,a){var
+iv(b,a){var
 c=bX(b[2][2]),d=b[1];B(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?a0(c,e(a,b),f[2]):d},d);return c}function
-nK(a){var
+nJ(a){var
 b=a[3][1]==$?1:0,c=b||(a[3][2]==L?1:0);return c}function
-Ef(a,c){var
-d=eD(a,c,function(a){return a[1]}),j=iu(a,c),g=a[3],h=g[2],i=g[1];function
+Ec(a,c){var
+d=eC(a,c,function(a){return a[1]}),j=iv(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eD(a,c,function(a){return a[3]})];d7(function(c){if(0.<d)var
+b=[0,eC(a,c,function(a){return a[3]})];d6(function(c){if(0.<d)var
 e=f(c,A(i,bb(h,c/(2.*d))));else
-if(nK(a))var
+if(nJ(a))var
 e=$;else
 var
 g=f(c,h),e=bb(f(c,i),g);b[1]=b[1]+e;return 0},j);var
@@ -6327,10 +6315,10 @@ j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-nL(b,m,d){var
-j=d.length-1,n=eD(b,d,function(a){return a[1]}),f=iu(b,d);if(nK(b)&&n<=0.)return 0;var
-g=[0,eD(b,d,function(a){return a[3]})],k=b[1],h=r(function(a){return-a[3]},k),i=jW(j,j,0.);B(function(o,s){var
-d=Ed(m,b[3],n,s);g[1]=g[1]+d[1];var
+nK(b,m,d){var
+j=d.length-1,n=eC(b,d,function(a){return a[1]}),f=iv(b,d);if(nJ(b)&&n<=0.)return 0;var
+g=[0,eC(b,d,function(a){return a[3]})],k=b[1],h=r(function(a){return-a[3]},k),i=jX(j,j,0.);B(function(o,s){var
+d=Ea(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -6342,10 +6330,10 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=Ee(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+b=Eb(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
 a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-nM(o,n){var
+nL(o,n){var
 l=n.length-1,h=r(bX,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
@@ -6381,25 +6369,25 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-Eg=12;function
-Eh(d,b,n,m){var
+Ed=12;function
+Ee(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:nL(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=nM(g[3],i),k=R(j,i),p=function(m,i,n,o){return function(j){var
+h=0===f?0:nK(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=nL(g[3],i),k=R(j,i),p=function(m,i,n,o){return function(j){var
 a=j;for(;;){if(a<b8)return 0;var
 f=V(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=V(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
 i=$<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cP(function(a){return a},k),l=i+oG*a*o-gl*Math.abs(i),h=g?nL(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
+g=f;return g},f),g=cP(function(a){return a},k),l=i+oG*a*o-gl*Math.abs(i),h=g?nK(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-Ei=3;function
-Ej(b,a){var
+Ef=3;function
+Eg(b,a){var
 g=a.length-1,d=0.,f=aa(function(b,a){return A(b,Math.abs(a))},d,a),i=r(function(a){return b8*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=eD(b,a,function(a){return a[1]}),h=jW(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=eC(b,a,function(a){return a[1]}),h=jX(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=bb(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -6410,7 +6398,7 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);B(o,iu(b,a));var
+a=x;continue}break}}return 0}}(m,f,h,n);B(o,iv(b,a));var
 q=b[1];B(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
@@ -6421,25 +6409,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=nM(h,f),a=V(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(V(function(a,b){return c(i,a)[1+a]?b:0.},a),Ei)}function
-El(b,a){var
-c=H(function(b){return r(function(a){return bx(HR(bx(a,b)),-b|0)},a)},Ek);return[0,Ej(b,a),c]}function
-Em(a,c){function
+r=nL(h,f),a=V(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(V(function(a,b){return c(i,a)[1+a]?b:0.},a),Ef)}function
+Ei(b,a){var
+c=H(function(b){return r(function(a){return bx(HO(bx(a,b)),-b|0)},a)},Eh);return[0,Eg(b,a),c]}function
+Ej(a,c){function
 d(a){return aM(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,$],i=aa(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=Ef(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=Ec(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=Eh(a,b*i,c,Eg);f(d);var
-e=i8<b?1:0;if(e){b/=10.;var
+d=Ee(a,b*i,c,Ed);f(d);var
+e=i_<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
 a=Math.abs(c)<dQ?1:0;if(a){var
 e=b[1];return f(V(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-En=64;function
-Eo(a,j){var
+Ek=64;function
+El(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6453,37 +6441,37 @@ var
 d=b}else
 var
 d=f;return d}function
-Ep(a){var
+Em(a){var
 d=I(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-nN(a,b){var
+nM(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
 g=f(a[5],b),h=a[4],d=r(function(a){return a9(h,a)},g),i=[as,0.,L],j=R(d,d);return[0,1.,r(function(a){return 2.*a},d),j,i]}var
 k=[as,0.,L],l=0.;return[0,0.,r(function(a){return-a},e),l,k]}function
-Eq(b,a){function
+En(b,a){function
 c(c,a){return a?a9(b[4],a[1]):c}var
 d=c($,a[10]),e=c(L,a[11]);if(2===b[1]){var
 f=e<=0.?0.:L,g=0.<=d?0.:$;return[as,g,f]}return[as,d,e]}function
-Er(f,c){var
+Eo(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return Es;var
+b!=="number"){if(2!==b[0])return Ep;var
 d=b[1];if(d){var
 e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dI(aV(f[4],h,g))]}}return 0}var
-nO=64;function
-Et(a){var
+nN=64;function
+Eq(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(a3(a[8])-1|0)|0;return 1}function
-Eu(d,g,b){var
+Er(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=nN(d,c),f=e(L,a[4]),g=[as,e($,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?o(d[17],a[1],v):b},b=nM(d,c),f=e(L,a[4]),g=[as,e($,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aR(x),y),m=f(bW(w),q);if(Eo(g,b)&&0===q5(m,q)&&!(0<e6(m,En))){var
-h=[T,function(a){return d4(fu(g),0)}],r=function(a,d){var
-e=b[5],f=bz(b[6],a),i=b[1],c=aP(h),j=aW===c?h[1]:T===c?bc(h):h;return lW(g,b,j,i,a,d,f,e)},C=Ep(g),o=I(H(I,g[13])),t=b[1],D=c(o,t)[1+t],u=Eq(d,g),i=Er(d,g),z=function(a){return nN(d,a)},E=au(d[2],z),j=i?[0,[0,c8,p(d[3],0.),i[1],[as,0.,L]]]:[0],k=cw(I(m),j),A=aQ(o.length-1,function(a){return a});return f(bW(function(h){if(h===b[1])return 0;var
+y=b[4],q=f(aR(x),y),m=f(bW(w),q);if(El(g,b)&&0===q1(m,q)&&!(0<e6(m,Ek))){var
+h=[T,function(a){return d3(fu(g),0)}],r=function(a,d){var
+e=b[5],f=bz(b[6],a),i=b[1],c=aP(h),j=aW===c?h[1]:T===c?bc(h):h;return lX(g,b,j,i,a,d,f,e)},C=Em(g),n=I(H(I,g[13])),t=b[1],D=c(n,t)[1+t],u=En(d,g),i=Eo(d,g),z=function(a){return nM(d,a)},E=au(d[2],z),j=i?[0,[0,c8,p(d[3],0.),i[1],[as,0.,L]]]:[0],k=cw(I(m),j),A=aQ(n.length-1,function(a){return a});return f(bW(function(h){if(h===b[1])return 0;var
 q=V(function(b,d){var
-e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+e=f(C,b);return a(l(d,c(c(n,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=U(a)?a:s(a)}var
 v=aa(function(b,a){return 0<N(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=aa(function(f,g){var
 a=f[2],d=f[1],b=aV(0,g,v),e=c(E,d)[1+d];if(b!=0.)a0(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],G=V(function(c,b){var
@@ -6495,13 +6483,13 @@ y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+Et(g)|0,d);var
-c=aQ(y,function(b){return x(nO,e(a,b))});return[0,O(1,nO),c,b]}var
-A=Em(w,G),n=z(A);if(r(h,n))var
-B=n;else
+d=e(a,y),b=x(64+Eq(g)|0,d);var
+c=aQ(y,function(b){return x(nN,e(a,b))});return[0,O(1,nN),c,b]}var
+A=Ej(w,G),o=z(A);if(r(h,o))var
+B=o;else
 var
-I=H(z,El(w,A)),B=d4(e4(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-iv(h,c,a){var
+I=H(z,Ei(w,A)),B=d3(e4(function(a){return r(h,a)},I),o);return[0,[0,h,B]]}),A)}return 0}function
+iw(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
@@ -6511,7 +6499,7 @@ switch(b[0]){case
 d=b[1],e=Math.exp(a),i=aV(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
 1:var
 f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aV(0,f[1],f[2]);return bG}return bG}function
-nQ(j,a,b,f){var
+nP(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6529,8 +6517,8 @@ d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));case
 2:var
 f=p(b,0),l=a[1];aq(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k;default:return 0}},k);return[0,d,e,g]}var
-iw=14;function
-ix(c,e,a){function
+ix=14;function
+iy(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
 h=50,i=0<=U(a)?a:s(a),b=cf(i,h),d=0<U(b)?b:1;function
 j(j,i,h){var
@@ -6546,17 +6534,17 @@ d=i,e=h,a=g;for(;;){var
 b=cf(k(d,e),1);if(0!==a&&0!==N(b,d)&&0!==N(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,iw)]:j(a,d,iw);return bn(function(a){return n(a[1],a[2],iw)},o)}function
-Ev(h,g,i,L,K,d){var
-j=h[2],q=nQ(i,L,j,d),s=q[3],t=q[2],u=q[1],w=I(bt(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,ix)]:j(a,d,ix);return bo(function(a){return n(a[1],a[2],ix)},o)}function
+Es(h,g,i,L,K,d){var
+j=h[2],q=nP(i,L,j,d),s=q[3],t=q[2],u=q[1],w=I(bu(g)),r=i[1],M=o(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=aV(0,b[1],i[2]),d=c(w,a)[1+a][1];return iv(g,aV(0,d[1],d[2]),e)}return bG}var
-m=au(j,function(a){return Math.sqrt(x(a)*M)}),o=V(function(b,a){var
+e=aV(0,b[1],i[2]),d=c(w,a)[1+a][1];return iw(g,aV(0,d[1],d[2]),e)}return bG}var
+m=au(j,function(a){return Math.sqrt(x(a)*M)}),n=V(function(b,a){var
 c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
 h=b!==a?1:0,i=h?aM(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*pp?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+f=d?e(m,a)+g:e(m,a)-g,j=c(n,b)[1+b][1],k=d?f<j*pp?1:0:j*1.000000000001<f?1:0,o=k?(c(n,b)[1+b]=[0,f,a],0):k,l=o;else
 var
 l=i;return l}var
 z=j-1|0,P=0;if(!(z<0)){var
@@ -6570,39 +6558,39 @@ f=X;continue}break}}}var
 W=b+1|0;if(z!==b){var
 b=W;continue}break}}var
 C=p(j,0);B(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},n);var
 D=V(function(a,k){var
 b=c(u,a)[1+a];if(b){var
 f=b[1];if(k&&aM(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=eo(g,r,i[2],i[3],K,k,j);if(b){var
+k=c(w,a)[1+a],b=en(g,r,i[2],i[3],K,k,j);if(b){var
 e=b[1];if(d)return N(e[2],f)<0?1:0;var
 h=0<N(e[1],f)?1:0}else
 var
 h=b;return h},n=a9(0,r),h=x(a)*n,j=aM(h);if(j){var
-o=a_(0,h),p=d?-1:1;return ix(l,p,o)}return j}}return 0},C),E=I(g[9]),G=cZ(g,1),Q=aA(V(function(e,o){var
+o=a_(0,h),p=d?-1:1;return iy(l,p,o)}return j}}return 0},C),E=I(g[9]),G=cZ(g,1),Q=aA(V(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=cZ(g,f[1]),p=c(E,b)[1+b],i=a(r,hM(c(E,e)[1+e],p)),j=k(h,i),m=a8(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
+h=cZ(g,f[1]),p=c(E,b)[1+b],i=a(r,hN(c(E,e)[1+e],p)),j=k(h,i),m=a8(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aA(D),Q]}function
-iy(d,c,a){var
+n=f;return n},n));return[0,aA(D),Q]}function
+iz(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:bG;case
 4:return 0.<=a?a:bG}return bG}function
-nS(f,e,a){var
+nR(f,e,a){var
 b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bG,bG]:a<b?[0,bb(1.,b*a+c*d),b-a*c/d]:[0,bG,bG]}function
-Ew(m,h,j,K,J,d){var
-i=m[2],q=nQ(j,K,i,d),t=q[3],u=q[2],w=q[1],x=I(bt(h)),f=j[1],n=au(i,function(a){var
+Et(m,h,j,K,J,d){var
+i=m[2],q=nP(j,K,i,d),t=q[3],u=q[2],w=q[1],x=I(bu(h)),f=j[1],n=au(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aV(0,b[1],j[2]),d=c(x,a)[1+a][1];return iy(h,aV(0,d[1],d[2]),e)}return bG});function
+e=aV(0,b[1],j[2]),d=c(x,a)[1+a][1];return iz(h,aV(0,d[1],d[2]),e)}return bG});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
 o=au(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=nS(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eN<f?1:0:f<i-eN?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=nR(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eM<f?1:0:f<i-eM?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,L=0;if(!(A<0)){var
@@ -6619,33 +6607,33 @@ a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=V(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=eq(h,f,j[2],j[3],J,l,k);if(b){var
+l=c(x,a)[1+a],b=ep(h,f,j[2],j[3],J,l,k);if(b){var
 e=b[1];if(d)return N(e[2],g)<0?1:0;var
 i=0<N(e[1],g)?1:0}else
 var
 i=b;return i},o=a9(0,f),i=e(n,a)*o,k=aM(i);if(k){var
-p=a_(0,i),q=d?1:-1;return ix(m,q,p)}return k}return 0},C),s=I(h[9]),M=r(function(a){return[T,function(b){return ft(h,a)}]},s);function
+p=a_(0,i),q=d?1:-1;return iy(m,q,p)}return k}return 0},C),s=I(h[9]),M=r(function(a){return[T,function(b){return ft(h,a)}]},s);function
 E(b){var
 a=c(M,b)[1+b],d=aP(a);return aW===d?a[1]:T===d?bc(a):a}var
 P=aA(V(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=nS(d,e(b3(m,b),g),x),z=a9(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
-i=a_(0,o),A=c(s,b)[1+b],B=ad(c(s,g)[1+g],A),C=E(b),G=hN(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+x=e(n,b),y=nR(d,e(b3(m,b),g),x),z=a9(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
+i=a_(0,o),A=c(s,b)[1+b],B=ad(c(s,g)[1+g],A),C=E(b),G=hO(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
 t=j;return t},o));return[0,aA(D),P]}function
-Ex(a){var
+Eu(a){var
 b=a[4];return di(function(a){return 0===a[0]?0:1},b)}function
-nT(d,a,c){var
-b=Ex(c);if(b)switch(d[1]){case
-0:return lX(a);case
-1:return 0;default:return lZ(a)}return b}var
-cF=[0,nP,nP,nR,nR];function
-Ey(b,d,a,c){if(nT(b,d,c)){var
+nS(d,a,c){var
+b=Eu(c);if(b)switch(d[1]){case
+0:return lY(a);case
+1:return 0;default:return l0(a)}return b}var
+cF=[0,nO,nO,nQ,nQ];function
+Ev(b,d,a,c){if(nS(b,d,c)){var
 e=ds(a[2],a[3]),f=function(f){var
 g=oz(f,b,d,a,c,e,1);return[0,oz(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(Ew);return[0,cF[1],cF[2],g[1],g[2]]}var
-h=f(Ev);return[0,h[1],h[2],cF[3],cF[4]]}return cF}function
-nU(h){var
+g=f(Et);return[0,cF[1],cF[2],g[1],g[2]]}var
+h=f(Es);return[0,h[1],h[2],cF[3],cF[4]]}return cF}function
+nT(h){var
 i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
 a=r;for(;;){t(b,a,aa(A,0.,c(h,a)[1+a]));var
 n=function(a,d){var
@@ -6677,11 +6665,11 @@ a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,o)(l));var
 y=a+1|0;if(m!==a){var
 a=y;continue}break}}var
 s=aA(g),u=cv(function(b,a){return[0,a,b]},s);return f(aR(function(a){return 0<=a[1]?1:0}),u)}function
-Ez(a){function
+Ew(a){function
 b(b){return r(function(a){return c(a,b)[1+b]},a)}return au(c(a,0)[1].length-1,b)}function
-EA(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nU(a);var
-b=nU(Ez(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
-EB(n,e,b){var
+Ex(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nT(a);var
+b=nT(Ew(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Ey(n,e,b){var
 o=de(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
 i(a){return q(d,h(d,a))}var
@@ -6691,11 +6679,11 @@ a=e[4];return aq(function(a){return 0===a[0]?cG(b,a[1],a[2],a[3],a[4]):0},a)}j(f
 d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
 m=r(function(a){return q(d,a)},f);j(function(d,a,f,e){var
 j=c(m,d)[1+d],l=k(i(f),j),n=M(h(b,e),l);g[1+a]=q(c(g,a)[1+a],n);return 0});return[0,m,g]}function
-EC(b,a,h,s){function
+Ez(b,a,h,s){function
 j(a){return I(bz(b[13],a))}var
-t=j(a[1]),k=d8(l,j(s),t),m=EB(b,a,h),i=m[2],n=m[1];function
+t=j(a[1]),k=d7(l,j(s),t),m=Ey(b,a,h),i=m[2],n=m[1];function
 u(a){var
-b=0<U(c(k,a)[1+a])?1:0;return b?vB(c(i,a)[1+a],h):b}function
+b=0<U(c(k,a)[1+a])?1:0;return b?vx(c(i,a)[1+a],h):b}function
 v(a){return a}var
 w=aQ(b[2],v),d=I(f(aR(u),w)),g=p(a[2],0),x=a[4];aq(function(a){if(0===a[0]){var
 b=a[1],d=c(g,b)[1+b];g[1+b]=[0,a[2],d];return 0}return 0},x);var
@@ -6706,15 +6694,15 @@ d=b;else
 var
 e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
 z(a){return a}var
-A=aQ(a[2],z),q=I(f(aR(y),A)),B=r(function(a){return a9(0,c(k,a)[1+a])},d),C=EA(r(function(a){var
+A=aQ(a[2],z),q=I(f(aR(y),A)),B=r(function(a){return a9(0,c(k,a)[1+a])},d),C=Ex(r(function(a){var
 f=p(b[2],1),j=c(g,a)[1+a];aq(function(a){c(f,a)[1+a]=0;return 0},j);return V(function(d,b){if(c(f,b)[1+b]){var
-g=c(i,b)[1+b];if(g6(c(n,a)[1+a],g)){var
+g=c(i,b)[1+b];if(g7(c(n,a)[1+a],g)){var
 j=c(i,b)[1+b],k=aV(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},q));return H(function(a){var
 b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(q,e)[1+e],f]},C)}function
-eE(f,e){var
+eD(f,e){var
 b=[0,d];B(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-ED(b){var
+EA(b){var
 f=b.length-1,e=V(function(b,a){return cw(a,au(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
 b=k,g=j;for(;;){if(b===f)return[0,[0,g,r(function(a){return e7(a,f,f)},e)]];var
@@ -6726,15 +6714,15 @@ g=a(j,c(c(e,d)[1+d],b)[1+b]);return de(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=V(o,e[1+
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-EE(d){var
+EB(d){var
 a=d;for(;;){var
-b=ED(r(function(b){return function(a){return r(function(b){return eE(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=EA(r(function(b){return function(a){return r(function(b){return eD(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aA(a),a=I(bH(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-EF(b,k,q,e,p,d){var
+e=b[1],f=aA(a),a=I(bV(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+EC(b,k,q,e,p,d){var
 m=O(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return eE(a,a)}function
+a=f(b[5],c);return eD(a,a)}function
 g(a){return de(O(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
@@ -6742,52 +6730,52 @@ j=aL(k),i=de(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=de(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,d8(l,f(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=de(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,d7(l,f(b[5],i),r),q]}if(b[1])var
 t=0,u=H(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=H(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=EE(I(h));return[0,j[1],j[2],j[3],i,e,m]}function
-iz(a){return O(a[2],a[5])}function
-EG(h,s,b,g,q){var
+j=EB(I(h));return[0,j[1],j[2],j[3],i,e,m]}function
+iA(a){return O(a[2],a[5])}function
+ED(h,s,b,g,q){var
 t=b[1],u=r(function(a){var
-b=eE(g,a[1]);return l(a[2],b)},t),v=b[3],w=r(function(a){return eE(a,u)},v),x=b[2],d=r(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
+b=eD(g,a[1]);return l(a[2],b)},t),v=b[3],w=r(function(a){return eD(a,u)},v),x=b[2],d=r(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
 f=b[1];return B(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=iz(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=d8(function(c,b){return l(c,a(e,b))},d,z),A=eE(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(de(a(j[2],E),C),A);else
+e=iA(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=f(h[5],j[1]),n=d7(function(c,b){return l(c,a(e,b))},d,z),A=eD(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(de(a(j[2],E),C),A);else
 var
 o=a(q,a(b[2],b[2]));var
 p=0===h[1]?1:0,F=p?o:p;return[0,aA(d),F]}var
-EH=12;function
-nV(d,b){var
+EE=12;function
+nU(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-EI(c,b){var
+EF(c,b){var
 a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-EJ(d,b){var
+EG(d,b){var
 a=c(d[6],b)[1+b];if(d[1]){var
-e=function(b){return cw(a,[as,0.])};return[0,function(b){return EI(a,b)},e]}function
+e=function(b){return cw(a,[as,0.])};return[0,function(b){return EF(a,b)},e]}function
 f(c){var
-b=r(function(a){return 2.*a},c);a0(b,2.,a);return b}return[0,function(b){return nV(a,b)},f]}function
-nW(a){var
-b=a[14],c=0;return aj(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-EK(b,a){var
+b=r(function(a){return 2.*a},c);a0(b,2.,a);return b}return[0,function(b){return nU(a,b)},f]}function
+nV(a){var
+b=a[14],c=0;return ai(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+EH(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return V(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nV(c,a)},e,$,d]}function
-EL(b,g,c,o){function
-h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bW(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=EJ(b,c),j=i[2],k=i[1],d=h($,a[3]),e=h(L,a[4]),f=e-d<ge*g?1:0,l=(d+e)/2.,m=eO*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nW(b),i=a?[0,EK(b,a[1]),0]:a;return cu(e,i)}function
-EM(b,a){return bb(ja*(a[6]-a[5]),b8*b)}function
-nX(e,a,d){var
-b=f(a[3],d),c=EM(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-EN(f,h){var
+e(c){return V(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nU(c,a)},e,$,d]}function
+EI(b,g,c,n){function
+h(d,a){return a?o(b[17],a[1],c[3]):d}var
+d=c[4],e=f(bW(function(a){if(0===a[0]&&a[1]===n){var
+c=a[2],i=EG(b,c),j=i[2],k=i[1],d=h($,a[3]),e=h(L,a[4]),f=e-d<ge*g?1:0,l=(d+e)/2.,m=eN*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nV(b),i=a?[0,EH(b,a[1]),0]:a;return cu(e,i)}function
+EJ(b,a){return bb(jc*(a[6]-a[5]),b8*b)}function
+nW(e,a,d){var
+b=f(a[3],d),c=EJ(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+EK(f,h){var
 i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
 a=z;for(;;){var
 r=i-1|0,q=-1,B=0;if(r<0)var
@@ -6803,7 +6791,7 @@ l=w;var
 y=l?g:j,J=g+1|0;if(r!==g){var
 g=J,j=y;continue}var
 b=y;break}}var
-k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eO*aa(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
+k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eN*aa(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
 u=i-1|0,F=0;if(!(u<0)){var
 d=F;for(;;){if(d!==b){var
 v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];a0(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
@@ -6812,27 +6800,27 @@ d=I;continue}break}}}var
 G=a+1|0;if(o!==a){var
 a=G;continue}break}}return V(function(b,a){if(0<=a){var
 d=e(c(f,a)[1+a],b);return e(h,a)/d}return 0.},m)}function
-EO(g,a,i,b){var
+EL(g,a,i,b){var
 j=r(function(a){return f(a[3],b)},a);function
 d(d,b){var
 f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
 k=e(b3(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
 l=c(i,b)[1+b];return R(c(i,d)[1+d],l)}return V(function(b,c){return au(a.length-1,function(a){return d(b,a)})},a)}function
-nY(n,m,h,b,a){function
+nX(n,m,h,b,a){function
 d(q,p,o){var
 d=q,i=p,a=o;for(;;){var
-e=H(function(b){return function(a){return nX(h,a,b)!=0.?1:0}}(a),b);if(cP(aM,a)){if(d6(1,e)){if(0===d)return 0;var
+e=H(function(b){return function(a){return nW(h,a,b)!=0.?1:0}}(a),b);if(cP(aM,a)){if(d5(1,e)){if(0===d)return 0;var
 j=n?gN(function(b,a){var
-c=b||a;return c},i,e):e,s=jP(b,j),g=I(f(bW(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=r(function(b){return function(a){return f(a[4],b)}}(a),g),t=r(function(b){return function(a){return nX(h,a,b)}}(a),g),u=EO(m,g,k,a),l=bX(a),v=EN(u,t);B(function(d,e){return function(a,b){return a0(e,-b,c(d,a)[1+a])}}(k,l),v);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(EH,H(function(a){return 0},b),a)}function
-nZ(d,c,b,a){var
-e=nY(1,d,c,b,a);return e?[0,e[1]]:nY(0,d,c,b,a)}function
-EP(d,k,j,i){var
-a=k[1][1],l=iq(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
+c=b||a;return c},i,e):e,s=jQ(b,j),g=I(f(bW(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=r(function(b){return function(a){return f(a[4],b)}}(a),g),t=r(function(b){return function(a){return nW(h,a,b)}}(a),g),u=EL(m,g,k,a),l=bX(a),v=EK(u,t);B(function(d,e){return function(a,b){return a0(e,-b,c(d,a)[1+a])}}(k,l),v);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(EE,H(function(a){return 0},b),a)}function
+nY(d,c,b,a){var
+e=nX(1,d,c,b,a);return e?[0,e[1]]:nX(0,d,c,b,a)}function
+EM(d,k,j,i){var
+a=k[1][1],l=ir(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
 h(b,a){return a0(f,-b,a)}function
 n(b){return cp(a,b)}if(0.<g){var
-s=n(i);h(bP(a,j)/g,s);var
+s=n(i);h(bO(a,j)/g,s);var
 u=a[2];B(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
@@ -6841,26 +6829,26 @@ b=w;for(;;){t(f,b,e(f,b)+v);var
 x=b+1|0;if(o!==b){var
 b=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
-n0=bx(1.,60);function
-EQ(c,e,b){if(0===c[1]){var
-a=aj(function(c,a){var
+nZ=bx(1.,60);function
+EN(c,e,b){if(0===c[1]){var
+a=ai(function(c,a){var
 d=a[6]==L?a[5]:(a[5]+a[6])/2.;return bb(c,d-f(a[3],b))},L,e),d=0.<a?1:0,g=d?aM(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
-ER(f,k,a,i,d,b){var
-g=a[1][1],h=iq(i,d,a)[2],j=1.,l=aa(function(b,a){return A(b,Math.abs(a))},j,h);return H(function(a){if(0<=a[1]){var
+EO(f,k,a,i,d,b){var
+g=a[1][1],h=ir(i,d,a)[2],j=1.,l=aa(function(b,a){return A(b,Math.abs(a))},j,h);return H(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=bb(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<i0*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==$?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-n1(b,e){function
+j=bb(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<i2*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==$?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+n0(b,e){function
 d(a){return R(a,a)}var
 a=p(b[3]+1|0,0.),c=[0,0.];aq(function(b){var
 e=b[2],f=b[1];a0(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-ES=i0;function
-n2(k,a,b,d){if(2<=a[1])var
+EP=i2;function
+n1(k,a,b,d){if(2<=a[1])var
 l=(a3(k[8])-1|0)+b|0,g=function(a){return a_(l,a)};else
 var
 p=a[4]+b|0,g=function(a){return a_(p,a)};var
@@ -6870,49 +6858,49 @@ var
 n=f(a[5],0),o=c(a[6],0)[1],i=V(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(a9(a[4],g)-f)},h);var
 j=e(d,a[3]),m=a_(2*(a[4]+b|0)|0,j*j);return[0,r(g,i),m]}function
-iA(b,a,g,c,i){var
-d=c4(g),e=EL(a,d,c,i),p=g[1],q=0.,r=aa(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bp(function(a){return a[6]==L?1:0},e):m,j=f(aR(function(a){return a[2]}),e),o=0===j?az(0,80-a[4]|0):a3(c[3])+c9|0;function
+iB(b,a,g,c,i){var
+d=c4(g),e=EI(a,d,c,i),p=g[1],q=0.,r=aa(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bq(function(a){return a[6]==L?1:0},e):m,j=f(aR(function(a){return a[2]}),e),o=0===j?az(0,80-a[4]|0):a3(c[3])+c9|0;function
 s(c){return ft(b,aA(f(a[5],c)))[3]}var
 u=c[4],v=f(bW(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&di(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=EF(a,b,c[3],o,s,v),h=[T,function(d){var
-a=b[9];return h2(b,c,H(function(a){return ft(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&di(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=EC(a,b,c[3],o,s,v),h=[T,function(d){var
+a=b[9];return h3(b,c,H(function(a){return ft(b,a)},a),i)}];function
 w(d){var
-c=n2(b,a,o,d);return EG(a,b,l,c[1],c[2])}function
+c=n1(b,a,o,d);return ED(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=eB(g,b,c),i=pv*d<r?f4(g,b,c,h):h,f=EQ(a,e,EP(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(n0*d));var
-k=nZ(a,d,ER(a,d,i,b,c,e),f),m=k?[0,k[1]]:nZ(a,d,e,f);return[0,f,m]}function
+h=eA(g,b,c),i=pv*d<r?f4(g,b,c,h):h,f=EN(a,e,EM(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nZ*d));var
+k=nY(a,d,EO(a,d,i,b,c,e),f),m=k?[0,k[1]]:nY(a,d,e,f);return[0,f,m]}function
 y(d){var
-a=aP(h),e=aW===a?h[1]:T===a?bc(h):h;return h3(b,c,iz(l),e,d)}return[0,iz(l),n,x,w,0!==j?1:0,y]}function
-iB(c,a,b){if(0===b)return function(a){return n3};var
-g=1./an(b),d=n1(c,H(function(a){return[0,g,a]},b));function
+a=aP(h),e=aW===a?h[1]:T===a?bc(h):h;return h4(b,c,iA(l),e,d)}return[0,iA(l),n,x,w,0!==j?1:0,y]}function
+iC(c,a,b){if(0===b)return function(a){return n2};var
+g=1./ap(b),d=n0(c,H(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=n1(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=n0(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(ES,g):f(a[4],g)}var
-h=cP(aM,d),j=h?ET:h;return i(d,j)}}function
-iC(c,a){var
+g=c[1];return a[5]?e(EP,g):f(a[4],g)}var
+h=cP(aM,d),j=h?EQ:h;return i(d,j)}}function
+iD(c,a){var
 b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bW(function(a){return a[2]}),d)}function
-EU(k,b,j,i,h,e){var
-a=iA(k,b,j,i,h);function
+ER(k,b,j,i,h,e){var
+a=iB(k,b,j,i,h);function
 l(a){return a}var
-m=aQ(b[2],l),o=f(aR(e),m),g=H(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=iB(b,a,cN(function(b){return iC(a,b)},g)),p=f(d,[0,[as,L],0]),c=[0,-1],q=cN(function(a){var
+m=aQ(b[2],l),n=f(aR(e),m),g=H(function(b){var
+c=o(a[3],0,b);return[0,c,o(a[3],1,b)]},n),d=iC(b,a,cN(function(b){return iD(a,b)},g)),p=f(d,[0,[as,L],0]),c=[0,-1],q=cN(function(a){var
 b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):EV}var
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):ES}var
 s=aQ(b[2],r);return[0,a[1],[0,p,q],s]}function
-EW(m,d,l,k,j,c,a){var
-b=iA(m,d,l,k,j);if(gD(b[1],a[1])){var
+ET(m,d,l,k,j,c,a){var
+b=iB(m,d,l,k,j);if(gD(b[1],a[1])){var
 e=H(function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},c),g=iB(d,b,cN(function(a){return iC(b,a)},e)),o=cN(function(a){var
-b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=an(a[2]),i=cQ(0,16);dh(function(a,b){return fe(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
-p=function(b,a){return d4(ea(i,b),a)},q=cv(p,a[3]),r=cu(a[2],o);return[0,a[1],r,q]}return a}function
-EX(a,g){var
+c=o(b[3],0,a);return[0,c,o(b[3],1,a)]},c),g=iC(d,b,cN(function(a){return iD(b,a)},e)),n=cN(function(a){var
+b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=ap(a[2]),i=cQ(0,16);dh(function(a,b){return fe(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return d3(d$(i,b),a)},q=cv(p,a[3]),r=cu(a[2],n);return[0,a[1],r,q]}return a}function
+EU(a,g){var
 e=p(a[3],0.);B(function(d,b){var
 f=b!=0.?1:0;return f?a0(e,-b,c(a[6],d)[1+d]):f},g);var
 k=0.,h=aa(function(b,a){return b+a},k,g),l=0.,j=aa(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
@@ -6924,18 +6912,18 @@ I=0,J=r(function(a){return oW*a/(j+cH)},e),i=I,d=J;function
 b(b,a){return cw(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
 o=a[18],q=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],$),y=p(a[2]+1|0,[0]),z=c2(d,function(a){return a}),A=b(a[9],z),C=R(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,q,o],i]}function
-EY(a,g){var
+EV(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=nW(a);if(e){var
+e=nV(a);if(e){var
 f=e[1],h=Math.sqrt(R(b,b))+cH,i=pp*Math.sqrt(f[2]),j=[as,0.];return cw(r(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(n0);return cw(b,[as,k])}function
-EZ(c,o,m,l,k){var
-d=EX(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=iA(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(iB(a,b,cN(function(a){return iC(b,a)},r)),p);return[0,b[1],s]}var
-h=az(0,80-a[4]|0),i=n2(c,a,h,EY(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aA(i[1]),t];return[0,O(1,h),u]}function
-E0(i,e,h,g,d){var
-j=aA(d),a=I(f(aR(function(a){return jJ(c(e,a)[1+a])}),j));function
+k=0===g?0.:Math.sqrt(nZ);return cw(b,[as,k])}function
+EW(c,n,m,l,k){var
+d=EU(n,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=iB(c,a,g[1],l,0),p=o(b[3],e,a[2]-1|0),q=function(a){var
+c=o(b[3],0,a);return[0,c,o(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(iC(a,b,cN(function(a){return iD(b,a)},r)),p);return[0,b[1],s]}var
+h=az(0,80-a[4]|0),i=n1(c,a,h,EV(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aA(i[1]),t];return[0,O(1,h),u]}function
+EX(i,e,h,g,d){var
+j=aA(d),a=I(f(aR(function(a){return jL(c(e,a)[1+a])}),j));function
 b(b,g){var
 j=[T,function(a){return p(i[2],b)}];function
 d(b){var
@@ -6943,24 +6931,24 @@ d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aP(a);return aW===e?a[1]:T===e?bc(a):a}return[T,
 k=b(L,function(a){return a[8]}),l=b($,function(a){return a[7]}),m=b($,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
 q=r(function(a){return o(g,a)},a);return[0,r(function(a){return qv(c(e,a)[1+a])},a),q,n,m,l,k]}function
-E1(j,e,i,b,a){function
+EY(j,e,i,b,a){function
 d(f,d){var
-g=eB(d,b,a),k=nw(d,b,a),l=A(f3(j,b,a),k),h=c4(d);function
+g=eA(d,b,a),k=nv(d,b,a),l=A(f3(j,b,a),k),h=c4(d);function
 m(f){var
-c=f4(d,b,a,g),e=l+gj*h<c[4]?1:0;return e?is(d,b,a,i[2]*h,c):e}var
-n=[T,function(a){return g[1]}];return it(d,c(e[2],f)[1+f],b,a,n,L,m)}return B(d,e[1])}function
-n4(j,f,e,d){var
+c=f4(d,b,a,g),e=l+gj*h<c[4]?1:0;return e?it(d,b,a,i[2]*h,c):e}var
+n=[T,function(a){return g[1]}];return iu(d,c(e[2],f)[1+f],b,a,n,L,m)}return B(d,e[1])}function
+n3(j,f,e,d){var
 g=f3(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=nw(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=nv(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-E2(d,f,b,a){function
+EZ(d,f,b,a){function
 e(a){return a_(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-E3(w,i,v,d,b){var
+E0(w,i,v,d,b){var
 N=f3(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=n4(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aW===z?m[1]:T===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+j=g.length-1,l=n3(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aW===z?m[1]:T===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),V=e(l,h)<M?M:e(l,h);t(k,h,V);var
 W=h+1|0;if(C!==h){var
@@ -6975,33 +6963,33 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&nz(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,f4(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,eB(c(g,a)[1+a],d,b));continue}}(0),F=N+gj*c4(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&ny(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,f4(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,eA(c(g,a)[1+a],d,b));continue}}(0),F=N+gj*c4(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
 n=c(g,a)[1+a],s=c4(n);if(f+b8*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
 L=[T,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:eB(f,d,b)}}(a,n)],S=[T,function(a){return function(d){var
+a=c(o,e)[1+e];return a?a[1]:eA(f,d,b)}}(a,n)],S=[T,function(a){return function(d){var
 b=aP(a),c=aW===b?a[1]:T===b?bc(a):a;return c[1]}}(L)],U=function(j,e,c){return function(l){var
-g=aP(c),a=aW===g?c[1]:T===g?bc(c):c,h=f+2e-09*e<a[4]?DR(j,d,b,f+gg*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return is(j,d,b,k,h)}}(n,s,L);it(n,c(i[2],a)[1+a],d,b,S,f+b8*s,U);var
+g=aP(c),a=aW===g?c[1]:T===g?bc(c):c,h=f+2e-09*e<a[4]?DO(j,d,b,f+gg*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return it(j,d,b,k,h)}}(n,s,L);iu(n,c(i[2],a)[1+a],d,b,S,f+b8*s,U);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return E2(v,d,b,f+eO*c4(c(g,0)[1]));var
+q=u;break}}if(q)return EZ(v,d,b,f+eN*c4(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-E4=3;function
-E5(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=n4(o,f,d,b),q=aa(A,f3(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aW===s?j[1]:T===s?bc(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
+E1=3;function
+E2(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=n3(o,f,d,b),q=aa(A,f3(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aW===s?j[1]:T===s?bc(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<L?1:0:E;if(M){var
 N=b8*c4(C);t(i,a,cE(d)*D+N)}var
@@ -7023,155 +7011,155 @@ f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
 s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,f4(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,eB(c(g,a)[1+a],d,b));continue}return 0}}(E4);if(l){var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,eA(c(g,a)[1+a],d,b));continue}return 0}}(E1);if(l){var
 x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c4(n),z=q+gj*y<m[4]?1:0;if(z){var
-J=function(a){return is(n,d,b,F[2]*y,m)},K=[T,function(a){return m[1]}];return it(n,c(f[2],k)[1+k],d,b,K,L,J)}var
+J=function(a){return it(n,d,b,F[2]*y,m)},K=[T,function(a){return m[1]}];return iu(n,c(f[2],k)[1+k],d,b,K,L,J)}var
 B=z}else
 var
 B=l;return B}function
-n5(e,d,c,b,a,f){switch(f){case
+n4(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return E5(e,d,c,b,a);case
-2:return E3(e,d,c,b,a);default:return E1(e,d,c,b,a)}}function
-E6(a){return[0,a,Dc(a)]}function
-E7(a){return typeof
+1:return E2(e,d,c,b,a);case
+2:return E0(e,d,c,b,a);default:return EY(e,d,c,b,a)}}function
+E3(a){return[0,a,C$(a)]}function
+E4(a){return typeof
 a==="number"?f0:40000000}function
-E8(a){return typeof
+E5(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-E9(a){var
+E6(a){var
 b=a?-72:-50;return bx(1.,b)}function
-n6(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-E_(b,a){function
+n5(f,d,c,b,a){return a?o(f[17],a[1],d):e(c,b)}function
+E7(b,a){function
 c(a){return aM(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=aa(d,aa(A,0.,b[8]),a);return r(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],i7*e];return a},a)}function
+e=aa(d,aa(A,0.,b[8]),a);return r(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],i9*e];return a},a)}function
 f7(a,b){var
 g=b[3],d=p(b[2],0),e=b[4];aq(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=n6(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,n6(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=n5(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,n5(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return r(function(b){return E_(a,I(bo(b)))},d)}function
-E$(l,a){var
+j=i;return j}return 0},e);return r(function(b){return E7(a,I(bp(b)))},d)}function
+E8(l,a){var
 d=cQ(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=ea(d,f);if(i){var
+h=a[1],f=c(l[13],h)[1+h],i=d$(d,f);if(i){var
 j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bb(a[3],b[3]),p=A(a[2],b[2]);return fe(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return fe(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return rv(I(qU(function(a){return uK(d,a)},b)))}function
+b=g[1];return rr(I(qS(function(a){return uG(d,a)},b)))}function
 f8(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(cP(function(a){var
 b=aM(a[2]);return b?aM(a[3]):b},b)){var
-h=E$(a,b),i=h[1],d=p(a[2],$),f=p(a[2],L);d7(function(a){var
+h=E8(a,b),i=h[1],d=p(a[2],$),f=p(a[2],L);d6(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
 c=bb(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=r(function(a){return c(j,a)[1+a]},n),q=function(a){return[0,a,[T,function(b){return Dx(a)}]]},g=np(a,i);if(g)var
-s=p(a[2],iD),u=h[2],k=[0,[0,b,d,f,H(q,g),u,o,l,m,s]];else
+n=a[13],o=r(function(a){return c(j,a)[1+a]},n),q=function(a){return[0,a,[T,function(b){return Du(a)}]]},g=no(a,i);if(g)var
+s=p(a[2],iE),u=h[2],k=[0,[0,b,d,f,H(q,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-Fa(d,c){var
+E9(d,c){var
 g=aA(c),a=f(bW(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return aj(function(c,a){return c+f6(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aj(h,0,aQ(an(a[1][4]),i)),j=D4(d,I(H(function(a){return f6(a,b)[1]},a)));return bn(function(a){function
-e(c){return D5(d,c,b,a)}function
-f(a){return bn(e,a)}var
+c=0.;return ai(function(c,a){return c+f6(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ai(h,0,aQ(ap(a[1][4]),i)),j=D1(d,I(H(function(a){return f6(a,b)[1]},a)));return bo(function(a){function
+e(c){return D2(d,c,b,a)}function
+f(a){return bo(e,a)}var
 g=r(function(a){return qx(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-Fb(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==iD){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===iD){var
+E_(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==iE){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===iE){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-n7(x,w,d,v,k){var
+n6(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,E7(d)],m=E8(d),z=f7(a,k),b=r(f(f8([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,E4(d)],m=E5(d),z=f7(a,k),b=r(f(f8([0,m],a),y),z),u=0,A=o(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=Fa(a,b);if(h)var
-i=h[1],C=i[3],D=i[2],E=i[1],g=C,q=D,o=E;else
+h=E9(a,b);if(h)var
+i=h[1],C=i[3],D=i[2],E=i[1],g=C,q=D,n=E;else
 var
-H=r(function(a){return 0},b),I=0,J=1,g=H,q=I,o=J;var
+H=r(function(a){return 0},b),I=0,J=1,g=H,q=I,n=J;var
 j=V(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return D9(a,b[1],e[1],q);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];B(function(d,c){var
+e=c(g,d)[1+d];if(b&&e)return D6(a,b[1],e[1],q);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];B(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=E0(a,b,g,j,h);t[1]=[0,[0,h,p]];var
+p=EX(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,E9(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
+n=[0,F,E6(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
 o=1;r=1}if(!r)var
-o=c[2];n5(a,i,n,0,d,c[1]);return n5(a,i,n,1,d,o)},A);d7(function(a){return qy(Ec,a)},j);var
+o=c[2];n4(a,i,n,0,d,c[1]);return n4(a,i,n,1,d,o)},A);d6(function(a){return qy(D$,a)},j);var
 G=aA(V(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=Fb(f[1][9]),e=[0,i,eF[2],eF[3],eF[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(jZ(function(a){return 0<a?1:0},l)){var
-m=aa(az,0,a[4]),n=e[5],o=aA(a[4]),p=a[2],q=bH(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eF},b));return[0,o,aA(s),G]}function
-K(a){return eF}return[0,1,0,aQ(k[2],K)]}function
-Fc(b,d,c,a){var
-e=a[1],f=b[1];return n7(function(a,b){return Dg(f,e,a,b)},b,d,c,a)}function
-Fd(a,d,c,b){var
-e=a[1];return n7(function(a,b){return Dh(e,a,b)},a,d,c,b)}function
-Fe(c,b){function
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=E_(f[1][9]),e=[0,i,eE[2],eE[3],eE[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(j0(function(a){return 0<a?1:0},l)){var
+m=aa(az,0,a[4]),n=e[5],o=aA(a[4]),p=a[2],q=bV(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eE},b));return[0,n,aA(s),G]}function
+K(a){return eE}return[0,1,0,aQ(k[2],K)]}function
+E$(b,d,c,a){var
+e=a[1],f=b[1];return n6(function(a,b){return Dd(f,e,a,b)},b,d,c,a)}function
+Fa(a,d,c,b){var
+e=a[1];return n6(function(a,b){return De(e,a,b)},a,d,c,b)}function
+Fb(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=jJ(c[2]);return a?di(d,b[4]):a}function
-n8(b,c){var
-a=b[2];return a?Eu(a[1],b[1],c):a}function
-n9(a,d,c){var
-b=a[2];return b?Ey(b[1],a[1],d,c):cF}function
-n_(b,c){var
-a=b[2];return a?nT(a[1],b[1],c):a}function
-Ff(a,e){var
-b=n_(a,e);if(b){var
+a=jL(c[2]);return a?di(d,b[4]):a}function
+n7(b,c){var
+a=b[2];return a?Er(a[1],b[1],c):a}function
+n8(a,d,c){var
+b=a[2];return b?Ev(b[1],a[1],d,c):cF}function
+n9(b,c){var
+a=b[2];return a?nS(a[1],b[1],c):a}function
+Fc(a,e){var
+b=n9(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-Fh(g,b,f){var
+Fe(g,b,f){var
 c=f[3],a=g[2],d=a?az(0,df(a[1][16],c_)):a,e=b[2]+d|0,h=O(1,e),i=a3(c);return[0,O(c,az(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-Fi(b,a,c){var
-d=mq(b,a[1],a[3]),e=cQ(0,16),f=cQ(0,16),g=I(bt(b)),h=I(d);return[0,b,a,ds(a[2],a[3]),c,h,g,f,e]}function
-n$(a,b){var
-c=ea(a[7],b);if(c)return c[1];var
-d=I(h5(a[1],a[2][1],a[4],b));fd(a[7],b,d);return d}function
-Fj(l,e,d){function
+Ff(b,a,c){var
+d=mr(b,a[1],a[3]),e=cQ(0,16),f=cQ(0,16),g=I(bu(b)),h=I(d);return[0,b,a,ds(a[2],a[3]),c,h,g,f,e]}function
+n_(a,b){var
+c=d$(a[7],b);if(c)return c[1];var
+d=I(h6(a[1],a[2][1],a[4],b));fd(a[7],b,d);return d}function
+Fg(l,e,d){function
 f(d,b,a){if(b){var
-c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}var
-a=e[4];return aj(function(g,a){var
+c=b[1];return a?[0,o(d,c,a[1])]:[0,c]}return a}var
+a=e[4];return ai(function(g,a){var
 h=g[2],i=g[1],c=0;switch(a[0]){case
 1:if(a[1]===d){var
 b=[0,[0,a[2],a[3]]];c=1}break;case
-2:if(!d6(d,a[1])){var
+2:if(!d5(d,a[1])){var
 b=[0,[0,a[2],a[3]]];c=1}break}if(!c)var
 b=0;if(b){var
-j=b[1],k=fM(e[3],l[2][2],j[1],j[2]),m=f(M,h,k[2]);return[0,f(q,i,k[1]),m]}return[0,i,h]},Fk,a)}var
-Fl=2000;function
+j=b[1],k=fM(e[3],l[2][2],j[1],j[2]),m=f(M,h,k[2]);return[0,f(q,i,k[1]),m]}return[0,i,h]},Fh,a)}var
+Fi=2000;function
 f9(d,b,a,g){if(f(d,a))return a;var
 c=N(a,b);function
 h(e){var
 g=0<=aH(N(e,b),c)?1:0,h=g?0<=aH(N(a,e),c)?1:0:g;return h?f(d,e):h}var
-e=e2(g,function(a){return ix(h,c,a)});return e?e[1]:function(i,h,g){var
+e=e2(g,function(a){return iy(h,c,a)});return e?e[1]:function(i,h,g){var
 c=i,e=h,a=g;for(;;){var
 b=cf(k(c,e),1);if(0!==a&&0!==N(b,c)&&0!==N(b,e)){if(f(d,b)){var
 c=b,a=a-1|0;continue}var
-e=b,a=a-1|0;continue}return c}}(b,a,Fl)}function
-Fm(a,d,j){var
+e=b,a=a-1|0;continue}return c}}(b,a,Fi)}function
+Fj(a,d,j){var
 e=j[2],f=j[1],b=a[2],k=c(a[6],d)[1+d],l=c(a[5],d)[1+d];if(l){var
-m=l[1],g=m[2],h=m[1],n=function(c){return bu(a[1],b[1],b[2],b[3],a[3],k,c)},o=function(b){var
+m=l[1],g=m[2],h=m[1],n=function(c){return bv(a[1],b[1],b[2],b[3],a[3],k,c)},o=function(b){var
 a=n(b);if(f){var
 c=a?N(f[1],a[1][1])<=0?1:0:a;return c}return 1},p=function(b){var
 a=n(b);if(e){var
 c=a?N(a[1][2],e[1])<=0?1:0:a;return c}return 1},q=k[1],r=aV(0,q[1],q[2]),i=function(e,c){return e2(c,function(f){var
-g=aV(0,f,b[2]),h=aN(e,a[1],r,g),c=h*a9(0,b[1]),d=aM(c),i=d?[0,a_(0,c)]:d;return i})};if(bL(a[1])){var
-s=f9(o,h,g,i(iv,f));return[0,f9(p,g,h,i(iv,e)),s]}var
-t=f9(p,h,g,i(iy,e));return[0,f9(o,g,h,i(iy,f)),t]}return Fn}function
-oa(b,h,a){var
-e=Fj(b,h,a),c=e[2],d=e[1],f=ea(b[8],[0,a,d,c]);if(f)return f[1];var
-g=Fm(b,a,[0,d,c]);fd(b[8],[0,a,d,c],g);return g}function
-ob(f,b,h){var
-d=h[2],e=h[1],c=f[2][1];if(bL(f[1])){var
+g=aV(0,f,b[2]),h=aN(e,a[1],r,g),c=h*a9(0,b[1]),d=aM(c),i=d?[0,a_(0,c)]:d;return i})};if(bK(a[1])){var
+s=f9(o,h,g,i(iw,f));return[0,f9(p,g,h,i(iw,e)),s]}var
+t=f9(p,h,g,i(iz,e));return[0,f9(o,g,h,i(iz,f)),t]}return Fk}function
+n$(b,h,a){var
+e=Fg(b,h,a),c=e[2],d=e[1],f=d$(b[8],[0,a,d,c]);if(f)return f[1];var
+g=Fj(b,a,[0,d,c]);fd(b[8],[0,a,d,c],g);return g}function
+oa(f,b,h){var
+d=h[2],e=h[1],c=f[2][1];if(bK(f[1])){var
 g=cZ(f[1],1),i=function(d){var
 c=a(d,g);return[0,c,bf(O(a(c,b),2))]},j=i(e),m=j[1],n=0<N(m,b)?1:0;if(n)var
 w=j[2],o=F(l(k(m,b),w),g);else
@@ -7187,63 +7175,63 @@ t=s(c);if(0<=N(d,b))var
 u=c;else
 var
 z=r(d),u=v(k(a(b,d),z),c);return[0,t,u]}var
-Fo=60;function
-oc(d,g,f,a,e){return function(j,i,h){var
+Fl=60;function
+ob(d,g,f,a,e){return function(j,i,h){var
 a=j,b=i,c=h;for(;;){if(0!==c){var
-m=h7(f,a);if(!h6(d[1],d[2][1],g,a,m)){var
-n=c-1|0,o=O(b,1),p=0<e?k(a,b):l(a,b),a=p,b=o,c=n;continue}}return a}}(a,1,Fo)}function
-Fp(a,b){var
-e=h8(b[4]);function
-q(a){return et(b[4],a)}var
-g=q(function(a){return a[1]}),h=q(function(a){return a[2]});if(es(a[1])){var
+m=h8(f,a);if(!h7(d[1],d[2][1],g,a,m)){var
+n=c-1|0,o=O(b,1),p=0<e?k(a,b):l(a,b),a=p,b=o,c=n;continue}}return a}}(a,1,Fl)}function
+Fm(a,b){var
+e=h9(b[4]);function
+q(a){return es(b[4],a)}var
+g=q(function(a){return a[1]}),h=q(function(a){return a[2]});if(er(a[1])){var
 z=0;if(0===e&&0===g&&0===h)z=1;if(!z){var
 i=a[1][2],j=function(a){return a<i?1:0},A=0;if(0===g&&0===h){var
-s=p(i,Fq);aq(function(d){var
+s=p(i,Fn);aq(function(d){var
 e=j(d);if(e){var
-g=oa(a,b,d);c(s,d)[1+d]=g;var
+g=n$(a,b,d);c(s,d)[1+d]=g;var
 f=0}else
 var
 f=e;return f},e);var
 d=s;A=1}if(!A)var
-d=au(i,function(c){return oa(a,b,c)});var
+d=au(i,function(c){return n$(a,b,c)});var
 t=function(b){var
 c=a[5];return r(function(a){return a?f(b,a[1]):a},c)},k=t(function(a){return a[1]}),l=t(function(a){return a[2]}),m=function(b,e,d){var
-f=ob(a,e,d)[1],g=0<N(f,c(k,b)[1+b])?1:0;if(g){var
-i=oc(a,e,d,f,1);c(k,b)[1+b]=i;var
+f=oa(a,e,d)[1],g=0<N(f,c(k,b)[1+b])?1:0;if(g){var
+i=ob(a,e,d,f,1);c(k,b)[1+b]=i;var
 h=0}else
 var
 h=g;return h},n=function(b,e,d){var
-f=ob(a,e,d)[2],g=N(f,c(l,b)[1+b])<0?1:0;if(g){var
-i=oc(a,e,d,f,-1);c(l,b)[1+b]=i;var
+f=oa(a,e,d)[2],g=N(f,c(l,b)[1+b])<0?1:0;if(g){var
+i=ob(a,e,d,f,-1);c(l,b)[1+b]=i;var
 h=0}else
 var
 h=g;return h};aq(function(b){var
 e=j(b);if(e){var
-f=n$(a,b);return B(function(a,e){var
+f=n_(a,b);return B(function(a,e){var
 f=a!==b?1:0;return f?(m(a,e,c(d,b)[1+b]),n(a,e,d[1+b])):f},f)}return e},e);var
-o=bL(a[1]),u=function(f,b){var
+o=bK(a[1]),u=function(f,b){var
 e=j(b);if(e){var
-g=n$(a,b);return B(function(a,g){var
+g=n_(a,b);return B(function(a,g){var
 e=b!==a?1:0;return e?aN(f,b,g,c(d,a)[1+a]):e},g)}return e},C=o?n:m;aq(function(a){return u(C,a)},g);var
 D=o?m:n;aq(function(a){return u(D,a)},h);var
 v=aA(l),w=aA(k);if(o)var
 y=w,x=v;else
 var
-y=v,x=w;return[0,x,y,aA(d)]}}return iE}function
-Fr(e,d,h,a){var
+y=v,x=w;return[0,x,y,aA(d)]}}return iF}function
+Fo(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(f7(b,d),a)[1+a],g=n(f8(0,b),[0,f0],i);return g?EU(e[1],b,g[1],d,a,h):od}return od}function
-Fs(g,f,e,d,b){var
+b=f[1],i=c(f7(b,d),a)[1+a],g=o(f8(0,b),[0,f0],i);return g?ER(e[1],b,g[1],d,a,h):oc}return oc}function
+Fp(g,f,e,d,b){var
 h=dB(e,f),i=g[2],j=gM(f[4],e);if(i&&j){var
 k=j[1];if(0===k[0]){var
-a=i[1],m=c(f7(a,h),d)[1+d],l=n(f8(0,a),[0,f0],m);if(l){var
-o=C4(a,0,k[2]);return EW(g[1],a,l[1],h,d,o,b)}return b}}return b}function
-Ft(a,f,e){if(!(a[2]<=c7)&&0===a[7]){var
+a=i[1],m=c(f7(a,h),d)[1+d],l=o(f8(0,a),[0,f0],m);if(l){var
+n=C1(a,0,k[2]);return ET(g[1],a,l[1],h,d,n,b)}return b}}return b}function
+Fq(a,f,e){if(!(a[2]<=c7)&&0===a[7]){var
 b=function(b){return I(bz(a[13],b))},g=b(f),d=p(a[2],0);aq(function(a){var
 e=b(a);return B(function(a,e){var
 b=0!==N(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-Fu(e,a,g){var
+Fr(e,a,g){var
 f=e[2];if(f){var
 d=f[1],b=e[1],i=I(bz(b[13],a[1])),j=I(bz(b[13],g)),h=function(a){var
 g=gM(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
@@ -7254,107 +7242,107 @@ var
 e=c8;if(f)var
 e=1.;var
 k=b[12],m=c(j,a)[1+a];return aV(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(f7(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(f8(0,b),[0,f0],d)};return EZ(b,d,k,a,au(d[2],h))}return[0,1,n3]}function
-iF(b,a){return b?a[2]:a[1]}function
-Fv(h,g,f,c,a){var
+d=c(f7(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return o(f8(0,b),[0,f0],d)};return EW(b,d,k,a,au(d[2],h))}return[0,1,n2]}function
+iG(b,a){return b?a[2]:a[1]}function
+Fs(h,g,f,c,a){var
 b=0;switch(a[0]){case
 1:if(a[1]===c){var
 i=a[3],j=a[2],e=i,d=j;b=1}break;case
-2:if(!d6(c,a[1])){var
-k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iF(f,cX(g[3],h[2],d,e)):0}function
-iG(c,b,a){return c?N(b,a)<0?1:0:0<N(b,a)?1:0}function
-Fw(m,d,a,l,k){var
+2:if(!d5(c,a[1])){var
+k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iG(f,cX(g[3],h[2],d,e)):0}function
+iH(c,b,a){return c?N(b,a)<0?1:0:0<N(b,a)?1:0}function
+Ft(m,d,a,l,k){var
 n=d[4],e=cv(function(b,a){return[0,b,a]},n),f=cQ(0,16);aq(function(a){var
 b=a[2];return 0===b[0]?fd(f,b[2],a[1]):0},e);function
-g(c,f){return aj(function(a,e){var
-b=Fv(m,d,c,f,e[2]);if(a&&b&&!iG(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
+g(c,f){return ai(function(a,e){var
+b=Fs(m,d,c,f,e[2]);if(a&&b&&!iH(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
 b(a){return I(a)}function
 h(c){var
 d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
 o=[0,[0,1,h(1)],0],p=[0,[0,0,h(0)],o],i=b(l);function
 j(b,a,o){var
-d=iF(b,o);if(a<i.length-1&&!iG(b,d,iF(b,c(i,a)[1+a])))return 0;var
+d=iG(b,o);if(a<i.length-1&&!iH(b,d,iG(b,c(i,a)[1+a])))return 0;var
 e=g(b,a);function
 q(a){return g(b,a)}var
-h=q1(b,p);function
+h=qX(b,p);function
 j(e,b){var
-d=a<b.length-1?1:0;return d?bn(e,c(b,a)[1+a]):d}var
+d=a<b.length-1?1:0;return d?bo(e,c(b,a)[1+a]):d}var
 r=h[1],k=j(function(a){return a[1]},r);if(k)var
 l=k;else
 var
 s=h[2],l=j(function(a){return a[1]},s);var
 m=e2(l,q);if(e){var
-n=e[1];if(!iG(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bo(ka(f,a))}return cv(function(b,a){var
+n=e[1];if(!iH(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bp(kb(f,a))}return cv(function(b,a){var
 c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
-Fx(a){return[0,a,E6(a),0,0,0,0]}function
-eH(a){return O(j,(((az(0,a3(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+Fu(a){return[0,a,E3(a),0,0,0,0,0]}function
+eG(a){return O(j,(((az(0,a3(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 f_(c,b,a){return[0,c,b,az(0,a)]}function
 f$(b,e,d){var
-a=Fh(b[2],e,d),c=eH(a[2]),f=1===b[1][4]?c:eH(a[1]);return f_(f,c,a[3])}function
-Fy(a){function
+a=Fe(b[2],e,d),c=eG(a[2]),f=1===b[1][4]?c:eG(a[1]);return f_(f,c,a[3])}function
+Fv(a){function
 b(b,a){return(b+32|0)+(a3(a)/8|0)|0}var
-c=0;return aj(function(a,c){return aj(b,a,c)},c,a)}function
-eI(b,a,h){var
-c=jN(a,b[3]),g=0;if(c){var
-d=c[1];if(Fy(d[7])<=134217728){var
+c=0;return ai(function(a,c){return ai(b,a,c)},c,a)}function
+eH(b,a,h){var
+c=gO(a,b[3]),g=0;if(c){var
+d=c[1];if(Fv(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=x9(b[1],a);var
-f=x$(e,h),i=jO(a,b[3]);b[3]=[0,[0,a,f],bH(function(a,b){return a<1?1:0},i)];return f}function
-oe(a){if(typeof
-a[7]!=="number"&&!kD(a))return Fz;return 0}function
-eJ(c,b){var
-a=oe(c);return a?[0,a[1]]:f(b,0)?0:1}function
-of(c,b){var
-a=oe(c);return a?[0,a[1]]:d4(f(b,0),1)}function
-FA(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=H(function(b){return H4(a(b,f),e)},g);return[0,b[1],h]}function
-FB(a){var
-c=a[5],b=bp(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bp(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-og=aR(function(a){return 0<U(a[2][1])?1:0});function
-oh(a){return H(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+e=x5(b[1],a);var
+f=x7(e,h),i=jP(a,b[3]);b[3]=[0,[0,a,f],bV(function(a,b){return a<1?1:0},i)];return f}function
+od(a){if(typeof
+a[7]!=="number"&&!kE(a))return Fw;return 0}function
+eI(c,b){var
+a=od(c);return a?[0,a[1]]:f(b,0)?0:1}function
+oe(c,b){var
+a=od(c);return a?[0,a[1]]:d3(f(b,0),1)}function
+Fx(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=H(function(b){return H1(a(b,f),e)},g);return[0,b[1],h]}function
+Fy(a){var
+c=a[5],b=bq(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bq(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+of=aR(function(a){return 0<U(a[2][1])?1:0});function
+og(a){return H(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+oh(a){var
+b=og(a[2]);return[0,a[1],b]}function
 oi(a){var
-b=oh(a[2]);return[0,a[1],b]}function
-oj(a){var
-b=oh(a[2]);return[0,a[1],b]}function
-ok(c){var
+b=og(a[2]);return[0,a[1],b]}function
+oj(c){var
 a=c;for(;;){if(a){var
 b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}var
-ol=[0,j,0,0];function
-iH(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=f$(e,i,k),d=f(h,a),b=f(g,a),m=oj(b[4]),n=oj(b[3]),o=oi(b[2]),p=oi(b[1]),q=e[1],r=H(function(b){return FA(a,q,b)},j),s=H(FB,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
-FC(b,a,m){function
+ok=[0,j,0,0];function
+iI(e,k,j,c,i,h,g){var
+l=c?c[1]:c,a=f$(e,i,k),d=f(h,a),b=f(g,a),m=oi(b[4]),n=oi(b[3]),o=oh(b[2]),p=oh(b[1]),q=e[1],r=H(function(b){return Fx(a,q,b)},j),s=H(Fy,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+Fz(b,a,m){function
 e(k,j,i,h){var
-c=iH(b,a,m,k,j,i,h),d=c[2],e=c[1],f=yi(eI(b,e,a),a,d);if(f){var
-g=f[1];return g?[1,g]:[0,[0,e,d]]}return FD}function
-n(a){return ol}function
-d(d,c){return Fc(b[2],d,c,a)}function
+c=iI(b,a,m,k,j,i,h),d=c[2],e=c[1],f=ye(eH(b,e,a),a,d);if(f){var
+g=f[1];return g?[1,g]:[0,[0,e,d]]}return FA}function
+n(a){return ok}function
+d(d,c){return E$(b[2],d,c,a)}function
 g(a){return cF}function
-h(c){return n9(b[2],c,a)}function
+h(c){return n8(b[2],c,a)}function
 k(p){var
-i=f(og,n8(b[2],a));function
+i=f(of,n7(b[2],a));function
 c(c,b,a){return e3(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=Ff(b[2],a);if(c){var
-f=2;return e3(e(0,Fg,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(eG,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=n_(b[2],a);if(e){var
+c=Fc(b[2],a);if(c){var
+f=2;return e3(e(0,Fd,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(eF,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=n9(b[2],a);if(e){var
 f=1;return c(c5,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
-a=1;return c(c5,function(b){return d(a,b)},g)},m];return ok([0,function(a){return 0===i?0:c(c5,n,g)},o])}function
+a=1;return c(c5,function(b){return d(a,b)},g)},m];return oj([0,function(a){return 0===i?0:c(c5,n,g)},o])}function
 i(a){return e(0,c5,function(b){return d(a,b)},g)}var
 j=i(0);if(0===j[0])return[0,j[1]];var
-l=j[1];if(Fe(b[2],a)){var
-o=Di(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return e3(i(1))},p];return ok([0,function(b){if(0===l)return 0;function
+l=j[1];if(Fb(b[2],a)){var
+o=Df(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return e3(i(1))},p];return oj([0,function(b){if(0===l)return 0;function
 a(b,a){return c(b,a)[1+a]}return e3(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
-iI(a,c,b){var
-d=[0,c,b],e=jN(d,a[6]);if(e)return e[1];var
-f=FC(a,c,b),g=a[6];a[6]=[0,[0,d,f],bH(function(a,b){return a<1?1:0},g)];return f}function
-FE(a,c,b){function
-d(d){return 0!==iI(a,c,b)?1:0}return eJ(a[1],d)}function
-FF(a,c,b){function
+iJ(a,c,b){var
+d=[0,c,b],e=gO(d,a[7]);if(e)return e[1];var
+f=Fz(a,c,b),g=a[7];a[7]=[0,[0,d,f],bV(function(a,b){return a<1?1:0},g)];return f}function
+FB(a,c,b){function
+d(d){return 0!==iJ(a,c,b)?1:0}return eI(a[1],d)}function
+FC(a,c,b){function
 d(e){var
-d=iI(a,c,b);return bn(function(a){return[1,a]},d)}return of(a[1],d)}function
-FG(d,c,e,b){var
+d=iJ(a,c,b);return bo(function(a){return[1,a]},d)}return oe(a[1],d)}function
+FD(d,c,e,b){var
 i=a(c[2],d[1][12]);function
 f(l,k,j){var
 f=l,c=k,b=j;for(;;){if(c&&b){var
@@ -7365,27 +7353,27 @@ m=a(b[1],i),d=0<=N(a(g[1],e[5]),m)?1:0;else
 var
 d=g;if(d){var
 f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
-FH(b,d,a){var
+FE(b,d,a){var
 e=[0,d,a[2]],f=b[5];if(f){var
-g=f[1];if(bv(g[1],e))return[0,g[2]]}var
+g=f[1];if(bn(g[1],e))return[0,g[2]]}var
 c=[0,a[1],a[2],a[3],0,a[5],a[6]];function
 i(a){return cF}var
-j=iH(b,c,0,0,c5,function(a){return ol},i)[2],k=m8(eI(b,d,c),c,j),h=bn(function(a){return a[1]},k);b[5]=bn(function(a){return[0,e,a]},h);return h}function
-FI(b,a,d){function
-l(c){return n9(b[2],c,a)}function
+j=iI(b,c,0,0,c5,function(a){return ok},i)[2],k=m7(eH(b,d,c),c,j),h=bo(function(a){return a[1]},k);b[5]=bo(function(a){return[0,e,a]},h);return h}function
+FF(b,a,d){function
+l(c){return n8(b[2],c,a)}function
 e(c){var
-d=c[2],e=c[1],f=m8(eI(b,e,a),a,d);return bn(function(a){return[0,e,d,a]},f)}function
+d=c[2],e=c[1],f=m7(eH(b,e,a),a,d);return bo(function(a){return[0,e,d,a]},f)}function
 g(g,c){function
-h(d){return Fd(b[2],c,d,a)}return e(iH(b,a,d,[0,f(og,n8(b[2],a))],g,h,l))}var
+h(d){return Fa(b[2],c,d,a)}return e(iI(b,a,d,[0,f(of,n7(b[2],a))],g,h,l))}var
 c=g(c5,1),k=0;if(c){var
-h=c[1];if(FG(b,h[1],a,h[3])){var
+h=c[1];if(FD(b,h[1],a,h[3])){var
 i=c;k=1}}if(!k)var
-j=iI(b,a,d),n=j?e(j[1]):g(eG,2),i=n;var
-m=1;return d4(e2(i,function(c){var
+j=iJ(b,a,d),n=j?e(j[1]):g(eF,2),i=n;var
+m=1;return d3(e2(i,function(c){var
 e=c[3],d=c[1],f=c[2];function
-g(b){return[3,d,e,b,Fw(d,a,f,b,e[1])]}return bn(g,FH(b,d,a))}),m)}var
-FJ=40;function
-FK(a){var
+g(b){return[3,d,e,b,Ft(d,a,f,b,e[1])]}return bo(g,FE(b,d,a))}),m)}var
+FG=40;function
+FH(a){var
 k=a3(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -7397,126 +7385,139 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<U(h)?az(b,k-a3(h)|0):b}return b}return aj(b,FJ,a[4])+8|0}function
-om(g,b){var
-a=f$(g,eG,b),c=a[3],d=a[2],e=a[1],h=FK(b);function
+h=l(g,f);return 0<U(h)?az(b,k-a3(h)|0):b}return b}return ai(b,FG,a[4])+8|0}function
+ol(g,b){var
+a=f$(g,eF,b),c=a[3],d=a[2],e=a[1],h=FH(b);function
 f(a){return O(j,az(0,df(a3(a)-1|0,h)))}var
 i=f(d),k=f_(f(e),i,c);return[0,k,H(function(a){var
-b=O(d,a);return f_(O(e,a),b,c+(a/3|0)|0)},FL)]}function
-iJ(b,d,a,c){var
-e=om(b,a);return e4(function(e){return cG(d,b[1],e,a,c)},e)}function
-FM(a,c,b){function
-d(d){return 0!==iJ(a,mm,c,b)?1:0}return eJ(a[1],d)}function
-FN(a,c,b){function
+b=O(d,a);return f_(O(e,a),b,c+(a/3|0)|0)},FI)]}function
+iK(b,d,a,c){var
+e=ol(b,a);return e4(function(e){return cG(d,b[1],e,a,c)},e)}function
+FJ(a,c,b){function
+d(d){return 0!==iK(a,mn,c,b)?1:0}return eI(a[1],d)}function
+FK(a,c,b){function
 d(e){var
-d=iJ(a,mm,c,b);return bn(function(a){return[2,a]},d)}return of(a[1],d)}function
-FO(b,a,e){var
-c=f$(b,eG,a),d=AK(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
-FP(a,c,b){function
-d(d){return 0!==iJ(a,yY,c,b)?1:0}return eJ(a[1],d)}function
-FQ(f){var
+d=iK(a,mn,c,b);return bo(function(a){return[2,a]},d)}return oe(a[1],d)}function
+FL(b,a,e){var
+c=f$(b,eF,a),d=AI(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+FM(a,c,b){function
+d(d){return 0!==iK(a,yU,c,b)?1:0}return eI(a[1],d)}function
+FN(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return a3(an(f[1])-1|0)}else
+b==="number"){if(0===b)return a3(ap(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,ce(a))},l=aj(function(a,b){return aj(j,a,b)},d,c);return a3(vy(l,a(g,an(c))))}return 0}function
-FR(a){var
-b=p(an(a[6])+1|0,0);function
+j=function(b,a){return k(b,ce(a))},l=ai(function(a,b){return ai(j,a,b)},d,c);return a3(vu(l,a(g,ap(c))))}return 0}function
+FO(a){var
+b=p(ap(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=aj(function(d,a){return az(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+FQ(a)|0;c(b,d)[1+d]=i;return 0}dh(e,a[6]);var
-d=an(a[6]);return c(b,d)[1+d]}function
-on(b){var
-a=FR(b);return[0,64+(a/2|0)|0,[0,112+a|0,0]]}function
-FS(a,c,b,e){function
-d(h){var
-d=on(c),f=qN(om(a,b)),g=bH(function(a,b){return a<an(d)?1:0},f);return qZ(function(f,d){var
-g=O(j,d);return AD(a[1],b,f,g,c,e)},g,d)}return eJ(a[1],d)}function
-FT(b,a){function
-c(a){return a3(l(a[2],a[1]))<=(b-44|0)?1:0}return bp(function(a){return bp(c,a)},a)}function
-FU(l,d,k){function
-a(m){var
-a=m;for(;;){if(a){var
-e=a[2],b=a[1],f=O(j,b),n=AL(l[1],f,b/3|0,d,k),g=bn(function(b,c){return function(a){return[0,b,c,a]}}(b,f),n);if(g){var
-c=g[1],h=c[3],i=0;if(0!==e&&!FT(c[1],h))i=1;if(!i)return[5,[0,c[2],h]]}var
-a=e;continue}return 1}}return a(on(d))}function
-FV(b,g,c){var
-d=f$(b,g,c),h=eH(c[3]),e=q(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+f=a[1],g=0,h=ai(function(d,a){return az(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+FN(a)|0;c(b,d)[1+d]=i;return 0}dh(e,a[6]);var
+d=ap(a[6]);return c(b,d)[1+d]}function
+om(b){var
+a=FO(b);return[0,64+(a/2|0)|0,112+a|0]}function
+iL(d,c,b,a){var
+g=d[6],l=0;if(g){var
+e=g[1],o=0;if(e[1]===c&&bn(e[2],b)){var
+m=e[3],f=m;l=1;o=1}}if(!l)var
+f=0;var
+h=gO(a,f);if(h)return h[1];var
+i=O(j,a),n=AB(d[1],i,a/3|0,c,b),k=bo(function(a){return[0,i,a]},n);d[6]=[0,[0,c,b,[0,[0,a,k],f]]];return k}function
+FP(b,a){function
+c(a){return a3(l(a[2],a[1]))<=(b-44|0)?1:0}var
+d=a[2];return bq(function(a){return bq(c,a)},d)}function
+on(c,a,b){var
+d=om(a),e=d[1],f=iL(c,a,b,e);if(f){var
+g=f[1];if(FP(e,g))return[0,g]}return iL(c,a,b,d[2])}function
+FQ(a,b,e,d){function
+f(d,b){if(b){var
+c=b[1];return Az(a[1],e,d,c[1],c[2])}return b}function
+c(l){var
+g=ol(a,e);if(g){var
+c=g[2];if(c){var
+h=c[2];if(h){var
+j=iL(a,b,d,om(b)[1]),i=f(c[1],j);if(i)return i;var
+k=on(a,b,d);return f(h[1],k)}}}return 0}return eI(a[1],c)}function
+FR(e,d,c){var
+a=on(e,d,c);if(a){var
+b=a[1];return[5,[0,b[1],b[2]]]}return 1}function
+FS(b,g,c){var
+d=f$(b,g,c),h=eG(c[3]),e=q(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=eH(i),k=q(eH(c[3]),j),f=q(d[1],k);return f_(f,e,d[3])}function
-FW(a){var
+j=eG(i),k=q(eG(c[3]),j),f=q(d[1],k);return f_(f,e,d[3])}function
+FT(a){var
 b=a[6],c=cv(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=e5(function(b,a){return a1(b,a)},d);return H(function(a){return a[2]},e)}function
 oo(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<U(a[1])&&bp(b,a[3]))return a;return[0,j,0,0]}function
-FX(e,d,c,b,a){var
-g=d[2],h=dB(b,c),i=EC(e[1],h,g,a);return f(aR(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<U(a[1])&&bq(b,a[3]))return a;return[0,j,0,0]}function
+FU(e,d,c,b,a){var
+g=d[2],h=dB(b,c),i=Ez(e[1],h,g,a);return f(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-FY(f,e,d,c){var
-g=dB(d,e),a=Fu(f[2],g,c),b=a[1],h=a[2],i=0<U(b)?b:j;return[0,i,h]}function
-FZ(b,d,c){var
+FV(f,e,d,c){var
+g=dB(d,e),a=Fr(f[2],g,c),b=a[1],h=a[2],i=0<U(b)?b:j;return[0,i,h]}function
+FW(b,d,c){var
 a=[T,function(f){var
-a=eI(b,d,c)[4],e=b[1];return bn(function(a){return Fi(e,d,a)},a)}];return function(f){if(es(b[1])){var
+a=eH(b,d,c)[4],e=b[1];return bo(function(a){return Ff(e,d,a)},a)}];return function(f){if(er(b[1])){var
 d=aP(a),e=aW===d?a[1]:T===d?bc(a):a;if(e){var
-g=dB(f,c);return Fp(e[1],g)}return iE}return iE}}function
-F0(b,e,d,h,a){var
-i=Ft(b[1],a[1],d);function
-f(c,a){return Fr(b[2],c,i,a)}function
+g=dB(f,c);return Fm(e[1],g)}return iF}return iF}}function
+FX(b,e,d,h,a){var
+i=Fq(b[1],a[1],d);function
+f(c,a){return Fo(b[2],c,i,a)}function
 j(b){return[T,function(c){return f(a,b)}]}var
 k=au(a[2],j);function
 g(b){var
 a=c(k,b)[1+b],d=aP(a);return aW===d?a[1]:T===d?bc(a):a}var
-l=FZ(b,e,a);function
-m(c,d){return FY(b,a,c,d)}function
-n(c,d){return FX(b,e,a,c,d)}function
+l=FW(b,e,a);function
+m(c,d){return FV(b,a,c,d)}function
+n(c,d){return FU(b,e,a,c,d)}function
 o(d,c){if(h[1])var
 e=f(dB(d,a),c);else
 var
-i=g(c),e=Fs(b[2],a,d,c,i);return oo(e)}return[0,d,function(a){return oo(g(a))},o,n,m,l]}function
-F1(b,i,a){var
-c=FW(a),d=[0,0];function
+i=g(c),e=Fp(b[2],a,d,c,i);return oo(e)}return[0,d,function(a){return oo(g(a))},o,n,m,l]}function
+FY(b,i,a){var
+c=FT(a),d=[0,0];function
 e(c){var
 e=c[2],g=c[1];return[T,function(j){var
-c=FV(b,g,a),h=F0(b,c,e,d,a);return f(zU(eI(b,c,a),i,h),a)}]}var
-g=e([0,c5,bH(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eG,c])],0]]];function
+c=FS(b,g,a),h=FX(b,c,e,d,a);return f(zQ(eH(b,c,a),i,h),a)}]}var
+g=e([0,c5,bV(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eF,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
 c=aP(a),g=aW===c?a[1]:T===c?bc(a):a;return f(g,e)}var
 h=cQ(0,64);return function(a){var
-b=ea(h,a);if(b)return b[1];var
+b=d$(h,a);if(b)return b[1];var
 c=di(function(b){return k(a,b)},j);fe(h,a,c);return c}}function
 op(a,c,b,i){function
 d(k){var
 d=a[4],h=0;if(d){var
-e=d[1];if(bv(e[1],[0,c,b])){var
+e=d[1];if(bn(e[1],[0,c,b])){var
 j=e[2],f=j;h=1}}if(!h){var
-g=F1(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
-f=g}return bp(f,i)}return eJ(a[1],d)}function
-F2(c,b,a){function
-d(a){return a}return op(c,b,a,aQ(an(a[4]),d))}function
-F3(d,c,b,a){return op(d,c,b,[0,a,0])}function
-ar(b,a){return cx(b,jA(F4,a))}function
-b4(b,a){return cx(b,f(aC(F5),a))}function
+g=FY(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
+f=g}return bq(f,i)}return eI(a[1],d)}function
+FZ(c,b,a){function
+d(a){return a}return op(c,b,a,aQ(ap(a[4]),d))}function
+F0(d,c,b,a){return op(d,c,b,[0,a,0])}function
+ar(b,a){return cx(b,jC(F1,a))}function
+b4(b,a){return cx(b,f(aC(F2),a))}function
 dK(b,a){return cx(b,a)}function
-ga(a){return gU(a,32)}function
-ae(d,c,a,b){n(d,a,b[1]);ga(a);return n(c,a,b[2])}function
-ab(c,a,b){b4(a,an(b));return aq(function(b){ga(a);return n(c,a,b)},b)}function
-dL(c,a,b){return b?(dK(a,F6),n(c,a,b[1])):dK(a,F7)}function
-eK(c,b){var
-a=e8(c_);n(c,a,b);return e9(a)}function
-F8(a,b){return typeof
-b==="number"?dK(a,F9):0===b[0]?(dK(a,F_),ar(a,b[1])):(dK(a,F$),ar(a,b[1]))}function
-Ga(a,b){return ab(ar,a,b)}function
-oq(a,b){return ae(ar,Ga,a,b)}function
-Gb(b,a){var
+ga(a){return gV(a,32)}function
+ae(d,c,a,b){o(d,a,b[1]);ga(a);return o(c,a,b[2])}function
+ab(c,a,b){b4(a,ap(b));return aq(function(b){ga(a);return o(c,a,b)},b)}function
+dL(c,a,b){return b?(dK(a,F3),o(c,a,b[1])):dK(a,F4)}function
+eJ(c,b){var
+a=e8(c_);o(c,a,b);return e9(a)}function
+F5(a,b){return typeof
+b==="number"?dK(a,F6):0===b[0]?(dK(a,F7),ar(a,b[1])):(dK(a,F8),ar(a,b[1]))}function
+F9(a,b){return ab(ar,a,b)}function
+oq(a,b){return ae(ar,F9,a,b)}function
+F_(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return dL(oq,a,b)}return ae(function(a,b){return dL(oq,a,b)},d,b,c)}function
-Gc(b,a){var
+F$(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return ae(b4,Gb,a,b)}function
+d(a,b){return ae(b4,F_,a,b)}function
 e(a,b){return ab(d,a,b)}function
 f(a,b){return ab(b4,a,b)}function
 g(a,b){return ae(f,e,a,b)}function
@@ -7524,7 +7525,7 @@ h(a,b){return ab(ar,a,b)}function
 i(a,b){return ab(h,a,b)}function
 j(a,b){return ae(i,g,a,b)}function
 k(a,b){return ae(ar,j,a,b)}return ae(function(a,b){return ab(ar,a,b)},k,b,c)}function
-Gd(c,b){var
+Ga(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
 e(a,b){return ab(ar,a,b)}function
 f(a,b){return ae(e,ar,a,b)}return ae(b4,function(a,b){return ae(ar,f,a,b)},c,d)}function
@@ -7543,35 +7544,35 @@ g(a,b){return ab(f,a,b)}function
 h(a,b){return dL(ar,a,b)}return ae(function(a,b){return ab(h,a,b)},g,b,c)}function
 ot(b,a){var
 c=[0,a[1],[0,a[2],a[3]]];return ae(ar,function(a,b){return ae(ar,b4,a,b)},b,c)}function
-Ge(c,a){ar(c,a[1]);function
-b(b,a){ga(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return ab(F8,a,b)},d);var
-e=a[3];b(function(a,b){return ab(Gc,a,b)},e);var
+Gb(c,a){ar(c,a[1]);function
+b(b,a){ga(c);return o(b,c,a)}var
+d=a[2];b(function(a,b){return ab(F5,a,b)},d);var
+e=a[3];b(function(a,b){return ab(F$,a,b)},e);var
 f=a[4];function
 g(a,b){return ab(ar,a,b)}function
 h(a,b){return ae(b4,g,a,b)}b(function(a,b){return ab(h,a,b)},f);var
-i=a[5];b(function(a,b){return ab(Gd,a,b)},i);b(or,a[6]);b(or,a[7]);b(os,a[8]);return b(os,a[9])}function
+i=a[5];b(function(a,b){return ab(Ga,a,b)},i);b(or,a[6]);b(or,a[7]);b(os,a[8]);return b(os,a[9])}function
 gb(a,b){return ae(ar,ar,a,b)}function
-iK(b,a){return a?ar(b,a[1]):dK(b,Gf)}function
-ou(a,b){return ae(iK,iK,a,b)}function
-gc(d,c,a,b){ar(a,d);ga(a);return n(c,a,b)}function
+iM(b,a){return a?ar(b,a[1]):dK(b,Gc)}function
+ou(a,b){return ae(iM,iM,a,b)}function
+gc(d,c,a,b){ar(a,d);ga(a);return o(c,a,b)}function
 ov(c,b){var
 d=a(c[2],b);return function(a,b,c){return gc(d,a,b,c)}}function
-Gg(b,e,a,d,c){function
+Gd(b,e,a,d,c){function
 g(a,b){return ab(gb,a,b)}function
 h(a,b){return ab(gb,a,b)}function
 i(a,b){return ae(h,g,a,b)}var
 j=b[2];function
 k(a,b){return gc(j,i,a,b)}function
-l(a,b){return ab(iK,a,b)}var
+l(a,b){return ab(iM,a,b)}var
 m=f(ov(b,e),l);function
 n(a,b){return ab(b4,a,b)}function
 o(a,b){return ab(b4,a,b)}function
 p(a,b){return ae(o,n,a,b)}function
 q(a,b){return ab(p,a,b)}var
 r=[0,[0,a[1],d],[0,a[2],c]];function
-s(a,b){return ae(m,q,a,b)}return eK(function(a,b){return ae(k,s,a,b)},r)}function
-Gh(b,c,a){function
+s(a,b){return ae(m,q,a,b)}return eJ(function(a,b){return ae(k,s,a,b)},r)}function
+Ge(b,c,a){function
 d(a,b){return ab(ou,a,b)}function
 e(a,b){return ab(d,a,b)}var
 g=b[2];function
@@ -7579,67 +7580,67 @@ h(a,b){return gc(g,e,a,b)}function
 i(a,b){return ab(ou,a,b)}var
 j=f(ov(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
 l(a,b){return ab(gb,a,b)}function
-m(a,b){return ae(l,j,a,b)}return eK(function(a,b){return ae(h,m,a,b)},k)}function
-Gi(b,a){function
+m(a,b){return ae(l,j,a,b)}return eJ(function(a,b){return ae(h,m,a,b)},k)}function
+Gf(b,a){function
 c(a,b){return ab(gb,a,b)}function
-d(a,b){return ab(c,a,b)}return eK(function(a,c){return gc(b,d,a,c)},a)}function
-Gj(a){var
-b=BM(a);cD(a);return[0,b,Fx(b),0]}function
-Gk(b,a){var
-c=CX(a);cD(a);return[0,b[1],b[2],[0,c]]}function
+d(a,b){return ab(c,a,b)}return eJ(function(a,c){return gc(b,d,a,c)},a)}function
+Gg(a){var
+b=BJ(a);cD(a);return[0,b,Fu(b),0]}function
+Gh(b,a){var
+c=CU(a);cD(a);return[0,b[1],b[2],[0,c]]}function
 dM(a){var
 b=a[1][12];return function(a){if(typeof
-a==="number")return 0===a?Gl:Gm;else
+a==="number")return 0===a?Gi:Gj;else
 switch(a[0]){case
-0:return aJ(Gn,a[1]);case
+0:return aJ(Gk,a[1]);case
 1:var
-e=a[1];return aJ(Go,eK(function(a,b){return ae(ot,Ge,a,b)},e));case
-2:return aJ(Gp,eK(ot,a[1]));case
-3:return aJ(Gq,Gg(a[1],b,a[2],a[3],a[4]));case
+e=a[1];return aJ(Gl,eJ(function(a,b){return ae(ot,Gb,a,b)},e));case
+2:return aJ(Gm,eJ(ot,a[1]));case
+3:return aJ(Gn,Gd(a[1],b,a[2],a[3],a[4]));case
 4:var
-c=a[1];return aJ(Gr,Gh(c[1],b,c[2]));default:var
-d=a[1];return aJ(Gs,Gi(d[1],d[2]))}}}function
-iL(a,c,b){var
-d=ey(a[1],b),e=B1(a[1],b);cD(b);var
+c=a[1];return aJ(Go,Ge(c[1],b,c[2]));default:var
+d=a[1];return aJ(Gp,Gf(d[1],d[2]))}}}function
+iN(a,c,b){var
+d=ex(a[1],b),e=BY(a[1],b);cD(b);var
 g=aN(c,a[2],d,e);return f(dM(a),g)}function
-Gt(b,a){var
-c=ey(b[1],a),d=na(a);cD(a);var
-e=F2(b[2],d,c);return f(dM(b),e)}function
-Gu(b,a){var
-c=ey(b[1],a),d=na(a),e=B8(c,a);cD(a);var
-g=F3(b[2],d,c,e);return f(dM(b),g)}function
+Gq(b,a){var
+c=ex(b[1],a),d=m$(a);cD(a);var
+e=FZ(b[2],d,c);return f(dM(b),e)}function
+Gr(b,a){var
+c=ex(b[1],a),d=m$(a),e=B5(c,a);cD(a);var
+g=F0(b[2],d,c,e);return f(dM(b),g)}function
 gd(a,c,b){var
-d=ey(a[1],b),e=Cc(a[1],b);cD(b);var
+d=ex(a[1],b),e=B$(a[1],b);cD(b);var
 g=aN(c,a[2],d,e);return f(dM(a),g)}function
-Gv(b,c,a){var
-d=ey(b[1],a),e=nf(c,a);cD(a);var
-g=FS(b[2],c,d,e);return f(dM(b),g)}function
-Gw(c,b,a){var
-d=nf(b,a);cD(a);var
-e=FU(c[2],b,d);return f(dM(c),e)}function
-Gx(a,b,c){var
-d=p5(b,Gy);if(0<=d){if(0<d){if(w(b,Gz)){if(w(b,GA)){if(w(b,GB)){if(w(b,GC)){if(w(b,GD)){if(!w(b,GE)&&a)return[0,a,gd(a[1],FO,c)]}else
-if(a)return[0,a,gd(a[1],FP,c)]}else
-if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Gv(e,f[1],c)]}}else
-if(a)return[0,a,iL(a[1],FI,c)]}else
-if(a){var
-g=a[1];if(!g[3])return[0,[0,Gk(g,c)],GG]}}else
-if(a)return[0,a,Gu(a[1],c)]}else
-if(a)return[0,a,Gt(a[1],c)]}else
-if(w(b,GH)){if(w(b,GI)){if(w(b,GJ)){if(w(b,GK)){if(w(b,GL)){if(!w(b,GM)&&a){var
-h=a[1],i=h[3];if(i)return[0,a,Gw(h,i[1],c)]}}else
-if(a)return[0,a,gd(a[1],FN,c)]}else
+Gs(b,c,a){var
+d=ex(b[1],a),e=ne(c,a);cD(a);var
+g=FQ(b[2],c,d,e);return f(dM(b),g)}function
+Gt(c,b,a){var
+d=ne(b,a);cD(a);var
+e=FR(c[2],b,d);return f(dM(c),e)}function
+Gu(a,b,c){var
+d=p5(b,Gv);if(0<=d){if(0<d){if(w(b,Gw)){if(w(b,Gx)){if(w(b,Gy)){if(w(b,Gz)){if(w(b,GA)){if(!w(b,GB)&&a)return[0,a,gd(a[1],FL,c)]}else
 if(a)return[0,a,gd(a[1],FM,c)]}else
-if(!a)return[0,[0,Gj(c)],GN]}else
-if(a)return[0,a,iL(a[1],FE,c)]}else
-if(a)return[0,a,iL(a[1],FF,c)];return aY(GF,b)}function
-iM(a){return rh(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+if(a){var
+e=a[1],f=e[3];if(f)return[0,a,Gs(e,f[1],c)]}}else
+if(a)return[0,a,iN(a[1],FF,c)]}else
+if(a){var
+g=a[1];if(!g[3])return[0,[0,Gh(g,c)],GD]}}else
+if(a)return[0,a,Gr(a[1],c)]}else
+if(a)return[0,a,Gq(a[1],c)]}else
+if(w(b,GE)){if(w(b,GF)){if(w(b,GG)){if(w(b,GH)){if(w(b,GI)){if(!w(b,GJ)&&a){var
+h=a[1],i=h[3];if(i)return[0,a,Gt(h,i[1],c)]}}else
+if(a)return[0,a,gd(a[1],FK,c)]}else
+if(a)return[0,a,gd(a[1],FJ,c)]}else
+if(!a)return[0,[0,Gg(c)],GK]}else
+if(a)return[0,a,iN(a[1],FB,c)]}else
+if(a)return[0,a,iN(a[1],FC,c)];return aY(GC,b)}function
+iO(a){return rd(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
 ow=[0,0],ox=[0,0];function
-GO(d){var
-a=AP(d),b=AQ(a),e=bD(b),c=Gx(ow[1],e,b);if(a[3]<a[4])throw[0,ck,GP];ow[1]=c[1];return iM(c[2])}function
-iN(b){var
-a=aJ(GQ,iM(b));ox[1]=[0,a];return a}function
-GR(b){var
+GL(d){var
+a=AM(d),b=AN(a),e=bD(b),c=Gu(ow[1],e,b);if(a[3]<a[4])throw[0,ck,GM];ow[1]=c[1];return iO(c[2])}function
+iP(b){var
+a=aJ(GN,iO(b));ox[1]=[0,a];return a}function
+GO(b){var
 a=ox[1];if(a)return a[1];try{var
-c=GO(b);return c}catch(a){a=bT(a);return a[1]===ex?aJ(GS,iM(a[2])):a===eZ?GT:a===gH?GU:a[1]===ck?iN(a[2]):a===gI?iN(GV):iN(fb(a))}}Ih(f(aC(GW),qK),GR);gK(0);return}(globalThis));
+c=GL(b);return c}catch(a){a=bS(a);return a[1]===ew?aJ(GP,iO(a[2])):a===eZ?GQ:a===gH?GR:a[1]===ck?iP(a[2]):a===gI?iP(GS):iP(fb(a))}}Ie(f(aC(GT),qK),GO);gK(0);return}(globalThis));

@@ -16,7 +16,7 @@ from support import files
 
 from verale.checker import Auditor, check
 from verale.checker.errors import KernelError
-from verale.checker.proved import claims, dialogue, program
+from verale.checker.proved import dialogue, program
 from verale.checker.proved.dialogue import Dialogue, UnavailableError
 from verale.checker.proved.program import SCRIPT, Program, find_program, find_script
 from verale.checker.proved.script_host import converse
@@ -167,7 +167,7 @@ def test_v8_proves_where_an_event_loop_runs(without_executable):
 def test_a_network_that_is_too_large_is_refused_at_once(without_executable, monkeypatch):
     """And the next checker is asked by default, which the verdict says."""
     case = next(case for case in stored("picture") if case.name == "picture/euclidean-top_k")
-    monkeypatch.setattr(claims, "MOST_PRODUCTS_OF_SCRIPT", 10)
+    monkeypatch.setattr("verale.checker.proved.claims.MOST_PRODUCTS_OF_SCRIPT", 10)
     given = {"network": case.network, "pictures": case.pictures}
     verdict = check(case.certificate, case.head, kernel="proved", **given)
     assert (verdict.status.value, verdict.reason) == ("NOT_PROVED", "limit")
