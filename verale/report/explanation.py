@@ -95,14 +95,14 @@ def narrower(
         why = _why_long(certificate, closest, name, account)
     if second != closest:
         runner_up = (
-            f"The second choice of the network for this image is not class {name(closest)}, the closest of this proof,"
-            f" but class {name(second)}, about {about(ahead[second])} points behind."
+            f"The network itself puts another class second: class {name(second)}, about {about(ahead[second])} points"
+            f" behind for this image; class {name(closest)} is the closest of the proof alone."
         )
     return Narrower(
         long,
         why,
         runner_up,
-        f"Shorter, mostly: which few statements keep class {name(second)} from winning?",
+        f"Shorter, mostly: which few of these statements keep class {name(second)} from winning?",
         f"verale contrast {quote(file)} --class {second}",
     )
 
@@ -112,17 +112,17 @@ def _why_long(certificate: Certificate, closest: int, name: Callable[[int], str]
     other = name(closest)
     if account is None:
         left = below(certificate.margins[closest] or 0)
-        return f"Why so long: over class {other}, the closest of this proof, only {left} points are left."
+        return f"Why so long: over class {other}, the closest class of this proof, only {left} points are left."
     taken = account.taken
-    others = f"others give it {taken[1:]} more" if taken.startswith("-") else f"others can take back {taken}"
+    others = f"all others give {taken[1:]} more" if taken.startswith("-") else f"all others can take back {taken}"
     said = (
-        f"Why so long: class {name(certificate.predicted)} gets at least {account.together} points more than class"
-        f" {other}, the closest of this proof; {others}, so {account.lead} are left"
+        f"Why so long: the prototypes of class {name(certificate.predicted)} give it at least {account.together} points"
+        f" more than class {other}, the closest class of this proof, and {others}, so {account.lead} are left"
     )
     least = min(account.stated, key=lambda line: Fraction(line.points), default=None)
     if least is None or (missing := Decimal(least.points) - Decimal(account.lead)) <= 0:
         return f"{said}."
-    without = f"Without the least that is stated, prototype {least.prototype} ({least.points})"
+    without = f"Without prototype {least.prototype}, which gives least of those stated ({least.points})"
     return f"{said}. {without}, {missing} would be missing."
 
 

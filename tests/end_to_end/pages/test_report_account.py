@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from support.joint import joint_head
 from support.reporting import folder_of, report_head
+from support.small import small_head
 
 from verale.checker import Auditor
 from verale.checker.certificate import Certificate, read_certificate
@@ -76,8 +77,9 @@ def test_what_is_proved_and_what_is_not_is_said_once_and_by_whom(tabs, report):
     tab = tabs.open(report, "#certificate-0")
     tab.wait_for_selector("#title")
     said = tab.inner_text("#detail")
-    assert said.count("This is enough, and it is proved, of latents: what is stated is true of this image") == 1
+    assert said.count("This is enough, and it is proved, of the latents given for this image") == 1
     assert said.count("By a checker that is itself proved right, in Rocq.") == 1
+    assert "PROVED from the latents given for the image, not from its pixels" in tab.inner_text("#detail .verdict")
     assert said.count("Not proved: ") == said.count("Nothing proves what pictures of prototypes show") == 1
     assert "Nothing else has to hold of the latents. These " in said and "nearly of one colour" in said, (
         "as all of these images are"
@@ -175,7 +177,11 @@ def test_what_is_too_long_is_said_first_with_a_shorter_question(tabs, tmp_path):
     tab.wait_for_selector("#detail[data-row='1']")
     said = tab.inner_text("section[aria-labelledby=why] p >> nth=0")
     assert said.startswith("Too long to read at a glance: ") and "numbers and names" in said
-    assert "Why so long: class " in said and ", the closest of this proof; " in said and " are left" in said
+    assert (
+        "Why so long: the prototypes of class " in said
+        and ", the closest class of this proof, and " in said
+        and " are left" in said
+    )
     assert "scores stand below the picture, and beside it what is proved of their points." in said
     assert tab.locator(".scores").count() == 1
     command = tab.inner_text(".long code").split()
@@ -185,3 +191,47 @@ def test_what_is_too_long_is_said_first_with_a_shorter_question(tabs, tmp_path):
     tab = tabs.open(path, "#certificate-1")
     tab.wait_for_selector("#detail[data-row='1']")
     assert tab.locator(".long").count() == 0
+
+
+def test_of_many_statements_the_first_are_shown_and_the_others_summed(tabs, tmp_path):
+    head = small_head("euclidean", prototypes=24)
+    folder = folder_of(tmp_path / "out", replace(head, labels=("ant", "bee", "cat")), paradigm="evidence")
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    tab = tabs.open(path, "#certificate-0")
+    tab.wait_for_selector("#title")
+    made = [0, 0, 0, 0]
+    for row in range(4):
+        tab.goto(f"file://{path}#certificate-{row}")
+        tab.wait_for_selector(f"#detail[data-row='{row}']")
+        _, told = explained(collect(folder), row)
+        made[row] = len(told.stated)
+        folded = max(0, made[row] - 3) if made[row] > 5 else 0
+        assert tab.locator(".more .says").count() == folded
+        if folded:
+            least = told.stated[3:]
+            assert number(tab.inner_text(".more > .points")) == sum(Fraction(line.points) for line in least)
+            assert f"and {folded} more prototypes that are as active as stated" in tab.inner_text(".more")
+            assert not tab.is_visible(".more .says >> nth=0")
+            tab.emulate_media(media="print")
+            tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+            assert tab.is_visible(".more .says >> nth=0"), "nothing is folded on paper"
+            tab.emulate_media(media="screen")
+    assert max(made) > 5 >= min(made)
+
+
+def test_the_runner_up_is_told_where_the_closest_class_of_the_proof_is_another(tabs, report):
+    tab = tabs.open(report)
+    collection, differing = collect(report.parent), 0
+    for row in range(12):
+        tab.goto(f"file://{report}#certificate-{row}")
+        tab.wait_for_selector(f"#detail[data-row='{row}']")
+        certificate, told = explained(collection, row)
+        second = tab.evaluate(f"detailOf({row}).then((detail) => detail.second)")
+        differs = second != told.rival
+        differing += differs
+        assert ("The network itself puts another class second: " in tab.inner_text("#detail")) == differs
+        commands = [text for text in tab.locator("#detail code").all_inner_texts() if "contrast" in text]
+        assert all(text.endswith(f" --class {second}") for text in commands) and len(commands) >= differs
+        assert certificate.predicted not in (second, told.rival)
+    assert differing

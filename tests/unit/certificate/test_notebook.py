@@ -114,6 +114,15 @@ def test_with_head_and_latents_it_is_audited_now(folder):
     assert repr(other).startswith("NOT PROVED: class ") and "Claimed, and not proved: " in str(other)
 
 
+def test_pictures_are_left_out_where_they_are_not_wanted(folder):
+    file, head = folder / "000001.ale.json", report_head()
+    given = Certificate.load(file), head, report_latents(head), np.zeros((20, 30))
+    for some, more in ((given, {}), ((file,), {"image": np.zeros((20, 30))})):
+        assert "img" in Tags(verale.show(*some, **more)._repr_html_()).names
+        without = verale.show(*some, **more, pictures=False)
+        assert "img" not in Tags(without._repr_html_()).names and repr(without) == repr(verale.show(*some, **more))
+
+
 def test_a_file_is_shown_as_the_command_shows_it(folder):
     file = folder / "000001.ale.json"
     printed = in_process("show", file).stdout.splitlines()[:-1]  # without the verdict's line

@@ -190,7 +190,7 @@ def test_what_is_too_long_to_read_says_why_and_names_a_narrower_question():
     longer = certificate(*seven, ActivationStatement(7, HALF, None))
     said = narrower(longer, 20, "a b.ale.json", name)
     assert said is not None and "8 statements, with 16 numbers and names" in said.long and not said.runner_up
-    assert said.why == "Why so long: over class bee, the closest of this proof, only 0.5 points are left."
+    assert said.why == "Why so long: over class bee, the closest class of this proof, only 0.5 points are left."
     assert "class bee" in said.ask and said.command == "verale contrast 'a b.ale.json' --class 1"
     assert narrower(longer, None, "a", name) is None, "of an unknown head nobody knows"
 
@@ -198,10 +198,10 @@ def test_what_is_too_long_to_read_says_why_and_names_a_narrower_question():
 @pytest.mark.parametrize(
     ("taken", "lead", "why"),
     [
-        ("4.0", "0.5", "others can take back 4.0, so 0.5 are left. Without the least that is stated, prototype 7"
-         " (1.5), 1.0 would be missing."),
-        ("2.0", "2.5", "others can take back 2.0, so 2.5 are left."),
-        ("-1.0", "5.5", "others give it 1.0 more, so 5.5 are left."),
+        ("4.0", "0.5", "all others can take back 4.0, so 0.5 are left. Without prototype 7, which gives least of those"
+         " stated (1.5), 1.0 would be missing."),
+        ("2.0", "2.5", "all others can take back 2.0, so 2.5 are left."),
+        ("-1.0", "5.5", "all others give 1.0 more, so 5.5 are left."),
     ],
 )  # fmt: skip
 def test_why_it_is_long_is_said_with_what_would_be_missing(taken, lead, why):
@@ -210,9 +210,9 @@ def test_why_it_is_long_is_said_with_what_would_be_missing(taken, lead, why):
     longer = certificate(*(ActivationStatement(j, HALF, None) for j in range(8)))
     said = narrower(longer, 20, "a", ("ant", "bee").__getitem__, account)
     assert said is not None
-    assert (
-        said.why
-        == f"Why so long: class ant gets at least 4.5 points more than class bee, the closest of this proof; {why}"
+    assert said.why == (
+        "Why so long: the prototypes of class ant give it at least 4.5 points more than class bee, the closest class of"
+        f" this proof, and {why}"
     )
 
 
@@ -223,8 +223,8 @@ def test_the_runner_up_is_named_where_it_is_not_the_closest_of_the_proof():
     said = narrower(three, 20, "a", name, ahead=(0, 3, 1.25))
     assert said is not None and not said.long and not said.why
     assert said.runner_up == (
-        "The second choice of the network for this image is not class bee, the closest of this proof, but class cat,"
-        " about 1.25 points behind."
+        "The network itself puts another class second: class cat, about 1.25 points behind for this image; class bee is"
+        " the closest of the proof alone."
     )
     assert said.command == "verale contrast a --class 2" and said.line.startswith(said.runner_up)
     assert narrower(three, 20, "a", name, ahead=(0, 3, -1)) is None, "then it does not choose the class"

@@ -32,7 +32,7 @@ function account(row, detail, certificate, stated, uri) {
   const folded = (name, summary, lines, sum) => el("li", { class: name }, el("details", { class: "printed" }, el("summary", {}, ...summary), lines), points(sum));
   const sum = told.total === null ? null : of(told.total);
   return el("section", { "aria-labelledby": "cards" }, el("h3", { id: "cards", class: "hidden" }, "Why, in points"),
-    el("p", { class: "quiet" }, "Activation × weight = points. ", data.words.activations, " The weights are what class ", own(), " has more than class ", named(told.rival), ", the closest of this proof: over it least is proved."),
+    el("p", { class: "quiet" }, "Activation × weight = points. ", data.words.activations, " The weights are what class ", own(), " has more than class ", named(told.rival), ", the closest class of this proof: over it least is proved."),
     el("ul", { class: "prototypes account" },
       told.stated.slice(0, first).map(stand),
       first < told.stated.length ? folded("more", ["and " + (told.stated.length - first) + " more prototypes that are as active as stated, at least"], el("ul", { class: "prototypes account" }, told.stated.slice(first).map(stand)), sumOf(told.stated.slice(first))) : "",
@@ -84,7 +84,7 @@ function classByClass(detail) {
 function scores(detail) {
   if (detail.scores.length < 2) return "";
   const all = detail.scores.map(([, score]) => Number(score)), least = Math.min(0, ...all), most = Math.max(...all) - least;
-  return el("section", { "aria-labelledby": "scores" }, el("h3", { id: "scores" }, "The network’s own points, class by class"),
+  return el("section", { "aria-labelledby": "scores" }, el("h3", { id: "scores" }, "The network’s own score for each class, in points"),
     el("table", { class: "scores" }, el("thead", { class: "hidden" }, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, "Bar"), el("th", { scope: "col" }, "Score of this image in points, about"))),
       el("tbody", {}, detail.scores.map(([index, score], place) => el("tr", {}, el("th", { scope: "row" }, named(index)),
         el("td", { class: "bars" }, el("svg:svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", class: "bar", "aria-hidden": "true" }, el("svg:rect", { class: "whole", width: 100, height: 6 }), el("svg:rect", { class: place ? "back" : "proved", width: most > 0 ? 100 * ((Number(score) - least) / most) : 0, height: 6 }))),
@@ -115,7 +115,7 @@ function card(detail, one, uri) {
     training ? part(detail, training, "prototype " + one.prototype) : ""].filter(Boolean);
   return [pictures.length ? el("div", { class: "pair" }, ...pictures) : "", el("div", { class: "told" },
     el("b", { class: "says" }, inWords(detail, one)),
-    votes === null ? "" : el("small", {}, "stands for ", named(votes)),
+    votes === null ? "" : el("small", {}, "stands for class ", named(votes)),
     data.origins[one.prototype] ? el("small", { class: "origin" }, data.origins[one.prototype]) : "",
     plainness(detail, one.patch ?? one.attained), one.patch === undefined ? alike(detail, one, uri) : "")];
 }

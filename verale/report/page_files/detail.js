@@ -108,7 +108,7 @@ function enough(row, detail, certificate, stated) {
   const isOfThese = stated.length && rows.claims[row].some(([claim, state]) => claim === "instance" && state === "proved");
   const where = stated.length ? "wherever this holds" : "whatever the picture shows";
   const guaranteed = how ? ["from the bytes of the picture: the network’s first layers compute, " + how + ", what is stated here; and " + where + ", of any other picture too, the network’s last layers give class ", own]
-    : ["of latents: " + (isOfThese ? "what is stated is true of this image’s, and " : "") + where + " of what the network’s first layers compute of a picture, the network’s last layers give class ", own];
+    : [isOfThese ? "of the latents given for this image, which the network’s first layers are said to compute: what is stated is true of them, and " : "of latents, which the network’s first layers compute: ", where + ", the network’s last layers give class ", own];
   const first = proved ? [el("b", {}, "This is enough, and it is proved"), ", " , ...guaranteed, ", in exact arithmetic. By a checker " + checker + "."]
     : [el("b", {}, "Not proved here"), ": that this is enough for class ", own, "."];
   const open = [data.notProved[rows.unproved[row]], data.words.shown].filter(Boolean).join(" ");
@@ -153,6 +153,7 @@ function figure(row, detail, certificate, groups, uri) {
     const target = document.getElementById("patch-" + patch) || document.getElementById("patch-null");
     if (target) { target.scrollIntoView({ block: "start" }); target.focus(); }
   };
+  const unknown = uri || single ? "" : "This page has no image, and draws its patches. ";
   const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
   const known = data.images[rows.known[row]];
   const match = uri && known ? el(rows.match[row] ? "b" : "span", rows.match[row] ? { class: "match" } : {}, " The image is " + known + ".") : "";
@@ -163,7 +164,7 @@ function figure(row, detail, certificate, groups, uri) {
     if (at !== null && counts.size <= MARKED) marks.set(at, [...(marks.get(at) || []), one.prototype]);
   }
   const drawn = el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose, marks),
-    el("figcaption", {}, what && what + ". ", frames, ...colours, guess, match, single || !hot.length || marks.has(hot[0]) ? "" : plainness(detail, hot[0], "The strongest of them")));
+    el("figcaption", {}, unknown, what && what + ". ", frames, ...colours, guess, match, single || !hot.length || marks.has(hot[0]) ? "" : plainness(detail, hot[0], "The strongest of them")));
   return [drawn, heat.size ? patchByPatch(detail) : "", !single && counts.size ? fields(detail, [...counts.keys()]) : ""];
 }
 
