@@ -281,10 +281,10 @@ runs/arguments.py auditor_for: the checker reads a head again
     head.data => read(head.path, 'a head file')
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[gap]
 runs/cover.py CoveringAudits.images_of: images that a screen proposes are covered, and rules count them
-    answer.status is Status.PROVED => True
+    tuple((index for index, outcome in said.items() if outcome.is_proved)) => tuple(said)
     unit/runs/test_rules.py::test_images_count_that_the_checker_proves_whatever_a_screen_says
 runs/rules.py _rule: a rule that is not proved has the margin that it states
-    verdict.record()['margin'] if verdict.status is Status.PROVED else None => float(certificate.margin)
+    record['margin'] if record['status'] == Status.PROVED.value else None => float(certificate.margin)
     unit/runs/test_rules.py::test_a_rule_that_is_not_proved_is_said_to_be_none
 runs/gap.py gap: the bound may be about another class
     (found := json.loads(document)['predicted']) != released.certificate.predicted
