@@ -37,7 +37,7 @@ _EQUAL = _logit(_LO, _OWN) - _logit(_HI, _OTHER) == _logit(_A, _OWN) - _logit(_A
 
 LEMMA = Lemma(
     rules=("margin", "refutation"),
-    code=("verale/checker/reading/margin.py", "verale/bounds/maximum.py"),
+    code=("verale/checker/reading/margin.py", "verale/bounds/margin.py"),
     cases=(
         Case("two prototypes against three", _RANGES, _holds(_OWN, _OTHER)),
         Case("one in common", _RANGES, _holds((0, 1, 2), (2, 3, 4))),

@@ -65,7 +65,7 @@ _OFF = (_V + _STEP * (1 + _TURN)) * (1 + _ERRORS[2]) - (_V + _STEP)
 
 LEMMA = Lemma(
     rules=("margin", "refutation"),
-    code=("verale/checker/reading/margin.py", "verale/bounds/tree.py"),
+    code=("verale/checker/reading/margin.py", "verale/bounds/margin.py"),
     cases=(
         Case(
             "a node",

@@ -604,11 +604,11 @@ file_auditor.py _digest_of_files: a backslash is not escaped
     name.replace(b'\\', b'\\\\') => name
 file_auditor.py FileAuditor.audit: an audited file is read again by its name
     _read(path, LARGEST, self._opener) if data is None else data => _read(path, LARGEST, self._opener)
-output.py print_line: a line may end in its middle
+file_auditor.py print_line: a line may end in its middle
     printable(line) => line
-output.py standard_streams: a verdict that is printed nowhere is one
+file_auditor.py standard_streams: a verdict that is printed nowhere is one
     never printed.failure is not None
-output.py _Sink.write: what takes nothing is a reader who left
+file_auditor.py _Sink.write: what takes nothing is a reader who left
     self._takes, self.failure = False, error => self._takes = False
 __main__.py main: the code is that of the last certificate
     most_severe(codes) => codes[-1]

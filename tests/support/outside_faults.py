@@ -217,7 +217,7 @@ adapters/composites.py clamped: the greatest number that is let through is the l
 adapters/composites.py layer_norm: the mean stays where it was
     Step('centred', Sum(), (0, 'everywhere')) => Step('centred', Sum(), (0, 0))
     unit/adapters/test_rewritings.py::test_what_several_layers_compute_is_frozen_as_these[channels last]
-adapters/operations.py _window: zeros are said to lie on the other sides
+adapters/operations.py _maximum: zeros are said to lie on the other sides
     padded_behind_relu(right, below) => padded_behind_relu(below, right)
     unit/adapters/test_rewritings.py::test_windows_beyond_the_padding_are_written_with_zeros_behind_a_relu
 adapters/operations.py _normalisation: float32 is claimed of any epsilon

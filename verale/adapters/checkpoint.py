@@ -22,7 +22,7 @@ from verale.adapters.storages import ExcessError, ForeignError, Storages
 from verale.adapters.telling import Said, said_of
 from verale.errors import HeadError, InputError, naming
 from verale.files import LARGEST_LATENTS, read
-from verale.head.arguments import require_path
+from verale.head.latents import require_path
 
 __all__ = ["load_model", "read_checkpoint"]
 

@@ -5,11 +5,9 @@ from verale.bounds.domain import domain_range
 from verale.bounds.hypersphere import Hypersphere
 from verale.bounds.intervals import Projection
 from verale.bounds.joint import Joint, JointMargins
-from verale.bounds.margin import LinearMargins, Margins
-from verale.bounds.maximum import MaximumMargins
+from verale.bounds.margin import LinearMargins, Margins, MaximumMargins, TreeMargins, margins_of
 from verale.bounds.observables import check_domain, observe
 from verale.bounds.pooling import PoolingBounds, activation_range, pooling_of
-from verale.bounds.readout import margins_of
 from verale.bounds.rows import ExactParadigm, SpatialParadigm
 from verale.bounds.similarity import (
     Interval,
@@ -20,7 +18,6 @@ from verale.bounds.similarity import (
     pooled_activation,
 )
 from verale.bounds.simplex import Simplex, SimplexRows
-from verale.bounds.tree import TreeMargins
 from verale.bounds.triangle import Triangle
 
 __all__ = [

@@ -1,20 +1,34 @@
-"""From activations to margins: logits are compared with each other, never bounded one by one."""
+"""From activations to margins: logits are compared with each other, never bounded one by one.
+
+`margins_of(head, ...)` gives those of the head's readout: linear; where a class has the score of its best prototype
+(mixtures by their best component); or a soft decision tree (ProtoTree), exact over a box of activations.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
 from verale.bounds.similarity import activation
-from verale.head import Head
-from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+from verale.head import Head, Linear, Maximum, Readout, SoftTree
+from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
-__all__ = ["LinearMargins", "Margins", "belonging", "kept", "taken"]
+__all__ = [
+    "LinearMargins",
+    "Margins",
+    "MaximumMargins",
+    "TreeMargins",
+    "belonging",
+    "kept",
+    "margins_of",
+    "taken",
+]
 
 
 class Margins(Protocol):
@@ -166,3 +180,193 @@ class LinearMargins:
         estimate = torch.baddbmm(self.bias[:, None], box.lower, self.positive).baddbmm(box.upper, self.negative)
         bound = down(estimate - self.error[:, None]).nan_to_num(-math.inf, math.inf, -math.inf)
         return bound.masked_fill_((self.bias == math.inf)[:, None], math.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class MaximumMargins:
+    """Of a maximum: o_pred - o_c >= max_{j of pred} (lo_j + b_j) - max_{j of c} (hi_j + b_j).
+
+    Soundness: each maximum is bounded from its side; exact where the two classes share no prototype.
+
+    Attributes:
+        predicted: (N,).
+        rivals: (N, K).
+        own: (N, G) prototypes of the predicted class, padded with its first one.
+        theirs: (N, K, G) prototypes of the rivals, padded in the same way.
+        bias: (N, P) added to the activations.
+        error: (N, K) how much rounding may lower a bound.
+    """
+
+    predicted: Tensor
+    rivals: Tensor
+    own: Tensor
+    theirs: Tensor
+    bias: Tensor
+    error: Tensor
+
+    @classmethod
+    def of(cls, head: Head, predicted: Tensor, patches: int) -> MaximumMargins:
+        """Prepare the classes' prototypes for N predicted classes (N,), all classes as rivals."""
+        rows = [row.nonzero().flatten().tolist() for row in head.weight.cpu()]
+        most = max(map(len, rows))
+        table = torch.tensor([row + row[:1] * (most - len(row)) for row in rows])
+        images = len(predicted)
+        bias = torch.zeros(head.size, dtype=torch.float64)
+        if head.bias is not None:
+            bias = head.bias.to(bias)
+        scale = activation(head, domain_range(head))
+        largest = torch.maximum(scale.lower.abs(), scale.upper.abs()) + bias.abs()
+        error = 8 * UNIT * largest.amax()
+        return cls(
+            predicted=predicted,
+            rivals=torch.arange(head.classes).expand(images, -1),
+            own=table[predicted],
+            theirs=table.expand(images, -1, -1),
+            bias=bias.expand(images, -1),
+            error=error.expand(images, head.classes),
+        )
+
+    @property
+    def sensitivity(self) -> Tensor:
+        """(N, K) 2: a margin depends on two activations."""
+        return torch.full_like(self.error, 2.0)
+
+    def take(self, images: Tensor | slice) -> MaximumMargins:
+        """The margins of some images."""
+        return MaximumMargins(**taken(self, images))
+
+    def lower(self, box: Enclosure) -> Tensor:
+        """Lower bounds (N, B, K)."""
+        candidates = box.shape[1]
+        least = down(box.lower + self.bias[:, None])
+        most = up(box.upper + self.bias[:, None])
+        own = least.gather(2, self.own[:, None].expand(-1, candidates, -1)).amax(2)
+        theirs = self.theirs[:, None].expand(-1, candidates, -1, -1)
+        rivals = most.gather(2, theirs.flatten(2)).view(theirs.shape).amax(3)
+        same = self.rivals == self.predicted[:, None]
+        return down(own[..., None] - rivals).masked_fill_(same[:, None], math.inf)
+
+
+_CHUNK_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class _Level:
+    """Nodes whose children lie on earlier levels; children are indices into (nodes, leaves)."""
+
+    nodes: Tensor
+    absent: Tensor
+    present: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class TreeMargins:
+    r"""Of a soft tree: the least difference of o_pred and o_c over a box of activations, from the leaves up.
+
+    Every leaf q has the difference D_q = W_pred,q - W_c,q, and a node with activation s in [lo, hi] has at least
+
+        v = min over s in {lo, hi} of (1 - s) v_absent + s v_present.
+
+    Soundness: 0 <= s <= 1, so lower bounds of the children give a lower bound of the node, which is affine in s and so
+    least at an end. The bound is attained: no two nodes share an activation, so each takes its own end. Rounding: the
+    computed v + s (w - v), with |v|, |w| <= M, is off by at most 8 u M; that much is taken off at every node.
+
+    Attributes:
+        predicted: (N,).
+        rivals: (N, K).
+        leaves: (N, K, P + 1) the differences D.
+        size: (N, K) M, an upper bound of all |v|.
+        error: (N, K) how much rounding may lower a bound.
+        levels: the nodes, bottom up.
+    """
+
+    predicted: Tensor
+    rivals: Tensor
+    leaves: Tensor
+    size: Tensor
+    error: Tensor
+    levels: tuple[_Level, ...]
+
+    @classmethod
+    def of(cls, head: Head, predicted: Tensor, patches: int) -> TreeMargins:
+        """Prepare the differences of leaves for N predicted classes (N,), all classes as rivals, of a head whose
+        readout is a soft tree."""
+        tree = cast(SoftTree, head.readout)
+        weight = head.weight.to(torch.float64)
+        leaves = down(weight[predicted][:, None] - weight)
+        levels = _levels(tree)
+        size = up(leaves.abs().amax(2) * (1 + 32 * len(levels) * UNIT))
+        return cls(
+            predicted=predicted,
+            rivals=torch.arange(head.classes).expand(len(predicted), -1),
+            leaves=leaves,
+            size=size,
+            error=(16 * len(levels) + 2) * UNIT * size,
+            levels=levels,
+        )
+
+    @property
+    def sensitivity(self) -> Tensor:
+        """(N, K): one activation a level changes what a path carries."""
+        return 2 * len(self.levels) * self.size
+
+    def take(self, images: Tensor | slice) -> TreeMargins:
+        """The margins of some images."""
+        return TreeMargins(**taken(self, images))
+
+    def lower(self, box: Enclosure) -> Tensor:
+        """Lower bounds (N, B, K); B may be 0."""
+        images, candidates, _ = box.shape
+        step = max(1, _CHUNK_BYTES // (16 * max(1, images) * self.leaves[:1].numel()))
+        bounds = [
+            self._values(box[:, start : start + step], self.leaves)[..., 0]
+            for start in range(0, max(1, candidates), step)
+        ]
+        same = self.rivals == self.predicted[:, None]
+        return torch.cat(bounds, 1).masked_fill_(same[:, None], math.inf)
+
+    def _values(self, box: Enclosure, leaves: Tensor) -> Tensor:
+        """(N, B, K, 2 P + 1) lower bounds of all nodes and leaves; (N, B, P) boxes, (N, K, P + 1) leaves."""
+        images, candidates, count = box.shape
+        values = leaves.new_empty((images, candidates, leaves.shape[1], 2 * count + 1))
+        values[..., count:] = leaves[:, None]
+        slack = up(8 * UNIT * self.size)[:, None, :, None]
+        for level in self.levels:
+            absent, present = values[..., level.absent], values[..., level.present]
+            more = present - absent
+            least, most = (end[:, :, None, level.nodes].clamp(0, 1) * more for end in (box.lower, box.upper))
+            values[..., level.nodes] = down(absent + torch.minimum(least, most) - slack)
+        return values
+
+
+def _levels(tree: SoftTree) -> tuple[_Level, ...]:
+    count = len(tree.absent)
+    heights = [0] * count
+
+    def height(child: int) -> int:
+        return heights[child] if child >= 0 else 0
+
+    for node in reversed(range(count)):
+        heights[node] = 1 + max(height(tree.absent[node]), height(tree.present[node]))
+
+    def index(values: list[int]) -> Tensor:
+        return torch.tensor([value if value >= 0 else count - 1 - value for value in values])
+
+    levels = []
+    for level in range(1, heights[0] + 1):
+        nodes = [node for node in range(count) if heights[node] == level]
+        children = ([ends[node] for node in nodes] for ends in (tree.absent, tree.present))
+        levels.append(_Level(index(nodes), *map(index, children)))
+    return tuple(levels)
+
+
+_MARGINS: dict[type[Readout], Callable[[Head, Tensor, int], Margins]] = {
+    Linear: LinearMargins.of,
+    SoftTree: TreeMargins.of,
+    Maximum: MaximumMargins.of,
+}
+
+
+def margins_of(head: Head, predicted: Tensor, patches: int) -> Margins:
+    """Margins of N predicted classes (N,), all classes as rivals, for images of L patches."""
+    return _MARGINS[type(head.readout)](head, predicted, patches)

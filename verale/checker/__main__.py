@@ -16,9 +16,8 @@ from dataclasses import Field, fields
 from typing import Any, NoReturn
 
 from .errors import CheckerError, KernelError, OptionError
-from .file_auditor import FileAuditor
+from .file_auditor import FileAuditor, print_line, print_outcome, standard_streams
 from .options import AuditOptions
-from .output import print_line, print_outcome, standard_streams
 from .verdict import EXIT_UNUSABLE, most_severe, printable
 
 EXIT_INTERRUPTED = 130

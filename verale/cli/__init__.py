@@ -118,7 +118,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point, whatever the standard streams are. It ends by SystemExit."""
-    from verale.checker.output import standard_streams
+    from verale.checker.file_auditor import standard_streams
 
     with standard_streams():
         _run()
@@ -210,7 +210,7 @@ def _variables(message: str, environment: Mapping[str, str]) -> list[str]:
 
 def _exit(line: str, code: int = Exit.UNUSABLE) -> NoReturn:
     """Print a line on stderr, and exit."""
-    from verale.checker.output import print_line
+    from verale.checker.file_auditor import print_line
 
     print_line(line, sys.stderr)
     sys.exit(code)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.output import print_line, print_outcome
+from verale.checker.file_auditor import print_line, print_outcome
 from verale.cli import options
 from verale.cli.shared import Exit, exits
 from verale.cli.terminal import AuditTable, print_wrapped, progress

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.shared import exits
 from verale.runs.listed import certificate_files

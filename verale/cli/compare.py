@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.checker.verdict import one_field, printable
 from verale.cli import options
 from verale.cli.shared import exits, print_record

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.shared import exits, print_record
 from verale.cli.terminal import coloured, print_wrapped, progress

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.inputs import readable_images
 from verale.cli.shared import Exit, exits, print_record

@@ -11,7 +11,7 @@ from shlex import quote
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.shared import exits, print_record
 from verale.cli.terminal import print_verdict, progress

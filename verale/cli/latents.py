@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.shared import exits
 from verale.cli.terminal import progress

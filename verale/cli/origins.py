@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.shared import Exit, exits, print_record
 from verale.cli.terminal import print_verdict, progress

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.checker.verdict import before_colon
 from verale.cli import options
 from verale.cli.shared import exits, print_record

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker import AuditOptions
+from verale.checker.file_auditor import print_line
 from verale.checker.options import in_words
-from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli import options
 from verale.cli.shared import Exit, exits, print_record

@@ -33,7 +33,7 @@ EXTRA_OF = {
 
 def print_record(kind: str, record: Mapping[str, object]) -> None:
     """Print a result as one line of JSON, whose first field says what it is: `urn:verale:KIND:v1`."""
-    from verale.checker.output import print_line
+    from verale.checker.file_auditor import print_line
 
     print_line(json.dumps({"_type": f"urn:verale:{kind}:v1", **record}))
 
@@ -42,7 +42,7 @@ class _Lines(logging.Handler):
     """Prints each record of the log on stderr, as one line."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        from verale.checker.output import print_line
+        from verale.checker.file_auditor import print_line
 
         print_line(self.format(record), sys.stderr)
 

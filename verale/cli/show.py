@@ -8,8 +8,7 @@ from dataclasses import asdict, replace
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.file_auditor import UNUSABLE
-from verale.checker.output import print_outcome
+from verale.checker.file_auditor import UNUSABLE, print_outcome
 from verale.cli import options
 from verale.cli.shared import Exit, exits, print_record
 from verale.cli.terminal import print_verdict, print_wrapped

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.shared import EXTRA_OF, Exit, exits, print_record
 from verale.soundness.suite import SECTIONS, Result

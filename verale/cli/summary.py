@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.checker.verdict import printable
 from verale.cli import options
 from verale.cli.shared import exits, print_record

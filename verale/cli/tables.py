@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.checker.verdict import one_field
 
 __all__ = [

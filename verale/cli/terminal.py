@@ -17,8 +17,7 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO
 
-from verale.checker.file_auditor import UNUSABLE
-from verale.checker.output import print_line, print_outcome
+from verale.checker.file_auditor import UNUSABLE, print_line, print_outcome
 from verale.checker.verdict import one_field, printable
 from verale.cli.shared import Exit
 from verale.files import CERTIFICATE_SUFFIX

@@ -1,22 +1,26 @@
 """What a head is: frozen data, its file, its latents, and its reference evaluation."""
 
 from verale.head import similarity as _similarities
-from verale.head.arguments import described, latents_tensor, require_kind, require_labels, tensor_of
 from verale.head.evaluation import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
 from verale.head.head import Head, require_head
 from verale.head.latents import (
     as_patches,
+    described,
     digest,
     digest_of_all,
     image_digests,
     labelled_file,
     latents_file,
+    latents_tensor,
     load_labelled,
     load_labels,
     load_latents,
     patches_of,
+    require_kind,
+    require_labels,
     save_latents,
+    tensor_of,
 )
 from verale.head.pooling import (
     BankPooling,

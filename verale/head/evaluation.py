@@ -7,8 +7,8 @@ from typing import Protocol
 
 from torch import Tensor
 
-from verale.head.arguments import require_channels
 from verale.head.geometry import Geometry
+from verale.head.latents import require_channels
 from verale.head.pooling import Pooling
 from verale.head.readout import Readout
 from verale.head.similarity import Similarity

@@ -16,12 +16,11 @@ from verale.checker.errors import HeadError as UnreadableHeadError
 from verale.checker.read.head_file import read_head_file
 from verale.errors import HeadError, UsageError, naming
 from verale.files import read, write_atomically
-from verale.head.arguments import described, field_tensor, require_path, shortened
 from verale.head.evaluation import evaluate
 from verale.head.fields import Kind, read_part, write_part
 from verale.head.file import TENSORS, encode
 from verale.head.geometry import GEOMETRIES, Box, Geometry
-from verale.head.latents import as_patches
+from verale.head.latents import as_patches, described, field_tensor, require_path, shortened
 from verale.head.pooling import POOLINGS, MaxPooling, Pooling
 from verale.head.readout import READOUTS, Linear, Readout
 from verale.head.similarity import SIMILARITIES, Similarity

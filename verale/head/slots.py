@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import HeadError
-from verale.head.arguments import field_tensor
+from verale.head.latents import field_tensor
 
 __all__ = ["merge_slots"]
 

@@ -194,9 +194,9 @@ def attribute(
     shares are counts of what was found, not of all explanations that there are.
     """
     from verale.head import as_patches, load_latents
+    from verale.search.devices import one_thread
     from verale.search.problem import UnexplainedError
     from verale.search.several import several
-    from verale.search.threads import one_thread
 
     proving = audit_options(options, fields, PROVING)
     if count < 1:

@@ -155,8 +155,7 @@ def explain_in_processes(
             and this one alone on another device than the CPU. By default one a core, if the images take seconds. And
             where they explain.
     """
-    from verale.search.devices import is_host
-    from verale.search.threads import one_thread
+    from verale.search.devices import is_host, one_thread
 
     def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
         start, stop = part

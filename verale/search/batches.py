@@ -20,7 +20,7 @@ from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import READABLE
 from verale.rounding.device import require_device
-from verale.search.devices import computing_on, head_on, is_host
+from verale.search.devices import computing_on, head_on, is_host, one_thread
 from verale.search.digits import (
     EXACT_DIGITS,
     FEWEST_DIGITS,
@@ -32,7 +32,6 @@ from verale.search.paradigms.base import ParadigmSearch, require_memory
 from verale.search.problem import Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
 from verale.search.smallest import Kept, NotKept, Solved, keep_smallest
-from verale.search.threads import one_thread
 from verale.search.through import BEYOND, ThroughNetwork, solve_picture
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.version import __version__

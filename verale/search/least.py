@@ -25,7 +25,7 @@ from torch import Tensor
 from verale.bounds.pooling import activation_range
 from verale.errors import UsageError
 from verale.head import Head, Linear, digest, evaluate
-from verale.search.threads import one_thread
+from verale.search.devices import one_thread
 
 __all__ = ["least_document", "require_bounds"]
 

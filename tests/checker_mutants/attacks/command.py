@@ -233,7 +233,7 @@ def _ran(module: Import, *arguments: str, encoding: str = "utf-8") -> tuple[int,
     streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True) for _ in range(2)]
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
         try:
-            with module("output").standard_streams():
+            with module("file_auditor").standard_streams():
                 sys.exit(module("__main__").main(arguments))
         except SystemExit as end:
             code = end.code
@@ -339,7 +339,7 @@ def _wrong_failures(module: Import, kernel: str) -> str:
     if code != 9 or lines or len(errors) != 1 or not errors[0].startswith("error: \\xe9\\n: cannot be"):
         return "a name that cannot be printed"
     printed = io.StringIO()
-    module("output").print_line("one\nline\x1b[2J", printed)
+    module("file_auditor").print_line("one\nline\x1b[2J", printed)
     if printed.getvalue() != "one\\nline\\x1b[2J\n":
         return "what a line holds ends it"
     if _as_process(module, missing, *own) != 9 or _as_process(module, proved, *own) != 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from verale.bounds.maximum import MaximumMargins
+from verale.bounds.margin import MaximumMargins
 from verale.head import Box, Cosine, Head, Identity, Maximum
 from verale.rounding import Enclosure
 

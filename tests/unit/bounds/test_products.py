@@ -9,8 +9,8 @@ from operator import mul
 import pytest
 import torch
 
-from verale.bounds import products
-from verale.bounds.products import gram
+from verale.bounds import projection as products
+from verale.bounds.projection import gram
 from verale.rounding import gamma
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verale.bounds.readout import _MARGINS
+from verale.bounds.margin import _MARGINS
 from verale.head import Head, Maximum
 from verale.head.readout import READOUTS
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from support.small import varied_head
 
-from verale.bounds.tree import TreeMargins, _levels
+from verale.bounds.margin import TreeMargins, _levels
 from verale.head import SoftTree
 from verale.rounding import Enclosure
 

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from verale.checker.file_auditor import Outcome, unusable
-from verale.checker.output import print_line, print_outcome
+from verale.checker.file_auditor import Outcome, print_line, print_outcome, unusable
 
 
 def test_a_line_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from io import StringIO
 
 import pytest
 
-from verale.checker.output import print_line
+from verale.checker.file_auditor import print_line
 from verale.cli.terminal import progress
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from verale.errors import HeadError, LatentsError
-from verale.head.arguments import (
+from verale.head.latents import (
     described,
     field_tensor,
     latents_tensor,

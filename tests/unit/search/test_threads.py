@@ -12,9 +12,9 @@ from support.small import small_head, small_latents
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from verale.search import Batches, SearchOptions
-from verale.search import threads as threads_of_search
+from verale.search import devices as threads_of_search
+from verale.search.devices import one_thread
 from verale.search.paradigms.base import ParadigmSearch
-from verale.search.threads import one_thread
 
 
 @pytest.fixture(autouse=True)
