@@ -160,11 +160,13 @@ def published_states(folder: Path) -> None:
     ):
         header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
         folder.joinpath(f"{name}-ubyte.gz").write_bytes(gzip.compress(header + content))
-    digits = folder / "digits"
+    digits, photos = folder / "digits", folder / "photos"
     digits.mkdir()
+    photos.mkdir()
     for number in range(2):
         picture = torch.randint(256, (SIDE, SIDE), generator=torch.Generator().manual_seed(number), dtype=torch.uint8)
         Image.fromarray(picture.numpy()).save(digits / f"{number}.png")
+        Image.fromarray(picture.numpy()).resize((60, 45)).save(photos / f"{number}.jpg")
     folder.joinpath("yours.py").write_text(
         "import torch\n"
         "model = torch.nn.Sequential()\n"
