@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from verale.certificate.words import PROTOTYPES, below, not_proved, part_of
 from verale.report.grid import grid_of_image
-from verale.report.templates import last_names, rendered
+from verale.report.templates import Bar, last_names, rendered
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -20,18 +19,7 @@ _MOST = 40
 """The most bars of one kind."""
 
 
-@dataclass(frozen=True)
-class _Bar:
-    """A row of the bar chart: what it is about, its picture, its share of a hundred, and both in words."""
-
-    subject: str
-    picture: str | None
-    percent: float
-    words: str
-
-
-@dataclass(frozen=True)
-class _Cell:
+class _Cell(NamedTuple):
     """A cell of the heat map."""
 
     row: int
@@ -40,8 +28,7 @@ class _Cell:
     words: str
 
 
-@dataclass(frozen=True)
-class _Map:
+class _Map(NamedTuple):
     """A heat map: what it shows, its shape, its cells, and whether the shape is a guess."""
 
     title: str
@@ -85,13 +72,13 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
     )
 
 
-def _bar(each: Share, found: Attribution, pictures: dict[int, str]) -> _Bar:
+def _bar(each: Share, found: Attribution, pictures: dict[int, str]) -> Bar:
     subject = f"the {each.kind}" if each.number is None else f"{each.kind} {each.number}"
     picture = pictures.get(each.number) if each.kind == "prototype" and each.number is not None else None
     words = part_of(each.count, len(found.explanations))
     if found.of("patch"):
         words += f", {each.statements:.1f} statements"
-    return _Bar(subject, picture, round(100 * each.share, 2), words)
+    return Bar(subject, round(100 * each.share, 2), words, picture)
 
 
 def _maps(found: Attribution, head: Head) -> list[_Map]:

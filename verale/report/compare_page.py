@@ -11,7 +11,7 @@ from shlex import quote
 from verale.certificate.words import LABELS, NAMED_PICTURE, class_name, percent
 from verale.errors import InputError
 from verale.report.images import AS_NOTED, OUTSIDE, Matcher
-from verale.report.templates import last_names, rendered
+from verale.report.templates import Bar, last_names, rendered
 from verale.report.thumbnails import Thumbnails, to_draw
 from verale.runs.compare import (
     ComparedImage,
@@ -36,15 +36,6 @@ _FAILING = 10
 """The most bars of what fails."""
 _SIDE = 56
 """Pixels a side of an image."""
-
-
-@dataclass(frozen=True)
-class _Bar:
-    """A row of the bar chart: what fails, its share of a hundred, and both in words."""
-
-    subject: str
-    percent: float
-    words: str
 
 
 @dataclass(frozen=True)
@@ -91,7 +82,10 @@ def page(
         how=comparison.how,
         outcomes=_outcomes(comparison, counts),
         sides=about_sides(comparison, counts),
-        bars=[_bar(*each) for each in counts.fails_most[:_FAILING]],
+        bars=[
+            Bar(subject, round(100 * number / stated, 2), f"{number} of {stated}")
+            for subject, number, stated in counts.fails_most[:_FAILING]
+        ],
         more_bars=max(0, len(counts.failing) - _FAILING),
         folders=[last_names(run.folder.resolve()) for run in (comparison.a, comparison.b)],
         labelled=any(one.a.label is not None for one in shown),
@@ -127,10 +121,6 @@ def _outcomes(comparison: RunComparison, counts: Counts) -> list[tuple[str, str]
 
 def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({percent(part, whole)})"
-
-
-def _bar(subject: str, number: int, stated: int) -> _Bar:
-    return _Bar(subject, round(100 * number / stated, 2), f"{number} of {stated}")
 
 
 def _change(one: ComparedImage) -> tuple[str, str] | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 import torch
 from torch import Tensor
@@ -32,8 +31,8 @@ class Estimates:
     """What is estimated of one certificate, statement by statement and class by class.
 
     Attributes:
-        similarity: of each statement's patch and prototype; None for statements about activations. Empty without a
-            head.
+        similarity: of each statement's patch and prototype; None for statements about activations. Empty without
+            latents.
         attained: for each statement about an activation the patch with the greatest similarity; None for other
             statements, and where no single patch has it. Empty without latents.
         ahead: how far the predicted class is ahead of every class at this image; empty without latents.
@@ -67,22 +66,17 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
 
     Args:
         head: where it is not the certificate's head, there are no estimates.
-        image: the image's latents, (1, D, H, W) or (1, L, D); without them, similarities are those at the middles of
-            the intervals.
+        image: the image's latents, (1, D, H, W) or (1, L, D); likewise without them.
 
     Raises:
         LatentsError: latents that do not fit the head.
     """
-    if head is None or certificate.head != head.digest:
+    known = head is not None and certificate.head == head.digest
+    if head is None or image is None or not known or certificate.patches < head.pooling.least_patches:
         return Estimates()
-    if image is None or certificate.patches < head.pooling.least_patches:
-        rows, observed = _at_middles(certificate, head)
-        similar = similarity(head, observed)
-        return Estimates([_similarity(similar, rows, statement) for statement in certificate.statements])
     observed = observables_of(head, as_patches(image))[0]
     similar = similarity(head, observed)
-    rows = {patch: patch for patch in range(len(observed))}
-    similarities = [_similarity(similar, rows, statement) for statement in certificate.statements]
+    similarities = [_similarity(similar, statement) for statement in certificate.statements]
     best = _best(head, similar)
     attained = [
         best[s.prototype] if best and isinstance(s, ActivationStatement) and s.prototype < head.size else None
@@ -95,7 +89,7 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
     ahead = (logits[certificate.predicted] - logits).tolist()
     second = min((c for c in range(head.classes) if c != certificate.predicted), key=ahead.__getitem__, default=None)
     activations = evaluation.activations[0].tolist()
-    known = Estimates(
+    result = Estimates(
         similarities,
         attained,
         ahead,
@@ -106,12 +100,12 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
         similar=similar,
     )
     if second is None or not isinstance(head.readout, Linear):
-        return known
+        return result
     parts = _parts(head, evaluation, certificate.predicted, second)
     heat: dict[int, float] = {}
     for prototype, patch in enumerate(best):
         heat[patch] = heat.get(patch, 0.0) + parts[prototype]
-    return replace(known, adds=[_added(statement, parts, best) for statement in certificate.statements], heat=heat)
+    return replace(result, adds=[_added(statement, parts, best) for statement in certificate.statements], heat=heat)
 
 
 def estimates_of_item(collection: Collection, item: Item, certificate: Certificate) -> Estimates:
@@ -163,32 +157,10 @@ def observables_of(head: Head, patches: Tensor) -> Tensor:
     return torch.cdist(patches, prototypes, compute_mode="donot_use_mm_for_euclid_dist").square()
 
 
-def _at_middles(certificate: Certificate, head: Head) -> tuple[dict[int, int], Tensor]:
-    """The row of each stated patch, and observables (rows, P): the middles of the intervals, elsewhere 0."""
-    stated = [s for s in certificate.statements if isinstance(s, PatchStatement) and s.prototype < head.size]
-    rows = {patch: row for row, patch in enumerate(sorted({s.patch for s in stated}))}
-    observed = torch.zeros(len(rows), head.size, dtype=torch.float64)
-    for s in stated:
-        observed[rows[s.patch], s.prototype] = float(_middle(s))
-    return rows, observed
-
-
-def _middle(statement: PatchStatement) -> Fraction:
-    """The middle of the interval, or its only end."""
-    lower, upper = statement.lower, statement.upper
-    if lower is not None and upper is not None:
-        return (lower + upper) / 2
-    return lower if lower is not None else upper or Fraction()
-
-
-def _similarity(similar: Tensor, rows: Mapping[int, int], statement: Statement) -> float | None:
-    if (
-        not isinstance(statement, PatchStatement)
-        or statement.prototype >= similar.shape[1]
-        or statement.patch not in rows
-    ):
+def _similarity(similar: Tensor, statement: Statement) -> float | None:
+    if not isinstance(statement, PatchStatement) or statement.prototype >= similar.shape[1]:
         return None
-    return float(similar[rows[statement.patch], statement.prototype])
+    return float(similar[statement.patch, statement.prototype]) if statement.patch < len(similar) else None
 
 
 def _best(head: Head, similar: Tensor) -> list[int]:

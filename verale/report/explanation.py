@@ -38,14 +38,8 @@ _LAST = (PatchStatement, ActivationStatement, FloorStatement, OrderStatement, Su
 
 @dataclass(frozen=True)
 class Narrower:
-    """A question narrower than an explanation, with mostly a shorter answer, and why one would ask it.
-
-    Attributes:
-        long: how much there is to read; empty where that is read at a glance.
-        why: why it is so much, with its numbers; likewise.
-        runner_up: that the network's second choice is another class than the closest of the proof; empty otherwise.
-        ask: what the question is.
-        command: that asks it.
+    """A question that is narrower than an explanation, and the command that asks it. Before it how `long` the
+    explanation is, and `why`; and that the `runner_up` is not the class that is closest in the proof. Empty otherwise.
     """
 
     long: str

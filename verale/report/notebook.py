@@ -65,11 +65,11 @@ class Showing:
                 f"<p>{escape(shown.claim)}</p>{image}",
                 "".join(f"<p>{escape(line)}</p>" for line in shown.narrower),
                 _table(WHY, ("what", "points"), shown.points),
-                _table(shown.telling.size, ("of", "is"), *shown.statements()),
+                _table(shown.telling.size, ("what is stated", "how much"), *shown.statements()),
                 _table(f"Leads{as_claimed(shown.status)}", ("class", "behind by at least"), rivals, fewer),
                 _table("Where the prototypes come from (nothing proves it)", ("prototype", "copied from"), origins),
                 *(f"<p><small>{escape(note)}</small></p>" for note in notes),
-                _table("Digests (SHA-256)", ("of the", "is"), list(shown.digests.items())),
+                _table("Digests (SHA-256)", ("what", "digest"), list(shown.digests.items())),
                 "</div>",
             ]
         )

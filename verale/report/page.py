@@ -139,7 +139,7 @@ def page(
         title=title,
         prototypes=vocabulary.of_prototypes(collection, training.parts),
         squares=vocabulary.of_squares(fields),
-        pictured=any(item.proves_picture for item in collection.items),
+        pictured=sum(item.proves_picture for item in collection.items),
         script=script,
         script_digests=scripts,
         data=data,

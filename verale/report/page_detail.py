@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from verale.certificate.statements import bounded
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
 from verale.checker.errors import FormatError, UnprovedError
@@ -105,6 +106,8 @@ class Details:
         grid = collection.grid_of(certificate.patches, certificate.network)
         count = collection.prototypes_of(certificate)
         predicted = collection.name_of(certificate.predicted)
+        file = item.name if item.path is None else str(item.path.relative_to(collection.folder))
+        asked = narrower(certificate, count, file, collection.name_of, account, estimates.ahead)
         claim = "" if item.summary is None else item.summary.claim(predicted)
         return {
             "text": shown.data.decode(),
@@ -119,12 +122,12 @@ class Details:
             "conditions": conditions(certificate, self.observable.lower(), count),
             "second": estimates.second,
             "adds": [None if value is None else about(value) for value in estimates.adds],
-            "heat": _columns([(patch, about(value)) for patch, value in sorted(estimates.heat.items())], 2),
+            "heat": [sorted(estimates.heat), [about(estimates.heat[patch]) for patch in sorted(estimates.heat)]],
             "account": None if account is None else asdict(account),
             "now": [] if account is None else self._now(estimates, account),
             "scores": _scores(certificate.predicted, estimates),
             "maps": {} if account is None else _maps(estimates, account),
-            "narrower": self._narrower(item, certificate, account, estimates),
+            "narrower": None if asked is None else asdict(asked),
             "bounded": None if count is None else _bounded(certificate, count),
             "standing": self._standing(item, certificate),
             "plain": self._plain(shown.picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
@@ -153,14 +156,6 @@ class Details:
         pairs = given_and_taken(self.collection.head, estimates, account.predicted, [c.rival for c in account.closest])
         return [[about(given), about(taken)] for given, taken in pairs]
 
-    def _narrower(
-        self, item: Item, certificate: Certificate, account: Account | None, estimates: Estimates
-    ) -> dict[str, str] | None:
-        file = item.name if item.path is None else str(item.path.relative_to(self.collection.folder))
-        count, name = self.collection.prototypes_of(certificate), self.collection.name_of
-        said = narrower(certificate, count, file, name, account, estimates.ahead)
-        return None if said is None else asdict(said)
-
     def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""
         count = self.collection.prototypes_of(certificate)
@@ -183,15 +178,8 @@ def _patches(certificate: Certificate) -> list[int]:
 
 
 def _bounded(certificate: Certificate, count: int) -> list[int]:
-    from verale.certificate.statements import bounded
-
     reach = bounded(certificate.statements, count, certificate.patches)
     return [reach.prototypes, reach.pairs]
-
-
-def _columns(lines: Sequence[Sequence[object]], count: int) -> list[list[object]]:
-    """Lines as columns, of which a page takes fewer bytes."""
-    return [[line[column] for line in lines] for column in range(count)]
 
 
 def _scores(predicted: int, estimates: Estimates) -> list[list[object]]:

@@ -12,8 +12,6 @@ from verale.report.collect import Collection, Item
 
 __all__ = ["overview"]
 
-_BINS = 24
-
 
 def overview(collection: Collection) -> dict[str, object]:
     """The values of the template's variables, by name."""
@@ -32,7 +30,6 @@ def overview(collection: Collection) -> dict[str, object]:
         "explain_seconds": about(median(explain), 2) if explain else "",
         "audit_seconds": about(median(audit), 2) if audit else "",
         "by_class": list(_by_class(collection)),
-        "bins": _bins([item.summary.size for item in items if item.summary is not None]),
     }
 
 
@@ -66,22 +63,3 @@ def _by_class(collection: Collection) -> Iterator[dict[str, Any]]:
             "labelled": labelled[predicted],
             **_numbers(items),
         }
-
-
-def _bins(sizes: list[int]) -> list[dict[str, object]]:
-    """The histogram of the number of statements, in bins of equal width."""
-    if len(set(sizes)) < 2:
-        return []
-    low, high = min(sizes), max(sizes)
-    width = -(-(high - low + 1) // _BINS)
-    counts = Counter((size - low) // width for size in sizes)
-    most = max(counts.values())
-    return [
-        {
-            "low": low + n * width,
-            "high": min(high, low + (n + 1) * width - 1),
-            "count": counts[n],
-            "share": counts[n] / most,
-        }
-        for n in range((high - low) // width + 1)
-    ]

@@ -6,15 +6,25 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from verale.report.page_check import csp_digest
 from verale.version import __version__
 
-__all__ = ["joined", "last_names", "rendered"]
+__all__ = ["Bar", "joined", "last_names", "rendered"]
 
 _FOLDER = "page_files"
+
+
+class Bar(NamedTuple):
+    """A row of a bar chart: what it is about, its share of a hundred, both in words, and its picture."""
+
+    subject: str
+    percent: float
+    words: str
+    picture: str | None = None
 
 
 def rendered(name: str, styles: tuple[str, ...], **values: object) -> bytes:
