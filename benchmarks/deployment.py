@@ -30,7 +30,7 @@ from verale.checker import Auditor
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.head import Head, Softmax
 from verale.head.latents import as_patches
-from verale.runs.parts import explain_deployed
+from verale.runs.deployed import explain_deployed
 from verale.search import SearchOptions
 from verale.search.explain import explain
 from verale.search.searches import paradigms_taken
